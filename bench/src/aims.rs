@@ -1,0 +1,113 @@
+//! What Tectum is to reach, each aim a ratio within one run except the ceiling on memory.
+
+use std::fmt;
+
+use crate::record::View;
+use crate::stats::Spread;
+
+pub(crate) struct Aim {
+    case: &'static str,
+    figure: &'static str,
+    /// None means the figure itself, not a ratio.
+    against: Option<&'static str>,
+    /// None means however the CPUs are shared.
+    view: Option<View>,
+    pub(crate) goal: Goal,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Goal {
+    AtLeast(f64),
+    AtMost(f64),
+    Above(f64),
+    Below(f64),
+}
+
+const AIMS: [Aim; 18] = [
+    aim("read-4k", "calls_per_s_64", "rust-mcp-filesystem", Some(View::AllCpus), Goal::AtLeast(3.0)),
+    aim("read-4k", "calls_per_s_64", "floor", Some(View::AllCpus), Goal::AtLeast(0.5)),
+    aim("read-4k", "p50_us", "rust-mcp-filesystem", Some(View::OneCpu), Goal::AtMost(0.4)),
+    aim("noop-ping", "calls_per_s_64", "server-everything", None, Goal::AtLeast(2.0)),
+    aim("noop-call", "calls_per_s_64", "server-everything", None, Goal::AtLeast(2.0)),
+    aim("list-100", "p50_us", "rust-mcp-filesystem", None, Goal::Below(1.0)),
+    aim("list-100", "p50_us", "server-filesystem", None, Goal::Below(1.0)),
+    aim("list-100", "calls_per_s_64", "rust-mcp-filesystem", None, Goal::Above(1.0)),
+    aim("list-100", "calls_per_s_64", "server-filesystem", None, Goal::Above(1.0)),
+    aim("edit-4k", "p50_us", "rust-mcp-filesystem", None, Goal::Below(1.0)),
+    aim("edit-4k", "p50_us", "server-filesystem", None, Goal::Below(1.0)),
+    aim("edit-4k", "calls_per_s_1", "rust-mcp-filesystem", None, Goal::Above(1.0)),
+    aim("edit-4k", "calls_per_s_1", "server-filesystem", None, Goal::Above(1.0)),
+    aim("start", "list_ms", "floor", Some(View::AllCpus), Goal::AtMost(3.0)),
+    Aim { case: "memory", figure: "idle_mb", against: None, view: None, goal: Goal::Below(12.0) },
+    aim("search", "rare_ms", "rg", Some(View::AllCpus), Goal::AtMost(1.3)),
+    aim("search", "medium_ms", "rg", Some(View::AllCpus), Goal::AtMost(1.3)),
+    aim("search", "regex_ms", "rg", Some(View::AllCpus), Goal::AtMost(1.3)),
+];
+
+const fn aim(
+    case: &'static str,
+    figure: &'static str,
+    against: &'static str,
+    view: Option<View>,
+    goal: Goal,
+) -> Aim {
+    Aim { case, figure, against: Some(against), view, goal }
+}
+
+/// The aim for a figure of Tectum's, if it has one.
+pub(crate) fn find(case: &str, view: View, figure: &str, against: Option<&str>) -> Option<&'static Aim> {
+    AIMS.iter().find(|aim| {
+        aim.case == case
+            && aim.figure == figure
+            && aim.against == against
+            && aim.view.is_none_or(|wanted| wanted == view)
+    })
+}
+
+impl Goal {
+    /// An aim is met when the quartiles are on the right side too.
+    pub(crate) fn verdict(self, seen: Spread) -> &'static str {
+        let met = |value: f64| match self {
+            Self::AtLeast(goal) => value >= goal,
+            Self::AtMost(goal) => value <= goal,
+            Self::Above(goal) => value > goal,
+            Self::Below(goal) => value < goal,
+        };
+        match (met(seen.median), met(seen.low) && met(seen.high)) {
+            (_, true) => "met",
+            (true, false) => "met by the median only",
+            (false, false) => "missed",
+        }
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AtLeast(goal) => write!(out, "≥ {goal}"),
+            Self::AtMost(goal) => write!(out, "≤ {goal}"),
+            Self::Above(goal) => write!(out, "> {goal}"),
+            Self::Below(goal) => write!(out, "< {goal}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quartiles_decide() {
+        let spread = |low, median, high| Spread { low, median, high };
+        assert_eq!(Goal::AtLeast(3.0).verdict(spread(3.0, 4.0, 5.0)), "met");
+        assert_eq!(Goal::AtLeast(3.0).verdict(spread(2.9, 4.0, 5.0)), "met by the median only");
+        assert_eq!(Goal::AtMost(0.4).verdict(spread(0.3, 0.5, 0.6)), "missed");
+        assert_eq!(Goal::Below(1.0).verdict(spread(0.9, 1.0, 1.1)), "missed");
+    }
+
+    #[test]
+    fn an_aim_for_one_cpu_is_not_one_for_two() {
+        let p50 = |view| find("read-4k", view, "p50_us", Some("rust-mcp-filesystem")).is_some();
+        assert!(p50(View::OneCpu) && !p50(View::AllCpus));
+    }
+}

@@ -1,0 +1,159 @@
+//! The command line, turned into a plan once; nothing below looks at arguments again.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::cases::Case;
+use crate::lineup::Server;
+
+pub(crate) const HELP: &str = "\
+tectum-bench [run] [--tectum PATH] [--case NAME]... [--server NAME]... [--rounds N]
+             [--slice-ms MS] [--out DIR] [--data DIR] [--one-cpu]
+    Measure every case, or those named (a prefix is enough), visiting the servers in turn.
+    Without --tectum the peers and the floor run alone. --one-cpu pins everything to one CPU.
+tectum-bench report DIR
+    Print the Markdown tables of results kept earlier.
+tectum-bench floor --root DIR
+    Serve the floor: the least a correct MCP server can do.
+";
+
+pub(crate) enum Command {
+    Run(Plan),
+    Report(PathBuf),
+    Floor { root: PathBuf },
+    Help,
+}
+
+/// What one run is to do.
+pub(crate) struct Plan {
+    pub(crate) tectum: Option<PathBuf>,
+    pub(crate) cases: Vec<Case>,
+    /// Empty means every server of a case.
+    pub(crate) servers: Vec<Server>,
+    /// None leaves the number to the case.
+    pub(crate) rounds: Option<usize>,
+    pub(crate) slice: Duration,
+    pub(crate) out: PathBuf,
+    pub(crate) data: PathBuf,
+    pub(crate) peers: PathBuf,
+    pub(crate) one_cpu: bool,
+}
+
+pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
+    let mut args = args.peekable();
+    let first = args.peek().and_then(|arg| arg.to_str()).unwrap_or("run").to_owned();
+    if !first.starts_with('-') {
+        args.next();
+    }
+    match first.as_str() {
+        "help" | "-h" | "--help" => Ok(Command::Help),
+        "run" => plan(args).map(Command::Run),
+        "report" => Ok(Command::Report(value(&mut args, "report")?.into())),
+        "floor" => {
+            if args.next().is_none_or(|arg| arg != "--root") {
+                bail!("the floor needs --root DIR");
+            }
+            Ok(Command::Floor { root: value(&mut args, "--root")?.into() })
+        }
+        option if option.starts_with("--") => plan(args).map(Command::Run),
+        other => bail!("no command `{other}`; `tectum-bench help` lists them"),
+    }
+}
+
+fn plan(mut args: impl Iterator<Item = OsString>) -> Result<Plan> {
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("bench has a parent directory")?;
+    let mut plan = Plan {
+        tectum: None,
+        cases: Vec::new(),
+        servers: Vec::new(),
+        rounds: None,
+        slice: Duration::from_millis(300),
+        out: checkout.join("bench/results"),
+        data: checkout.join("target/bench-data"),
+        peers: checkout.join("target/bench-peers"),
+        one_cpu: false,
+    };
+    while let Some(arg) = args.next() {
+        let option = arg.to_str().unwrap_or_default();
+        match option {
+            "--one-cpu" => plan.one_cpu = true,
+            "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
+            "--case" => plan.cases.extend(Case::named(&text(&mut args, option)?)?),
+            "--server" => plan.servers.push(Server::named(&text(&mut args, option)?)?),
+            "--rounds" => plan.rounds = Some(number(&mut args, option)?),
+            "--slice-ms" => plan.slice = Duration::from_millis(number(&mut args, option)? as u64),
+            "--out" => plan.out = value(&mut args, option)?.into(),
+            "--data" => plan.data = value(&mut args, option)?.into(),
+            _ => bail!("no option `{}`; `tectum-bench help` lists them", arg.display()),
+        }
+    }
+    if plan.cases.is_empty() {
+        plan.cases = Case::usual(plan.one_cpu);
+    }
+    Ok(plan)
+}
+
+fn binary(path: OsString) -> Result<PathBuf> {
+    std::fs::canonicalize(&path).with_context(|| format!("no tectum binary at `{}`", path.display()))
+}
+
+fn value(args: &mut impl Iterator<Item = OsString>, option: &str) -> Result<OsString> {
+    args.next().with_context(|| format!("{option} needs a value"))
+}
+
+fn text(args: &mut impl Iterator<Item = OsString>, option: &str) -> Result<String> {
+    let value = value(args, option)?;
+    value.into_string().ok().with_context(|| format!("{option} needs plain text"))
+}
+
+fn number(args: &mut impl Iterator<Item = OsString>, option: &str) -> Result<usize> {
+    let text = text(args, option)?;
+    let number = text.parse().with_context(|| format!("{option} needs a number, not `{text}`"))?;
+    if number == 0 {
+        bail!("{option} must be at least 1");
+    }
+    Ok(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(args: &[&str]) -> Plan {
+        match parse(args.iter().map(OsString::from)) {
+            Ok(Command::Run(plan)) => plan,
+            _ => panic!("{args:?} is not a run"),
+        }
+    }
+
+    #[test]
+    fn options_alone_mean_run() {
+        let plan = run(&["--case", "noop", "--rounds", "3"]);
+        assert_eq!(plan.rounds, Some(3));
+        assert_eq!(plan.cases.iter().map(|case| case.name()).collect::<Vec<_>>(), ["noop-ping", "noop-call"]);
+    }
+
+    #[test]
+    fn nothing_at_all_means_every_case() {
+        assert_eq!(run(&[]).cases.len(), Case::ALL.len());
+        assert_eq!(run(&["run"]).slice, Duration::from_millis(300));
+    }
+
+    #[test]
+    fn one_cpu_leaves_out_what_needs_two() {
+        let names: Vec<_> = run(&["--one-cpu"]).cases.iter().map(|case| case.name()).collect();
+        assert_eq!(names, ["read-4k", "noop-ping", "noop-call", "list-100", "edit-4k"]);
+    }
+
+    #[test]
+    fn unknown_words_are_refused() {
+        for args in
+            [&["walk"][..], &["--case", "nothing"], &["--rounds", "0"], &["--rounds"], &["--server", "x"]]
+        {
+            assert!(parse(args.iter().map(OsString::from)).is_err(), "{args:?}");
+        }
+    }
+}

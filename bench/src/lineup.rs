@@ -1,0 +1,141 @@
+//! The servers that compete: how each is started and how each spells the same call.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+
+use crate::data::Data;
+use crate::peers::{self, Peers};
+use crate::wire::Request;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Server {
+    Floor,
+    Tectum,
+    /// Tectum that does not wait for the disk after an edit, as neither peer does.
+    TectumFast,
+    RustFilesystem,
+    NodeFilesystem,
+    NodeEverything,
+    Ripgrep,
+}
+
+/// Everything a server may need to be started.
+pub(crate) struct Grounds {
+    pub(crate) tectum: Option<PathBuf>,
+    pub(crate) peers: Peers,
+    pub(crate) data: Data,
+}
+
+/// A process that can be started any number of times.
+pub(crate) struct Launch {
+    pub(crate) name: &'static str,
+    /// None asks the server for its own.
+    pub(crate) version: Option<&'static str>,
+    pub(crate) log: PathBuf,
+    program: PathBuf,
+    args: Vec<OsString>,
+    env: Option<(&'static str, &'static str)>,
+}
+
+impl Launch {
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.args).envs(self.env);
+        command
+    }
+}
+
+impl Server {
+    const ALL: [Self; 7] = [
+        Self::Floor,
+        Self::Tectum,
+        Self::TectumFast,
+        Self::RustFilesystem,
+        Self::NodeFilesystem,
+        Self::NodeEverything,
+        Self::Ripgrep,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Floor => "floor",
+            Self::Tectum => "tectum",
+            Self::TectumFast => "tectum-fast",
+            Self::RustFilesystem => "rust-mcp-filesystem",
+            Self::NodeFilesystem => "server-filesystem",
+            Self::NodeEverything => "server-everything",
+            Self::Ripgrep => "rg",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Result<Self> {
+        let names = Self::ALL.map(Self::name).join(", ");
+        let found = Self::ALL.into_iter().find(|server| server.name() == name);
+        found.with_context(|| format!("no server `{name}`; there are {names}"))
+    }
+
+    /// How to start it with `root` as the directory it may work in.
+    pub(crate) fn launch(self, grounds: &Grounds, root: &Path) -> Result<Launch> {
+        let root = root.as_os_str().to_owned();
+        let mut launch = Launch {
+            name: self.name(),
+            version: None,
+            log: grounds.data.log(self.name()),
+            program: "node".into(),
+            args: Vec::new(),
+            env: None,
+        };
+        match self {
+            Self::Floor => {
+                launch.program = std::env::current_exe()?;
+                launch.args = vec!["floor".into(), "--root".into(), root];
+            }
+            Self::Tectum | Self::TectumFast => {
+                launch.program = grounds.tectum.clone().context("--tectum names no binary")?;
+                launch.args = vec!["serve".into(), "-C".into(), root];
+                launch.env = (self == Self::TectumFast).then_some(("TECTUM_FILES_DURABILITY", "rename"));
+            }
+            Self::RustFilesystem => {
+                launch.program = grounds.peers.rust_mcp_filesystem()?;
+                launch.args = vec!["--allow-write".into(), root];
+                launch.version = Some(peers::RUST_MCP_FILESYSTEM);
+            }
+            Self::NodeFilesystem => {
+                launch.args = vec![grounds.peers.node_server(self.name())?.into(), root];
+                launch.version = Some(peers::NODE_SERVERS);
+            }
+            Self::NodeEverything => {
+                launch.args = vec![grounds.peers.node_server(self.name())?.into(), "stdio".into()];
+                launch.version = Some(peers::NODE_SERVERS);
+            }
+            Self::Ripgrep => bail!("rg is a command, not a server"),
+        }
+        Ok(launch)
+    }
+
+    pub(crate) fn read(self, path: &Path, expect: impl Into<String>) -> Request {
+        let tool = if self.is_peer() { "read_text_file" } else { "read_file" };
+        Request::tool(tool, json!({"path": path}), expect)
+    }
+
+    pub(crate) fn list(self, path: &Path, expect: impl Into<String>) -> Request {
+        Request::tool("list_directory", json!({"path": path}), expect)
+    }
+
+    pub(crate) fn edit(self, path: &Path, old: &str, new: &str) -> Request {
+        let arguments = if self.is_peer() {
+            json!({"path": path, "edits": [{"oldText": old, "newText": new}]})
+        } else {
+            json!({"path": path, "old_string": old, "new_string": new})
+        };
+        Request::tool("edit_file", arguments, "")
+    }
+
+    fn is_peer(self) -> bool {
+        matches!(self, Self::RustFilesystem | Self::NodeFilesystem)
+    }
+}

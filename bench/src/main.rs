@@ -1,0 +1,46 @@
+//! Sets MCP servers side by side in one run and prints ratios between them, never times alone.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a developer program works on its own files and starts its own processes"
+)]
+
+mod affinity;
+mod aims;
+mod calls;
+mod cases;
+mod cli;
+mod data;
+mod floor;
+mod lineup;
+mod load;
+mod memory;
+mod peers;
+mod record;
+mod report;
+mod rounds;
+mod search;
+mod session;
+mod start;
+mod stats;
+mod tree;
+mod wire;
+
+use std::io::Write;
+
+use anyhow::Result;
+
+use crate::cli::Command;
+
+fn main() -> Result<()> {
+    match cli::parse(std::env::args_os().skip(1))? {
+        Command::Run(plan) => cases::run(&plan),
+        Command::Report(dir) => say(&report::all(&record::load(&dir)?)),
+        Command::Floor { root } => floor::serve(&root),
+        Command::Help => say(cli::HELP),
+    }
+}
+
+/// Results go to standard output, progress to standard error.
+fn say(text: &str) -> Result<()> {
+    Ok(std::io::stdout().write_all(text.as_bytes())?)
+}

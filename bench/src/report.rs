@@ -1,0 +1,214 @@
+//! Markdown tables from records: what each server did, then ratios with their quartiles and aims.
+
+use std::fmt::Write;
+
+use crate::aims::{self, Aim};
+use crate::record::{Entry, Record, View};
+use crate::stats::{Spread, median, ratios};
+
+struct Figure {
+    key: &'static str,
+    heading: &'static str,
+    /// Whether ratios of it are shown; p99 is too restless for one.
+    compared: bool,
+}
+
+const FIGURES: [Figure; 11] = [
+    figure("p50_us", "p50 µs", true),
+    figure("p99_us", "p99 µs", false),
+    figure("calls_per_s_1", "calls/s @1", true),
+    figure("calls_per_s_64", "calls/s @64", true),
+    figure("init_ms", "to initialize ms", true),
+    figure("list_ms", "to tools/list ms", true),
+    figure("idle_mb", "idle MB", true),
+    figure("after_mb", "after 64 in flight MB", true),
+    figure("rare_ms", "rare word ms", true),
+    figure("medium_ms", "medium word ms", true),
+    figure("regex_ms", "regex ms", true),
+];
+
+const fn figure(key: &'static str, heading: &'static str, compared: bool) -> Figure {
+    Figure { key, heading, compared }
+}
+
+pub(crate) fn all(records: &[Record]) -> String {
+    records.iter().map(section).collect()
+}
+
+/// One case: its heading, the servers, the ratios, and what the figures do not say.
+pub(crate) fn section(record: &Record) -> String {
+    let mut out = heading(record);
+    let figures: Vec<&Figure> = FIGURES
+        .iter()
+        .filter(|figure| record.servers.iter().any(|entry| entry.figures.contains_key(figure.key)))
+        .collect();
+    servers(&mut out, record, &figures);
+    comparisons(&mut out, record, &figures);
+    for entry in &record.servers {
+        for remark in &entry.remarks {
+            let _ = writeln!(out, "- {}: {remark}", entry.server);
+        }
+    }
+    if record.servers.iter().any(|entry| !entry.remarks.is_empty()) {
+        out.push('\n');
+    }
+    out
+}
+
+fn heading(record: &Record) -> String {
+    let cpus = match record.view {
+        View::AllCpus => format!("{} CPUs", record.machine.cpus),
+        View::OneCpu => "one CPU".to_owned(),
+    };
+    let slices = match record.case.as_str() {
+        "start" | "search" => String::new(),
+        _ => format!(" of {} ms", record.slice_ms),
+    };
+    let mut out = format!("### {}, {cpus}\n\n{} rounds{slices}", record.case, record.rounds());
+    if let Some(others) = median(&record.others_cpu) {
+        let _ = write!(out, "; other work used {:.0} % of the machine", others * 100.0);
+    }
+    let _ = write!(out, " ({}, Linux {}).\n\n", record.machine.cpu, record.machine.kernel);
+    out
+}
+
+fn servers(out: &mut String, record: &Record, figures: &[&Figure]) {
+    out.push_str("| server |");
+    for figure in figures {
+        let _ = write!(out, " {} |", figure.heading);
+    }
+    out.push_str("\n| --- |");
+    out.push_str(&" ---: |".repeat(figures.len()));
+    for entry in &record.servers {
+        let _ = write!(out, "\n| {} {} |", entry.server, entry.version);
+        for figure in figures {
+            let cell = median(entry.figure(figure.key)).map_or("-".to_owned(), number);
+            let _ = write!(out, " {cell} |");
+        }
+    }
+    out.push_str("\n\n");
+}
+
+fn comparisons(out: &mut String, record: &Record, figures: &[&Figure]) {
+    let mut rows = String::new();
+    for subject in subjects(record) {
+        for figure in figures.iter().filter(|figure| figure.compared) {
+            own_aim(&mut rows, record, subject, figure);
+            for other in record.servers.iter().filter(|other| other.server != subject.server) {
+                let by_round = ratios(subject.figure(figure.key), other.figure(figure.key));
+                let Some(spread) = Spread::of(&by_round) else { continue };
+                let what = format!("{}, {} ÷ {}", figure.heading, subject.server, other.server);
+                let aim = aim(record, subject, figure, Some(&other.server));
+                row(&mut rows, &what, spread, aim);
+            }
+        }
+    }
+    if !rows.is_empty() {
+        out.push_str(
+            "| ratio, round by round | median | quartiles | aim | |\n| --- | ---: | :-: | ---: | --- |\n",
+        );
+        let _ = writeln!(out, "{rows}");
+    }
+}
+
+/// Who is compared with the others: Tectum, or where it did not run whoever stands first.
+fn subjects(record: &Record) -> Vec<&Entry> {
+    let measured = || record.servers.iter().filter(|entry| !entry.figures.is_empty());
+    let ours: Vec<&Entry> =
+        measured().filter(|entry| ["tectum", "tectum-fast"].contains(&entry.server.as_str())).collect();
+    if ours.is_empty() { measured().take(1).collect() } else { ours }
+}
+
+fn own_aim(rows: &mut String, record: &Record, subject: &Entry, figure: &Figure) {
+    let Some(aim) = aim(record, subject, figure, None) else { return };
+    let Some(spread) = Spread::of(subject.figure(figure.key)) else { return };
+    row(rows, &format!("{}, {} itself", figure.heading, subject.server), spread, Some(aim));
+}
+
+fn aim(record: &Record, subject: &Entry, figure: &Figure, against: Option<&str>) -> Option<&'static Aim> {
+    (subject.server == "tectum").then(|| aims::find(&record.case, record.view, figure.key, against))?
+}
+
+fn row(rows: &mut String, what: &str, seen: Spread, aim: Option<&Aim>) {
+    let (goal, verdict) =
+        aim.map_or((String::new(), ""), |aim| (aim.goal.to_string(), aim.goal.verdict(seen)));
+    let Spread { low, median, high } = seen;
+    let _ = writeln!(rows, "| {what} | {median:.2} | {low:.2} to {high:.2} | {goal} | {verdict} |");
+}
+
+/// Three significant digits or so, thousands set apart.
+fn number(value: f64) -> String {
+    if value < 10.0 {
+        return format!("{value:.2}");
+    }
+    if value < 100.0 {
+        return format!("{value:.1}");
+    }
+    let digits = format!("{value:.0}");
+    let mut grouped = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Machine;
+
+    fn entry(server: &str, figure: &str, values: &[f64]) -> Entry {
+        let mut entry = Entry::new(server);
+        entry.version = "1".to_owned();
+        values.iter().for_each(|value| entry.note(figure, *value));
+        entry
+    }
+
+    fn record(case: &str, servers: Vec<Entry>) -> Record {
+        let machine = Machine { cpu: "CPU".to_owned(), cpus: 2, kernel: "6".to_owned() };
+        let (case, view) = (case.to_owned(), View::AllCpus);
+        Record { case, view, slice_ms: 300, machine, others_cpu: vec![0.02], servers }
+    }
+
+    #[test]
+    fn a_ratio_stands_beside_its_aim() {
+        let peer = entry("rust-mcp-filesystem", "calls_per_s_64", &[1000.0, 2000.0]);
+        let text =
+            section(&record("read-4k", vec![entry("tectum", "calls_per_s_64", &[4000.0, 8000.0]), peer]));
+        assert!(text.contains("2 rounds of 300 ms; other work used 2 %"), "{text}");
+        assert!(text.contains("| tectum 1 | 6,000 |"), "{text}");
+        let row = "| calls/s @64, tectum ÷ rust-mcp-filesystem | 4.00 | 4.00 to 4.00 | ≥ 3 | met |";
+        assert!(text.contains(row), "{text}");
+    }
+
+    #[test]
+    fn memory_has_a_ceiling_of_its_own() {
+        let text = section(&record("memory", vec![entry("tectum", "idle_mb", &[13.0])]));
+        assert!(
+            text.contains("| idle MB, tectum itself | 13.00 | 13.00 to 13.00 | < 12 | missed |"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn without_tectum_the_first_is_compared() {
+        let servers = vec![entry("floor", "p50_us", &[10.0]), entry("server-filesystem", "p50_us", &[40.0])];
+        assert!(section(&record("read-4k", servers)).contains("floor ÷ server-filesystem | 0.25 |"));
+    }
+
+    #[test]
+    fn an_absent_server_is_explained() {
+        let mut absent = Entry::new("tectum");
+        absent.remarks.push("absent: no binary".to_owned());
+        let text = section(&record("read-4k", vec![entry("floor", "p50_us", &[10.0]), absent]));
+        assert!(text.contains("- tectum: absent: no binary"), "{text}");
+    }
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!([1.234, 45.67, 912.4, 1_234_567.0].map(number), ["1.23", "45.7", "912", "1,234,567"]);
+    }
+}

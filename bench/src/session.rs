@@ -1,0 +1,228 @@
+//! One running server and the only client it has: non-blocking pipes, one thread, every answer checked.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionbio, read, write};
+
+use crate::lineup::Launch;
+use crate::wire::{self, Request};
+
+/// No single answer takes longer, not even a search of the whole tree by the slowest peer.
+const PATIENCE: Timespec = Timespec { tv_sec: 60, tv_nsec: 0 };
+/// How long a server may take to leave once its input has ended.
+const FAREWELL: Duration = Duration::from_secs(1);
+/// What one read can bring: four times what a pipe holds by default.
+const INBOX: usize = 256 * 1024;
+
+pub(crate) struct Session {
+    name: String,
+    log: std::path::PathBuf,
+    child: Child,
+    /// None once the conversation is over.
+    to: Option<ChildStdin>,
+    from: ChildStdout,
+    outbox: Vec<u8>,
+    inbox: Vec<u8>,
+    /// The part of the inbox that holds bytes not yet taken.
+    filled: std::ops::Range<usize>,
+    next_id: u64,
+}
+
+/// What came of driving a server for a while.
+pub(crate) struct Slice {
+    /// Microseconds from writing a request to having its answer, ascending.
+    pub(crate) latencies: Vec<f64>,
+    pub(crate) calls_per_s: f64,
+}
+
+impl Session {
+    /// Starts the process; nothing has been said yet.
+    pub(crate) fn spawn(launch: &Launch) -> Result<Self> {
+        let log = File::create(&launch.log)?;
+        let mut child = launch
+            .command()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .with_context(|| format!("could not start {}", launch.name))?;
+        let to = child.stdin.take().context("the child has an input")?;
+        let from = child.stdout.take().context("the child has an output")?;
+        ioctl_fionbio(&to, true)?;
+        ioctl_fionbio(&from, true)?;
+        Ok(Self {
+            name: launch.name.to_owned(),
+            log: launch.log.clone(),
+            child,
+            to: Some(to),
+            from,
+            outbox: Vec::new(),
+            inbox: vec![0; INBOX],
+            filled: 0..0,
+            next_id: 0,
+        })
+    }
+
+    /// `initialize` and its notification; returns the version the server gives itself.
+    pub(crate) fn initialize(&mut self) -> Result<String> {
+        let line = self.ask(&Request::initialize())?;
+        self.outbox.extend_from_slice(wire::INITIALIZED);
+        self.flush()?;
+        let message: serde_json::Value = serde_json::from_slice(&line)?;
+        Ok(message["result"]["serverInfo"]["version"].as_str().unwrap_or("unknown").to_owned())
+    }
+
+    /// One request, one answer, which must contain what the request expects.
+    pub(crate) fn ask(&mut self, request: &Request) -> Result<Vec<u8>> {
+        let id = self.queue(request);
+        loop {
+            self.exchange()?;
+            while let Some(line) = self.line() {
+                let line = self.inbox[line].to_vec();
+                match self.checked(&line)? {
+                    None => continue,
+                    Some(answered) if answered == id => {}
+                    Some(other) => bail!("{} answered {other} when asked {id}", self.name),
+                }
+                if memchr::memmem::find(&line, request.expect.as_bytes()).is_none() {
+                    bail!("{}: the answer lacks `{}`", self.name, request.expect);
+                }
+                return Ok(line);
+            }
+        }
+    }
+
+    /// Keeps `depth` requests in flight for the given time, taking them in turn from
+    /// `requests`, and waits for the last answer. `turn` remembers where it stopped, so
+    /// that requests which undo each other stay in step over many slices.
+    pub(crate) fn drive(
+        &mut self,
+        requests: &[Request],
+        turn: &mut usize,
+        depth: usize,
+        time: Duration,
+    ) -> Result<Slice> {
+        let mut waiting: HashMap<u64, Instant> = HashMap::with_capacity(depth * 2);
+        let mut latencies = Vec::new();
+        let began = Instant::now();
+        let mut now = began;
+        loop {
+            while now - began < time && waiting.len() < depth {
+                waiting.insert(self.queue(&requests[*turn]), now);
+                *turn = (*turn + 1) % requests.len();
+            }
+            if waiting.is_empty() {
+                break;
+            }
+            self.exchange()?;
+            now = Instant::now();
+            while let Some(line) = self.line() {
+                let Some(id) = self.checked(&self.inbox[line])? else { continue };
+                let Some(asked) = waiting.remove(&id) else {
+                    bail!("{} answered {id}, which was not asked", self.name)
+                };
+                latencies.push((now - asked).as_secs_f64() * 1e6);
+            }
+        }
+        let calls_per_s = latencies.len() as f64 / (now - began).as_secs_f64();
+        latencies.sort_by(f64::total_cmp);
+        Ok(Slice { latencies, calls_per_s })
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    fn queue(&mut self, request: &Request) -> u64 {
+        self.next_id += 1;
+        request.write(self.next_id, &mut self.outbox);
+        self.next_id
+    }
+
+    /// Writes what the pipe takes, waits until there is something to read, and reads it once.
+    fn exchange(&mut self) -> Result<()> {
+        loop {
+            self.flush()?;
+            let mut ends = vec![PollFd::new(&self.from, PollFlags::IN)];
+            if let Some(to) = self.to.as_ref().filter(|_| !self.outbox.is_empty()) {
+                ends.push(PollFd::new(to, PollFlags::OUT));
+            }
+            if poll(&mut ends, Some(&PATIENCE))? == 0 {
+                bail!("{} gave no answer within {} s{}", self.name, PATIENCE.tv_sec, self.last_words());
+            }
+            if !ends[0].revents().is_empty() {
+                break;
+            }
+        }
+        self.make_room();
+        match read(&self.from, &mut self.inbox[self.filled.end..]) {
+            Ok(0) => bail!("{} ended before it answered{}", self.name, self.last_words()),
+            Ok(count) => self.filled.end += count,
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let Some(to) = &self.to else { bail!("the conversation with {} is over", self.name) };
+        while !self.outbox.is_empty() {
+            match write(to, &self.outbox) {
+                Ok(count) => drop(self.outbox.drain(..count)),
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => {}
+                Err(error) => bail!("{} takes no more requests: {error}{}", self.name, self.last_words()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes one complete line out of the inbox.
+    fn line(&mut self) -> Option<std::ops::Range<usize>> {
+        let length = memchr::memchr(b'\n', &self.inbox[self.filled.clone()])?;
+        let line = self.filled.start..self.filled.start + length;
+        self.filled.start = line.end + 1;
+        Some(line)
+    }
+
+    /// Called only between lines, so bytes may move. An answer larger than the inbox makes it grow.
+    fn make_room(&mut self) {
+        if self.filled.start > 0 {
+            self.inbox.copy_within(self.filled.clone(), 0);
+            self.filled = 0..self.filled.len();
+        }
+        if self.filled.end == self.inbox.len() {
+            self.inbox.resize(self.inbox.len() * 2, 0);
+        }
+    }
+
+    fn checked(&self, line: &[u8]) -> Result<Option<u64>> {
+        wire::answered(line).with_context(|| format!("{} gave a bad answer", self.name))
+    }
+
+    fn last_words(&self) -> String {
+        let log = std::fs::read_to_string(&self.log).unwrap_or_default();
+        log.trim_end().lines().next_back().map(|line| format!("; it last said: {line}")).unwrap_or_default()
+    }
+}
+
+impl Drop for Session {
+    /// The end of its input asks a server to leave; one that does not is ended.
+    fn drop(&mut self) {
+        self.to = None;
+        let deadline = Instant::now() + FAREWELL;
+        while Instant::now() < deadline {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,191 @@
+//! Turning a call's JSON into a tool's typed arguments, and saying what is wrong with it.
+//!
+//! The good case is one pass of serde. Only when that fails is the schema asked for every
+//! mistake at once, each with the field's name and what was expected there.
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, value::RawValue};
+
+use crate::Fault;
+
+/// How many mistakes are listed before the rest is only counted.
+const MOST_MISTAKES: usize = 12;
+
+/// Parses the arguments of `tool`.
+pub fn parse<T: DeserializeOwned>(tool: &str, raw: &RawValue, schema: &Value) -> Result<T, Fault> {
+    let mut json = serde_json::Deserializer::from_str(raw.get());
+    match serde_path_to_error::deserialize(&mut json) {
+        Ok(args) => Ok(args),
+        Err(error) => Err(explain(tool, raw, schema, &error.to_string())),
+    }
+}
+
+fn explain(tool: &str, raw: &RawValue, schema: &Value, parser: &str) -> Fault {
+    let hint = format!("{tool} takes: {}", signature(schema));
+    let Ok(given) = serde_json::from_str::<Value>(raw.get()) else {
+        return Fault::invalid(format!("the arguments of {tool} are nested too deeply or not JSON: {parser}")).hint(hint);
+    };
+    let mut mistakes = Vec::new();
+    if let Ok(validator) = jsonschema::validator_for(schema) {
+        for error in validator.iter_errors(&given) {
+            describe(&error, schema, &given, &mut mistakes);
+        }
+    }
+    if mistakes.is_empty() {
+        mistakes.push(parser.to_owned());
+    }
+    let more = mistakes.len().saturating_sub(MOST_MISTAKES);
+    mistakes.truncate(MOST_MISTAKES);
+    if more > 0 {
+        mistakes.push(format!("and {more} more"));
+    }
+    Fault::invalid(format!("{tool}: {}", mistakes.join("; "))).hint(hint)
+}
+
+fn describe(error: &jsonschema::ValidationError<'_>, schema: &Value, given: &Value, mistakes: &mut Vec<String>) {
+    let place = error.instance_path().to_string();
+    let field = if place.is_empty() { "arguments".to_owned() } else { format!("`{}`", place.trim_start_matches('/').replace('/', ".")) };
+    match error.kind() {
+        ValidationErrorKind::AdditionalProperties { unexpected } => {
+            let known = properties_at(schema, given, &place);
+            for name in unexpected {
+                let advice = match nearest(name, known.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("known here: {}", known.join(", ")),
+                };
+                mistakes.push(format!("unknown argument `{name}`; {advice}"));
+            }
+        }
+        ValidationErrorKind::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            let parent = if place.is_empty() { String::new() } else { format!(" in {field}") };
+            mistakes.push(format!("missing argument `{name}`{parent}"));
+        }
+        ValidationErrorKind::Type { kind } => {
+            let expected = match kind {
+                TypeKind::Single(one) => one.to_string(),
+                TypeKind::Multiple(many) => many.iter().map(|one| one.to_string()).collect::<Vec<_>>().join(" or "),
+            };
+            mistakes.push(format!("{field} must be {expected}, got {}", shown(error.instance())));
+        }
+        ValidationErrorKind::Enum { options } => {
+            mistakes.push(format!("{field} must be one of {options}, got {}", shown(error.instance())));
+        }
+        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
+            mistakes.push(format!("{field} does not fit, got {}", shown(error.instance())));
+        }
+        _ => mistakes.push(format!("{field}: {error}")),
+    }
+}
+
+/// The names a schema knows at a place of the instance (only as deep as our tools nest).
+fn properties_at(schema: &Value, given: &Value, place: &str) -> Vec<String> {
+    let mut at = schema;
+    let mut value = given;
+    for part in place.split('/').filter(|part| !part.is_empty()) {
+        let below = if value.is_array() { &at["items"] } else { &at["properties"][part] };
+        at = resolve(schema, below);
+        value = if value.is_array() { value.get(part.parse::<usize>().unwrap_or(0)) } else { value.get(part) }.unwrap_or(&Value::Null);
+    }
+    at["properties"].as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default()
+}
+
+fn resolve<'s>(schema: &'s Value, at: &'s Value) -> &'s Value {
+    match at["$ref"].as_str().and_then(|reference| schema.pointer(reference.trim_start_matches('#'))) {
+        Some(target) => target,
+        None => at,
+    }
+}
+
+/// The nearest known name, if one is near enough to be meant.
+pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    known
+        .into_iter()
+        .map(|near| (strsim::damerau_levenshtein(name, near), near))
+        .filter(|(distance, near)| *distance <= (near.len().max(name.len()) / 3).max(1))
+        .min()
+        .map(|(_, near)| near)
+        .or(None)
+}
+
+/// A value in an error message: its type, and the value itself when that is short.
+fn shown(value: &Value) -> String {
+    let kind = match value {
+        Value::Null => return "null".into(),
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let text = value.to_string();
+    if text.chars().count() <= 40 { format!("{kind} {text}") } else { kind.to_owned() }
+}
+
+/// One line saying what a tool takes: `path, start_line, [end_line]`.
+pub fn signature(schema: &Value) -> String {
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let Some(properties) = schema["properties"].as_object().filter(|map| !map.is_empty()) else {
+        return "no arguments".into();
+    };
+    let name = |name: &String| if required.contains(&name.as_str()) { name.clone() } else { format!("[{name}]") };
+    properties.keys().map(name).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only their parsing is looked at")]
+    struct Args {
+        path: String,
+        start_line: Option<u64>,
+        edits: Vec<Edit>,
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its parsing is looked at")]
+    struct Edit {
+        old: String,
+    }
+
+    fn check(json: &str, expect: &[&str]) {
+        let schema = schemars::generate::SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Args>();
+        let raw = RawValue::from_string(json.into()).expect("JSON");
+        let fault = parse::<Args>("edit", &raw, schema.as_value()).expect_err("refused");
+        for part in expect {
+            assert!(fault.message.contains(part), "`{part}` not in `{}`", fault.message);
+        }
+        assert_eq!(fault.hint.as_deref(), Some("edit takes: path, [start_line], edits"));
+    }
+
+    #[test]
+    fn all_mistakes_are_named_at_once() {
+        check(
+            r#"{"pth":"a","start_line":"5","edits":[{"odl":"x"}]}"#,
+            &[
+                "unknown argument `pth`; did you mean `path`?",
+                "missing argument `path`",
+                "`start_line` must be",
+                r#"got string "5""#,
+                "unknown argument `odl`; did you mean `old`?",
+                "missing argument `old` in `edits.0`",
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_or_too_deep_is_said_plainly() {
+        check("[]", &["must be object, got array []"]);
+        let deep = format!(r#"{{"path":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
+        check(&deep, &["nested too deeply"]);
+    }
+}

@@ -1,0 +1,166 @@
+//! What goes through the house: a call on the way in, an outcome on the way out.
+
+use std::{
+    fmt,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Directive, Fault};
+
+/// A tool's public name.
+pub type ToolName = Arc<str>;
+
+/// Names one call, across processes and restarts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallId(u64);
+
+impl CallId {
+    /// A name nobody had before.
+    pub fn fresh() -> Self {
+        static SEED: OnceLock<u64> = OnceLock::new();
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let seed = *SEED.get_or_init(|| getrandom::u64().unwrap_or_else(|_| u64::from(std::process::id())));
+        // A bijection of the counter (splitmix64): unique in this process, spread across others.
+        let mut z = seed.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        Self(z ^ (z >> 31))
+    }
+
+    /// Reads the form [`fmt::Display`] writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        let hex = text.strip_prefix("c-")?;
+        (hex.len() == 16).then(|| u64::from_str_radix(hex, 16).ok()).flatten().map(Self)
+    }
+}
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "c-{:016x}", self.0)
+    }
+}
+
+/// Names the conversation a call belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SessionId(pub Arc<str>);
+
+impl SessionId {
+    /// Wraps a name.
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Self(name.into())
+    }
+}
+
+/// A request to run one tool once.
+#[derive(Debug)]
+pub struct Call {
+    /// Its name, given by us.
+    pub id: CallId,
+    /// The conversation.
+    pub session: SessionId,
+    /// Which tool.
+    pub tool: ToolName,
+    /// The arguments as they came. They are parsed once, by whoever runs the call.
+    pub args: Box<RawValue>,
+    /// Cancelled when the caller leaves.
+    pub cancel: CancellationToken,
+    /// Where progress goes, if the caller asked for it.
+    pub progress: Progress,
+}
+
+impl Call {
+    /// A call with a fresh name, nobody to cancel it and nobody to watch its progress.
+    pub fn new(session: SessionId, tool: impl Into<ToolName>, args: Box<RawValue>) -> Self {
+        Self {
+            id: CallId::fresh(),
+            session,
+            tool: tool.into(),
+            args,
+            cancel: CancellationToken::new(),
+            progress: Progress::none(),
+        }
+    }
+}
+
+/// How far a call has come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProgressNote {
+    /// Rises with every note.
+    pub done: u64,
+    /// Where it ends, if known.
+    pub total: Option<u64>,
+    /// One line for people.
+    pub message: String,
+}
+
+/// The way a running tool tells how far it has come.
+#[derive(Clone, Default)]
+pub struct Progress(Option<Arc<dyn Fn(ProgressNote) + Send + Sync>>);
+
+impl Progress {
+    /// Nobody asked.
+    pub fn none() -> Self {
+        Self(None)
+    }
+
+    /// Notes go to this function, which must not block.
+    pub fn to(sink: impl Fn(ProgressNote) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(sink)))
+    }
+
+    /// True when somebody listens.
+    pub fn wanted(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Sends a note, if anybody listens.
+    pub fn note(&self, note: ProgressNote) {
+        if let Some(sink) = &self.0 {
+            sink(note);
+        }
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Progress").field(&self.wanted()).finish()
+    }
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The call it answers.
+    pub call: CallId,
+    /// What the tool gave, or why it did not.
+    pub result: Result<Payload, Fault>,
+    /// What the tool asks of the loop around it.
+    pub directives: Vec<Directive>,
+    /// How long it took, from the first station to the last.
+    pub took: Duration,
+}
+
+/// A successful result.
+#[derive(Debug)]
+pub enum Payload {
+    /// From one of our own tools.
+    Native(NativeReply),
+    /// From a peer: forwarded byte for byte.
+    Raw(Box<RawValue>),
+}
+
+/// What a native tool gave: text as the model reads it, and the same as data.
+#[derive(Debug)]
+pub struct NativeReply {
+    /// For the model.
+    pub text: String,
+    /// For programs: JSON that fits the tool's output schema.
+    pub structured: String,
+}

@@ -1,0 +1,154 @@
+//! The one error type of the house: what happened, what to try next, and which kind it is.
+
+use std::{error::Error, fmt};
+
+use serde::Serialize;
+use tectum_security::{Denied, PathError};
+
+/// What sort of failure it was. Each edge translates a kind once: into an MCP result, an HTTP
+/// status, an exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// Arguments do not parse or fit.
+    InvalidInput,
+    /// Gate, layer or human said no.
+    Permission,
+    /// No such tool, file or symbol.
+    NotFound,
+    /// The file changed, the text is not unique.
+    Conflict,
+    /// Output or input over its cap.
+    TooLarge,
+    /// The deadline passed, or nobody answered.
+    Timeout,
+    /// The caller left.
+    Cancelled,
+    /// A peer failed or is away.
+    Upstream,
+    /// Our bug.
+    Internal,
+}
+
+impl FaultKind {
+    /// The process's exit code for a failure of this kind.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::InvalidInput => 2,
+            Self::Permission => 3,
+            Self::NotFound => 4,
+            Self::Conflict | Self::TooLarge => 5,
+            Self::Timeout | Self::Cancelled => 6,
+            Self::Upstream => 7,
+            Self::Internal => 70,
+        }
+    }
+}
+
+/// A failure, told to whoever can act on it.
+#[derive(Debug)]
+pub struct Fault {
+    /// Which kind.
+    pub kind: FaultKind,
+    /// What happened.
+    pub message: String,
+    /// What to try next.
+    pub hint: Option<String>,
+    /// What lay beneath, for the journal; never shown to the model.
+    pub source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl Fault {
+    /// A fault of a kind, with its message.
+    pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None, source: None }
+    }
+
+    /// Arguments do not fit.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(FaultKind::InvalidInput, message)
+    }
+
+    /// Nothing there.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(FaultKind::NotFound, message)
+    }
+
+    /// The world is not as the caller believes.
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(FaultKind::Conflict, message)
+    }
+
+    /// Our bug.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(FaultKind::Internal, message)
+    }
+
+    /// The same fault with advice.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The text a model reads: `ERROR: ` and the message, then the hint on its own line.
+    pub fn text(&self) -> String {
+        match &self.hint {
+            Some(hint) => format!("ERROR: {}\nHint: {hint}", self.message),
+            None => format!("ERROR: {}", self.message),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for Fault {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
+
+impl From<Denied> for Fault {
+    fn from(denied: Denied) -> Self {
+        let hint = match &denied.reason {
+            tectum_security::Reason::HardLinked => {
+                "copy the file to a new name and edit the copy, or set `workspace.break_hard_links = true`"
+            }
+            tectum_security::Reason::Protected { .. } | tectum_security::Reason::ReadOnly { .. } => {
+                "choose another file; a person can change the rule in tectum.toml"
+            }
+            _ => "use a path inside one of the allowed directories; relative paths start at the first",
+        };
+        Self::new(FaultKind::Permission, denied.to_string()).hint(hint)
+    }
+}
+
+impl From<PathError> for Fault {
+    fn from(error: PathError) -> Self {
+        let message = error.to_string();
+        match error {
+            PathError::Denied(denied) => denied.into(),
+            PathError::NotFound(_) => Self::not_found(message).hint("list the directory to see what is there"),
+            PathError::Exists(_) => Self::conflict(message),
+            PathError::NotAFile { kind: tectum_security::Kind::Directory, .. } => {
+                Self::invalid(message).hint("use list_directory for directories")
+            }
+            PathError::NotAFile { .. } | PathError::NotADirectory(_) => Self::invalid(message),
+            PathError::NotEmpty(_) => Self::conflict(message).hint("pass recursive=true to delete all it holds"),
+            PathError::TooLarge { .. } => Self::new(FaultKind::TooLarge, message),
+            PathError::Changed(_) => Self::conflict(message).hint("read it again and repeat the edit"),
+            PathError::Busy(_) => Self::new(FaultKind::Timeout, message).hint("try again in a moment"),
+            PathError::Io { source, .. } => {
+                let kind = match source.kind() {
+                    std::io::ErrorKind::PermissionDenied => FaultKind::Permission,
+                    std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => FaultKind::Conflict,
+                    _ => FaultKind::Conflict,
+                };
+                Self { kind, message, hint: None, source: Some(source.into()) }
+            }
+        }
+    }
+}

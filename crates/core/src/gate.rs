@@ -1,0 +1,153 @@
+//! The gate: permission rules on the call, then every path it wants through the three layers.
+
+use std::sync::Arc;
+
+use tectum_security::{Access, Allowlist, Denied, RawPath, SafePath};
+
+use crate::{
+    Call, Fault, FaultKind, Grants, Judgement, Prepared, Question, Rules, Subject,
+};
+
+/// The rules and the reach of this house at one moment.
+#[derive(Debug)]
+pub struct Gate {
+    rules: Rules,
+    allowlist: Arc<Allowlist>,
+}
+
+/// What the gate decided.
+#[derive(Debug)]
+pub enum Verdict {
+    /// Go ahead with these capabilities.
+    Allow(Grants),
+    /// Ask first.
+    Ask(Question, Grants),
+    /// No.
+    Deny(Fault),
+}
+
+/// One step of a decision, for `policy test`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Which station.
+    pub station: String,
+    /// What it found.
+    pub finding: String,
+    /// Whether the call went on.
+    pub passed: bool,
+}
+
+impl Gate {
+    /// A gate.
+    pub fn new(rules: Rules, allowlist: Arc<Allowlist>) -> Self {
+        Self { rules, allowlist }
+    }
+
+    /// What may be reached.
+    pub fn allowlist(&self) -> &Allowlist {
+        &self.allowlist
+    }
+
+    /// Decides. Rules first, since they cost nothing; then the paths, opened beneath their
+    /// roots; then the rules again for every path that turned out to have another name.
+    pub fn judge(&self, call: &Call, prepared: &Prepared) -> Verdict {
+        let subjects = self.subjects(prepared);
+        let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.effect, prepared.world);
+        if judgement == Judgement::Deny {
+            return Verdict::Deny(refused(call, &why));
+        }
+        let mut paths = Vec::with_capacity(prepared.wants.paths.len());
+        for (raw, access) in &prepared.wants.paths {
+            match self.open(raw, *access) {
+                Ok(path) => paths.push(path),
+                Err(denied) => return Verdict::Deny(denied.into()),
+            }
+        }
+        let aliases: Vec<String> = paths.iter().map(SafePath::name).filter(|name| !subjects.contains(name)).collect();
+        let (judgement, why) = if aliases.is_empty() {
+            (judgement, why)
+        } else {
+            let again = self.rules.judge(&call.tool, &aliases, prepared.effect, prepared.world);
+            if again.0 > judgement { again } else { (judgement, why) }
+        };
+        let grants = Grants::new(paths);
+        match judgement {
+            Judgement::Allow => Verdict::Allow(grants),
+            Judgement::Ask => Verdict::Ask(question(call, &subjects, why), grants),
+            Judgement::Deny => Verdict::Deny(refused(call, &why)),
+        }
+    }
+
+    /// The same decision, step by step, opening nothing for writing.
+    pub fn explain(&self, call: &Call, prepared: &Prepared) -> (Judgement, Vec<Step>) {
+        let subjects = self.subjects(prepared);
+        let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.effect, prepared.world);
+        let mut steps = vec![Step { station: "permission".into(), finding: why, passed: judgement != Judgement::Deny }];
+        let mut strictest = judgement;
+        for (raw, access) in &prepared.wants.paths {
+            match self.open(raw, *access) {
+                Ok(path) => {
+                    let name = path.name();
+                    for (layer, finding) in [
+                        ("layer 1 allowlist", format!("{raw} is inside {}", self.allowlist.primary().display())),
+                        ("layer 2 validate", "no deny rule protects the name".to_owned()),
+                        ("layer 3 resolve", format!("opens {name} beneath its root")),
+                    ] {
+                        steps.push(Step { station: layer.into(), finding, passed: true });
+                    }
+                    if !subjects.contains(&name) {
+                        let (again, why) = self.rules.judge(&call.tool, &[name], prepared.effect, prepared.world);
+                        steps.push(Step { station: "permission of the resolved name".into(), finding: why, passed: again != Judgement::Deny });
+                        strictest = strictest.max(again);
+                    }
+                }
+                Err(denied) => {
+                    let station = format!("layer {} {}", denied.layer.number(), denied.layer.name());
+                    steps.push(Step { station, finding: denied.reason.to_string(), passed: false });
+                    strictest = Judgement::Deny;
+                }
+            }
+        }
+        (strictest, steps)
+    }
+
+    fn open(&self, raw: &RawPath, access: Access) -> Result<SafePath, Denied> {
+        self.allowlist.admit(raw, access)?.resolve()
+    }
+
+    /// Everything a rule may be about: the primary argument first, then each path.
+    fn subjects(&self, prepared: &Prepared) -> Vec<String> {
+        let spelled = |raw: &RawPath| match self.allowlist.subject(raw) {
+            Some(subject) if subject.is_empty() => ".".to_owned(),
+            Some(subject) => subject,
+            None => raw.as_str().to_owned(),
+        };
+        let mut subjects = match &prepared.wants.subject {
+            Subject::Path(raw) => vec![spelled(raw)],
+            Subject::Text(text) => vec![text.clone()],
+            Subject::None => Vec::new(),
+        };
+        for (raw, _) in &prepared.wants.paths {
+            let subject = spelled(raw);
+            if !subjects.contains(&subject) {
+                subjects.push(subject);
+            }
+        }
+        subjects
+    }
+}
+
+fn refused(call: &Call, why: &str) -> Fault {
+    Fault::new(FaultKind::Permission, format!("{} is not permitted here: {why}", call.tool))
+        .hint("a person can change the rule in tectum.toml; `tectum policy test` explains every step")
+}
+
+fn question(call: &Call, subjects: &[String], rule: String) -> Question {
+    Question {
+        call: call.id,
+        tool: call.tool.clone(),
+        subject: subjects.first().cloned().unwrap_or_default(),
+        args: call.args.get().to_owned(),
+        rule,
+    }
+}

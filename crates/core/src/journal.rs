@@ -1,0 +1,59 @@
+//! The record of every call, refused ones too. The writer lives elsewhere; this is its door.
+
+use std::{
+    sync::OnceLock,
+    time::{Duration, SystemTime},
+};
+
+use tokio::sync::mpsc;
+
+use crate::{Call, CallId, FaultKind, Outcome, SessionId, ToolName};
+
+/// One call, as it is remembered.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// When it ended.
+    pub at: SystemTime,
+    /// Which call.
+    pub call: CallId,
+    /// Which conversation.
+    pub session: SessionId,
+    /// Which tool.
+    pub tool: ToolName,
+    /// The arguments as they came.
+    pub args: String,
+    /// The kind of failure, or success.
+    pub failed: Option<(FaultKind, String)>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Where entries go. Without a writer nothing is kept and a call does no work here.
+#[derive(Debug, Default)]
+pub struct Journal {
+    writer: OnceLock<mpsc::Sender<Entry>>,
+}
+
+impl Journal {
+    /// Connects the one writer. A second one is refused.
+    pub fn attach(&self, writer: mpsc::Sender<Entry>) -> Result<(), mpsc::Sender<Entry>> {
+        self.writer.set(writer)
+    }
+
+    /// Records a call. The queue is bounded and awaited: the journal may slow a call, never lose one.
+    pub async fn record(&self, call: &Call, outcome: &Outcome) {
+        let Some(writer) = self.writer.get() else { return };
+        let entry = Entry {
+            at: SystemTime::now(),
+            call: call.id,
+            session: call.session.clone(),
+            tool: call.tool.clone(),
+            args: call.args.get().to_owned(),
+            failed: outcome.result.as_ref().err().map(|fault| (fault.kind, fault.message.clone())),
+            took: outcome.took,
+        };
+        if writer.send(entry).await.is_err() {
+            tracing::error!(call = %call.id, "the journal's writer is gone");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The vocabulary of the house and the walk of a call through it.
+//!
+//! Nothing here speaks MCP or HTTP, parses a language or opens a file: tools, peers and edges
+//! bring that and meet here. The walk is [`Tectum::call`]; every station on it has a file of
+//! its own.
+
+pub mod arguments;
+pub mod call;
+pub mod desk;
+pub mod directives;
+pub mod efferent;
+mod execute;
+pub mod fault;
+pub mod gate;
+pub mod journal;
+pub mod native;
+pub mod provider;
+pub mod registry;
+pub mod rules;
+pub mod tectum;
+pub mod tool;
+
+pub use call::{Call, CallId, NativeReply, Outcome, Payload, Progress, ProgressNote, SessionId, ToolName};
+pub use desk::{AskId, Decision, Desk, Question};
+pub use directives::{Directive, Role};
+pub use efferent::{Efferent, Observation};
+pub use fault::{Fault, FaultKind};
+pub use gate::{Gate, Verdict};
+pub use journal::{Entry, Journal};
+pub use native::{NativeSet, NativeTool};
+pub use provider::{Prepared, Provider, ToolInfo};
+pub use registry::{Registry, Snapshot};
+pub use rules::{Judgement, Origin, Rule, Rules};
+pub use tectum::Tectum;
+/// The room below, for those who hold its handles.
+pub use tectum_security as security;
+pub use tool::{Card, Ctx, Effect, Grants, Reply, Subject, Tool, Wants, World};

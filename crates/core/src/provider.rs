@@ -1,0 +1,72 @@
+//! Anything that offers tools: the native set, and each peer.
+
+use std::{fmt, pin::Pin, sync::Arc, time::Duration};
+
+use serde_json::Value;
+
+use crate::{Call, Ctx, Directive, Effect, Fault, Payload, ToolName, Wants, World};
+
+/// Something that offers tools.
+pub trait Provider: Send + Sync {
+    /// What it offers now. Never waits.
+    fn tools(&self) -> Arc<[ToolInfo]>;
+    /// Parses the call's arguments once and says what it will need.
+    fn prepare(&self, call: &Call) -> Result<Prepared, Fault>;
+}
+
+/// What is known about a tool without calling it.
+#[derive(Clone, Debug)]
+pub struct ToolInfo {
+    /// Its name.
+    pub name: ToolName,
+    /// Its name for people.
+    pub title: String,
+    /// What the model reads.
+    pub description: String,
+    /// JSON Schema (2020-12) of its arguments.
+    pub input_schema: Arc<Value>,
+    /// JSON Schema of its structured result.
+    pub output_schema: Option<Arc<Value>>,
+    /// What it does to the world.
+    pub effect: Effect,
+    /// Which world.
+    pub world: World,
+    /// Whether a second identical call changes nothing more.
+    pub idempotent: bool,
+    /// The argument permission rules are matched against.
+    pub primary: String,
+}
+
+/// The work of a prepared call, waiting for its capabilities.
+pub type Work = Box<dyn FnOnce(Ctx) -> Pin<Box<dyn Future<Output = Result<Done, Fault>> + Send>> + Send>;
+
+/// What a provider gives back.
+#[derive(Debug)]
+pub struct Done {
+    /// The result.
+    pub payload: Payload,
+    /// What the tool asks of the loop.
+    pub directives: Vec<Directive>,
+}
+
+/// A call whose arguments were parsed.
+pub struct Prepared {
+    /// What it needs.
+    pub wants: Wants,
+    /// What it does to the world.
+    pub effect: Effect,
+    /// Which world.
+    pub world: World,
+    /// How long it may take.
+    pub deadline: Duration,
+    /// How many bytes of text it may give.
+    pub max_output: usize,
+    /// The work itself.
+    pub work: Work,
+}
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared").field("wants", &self.wants).field("deadline", &self.deadline).finish_non_exhaustive()
+    }
+}

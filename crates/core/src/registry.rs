@@ -1,0 +1,96 @@
+//! The first station: which provider has the tool. Readers see one snapshot from start to end.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::Arc,
+};
+
+use arc_swap::ArcSwap;
+use tokio::sync::watch;
+
+use crate::{Fault, FaultKind, Provider, ToolInfo, ToolName, arguments::nearest};
+
+/// All tools at one moment.
+#[derive(Clone, Default)]
+pub struct Snapshot {
+    providers: HashMap<ToolName, Arc<dyn Provider>>,
+    infos: BTreeMap<ToolName, ToolInfo>,
+    order: Vec<ToolName>,
+}
+
+impl Snapshot {
+    /// The tools of several providers. A name taken by an earlier provider stays with it.
+    pub fn of(providers: &[Arc<dyn Provider>]) -> Self {
+        let mut snapshot = Self::default();
+        for provider in providers {
+            for info in provider.tools().iter() {
+                if snapshot.infos.contains_key(&info.name) {
+                    tracing::warn!(tool = %info.name, "offered twice; the first provider keeps the name");
+                    continue;
+                }
+                snapshot.order.push(info.name.clone());
+                snapshot.infos.insert(info.name.clone(), info.clone());
+                snapshot.providers.insert(info.name.clone(), provider.clone());
+            }
+        }
+        snapshot
+    }
+
+    /// The tools, in a stable order.
+    pub fn tools(&self) -> impl Iterator<Item = &ToolInfo> {
+        self.order.iter().filter_map(|name| self.infos.get(name))
+    }
+
+    /// One tool.
+    pub fn tool(&self, name: &str) -> Option<&ToolInfo> {
+        self.infos.get(name)
+    }
+
+    /// The provider of a tool.
+    pub fn find(&self, name: &str) -> Result<&Arc<dyn Provider>, Fault> {
+        self.providers.get(name).ok_or_else(|| {
+            let fault = Fault::new(FaultKind::NotFound, format!("unknown tool: {name}"));
+            match nearest(name, self.infos.keys().map(|name| &**name)) {
+                Some(near) => fault.hint(format!("did you mean `{near}`?")),
+                None => fault.hint("tools/list (or `tectum tools`) shows what there is"),
+            }
+        })
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Snapshot").field(&self.order).finish()
+    }
+}
+
+/// The tools of the house, now. Replaced as a whole, never changed.
+#[derive(Debug)]
+pub struct Registry {
+    now: ArcSwap<Snapshot>,
+    version: watch::Sender<u64>,
+}
+
+impl Registry {
+    /// A registry with a first snapshot.
+    pub fn new(first: Snapshot) -> Self {
+        Self { now: ArcSwap::from_pointee(first), version: watch::Sender::new(0) }
+    }
+
+    /// What there is now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.now.load_full()
+    }
+
+    /// Replaces all of it and tells those who watch.
+    pub fn replace(&self, next: Snapshot) {
+        self.now.store(Arc::new(next));
+        self.version.send_modify(|version| *version += 1);
+    }
+
+    /// Changes whenever the tools do.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.version.subscribe()
+    }
+}

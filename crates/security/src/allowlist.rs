@@ -1,0 +1,261 @@
+//! Layer 1: what may be reached at all.
+//!
+//! An [`Allowlist`] is an immutable snapshot: tracked files, base directories, the primary
+//! base and the deny lists, with every root held open. A new configuration is a new snapshot,
+//! so parallel calls never see half of one.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rustix::fd::OwnedFd;
+
+use crate::{
+    DenyList, beneath,
+    deny::{ALWAYS, READ_ONLY, SECRETS},
+    links::LinkIndex,
+    lock::WriteLocks,
+};
+
+/// Whether a symbolic link may be followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Links {
+    /// Followed while they stay beneath their root.
+    #[default]
+    Inside,
+    /// Any link on the way is a refusal.
+    Never,
+}
+
+/// What a tracked file outside the base directories opens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TrackedOpens {
+    /// Itself only.
+    #[default]
+    File,
+    /// The whole directory it lies in.
+    Directory,
+}
+
+/// What an agent may reach. Cheap to share, never changed.
+#[derive(Debug)]
+pub struct Allowlist {
+    pub(crate) bases: Vec<Arc<Root>>,
+    pub(crate) tracked: Vec<Tracked>,
+    pub(crate) primary: Arc<Root>,
+    pub(crate) policy: Arc<Policy>,
+}
+
+/// The rules that travel with every handle made from a snapshot.
+#[derive(Debug)]
+pub(crate) struct Policy {
+    pub(crate) deny: DenyList,
+    pub(crate) read_only: DenyList,
+    pub(crate) links: Links,
+    pub(crate) hard_links: bool,
+    pub(crate) index: LinkIndex,
+    pub(crate) locks: WriteLocks,
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) primary: PathBuf,
+}
+
+/// A directory held open: every file of a call is opened beneath such a handle.
+#[derive(Debug)]
+pub(crate) struct Root {
+    pub(crate) dir: OwnedFd,
+    /// Its canonical name.
+    pub(crate) path: PathBuf,
+    /// The name the configuration used, where that differs (a linked project folder).
+    pub(crate) alias: Option<PathBuf>,
+}
+
+/// One tracked file: a root that opens a single name.
+#[derive(Debug)]
+pub(crate) struct Tracked {
+    pub(crate) root: Arc<Root>,
+    pub(crate) name: PathBuf,
+}
+
+impl Allowlist {
+    /// Starts a snapshot.
+    pub fn builder() -> AllowlistBuilder {
+        AllowlistBuilder::default()
+    }
+
+    /// The directories a refusal names.
+    pub fn base_directories(&self) -> &[PathBuf] {
+        &self.policy.roots
+    }
+
+    /// The directory relative paths start from.
+    pub fn primary(&self) -> &Path {
+        &self.primary.path
+    }
+}
+
+/// Collects what a snapshot is made of.
+#[derive(Debug, Default)]
+pub struct AllowlistBuilder {
+    bases: Vec<PathBuf>,
+    tracked: Vec<PathBuf>,
+    working_directory: Option<PathBuf>,
+    deny: Vec<String>,
+    read_only: Vec<String>,
+    links: Links,
+    tracked_opens: TrackedOpens,
+    hard_links: bool,
+    without_default_secrets: bool,
+}
+
+impl AllowlistBuilder {
+    /// Adds a base directory; the first one is the primary base.
+    pub fn base(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.bases.push(directory.into());
+        self
+    }
+
+    /// Adds a tracked file.
+    pub fn tracked(mut self, file: impl Into<PathBuf>) -> Self {
+        self.tracked.push(file.into());
+        self
+    }
+
+    /// The directory that stands in when there is no base directory.
+    pub fn working_directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.working_directory = Some(directory.into());
+        self
+    }
+
+    /// Protects names beyond the built-in ones.
+    pub fn deny<S: Into<String>>(mut self, patterns: impl IntoIterator<Item = S>) -> Self {
+        self.deny.extend(patterns.into_iter().map(Into::into));
+        self
+    }
+
+    /// Makes names read-only beyond the built-in ones.
+    pub fn read_only<S: Into<String>>(mut self, patterns: impl IntoIterator<Item = S>) -> Self {
+        self.read_only.extend(patterns.into_iter().map(Into::into));
+        self
+    }
+
+    /// Says how symbolic links are treated.
+    pub fn links(mut self, links: Links) -> Self {
+        self.links = links;
+        self
+    }
+
+    /// Says what a tracked file opens.
+    pub fn tracked_opens(mut self, opens: TrackedOpens) -> Self {
+        self.tracked_opens = opens;
+        self
+    }
+
+    /// Lets a file with other hard links be replaced (the other names keep the old content).
+    pub fn break_hard_links(mut self, yes: bool) -> Self {
+        self.hard_links = yes;
+        self
+    }
+
+    /// Drops the default protection of secrets, for a configuration that lists its own.
+    pub fn without_default_secrets(mut self) -> Self {
+        self.without_default_secrets = true;
+        self
+    }
+
+    /// Opens every root and freezes the snapshot.
+    pub fn build(self) -> Result<Allowlist, BuildError> {
+        let mut bases = Vec::new();
+        for path in &self.bases {
+            bases.push(Arc::new(Root::open(path)?));
+        }
+        let mut tracked = Vec::new();
+        for file in &self.tracked {
+            let (root, name) = open_tracked(file)?;
+            match self.tracked_opens {
+                TrackedOpens::File => tracked.push(Tracked { root, name }),
+                TrackedOpens::Directory => bases.push(root),
+            }
+        }
+        let fallback = match &self.working_directory {
+            Some(directory) if bases.is_empty() => Some(Arc::new(Root::open(directory)?)),
+            _ => None,
+        };
+        let primary = match (bases.first(), &fallback, tracked.first()) {
+            (Some(root), _, _) | (None, Some(root), _) => root.clone(),
+            (None, None, Some(tracked)) => tracked.root.clone(),
+            (None, None, None) => return Err(BuildError::Empty),
+        };
+        // The seed's third rule: with no base directory, the working directory stands in.
+        bases.extend(fallback);
+        bases.dedup_by(|a, b| a.path == b.path);
+
+        let secrets = if self.without_default_secrets { &SECRETS[3..] } else { SECRETS };
+        let deny = ALWAYS.iter().chain(secrets).map(|s| (*s).to_owned()).chain(self.deny);
+        let read_only = READ_ONLY.iter().map(|s| (*s).to_owned()).chain(self.read_only);
+        let policy = Policy {
+            deny: DenyList::new(deny).map_err(BuildError::Pattern)?,
+            read_only: DenyList::new(read_only).map_err(BuildError::Pattern)?,
+            links: self.links,
+            hard_links: self.hard_links,
+            index: LinkIndex::default(),
+            locks: WriteLocks::default(),
+            roots: bases.iter().map(|root| root.path.clone()).collect(),
+            primary: primary.path.clone(),
+        };
+        Ok(Allowlist { bases, tracked, primary, policy: Arc::new(policy) })
+    }
+}
+
+fn open_tracked(file: &Path) -> Result<(Arc<Root>, PathBuf), BuildError> {
+    let broken = |source| BuildError::Open { path: file.to_owned(), source };
+    let real = canonical(file).map_err(broken)?;
+    let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
+        return Err(broken(io::Error::other("a tracked file needs a name")));
+    };
+    let name = PathBuf::from(name);
+    Ok((Arc::new(Root::open(parent)?), name))
+}
+
+impl Root {
+    fn open(path: &Path) -> Result<Self, BuildError> {
+        let broken = |source| BuildError::Open { path: path.to_owned(), source };
+        let real = canonical(path).map_err(broken)?;
+        let dir = beneath::open_root(&real).map_err(broken)?;
+        let absolute = std::path::absolute(path).map_err(broken)?;
+        let alias = (absolute != real).then_some(absolute);
+        Ok(Self { dir, path: real, alias })
+    }
+
+    /// What remains of an absolute path below this root, compared name by name.
+    pub(crate) fn strip<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        path.strip_prefix(&self.path)
+            .ok()
+            .or_else(|| self.alias.as_ref().and_then(|alias| path.strip_prefix(alias).ok()))
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the operator's own configuration, not an agent's path")]
+fn canonical(path: &Path) -> io::Result<PathBuf> {
+    std::fs::canonicalize(path)
+}
+
+/// Why a snapshot could not be made. Nothing is served without one.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// No root at all.
+    #[error("no base directory, no tracked file and no working directory: nothing could be reached")]
+    Empty,
+    /// A root that cannot be opened.
+    #[error("cannot open {}: {source}", path.display())]
+    Open {
+        /// The root.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A pattern that does not compile.
+    #[error("deny pattern: {0}")]
+    Pattern(String),
+}

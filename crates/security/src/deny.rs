@@ -1,0 +1,141 @@
+//! The blacklist: names that stay closed whatever the allowlist says.
+//!
+//! A pattern without a slash protects that name at any depth, and everything below it; one
+//! with a slash is read from the root. Letter case never matters, because some file systems
+//! fold it and a protected file must not have a second spelling.
+
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// Conversation history, configuration and credentials of the host: never readable.
+pub const ALWAYS: &[&str] = &["history.toml", "*_history.toml", "config.toml", "credentials.toml"];
+/// Secrets and Tectum's own state: never readable unless the configuration says otherwise.
+pub const SECRETS: &[&str] = &[".env*", "*.pem", "*.key", ".tectum", ".tectum-*"];
+/// Readable, never changed: version-control internals, and the file that holds our own rules.
+pub const READ_ONLY: &[&str] = &[".git", "tectum.toml"];
+
+/// One compiled list of protected names.
+#[derive(Clone, Debug, Default)]
+pub struct DenyList {
+    names: Patterns,
+    paths: Patterns,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Patterns {
+    set: GlobSet,
+    sources: Vec<String>,
+}
+
+impl DenyList {
+    /// Compiles patterns; a bad one is returned with the reason.
+    pub fn new<S: AsRef<str>>(patterns: impl IntoIterator<Item = S>) -> Result<Self, String> {
+        let (mut names, mut paths) = (Vec::new(), Vec::new());
+        for pattern in patterns {
+            let pattern = pattern.as_ref();
+            let bare = pattern.strip_prefix("**/").unwrap_or(pattern).trim_end_matches('/');
+            if bare.contains('/') {
+                let rooted = pattern.trim_start_matches("./").trim_start_matches('/').trim_end_matches('/');
+                paths.push((pattern.to_owned(), rooted.to_owned()));
+                // What protects a folder's content protects the folder from being renamed away.
+                if let Some(folder) = rooted.strip_suffix("/**") {
+                    paths.push((pattern.to_owned(), folder.to_owned()));
+                } else {
+                    paths.push((pattern.to_owned(), format!("{rooted}/**")));
+                }
+            } else {
+                names.push((pattern.to_owned(), bare.to_owned()));
+            }
+        }
+        Ok(Self { names: Patterns::compile(names)?, paths: Patterns::compile(paths)? })
+    }
+
+    /// The pattern that protects `relative` (a path below a root), if one does.
+    pub fn matches(&self, relative: &Path) -> Option<&str> {
+        relative
+            .components()
+            .find_map(|part| self.names.find(Path::new(part.as_os_str())))
+            .or_else(|| self.matches_path(relative))
+    }
+
+    /// The same for the last name of a path whose folder was judged before.
+    pub fn matches_entry(&self, folder: &Path, name: &std::ffi::OsStr) -> Option<&str> {
+        self.names.find(Path::new(name)).or_else(|| {
+            if self.paths.sources.is_empty() { None } else { self.paths.find(&folder.join(name)) }
+        })
+    }
+
+    fn matches_path(&self, relative: &Path) -> Option<&str> {
+        if self.paths.sources.is_empty() { None } else { self.paths.find(relative) }
+    }
+}
+
+impl Patterns {
+    fn compile(patterns: Vec<(String, String)>) -> Result<Self, String> {
+        let mut builder = GlobSetBuilder::new();
+        let mut sources = Vec::new();
+        for (source, glob) in patterns {
+            let glob = GlobBuilder::new(&glob)
+                .case_insensitive(true)
+                .literal_separator(true)
+                .backslash_escape(true)
+                .build()
+                .map_err(|e| format!("`{source}` is not a pattern: {}", e.kind()))?;
+            builder.add(glob);
+            sources.push(source);
+        }
+        let set = builder.build().map_err(|e| e.to_string())?;
+        Ok(Self { set, sources })
+    }
+
+    fn find(&self, path: &Path) -> Option<&str> {
+        if self.sources.is_empty() || !self.set.is_match(path) {
+            return None;
+        }
+        let first = self.set.matches(path).into_iter().next()?;
+        self.sources.get(first).map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(patterns: &[&str], path: &str, expect: Option<&str>) {
+        let list = DenyList::new(patterns).expect("patterns compile");
+        assert_eq!(list.matches(Path::new(path)), expect, "{patterns:?} on {path}");
+    }
+
+    #[test]
+    fn names_hold_at_any_depth_and_below() {
+        check(ALWAYS, "history.toml", Some("history.toml"));
+        check(ALWAYS, "a/b/chat_history.toml", Some("*_history.toml"));
+        check(ALWAYS, "myhistory.toml", None);
+        check(SECRETS, "deep/.env.local", Some(".env*"));
+        check(SECRETS, ".tectum/undo/1", Some(".tectum"));
+        check(SECRETS, "keys/server.pem", Some("*.pem"));
+        check(SECRETS, "environment.rs", None);
+    }
+
+    #[test]
+    fn case_never_opens_a_protected_name() {
+        check(SECRETS, ".ENV", Some(".env*"));
+        check(ALWAYS, "Config.TOML", Some("config.toml"));
+    }
+
+    #[test]
+    fn paths_are_read_from_the_root() {
+        check(&["secrets/**"], "secrets/a/b", Some("secrets/**"));
+        check(&["secrets/**"], "secrets", Some("secrets/**"));
+        check(&["secrets/**"], "x/secrets/a", None);
+        check(&["**/credentials.*"], "x/credentials.json", Some("**/credentials.*"));
+        check(&["a/b"], "a/b/c", Some("a/b"));
+    }
+
+    #[test]
+    fn braces_work_and_bad_patterns_are_named() {
+        check(&["**/*.{pem,key}"], "a/b.KEY", Some("**/*.{pem,key}"));
+        assert!(DenyList::new(["a["]).expect_err("refused").contains("`a[`"));
+    }
+}

@@ -1,0 +1,31 @@
+//! Paths in, capabilities out: the only door from what an agent typed to a file.
+//!
+//! Three layers, one file each. [`allowlist`] says what may be reached at all, [`candidate`]
+//! judges the words of a path, [`resolve`] turns it into an open handle beneath a root. No
+//! name is ever resolved first and opened later: the kernel does both in one step, so a
+//! process that renames directories during a call cannot redirect it.
+//!
+//! This crate knows nothing of tools, of configuration files or of async code.
+
+pub mod allowlist;
+mod beneath;
+pub mod candidate;
+pub mod deny;
+mod links;
+mod lock;
+mod platform;
+pub mod raw;
+pub mod refusal;
+pub mod resolve;
+pub mod safe;
+pub mod walk;
+pub mod write;
+
+pub use allowlist::{Allowlist, AllowlistBuilder, Links, TrackedOpens};
+pub use candidate::{Access, Candidate};
+pub use deny::DenyList;
+pub use raw::RawPath;
+pub use refusal::{Denied, Layer, PathError, Reason};
+pub use safe::{Entry, Kind, Listing, OpenFile, SafePath};
+pub use walk::{Flow, Folder, WalkEntry, WalkReport};
+pub use write::{Batch, Change, Durability, Slot};

@@ -1,0 +1,31 @@
+//! The few facts only the operating system can tell about an open handle.
+
+use std::path::PathBuf;
+
+use rustix::{
+    fd::{AsFd, AsRawFd},
+    io::Errno,
+};
+
+/// The name the system knows an open file by, with every link resolved.
+#[cfg(target_os = "linux")]
+pub(crate) fn real_name(handle: impl AsFd) -> Result<PathBuf, Errno> {
+    use std::os::unix::ffi::OsStringExt;
+    let link = format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd());
+    let mut name = rustix::fs::readlink(link, Vec::new())?.into_bytes();
+    // A file that lost its last name is shown with a mark; the judgement needs the name itself.
+    if let Some(kept) = name.strip_suffix(b" (deleted)")
+        && rustix::fs::fstat(handle)?.st_nlink == 0
+    {
+        name.truncate(kept.len());
+    }
+    Ok(PathBuf::from(std::ffi::OsString::from_vec(name)))
+}
+
+/// The same through `F_GETPATH`.
+#[cfg(target_vendor = "apple")]
+pub(crate) fn real_name(handle: impl AsFd) -> Result<PathBuf, Errno> {
+    use std::os::unix::ffi::OsStringExt;
+    let name = rustix::fs::getpath(handle)?;
+    Ok(PathBuf::from(std::ffi::OsString::from_vec(name.into_bytes())))
+}

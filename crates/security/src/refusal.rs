@@ -1,0 +1,182 @@
+//! How a path is refused: which layer said no, why, and what would have been allowed.
+
+use std::{fmt, io, path::PathBuf};
+
+use crate::{RawPath, safe::Kind};
+
+/// The layer that refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// Layer 1: no root or tracked file covers the path.
+    Allowlist,
+    /// Layer 2: the words of the path are not acceptable, or a rule protects the name.
+    Validate,
+    /// Layer 3: following the path leads somewhere it may not go.
+    Resolve,
+}
+
+impl Layer {
+    /// The number users know the layer by.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Allowlist => 1,
+            Self::Validate => 2,
+            Self::Resolve => 3,
+        }
+    }
+
+    /// The layer's name, as the documentation spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allowlist => "allowlist",
+            Self::Validate => "validate",
+            Self::Resolve => "resolve",
+        }
+    }
+}
+
+/// Why a path was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// Nothing was typed.
+    #[error("the path is empty")]
+    Empty,
+    /// A NUL or another control character.
+    #[error("the path contains a control character")]
+    ControlCharacter,
+    /// Longer than any file system here accepts.
+    #[error("the path is longer than {limit} bytes, or one of its names is longer than 255")]
+    TooLong {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// `C:\…`, `\\server\share`, `//server/share`.
+    #[error("drive letters and network shares are not paths of this project")]
+    ForeignForm,
+    /// More `..` than names before them.
+    #[error("`..` leads out of the allowed directory")]
+    Traversal,
+    /// Absolute, and below no root.
+    #[error("it is outside every allowed directory")]
+    Outside,
+    /// A protected name.
+    #[error("the name is protected by the deny rule `{rule}`")]
+    Protected {
+        /// The pattern that matched.
+        rule: String,
+    },
+    /// Readable, but not to be changed.
+    #[error("it is read-only by the rule `{rule}`")]
+    ReadOnly {
+        /// The pattern that matched.
+        rule: String,
+    },
+    /// A link on the way, where links are switched off.
+    #[error("a symbolic link is on the way and `allow_symlinks` is off")]
+    Link,
+    /// A link that points out of the root, or is written as an absolute path.
+    #[error("a symbolic link on the way leaves the allowed directory (or is written as an absolute path)")]
+    Escapes,
+    /// Too many links.
+    #[error("symbolic links form a loop")]
+    Loop,
+    /// Other names share this file's content.
+    #[error("the file has other hard links, so changing it here would split or alter them")]
+    HardLinked,
+    /// A hard link to a protected file.
+    #[error("the file is a hard link to a protected file")]
+    ProtectedAlias,
+    /// The tree changed under the call too often to follow.
+    #[error("the path kept changing while it was opened")]
+    Unstable,
+}
+
+/// A refusal. Its text names layer, reason and the allowed directories, never content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denied {
+    /// Which layer refused.
+    pub layer: Layer,
+    /// Why.
+    pub reason: Reason,
+    /// What was asked for.
+    pub path: RawPath,
+    /// What would have been allowed.
+    pub bases: Vec<PathBuf>,
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "path not in allowlist: {} (layer {}, {}: {}). Allowed base directories: ",
+            self.path,
+            self.layer.number(),
+            self.layer.name(),
+            self.reason
+        )?;
+        if self.bases.is_empty() {
+            return f.write_str("none");
+        }
+        for (i, base) in self.bases.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{}", base.display())?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Denied {}
+
+/// What can go wrong with a path that was allowed.
+#[derive(Debug, thiserror::Error)]
+pub enum PathError {
+    /// Nothing there.
+    #[error("file not found: {0}")]
+    NotFound(String),
+    /// Something there already.
+    #[error("already exists: {0}")]
+    Exists(String),
+    /// A file was expected.
+    #[error("not a file: {path} is a {kind}")]
+    NotAFile {
+        /// The path.
+        path: String,
+        /// What it is instead.
+        kind: Kind,
+    },
+    /// A directory was expected.
+    #[error("not a directory: {0}")]
+    NotADirectory(String),
+    /// A directory was to be removed and holds entries.
+    #[error("directory not empty: {0}")]
+    NotEmpty(String),
+    /// The file is larger than the caller can take.
+    #[error("{path} is too large: {size} bytes, the limit is {limit}")]
+    TooLarge {
+        /// The path.
+        path: String,
+        /// Its size.
+        size: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// Somebody else changed it between reading and writing.
+    #[error("{0} changed while it was being edited")]
+    Changed(String),
+    /// Another process holds the directory's write lock.
+    #[error("another process is writing in the directory of {0}")]
+    Busy(String),
+    /// A refusal that only showed on opening.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// The system said no.
+    #[error("{path}: {source}")]
+    Io {
+        /// The path.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,302 @@
+//! What a path becomes once all three layers agreed: an open handle and what can be done with it.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fmt,
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rustix::{
+    fd::{AsFd, OwnedFd},
+    fs::{AtFlags, Dir, FileType, OFlags, Stat},
+    io::Errno,
+};
+
+use crate::{
+    PathError, RawPath,
+    allowlist::{Policy, Root},
+    beneath::{self, Follow},
+};
+
+/// A capability: this object, beneath this root. Only [`Candidate::resolve`](crate::Candidate::resolve) makes one.
+#[derive(Debug)]
+pub struct SafePath {
+    pub(crate) root: Arc<Root>,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) raw: RawPath,
+    pub(crate) place: Place,
+}
+
+/// Where a path led.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// The true name below the root.
+    pub(crate) real: PathBuf,
+    /// The folder's handle, for anything that changes a name.
+    pub(crate) parent: Option<Parent>,
+    /// The object, opened for reading, or why it could not be; `None` when there is none.
+    pub(crate) object: Option<Result<OwnedFd, Errno>>,
+}
+
+/// A name in an open folder, with the folders that must be made first.
+#[derive(Debug)]
+pub(crate) struct Parent {
+    pub(crate) dir: OwnedFd,
+    pub(crate) real: PathBuf,
+    pub(crate) missing: Vec<OsString>,
+    pub(crate) name: OsString,
+}
+
+impl Parent {
+    /// The true name of the target below the root.
+    pub(crate) fn target(&self) -> PathBuf {
+        let folder = self.missing.iter().fold(self.real.clone(), |path, part| path.join(part));
+        folder.join(&self.name)
+    }
+
+    /// Opens the name itself; a link there is an error, never followed.
+    pub(crate) fn open_name(&self) -> Result<OwnedFd, Errno> {
+        beneath::open(self.dir.as_fd(), Path::new(&self.name), OFlags::RDONLY | OFlags::NOFOLLOW, Follow::No)
+    }
+}
+
+/// What kind of thing a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A symbolic link, not followed.
+    Link,
+    /// A named pipe.
+    Fifo,
+    /// A socket.
+    Socket,
+    /// A character or block device.
+    Device,
+}
+
+impl Kind {
+    pub(crate) fn of(stat: &Stat) -> Self {
+        Self::from(FileType::from_raw_mode(stat.st_mode))
+    }
+}
+
+impl From<FileType> for Kind {
+    fn from(kind: FileType) -> Self {
+        match kind {
+            FileType::Directory => Self::Directory,
+            FileType::Symlink => Self::Link,
+            FileType::Fifo => Self::Fifo,
+            FileType::Socket => Self::Socket,
+            FileType::CharacterDevice | FileType::BlockDevice => Self::Device,
+            _ => Self::File,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Directory => "directory",
+            Self::File => "file",
+            Self::Link => "symbolic link",
+            Self::Fifo => "named pipe",
+            Self::Socket => "socket",
+            Self::Device => "device",
+        })
+    }
+}
+
+/// A regular file, open for reading.
+#[derive(Debug)]
+pub struct OpenFile {
+    file: File,
+    size: u64,
+    name: String,
+}
+
+/// One name in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The name, lossy where it is not Unicode.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// Size in bytes, of files.
+    pub size: u64,
+}
+
+/// A directory's entries, without the protected ones.
+#[derive(Clone, Debug, Default)]
+pub struct Listing {
+    /// What may be shown, in no order.
+    pub entries: Vec<Entry>,
+    /// How many names a deny rule hides.
+    pub denied: usize,
+    /// Entries left unread because the limit was reached.
+    pub cut: bool,
+}
+
+impl SafePath {
+    pub(crate) fn new(root: Arc<Root>, policy: Arc<Policy>, raw: RawPath, place: Place) -> Self {
+        Self { root, policy, raw, place }
+    }
+
+    /// What the agent typed.
+    pub fn raw(&self) -> &RawPath {
+        &self.raw
+    }
+
+    /// The true name: relative to the primary base, absolute below another root.
+    pub fn name(&self) -> String {
+        let shown = if self.root.path == self.policy.primary {
+            self.place.real.clone()
+        } else {
+            self.root.path.join(&self.place.real)
+        };
+        if shown.as_os_str().is_empty() { ".".into() } else { shown.to_string_lossy().into_owned() }
+    }
+
+    /// The full true name, for a stable identity.
+    pub fn absolute(&self) -> PathBuf {
+        self.root.path.join(&self.place.real)
+    }
+
+    /// What the path stands for now; `None` when there is nothing.
+    pub fn kind(&self) -> Option<Kind> {
+        if let Some(Ok(object)) = &self.place.object {
+            return rustix::fs::fstat(object).ok().map(|stat| Kind::of(&stat));
+        }
+        let parent = self.place.parent.as_ref().filter(|parent| parent.missing.is_empty())?;
+        let stat = rustix::fs::statat(&parent.dir, &parent.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(Kind::of(&stat))
+    }
+
+    /// The file, ready to be read. Anything else is an error that says what it is.
+    pub fn file(&self) -> Result<OpenFile, PathError> {
+        let object = self.object()?;
+        let stat = rustix::fs::fstat(object).map_err(|errno| self.error(errno))?;
+        let kind = Kind::of(&stat);
+        if kind != Kind::File {
+            return Err(PathError::NotAFile { path: self.name(), kind });
+        }
+        let file = rustix::io::fcntl_dupfd_cloexec(object, 0).map_err(|errno| self.error(errno))?;
+        Ok(OpenFile { file: file.into(), size: size(&stat), name: self.name() })
+    }
+
+    /// Up to `limit` entries of the directory, without protected names.
+    pub fn list(&self, limit: usize) -> Result<Listing, PathError> {
+        let dir = self.directory()?;
+        let mut listing = Listing::default();
+        for entry in Dir::read_from(dir).map_err(|errno| self.error(errno))? {
+            let entry = entry.map_err(|errno| self.error(errno))?;
+            let Some(name) = plain_name(&entry) else { continue };
+            if self.policy.deny.matches_entry(&self.place.real, name).is_some() {
+                listing.denied += 1;
+                continue;
+            }
+            if listing.entries.len() == limit {
+                listing.cut = true;
+                break;
+            }
+            listing.entries.push(describe(dir, name, entry.file_type()));
+        }
+        Ok(listing)
+    }
+
+    pub(crate) fn directory(&self) -> Result<&OwnedFd, PathError> {
+        let object = self.object()?;
+        let stat = rustix::fs::fstat(object).map_err(|errno| self.error(errno))?;
+        if Kind::of(&stat) != Kind::Directory {
+            return Err(PathError::NotADirectory(self.name()));
+        }
+        Ok(object)
+    }
+
+    fn object(&self) -> Result<&OwnedFd, PathError> {
+        match &self.place.object {
+            Some(Ok(object)) => Ok(object),
+            Some(Err(Errno::NXIO | Errno::NODEV | Errno::OPNOTSUPP)) => {
+                Err(PathError::NotAFile { path: self.name(), kind: Kind::Socket })
+            }
+            Some(Err(errno)) => Err(self.error(*errno)),
+            None => Err(PathError::NotFound(self.name())),
+        }
+    }
+
+    pub(crate) fn error(&self, errno: Errno) -> PathError {
+        system_error(self.name(), errno)
+    }
+}
+
+/// A system error as a sentence about a path.
+pub(crate) fn system_error(path: String, errno: Errno) -> PathError {
+    match errno {
+        Errno::NOENT => PathError::NotFound(path),
+        Errno::EXIST => PathError::Exists(path),
+        Errno::NOTDIR => PathError::NotADirectory(path),
+        Errno::NOTEMPTY => PathError::NotEmpty(path),
+        Errno::ISDIR => PathError::NotAFile { path, kind: Kind::Directory },
+        errno => PathError::Io { path, source: errno.into() },
+    }
+}
+
+impl OpenFile {
+    /// Size in bytes when it was opened.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The open file itself.
+    pub fn handle(&self) -> &File {
+        &self.file
+    }
+
+    /// The whole content, refusing more than `limit` bytes.
+    pub fn bytes(&self, limit: u64) -> Result<Vec<u8>, PathError> {
+        let too_large = |size| PathError::TooLarge { path: self.name.clone(), size, limit };
+        if self.size > limit {
+            return Err(too_large(self.size));
+        }
+        read_all(&self.file, self.size, limit)
+            .map_err(|source| PathError::Io { path: self.name.clone(), source })?
+            .ok_or_else(|| too_large(limit + 1))
+    }
+}
+
+/// Reads to the end; `None` when a growing file passes the limit.
+pub(crate) fn read_all(file: &File, size: u64, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    // One byte more than expected lets a single read see the end of an unchanged file.
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit)).unwrap_or(0) + 1);
+    let mut reader = file;
+    reader.by_ref().take(limit + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= limit).then_some(bytes))
+}
+
+pub(crate) fn size(stat: &Stat) -> u64 {
+    u64::try_from(stat.st_size).unwrap_or(0)
+}
+
+pub(crate) fn plain_name(entry: &rustix::fs::DirEntry) -> Option<&OsStr> {
+    use std::os::unix::ffi::OsStrExt;
+    let bytes = entry.file_name().to_bytes();
+    (bytes != b"." && bytes != b"..").then(|| OsStr::from_bytes(bytes))
+}
+
+fn describe(dir: &OwnedFd, name: &OsStr, hint: FileType) -> Entry {
+    let mut kind = Kind::from(hint);
+    let mut bytes = 0;
+    // Directories have no size worth a system call.
+    if hint != FileType::Directory
+        && let Ok(stat) = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
+    {
+        kind = Kind::of(&stat);
+        bytes = size(&stat);
+    }
+    Entry { name: name.to_string_lossy().into_owned(), kind, size: bytes }
+}

@@ -1,0 +1,239 @@
+//! Walking a tree by handles: each folder is opened from its parent's handle, links are never
+//! followed, protected names never show.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::File,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+
+use rustix::{
+    fd::OwnedFd,
+    fs::{AtFlags, Dir, FileType, Mode, OFlags},
+    io::Errno,
+};
+
+use crate::{
+    PathError, SafePath,
+    allowlist::{Policy, Root},
+    safe::{Kind, plain_name, size},
+};
+
+/// Whether the walk goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    Continue,
+    /// Stop everywhere.
+    Stop,
+}
+
+/// What the walk itself left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WalkReport {
+    /// Names a deny rule hides.
+    pub denied: usize,
+    /// Folders that could not be read.
+    pub unreadable: usize,
+}
+
+/// One folder, shown to the visitor with everything in it.
+#[derive(Debug)]
+pub struct Folder<'w, S> {
+    /// Its path below the start of the walk; empty for the start.
+    pub path: &'w Path,
+    /// How deep it lies; the start is 0.
+    pub depth: usize,
+    /// What the visitor attached to it.
+    pub state: &'w S,
+    /// Its entries, in no order.
+    pub entries: Vec<WalkEntry>,
+    dir: &'w OwnedFd,
+    root: &'w Root,
+    policy: &'w Policy,
+    descend: Vec<(OsString, S)>,
+}
+
+/// One name in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WalkEntry {
+    /// The name.
+    pub name: OsString,
+    /// What it is.
+    pub kind: Kind,
+}
+
+impl<S> Folder<'_, S> {
+    /// Opens one of the folder's files for reading. `None` for what is no plain file (any
+    /// more), cannot be read, or is another name of a protected file.
+    pub fn open(&self, name: &OsStr) -> Option<(File, u64)> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(self.dir, name, flags, Mode::empty()).ok()?;
+        let stat = rustix::fs::fstat(&file).ok()?;
+        let shared = stat.st_nlink > 1;
+        if Kind::of(&stat) != Kind::File || (shared && self.policy.index.holds(self.root, self.policy, &stat)) {
+            return None;
+        }
+        Some((file.into(), size(&stat)))
+    }
+
+    /// The size of one of the folder's files.
+    pub fn size(&self, name: &OsStr) -> Option<u64> {
+        rustix::fs::statat(self.dir, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| size(&stat))
+    }
+
+    /// Asks for a folder below this one to be visited, with its own state.
+    pub fn descend(&mut self, name: &OsStr, state: S) {
+        self.descend.push((name.to_owned(), state));
+    }
+}
+
+/// A folder waiting to be visited.
+struct Job<S> {
+    parent: Arc<OwnedFd>,
+    name: OsString,
+    path: PathBuf,
+    depth: usize,
+    state: S,
+}
+
+struct Shared<S> {
+    jobs: Mutex<Vec<Job<S>>>,
+    wake: Condvar,
+    /// Folders queued or being visited; the walk is over at zero.
+    open: AtomicUsize,
+    stop: AtomicBool,
+    denied: AtomicUsize,
+    unreadable: AtomicUsize,
+}
+
+impl SafePath {
+    /// Visits the directory and all below it that `visit` asks for, on `threads` threads.
+    pub fn walk<S: Send>(
+        &self,
+        threads: usize,
+        start: S,
+        visit: impl Fn(&mut Folder<'_, S>) -> Flow + Sync,
+    ) -> Result<WalkReport, PathError> {
+        let dir = self.directory()?;
+        let own = rustix::io::fcntl_dupfd_cloexec(dir, 0).map_err(|errno| self.error(errno))?;
+        let first = Job { parent: Arc::new(own), name: ".".into(), path: PathBuf::new(), depth: 0, state: start };
+        let shared = Shared {
+            jobs: Mutex::new(vec![first]),
+            wake: Condvar::new(),
+            open: AtomicUsize::new(1),
+            stop: AtomicBool::new(false),
+            denied: AtomicUsize::new(0),
+            unreadable: AtomicUsize::new(0),
+        };
+        std::thread::scope(|scope| {
+            // Small trees end before a second thread would have started, so helpers come late.
+            for _ in 1..threads.max(1) {
+                scope.spawn(|| work(self, &shared, &visit));
+            }
+            work(self, &shared, &visit);
+        });
+        Ok(WalkReport {
+            denied: shared.denied.load(Ordering::Relaxed),
+            unreadable: shared.unreadable.load(Ordering::Relaxed),
+        })
+    }
+}
+
+fn work<S: Send>(from: &SafePath, shared: &Shared<S>, visit: &(impl Fn(&mut Folder<'_, S>) -> Flow + Sync)) {
+    while let Some(job) = take(shared) {
+        let below = step(from, shared, job, visit);
+        let mut jobs = shared.jobs.lock().unwrap_or_else(|broken| broken.into_inner());
+        shared.open.fetch_add(below.len(), Ordering::Relaxed);
+        jobs.extend(below);
+        let left = shared.open.fetch_sub(1, Ordering::Relaxed) - 1;
+        let more = jobs.len();
+        drop(jobs);
+        if left == 0 || more > 1 || shared.stop.load(Ordering::Relaxed) {
+            shared.wake.notify_all();
+        }
+    }
+}
+
+fn take<S>(shared: &Shared<S>) -> Option<Job<S>> {
+    let mut jobs = shared.jobs.lock().unwrap_or_else(|broken| broken.into_inner());
+    loop {
+        if shared.stop.load(Ordering::Relaxed) || shared.open.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        if let Some(job) = jobs.pop() {
+            return Some(job);
+        }
+        jobs = shared.wake.wait(jobs).unwrap_or_else(|broken| broken.into_inner());
+    }
+}
+
+/// Visits one folder and returns the ones to visit below it.
+fn step<S>(
+    from: &SafePath,
+    shared: &Shared<S>,
+    job: Job<S>,
+    visit: &impl Fn(&mut Folder<'_, S>) -> Flow,
+) -> Vec<Job<S>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(dir) = rustix::fs::openat(&job.parent, &job.name, flags, Mode::empty()) else {
+        shared.unreadable.fetch_add(1, Ordering::Relaxed);
+        return Vec::new();
+    };
+    let real = from.place.real.join(&job.path);
+    let mut denied = 0;
+    let entries = match entries(&dir, &real, &from.policy, &mut denied) {
+        Ok(entries) => entries,
+        Err(_) => {
+            shared.unreadable.fetch_add(1, Ordering::Relaxed);
+            return Vec::new();
+        }
+    };
+    shared.denied.fetch_add(denied, Ordering::Relaxed);
+    let mut folder = Folder {
+        path: &job.path,
+        depth: job.depth,
+        state: &job.state,
+        entries,
+        dir: &dir,
+        root: &from.root,
+        policy: &from.policy,
+        descend: Vec::new(),
+    };
+    if visit(&mut folder) == Flow::Stop {
+        shared.stop.store(true, Ordering::Relaxed);
+        return Vec::new();
+    }
+    let wanted = std::mem::take(&mut folder.descend);
+    let parent = Arc::new(dir);
+    let deeper = |(name, state): (OsString, S)| Job {
+        parent: parent.clone(),
+        path: job.path.join(&name),
+        name,
+        depth: job.depth + 1,
+        state,
+    };
+    wanted.into_iter().map(deeper).collect()
+}
+
+fn entries(dir: &OwnedFd, real: &Path, policy: &Policy, denied: &mut usize) -> Result<Vec<WalkEntry>, Errno> {
+    let mut entries = Vec::new();
+    for entry in Dir::read_from(dir)? {
+        let entry = entry?;
+        let Some(name) = plain_name(&entry) else { continue };
+        if policy.deny.matches_entry(real, name).is_some() {
+            *denied += 1;
+            continue;
+        }
+        let mut kind = Kind::from(entry.file_type());
+        if entry.file_type() == FileType::Unknown {
+            kind = Kind::of(&rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?);
+        }
+        entries.push(WalkEntry { name: name.to_owned(), kind });
+    }
+    Ok(entries)
+}

@@ -1,0 +1,1 @@
+//! Changing: edits that touch exactly the bytes they name.

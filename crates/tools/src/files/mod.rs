@@ -1,0 +1,1 @@
+//! Looking: reading, listing and searching files.

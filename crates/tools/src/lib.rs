@@ -1,0 +1,13 @@
+//! The native tools: one file each, and the text model they share.
+//!
+//! A tool sees only what the gate granted. It never opens a path by name; `tectum-security`
+//! hands it open files.
+
+pub mod catalog;
+pub mod edit;
+pub mod files;
+pub mod settings;
+pub mod text;
+
+pub use catalog::catalog;
+pub use settings::Settings;

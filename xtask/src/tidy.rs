@@ -1,0 +1,82 @@
+//! `cargo xtask tidy`: the rules of the house that a machine can see. Each rule is a pure
+//! function from facts to violations; all violations are reported at once, and none is fixed.
+
+mod catalog;
+mod direction;
+mod documented;
+mod doors;
+mod edges;
+mod rust_text;
+mod stubs;
+
+use std::fmt;
+
+use anyhow::{Result, bail};
+
+use crate::checkout::Checkout;
+
+/// One broken rule: where, what is wrong, and what would put it right.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Violation {
+    place: String,
+    wrong: String,
+    remedy: String,
+}
+
+pub fn run(checkout: &Checkout) -> Result<()> {
+    let sources = checkout.sources()?;
+    let violations: Vec<Violation> = [
+        direction::judge(&checkout.packages),
+        edges::judge(&checkout.packages),
+        catalog::judge(&sources),
+        documented::judge(&sources),
+        doors::judge(&sources),
+        stubs::judge(&sources),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+
+    for violation in &violations {
+        println!("{violation}");
+    }
+    match violations.len() {
+        0 => {
+            println!("Tidy: {} packages, {} Rust files.", checkout.packages.len(), sources.len());
+            Ok(())
+        }
+        1 => bail!("Tidy found one violation."),
+        count => bail!("Tidy found {count} violations."),
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} {}", self.place, self.wrong, self.remedy)
+    }
+}
+
+#[cfg(test)]
+mod testing {
+    use super::Violation;
+    use crate::checkout::{Dependency, Kind, Package, Source};
+
+    pub fn package(name: &str, dependencies: &[(&str, Kind)]) -> Package {
+        let dependencies = dependencies.iter();
+        Package {
+            name: name.to_owned(),
+            manifest: format!("crates/{name}/Cargo.toml"),
+            dependencies: dependencies
+                .map(|&(name, kind)| Dependency { name: name.to_owned(), kind })
+                .collect(),
+        }
+    }
+
+    pub fn source(path: &str, text: &str) -> Source {
+        Source { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    pub fn places(violations: &[Violation]) -> Vec<&str> {
+        violations.iter().map(|violation| violation.place.as_str()).collect()
+    }
+}

@@ -1,0 +1,124 @@
+//! Every file that implements a tool is in the catalog and in its module tree: a tool that
+//! is written but not listed would be one nobody can call or guard.
+
+use super::Violation;
+use super::rust_text::{code_only, find_words};
+use crate::checkout::Source;
+
+const ROOT: &str = "crates/tools/src/";
+const CATALOG: &str = "crates/tools/src/catalog.rs";
+
+pub fn judge(sources: &[Source]) -> Vec<Violation> {
+    let code =
+        |path: &str| sources.iter().find(|source| source.path == path).map(|source| code_only(&source.text));
+    let catalog = code(CATALOG).unwrap_or_default();
+    let mut violations = Vec::new();
+    for source in sources {
+        let Some(module) = module(&source.path) else { continue };
+        if !implements_tool(&code_only(&source.text)) {
+            continue;
+        }
+        if find_words(&catalog, &module.replace('/', "::")).is_none() {
+            violations.push(Violation {
+                place: source.path.clone(),
+                wrong: "this file implements a tool that the catalog does not list.".to_owned(),
+                remedy: format!("Add `{}::<Tool>` to {CATALOG}.", module.replace('/', "::")),
+            });
+        }
+        let (parents, name) = parents(module);
+        let line = format!("mod {name};");
+        let declared = |parent: &String| code(parent).is_some_and(|code| find_words(&code, &line).is_some());
+        if !parents.iter().any(declared) {
+            violations.push(Violation {
+                place: source.path.clone(),
+                wrong: "no module declares this file.".to_owned(),
+                remedy: format!("Add `{line}` to {}.", parents.join(" or ")),
+            });
+        }
+    }
+    violations
+}
+
+/// `files/read_file` for `crates/tools/src/files/read_file.rs`.
+fn module(path: &str) -> Option<&str> {
+    let module = path.strip_prefix(ROOT)?.strip_suffix(".rs")?;
+    let module = module.strip_suffix("/mod").unwrap_or(module);
+    (module != "lib" && path != CATALOG).then_some(module)
+}
+
+/// The files that could declare a module, and the name they would use.
+fn parents(module: &str) -> (Vec<String>, &str) {
+    match module.rsplit_once('/') {
+        None => (vec![format!("{ROOT}lib.rs")], module),
+        Some((family, name)) => (vec![format!("{ROOT}{family}.rs"), format!("{ROOT}{family}/mod.rs")], name),
+    }
+}
+
+fn implements_tool(code: &str) -> bool {
+    let mut lines = code.lines().map(str::trim_start).filter(|line| line.starts_with("impl"));
+    lines.any(|line| find_words(line, "Tool for").is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::testing::source;
+
+    const TOOL: &str = "//! Reads.\nimpl Tool for ReadFile {}";
+
+    #[track_caller]
+    fn check(parent: &str, catalog: &str, expect: &[&str]) {
+        let found = judge(&[
+            source("crates/tools/src/files/read_file.rs", TOOL),
+            source("crates/tools/src/files.rs", parent),
+            source(CATALOG, catalog),
+        ]);
+        let remedies: Vec<_> = found.iter().map(|violation| violation.remedy.as_str()).collect();
+        assert_eq!(remedies, expect);
+    }
+
+    const LIST_IT: &str = "Add `files::read_file::<Tool>` to crates/tools/src/catalog.rs.";
+    const DECLARE_IT: &str =
+        "Add `mod read_file;` to crates/tools/src/files.rs or crates/tools/src/files/mod.rs.";
+
+    #[test]
+    fn a_listed_tool_passes() {
+        check("mod read_file;", "add(files::read_file::ReadFile);", &[]);
+        check("pub(crate) mod read_file;", "crate::files::read_file::ReadFile,", &[]);
+    }
+
+    #[test]
+    fn an_unlisted_tool_is_named() {
+        check("mod read_file;", "", &[LIST_IT]);
+        check("mod read_file;", "// files::read_file::ReadFile", &[LIST_IT]);
+        check("mod read_file;", "files::read_file_tree::Tree", &[LIST_IT]);
+        check("mod read_files;", "files::read_file::ReadFile", &[DECLARE_IT]);
+        check("// mod read_file;", "", &[LIST_IT, DECLARE_IT]);
+    }
+
+    #[test]
+    fn a_family_may_be_a_directory_with_its_own_file() {
+        let found = judge(&[
+            source("crates/tools/src/files/read_file.rs", TOOL),
+            source("crates/tools/src/files/mod.rs", "pub mod read_file;"),
+            source(CATALOG, "files::read_file::ReadFile"),
+        ]);
+        assert_eq!(found, []);
+    }
+
+    #[test]
+    fn only_tool_files_are_asked() {
+        let found = judge(&[
+            source("crates/tools/src/files/text.rs", "// impl Tool for Nobody\nimpl Display for Text {}"),
+            source("crates/core/src/tool.rs", "impl Tool for Echo {}"),
+        ]);
+        assert_eq!(found, []);
+    }
+
+    #[test]
+    fn a_qualified_trait_is_still_a_tool() {
+        assert!(implements_tool("impl tectum_core::Tool for A {}"));
+        assert!(implements_tool("impl<T> Tool for A<T> {}"));
+        assert!(!implements_tool("impl ErasedTool for A {}"));
+    }
+}
