@@ -24,7 +24,10 @@ pub fn parse<T: DeserializeOwned>(tool: &str, raw: &RawValue, schema: &Value) ->
 fn explain(tool: &str, raw: &RawValue, schema: &Value, parser: &str) -> Fault {
     let hint = format!("{tool} takes: {}", signature(schema));
     let Ok(given) = serde_json::from_str::<Value>(raw.get()) else {
-        return Fault::invalid(format!("the arguments of {tool} are nested too deeply or not JSON: {parser}")).hint(hint);
+        return Fault::invalid(format!(
+            "the arguments of {tool} are nested too deeply or not JSON: {parser}"
+        ))
+        .hint(hint);
     };
     let mut mistakes = Vec::new();
     if let Ok(validator) = jsonschema::validator_for(schema) {
@@ -43,9 +46,18 @@ fn explain(tool: &str, raw: &RawValue, schema: &Value, parser: &str) -> Fault {
     Fault::invalid(format!("{tool}: {}", mistakes.join("; "))).hint(hint)
 }
 
-fn describe(error: &jsonschema::ValidationError<'_>, schema: &Value, given: &Value, mistakes: &mut Vec<String>) {
+fn describe(
+    error: &jsonschema::ValidationError<'_>,
+    schema: &Value,
+    given: &Value,
+    mistakes: &mut Vec<String>,
+) {
     let place = error.instance_path().to_string();
-    let field = if place.is_empty() { "arguments".to_owned() } else { format!("`{}`", place.trim_start_matches('/').replace('/', ".")) };
+    let field = if place.is_empty() {
+        "arguments".to_owned()
+    } else {
+        format!("`{}`", place.trim_start_matches('/').replace('/', "."))
+    };
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             let known = properties_at(schema, given, &place);
@@ -65,7 +77,9 @@ fn describe(error: &jsonschema::ValidationError<'_>, schema: &Value, given: &Val
         ValidationErrorKind::Type { kind } => {
             let expected = match kind {
                 TypeKind::Single(one) => one.to_string(),
-                TypeKind::Multiple(many) => many.iter().map(|one| one.to_string()).collect::<Vec<_>>().join(" or "),
+                TypeKind::Multiple(many) => {
+                    many.iter().map(|one| one.to_string()).collect::<Vec<_>>().join(" or ")
+                }
             };
             mistakes.push(format!("{field} must be {expected}, got {}", shown(error.instance())));
         }
@@ -86,7 +100,9 @@ fn properties_at(schema: &Value, given: &Value, place: &str) -> Vec<String> {
     for part in place.split('/').filter(|part| !part.is_empty()) {
         let below = if value.is_array() { &at["items"] } else { &at["properties"][part] };
         at = resolve(schema, below);
-        value = if value.is_array() { value.get(part.parse::<usize>().unwrap_or(0)) } else { value.get(part) }.unwrap_or(&Value::Null);
+        value =
+            if value.is_array() { value.get(part.parse::<usize>().unwrap_or(0)) } else { value.get(part) }
+                .unwrap_or(&Value::Null);
     }
     at["properties"].as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default()
 }
@@ -130,7 +146,8 @@ pub fn signature(schema: &Value) -> String {
     let Some(properties) = schema["properties"].as_object().filter(|map| !map.is_empty()) else {
         return "no arguments".into();
     };
-    let name = |name: &String| if required.contains(&name.as_str()) { name.clone() } else { format!("[{name}]") };
+    let name =
+        |name: &String| if required.contains(&name.as_str()) { name.clone() } else { format!("[{name}]") };
     properties.keys().map(name).collect::<Vec<_>>().join(", ")
 }
 
@@ -158,7 +175,9 @@ mod tests {
     }
 
     fn check(json: &str, expect: &[&str]) {
-        let schema = schemars::generate::SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Args>();
+        let schema = schemars::generate::SchemaSettings::draft2020_12()
+            .into_generator()
+            .into_root_schema_for::<Args>();
         let raw = RawValue::from_string(json.into()).expect("JSON");
         let fault = parse::<Args>("edit", &raw, schema.as_value()).expect_err("refused");
         for part in expect {

@@ -28,7 +28,8 @@ impl CallId {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let seed = *SEED.get_or_init(|| getrandom::u64().unwrap_or_else(|_| u64::from(std::process::id())));
         // A bijection of the counter (splitmix64): unique in this process, spread across others.
-        let mut z = seed.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut z =
+            seed.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         Self(z ^ (z >> 31))

@@ -71,9 +71,10 @@ impl Desk {
         self.forget(id);
         match decision {
             Ok(Ok(Decision::Approve)) => Ok(()),
-            Ok(Ok(Decision::Deny(reason))) => {
-                Err(Fault::new(FaultKind::Permission, format!("{} was refused by a person: {reason}", question.tool)))
-            }
+            Ok(Ok(Decision::Deny(reason))) => Err(Fault::new(
+                FaultKind::Permission,
+                format!("{} was refused by a person: {reason}", question.tool),
+            )),
             Ok(Err(_)) | Err(_) => Err(Fault::new(
                 FaultKind::Timeout,
                 format!("nobody approved {} within {} s", question.tool, PATIENCE.as_secs()),

@@ -78,7 +78,8 @@ mod tests {
     fn check(wire: &str, expect: Directive) {
         let read: Directive = serde_json::from_str(wire).expect("reads");
         assert_eq!(read, expect);
-        let again: Directive = serde_json::from_value(serde_json::to_value(&read).expect("writes")).expect("reads again");
+        let again: Directive =
+            serde_json::from_value(serde_json::to_value(&read).expect("writes")).expect("reads again");
         assert_eq!(again, expect);
     }
 

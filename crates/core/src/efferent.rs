@@ -70,7 +70,8 @@ impl Efferent {
     }
 
     fn send(&self, call: &Call, result: Option<Result<String, (FaultKind, String)>>) {
-        let copy = Observation { call: call.id, tool: call.tool.clone(), args: call.args.get().to_owned(), result };
+        let copy =
+            Observation { call: call.id, tool: call.tool.clone(), args: call.args.get().to_owned(), result };
         let mut sinks = self.sinks.lock().unwrap_or_else(|broken| broken.into_inner());
         sinks.retain(|sink| match sink.try_send(copy.clone()) {
             Ok(()) => true,

@@ -10,7 +10,10 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{Ctx, Fault, FaultKind, Payload, provider::{Done, Work}};
+use crate::{
+    Ctx, Fault, FaultKind, Payload,
+    provider::{Done, Work},
+};
 
 /// Runs the work to its end, its deadline or its cancellation, whichever comes first.
 pub(crate) async fn execute(work: Work, ctx: Ctx, deadline: Duration) -> Result<Done, Fault> {

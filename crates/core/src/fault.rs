@@ -131,20 +131,26 @@ impl From<PathError> for Fault {
         let message = error.to_string();
         match error {
             PathError::Denied(denied) => denied.into(),
-            PathError::NotFound(_) => Self::not_found(message).hint("list the directory to see what is there"),
+            PathError::NotFound(_) => {
+                Self::not_found(message).hint("list the directory to see what is there")
+            }
             PathError::Exists(_) => Self::conflict(message),
             PathError::NotAFile { kind: tectum_security::Kind::Directory, .. } => {
                 Self::invalid(message).hint("use list_directory for directories")
             }
             PathError::NotAFile { .. } | PathError::NotADirectory(_) => Self::invalid(message),
-            PathError::NotEmpty(_) => Self::conflict(message).hint("pass recursive=true to delete all it holds"),
+            PathError::NotEmpty(_) => {
+                Self::conflict(message).hint("pass recursive=true to delete all it holds")
+            }
             PathError::TooLarge { .. } => Self::new(FaultKind::TooLarge, message),
             PathError::Changed(_) => Self::conflict(message).hint("read it again and repeat the edit"),
             PathError::Busy(_) => Self::new(FaultKind::Timeout, message).hint("try again in a moment"),
             PathError::Io { source, .. } => {
                 let kind = match source.kind() {
                     std::io::ErrorKind::PermissionDenied => FaultKind::Permission,
-                    std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => FaultKind::Conflict,
+                    std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                        FaultKind::Conflict
+                    }
                     _ => FaultKind::Conflict,
                 };
                 Self { kind, message, hint: None, source: Some(source.into()) }

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use tectum_security::{Access, Allowlist, Denied, RawPath, SafePath};
 
-use crate::{
-    Call, Fault, FaultKind, Grants, Judgement, Prepared, Question, Rules, Subject,
-};
+use crate::{Call, Fault, FaultKind, Grants, Judgement, Prepared, Question, Rules, Subject};
 
 /// The rules and the reach of this house at one moment.
 #[derive(Debug)]
@@ -63,7 +61,8 @@ impl Gate {
                 Err(denied) => return Verdict::Deny(denied.into()),
             }
         }
-        let aliases: Vec<String> = paths.iter().map(SafePath::name).filter(|name| !subjects.contains(name)).collect();
+        let aliases: Vec<String> =
+            paths.iter().map(SafePath::name).filter(|name| !subjects.contains(name)).collect();
         let (judgement, why) = if aliases.is_empty() {
             (judgement, why)
         } else {
@@ -82,22 +81,31 @@ impl Gate {
     pub fn explain(&self, call: &Call, prepared: &Prepared) -> (Judgement, Vec<Step>) {
         let subjects = self.subjects(prepared);
         let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.effect, prepared.world);
-        let mut steps = vec![Step { station: "permission".into(), finding: why, passed: judgement != Judgement::Deny }];
+        let mut steps =
+            vec![Step { station: "permission".into(), finding: why, passed: judgement != Judgement::Deny }];
         let mut strictest = judgement;
         for (raw, access) in &prepared.wants.paths {
             match self.open(raw, *access) {
                 Ok(path) => {
                     let name = path.name();
                     for (layer, finding) in [
-                        ("layer 1 allowlist", format!("{raw} is inside {}", self.allowlist.primary().display())),
+                        (
+                            "layer 1 allowlist",
+                            format!("{raw} is inside {}", self.allowlist.primary().display()),
+                        ),
                         ("layer 2 validate", "no deny rule protects the name".to_owned()),
                         ("layer 3 resolve", format!("opens {name} beneath its root")),
                     ] {
                         steps.push(Step { station: layer.into(), finding, passed: true });
                     }
                     if !subjects.contains(&name) {
-                        let (again, why) = self.rules.judge(&call.tool, &[name], prepared.effect, prepared.world);
-                        steps.push(Step { station: "permission of the resolved name".into(), finding: why, passed: again != Judgement::Deny });
+                        let (again, why) =
+                            self.rules.judge(&call.tool, &[name], prepared.effect, prepared.world);
+                        steps.push(Step {
+                            station: "permission of the resolved name".into(),
+                            finding: why,
+                            passed: again != Judgement::Deny,
+                        });
                         strictest = strictest.max(again);
                     }
                 }

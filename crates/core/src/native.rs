@@ -6,8 +6,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
 use crate::{
-    Call, Card, Fault, NativeReply, Payload, Prepared, Provider, Tool, ToolInfo, arguments,
-    provider::Done,
+    Call, Card, Fault, NativeReply, Payload, Prepared, Provider, Tool, ToolInfo, arguments, provider::Done,
 };
 
 /// One native tool with its type erased.
@@ -59,7 +58,8 @@ fn info<T: Tool>() -> ToolInfo {
     let Card { name, title, effect, world, idempotent, primary, .. } = T::CARD;
     let mut input = schema::<T::Args>();
     // The doc comment on `Args` is the tool's description; the schema need not repeat it.
-    let description = input.remove("description").and_then(|text| text.as_str().map(str::to_owned)).unwrap_or_default();
+    let description =
+        input.remove("description").and_then(|text| text.as_str().map(str::to_owned)).unwrap_or_default();
     let mut output = schema::<T::Output>();
     output.remove("description");
     ToolInfo {

@@ -67,6 +67,9 @@ pub struct Prepared {
 
 impl fmt::Debug for Prepared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prepared").field("wants", &self.wants).field("deadline", &self.deadline).finish_non_exhaustive()
+        f.debug_struct("Prepared")
+            .field("wants", &self.wants)
+            .field("deadline", &self.deadline)
+            .finish_non_exhaustive()
     }
 }

@@ -58,7 +58,8 @@ pub struct Rule {
 impl Rule {
     /// Reads `tool` or `tool(subject-glob)`.
     pub fn parse(text: &str, origin: Origin) -> Result<Self, String> {
-        let broken = |why: &str| Err(format!("`{text}` is not a rule: {why}; write `tool` or `tool(pattern)`"));
+        let broken =
+            |why: &str| Err(format!("`{text}` is not a rule: {why}; write `tool` or `tool(pattern)`"));
         let (tool, subject) = match text.split_once('(') {
             None if text.contains(')') => return broken("a `)` without `(`"),
             None => (text, None),
@@ -72,9 +73,11 @@ impl Rule {
         }
         let glob = |pattern: &str| {
             let glob = GlobBuilder::new(pattern).literal_separator(false).build();
-            glob.map(|glob| glob.compile_matcher()).map_err(|error| format!("`{text}` is not a rule: {error}"))
+            glob.map(|glob| glob.compile_matcher())
+                .map_err(|error| format!("`{text}` is not a rule: {error}"))
         };
-        let subject = subject.map(|pattern| glob(pattern.strip_prefix("./").unwrap_or(pattern))).transpose()?;
+        let subject =
+            subject.map(|pattern| glob(pattern.strip_prefix("./").unwrap_or(pattern))).transpose()?;
         Ok(Self { text: text.to_owned(), origin, tool: glob(tool.trim())?, subject })
     }
 
@@ -114,7 +117,13 @@ pub struct Rules {
 impl Rules {
     /// What holds for a tool and all its subjects, and which rule says so. A deny or ask rule
     /// binds when it matches any subject; an allow rule must cover every one of them.
-    pub fn judge(&self, tool: &str, subjects: &[String], _effect: Effect, world: World) -> (Judgement, String) {
+    pub fn judge(
+        &self,
+        tool: &str,
+        subjects: &[String],
+        _effect: Effect,
+        world: World,
+    ) -> (Judgement, String) {
         if let Some(rule) = self.deny.iter().find(|rule| rule.matches(tool, subjects)) {
             return (Judgement::Deny, format!("deny rule {rule}"));
         }
@@ -126,8 +135,12 @@ impl Rules {
         }
         match (&self.default, world) {
             (Some((judgement, origin)), _) => (*judgement, format!("default `{judgement}` ({origin})")),
-            (None, World::Project) => (Judgement::Allow, "built-in default: tools of the project are allowed".into()),
-            (None, World::Open) => (Judgement::Ask, "built-in default: tools that reach beyond the project ask".into()),
+            (None, World::Project) => {
+                (Judgement::Allow, "built-in default: tools of the project are allowed".into())
+            }
+            (None, World::Open) => {
+                (Judgement::Ask, "built-in default: tools that reach beyond the project ask".into())
+            }
         }
     }
 }

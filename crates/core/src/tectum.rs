@@ -11,8 +11,8 @@ use arc_swap::ArcSwap;
 use tokio_util::task::TaskTracker;
 
 use crate::{
-    Call, Ctx, Desk, Efferent, Fault, FaultKind, Gate, Grants, Journal, Outcome, Prepared, Registry, Snapshot,
-    Verdict, execute::execute, provider::Done,
+    Call, Ctx, Desk, Efferent, Fault, FaultKind, Gate, Grants, Journal, Outcome, Prepared, Registry,
+    Snapshot, Verdict, execute::execute, provider::Done,
 };
 
 /// One roof over every tool. Cheap to clone.
@@ -29,11 +29,22 @@ struct Rooms {
     efferent: Efferent,
     journal: Journal,
     calls: TaskTracker,
+    on_the_spot: bool,
 }
 
 impl Tectum {
     /// A house with these tools behind this gate.
     pub fn new(tools: Snapshot, gate: Gate) -> Self {
+        Self::build(tools, gate, false)
+    }
+
+    /// The same for a process that runs one call and ends: blocking work is done on the spot,
+    /// since there is nobody it could delay.
+    pub fn for_one_call(tools: Snapshot, gate: Gate) -> Self {
+        Self::build(tools, gate, true)
+    }
+
+    fn build(tools: Snapshot, gate: Gate, on_the_spot: bool) -> Self {
         Self {
             rooms: Arc::new(Rooms {
                 registry: Registry::new(tools),
@@ -42,6 +53,7 @@ impl Tectum {
                 efferent: Efferent::default(),
                 journal: Journal::default(),
                 calls: TaskTracker::new(),
+                on_the_spot,
             }),
         }
     }
@@ -149,6 +161,7 @@ impl Tectum {
             cancel: call.cancel.child_token(),
             progress: call.progress.clone(),
             max_output: prepared.max_output,
+            on_the_spot: self.rooms.on_the_spot,
         };
         execute(prepared.work, ctx, prepared.deadline).await
     }

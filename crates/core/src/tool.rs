@@ -20,7 +20,11 @@ pub trait Tool: Send + Sync + 'static {
     /// What it needs for these arguments. It gets that and nothing else.
     fn wants(&self, args: &Self::Args) -> Wants;
     /// Runs it.
-    fn call(&self, ctx: &Ctx, args: Self::Args) -> impl Future<Output = Result<Reply<Self::Output>, Fault>> + Send;
+    fn call(
+        &self,
+        ctx: &Ctx,
+        args: Self::Args,
+    ) -> impl Future<Output = Result<Reply<Self::Output>, Fault>> + Send;
 }
 
 /// What a tool does to the world.
@@ -122,6 +126,8 @@ pub struct Ctx {
     pub progress: Progress,
     /// How many bytes of text may be given.
     pub max_output: usize,
+    /// Whether blocking work is done on the spot.
+    pub(crate) on_the_spot: bool,
 }
 
 impl Ctx {
@@ -146,15 +152,15 @@ impl Ctx {
         T: Send + 'static,
         F: FnOnce(&Self) -> Result<T, Fault> + Send + 'static,
     {
+        if self.on_the_spot {
+            return work(self);
+        }
         let ctx = self.clone();
-        match tokio::runtime::Handle::current().runtime_flavor() {
-            tokio::runtime::RuntimeFlavor::CurrentThread => work(&ctx),
-            _ => match tokio::task::spawn_blocking(move || work(&ctx)).await {
-                Ok(done) => done,
-                Err(failed) => match failed.try_into_panic() {
-                    Ok(panic) => std::panic::resume_unwind(panic),
-                    Err(_) => Err(Fault::new(FaultKind::Cancelled, "the server is shutting down")),
-                },
+        match tokio::task::spawn_blocking(move || work(&ctx)).await {
+            Ok(done) => done,
+            Err(failed) => match failed.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(Fault::new(FaultKind::Cancelled, "the server is shutting down")),
             },
         }
     }

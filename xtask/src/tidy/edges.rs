@@ -99,11 +99,17 @@ mod tests {
 
     #[test]
     fn core_and_tools_serve_nothing() {
-        for library in ["axum", "hyper", "tree-sitter"] {
+        for library in ["axum", "hyper"] {
             check("tectum-core", library, Kind::Normal, 1);
             check("tectum-tools", library, Kind::Normal, 1);
             check("tectum-peers", library, Kind::Normal, 0);
         }
+    }
+
+    #[test]
+    fn languages_live_with_the_tools() {
+        check("tectum-core", "tree-sitter", Kind::Normal, 1);
+        check("tectum-tools", "tree-sitter", Kind::Normal, 0);
     }
 
     #[test]

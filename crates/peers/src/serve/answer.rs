@@ -1,0 +1,99 @@
+//! Writing answers: JSON-RPC around results that are bytes already.
+
+use tectum_core::{Fault, FaultKind, Outcome, Payload};
+
+use super::{catalogue, era::Era, rpc::code};
+
+/// Starts an answer to `id`.
+fn open(out: &mut Vec<u8>, id: &str, key: &str) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    out.extend_from_slice(id.as_bytes());
+    out.extend_from_slice(br#",""#);
+    out.extend_from_slice(key.as_bytes());
+    out.extend_from_slice(br#"":"#);
+}
+
+/// A result that is JSON already.
+pub(crate) fn result(out: &mut Vec<u8>, id: &str, json: &str) {
+    open(out, id, "result");
+    out.extend_from_slice(json.as_bytes());
+    out.push(b'}');
+}
+
+/// An error; `data` is JSON already.
+pub(crate) fn error(out: &mut Vec<u8>, id: Option<&str>, code: i32, message: &str, data: Option<&str>) {
+    open(out, id.unwrap_or("null"), "error");
+    out.extend_from_slice(format!(r#"{{"code":{code},"message":"#).as_bytes());
+    string(out, message);
+    if let Some(data) = data {
+        out.extend_from_slice(br#","data":"#);
+        out.extend_from_slice(data.as_bytes());
+    }
+    out.extend_from_slice(b"}}");
+}
+
+/// What came of a tool call. Nothing for a cancelled one: nobody waits for it.
+pub(crate) fn outcome(out: &mut Vec<u8>, id: &str, era: Era, outcome: &Outcome) {
+    match &outcome.result {
+        Ok(Payload::Raw(raw)) => result(out, id, raw.get()),
+        Ok(Payload::Native(reply)) => {
+            open(out, id, "result");
+            content(out, &reply.text, false);
+            out.extend_from_slice(br#","structuredContent":"#);
+            out.extend_from_slice(reply.structured.as_bytes());
+            close_call(out, era, outcome, None);
+        }
+        Err(fault) => match fault.kind {
+            FaultKind::Cancelled => {}
+            FaultKind::Internal => {
+                let data = format!(r#"{{"call":"{}"}}"#, outcome.call);
+                tracing::error!(call = %outcome.call, fault = %fault, source = ?fault.source, "a tool failed inside");
+                error(out, Some(id), code::INTERNAL, &fault.message, Some(&data));
+            }
+            _ => {
+                open(out, id, "result");
+                content(out, &fault.text(), true);
+                close_call(out, era, outcome, Some(fault));
+            }
+        },
+    }
+}
+
+fn content(out: &mut Vec<u8>, text: &str, is_error: bool) {
+    out.extend_from_slice(br#"{"content":[{"type":"text","text":"#);
+    string(out, text);
+    out.extend_from_slice(if is_error { br#"}],"isError":true"# } else { br#"}],"isError":false"# });
+}
+
+fn close_call(out: &mut Vec<u8>, era: Era, outcome: &Outcome, fault: Option<&Fault>) {
+    if era == Era::Modern {
+        out.extend_from_slice(br#","resultType":"complete""#);
+    }
+    out.extend_from_slice(br#","_meta":{"tectum/call":""#);
+    out.extend_from_slice(outcome.call.to_string().as_bytes());
+    out.push(b'"');
+    if let Some(fault) = fault {
+        let kind = serde_json::to_string(&fault.kind).unwrap_or_default();
+        out.extend_from_slice(format!(r#","tectum/fault":{kind}"#).as_bytes());
+    }
+    if !outcome.directives.is_empty() {
+        let directives = serde_json::to_string(&outcome.directives).unwrap_or_default();
+        out.extend_from_slice(format!(r#","tectum/directives":{directives}"#).as_bytes());
+    }
+    if era == Era::Modern {
+        let meta = catalogue::meta();
+        out.push(b',');
+        out.extend_from_slice(&meta.as_bytes()[1..meta.len() - 1]);
+    }
+    out.extend_from_slice(b"}}}");
+}
+
+/// A notification; `params` is JSON already.
+pub(crate) fn notification(method: &str, params: &str) -> Vec<u8> {
+    format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#).into_bytes()
+}
+
+fn string(out: &mut Vec<u8>, text: &str) {
+    // Writing a string into memory cannot fail.
+    let _ = serde_json::to_writer(out, text);
+}

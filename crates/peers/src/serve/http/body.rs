@@ -1,0 +1,129 @@
+//! Bodies of answers: whole, or a stream of events.
+
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use hyper::{
+    Response, StatusCode,
+    body::{Body, Frame, SizeHint},
+    header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue},
+};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, Sleep},
+};
+use tokio_util::sync::DropGuard;
+
+/// A comment is sent on a silent stream this often, so that a dead client is noticed.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// The body of an answer.
+pub(super) enum Reply {
+    Whole(Option<Bytes>),
+    Events(Events),
+}
+
+/// Messages as server-sent events, until their sender ends.
+pub(super) struct Events {
+    messages: mpsc::Receiver<Vec<u8>>,
+    silence: Pin<Box<Sleep>>,
+    /// Cancels what feeds the stream when the client closes it.
+    _closing: Option<DropGuard>,
+}
+
+impl Body for Reply {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match self.get_mut() {
+            Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Self::Events(events) => events.poll(cx).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes)))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Self::Events(_) => SizeHint::default(),
+        }
+    }
+}
+
+impl Events {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        match self.messages.poll_recv(cx) {
+            Poll::Ready(Some(message)) => {
+                self.silence.as_mut().reset(Instant::now() + KEEP_ALIVE);
+                Poll::Ready(Some(event(&message)))
+            }
+            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Pending => {
+                std::task::ready!(self.silence.as_mut().poll(cx));
+                self.silence.as_mut().reset(Instant::now() + KEEP_ALIVE);
+                cx.waker().wake_by_ref();
+                Poll::Ready(Some(Bytes::from_static(b": still here\n\n")))
+            }
+        }
+    }
+}
+
+fn event(message: &[u8]) -> Bytes {
+    let mut event = Vec::with_capacity(message.len() + 24);
+    event.extend_from_slice(b"event: message\ndata: ");
+    event.extend_from_slice(message);
+    event.extend_from_slice(b"\n\n");
+    event.into()
+}
+
+/// An answer that is there already.
+pub(super) fn full(status: StatusCode, kind: &'static str, bytes: Vec<u8>) -> Response<Reply> {
+    let mut response = Response::new(Reply::Whole(Some(bytes.into())));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+/// An answer without a body.
+pub(super) fn empty(status: StatusCode) -> Response<Reply> {
+    let mut response = Response::new(Reply::Whole(None));
+    *response.status_mut() = status;
+    response
+}
+
+/// JSON.
+pub(super) fn json(status: StatusCode, bytes: Vec<u8>) -> Response<Reply> {
+    full(status, "application/json", bytes)
+}
+
+/// Events from this queue.
+pub(super) fn event_stream(messages: mpsc::Receiver<Vec<u8>>, status: StatusCode) -> Response<Reply> {
+    events(messages, None, status)
+}
+
+/// The same, telling `closing` when the client leaves.
+pub(super) fn events(
+    messages: mpsc::Receiver<Vec<u8>>,
+    closing: Option<DropGuard>,
+    status: StatusCode,
+) -> Response<Reply> {
+    let silence = Box::pin(tokio::time::sleep(KEEP_ALIVE));
+    let mut response = Response::new(Reply::Events(Events { messages, silence, _closing: closing }));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    response
+}

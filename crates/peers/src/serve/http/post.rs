@@ -1,0 +1,273 @@
+//! One message in, its answer out: as JSON, or as a stream where more than one message comes.
+
+use std::{sync::Arc, time::Duration};
+
+use base64::Engine;
+use http_body_util::{BodyExt, Limited};
+use hyper::{
+    Request, Response, StatusCode,
+    body::Incoming,
+    header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue},
+};
+use tectum_core::SessionId;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Service, accepts,
+    body::{self, Reply},
+    header, known_legacy_version, plain,
+    sessions::HEADER,
+};
+use crate::serve::{
+    answer,
+    conversation::Conversation,
+    endpoint::{Delivery, Handled},
+    era::MODERN,
+    rpc::{self, MAX_MESSAGE, Message, Request as Rpc, code},
+};
+
+/// How long a client may take to send a body.
+const BODY_PATIENCE: Duration = Duration::from_secs(30);
+/// Messages that may wait on the stream of one call.
+const CALL_STREAM: usize = 256;
+
+impl Service {
+    /// Handles a POST.
+    pub(super) async fn post(&self, request: Request<Incoming>) -> Response<Reply> {
+        let (parts, incoming) = request.into_parts();
+        let headers = parts.headers;
+        let is_json = header(&headers, CONTENT_TYPE.as_str()).is_some_and(|kind| {
+            kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
+        });
+        if !is_json {
+            return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json");
+        }
+        if !accepts(&headers, "application/json") && !accepts(&headers, "text/event-stream") {
+            return plain(StatusCode::NOT_ACCEPTABLE, "answers are application/json or text/event-stream");
+        }
+        let bytes = match collect(&headers, incoming).await {
+            Ok(bytes) => bytes,
+            Err(refusal) => return refusal,
+        };
+        match rpc::read(&bytes) {
+            Err(bad) => error(StatusCode::BAD_REQUEST, bad.id.as_deref(), bad.code, &bad.message),
+            Ok(Message::Request(rpc)) => {
+                let claims = rpc.params.meta.as_ref().is_some_and(|meta| meta.protocol_version.is_some());
+                let modern =
+                    header(&headers, "mcp-protocol-version").is_some_and(|version| version >= MODERN);
+                if claims || modern || rpc.method == "server/discover" {
+                    self.modern(&headers, &rpc).await
+                } else {
+                    self.legacy(&headers, &rpc).await
+                }
+            }
+            Ok(Message::Notification { .. } | Message::Response) => self.unanswered(&headers, &bytes),
+        }
+    }
+
+    /// Notifications and answers need no answer of their own.
+    fn unanswered(&self, headers: &HeaderMap, bytes: &[u8]) -> Response<Reply> {
+        if header(headers, "mcp-protocol-version") == Some(MODERN) {
+            return body::empty(StatusCode::ACCEPTED);
+        }
+        match self.sessions.find(headers) {
+            Err(refusal) => refusal,
+            Ok(session) => {
+                let delivery = Delivery { from: &session.client, outbox: None, modern: false };
+                self.endpoint.handle(&delivery, bytes, &mut Vec::new());
+                body::empty(StatusCode::ACCEPTED)
+            }
+        }
+    }
+
+    async fn legacy(&self, headers: &HeaderMap, rpc: &Rpc<'_>) -> Response<Reply> {
+        if !known_legacy_version(headers) {
+            let message = "MCP-Protocol-Version: this version is not spoken here";
+            return error(StatusCode::BAD_REQUEST, Some(rpc.id), code::INVALID_REQUEST, message);
+        }
+        if rpc.method == "initialize" {
+            let Ok((id, session)) = self.sessions.start() else {
+                return plain(StatusCode::INTERNAL_SERVER_ERROR, "no random numbers for a session id");
+            };
+            let mut response = self.run(headers, &session.client, rpc, false).await;
+            if let Ok(id) = HeaderValue::from_str(&id) {
+                response.headers_mut().insert(HEADER, id);
+            }
+            return response;
+        }
+        match self.sessions.find(headers) {
+            Ok(session) => self.run(headers, &session.client, rpc, false).await,
+            Err(refusal) => refusal,
+        }
+    }
+
+    async fn modern(&self, headers: &HeaderMap, rpc: &Rpc<'_>) -> Response<Reply> {
+        if let Err(why) = headers_match(headers, rpc) {
+            return error(StatusCode::BAD_REQUEST, Some(rpc.id), code::HEADER_MISMATCH, &why);
+        }
+        // Without sessions every request is a client of its own; ids cannot clash.
+        let client = Conversation::new(SessionId::new("http"));
+        self.run(headers, &client, rpc, true).await
+    }
+
+    /// Runs a request and chooses the form of its answer.
+    async fn run(
+        &self,
+        headers: &HeaderMap,
+        client: &Arc<Conversation>,
+        rpc: &Rpc<'_>,
+        modern: bool,
+    ) -> Response<Reply> {
+        let token = rpc.params.meta.as_ref().and_then(|meta| meta.progress_token);
+        let streams = accepts(headers, "text/event-stream");
+        let (outbox, messages) = mpsc::channel(CALL_STREAM);
+        let progress = (streams && token.is_some()).then_some(&outbox);
+        let mut out = Vec::new();
+        match self.endpoint.request(&Delivery { from: client, outbox: progress, modern }, rpc, &mut out) {
+            Handled::Answered | Handled::Silent => {
+                let status = if modern { status(&out, rpc) } else { StatusCode::OK };
+                if messages.is_empty() {
+                    return body::json(status, out);
+                }
+                let _ = outbox.try_send(out);
+                body::event_stream(messages, status)
+            }
+            Handled::Listening => {
+                let _ = outbox.try_send(out);
+                self.sessions.listen(client.clone(), outbox);
+                body::event_stream(messages, StatusCode::OK)
+            }
+            Handled::Running(work) if progress.is_some() => {
+                // Closing the stream cancels the call.
+                let left = CancellationToken::new();
+                let closing = left.clone().drop_guard();
+                let client = client.clone();
+                let id = rpc.id.to_owned();
+                tokio::spawn(async move {
+                    let mut work = work;
+                    let answer = tokio::select! {
+                        answer = &mut work => answer,
+                        () = left.cancelled() => {
+                            client.cancel(&id);
+                            work.await
+                        }
+                    };
+                    if !answer.is_empty() {
+                        let _ = outbox.send(answer).await;
+                    }
+                });
+                body::events(messages, Some(closing), StatusCode::OK)
+            }
+            Handled::Running(work) => match work.await {
+                answer if answer.is_empty() => body::empty(StatusCode::NO_CONTENT),
+                answer => body::json(StatusCode::OK, answer),
+            },
+        }
+    }
+}
+
+/// The body, whole, within its bounds of size and time.
+async fn collect(headers: &HeaderMap, incoming: Incoming) -> Result<bytes::Bytes, Response<Reply>> {
+    let too_large = || {
+        let message = format!("a message may have {MAX_MESSAGE} bytes");
+        error(StatusCode::PAYLOAD_TOO_LARGE, None, code::INVALID_REQUEST, &message)
+    };
+    let announced = header(headers, CONTENT_LENGTH.as_str()).and_then(|length| length.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > MAX_MESSAGE) {
+        return Err(too_large());
+    }
+    match tokio::time::timeout(BODY_PATIENCE, Limited::new(incoming, MAX_MESSAGE).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(failed)) if failed.is::<http_body_util::LengthLimitError>() => Err(too_large()),
+        Ok(Err(_)) => Err(plain(StatusCode::BAD_REQUEST, "the body could not be read")),
+        Err(_) => Err(plain(StatusCode::REQUEST_TIMEOUT, "the body came too slowly")),
+    }
+}
+
+/// In the newer era the headers repeat what intermediaries route by; both must agree.
+fn headers_match(headers: &HeaderMap, rpc: &Rpc<'_>) -> Result<(), String> {
+    let claimed = rpc.params.meta.as_ref().and_then(|meta| meta.protocol_version).and_then(rpc::text);
+    let version = once(headers, "mcp-protocol-version")?;
+    if let Some(claimed) = &claimed {
+        match version {
+            None => return Err("the MCP-Protocol-Version header is missing".into()),
+            Some(version) if version != claimed => {
+                return Err(format!("MCP-Protocol-Version is {version}, the request's _meta says {claimed}"));
+            }
+            Some(_) => {}
+        }
+    }
+    // A version we do not speak is refused as such; its header rules are not ours to know.
+    if claimed.as_deref() != Some(MODERN) {
+        return Ok(());
+    }
+    match once(headers, "mcp-method")? {
+        None => return Err("the Mcp-Method header is missing".into()),
+        Some(method) if method != rpc.method => {
+            return Err(format!("Mcp-Method is {method}, the body's method is {}", rpc.method));
+        }
+        Some(_) => {}
+    }
+    let name = match &*rpc.method {
+        "tools/call" | "prompts/get" => rpc.params.name.clone(),
+        "resources/read" => rpc.params.uri.and_then(rpc::text),
+        _ => None,
+    };
+    let Some(name) = name else { return Ok(()) };
+    let Some(given) = once(headers, "mcp-name")? else { return Err("the Mcp-Name header is missing".into()) };
+    match decoded(given) {
+        Some(given) if given == name => Ok(()),
+        _ => Err(format!("Mcp-Name is {given}, the body says {name}")),
+    }
+}
+
+fn once<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, String> {
+    if headers.get_all(name).iter().count() > 1 {
+        return Err(format!("the {name} header stands twice"));
+    }
+    Ok(header(headers, name))
+}
+
+/// A header value, unwrapped where it was put in Base64 (`=?base64?…?=`).
+fn decoded(value: &str) -> Option<String> {
+    let Some(coded) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) else {
+        return Some(value.to_owned());
+    };
+    let bytes = base64::engine::general_purpose::STANDARD.decode(coded).ok()?;
+    String::from_utf8(bytes).ok()
+}
+
+/// The status of an answer of the newer era.
+fn status(answer: &[u8], rpc: &Rpc<'_>) -> StatusCode {
+    #[derive(serde::Deserialize)]
+    struct Answer {
+        error: Option<Error>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Error {
+        code: i32,
+    }
+    if !answer.windows(9).take(512).any(|part| part == br#","error":"#) {
+        return StatusCode::OK;
+    }
+    let meta = rpc.params.meta.as_ref();
+    let meta_is_whole =
+        meta.is_some_and(|meta| meta.protocol_version.is_some() && meta.client_capabilities.is_some());
+    match serde_json::from_slice::<Answer>(answer)
+        .ok()
+        .and_then(|answer| answer.error)
+        .map(|error| error.code)
+    {
+        Some(code::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
+        Some(code::UNSUPPORTED_VERSION | code::HEADER_MISMATCH) => StatusCode::BAD_REQUEST,
+        Some(code::INVALID_PARAMS) if !meta_is_whole => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
+}
+
+fn error(status: StatusCode, id: Option<&str>, code: i32, message: &str) -> Response<Reply> {
+    let mut out = Vec::new();
+    answer::error(&mut out, id, code, message, None);
+    body::json(status, out)
+}

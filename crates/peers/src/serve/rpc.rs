@@ -1,0 +1,226 @@
+//! One JSON-RPC message, read without copying it: only what routing needs is looked at.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The largest message taken, on any transport.
+pub(crate) const MAX_MESSAGE: usize = 16 * 1024 * 1024;
+
+/// JSON-RPC and MCP error codes.
+pub(crate) mod code {
+    pub(crate) const PARSE_ERROR: i32 = -32700;
+    pub(crate) const INVALID_REQUEST: i32 = -32600;
+    pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
+    pub(crate) const INVALID_PARAMS: i32 = -32602;
+    pub(crate) const INTERNAL: i32 = -32603;
+    pub(crate) const RESOURCE_NOT_FOUND: i32 = -32002;
+    pub(crate) const HEADER_MISMATCH: i32 = -32020;
+    pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
+}
+
+/// What a line or a body turned out to be.
+#[derive(Debug)]
+pub(crate) enum Message<'m> {
+    /// Wants an answer.
+    Request(Request<'m>),
+    /// Wants none.
+    Notification { method: Cow<'m, str>, params: Params<'m> },
+    /// An answer to a request of ours.
+    Response,
+}
+
+/// A request, with its id as it was written.
+#[derive(Debug)]
+pub(crate) struct Request<'m> {
+    pub(crate) id: &'m str,
+    pub(crate) method: Cow<'m, str>,
+    pub(crate) params: Params<'m>,
+}
+
+/// What is wrong with a message, and the id to answer to where one could be read.
+#[derive(Debug)]
+pub(crate) struct Malformed {
+    pub(crate) id: Option<String>,
+    pub(crate) code: i32,
+    pub(crate) message: String,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'m> {
+    #[serde(borrow, default)]
+    jsonrpc: Option<Cow<'m, str>>,
+    #[serde(borrow, default)]
+    id: Option<&'m RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'m, str>>,
+    #[serde(borrow, default)]
+    params: Option<&'m RawValue>,
+    #[serde(borrow, default)]
+    result: Option<&'m RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'m RawValue>,
+}
+
+/// The parameters any method of ours looks at, unread until it does.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Params<'m> {
+    #[serde(borrow, default)]
+    pub(crate) name: Option<Cow<'m, str>>,
+    #[serde(borrow, default)]
+    pub(crate) arguments: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "_meta")]
+    pub(crate) meta: Option<Meta<'m>>,
+    #[serde(borrow, default)]
+    pub(crate) cursor: Option<&'m RawValue>,
+    #[serde(borrow, default)]
+    pub(crate) uri: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "protocolVersion")]
+    pub(crate) protocol_version: Option<&'m RawValue>,
+    #[serde(borrow, default)]
+    pub(crate) level: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "requestId")]
+    pub(crate) request_id: Option<&'m RawValue>,
+    #[serde(borrow, default)]
+    pub(crate) notifications: Option<&'m RawValue>,
+}
+
+/// The request metadata we understand.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Meta<'m> {
+    #[serde(borrow, default, rename = "progressToken")]
+    pub(crate) progress_token: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/protocolVersion")]
+    pub(crate) protocol_version: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/clientCapabilities")]
+    pub(crate) client_capabilities: Option<&'m RawValue>,
+}
+
+/// Reads one message.
+pub(crate) fn read(bytes: &[u8]) -> Result<Message<'_>, Malformed> {
+    let fail = |code, message: String| Malformed { id: salvage_id(bytes), code, message };
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| fail(code::PARSE_ERROR, format!("not UTF-8 at byte {}", error.valid_up_to())))?;
+    match text.trim_start().as_bytes().first() {
+        Some(b'{') => {}
+        Some(b'[') => {
+            let advice = "JSON-RPC batches are not part of this protocol version: send one message at a time";
+            return Err(fail(code::INVALID_REQUEST, advice.into()));
+        }
+        _ => return Err(fail(code::PARSE_ERROR, "a message is a JSON object".into())),
+    }
+    let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| {
+        let code = if error.is_data() { code::INVALID_REQUEST } else { code::PARSE_ERROR };
+        fail(code, error.to_string())
+    })?;
+    let id = match envelope.id.map(RawValue::get) {
+        Some(id) if is_id(id) => Some(id),
+        Some(_) => {
+            return Err(Malformed {
+                id: None,
+                ..fail(code::INVALID_REQUEST, "`id` must be a string or an integer".into())
+            });
+        }
+        None => None,
+    };
+    let invalid = |message: &str| Malformed {
+        id: id.map(str::to_owned),
+        code: code::INVALID_REQUEST,
+        message: message.into(),
+    };
+    if envelope.jsonrpc.as_deref() != Some("2.0") {
+        return Err(invalid("`jsonrpc` must be \"2.0\""));
+    }
+    let Some(method) = envelope.method else {
+        if envelope.result.is_some() || envelope.error.is_some() {
+            return Ok(Message::Response);
+        }
+        return Err(invalid("`method` is missing"));
+    };
+    let params = match envelope.params.map(RawValue::get) {
+        None => Ok(Params::default()),
+        Some(text) if text.starts_with('{') => serde_json::from_str(text).map_err(|error| error.to_string()),
+        Some(_) => Err("`params` must be an object".into()),
+    };
+    match (id, params) {
+        (Some(id), Ok(params)) => Ok(Message::Request(Request { id, method, params })),
+        (None, Ok(params)) => Ok(Message::Notification { method, params }),
+        (id, Err(message)) => Err(Malformed {
+            id: id.map(str::to_owned),
+            code: code::INVALID_PARAMS,
+            message: format!("{method}: {message}"),
+        }),
+    }
+}
+
+/// A string, or a whole number.
+fn is_id(raw: &str) -> bool {
+    match raw.as_bytes() {
+        [b'"', ..] => true,
+        [first, ..] if *first == b'-' || first.is_ascii_digit() => {
+            raw.bytes().skip(1).all(|byte| byte.is_ascii_digit())
+        }
+        _ => false,
+    }
+}
+
+/// The id of a message that cannot be read as a whole: the first `"id"` key followed by a
+/// string or a number. A wrong guess costs nothing: the sender knows no such id.
+pub(crate) fn salvage_id(bytes: &[u8]) -> Option<String> {
+    /// Ids stand near the beginning; a long way in, it is somebody's data.
+    const NEAR: usize = 64 * 1024;
+    let near = &bytes[..bytes.len().min(NEAR)];
+    let at = memchr::memmem::find(near, b"\"id\"")?;
+    let rest = near[at + 4..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    let length = match rest.first()? {
+        b'"' => 2 + rest[1..].iter().position(|byte| *byte == b'"')?,
+        _ => rest.iter().position(|byte| !(byte.is_ascii_digit() || *byte == b'-')).unwrap_or(rest.len()),
+    };
+    let id = std::str::from_utf8(&rest[..length]).ok()?;
+    (!id.is_empty() && id != "-" && serde_json::from_str::<&RawValue>(id).is_ok()).then(|| id.to_owned())
+}
+
+/// A JSON string or number out of a raw value, as text.
+pub(crate) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, code: i32, id: Option<&str>) {
+        let error = read(line.as_bytes()).expect_err("malformed");
+        assert_eq!((error.code, error.id.as_deref()), (code, id), "{line}: {}", error.message);
+    }
+
+    #[test]
+    fn malformed_messages_keep_their_id_where_one_can_be_read() {
+        check("{", code::PARSE_ERROR, None);
+        check("nonsense", code::PARSE_ERROR, None);
+        check(r#"{"jsonrpc":"2.0","id":7,"method":"#, code::PARSE_ERROR, Some("7"));
+        check(r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":[}"#, code::PARSE_ERROR, Some("\"a\""));
+        check(r#"{"jsonrpc":"2.0","id":7,"method":"ping","params":[]}"#, code::INVALID_PARAMS, Some("7"));
+        check(r#"{"jsonrpc":"2.0","id":7,"method":5}"#, code::INVALID_REQUEST, Some("7"));
+        check(r#"{"jsonrpc":"1.0","id":7,"method":"ping"}"#, code::INVALID_REQUEST, Some("7"));
+        check(r#"{"jsonrpc":"2.0","id":7}"#, code::INVALID_REQUEST, Some("7"));
+        check(r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, code::INVALID_REQUEST, None);
+        check(r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, code::INVALID_REQUEST, None);
+        check(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, code::INVALID_REQUEST, Some("1"));
+        check(r#"{"jsonrpc":"2.0","id":1,"method":"ping","id":2}"#, code::INVALID_REQUEST, Some("1"));
+    }
+
+    #[test]
+    fn deep_nesting_costs_nothing() {
+        let deep = "[".repeat(1_000_000);
+        check(
+            &format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":{deep}"#),
+            code::PARSE_ERROR,
+            Some("1"),
+        );
+        let closed = format!("{deep}{}", "]".repeat(1_000_000));
+        let line = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":{closed}}}}}"#);
+        assert!(matches!(read(line.as_bytes()), Ok(Message::Request(_))));
+    }
+}

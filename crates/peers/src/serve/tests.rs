@@ -1,0 +1,176 @@
+//! The endpoint with tools made for the occasion: many, slow, panicking.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::{Value, json};
+use tectum_core::{
+    Call, Ctx, Effect, Fault, Gate, NativeReply, Payload, Prepared, Provider, Rules, SessionId, Snapshot,
+    Subject, Tectum, ToolInfo, Wants, World, provider::Done, security::Allowlist,
+};
+
+use super::{
+    conversation::Conversation,
+    endpoint::{Delivery, Endpoint, Handled},
+};
+
+/// What a made-up tool does.
+#[derive(Clone, Copy)]
+enum Does {
+    Answer,
+    Panic,
+    PanicLater,
+    Hang,
+}
+
+/// As many tools as asked for, all alike.
+struct Many(usize, Does);
+
+impl Provider for Many {
+    fn tools(&self) -> Arc<[ToolInfo]> {
+        let info = |n: usize| ToolInfo {
+            name: format!("tool_{n}").into(),
+            title: format!("Tool {n}"),
+            description: "made up".into(),
+            input_schema: Arc::new(json!({"type": "object"})),
+            output_schema: None,
+            effect: Effect::Read,
+            world: World::Project,
+            idempotent: true,
+            primary: String::new(),
+        };
+        (0..self.0).map(info).collect()
+    }
+
+    fn prepare(&self, _: &Call) -> Result<Prepared, Fault> {
+        let does = self.1;
+        Ok(Prepared {
+            wants: Wants { subject: Subject::None, paths: Vec::new() },
+            effect: Effect::Read,
+            world: World::Project,
+            deadline: Duration::from_millis(50),
+            max_output: 1000,
+            work: Box::new(move |_: Ctx| Box::pin(act(does))),
+        })
+    }
+}
+
+async fn act(does: Does) -> Result<Done, Fault> {
+    match does {
+        Does::Answer => {}
+        Does::Panic => panic!("made to fail"),
+        Does::PanicLater => {
+            tokio::task::yield_now().await;
+            panic!("made to fail later")
+        }
+        Does::Hang => std::future::pending().await,
+    }
+    Ok(Done {
+        payload: Payload::Native(NativeReply { text: "ok".into(), structured: "{}".into() }),
+        directives: Vec::new(),
+    })
+}
+
+fn house(tools: usize, does: Does) -> (tempfile::TempDir, Endpoint) {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let allowlist = Allowlist::builder().base(scratch.path()).build().expect("opens");
+    let gate = Gate::new(Rules::default(), Arc::new(allowlist));
+    (scratch, Endpoint::new(Tectum::new(Snapshot::of(&[Arc::new(Many(tools, does))]), gate)))
+}
+
+async fn ask(endpoint: &Endpoint, client: &Arc<Conversation>, method: &str, params: Value) -> Value {
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+    let mut out = Vec::new();
+    if let Handled::Running(work) =
+        endpoint.handle(&Delivery { from: client, outbox: None, modern: false }, message.as_bytes(), &mut out)
+    {
+        out = work.await;
+    }
+    serde_json::from_slice(&out).expect("an answer")
+}
+
+fn client() -> Arc<Conversation> {
+    Conversation::new(SessionId::new("test"))
+}
+
+#[tokio::test]
+async fn a_long_list_comes_in_pages_without_gap_or_repetition() {
+    let (_scratch, endpoint) = house(450, Does::Answer);
+    let client = client();
+    let (mut names, mut params) = (Vec::new(), json!({}));
+    loop {
+        let page = ask(&endpoint, &client, "tools/list", params).await;
+        let tools = page["result"]["tools"].as_array().expect("a list").clone();
+        names.extend(tools.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()));
+        match page["result"]["nextCursor"].as_str() {
+            Some(cursor) => params = json!({"cursor": cursor}),
+            None => break,
+        }
+    }
+    let expect: Vec<String> = (0..450).map(|n| format!("tool_{n}")).collect();
+    assert_eq!(names, expect);
+}
+
+#[tokio::test]
+async fn a_panicking_tool_answers_and_harms_nobody() {
+    for does in [Does::Panic, Does::PanicLater] {
+        let (_scratch, endpoint) = house(1, does);
+        let client = client();
+        for _ in 0..3 {
+            let answer = ask(&endpoint, &client, "tools/call", json!({"name": "tool_0"})).await;
+            assert_eq!(answer["error"]["code"], -32603, "{answer}");
+            assert!(answer["error"]["data"]["call"].is_string(), "{answer}");
+            assert!(!answer.to_string().contains("made to fail"), "internals stay inside: {answer}");
+        }
+        assert_eq!(ask(&endpoint, &client, "ping", json!({})).await["result"], json!({}));
+    }
+}
+
+#[tokio::test]
+async fn a_call_past_its_deadline_is_an_error_that_says_so() {
+    let (_scratch, endpoint) = house(1, Does::Hang);
+    let answer = ask(&endpoint, &client(), "tools/call", json!({"name": "tool_0"})).await;
+    assert_eq!(answer["result"]["isError"], true);
+    assert_eq!(answer["result"]["_meta"]["tectum/fault"], "timeout");
+}
+
+#[tokio::test]
+async fn a_changed_registry_is_announced_and_listed_anew() {
+    let (_scratch, endpoint) = house(1, Does::Answer);
+    let client = client();
+    ask(&endpoint, &client, "initialize", json!({"protocolVersion": "2025-11-25"})).await;
+    assert_eq!(
+        ask(&endpoint, &client, "tools/list", json!({})).await["result"]["tools"].as_array().map(Vec::len),
+        Some(1)
+    );
+    let mut changes = endpoint.house.registry().changes();
+    endpoint.house.registry().replace(Snapshot::of(&[Arc::new(Many(2, Does::Answer))]));
+    changes.changed().await.expect("announced");
+    let told: Value = serde_json::from_slice(&client.tools_changed()[0]).expect("JSON");
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+    assert_eq!(
+        ask(&endpoint, &client, "tools/list", json!({})).await["result"]["tools"].as_array().map(Vec::len),
+        Some(2)
+    );
+}
+
+#[tokio::test]
+async fn a_subscription_hears_only_what_it_asked_for() {
+    let (_scratch, endpoint) = house(1, Does::Answer);
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
+    for (wanted, heard) in [(json!({"toolsListChanged": true}), 1), (json!({"promptsListChanged": true}), 0)]
+    {
+        let client = client();
+        let first =
+            ask(&endpoint, &client, "subscriptions/listen", json!({"notifications": wanted, "_meta": meta}))
+                .await;
+        assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
+        let messages = client.tools_changed();
+        assert_eq!(messages.len(), heard);
+        for message in messages {
+            let message: Value = serde_json::from_slice(&message).expect("JSON");
+            assert_eq!(message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
+        }
+        client.cancel("1");
+        assert!(client.tools_changed().is_empty(), "a cancelled subscription hears nothing");
+    }
+}
