@@ -17,6 +17,7 @@ use crate::{
     deny::{ALWAYS, READ_ONLY, SECRETS},
     links::LinkIndex,
     lock::WriteLocks,
+    policy::{Policy, View},
 };
 
 /// Whether a symbolic link may be followed.
@@ -48,19 +49,6 @@ pub struct Allowlist {
     pub(crate) policy: Arc<Policy>,
 }
 
-/// The rules that travel with every handle made from a snapshot.
-#[derive(Debug)]
-pub(crate) struct Policy {
-    pub(crate) deny: DenyList,
-    pub(crate) read_only: DenyList,
-    pub(crate) links: Links,
-    pub(crate) hard_links: bool,
-    pub(crate) index: LinkIndex,
-    pub(crate) locks: WriteLocks,
-    pub(crate) roots: Vec<PathBuf>,
-    pub(crate) primary: PathBuf,
-}
-
 /// A directory held open: every file of a call is opened beneath such a handle.
 #[derive(Debug)]
 pub(crate) struct Root {
@@ -69,6 +57,8 @@ pub(crate) struct Root {
     pub(crate) path: PathBuf,
     /// The name the configuration used, where that differs (a linked project folder).
     pub(crate) alias: Option<PathBuf>,
+    /// How the roots above and below this one spell its files.
+    pub(crate) views: Vec<View>,
 }
 
 /// One tracked file: a root that opens a single name.
@@ -168,54 +158,84 @@ impl AllowlistBuilder {
     pub fn build(self) -> Result<Allowlist, BuildError> {
         let mut bases = Vec::new();
         for path in &self.bases {
-            bases.push(Arc::new(Root::open(path)?));
+            add(&mut bases, Root::open(path)?);
         }
         let mut tracked = Vec::new();
         for file in &self.tracked {
             let (root, name) = open_tracked(file)?;
             match self.tracked_opens {
-                TrackedOpens::File => tracked.push(Tracked { root, name }),
-                TrackedOpens::Directory => bases.push(root),
+                TrackedOpens::File => tracked.push((root, name)),
+                TrackedOpens::Directory => add(&mut bases, root),
             }
         }
-        let fallback = match &self.working_directory {
-            Some(directory) if bases.is_empty() => Some(Arc::new(Root::open(directory)?)),
-            _ => None,
-        };
-        let primary = match (bases.first(), &fallback, tracked.first()) {
-            (Some(root), _, _) | (None, Some(root), _) => root.clone(),
-            (None, None, Some(tracked)) => tracked.root.clone(),
-            (None, None, None) => return Err(BuildError::Empty),
-        };
         // The seed's third rule: with no base directory, the working directory stands in.
-        bases.extend(fallback);
-        bases.dedup_by(|a, b| a.path == b.path);
+        if let Some(directory) = &self.working_directory
+            && bases.is_empty()
+        {
+            bases.push(Root::open(directory)?);
+        }
+        // A tracked file below a base is reached through it, so that the base's rules hold.
+        tracked.retain(|(root, _)| !bases.iter().any(|base| root.path.starts_with(&base.path)));
+        let bases = with_views(bases);
+        let tracked: Vec<_> =
+            tracked.into_iter().map(|(root, name)| Tracked { root: Arc::new(root), name }).collect();
+        let primary = bases.first().or(tracked.first().map(|tracked| &tracked.root));
+        let primary = primary.ok_or(BuildError::Empty)?.clone();
 
         let secrets = if self.without_default_secrets { &SECRETS[3..] } else { SECRETS };
         let deny = ALWAYS.iter().chain(secrets).map(|s| (*s).to_owned()).chain(self.deny);
         let read_only = READ_ONLY.iter().map(|s| (*s).to_owned()).chain(self.read_only);
         let policy = Policy {
-            deny: DenyList::new(deny).map_err(BuildError::Pattern)?,
-            read_only: DenyList::new(read_only).map_err(BuildError::Pattern)?,
+            deny: compile(deny, &bases)?,
+            read_only: compile(read_only, &bases)?,
             links: self.links,
             hard_links: self.hard_links,
             index: LinkIndex::default(),
             locks: WriteLocks::default(),
             roots: bases.iter().map(|root| root.path.clone()).collect(),
             primary: primary.path.clone(),
+            bases: bases.clone(),
         };
         Ok(Allowlist { bases, tracked, primary, policy: Arc::new(policy) })
     }
 }
 
-fn open_tracked(file: &Path) -> Result<(Arc<Root>, PathBuf), BuildError> {
+fn add(bases: &mut Vec<Root>, root: Root) {
+    if !bases.iter().any(|base| base.path == root.path) {
+        bases.push(root);
+    }
+}
+
+fn with_views(mut bases: Vec<Root>) -> Vec<Arc<Root>> {
+    let paths: Vec<PathBuf> = bases.iter().map(|root| root.path.clone()).collect();
+    for root in &mut bases {
+        root.views = paths.iter().filter_map(|other| View::between(&root.path, other)).collect();
+    }
+    bases.into_iter().map(Arc::new).collect()
+}
+
+/// A pattern written with a root's full name means the same as one read from that root;
+/// taken literally it would protect nothing.
+fn compile(patterns: impl Iterator<Item = String>, bases: &[Arc<Root>]) -> Result<DenyList, BuildError> {
+    let mut all = Vec::new();
+    for pattern in patterns {
+        for name in bases.iter().flat_map(|base| [Some(&base.path), base.alias.as_ref()]).flatten() {
+            let below = name.to_str().and_then(|name| pattern.strip_prefix(name));
+            all.extend(below.filter(|below| below.starts_with('/')).map(str::to_owned));
+        }
+        all.push(pattern);
+    }
+    DenyList::new(all).map_err(BuildError::Pattern)
+}
+
+fn open_tracked(file: &Path) -> Result<(Root, PathBuf), BuildError> {
     let broken = |source| BuildError::Open { path: file.to_owned(), source };
     let real = canonical(file).map_err(broken)?;
     let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
         return Err(broken(io::Error::other("a tracked file needs a name")));
     };
     let name = PathBuf::from(name);
-    Ok((Arc::new(Root::open(parent)?), name))
+    Ok((Root::open(parent)?, name))
 }
 
 impl Root {
@@ -225,7 +245,7 @@ impl Root {
         let dir = beneath::open_root(&real).map_err(broken)?;
         let absolute = std::path::absolute(path).map_err(broken)?;
         let alias = (absolute != real).then_some(absolute);
-        Ok(Self { dir, path: real, alias })
+        Ok(Self { dir, path: real, alias, views: Vec::new() })
     }
 
     /// What remains of an absolute path below this root, compared name by name.

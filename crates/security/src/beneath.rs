@@ -4,13 +4,14 @@
 //! cap-std's checked walk does, component by component.
 
 use std::{
+    ffi::OsStr,
     io,
     path::{Component, Path},
 };
 
 use rustix::{
-    fd::{AsFd, BorrowedFd, OwnedFd},
-    fs::{Mode, OFlags},
+    fd::{BorrowedFd, OwnedFd},
+    fs::{AtFlags, FileType, Mode, OFlags},
     io::Errno,
 };
 
@@ -70,7 +71,7 @@ fn checked_walk(
     follow: Follow,
 ) -> Result<OwnedFd, Errno> {
     use cap_primitives::fs::{FollowSymlinks, OpenOptions, OpenOptionsExt};
-    let start = rustix::io::dup(root)?;
+    let start = rustix::io::fcntl_dupfd_cloexec(root, 0)?;
     if follow == Follow::No {
         return no_links(start, relative, flags);
     }
@@ -86,28 +87,45 @@ fn checked_walk(
     }
 }
 
-/// Without links the walk needs no resolver: each name is opened from the one before.
-fn no_links(mut at: OwnedFd, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    let mut names = relative.components().filter(|part| *part != Component::CurDir).peekable();
-    if names.peek().is_none() {
-        return rustix::fs::openat(&at, ".", flags, Mode::empty());
+/// Without links the walk needs no resolver: each name is opened from the one before, and
+/// `..` goes back to the handle it came from.
+fn no_links(start: OwnedFd, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+    let mut way = vec![start];
+    let mut parts = relative.components().filter(|part| *part != Component::CurDir).peekable();
+    while let Some(part) = parts.next() {
+        let at = way.last().ok_or(Errno::XDEV)?;
+        match part {
+            Component::Normal(name) if parts.peek().is_none() => {
+                return rustix::fs::openat(at, name, flags | OFlags::NOFOLLOW, Mode::empty());
+            }
+            Component::Normal(name) => {
+                let next = rustix::fs::openat(at, name, FOLDER | OFlags::NOFOLLOW, Mode::empty());
+                way.push(next.map_err(|errno| if is_link(at, name) { Errno::LOOP } else { errno })?);
+            }
+            Component::ParentDir if way.len() > 1 => drop(way.pop()),
+            _ => return Err(Errno::XDEV),
+        }
     }
-    while let Some(part) = names.next() {
-        let Component::Normal(name) = part else { return Err(Errno::XDEV) };
-        let last = names.peek().is_none();
-        let step = if last { flags } else { OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC };
-        at = rustix::fs::openat(at.as_fd(), name, step | OFlags::NOFOLLOW, Mode::empty())?;
-    }
-    Ok(at)
+    rustix::fs::openat(way.last().ok_or(Errno::XDEV)?, ".", flags, Mode::empty())
+}
+
+/// A link where a folder was wanted is reported as no folder; the caller needs the difference.
+fn is_link(at: &OwnedFd, name: &OsStr) -> bool {
+    let stat = rustix::fs::statat(at, name, AtFlags::SYMLINK_NOFOLLOW);
+    stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
 }
 
 #[cfg(test)]
 mod tests {
+    use rustix::fd::AsFd;
+
     use super::*;
 
     type Open = fn(BorrowedFd<'_>, &Path, OFlags, Follow) -> Result<OwnedFd, Errno>;
 
     /// The kernel's door and the portable one must agree, case by case.
+    #[expect(clippy::disallowed_methods, reason = "a tree made for this test")]
     fn check(relative: &str, follow: Follow, expect: Result<(), Errno>) {
         let tree = tempfile::tempdir().expect("scratch");
         let root = tree.path().join("root");
@@ -137,6 +155,8 @@ mod tests {
         check("inner", Follow::Inside, Ok(()));
         check("folder/file", Follow::Inside, Ok(()));
         check("sub/../sub/file", Follow::Inside, Ok(()));
+        check("sub/../sub/file", Follow::No, Ok(()));
+        check("sub/..", Follow::No, Ok(()));
     }
 
     #[test]
@@ -145,7 +165,9 @@ mod tests {
         check("outer", Follow::Inside, Err(Errno::XDEV));
         check("absolute", Follow::Inside, Err(Errno::XDEV));
         check("sub/../../outside", Follow::Inside, Err(Errno::XDEV));
+        check("sub/../../outside", Follow::No, Err(Errno::XDEV));
         check("inner", Follow::No, Err(Errno::LOOP));
+        check("folder/file", Follow::No, Err(Errno::LOOP));
         check("loop", Follow::Inside, Err(Errno::LOOP));
         check("missing", Follow::Inside, Err(Errno::NOENT));
     }

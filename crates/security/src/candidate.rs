@@ -9,7 +9,8 @@ use std::{
 
 use crate::{
     Allowlist, Denied, Layer, RawPath, Reason,
-    allowlist::{Policy, Root},
+    allowlist::{Root, Tracked},
+    policy::Policy,
 };
 
 /// The longest path the kernel takes.
@@ -53,12 +54,18 @@ impl Allowlist {
         let deny = |layer, reason| self.refusal(raw, layer, reason);
         let path = lex(raw.as_str()).map_err(|reason| deny(Layer::Validate, reason))?;
         let place = self.locate(&path);
-        // The blacklist speaks first, also about what lies outside every root.
-        let named = match &place {
-            Ok((_, relative)) => names(relative),
-            Err(_) => path.file_name().map(PathBuf::from).unwrap_or_default(),
+        // The blacklist speaks first, also about what lies outside every root. A path with `..`
+        // is judged by all the names it mentions and by the name it comes to.
+        let reason = match &place {
+            Ok((root, relative)) => {
+                let protects = |name: &Path| self.policy.protects(root, name, access);
+                let plain = relative.components().all(|part| part != Component::ParentDir);
+                let detour = || if plain { None } else { protects(&taken_back(relative)?) };
+                protects(&names(relative)).or_else(detour)
+            }
+            Err(_) => path.file_name().and_then(|name| self.policy.protects(&self.primary, name.as_ref(), access)),
         };
-        if let Some(reason) = self.policy.protects(&named, access) {
+        if let Some(reason) = reason {
             return Err(deny(Layer::Validate, reason));
         }
         let (root, relative) = place.map_err(|(layer, reason)| deny(layer, reason))?;
@@ -76,9 +83,10 @@ impl Allowlist {
             let opens = self.bases.iter().any(|base| Arc::ptr_eq(base, &self.primary));
             (opens.then_some(&self.primary), path)
         } else {
-            // The deepest root wins, so a nested root is opened beneath its own handle.
+            // The deepest root wins, so a nested root is opened beneath its own handle; but not
+            // when `..` leads from there into the root around it.
             let below = self.bases.iter().filter_map(|base| Some((base, base.strip(path)?)));
-            match below.min_by_key(|(_, relative)| relative.components().count()) {
+            match below.min_by_key(|(_, relative)| (climbs_out(relative), relative.components().count())) {
                 Some((base, relative)) => (Some(base), relative),
                 None => (None, path),
             }
@@ -96,15 +104,7 @@ impl Allowlist {
     pub fn subject(&self, raw: &RawPath) -> Option<String> {
         let path = lex(raw.as_str()).ok()?;
         let below = if path.is_absolute() { self.primary.strip(&path).unwrap_or(&path) } else { &path };
-        let mut plain = PathBuf::new();
-        for part in below.components() {
-            match part {
-                Component::ParentDir => drop(plain.pop().then_some(())?),
-                Component::CurDir => {}
-                other => plain.push(other),
-            }
-        }
-        Some(plain.to_str()?.to_owned())
+        Some(taken_back(below)?.to_str()?.to_owned())
     }
 
     fn refusal(&self, raw: &RawPath, layer: Layer, reason: Reason) -> Denied {
@@ -112,20 +112,7 @@ impl Allowlist {
     }
 }
 
-impl Policy {
-    /// Why a path below a root may not be used so, if it may not.
-    pub(crate) fn protects(&self, relative: &Path, access: Access) -> Option<Reason> {
-        if let Some(rule) = self.deny.matches(relative) {
-            return Some(Reason::Protected { rule: rule.to_owned() });
-        }
-        if !access.changes() {
-            return None;
-        }
-        self.read_only.matches(relative).map(|rule| Reason::ReadOnly { rule: rule.to_owned() })
-    }
-}
-
-impl crate::allowlist::Tracked {
+impl Tracked {
     fn is(&self, path: &Path, primary: &Root) -> bool {
         if path.is_absolute() {
             return self.root.strip(path) == Some(self.name.as_path());
@@ -157,6 +144,19 @@ fn lex(text: &str) -> Result<PathBuf, Reason> {
 /// The names of a path, without root and dots, for matching deny patterns.
 fn names(path: &Path) -> PathBuf {
     path.components().filter(|part| matches!(part, Component::Normal(_))).collect()
+}
+
+/// The path with each `..` taken back by the name before it; `None` when there is no such name.
+fn taken_back(path: &Path) -> Option<PathBuf> {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop().then_some(())?),
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    Some(plain)
 }
 
 /// True when `..` outnumber the names before them somewhere.

@@ -1,10 +1,14 @@
 //! The blacklist: names that stay closed whatever the allowlist says.
 //!
 //! A pattern without a slash protects that name at any depth, and everything below it; one
-//! with a slash is read from the root. Letter case never matters, because some file systems
-//! fold it and a protected file must not have a second spelling.
+//! with a slash is read from the root. Letter case never matters, nor do characters that show
+//! nothing, because some file systems fold them and a protected file must not have a second
+//! spelling.
 
-use std::path::Path;
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -76,7 +80,7 @@ impl Patterns {
         let mut builder = GlobSetBuilder::new();
         let mut sources = Vec::new();
         for (source, glob) in patterns {
-            let glob = GlobBuilder::new(&glob)
+            let glob = GlobBuilder::new(&fold(&glob))
                 .case_insensitive(true)
                 .literal_separator(true)
                 .backslash_escape(true)
@@ -90,12 +94,40 @@ impl Patterns {
     }
 
     fn find(&self, path: &Path) -> Option<&str> {
-        if self.sources.is_empty() || !self.set.is_match(path) {
+        if self.sources.is_empty() {
             return None;
         }
-        let first = self.set.matches(path).into_iter().next()?;
+        let path = folded(path);
+        if !self.set.is_match(&path) {
+            return None;
+        }
+        let first = self.set.matches(&path).into_iter().next()?;
         self.sources.get(first).map(String::as_str)
     }
+}
+
+/// The glob matcher folds the letters of ASCII; the others are folded before it sees them.
+fn folded(path: &Path) -> Cow<'_, Path> {
+    match path.to_str() {
+        Some(text) if !text.is_ascii() => PathBuf::from(fold(text)).into(),
+        _ => path.into(),
+    }
+}
+
+/// Upper and then lower case, since some letters (the Kelvin sign, the long s) meet their
+/// plain forms only that way round.
+fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
+    let shown = text.chars().filter(|c| !shows_nothing(*c));
+    shown.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+}
+
+/// What case-folding file systems leave out when they compare names.
+fn shows_nothing(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{34f}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -122,6 +154,11 @@ mod tests {
     fn case_never_opens_a_protected_name() {
         check(SECRETS, ".ENV", Some(".env*"));
         check(ALWAYS, "Config.TOML", Some("config.toml"));
+        check(SECRETS, "server.\u{212a}ey", Some("*.key"));
+        check(ALWAYS, "hi\u{17f}tory.toml", Some("history.toml"));
+        check(SECRETS, ".e\u{200c}nv", Some(".env*"));
+        check(&["Ключи/**"], "КЛЮЧИ/a", Some("Ключи/**"));
+        check(SECRETS, ".ënv", None);
     }
 
     #[test]

@@ -7,20 +7,28 @@
 //!
 //! This crate knows nothing of tools, of configuration files or of async code.
 
+pub mod above;
 pub mod allowlist;
 mod beneath;
 pub mod candidate;
 pub mod deny;
 mod links;
 mod lock;
+mod names;
+mod parents;
 mod platform;
+mod policy;
 pub mod raw;
 pub mod refusal;
 pub mod resolve;
 pub mod safe;
+mod stage;
+mod temporary;
+mod tree;
 pub mod walk;
 pub mod write;
 
+pub use above::Above;
 pub use allowlist::{Allowlist, AllowlistBuilder, Links, TrackedOpens};
 pub use candidate::{Access, Candidate};
 pub use deny::DenyList;

@@ -1,27 +1,30 @@
 //! Hard links: finding out whether a file with several names has a protected one.
 //!
-//! A file's other names cannot be asked for, so the protected names beneath the root are
+//! A file's other names cannot be asked for, so the protected names beneath the roots are
 //! looked up once and kept for a moment. Only files with more than one link pay for it.
 
 use std::{
     collections::HashSet,
+    io,
     path::PathBuf,
-    sync::Mutex,
-    time::{Duration, Instant},
+    sync::{Arc, Mutex},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use rustix::{
-    fd::{AsFd, OwnedFd},
-    fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat},
-};
+use rustix::fs::{AtFlags, Stat};
 
 use crate::{
-    allowlist::{Policy, Root},
-    safe::plain_name,
+    allowlist::Root,
+    platform::{changed, identity},
+    policy::Policy,
+    safe::Kind,
+    tree,
 };
 
 /// How long a look at the tree stays good.
 const FRESH: Duration = Duration::from_secs(2);
+/// How far a file system's clock may lie behind ours: one tick of the slowest kernel timer.
+const TICK: Duration = Duration::from_millis(20);
 /// Entries looked at before giving up; beyond it a file with several names is refused.
 const MAX_ENTRIES: usize = 2_000_000;
 
@@ -35,62 +38,59 @@ pub(crate) struct LinkIndex {
 struct Seen {
     root: PathBuf,
     at: Instant,
-    /// `None` when the tree was too large to know.
+    /// The same moment by the clock files are stamped with.
+    stamp: Duration,
+    /// `None` when not every name could be seen.
     protected: Option<HashSet<(u64, u64)>>,
 }
 
 impl LinkIndex {
-    /// True when one of the file's names is protected, or nobody can tell.
-    pub(crate) fn holds(&self, root: &Root, policy: &Policy, stat: &Stat) -> bool {
+    /// True when one of the file's names below any root is protected, or nobody can tell.
+    pub(crate) fn holds(&self, root: &Arc<Root>, policy: &Policy, stat: &Stat) -> bool {
         let mut seen = self.seen.lock().unwrap_or_else(|broken| broken.into_inner());
-        seen.retain(|one| one.at.elapsed() < FRESH);
-        if !seen.iter().any(|one| one.root == root.path) {
-            let protected = survey(root, policy);
-            seen.push(Seen { root: root.path.clone(), at: Instant::now(), protected });
+        let mut roots = policy.bases.clone();
+        if !roots.iter().any(|base| base.path == root.path) {
+            roots.push(root.clone());
         }
-        let known = seen.iter().find(|one| one.root == root.path).and_then(|one| one.protected.as_ref());
-        known.is_none_or(|protected| protected.contains(&identity(stat)))
+        // A new link or a new name stamps the file, so an older look knows nothing of it.
+        let (seconds, nanoseconds) = changed(stat);
+        let changed = Duration::new(seconds.try_into().unwrap_or(0), nanoseconds.try_into().unwrap_or(0));
+        seen.retain(|one| one.at.elapsed() < FRESH && changed + TICK < one.stamp);
+        roots.iter().any(|root| {
+            let known = seen.iter().position(|one| one.root == root.path).unwrap_or_else(|| {
+                seen.push(Seen::now(root, policy));
+                seen.len() - 1
+            });
+            seen[known].protected.as_ref().is_none_or(|protected| protected.contains(&identity(stat)))
+        })
     }
 }
 
-fn identity(stat: &Stat) -> (u64, u64) {
-    (stat.st_dev as u64, stat.st_ino as u64)
+impl Seen {
+    fn now(root: &Root, policy: &Policy) -> Self {
+        let stamp = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let at = Instant::now();
+        Self { root: root.path.clone(), at, stamp, protected: survey(root, policy).ok() }
+    }
 }
 
-fn survey(root: &Root, policy: &Policy) -> Option<HashSet<(u64, u64)>> {
+fn survey(root: &Root, policy: &Policy) -> io::Result<HashSet<(u64, u64)>> {
     let mut protected = HashSet::new();
     let mut entries = 0;
-    let start = rustix::fs::openat(&root.dir, ".", FOLDER, Mode::empty()).ok()?;
-    let mut stack = vec![(start, PathBuf::new(), false)];
-    while let Some((dir, folder, denied)) = stack.pop() {
-        let Ok(list) = Dir::read_from(&dir) else { continue };
-        for entry in list.flatten() {
-            let Some(name) = plain_name(&entry) else { continue };
-            entries += 1;
-            if entries > MAX_ENTRIES {
-                return None;
-            }
-            let denied = denied || policy.deny.matches_entry(&folder, name).is_some();
-            match entry.file_type() {
-                FileType::Directory => {
-                    if let Ok(child) = open_folder(&dir, name) {
-                        stack.push((child, folder.join(name), denied));
-                    }
-                }
-                _ if denied => {
-                    if let Ok(stat) = rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-                        protected.insert(identity(&stat));
-                    }
-                }
-                _ => {}
-            }
+    let start = tree::open_child(&root.dir, ".".as_ref())?;
+    tree::look(start, false, |found, denied| {
+        entries += 1;
+        if entries > MAX_ENTRIES {
+            return Err(io::Error::other("too many entries"));
         }
-    }
-    Some(protected)
-}
-
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-
-fn open_folder(dir: &OwnedFd, name: &std::ffi::OsStr) -> rustix::io::Result<OwnedFd> {
-    rustix::fs::openat(dir.as_fd(), name, FOLDER, Mode::empty())
+        let denied = *denied || policy.hides(root, found.folder, found.name).is_some();
+        if denied
+            && found.kind != Kind::Directory
+            && let Ok(stat) = rustix::fs::statat(found.dir, found.name, AtFlags::SYMLINK_NOFOLLOW)
+        {
+            protected.insert(identity(&stat));
+        }
+        Ok(denied)
+    })?;
+    Ok(protected)
 }

@@ -12,6 +12,8 @@ use rustix::{
     io::Errno,
 };
 
+use crate::platform;
+
 /// How long another process may keep us waiting.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long we sleep between two looks at another process's lock.
@@ -45,8 +47,7 @@ pub(crate) struct WriteGuard {
 
 /// The identity of an open directory.
 pub(crate) fn folder(dir: &OwnedFd) -> Result<Folder, Errno> {
-    let stat = rustix::fs::fstat(dir)?;
-    Ok((stat.st_dev as u64, stat.st_ino as u64))
+    Ok(platform::identity(&rustix::fs::fstat(dir)?))
 }
 
 impl WriteLocks {

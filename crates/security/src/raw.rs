@@ -25,9 +25,11 @@ impl RawPath {
 
 impl fmt::Display for RawPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Control bytes would let a path write on the reader's terminal.
+        // Control bytes would let a path write on the reader's terminal, and marks that turn the
+        // writing direction would let it show as another.
         for c in self.0.chars() {
-            if c.is_control() { write!(f, "{}", c.escape_unicode())? } else { write!(f, "{c}")? }
+            let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            if c.is_control() || turns { write!(f, "{}", c.escape_unicode())? } else { write!(f, "{c}")? }
         }
         Ok(())
     }

@@ -84,8 +84,14 @@ pub enum Reason {
     #[error("the file has other hard links, so changing it here would split or alter them")]
     HardLinked,
     /// A hard link to a protected file.
-    #[error("the file is a hard link to a protected file")]
+    #[error("the file has several names and one of them is protected, or not all of them can be seen")]
     ProtectedAlias,
+    /// A link to nothing, where something was to be written.
+    #[error("it is a symbolic link to something that does not exist; write to that name itself")]
+    Dangling,
+    /// A root, or a path that ends in `..`, where a name was to be changed.
+    #[error("it names no entry that could be changed: it is an allowed directory itself, or `..` stands where a name is needed")]
+    Nameless,
     /// The tree changed under the call too often to follow.
     #[error("the path kept changing while it was opened")]
     Unstable,

@@ -4,9 +4,7 @@
 //! Any other is opened beneath the root with links followed, and then the name the system
 //! gives the opened object is judged by the same rules as the words were.
 
-use std::{
-    path::{Component, Path, PathBuf},
-};
+use std::path::{Component, Path, PathBuf};
 
 use rustix::{
     fd::{AsFd, OwnedFd},
@@ -18,7 +16,7 @@ use crate::{
     Access, Candidate, Denied, Layer, Links, Reason, SafePath,
     beneath::{self, Follow},
     platform,
-    safe::{Kind, Parent, Place},
+    safe::{Parent, Place},
 };
 
 /// How often a name that changes under us is looked at again.
@@ -43,7 +41,20 @@ impl Candidate {
                 self.refuse_protected_alias(&object)?;
                 self.safe(Place { real, parent: None, object: Some(Ok(object)) })
             }
+            Err(Errno::NOENT) => self.resolve_absent(),
             Err(errno) => self.unopened(errno),
+        }
+    }
+
+    /// What is not there is judged like what is, so that nobody learns which protected names
+    /// exist by asking for them through a link.
+    fn resolve_absent(self) -> Result<SafePath, Denied> {
+        match self.open_parent(&self.relative) {
+            Ok(Ok(parent)) => {
+                self.safe(Place { real: parent.target(), parent: None, object: Some(Err(Errno::NOENT)) })
+            }
+            Err(denied) if matches!(denied.reason, Reason::Protected { .. }) => Err(denied),
+            _ => self.unopened(Errno::NOENT),
         }
     }
 
@@ -70,7 +81,8 @@ impl Candidate {
                         continue;
                     }
                     // A dangling link could only be written through by guessing where it leads.
-                    Err(_) => return Err(self.denied(Layer::Resolve, Reason::Escapes)),
+                    Err(Errno::NOENT) => return Err(self.denied(Layer::Resolve, Reason::Dangling)),
+                    Err(errno) => return self.unopened(errno),
                 },
                 Err(Errno::NOENT) => None,
                 other => Some(other),
@@ -85,7 +97,7 @@ impl Candidate {
 
     /// The deepest existing folder on the way, and what is missing below it.
     fn open_parent(&self, relative: &Path) -> Result<Result<Parent, Errno>, Denied> {
-        let nameless = || self.denied(Layer::Resolve, Reason::Traversal);
+        let nameless = || self.denied(Layer::Resolve, Reason::Nameless);
         let Some(Component::Normal(name)) = relative.components().next_back() else { return Err(nameless()) };
         let name = name.to_owned();
         let mut folder = relative.parent().unwrap_or(Path::new("")).to_owned();
@@ -128,7 +140,7 @@ impl Candidate {
             Err(errno) => return self.system(errno),
         };
         let real = self.name_below_root(&handle)?;
-        if let Some(reason) = self.policy.protects(&real, self.access) {
+        if let Some(reason) = self.policy.protects(&self.root, &real, self.access) {
             return Err(refuse(reason));
         }
         Ok(Ok((handle, real)))
@@ -147,23 +159,28 @@ impl Candidate {
     }
 
     fn name_below_root(&self, handle: &OwnedFd) -> Result<PathBuf, Denied> {
-        let unstable = |_| self.denied(Layer::Resolve, Reason::Unstable);
-        let name = platform::real_name(handle).map_err(unstable)?;
-        if let Ok(below) = name.strip_prefix(&self.root.path) {
-            return Ok(below.to_owned());
+        let refuse = |reason| self.denied(Layer::Resolve, reason);
+        let ask = |handle: &OwnedFd| {
+            platform::real_name(handle).map_err(|errno| match errno {
+                Errno::NAMETOOLONG => refuse(Reason::TooLong { limit: 4095 }),
+                _ => refuse(Reason::Unstable),
+            })
+        };
+        for _ in 0..ATTEMPTS {
+            // The root may have been renamed since the snapshot was made, or between these two
+            // questions; only a name below the root's present name says where the file lies.
+            let (root, name) = (ask(&self.root.dir)?, ask(handle)?);
+            if let Ok(below) = name.strip_prefix(&root) {
+                return Ok(below.to_owned());
+            }
         }
-        // The root itself may have been renamed since the snapshot was made.
-        let root = platform::real_name(&self.root.dir).map_err(unstable)?;
-        match name.strip_prefix(&root) {
-            Ok(below) => Ok(below.to_owned()),
-            Err(_) => Err(self.denied(Layer::Resolve, Reason::Escapes)),
-        }
+        Err(refuse(Reason::Escapes))
     }
 
     /// Reading a file with several names is fine unless one of them is protected.
     fn refuse_protected_alias(&self, object: &OwnedFd) -> Result<(), Denied> {
         let Ok(stat) = rustix::fs::fstat(object) else { return Ok(()) };
-        if stat.st_nlink > 1 && Kind::of(&stat) == Kind::File && self.policy.index.holds(&self.root, &self.policy, &stat) {
+        if self.policy.protected_alias(&self.root, &stat) {
             return Err(self.denied(Layer::Resolve, Reason::ProtectedAlias));
         }
         Ok(())
@@ -171,16 +188,16 @@ impl Candidate {
 
     fn refuse_shared(&self, object: &OwnedFd) -> Result<(), Denied> {
         let Ok(stat) = rustix::fs::fstat(object) else { return Ok(()) };
-        if stat.st_nlink > 1 && Kind::of(&stat) == Kind::File && !self.policy.hard_links {
-            return Err(self.denied(Layer::Resolve, Reason::HardLinked));
+        match self.policy.refuses_shared(&self.root, &stat) {
+            Some(reason) => Err(self.denied(Layer::Resolve, reason)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn safe(self, place: Place) -> Result<SafePath, Denied> {
         // Where the words are the name, layer 2 has judged it already.
         if place.real != clean(&self.relative)
-            && let Some(reason) = self.policy.protects(&place.real, self.access)
+            && let Some(reason) = self.policy.protects(&self.root, &place.real, self.access)
         {
             return Err(self.denied(Layer::Resolve, reason));
         }

@@ -11,14 +11,15 @@ use std::{
 
 use rustix::{
     fd::{AsFd, OwnedFd},
-    fs::{AtFlags, Dir, FileType, OFlags, Stat},
+    fs::{AtFlags, Dir, FileType, OFlags, SeekFrom, Stat},
     io::Errno,
 };
 
 use crate::{
-    PathError, RawPath,
-    allowlist::{Policy, Root},
+    Denied, Layer, PathError, RawPath, Reason,
+    allowlist::Root,
     beneath::{self, Follow},
+    policy::Policy,
 };
 
 /// A capability: this object, beneath this root. Only [`Candidate::resolve`](crate::Candidate::resolve) makes one.
@@ -152,13 +153,10 @@ impl SafePath {
         &self.raw
     }
 
-    /// The true name: relative to the primary base, absolute below another root.
+    /// The true name: relative to the primary base, absolute outside it.
     pub fn name(&self) -> String {
-        let shown = if self.root.path == self.policy.primary {
-            self.place.real.clone()
-        } else {
-            self.root.path.join(&self.place.real)
-        };
+        let full = self.absolute();
+        let shown = full.strip_prefix(&self.policy.primary).unwrap_or(&full);
         if shown.as_os_str().is_empty() { ".".into() } else { shown.to_string_lossy().into_owned() }
     }
 
@@ -186,6 +184,8 @@ impl SafePath {
             return Err(PathError::NotAFile { path: self.name(), kind });
         }
         let file = rustix::io::fcntl_dupfd_cloexec(object, 0).map_err(|errno| self.error(errno))?;
+        // The copies of a handle share their place in the file.
+        rustix::fs::seek(&file, SeekFrom::Start(0)).map_err(|errno| self.error(errno))?;
         Ok(OpenFile { file: file.into(), size: size(&stat), name: self.name() })
     }
 
@@ -196,7 +196,7 @@ impl SafePath {
         for entry in Dir::read_from(dir).map_err(|errno| self.error(errno))? {
             let entry = entry.map_err(|errno| self.error(errno))?;
             let Some(name) = plain_name(&entry) else { continue };
-            if self.policy.deny.matches_entry(&self.place.real, name).is_some() {
+            if self.policy.hides(&self.root, &self.place.real, name).is_some() {
                 listing.denied += 1;
                 continue;
             }
@@ -221,9 +221,6 @@ impl SafePath {
     fn object(&self) -> Result<&OwnedFd, PathError> {
         match &self.place.object {
             Some(Ok(object)) => Ok(object),
-            Some(Err(Errno::NXIO | Errno::NODEV | Errno::OPNOTSUPP)) => {
-                Err(PathError::NotAFile { path: self.name(), kind: Kind::Socket })
-            }
             Some(Err(errno)) => Err(self.error(*errno)),
             None => Err(PathError::NotFound(self.name())),
         }
@@ -231,6 +228,18 @@ impl SafePath {
 
     pub(crate) fn error(&self, errno: Errno) -> PathError {
         system_error(self.name(), errno)
+    }
+
+    pub(crate) fn fail(&self, error: io::Error) -> PathError {
+        match Errno::from_io_error(&error) {
+            Some(errno) => self.error(errno),
+            None => PathError::Io { path: self.name(), source: error },
+        }
+    }
+
+    /// A refusal that only showed on opening.
+    pub(crate) fn denied(&self, reason: Reason) -> Denied {
+        Denied { layer: Layer::Resolve, reason, path: self.raw.clone(), bases: self.policy.roots.clone() }
     }
 }
 
@@ -242,6 +251,8 @@ pub(crate) fn system_error(path: String, errno: Errno) -> PathError {
         Errno::NOTDIR => PathError::NotADirectory(path),
         Errno::NOTEMPTY => PathError::NotEmpty(path),
         Errno::ISDIR => PathError::NotAFile { path, kind: Kind::Directory },
+        // What opening a socket says, on one system or another.
+        Errno::NXIO | Errno::NODEV | Errno::OPNOTSUPP => PathError::NotAFile { path, kind: Kind::Socket },
         errno => PathError::Io { path, source: errno.into() },
     }
 }
@@ -265,16 +276,18 @@ impl OpenFile {
         }
         read_all(&self.file, self.size, limit)
             .map_err(|source| PathError::Io { path: self.name.clone(), source })?
-            .ok_or_else(|| too_large(limit + 1))
+            .ok_or_else(|| too_large(limit.saturating_add(1)))
     }
 }
 
 /// Reads to the end; `None` when a growing file passes the limit.
 pub(crate) fn read_all(file: &File, size: u64, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    /// A size is a claim: a file full of holes can state any. Beyond this the buffer grows as it fills.
+    const AT_ONCE: u64 = 64 * 1024 * 1024;
     // One byte more than expected lets a single read see the end of an unchanged file.
-    let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit)).unwrap_or(0) + 1);
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit).min(AT_ONCE)).unwrap_or(0) + 1);
     let mut reader = file;
-    reader.by_ref().take(limit + 1).read_to_end(&mut bytes)?;
+    reader.by_ref().take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }
 

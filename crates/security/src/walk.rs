@@ -4,7 +4,7 @@
 use std::{
     ffi::{OsStr, OsString},
     fs::File,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     sync::{
         Arc, Condvar, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -12,15 +12,18 @@ use std::{
 };
 
 use rustix::{
-    fd::OwnedFd,
-    fs::{AtFlags, Dir, FileType, Mode, OFlags},
+    fd::{AsFd, OwnedFd},
+    fs::{AtFlags, Dir, Mode, OFlags},
     io::Errno,
 };
 
 use crate::{
     PathError, SafePath,
-    allowlist::{Policy, Root},
+    above::open_plain,
+    allowlist::Root,
+    policy::Policy,
     safe::{Kind, plain_name, size},
+    tree::{self, MAX_DEPTH},
 };
 
 /// Whether the walk goes on.
@@ -53,9 +56,11 @@ pub struct Folder<'w, S> {
     /// Its entries, in no order.
     pub entries: Vec<WalkEntry>,
     dir: &'w OwnedFd,
-    root: &'w Root,
+    real: &'w Path,
+    root: &'w Arc<Root>,
     policy: &'w Policy,
     descend: Vec<(OsString, S)>,
+    parts: Vec<(Vec<WalkEntry>, S)>,
 }
 
 /// One name in a folder.
@@ -72,30 +77,50 @@ impl<S> Folder<'_, S> {
     /// more), cannot be read, or is another name of a protected file.
     pub fn open(&self, name: &OsStr) -> Option<(File, u64)> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(self.dir, name, flags, Mode::empty()).ok()?;
+        let file = rustix::fs::openat(self.dir, entry_name(name)?, flags, Mode::empty()).ok()?;
         let stat = rustix::fs::fstat(&file).ok()?;
-        let shared = stat.st_nlink > 1;
-        if Kind::of(&stat) != Kind::File || (shared && self.policy.index.holds(self.root, self.policy, &stat)) {
+        if Kind::of(&stat) != Kind::File || self.policy.protected_alias(self.root, &stat) {
             return None;
         }
         Some((file.into(), size(&stat)))
     }
 
+    /// Opens a file further below by its plain path, no link followed; `None` as for
+    /// [`Folder::open`].
+    pub fn open_below(&self, relative: &Path) -> Option<(File, u64)> {
+        open_plain(self.dir.as_fd(), self.real, relative, self.root, self.policy)
+    }
+
     /// The size of one of the folder's files.
     pub fn size(&self, name: &OsStr) -> Option<u64> {
-        rustix::fs::statat(self.dir, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| size(&stat))
+        let stat = rustix::fs::statat(self.dir, entry_name(name)?, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(size(&stat))
     }
 
     /// Asks for a folder below this one to be visited, with its own state.
     pub fn descend(&mut self, name: &OsStr, state: S) {
-        self.descend.push((name.to_owned(), state));
+        self.descend.extend(entry_name(name).map(|name| (name.to_owned(), state)));
     }
+
+    /// Hands some of this folder's entries to another visit, which may run on another
+    /// thread, so that one large folder does not keep the others waiting.
+    pub fn hand_over(&mut self, entries: Vec<WalkEntry>, state: S) {
+        self.parts.push((entries, state));
+    }
+}
+
+/// A single name: what has a slash in it, or is only dots, would lead out of the folder.
+fn entry_name(name: &OsStr) -> Option<&OsStr> {
+    let mut parts = Path::new(name).components();
+    matches!((parts.next(), parts.next()), (Some(Component::Normal(only)), None) if only == name).then_some(name)
 }
 
 /// A folder waiting to be visited.
 struct Job<S> {
     parent: Arc<OwnedFd>,
     name: OsString,
+    /// What is left of a folder that was read before; `None` reads it.
+    entries: Option<Vec<WalkEntry>>,
     path: PathBuf,
     depth: usize,
     state: S,
@@ -121,7 +146,8 @@ impl SafePath {
     ) -> Result<WalkReport, PathError> {
         let dir = self.directory()?;
         let own = rustix::io::fcntl_dupfd_cloexec(dir, 0).map_err(|errno| self.error(errno))?;
-        let first = Job { parent: Arc::new(own), name: ".".into(), path: PathBuf::new(), depth: 0, state: start };
+        let parent = Arc::new(own);
+        let first = Job { parent, name: ".".into(), entries: None, path: PathBuf::new(), depth: 0, state: start };
         let shared = Shared {
             jobs: Mutex::new(vec![first]),
             wake: Condvar::new(),
@@ -146,6 +172,7 @@ impl SafePath {
 
 fn work<S: Send>(from: &SafePath, shared: &Shared<S>, visit: &(impl Fn(&mut Folder<'_, S>) -> Flow + Sync)) {
     while let Some(job) = take(shared) {
+        let _ending = Ending(shared);
         let below = step(from, shared, job, visit);
         let mut jobs = shared.jobs.lock().unwrap_or_else(|broken| broken.into_inner());
         shared.open.fetch_add(below.len(), Ordering::Relaxed);
@@ -155,6 +182,19 @@ fn work<S: Send>(from: &SafePath, shared: &Shared<S>, visit: &(impl Fn(&mut Fold
         drop(jobs);
         if left == 0 || more > 1 || shared.stop.load(Ordering::Relaxed) {
             shared.wake.notify_all();
+        }
+    }
+}
+
+/// A visitor that panics ends the walk: the other threads would wait for its folder for ever.
+struct Ending<'w, S>(&'w Shared<S>);
+
+impl<S> Drop for Ending<'_, S> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _jobs = self.0.jobs.lock().unwrap_or_else(|broken| broken.into_inner());
+            self.0.stop.store(true, Ordering::Relaxed);
+            self.0.wake.notify_all();
         }
     }
 }
@@ -186,7 +226,11 @@ fn step<S>(
     };
     let real = from.place.real.join(&job.path);
     let mut denied = 0;
-    let entries = match entries(&dir, &real, &from.policy, &mut denied) {
+    let read = match job.entries {
+        Some(entries) => Ok(entries),
+        None => entries(&dir, &real, from, &mut denied),
+    };
+    let entries = match read {
         Ok(entries) => entries,
         Err(_) => {
             shared.unreadable.fetch_add(1, Ordering::Relaxed);
@@ -200,39 +244,52 @@ fn step<S>(
         state: &job.state,
         entries,
         dir: &dir,
+        real: &real,
         root: &from.root,
         policy: &from.policy,
         descend: Vec::new(),
+        parts: Vec::new(),
     };
     if visit(&mut folder) == Flow::Stop {
         shared.stop.store(true, Ordering::Relaxed);
         return Vec::new();
     }
-    let wanted = std::mem::take(&mut folder.descend);
+    let mut wanted = std::mem::take(&mut folder.descend);
+    let parts = std::mem::take(&mut folder.parts);
+    if job.depth == MAX_DEPTH {
+        shared.unreadable.fetch_add(wanted.len(), Ordering::Relaxed);
+        wanted.clear();
+    }
     let parent = Arc::new(dir);
     let deeper = |(name, state): (OsString, S)| Job {
         parent: parent.clone(),
         path: job.path.join(&name),
         name,
+        entries: None,
         depth: job.depth + 1,
         state,
     };
-    wanted.into_iter().map(deeper).collect()
+    let again = |(entries, state)| Job {
+        parent: parent.clone(),
+        name: ".".into(),
+        entries: Some(entries),
+        path: job.path.clone(),
+        depth: job.depth,
+        state,
+    };
+    wanted.into_iter().map(deeper).chain(parts.into_iter().map(again)).collect()
 }
 
-fn entries(dir: &OwnedFd, real: &Path, policy: &Policy, denied: &mut usize) -> Result<Vec<WalkEntry>, Errno> {
+fn entries(dir: &OwnedFd, real: &Path, from: &SafePath, denied: &mut usize) -> Result<Vec<WalkEntry>, Errno> {
     let mut entries = Vec::new();
     for entry in Dir::read_from(dir)? {
         let entry = entry?;
         let Some(name) = plain_name(&entry) else { continue };
-        if policy.deny.matches_entry(real, name).is_some() {
+        if from.policy.hides(&from.root, real, name).is_some() {
             *denied += 1;
             continue;
         }
-        let mut kind = Kind::from(entry.file_type());
-        if entry.file_type() == FileType::Unknown {
-            kind = Kind::of(&rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?);
-        }
+        let Some(kind) = tree::kind(dir.as_fd(), name, entry.file_type())? else { continue };
         entries.push(WalkEntry { name: name.to_owned(), kind });
     }
     Ok(entries)

@@ -1,1 +1,29 @@
-//! placeholder
+//! Tectum, one roof over an AI agent's tools, for programs that bring their own loop.
+//!
+//! The binary `tectum` serves the same house over MCP. A Rust host builds it directly:
+//!
+//! ```ignore
+//! let config = tectum::Config::built_in(".")?;          // or Sources::of_process(".").load()?
+//! let house = tectum::build(&config)?;
+//! let args = serde_json::value::to_raw_value(&serde_json::json!({ "path": "README.md" }))?;
+//! let call = tectum::Call::new(tectum::SessionId::new("mine"), "read_file", args);
+//! match house.call(call).await.result {
+//!     Ok(payload) => println!("{payload:?}"),
+//!     Err(fault) => eprintln!("{}", fault.text()),
+//! }
+//! ```
+
+pub mod config;
+mod house;
+pub mod state;
+pub mod token;
+
+pub use config::{Config, Problems, Sources};
+pub use house::{build, build_for_one_call};
+/// The vocabulary and the walk of a call.
+pub use tectum_core as core;
+pub use tectum_core::{Call, Fault, FaultKind, Outcome, Payload, SessionId, Tectum};
+/// Serving over MCP.
+pub use tectum_peers as peers;
+/// The native tools.
+pub use tectum_tools as tools;

@@ -1,10 +1,32 @@
 //! Every native tool, once.
 
+use std::sync::Arc;
+
 use tectum_core::NativeTool;
 
-use crate::Settings;
+use crate::{
+    Settings,
+    edit::{ApplyEdits, DeleteFile, EditFile, MoveFile, Pen, SetFileSlice, UndoEdit, WriteFile},
+    files::{GetFileSlice, GetTree, ListDirectory, ReadFile, SearchContent, SearchFiles},
+};
 
 /// The native tools, in the order clients see them.
-pub fn catalog(_settings: &Settings) -> Vec<NativeTool> {
-    Vec::new()
+pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
+    let threads = settings.threads;
+    let pen = Arc::new(Pen::new(settings));
+    vec![
+        NativeTool::new(ReadFile),
+        NativeTool::new(GetFileSlice),
+        NativeTool::new(ListDirectory),
+        NativeTool::new(GetTree { threads }),
+        NativeTool::new(SearchFiles { threads }),
+        NativeTool::new(SearchContent::new(settings)),
+        NativeTool::new(EditFile::new(pen.clone())),
+        NativeTool::new(SetFileSlice::new(pen.clone())),
+        NativeTool::new(WriteFile::new(pen.clone())),
+        NativeTool::new(ApplyEdits::new(pen.clone())),
+        NativeTool::new(MoveFile::new(pen.clone())),
+        NativeTool::new(DeleteFile::new(pen.clone())),
+        NativeTool::new(UndoEdit::new(pen)),
+    ]
 }

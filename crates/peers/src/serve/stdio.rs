@@ -38,8 +38,11 @@ pub async fn stdio(house: Tectum, stop: CancellationToken) -> io::Result<()> {
         out: Vec::new(),
     };
     let mut reading = true;
-    while reading || !server.out.is_empty() {
+    loop {
         server.flush(&output)?;
+        if !reading && server.out.is_empty() {
+            break;
+        }
         let backlog = !server.out.is_empty();
         tokio::select! {
             read = input.read(&mut server.lines.buffer), if reading && server.out.len() < MOST_UNWRITTEN => match read {

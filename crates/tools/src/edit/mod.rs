@@ -1,1 +1,31 @@
 //! Changing: edits that touch exactly the bytes they name.
+//!
+//! Every tool here locks the folder of its file, reads, computes and writes before it lets go,
+//! keeps what it takes away for `undo_edit`, and refuses rather than guesses.
+
+mod apply_edits;
+mod delete_file;
+mod diff;
+mod draft;
+mod edit_file;
+mod indentation;
+mod matching;
+mod move_file;
+mod nearest;
+mod pen;
+mod set_file_slice;
+mod undo;
+mod undo_disk;
+mod undo_edit;
+mod view;
+mod write_file;
+
+pub use apply_edits::ApplyEdits;
+pub use delete_file::DeleteFile;
+pub use edit_file::EditFile;
+pub use matching::Tier;
+pub use move_file::MoveFile;
+pub use pen::{Pen, Written};
+pub use set_file_slice::SetFileSlice;
+pub use undo_edit::UndoEdit;
+pub use write_file::WriteFile;

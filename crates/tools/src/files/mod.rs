@@ -1,1 +1,23 @@
-//! Looking: reading, listing and searching files.
+//! Reading, listing and searching the project's files. Nothing here changes one.
+
+mod get_file_slice;
+mod get_tree;
+mod glob;
+mod ground;
+mod ignores;
+mod list_directory;
+mod page;
+mod read_file;
+mod reading;
+mod search;
+mod search_content;
+mod search_files;
+mod skipped;
+mod window;
+
+pub use get_file_slice::GetFileSlice;
+pub use get_tree::GetTree;
+pub use list_directory::ListDirectory;
+pub use read_file::ReadFile;
+pub use search_content::SearchContent;
+pub use search_files::SearchFiles;

@@ -1,0 +1,153 @@
+//! Taking names away and giving new ones. A tree that holds a protected name keeps its place,
+//! and no tree is moved to where a name in it would be protected.
+
+use std::path::Path;
+
+use rustix::{
+    fd::OwnedFd,
+    fs::{AtFlags, Dir, Stat},
+    io::Errno,
+};
+
+use crate::{
+    Access, Durability, PathError, Reason, SafePath,
+    lock,
+    parents,
+    safe::{Kind, Parent, plain_name},
+    stage::rename_new,
+    tree::{self, MAX_DEPTH, open_child, too_deep},
+};
+
+impl SafePath {
+    /// Takes the name away: a file, a link, or a directory (with all it holds, if `recursive`).
+    /// A tree that holds a protected name is left as it is.
+    pub fn remove(&self, recursive: bool, durability: Durability) -> Result<(), PathError> {
+        let parent = self.parent()?;
+        let _guard = self.lock(parent)?;
+        let stat = self.stat(parent)?;
+        if Kind::of(&stat) == Kind::Directory {
+            if recursive {
+                refuse_protected_inside(self, parent, &[self])?;
+                self.empty(parent)?;
+            }
+            rustix::fs::unlinkat(&parent.dir, &parent.name, AtFlags::REMOVEDIR)
+        } else {
+            rustix::fs::unlinkat(&parent.dir, &parent.name, AtFlags::empty())
+        }
+        .map_err(|errno| self.error(errno))?;
+        self.settle(&parent.dir, durability)
+    }
+
+    /// Gives this object the other name, making missing folders. `replace` lets a file that
+    /// stands there go.
+    pub fn rename_to(&self, target: &SafePath, replace: bool, durability: Durability) -> Result<(), PathError> {
+        let (from, to) = (self.parent()?, target.parent()?);
+        let folder = |path: &SafePath, parent: &Parent| lock::folder(&parent.dir).map_err(|errno| path.error(errno));
+        let mut order = [(folder(self, from)?, self, from), (folder(target, to)?, target, to)];
+        order.sort_by_key(|(folder, ..)| *folder);
+        let _first = order[0].1.lock(order[0].2)?;
+        let _second = match order[0].0 == order[1].0 {
+            true => None,
+            false => Some(order[1].1.lock(order[1].2)?),
+        };
+        if Kind::of(&self.stat(from)?) == Kind::Directory {
+            refuse_protected_inside(self, from, &[self, target])?;
+        }
+        let (folder, made) =
+            parents::make(&to.dir, &to.missing, durability).map_err(|error| target.fail(error))?;
+        let renamed = if replace {
+            rustix::fs::renameat(&from.dir, &from.name, &folder, &to.name)
+        } else {
+            rename_new(&from.dir, &from.name, &folder, &to.name)
+        };
+        renamed.map_err(|errno| {
+            made.undo();
+            match errno {
+                Errno::NOENT => self.error(errno),
+                errno => target.error(errno),
+            }
+        })?;
+        self.settle(&folder, durability)?;
+        self.settle(&from.dir, durability)
+    }
+
+    fn stat(&self, parent: &Parent) -> Result<Stat, PathError> {
+        if !parent.missing.is_empty() {
+            return Err(PathError::NotFound(self.name()));
+        }
+        rustix::fs::statat(&parent.dir, &parent.name, AtFlags::SYMLINK_NOFOLLOW).map_err(|errno| self.error(errno))
+    }
+
+    fn settle(&self, folder: &OwnedFd, durability: Durability) -> Result<(), PathError> {
+        match durability {
+            Durability::Full => rustix::fs::fsync(folder).map_err(|errno| self.error(errno)),
+            Durability::Rename => Ok(()),
+        }
+    }
+
+    /// Removes everything below a folder, by handles, following nothing.
+    fn empty(&self, parent: &Parent) -> Result<(), PathError> {
+        let system = |errno| self.error(errno);
+        let top = open_child(&parent.dir, &parent.name).and_then(Dir::new).map_err(system)?;
+        let mut stack = vec![(top, self.place.real.clone())];
+        while let Some((dir, folder)) = stack.last_mut() {
+            let Some(entry) = dir.read() else {
+                if let (Some((_, path)), Some((above, _))) = (stack.pop(), stack.last()) {
+                    let name = path.file_name().unwrap_or_default();
+                    let above = above.fd().map_err(system)?;
+                    rustix::fs::unlinkat(above, name, AtFlags::REMOVEDIR).map_err(system)?;
+                }
+                continue;
+            };
+            let entry = entry.map_err(system)?;
+            let Some(name) = plain_name(&entry) else { continue };
+            let path = folder.join(name);
+            // It may have come since the tree was looked through.
+            self.keeps(&path, Access::Remove)?;
+            let dir = dir.fd().map_err(system)?;
+            match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(Errno::ISDIR | Errno::PERM) => {
+                    let child = open_child(dir, name).and_then(Dir::new).map_err(system)?;
+                    if stack.len() == MAX_DEPTH {
+                        return Err(self.fail(too_deep()));
+                    }
+                    stack.push((child, path));
+                }
+                Err(errno) => return Err(system(errno)),
+            }
+        }
+        Ok(())
+    }
+
+    fn keeps(&self, path: &Path, access: Access) -> Result<(), PathError> {
+        match self.policy.protects(&self.root, path, access) {
+            Some(reason) => Err(self.denied_inside(path, reason)),
+            None => Ok(()),
+        }
+    }
+
+    fn denied_inside(&self, path: &Path, reason: Reason) -> PathError {
+        let mut denied = self.denied(reason);
+        denied.path = crate::RawPath::new(path.to_string_lossy());
+        denied.into()
+    }
+}
+
+/// Looks for a protected name in a tree, under each of the names the tree has or will have.
+fn refuse_protected_inside(tree: &SafePath, parent: &Parent, names: &[&SafePath]) -> Result<(), PathError> {
+    let start = open_child(&parent.dir, &parent.name).map_err(|errno| tree.error(errno))?;
+    let mut protected = None;
+    let looked = tree::look(start, (), |found, ()| {
+        let below = found.folder.join(found.name);
+        protected = names.iter().find_map(|name| name.keeps(&name.place.real.join(&below), Access::Remove).err());
+        match protected {
+            Some(_) => Err(Errno::ACCESS.into()),
+            None => Ok(()),
+        }
+    });
+    match protected {
+        Some(error) => Err(error),
+        None => looked.map_err(|error| tree.fail(error)),
+    }
+}

@@ -1,0 +1,101 @@
+//! The rules that travel with every handle: one verdict for a file, whichever root it is
+//! reached from.
+
+use std::{
+    borrow::Cow,
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rustix::fs::Stat;
+
+use crate::{Access, DenyList, Links, Reason, allowlist::Root, links::LinkIndex, lock::WriteLocks, safe::Kind};
+
+/// What a snapshot says about names and links.
+#[derive(Debug)]
+pub(crate) struct Policy {
+    pub(crate) deny: DenyList,
+    pub(crate) read_only: DenyList,
+    pub(crate) links: Links,
+    pub(crate) hard_links: bool,
+    pub(crate) index: LinkIndex,
+    pub(crate) locks: WriteLocks,
+    /// Every base directory, for what one of them says about a file of another.
+    pub(crate) bases: Vec<Arc<Root>>,
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) primary: PathBuf,
+}
+
+/// How a path below one root is spelled from a root above or below it. A rule with a slash is
+/// read from a root, so with nested roots a file has several spellings and each is judged.
+#[derive(Debug)]
+pub(crate) enum View {
+    /// From a root above: these names come first.
+    Above(PathBuf),
+    /// From a root below: these names fall away, or the path does not lie there.
+    Below(PathBuf),
+}
+
+impl View {
+    /// How `other` sees what lies in `root`, when one of the two holds the other.
+    pub(crate) fn between(root: &Path, other: &Path) -> Option<Self> {
+        if root == other {
+            return None;
+        }
+        let above = root.strip_prefix(other).map(|prefix| Self::Above(prefix.to_owned()));
+        above.or_else(|_| other.strip_prefix(root).map(|prefix| Self::Below(prefix.to_owned()))).ok()
+    }
+
+    fn of<'p>(&self, relative: &'p Path) -> Option<Cow<'p, Path>> {
+        match self {
+            Self::Above(prefix) => Some(prefix.join(relative).into()),
+            Self::Below(prefix) => relative.strip_prefix(prefix).ok().map(Cow::Borrowed),
+        }
+    }
+}
+
+impl Policy {
+    /// Why a path below a root may not be used so, if it may not.
+    pub(crate) fn protects(&self, root: &Root, relative: &Path, access: Access) -> Option<Reason> {
+        if let Some(rule) = self.denies(root, relative) {
+            return Some(Reason::Protected { rule: rule.to_owned() });
+        }
+        if !access.changes() {
+            return None;
+        }
+        let rule = spelled(root, relative, |path| self.read_only.matches(path));
+        rule.map(|rule| Reason::ReadOnly { rule: rule.to_owned() })
+    }
+
+    /// The rule that protects a path below a root, if one does.
+    pub(crate) fn denies(&self, root: &Root, relative: &Path) -> Option<&str> {
+        spelled(root, relative, |path| self.deny.matches(path))
+    }
+
+    /// The same for the last name of a path whose folder was judged before.
+    pub(crate) fn hides(&self, root: &Root, folder: &Path, name: &OsStr) -> Option<&str> {
+        let near = self.deny.matches_entry(folder, name);
+        if near.is_some() || root.views.is_empty() { near } else { self.denies(root, &folder.join(name)) }
+    }
+
+    /// True for a file one of whose other names is protected.
+    pub(crate) fn protected_alias(&self, root: &Arc<Root>, stat: &Stat) -> bool {
+        stat.st_nlink > 1 && Kind::of(stat) == Kind::File && self.index.holds(root, self, stat)
+    }
+
+    /// Why a file with several names may not be changed, if it may not.
+    pub(crate) fn refuses_shared(&self, root: &Arc<Root>, stat: &Stat) -> Option<Reason> {
+        if stat.st_nlink < 2 || Kind::of(stat) != Kind::File {
+            return None;
+        }
+        if !self.hard_links {
+            return Some(Reason::HardLinked);
+        }
+        self.protected_alias(root, stat).then_some(Reason::ProtectedAlias)
+    }
+}
+
+fn spelled<'a>(root: &Root, relative: &Path, judge: impl Fn(&Path) -> Option<&'a str>) -> Option<&'a str> {
+    judge(relative).or_else(|| root.views.iter().find_map(|view| judge(&view.of(relative)?)))
+}

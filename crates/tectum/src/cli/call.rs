@@ -1,0 +1,100 @@
+//! `tectum call TOOL key=value…`: one call, through the same gate as an agent's.
+
+use clap::Args;
+use serde_json::{Value, json};
+use tectum::{Call, Outcome, Payload, SessionId, Tectum};
+use tokio::runtime::Builder;
+
+use super::{
+    Shared,
+    failure::{Failure, fault_json},
+    given,
+    screen::Screen,
+    stop,
+};
+
+/// Call one tool.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Values are read as the tool's schema asks: numbers, true and false, lists and objects as JSON,
+anything else as text. key=@file takes the value from a file, key=@- from standard input, and
+key=@@x means the text @x.
+
+Examples:
+  tectum call read_file path=src/main.rs
+  tectum call edit_file path=notes.md old_string=teh new_string=the
+  tectum call write_file path=notes.md content=@draft.md")]
+pub(crate) struct CallTool {
+    /// The tool's name
+    #[arg(value_name = "TOOL")]
+    tool: String,
+    /// Its arguments
+    #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
+    pairs: Vec<String>,
+    /// All arguments at once, as a JSON object, @file or @-
+    #[arg(long, value_name = "JSON")]
+    args: Option<String>,
+}
+
+impl CallTool {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        let (_, house) = shared.house(screen)?;
+        let call = self.prepare(&house)?;
+        stop::on_signal_elsewhere(call.cancel.clone());
+        // One call needs one thread; tools that block do so on the spot.
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let outcome = runtime.block_on(house.call(call));
+        runtime.shutdown_background();
+        tell(outcome, screen)
+    }
+
+    fn prepare(&self, house: &Tectum) -> Result<Call, Failure> {
+        let snapshot = house.registry().snapshot();
+        snapshot.find(&self.tool)?;
+        let Some(info) = snapshot.tool(&self.tool) else { return Err(Failure::Silent(4)) };
+        let args = given::raw(given::arguments(info, &self.pairs, self.args.as_deref())?)?;
+        Ok(Call::new(SessionId::new("cli"), self.tool.as_str(), args))
+    }
+}
+
+fn tell(outcome: Outcome, screen: &Screen) -> Result<(), Failure> {
+    if screen.json {
+        screen.print_json(&data(&outcome))?;
+    }
+    match outcome.result {
+        Ok(payload) if !screen.json => screen.print(&text(&payload)),
+        Ok(_) => Ok(()),
+        Err(fault) if screen.json => Err(Failure::Silent(fault.kind.exit_code())),
+        Err(fault) => Err(fault.into()),
+    }
+}
+
+fn data(outcome: &Outcome) -> Value {
+    let (text, structured, fault) = match &outcome.result {
+        Ok(payload) => (text(payload), structured(payload), Value::Null),
+        Err(fault) => (fault.text(), Value::Null, fault_json(fault)),
+    };
+    json!({
+        "ok": outcome.result.is_ok(),
+        "text": text,
+        "structured": structured,
+        "fault": fault,
+        "call_id": outcome.call.to_string(),
+        "took_ms": outcome.took.as_secs_f64() * 1000.0,
+    })
+}
+
+fn text(payload: &Payload) -> String {
+    match payload {
+        Payload::Native(reply) => reply.text.clone(),
+        Payload::Raw(raw) => raw.get().to_owned(),
+    }
+}
+
+fn structured(payload: &Payload) -> Value {
+    let json = match payload {
+        Payload::Native(reply) => &reply.structured,
+        Payload::Raw(raw) => raw.get(),
+    };
+    serde_json::from_str(json).unwrap_or_default()
+}

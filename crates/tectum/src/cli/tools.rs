@@ -1,0 +1,100 @@
+//! `tectum tools`: what an agent is offered, what the rules say about it, what it costs.
+
+use serde_json::{Value, json};
+use tectum::core::{Effect, Judgement, ToolInfo, World};
+
+use super::{
+    Shared,
+    failure::Failure,
+    screen::{Colour, Screen},
+};
+
+/// Bytes per token, as a rule of thumb for English and JSON.
+const BYTES_PER_TOKEN: usize = 4;
+
+pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+    let (config, house) = shared.house(screen)?;
+    let snapshot = house.registry().snapshot();
+    let permission = |info: &ToolInfo| config.permissions.judge(&info.name, &[], info.effect, info.world).0;
+    if screen.json {
+        let tools: Vec<Value> = snapshot.tools().map(|info| data(info, permission(info))).collect();
+        let total: usize = snapshot.tools().map(tokens).sum();
+        return screen.print_json(&json!({ "tools": tools, "tokens": total }));
+    }
+    let rows: Vec<(&ToolInfo, Judgement)> = snapshot.tools().map(|info| (info, permission(info))).collect();
+    screen.print(&table(&rows, screen))
+}
+
+fn table(rows: &[(&ToolInfo, Judgement)], screen: &Screen) -> String {
+    let widest = rows.iter().map(|(info, _)| info.name.chars().count()).max().unwrap_or(0).max("TOOL".len());
+    let head =
+        format!("{:<widest$}  {:<6}  {:<10}  {:>6}  DESCRIPTION", "TOOL", "EFFECT", "PERMISSION", "TOKENS");
+    let mut text = format!("{}\n", screen.paint(Colour::Bold, &head));
+    for (info, judgement) in rows {
+        let colour = match judgement {
+            Judgement::Allow => Colour::Green,
+            Judgement::Ask => Colour::Yellow,
+            Judgement::Deny => Colour::Red,
+        };
+        let judgement = screen.paint(colour, &format!("{:<10}", judgement.to_string()));
+        let (effect, tokens) = (effect(info.effect), tokens(info));
+        let words = first_sentence(&info.description);
+        text.push_str(&format!("{:<widest$}  {effect:<6}  {judgement}  {tokens:>6}  {words}\n", info.name));
+    }
+    let total: usize = rows.iter().map(|(info, _)| tokens(info)).sum();
+    let sum = format!("{} tools, about {total} tokens in a client that loads them all", rows.len());
+    text + &screen.paint(Colour::Dim, &sum)
+}
+
+fn data(info: &ToolInfo, permission: Judgement) -> Value {
+    json!({
+        "name": &*info.name,
+        "title": info.title,
+        "description": info.description,
+        "input_schema": &*info.input_schema,
+        "output_schema": info.output_schema.as_deref(),
+        "effect": effect(info.effect),
+        "world": match info.world {
+            World::Project => "project",
+            World::Open => "open",
+        },
+        "idempotent": info.idempotent,
+        "primary": info.primary,
+        "permission": permission.to_string(),
+        "tokens": tokens(info),
+    })
+}
+
+fn effect(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Read => "read",
+        Effect::Add => "add",
+        Effect::Change => "change",
+    }
+}
+
+/// What a model reads of a tool: its name, its description and the schema of its arguments.
+fn tokens(info: &ToolInfo) -> usize {
+    let bytes = info.name.len() + info.description.len() + info.input_schema.to_string().len();
+    bytes.div_ceil(BYTES_PER_TOKEN)
+}
+
+fn first_sentence(text: &str) -> String {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match flat.find(". ") {
+        Some(end) => flat[..=end].to_owned(),
+        None => flat,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_sentence_is_the_one_people_see() {
+        assert_eq!(first_sentence("Read a file.\nThe rest."), "Read a file.");
+        assert_eq!(first_sentence("Read v1.2 files"), "Read v1.2 files");
+        assert_eq!(first_sentence(""), "");
+    }
+}

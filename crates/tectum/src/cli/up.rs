@@ -1,0 +1,169 @@
+//! `tectum up`: MCP over streamable HTTP, with everything a client needs to connect.
+
+use std::{io, net::SocketAddr};
+
+use clap::Args;
+use serde_json::json;
+use tectum::{
+    Config, Fault, FaultKind, Tectum,
+    config::{AuthMode, keys},
+    peers::serve::{Auth, HttpOptions, HttpServer},
+    token::{self, Kept},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Shared, connect,
+    failure::Failure,
+    screen::{Colour, Screen},
+    serve, stop,
+};
+
+/// Serve over HTTP and show how to connect a client.
+#[derive(Debug, Args)]
+pub(crate) struct Up {
+    /// The port; 0 takes any free one
+    #[arg(short, long, value_name = "N", conflicts_with = "listen")]
+    port: Option<u16>,
+    /// The address and port, such as 127.0.0.1:8999
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<SocketAddr>,
+    /// Let anybody on this machine call, without a token
+    #[arg(long)]
+    no_auth: bool,
+}
+
+impl Up {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        let config = self.load(shared, screen)?;
+        let house = tectum::build(&config)?;
+        let (auth, kept) = auth(&config)?;
+        let options = HttpOptions {
+            listen: config.http.listen,
+            auth,
+            allow_remote: config.http.allow_remote,
+            hosts: config.http.hosts.clone(),
+        };
+        serve::runtime()?.block_on(listen(house, options, &config, kept.as_ref(), screen))
+    }
+
+    fn load(&self, shared: &Shared, screen: &Screen) -> Result<Config, Failure> {
+        let mut flags = Vec::new();
+        if let Some(address) = self.listen {
+            flags.push((&keys::LISTEN, address.to_string(), "--listen".to_owned()));
+        }
+        if self.no_auth {
+            flags.push((&keys::AUTH, "none".to_owned(), "--no-auth".to_owned()));
+        }
+        let mut config = shared.load(flags, screen)?;
+        if let Some(port) = self.port {
+            config.http.listen.set_port(port);
+        }
+        refuse_strangers(&config)?;
+        Ok(config)
+    }
+}
+
+async fn listen(
+    house: Tectum,
+    options: HttpOptions,
+    config: &Config,
+    kept: Option<&Kept>,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let address = options.listen;
+    let ended = CancellationToken::new();
+    stop::on_signal(ended.clone())?;
+    let count = house.registry().snapshot().tools().count();
+    let server = HttpServer::bind(house, options).await.map_err(|error| taken(address, &error))?;
+    let url = format!("http://{}/mcp", server.address());
+    if kept.is_none() {
+        let warning = screen.paint_error(Colour::Yellow, "warning:");
+        screen.tell(&format!(
+            "{warning} no token is asked for: every program on this machine can call these tools"
+        ));
+    }
+    if screen.json {
+        let file = kept.and_then(|kept| match kept {
+            Kept::File(path) => path.to_str(),
+            Kept::Environment => None,
+        });
+        screen.print_json(&json!({
+            "url": url,
+            "directory": config.directory,
+            "tools": count,
+            "auth": if kept.is_some() { "token" } else { "none" },
+            "token_file": file,
+        }))?;
+    } else if !screen.quiet {
+        screen.print(&greeting(&url, config, count, kept, screen))?;
+    }
+    Ok(server.run(ended).await?)
+}
+
+fn greeting(url: &str, config: &Config, count: usize, kept: Option<&Kept>, screen: &Screen) -> String {
+    let label = |text: &str| screen.paint(Colour::Bold, text);
+    let token = match kept {
+        Some(Kept::File(path)) => format!("in {}", path.display()),
+        Some(Kept::Environment) => "in TECTUM_TOKEN".into(),
+        None => "none asked for".into(),
+    };
+    let roots: Vec<String> = config.workspace.roots.iter().map(|root| root.display().to_string()).collect();
+    let roots = roots.join(", ");
+    format!(
+        "{} {roots} with {count} tools\n{}     {}\n{}   {token}\n\n{}{}",
+        label("serving"),
+        label("url"),
+        screen.paint(Colour::Green, url),
+        label("token"),
+        connect::snippets(url, kept, screen),
+        screen.paint(
+            Colour::Dim,
+            "Ctrl-C stops. `tectum tools` lists the tools, `tectum policy test` explains the rules."
+        ),
+    )
+}
+
+fn auth(config: &Config) -> Result<(Auth, Option<Kept>), Failure> {
+    if config.http.auth == AuthMode::None {
+        return Ok((Auth::None, None));
+    }
+    let given = std::env::var("TECTUM_TOKEN").ok();
+    let token = token::obtain(given.as_deref().filter(|text| !text.is_empty()), config.state.as_deref())?;
+    Ok((Auth::Token(token.secret), Some(token.kept)))
+}
+
+/// An address that other machines reach is a decision on record, and never without a token.
+fn refuse_strangers(config: &Config) -> Result<(), Fault> {
+    let listen = config.http.listen;
+    if listen.ip().is_loopback() {
+        return Ok(());
+    }
+    if config.http.auth == AuthMode::None {
+        let message =
+            format!("{listen} is reachable from other machines, so it is not served without a token");
+        return Err(
+            Fault::invalid(message).hint("drop --no-auth (or http.auth = \"none\"), or listen on 127.0.0.1")
+        );
+    }
+    if !config.http.allow_remote {
+        return Err(Fault::invalid(format!("{listen} is reachable from other machines")).hint(
+            "if that is meant, set [http] allow_remote = true in ~/.config/tectum/tectum.toml, or TECTUM_HTTP_ALLOW_REMOTE=true",
+        ));
+    }
+    Ok(())
+}
+
+fn taken(address: SocketAddr, error: &io::Error) -> Failure {
+    let fault = match error.kind() {
+        io::ErrorKind::AddrInUse => Fault::conflict(format!("{address} is taken by another program"))
+            .hint("choose another port with --port N, or --port 0 for any free one"),
+        io::ErrorKind::PermissionDenied => {
+            Fault::new(FaultKind::Permission, format!("this user may not listen on {address}"))
+                .hint("use a port above 1023")
+        }
+        _ => Fault::conflict(format!("cannot listen on {address}: {error}"))
+            .hint("choose another address with --listen"),
+    };
+    fault.into()
+}

@@ -1,0 +1,106 @@
+//! The environment as a layer: `TECTUM_<SECTION>_<KEY>`. A variable of ours that nobody knows
+//! is an error; an empty one counts as unset.
+
+use std::ffi::OsString;
+
+use super::{
+    keys::{KEYS, Key},
+    load::{Layer, Setting},
+    place::{Origin, Problem},
+    value::{Base, Written},
+};
+
+/// Variables of ours that are no settings of the file. `version` speaks about one file only, and
+/// installers like to use that variable for something else.
+const APART: &[&str] = &["TECTUM_LOG", "TECTUM_TOKEN", "TECTUM_VERSION"];
+/// The tests' toolbox sets some as well.
+const APART_PREFIX: &str = "TECTUM_TOOLBOX";
+
+/// Reads every `TECTUM_*` variable.
+pub fn read(
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+    base: Base<'_>,
+    problems: &mut Vec<Problem>,
+) -> Layer {
+    let mut ours: Vec<(String, OsString)> = variables
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+        .filter(|(name, value)| is_setting(name) && !value.is_empty())
+        .collect();
+    ours.sort();
+    let mut layer = Layer::default();
+    for (name, value) in ours {
+        let origin = Origin::Environment(name.clone());
+        let Some(key) = KEYS.iter().find(|key| key.variable() == name) else {
+            let known: Vec<String> = KEYS.iter().map(|key| key.variable()).collect();
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            problems.push(Problem::unknown(origin, "setting", &name, &known));
+            continue;
+        };
+        layer.extend(setting(key, value, origin, base, problems));
+    }
+    layer
+}
+
+fn is_setting(name: &str) -> bool {
+    name.starts_with("TECTUM_") && !APART.contains(&name) && !name.starts_with(APART_PREFIX)
+}
+
+fn setting(
+    key: &'static Key,
+    value: OsString,
+    origin: Origin,
+    base: Base<'_>,
+    problems: &mut Vec<Problem>,
+) -> Option<Setting> {
+    let Ok(text) = value.into_string() else {
+        problems.push(Problem::new(origin, "its value is not UTF-8"));
+        return None;
+    };
+    let value = Written::from_text(key, text.trim(), origin.clone()).accept(key, base, problems)?;
+    Some(Setting::new(key, value, origin))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn problems(variables: &[(&str, &str)]) -> (usize, Vec<String>) {
+        let base = Base { directory: Path::new("/project"), home: None };
+        let mut problems = Vec::new();
+        let variables = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let layer = read(variables, base, &mut problems);
+        let told =
+            problems.iter().map(|p| format!("{p} ({})", p.hint.as_deref().unwrap_or_default())).collect();
+        (layer.len(), told)
+    }
+
+    #[test]
+    fn known_variables_set_their_key_and_others_are_left_alone() {
+        let (set, told) = problems(&[
+            ("TECTUM_FILES_DURABILITY", "rename"),
+            ("TECTUM_WORKSPACE_READ_ONLY", "vendor/**,*.lock"),
+            ("TECTUM_LOG", "debug"),
+            ("TECTUM_TOKEN", "x"),
+            ("TECTUM_VERSION", "0.1.0"),
+            ("TECTUM_TOOLBOX_NODE", "x"),
+            ("TECTUM_HTTP_LISTEN", ""),
+            ("HOME", "/root"),
+        ]);
+        assert_eq!((set, told), (2, vec![]));
+    }
+
+    #[test]
+    fn an_unknown_or_wrong_variable_is_named() {
+        let (_, told) = problems(&[("TECTUM_FILE_DURABILITY", "full"), ("TECTUM_TOOLS_NATIVE", "on")]);
+        assert_eq!(
+            told,
+            [
+                "env TECTUM_FILE_DURABILITY: unknown setting `TECTUM_FILE_DURABILITY` (did you mean `TECTUM_FILES_DURABILITY`?)",
+                "env TECTUM_TOOLS_NATIVE: `tools.native` must be true or false, got the text \"on\" (write native = true or native = false)",
+            ]
+        );
+    }
+}

@@ -1,0 +1,402 @@
+//! The one table of keys: from it come reading, checking, the environment, `show` and the schema.
+//!
+//! A new key is one entry here and one line where [`model`](super::model) uses it.
+
+use super::value::Value;
+
+/// One key of `tectum.toml`.
+#[derive(Debug)]
+pub struct Key {
+    /// The table it stands in; empty for the top of the file.
+    pub section: &'static str,
+    /// Its name there.
+    pub name: &'static str,
+    /// What it takes.
+    pub shape: Shape,
+    /// What several layers mean together.
+    pub merge: Merge,
+    /// The built-in value, written as in an environment variable; empty when there is none.
+    pub default: &'static str,
+    /// What holds then, in words.
+    pub unset: &'static str,
+    /// What it is for.
+    pub doc: &'static str,
+    /// For a name kept from earlier set-ups: the key it means, and the value there.
+    pub stands_for: Option<Translation>,
+}
+
+/// What an earlier name means today.
+pub type Translation = fn(Value) -> (&'static Key, Value);
+
+/// What a key takes.
+#[derive(Debug)]
+pub enum Shape {
+    /// `true` or `false`.
+    Flag,
+    /// A whole number within bounds.
+    Count {
+        /// The smallest.
+        least: u64,
+        /// The largest.
+        most: u64,
+    },
+    /// Bytes: a number, or text such as `"50k"`.
+    Size {
+        /// The smallest.
+        least: u64,
+    },
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// An IP address with a port.
+    Address,
+    /// A list of texts.
+    List {
+        /// What each text is.
+        each: Each,
+        /// What to write instead of an empty list; `None` where empty is harmless.
+        empty: Option<&'static str>,
+    },
+}
+
+/// What one text of a list is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Each {
+    /// A file or directory; relative ones start at the file's directory.
+    Path,
+    /// A name pattern of the deny lists.
+    Pattern,
+    /// A permission rule.
+    Rule,
+    /// A host name.
+    Host,
+}
+
+/// What several layers mean together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merge {
+    /// The last layer wins.
+    Last,
+    /// All layers add up.
+    Sum,
+}
+
+impl Key {
+    /// Its full name: `section.name`.
+    pub fn path(&self) -> String {
+        if self.section.is_empty() { self.name.into() } else { format!("{}.{}", self.section, self.name) }
+    }
+
+    /// The environment variable that sets it.
+    pub fn variable(&self) -> String {
+        format!("TECTUM_{}", self.path().replace('.', "_").to_uppercase())
+    }
+
+    /// Whether only the operator may set it: a repository must not open a listener.
+    pub fn is_operators(&self) -> bool {
+        self.section == "http"
+    }
+}
+
+/// A key that takes the last layer's value; the statics below change what differs.
+const PLAIN: Key = Key {
+    section: "",
+    name: "",
+    shape: Shape::Flag,
+    merge: Merge::Last,
+    default: "",
+    unset: "",
+    doc: "",
+    stands_for: None,
+};
+
+/// `version`
+pub static VERSION: Key = Key {
+    name: "version",
+    shape: Shape::Count { least: 1, most: 1 },
+    default: "1",
+    doc: "The version of this file's form. There is one so far: 1.",
+    ..PLAIN
+};
+/// `workspace.roots`
+pub static ROOTS: Key = Key {
+    section: "workspace",
+    name: "roots",
+    shape: Shape::List {
+        each: Each::Path,
+        empty: Some("with no root nothing could be reached; write roots = [\".\"]"),
+    },
+    default: ".",
+    doc: "The directories tools may reach. Relative paths start at this file's directory.",
+    ..PLAIN
+};
+/// `workspace.tracked`
+pub static TRACKED: Key = Key {
+    section: "workspace",
+    name: "tracked",
+    shape: Shape::List { each: Each::Path, empty: None },
+    merge: Merge::Sum,
+    doc: "Single files outside the roots that tools may reach as well.",
+    ..PLAIN
+};
+/// `workspace.read_only`
+pub static READ_ONLY: Key = Key {
+    section: "workspace",
+    name: "read_only",
+    shape: Shape::List {
+        each: Each::Pattern,
+        empty: Some("an empty list protects nothing and lifts nothing; remove the line"),
+    },
+    merge: Merge::Sum,
+    doc: "Patterns of names that are read, never changed; added to the built-in ones (.git, tectum.toml).",
+    ..PLAIN
+};
+/// `workspace.deny`
+pub static DENY: Key = Key {
+    section: "workspace",
+    name: "deny",
+    shape: Shape::List {
+        each: Each::Pattern,
+        empty: Some("an empty list lifts no protection: the built-in names stay closed; remove the line"),
+    },
+    merge: Merge::Sum,
+    doc: "Patterns of names that stay closed; added to the built-in ones (.env*, *.pem, *.key and others).",
+    ..PLAIN
+};
+/// `workspace.symlinks`
+pub static SYMLINKS: Key = Key {
+    section: "workspace",
+    name: "symlinks",
+    shape: Shape::Choice(&["inside", "never"]),
+    default: "inside",
+    doc: "Whether symbolic links are followed: while they stay inside their root, or never.",
+    ..PLAIN
+};
+/// `workspace.tracked_opens`
+pub static TRACKED_OPENS: Key = Key {
+    section: "workspace",
+    name: "tracked_opens",
+    shape: Shape::Choice(&["file", "directory"]),
+    default: "file",
+    doc: "What a tracked file opens: itself, or the whole directory it lies in.",
+    ..PLAIN
+};
+/// `workspace.break_hard_links`
+pub static BREAK_HARD_LINKS: Key = Key {
+    section: "workspace",
+    name: "break_hard_links",
+    default: "false",
+    doc: "Whether a file with other hard links may be changed; the other names keep the old content.",
+    ..PLAIN
+};
+/// `permissions.default`
+pub static DEFAULT: Key = Key {
+    section: "permissions",
+    name: "default",
+    shape: Shape::Choice(&["allow", "ask", "deny"]),
+    unset: "tools of the project are allowed, tools that reach beyond it ask",
+    doc: "What holds for a call that no rule matches.",
+    ..PLAIN
+};
+/// `permissions.allow`
+pub static ALLOW: Key = Key {
+    section: "permissions",
+    name: "allow",
+    shape: Shape::List { each: Each::Rule, empty: None },
+    merge: Merge::Sum,
+    doc: "Calls that run without asking: `tool` or `tool(pattern)`. Deny beats ask beats allow.",
+    ..PLAIN
+};
+/// `permissions.ask`
+pub static ASK: Key = Key {
+    section: "permissions",
+    name: "ask",
+    shape: Shape::List { each: Each::Rule, empty: None },
+    merge: Merge::Sum,
+    doc: "Calls that wait for a person's consent.",
+    ..PLAIN
+};
+/// `permissions.deny`
+pub static FORBID: Key = Key {
+    section: "permissions",
+    name: "deny",
+    shape: Shape::List {
+        each: Each::Rule,
+        empty: Some("an empty list takes back no rule of another file; remove the line"),
+    },
+    merge: Merge::Sum,
+    doc: "Calls that never run.",
+    ..PLAIN
+};
+/// `tools.native`
+pub static NATIVE: Key = Key {
+    section: "tools",
+    name: "native",
+    default: "true",
+    doc: "Whether Tectum's own tools are offered.",
+    ..PLAIN
+};
+/// `tools.max_output`
+pub static MAX_OUTPUT: Key = Key {
+    section: "tools",
+    name: "max_output",
+    shape: Shape::Size { least: 1024 },
+    unset: "each tool has its own cap",
+    doc: "A cap on every tool's text, below its own. k, M and G are powers of 1024.",
+    ..PLAIN
+};
+/// `tools.threads`
+pub static THREADS: Key = Key {
+    section: "tools",
+    name: "threads",
+    shape: Shape::Count { least: 1, most: 256 },
+    unset: "one per core, at most 8",
+    doc: "Threads a search may use.",
+    ..PLAIN
+};
+/// `files.durability`
+pub static DURABILITY: Key = Key {
+    section: "files",
+    name: "durability",
+    shape: Shape::Choice(&["full", "rename"]),
+    default: "full",
+    doc: "What a finished write promises: it survives a power cut, or it is only never half done.",
+    ..PLAIN
+};
+/// `files.max_file`
+pub static MAX_FILE: Key = Key {
+    section: "files",
+    name: "max_file",
+    shape: Shape::Size { least: 1024 },
+    default: "64M",
+    doc: "The largest file that is read whole, edited or searched.",
+    ..PLAIN
+};
+/// `http.listen`
+pub static LISTEN: Key = Key {
+    section: "http",
+    name: "listen",
+    shape: Shape::Address,
+    default: "127.0.0.1:8999",
+    doc: "Where `tectum up` listens.",
+    ..PLAIN
+};
+/// `http.auth`
+pub static AUTH: Key = Key {
+    section: "http",
+    name: "auth",
+    shape: Shape::Choice(&["token", "none"]),
+    default: "token",
+    doc: "Whether callers show the bearer token. `none` is refused beyond loopback.",
+    ..PLAIN
+};
+/// `http.allow_remote`
+pub static ALLOW_REMOTE: Key = Key {
+    section: "http",
+    name: "allow_remote",
+    default: "false",
+    doc: "Lets `listen` name an address that other machines reach.",
+    ..PLAIN
+};
+/// `http.hosts`
+pub static HOSTS: Key = Key {
+    section: "http",
+    name: "hosts",
+    shape: Shape::List { each: Each::Host, empty: None },
+    doc: "Further host names this server answers to.",
+    ..PLAIN
+};
+/// `log.level`
+pub static LEVEL: Key = Key {
+    section: "log",
+    name: "level",
+    shape: Shape::Choice(&["error", "warn", "info", "debug", "trace"]),
+    default: "warn",
+    doc: "How much is logged to standard error.",
+    ..PLAIN
+};
+/// `mcp.enabled`, kept from earlier set-ups.
+pub static MCP_ENABLED: Key = Key {
+    section: "mcp",
+    name: "enabled",
+    doc: "An earlier name: false means tools.native = false.",
+    stands_for: Some(|value| (&NATIVE, value)),
+    ..PLAIN
+};
+/// `mcp.blacklist`, kept from earlier set-ups.
+pub static MCP_BLACKLIST: Key = Key {
+    section: "mcp",
+    name: "blacklist",
+    shape: Shape::List { each: Each::Pattern, empty: None },
+    doc: "An earlier name of workspace.deny.",
+    stands_for: Some(|value| (&DENY, value)),
+    ..PLAIN
+};
+/// `mcp.allow_symlinks`, kept from earlier set-ups.
+pub static MCP_ALLOW_SYMLINKS: Key = Key {
+    section: "mcp",
+    name: "allow_symlinks",
+    doc: "An earlier name: false means workspace.symlinks = \"never\".",
+    stands_for: Some(|value| {
+        let word = if matches!(value, Value::Flag(true)) { "inside" } else { "never" };
+        (&SYMLINKS, Value::Word(word.into()))
+    }),
+    ..PLAIN
+};
+
+/// Every key, in the order `config show` prints them.
+pub static KEYS: &[&Key] = &[
+    &VERSION,
+    &ROOTS,
+    &TRACKED,
+    &READ_ONLY,
+    &DENY,
+    &SYMLINKS,
+    &TRACKED_OPENS,
+    &BREAK_HARD_LINKS,
+    &DEFAULT,
+    &ALLOW,
+    &ASK,
+    &FORBID,
+    &NATIVE,
+    &MAX_OUTPUT,
+    &THREADS,
+    &DURABILITY,
+    &MAX_FILE,
+    &LISTEN,
+    &AUTH,
+    &ALLOW_REMOTE,
+    &HOSTS,
+    &LEVEL,
+    &MCP_ENABLED,
+    &MCP_BLACKLIST,
+    &MCP_ALLOW_SYMLINKS,
+];
+
+/// The tables of the file, in order.
+pub fn sections() -> Vec<&'static str> {
+    let mut sections: Vec<&str> =
+        KEYS.iter().map(|key| key.section).filter(|section| !section.is_empty()).collect();
+    sections.dedup();
+    sections
+}
+
+/// The keys of one table; the empty name means the top of the file.
+pub fn of_section(section: &str) -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().copied().filter(move |key| key.section == section)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_variables_are_unique_and_every_key_is_documented() {
+        let mut variables: Vec<String> = KEYS.iter().map(|key| key.variable()).collect();
+        variables.sort();
+        variables.dedup();
+        assert_eq!(variables.len(), KEYS.len());
+        for key in KEYS {
+            assert!(key.doc.ends_with('.'), "{}", key.path());
+        }
+    }
+}

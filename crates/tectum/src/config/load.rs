@@ -1,0 +1,259 @@
+//! The five layers, laid over each other: defaults, user, project, environment, flags.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::{
+    environment,
+    file::{File, Owner, shown},
+    keys::{KEYS, Key, Merge},
+    model::Config,
+    place::{Origin, Problem, Problems},
+    value::{Base, Item, Value, Written},
+};
+
+/// The largest file of settings that is read.
+const MAX_FILE: u64 = 1 << 20;
+
+/// Where settings may come from. Nothing is read before [`Sources::load`].
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// The served directory. Its own `tectum.toml` is the project's file; parents are not searched.
+    pub directory: PathBuf,
+    /// A file that stands in for the project's, named on the command line and so trusted.
+    pub file: Option<PathBuf>,
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// The user's file.
+    pub user_file: Option<PathBuf>,
+    /// Where the user's state lies: the token, and what is kept per project.
+    pub state: Option<PathBuf>,
+    /// The environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// What the command line set: key, text, and the flag's name.
+    pub flags: Vec<(&'static Key, String, String)>,
+}
+
+impl Sources {
+    /// The sources of this process for a directory.
+    pub fn of_process(directory: impl Into<PathBuf>) -> Self {
+        let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = folder("HOME");
+        let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
+        Self {
+            directory: directory.into(),
+            file: None,
+            user_file: folder("XDG_CONFIG_HOME")
+                .or_else(|| below_home(".config"))
+                .map(|d| d.join("tectum/tectum.toml")),
+            state: folder("XDG_STATE_HOME").or_else(|| below_home(".local/state")).map(|d| d.join("tectum")),
+            environment: std::env::vars_os().collect(),
+            flags: Vec::new(),
+            home,
+        }
+    }
+
+    /// Reads and merges every layer; the error holds all mistakes at once.
+    pub fn load(&self) -> Result<Config, Problems> {
+        let mut problems = Vec::new();
+        let directory = self.directory(&mut problems);
+        let here = Base { directory: &directory, home: self.home.as_deref() };
+        let mut merged = Merged::default();
+
+        for key in KEYS.iter().filter(|key| !key.default.is_empty()) {
+            let written = Written::from_text(key, key.default, Origin::Default);
+            merged.add(
+                written
+                    .accept(key, here, &mut problems)
+                    .map(|value| Setting::new(key, value, Origin::Default)),
+            );
+        }
+        if let Some(path) = &self.user_file {
+            // A relative path in the user's file means the served directory: the file serves them all.
+            let name = shown(path, &directory, self.home.as_deref());
+            merged.add(file_layer(path, name, Owner::Operator, here, &mut problems).unwrap_or_default());
+        }
+        let (path, owner) = match &self.file {
+            Some(path) => (path.clone(), Owner::Operator),
+            None => (directory.join("tectum.toml"), Owner::Project),
+        };
+        let own = std::path::absolute(&path).ok().and_then(|path| path.parent().map(Path::to_owned));
+        let beside = Base { directory: own.as_deref().unwrap_or(&directory), ..here };
+        let name = shown(&path, &directory, self.home.as_deref());
+        match file_layer(&path, name, owner, beside, &mut problems) {
+            Some(layer) => merged.add(layer),
+            None if self.file.is_some() => {
+                let name = Origin::Flag("--config".into());
+                problems.push(Problem::new(name, format!("there is no file {}", path.display())));
+            }
+            None => {}
+        }
+        merged.add(environment::read(self.environment.clone(), here, &mut problems));
+        for (key, text, flag) in &self.flags {
+            let origin = Origin::Flag(flag.clone());
+            let value = Written::from_text(key, text, origin.clone()).accept(key, here, &mut problems);
+            merged.add(value.map(|value| Setting::new(key, value, origin)));
+        }
+
+        if !problems.is_empty() {
+            return Err(Problems(problems));
+        }
+        Config::of(directory, self.state.clone(), merged)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the operator's own directory, not an agent's path")]
+    fn directory(&self, problems: &mut Vec<Problem>) -> PathBuf {
+        match std::fs::canonicalize(&self.directory) {
+            Ok(path) if path.is_dir() => path,
+            Ok(path) => {
+                let message = format!("{} is not a directory", path.display());
+                problems.push(Problem::new(Origin::Flag("--dir".into()), message));
+                path
+            }
+            Err(error) => {
+                let message = format!("cannot serve {}: {error}", self.directory.display());
+                problems.push(Problem::new(Origin::Flag("--dir".into()), message));
+                self.directory.clone()
+            }
+        }
+    }
+}
+
+/// The settings of a file; `None` when there is no such file.
+fn file_layer(
+    path: &Path,
+    name: Arc<str>,
+    owner: Owner,
+    base: Base<'_>,
+    problems: &mut Vec<Problem>,
+) -> Option<Layer> {
+    match read(path) {
+        Ok(text) => {
+            let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+            Some(File { name, text, owner }.read(base, problems))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => {
+            let place = Origin::File { name, line: 1, column: 1 };
+            problems.push(Problem::new(place, format!("cannot read it: {error}")));
+            Some(Layer::default())
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "our own settings, named by the operator, not an agent's path")]
+fn read(path: &Path) -> io::Result<String> {
+    use io::Read as _;
+
+    let file = std::fs::File::open(path)?;
+    let mut text = String::new();
+    file.take(MAX_FILE + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_FILE {
+        return Err(io::Error::other(format!("it is larger than {MAX_FILE} bytes")));
+    }
+    Ok(text)
+}
+
+/// The settings of one source.
+pub type Layer = Vec<Setting>;
+
+/// One value of one key, and where it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Which key.
+    pub key: &'static Key,
+    /// Its value.
+    pub value: Value,
+    /// Where it was written; for a list, the last of the places.
+    pub origin: Origin,
+}
+
+impl Setting {
+    /// A setting under its present name: keys kept from earlier set-ups are translated here.
+    pub fn new(key: &'static Key, value: Value, origin: Origin) -> Self {
+        let (key, value) = match key.stands_for {
+            Some(translate) => translate(value),
+            None => (key, value),
+        };
+        Self { key, value, origin }
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        (self.section, self.name) == (other.section, other.name)
+    }
+}
+
+impl Eq for Key {}
+
+/// What all layers say together.
+#[derive(Clone, Debug, Default)]
+pub struct Merged {
+    settings: BTreeMap<(&'static str, &'static str), Setting>,
+}
+
+impl Merged {
+    /// Lays one more layer on top.
+    pub fn add(&mut self, layer: impl IntoIterator<Item = Setting>) {
+        for setting in layer {
+            match self.settings.entry((setting.key.section, setting.key.name)) {
+                std::collections::btree_map::Entry::Vacant(free) => drop(free.insert(setting)),
+                std::collections::btree_map::Entry::Occupied(mut held) => held.get_mut().cover(setting),
+            }
+        }
+    }
+
+    /// What holds for a key, if anybody said so.
+    pub fn get(&self, key: &Key) -> Option<&Setting> {
+        self.settings.get(&(key.section, key.name))
+    }
+
+    /// The word of a key.
+    pub fn word(&self, key: &Key) -> Option<&str> {
+        match &self.get(key)?.value {
+            Value::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// The number of a key.
+    pub fn number(&self, key: &Key) -> Option<u64> {
+        match &self.get(key)?.value {
+            Value::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Whether a flag is set.
+    pub fn flag(&self, key: &Key) -> bool {
+        matches!(self.get(key), Some(Setting { value: Value::Flag(true), .. }))
+    }
+
+    /// The entries of a list.
+    pub fn list(&self, key: &Key) -> &[Item] {
+        match self.get(key) {
+            Some(Setting { value: Value::List(items), .. }) => items,
+            _ => &[],
+        }
+    }
+}
+
+impl Setting {
+    fn cover(&mut self, next: Self) {
+        match (&mut self.value, next.value) {
+            (Value::List(held), Value::List(more)) if self.key.merge == Merge::Sum => held.extend(more),
+            (held, value) => *held = value,
+        }
+        self.origin = next.origin;
+    }
+}
+
+#[cfg(test)]
+#[path = "load_tests.rs"]
+mod tests;

@@ -1,0 +1,206 @@
+//! The set-up as types: what the layers say, parsed once, so that nobody below checks again.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+};
+
+use tectum_core::{
+    Judgement, Rule, Rules,
+    security::{Durability, Links, TrackedOpens},
+};
+
+use super::{
+    keys,
+    load::{Merged, Sources},
+    place::{Origin, Problem, Problems},
+    value::Item,
+};
+
+/// Everything the house is set up with.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The served directory, in its canonical spelling.
+    pub directory: PathBuf,
+    /// What may be reached.
+    pub workspace: Workspace,
+    /// What may be called.
+    pub permissions: Rules,
+    /// The tools.
+    pub tools: ToolSet,
+    /// How files are written.
+    pub files: Files,
+    /// The listener of `tectum up`.
+    pub http: Http,
+    /// How much is logged.
+    pub log: Level,
+    /// Where the user's state lies; `None` keeps everything in memory.
+    pub state: Option<PathBuf>,
+    merged: Merged,
+}
+
+/// What may be reached.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    /// The directories, the first of which relative paths start from.
+    pub roots: Vec<PathBuf>,
+    /// Single files beyond them.
+    pub tracked: Vec<PathBuf>,
+    /// What a tracked file opens.
+    pub tracked_opens: TrackedOpens,
+    /// Patterns of names that are never changed, beyond the built-in ones.
+    pub read_only: Vec<String>,
+    /// Patterns of names that stay closed, beyond the built-in ones.
+    pub deny: Vec<String>,
+    /// Whether links are followed.
+    pub symlinks: Links,
+    /// Whether a file with other hard links may be changed.
+    pub break_hard_links: bool,
+}
+
+/// Which tools there are, and their bounds.
+#[derive(Clone, Debug)]
+pub struct ToolSet {
+    /// Whether our own tools are offered.
+    pub native: bool,
+    /// A cap on every tool's text, in bytes.
+    pub max_output: Option<usize>,
+    /// Threads a search may use; `None` lets the tools decide.
+    pub threads: Option<usize>,
+}
+
+/// How files are written.
+#[derive(Clone, Debug)]
+pub struct Files {
+    /// What a finished write promises.
+    pub durability: Durability,
+    /// The largest file taken into memory, in bytes.
+    pub max_file: u64,
+}
+
+/// The listener.
+#[derive(Clone, Debug)]
+pub struct Http {
+    /// Where.
+    pub listen: SocketAddr,
+    /// Who may call.
+    pub auth: AuthMode,
+    /// Whether an address that other machines reach is allowed.
+    pub allow_remote: bool,
+    /// Further host names that are ours.
+    pub hosts: Vec<String>,
+}
+
+/// Who may call over HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AuthMode {
+    /// Whoever shows the bearer token.
+    Token,
+    /// Anybody who can connect.
+    None,
+}
+
+/// How much is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Failures.
+    Error,
+    /// And what may become one.
+    Warn,
+    /// And what happens.
+    Info,
+    /// And why.
+    Debug,
+    /// And everything else.
+    Trace,
+}
+
+impl Config {
+    /// The built-in set-up for a directory: no file and no environment is read, no state is kept.
+    pub fn built_in(directory: impl Into<PathBuf>) -> Result<Self, Problems> {
+        Sources { directory: directory.into(), ..Sources::default() }.load()
+    }
+
+    /// What the layers said, with the place of every value.
+    pub fn merged(&self) -> &Merged {
+        &self.merged
+    }
+
+    pub(super) fn of(directory: PathBuf, state: Option<PathBuf>, merged: Merged) -> Result<Self, Problems> {
+        let texts = |key| merged.list(key).iter().map(|item| item.text.clone());
+        let paths = |key| texts(key).map(PathBuf::from).collect();
+        let bytes = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
+        Ok(Self {
+            workspace: Workspace {
+                roots: paths(&keys::ROOTS),
+                tracked: paths(&keys::TRACKED),
+                tracked_opens: match merged.word(&keys::TRACKED_OPENS) {
+                    Some("directory") => TrackedOpens::Directory,
+                    _ => TrackedOpens::File,
+                },
+                read_only: texts(&keys::READ_ONLY).collect(),
+                deny: texts(&keys::DENY).collect(),
+                symlinks: match merged.word(&keys::SYMLINKS) {
+                    Some("inside") => Links::Inside,
+                    _ => Links::Never,
+                },
+                break_hard_links: merged.flag(&keys::BREAK_HARD_LINKS),
+            },
+            permissions: rules(&merged)?,
+            tools: ToolSet {
+                native: merged.flag(&keys::NATIVE),
+                max_output: merged.number(&keys::MAX_OUTPUT).map(bytes),
+                threads: merged.number(&keys::THREADS).map(bytes),
+            },
+            files: Files {
+                durability: match merged.word(&keys::DURABILITY) {
+                    Some("rename") => Durability::Rename,
+                    _ => Durability::Full,
+                },
+                max_file: merged.number(&keys::MAX_FILE).unwrap_or(64 << 20),
+            },
+            http: Http {
+                listen: merged
+                    .word(&keys::LISTEN)
+                    .and_then(|text| text.parse().ok())
+                    .unwrap_or_else(|| (Ipv4Addr::LOCALHOST, 8999).into()),
+                auth: match merged.word(&keys::AUTH) {
+                    Some("none") => AuthMode::None,
+                    _ => AuthMode::Token,
+                },
+                allow_remote: merged.flag(&keys::ALLOW_REMOTE),
+                hosts: texts(&keys::HOSTS).collect(),
+            },
+            log: match merged.word(&keys::LEVEL) {
+                Some("error") => Level::Error,
+                Some("info") => Level::Info,
+                Some("debug") => Level::Debug,
+                Some("trace") => Level::Trace,
+                _ => Level::Warn,
+            },
+            directory,
+            state,
+            merged,
+        })
+    }
+}
+
+fn rules(merged: &Merged) -> Result<Rules, Problems> {
+    let rule = |item: &Item| {
+        Rule::parse(&item.text, (&item.origin).into())
+            .map_err(|why| Problems(vec![Problem::new(item.origin.clone(), why)]))
+    };
+    let rules = |key| merged.list(key).iter().map(rule).collect::<Result<Vec<Rule>, Problems>>();
+    let judgement = |word: &str| match word {
+        "allow" => Judgement::Allow,
+        "ask" => Judgement::Ask,
+        _ => Judgement::Deny,
+    };
+    let origin = merged.get(&keys::DEFAULT).map_or(&Origin::Default, |setting| &setting.origin);
+    Ok(Rules {
+        deny: rules(&keys::FORBID)?,
+        ask: rules(&keys::ASK)?,
+        allow: rules(&keys::ALLOW)?,
+        default: merged.word(&keys::DEFAULT).map(|word| (judgement(word), origin.into())),
+    })
+}

@@ -1,0 +1,116 @@
+//! A JSON Schema of `tectum.toml`, from the same table that reads it.
+
+use serde_json::{Map, Value, json};
+
+use super::keys::{self, Each, Key, Shape};
+
+/// The schema of the whole file.
+pub fn schema() -> Value {
+    let mut properties = Map::new();
+    for key in keys::of_section("") {
+        properties.insert(key.name.into(), of_key(key));
+    }
+    for section in keys::sections() {
+        let keys: Map<String, Value> =
+            keys::of_section(section).map(|key| (key.name.into(), of_key(key))).collect();
+        properties.insert(
+            section.into(),
+            json!({ "type": "object", "properties": keys, "additionalProperties": false }),
+        );
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "tectum.toml",
+        "description": "Every key is optional; an empty file is a safe set-up.",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
+fn of_key(key: &Key) -> Value {
+    let mut schema = match &key.shape {
+        Shape::Flag => json!({ "type": "boolean" }),
+        Shape::Count { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        Shape::Size { least } => json!({ "anyOf": [
+            { "type": "integer", "minimum": least },
+            { "type": "string", "pattern": "^[0-9]+ ?([kK]|kB|KiB|[mM]|MB|MiB|[gG]|GB|GiB)?$" },
+        ] }),
+        Shape::Choice(words) => json!({ "type": "string", "enum": words }),
+        Shape::Address => json!({ "type": "string", "pattern": ":[0-9]+$" }),
+        Shape::List { each, empty } => {
+            let mut list = json!({ "type": "array", "items": of_entry(*each) });
+            if empty.is_some() {
+                list["minItems"] = json!(1);
+            }
+            list
+        }
+    };
+    schema["description"] = json!(key.doc);
+    if let Some(default) = default_of(key) {
+        schema["default"] = default;
+    }
+    if key.stands_for.is_some() {
+        schema["deprecated"] = json!(true);
+    }
+    schema
+}
+
+fn of_entry(each: Each) -> Value {
+    match each {
+        Each::Rule => json!({ "type": "string", "pattern": r"^[^()]+(\(.*\))?$" }),
+        Each::Path | Each::Pattern | Each::Host => json!({ "type": "string", "minLength": 1 }),
+    }
+}
+
+fn default_of(key: &Key) -> Option<Value> {
+    let text = key.default;
+    if text.is_empty() {
+        return None;
+    }
+    Some(match key.shape {
+        Shape::Flag | Shape::Count { .. } => serde_json::from_str(text).ok()?,
+        Shape::List { .. } => json!([text]),
+        Shape::Size { .. } | Shape::Choice(_) | Shape::Address => json!(text),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(toml: &str, fits: bool) {
+        let validator = jsonschema::validator_for(&schema()).expect("a schema");
+        let file: toml::Table = toml::from_str(toml).expect("TOML");
+        let file = serde_json::to_value(file).expect("JSON");
+        assert_eq!(validator.is_valid(&file), fits, "{toml}");
+    }
+
+    #[test]
+    fn the_schema_takes_what_the_reader_takes() {
+        check("", true);
+        check("version = 1\n[workspace]\nroots = [\".\"]\ndeny = [\"*.pem\"]\nsymlinks = \"never\"", true);
+        check("[tools]\nmax_output = \"50k\"\n[files]\nmax_file = 4096", true);
+        check("[permissions]\nallow = [\"read_*\", \"edit_file(src/**)\"]", true);
+        check("[http]\nlisten = \"127.0.0.1:8999\"\n[mcp]\nenabled = false", true);
+    }
+
+    #[test]
+    fn the_schema_refuses_what_the_reader_refuses() {
+        check("version = 2", false);
+        check("rooots = 1", false);
+        check("[workspace]\nroots = []", false);
+        check("[workspace]\nrots = [\".\"]", false);
+        check("[files]\ndurability = \"fast\"", false);
+        check("[permissions]\ndeny = [\"edit_file(x\"]", false);
+    }
+
+    #[test]
+    fn every_default_fits_its_own_schema() {
+        for key in keys::KEYS {
+            if let Some(default) = default_of(key) {
+                assert!(jsonschema::is_valid(&of_key(key), &default), "{}", key.path());
+            }
+        }
+    }
+}

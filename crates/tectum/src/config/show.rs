@@ -1,0 +1,109 @@
+//! The merged set-up, written out with the place every value came from.
+
+use serde_json::{Map, json};
+
+use super::{
+    keys::{self, Key, Shape},
+    load::{Merged, Setting},
+    value::{Item, Value, quoted},
+};
+
+/// The column where the comments begin, if the value leaves room.
+const COMMENTS: usize = 44;
+
+/// As TOML that reads back to the same set-up.
+pub fn toml(merged: &Merged) -> String {
+    let mut text = String::new();
+    for key in keys::of_section("") {
+        text.push_str(&entry(merged, key));
+    }
+    for section in keys::sections() {
+        let present = keys::of_section(section).filter(|key| key.stands_for.is_none());
+        let entries: String = present.map(|key| entry(merged, key)).collect();
+        if !entries.is_empty() {
+            text.push_str(&format!("\n[{section}]\n{entries}"));
+        }
+    }
+    text
+}
+
+/// As JSON: for every key its value and where it came from.
+pub fn json(merged: &Merged) -> serde_json::Value {
+    let mut tables = Map::new();
+    for key in keys::KEYS.iter().filter(|key| key.stands_for.is_none()) {
+        let shown = match merged.get(key) {
+            None if matches!(key.shape, Shape::List { .. }) => json!({ "value": [], "origins": [] }),
+            None => json!({ "value": null, "origin": "default" }),
+            Some(Setting { value: Value::List(items), .. }) => json!({
+                "value": items.iter().map(|item| &item.text).collect::<Vec<_>>(),
+                "origins": items.iter().map(|item| item.origin.to_string()).collect::<Vec<_>>(),
+            }),
+            Some(Setting { value, origin, .. }) => {
+                json!({ "value": scalar_json(value), "origin": origin.to_string() })
+            }
+        };
+        let table = match key.section {
+            "" => &mut tables,
+            section => match tables.entry(section).or_insert_with(|| json!({})) {
+                serde_json::Value::Object(table) => table,
+                _ => continue,
+            },
+        };
+        table.insert(key.name.into(), shown);
+    }
+    tables.into()
+}
+
+fn entry(merged: &Merged, key: &Key) -> String {
+    match merged.get(key) {
+        Some(Setting { value: Value::List(items), .. }) if !items.is_empty() => list(key, items),
+        Some(Setting { value: Value::List(_), .. }) | None => match key.unset {
+            "" => format!("# {} is not set\n", key.name),
+            words => format!("# {} is not set: {words}\n", key.name),
+        },
+        Some(Setting { value, origin, .. }) => {
+            line(&format!("{} = {}", key.name, scalar(key, value)), origin)
+        }
+    }
+}
+
+fn list(key: &Key, items: &[Item]) -> String {
+    if let [only] = items {
+        return line(&format!("{} = [{}]", key.name, quoted(&only.text)), &only.origin);
+    }
+    let entries = items.iter().map(|item| line(&format!("  {},", quoted(&item.text)), &item.origin));
+    format!("{} = [\n{}]\n", key.name, entries.collect::<String>())
+}
+
+fn line(text: &str, origin: &impl std::fmt::Display) -> String {
+    format!("{text:<width$}  # {origin}\n", width = COMMENTS - 2)
+}
+
+fn scalar(key: &Key, value: &Value) -> String {
+    match value {
+        Value::Flag(flag) => flag.to_string(),
+        Value::Number(bytes) if matches!(key.shape, Shape::Size { .. }) => size(*bytes),
+        Value::Number(number) => number.to_string(),
+        Value::Word(word) => quoted(word),
+        Value::List(_) => String::new(),
+    }
+}
+
+fn scalar_json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Flag(flag) => json!(flag),
+        Value::Number(number) => json!(number),
+        Value::Word(word) => json!(word),
+        Value::List(_) => json!(null),
+    }
+}
+
+/// Bytes in the largest unit that divides them.
+fn size(bytes: u64) -> String {
+    for (unit, suffix) in [(1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k")] {
+        if bytes.is_multiple_of(unit) {
+            return format!("\"{}{suffix}\"", bytes / unit);
+        }
+    }
+    bytes.to_string()
+}

@@ -1,0 +1,359 @@
+//! One value on its way in: what was written, checked against what its key takes.
+
+use std::path::{Path, PathBuf};
+
+use tectum_core::{Rule, security::DenyList};
+
+use super::{
+    keys::{Each, Key, Shape},
+    place::{Origin, Problem},
+};
+
+/// A value as it was written, before anybody believed it.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// Where.
+    pub origin: Origin,
+    /// What.
+    pub form: Form,
+}
+
+/// The form a value was written in.
+#[derive(Clone, Debug)]
+pub enum Form {
+    /// Text.
+    Text(String),
+    /// A whole number.
+    Number(i64),
+    /// `true` or `false`.
+    Flag(bool),
+    /// A list.
+    List(Vec<Written>),
+    /// Something no key takes, by its name.
+    Other(&'static str),
+}
+
+/// A value that fits its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// `true` or `false`.
+    Flag(bool),
+    /// A count, or a size in bytes.
+    Number(u64),
+    /// A word or an address.
+    Word(String),
+    /// Texts, each with the place it was written.
+    List(Vec<Item>),
+}
+
+/// One text of a list. Paths are absolute here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The text.
+    pub text: String,
+    /// Where it was written.
+    pub origin: Origin,
+}
+
+/// What relative paths start from in one layer.
+#[derive(Clone, Copy, Debug)]
+pub struct Base<'b> {
+    /// The directory.
+    pub directory: &'b Path,
+    /// What `~/` means.
+    pub home: Option<&'b Path>,
+}
+
+impl Written {
+    /// What a text means for a key, where there are no types: the environment, flags, defaults.
+    pub fn from_text(key: &Key, text: &str, origin: Origin) -> Self {
+        let form = match key.shape {
+            Shape::Flag => match text {
+                "true" => Form::Flag(true),
+                "false" => Form::Flag(false),
+                _ => Form::Text(text.into()),
+            },
+            Shape::Count { .. } => text.parse().map_or_else(|_| Form::Text(text.into()), Form::Number),
+            Shape::Size { .. } | Shape::Choice(_) | Shape::Address => Form::Text(text.into()),
+            Shape::List { .. } => {
+                let item = |part: &str| Self { origin: origin.clone(), form: Form::Text(part.trim().into()) };
+                Form::List(split_list(text).into_iter().map(item).collect())
+            }
+        };
+        Self { origin, form }
+    }
+
+    /// Checks it against what the key takes; every mistake is added to `problems`.
+    pub fn accept(self, key: &Key, base: Base<'_>, problems: &mut Vec<Problem>) -> Option<Value> {
+        let origin = self.origin.clone();
+        match self.fit(key, base, problems) {
+            Ok(value) => value,
+            Err((message, hint)) => {
+                problems.push(Problem::new(origin, format!("`{}` {message}", key.path())).hint(hint));
+                None
+            }
+        }
+    }
+
+    fn fit(
+        self,
+        key: &Key,
+        base: Base<'_>,
+        problems: &mut Vec<Problem>,
+    ) -> Result<Option<Value>, (String, String)> {
+        let got = self.form.described();
+        let wrong = |must: &str, write: String| Err((format!("must be {must}, got {got}"), write));
+        match (&key.shape, self.form) {
+            (Shape::Flag, Form::Flag(flag)) => Ok(Some(Value::Flag(flag))),
+            (Shape::Flag, _) => wrong("true or false", format!("write {} = true or {0} = false", key.name)),
+
+            (Shape::Count { least, most }, form) => match form {
+                Form::Number(n) if u64::try_from(n).is_ok_and(|n| (*least..=*most).contains(&n)) => {
+                    Ok(Some(Value::Number(n.unsigned_abs())))
+                }
+                _ if least == most => {
+                    wrong(&least.to_string(), format!("this Tectum knows {} = {least} only", key.name))
+                }
+                _ => wrong(
+                    &format!("a whole number from {least} to {most}"),
+                    format!("write {} = {least}", key.name),
+                ),
+            },
+
+            (Shape::Size { least }, form) => match form.size() {
+                Some(size) if size >= *least => Ok(Some(Value::Number(size))),
+                Some(_) => {
+                    wrong(&format!("at least {least} bytes"), format!("write {} = \"64k\" or more", key.name))
+                }
+                None => {
+                    wrong("a size", format!("write a number of bytes or text such as {} = \"50k\"", key.name))
+                }
+            },
+
+            (Shape::Choice(words), Form::Text(word)) if words.contains(&word.as_str()) => {
+                Ok(Some(Value::Word(word)))
+            }
+            (Shape::Choice(words), _) => {
+                let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+                wrong(&format!("one of {}", words.join(", ")), format!("write {} = {}", key.name, words[0]))
+            }
+
+            (Shape::Address, Form::Text(text)) if text.parse::<std::net::SocketAddr>().is_ok() => {
+                Ok(Some(Value::Word(text)))
+            }
+            (Shape::Address, _) => {
+                wrong("an IP address with a port", format!("write {} = \"127.0.0.1:8999\"", key.name))
+            }
+
+            (Shape::List { empty: Some(instead), .. }, Form::List(list)) if list.is_empty() => {
+                Err(("is an empty list".into(), (*instead).into()))
+            }
+            (Shape::List { each, .. }, Form::List(list)) => {
+                let before = problems.len();
+                let items: Vec<Item> =
+                    list.into_iter().filter_map(|one| one.item(key, *each, base, problems)).collect();
+                Ok((problems.len() == before).then_some(Value::List(items)))
+            }
+            (Shape::List { .. }, Form::Text(text)) => {
+                wrong("a list", format!("write {} = [{}]", key.name, quoted(&text)))
+            }
+            (Shape::List { .. }, _) => wrong("a list of texts", format!("write {} = [\"…\"]", key.name)),
+        }
+    }
+
+    fn item(self, key: &Key, each: Each, base: Base<'_>, problems: &mut Vec<Problem>) -> Option<Item> {
+        let origin = self.origin;
+        let mut wrong = |message: String, hint: &str| {
+            problems.push(Problem::new(origin.clone(), format!("in `{}`: {message}", key.path())).hint(hint));
+            None
+        };
+        let text = match self.form {
+            Form::Text(text) => text,
+            other => {
+                return wrong(
+                    format!("each entry must be text, got {}", other.described()),
+                    "put it in quotes",
+                );
+            }
+        };
+        if text.trim().is_empty() {
+            return wrong("an entry is empty".into(), "remove it, or write what is meant");
+        }
+        let text = match each {
+            Each::Host => text,
+            Each::Path => match absolute(&text, base) {
+                Ok(path) => path,
+                Err(why) => return wrong(why, "write the whole path"),
+            },
+            Each::Pattern => match DenyList::new([&text]) {
+                Ok(_) => text,
+                Err(why) => {
+                    return wrong(
+                        why,
+                        "write a name such as *.pem, or a path from the root such as secrets/**",
+                    );
+                }
+            },
+            Each::Rule => match Rule::parse(&text, (&origin).into()) {
+                Ok(_) => text,
+                Err(why) => return wrong(why, "for example edit_file(src/**)"),
+            },
+        };
+        Some(Item { text, origin })
+    }
+}
+
+impl Form {
+    /// A size in bytes. Suffixes are powers of 1024.
+    fn size(&self) -> Option<u64> {
+        match self {
+            Self::Number(bytes) => u64::try_from(*bytes).ok(),
+            Self::Text(text) => {
+                let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+                let factor: u64 = match &text[digits.len()..] {
+                    "" => 1,
+                    "k" | "K" | "kB" | "KiB" => 1 << 10,
+                    "m" | "M" | "MB" | "MiB" => 1 << 20,
+                    "g" | "G" | "GB" | "GiB" => 1 << 30,
+                    _ => return None,
+                };
+                digits.trim_end().parse::<u64>().ok()?.checked_mul(factor)
+            }
+            _ => None,
+        }
+    }
+
+    /// A value in an error message: what it is, and the value itself when that is short.
+    fn described(&self) -> String {
+        match self {
+            Self::Text(text) if text.chars().count() <= 40 => format!("the text {}", quoted(text)),
+            Self::Text(_) => "a long text".into(),
+            Self::Number(number) => format!("the number {number}"),
+            Self::Flag(flag) => format!("{flag}"),
+            Self::List(_) => "a list".into(),
+            Self::Other(name) => format!("a {name}"),
+        }
+    }
+}
+
+/// Text as TOML would write it.
+pub(crate) fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+fn absolute(text: &str, base: Base<'_>) -> Result<String, String> {
+    let path = match text.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => match base.home {
+            Some(home) => home.join(rest.trim_start_matches('/')),
+            None => return Err(format!("{} needs a home directory and HOME is not set", quoted(text))),
+        },
+        _ => base.directory.join(text),
+    };
+    // `.` at the end is how people write "here"; nothing else of the spelling is touched.
+    let path: PathBuf = path.components().collect();
+    path.into_os_string()
+        .into_string()
+        .map_err(|_| format!("{} does not lead to a path in UTF-8", quoted(text)))
+}
+
+/// Splits at commas that stand outside braces, brackets and parentheses, because patterns
+/// such as `*.{pem,key}` use commas themselves.
+fn split_list(text: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' | '[' | '(' => depth += 1,
+            '}' | ']' | ')' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::keys, *};
+
+    fn read(key: &Key, text: &str) -> Result<Value, String> {
+        let base = Base { directory: Path::new("/project"), home: Some(Path::new("/home/me")) };
+        let mut problems = Vec::new();
+        let value = Written::from_text(key, text, Origin::Default).accept(key, base, &mut problems);
+        value.ok_or_else(|| {
+            format!("{} ({})", problems[0].message, problems[0].hint.as_deref().unwrap_or_default())
+        })
+    }
+
+    fn texts(key: &Key, text: &str) -> Vec<String> {
+        match read(key, text) {
+            Ok(Value::List(items)) => items.into_iter().map(|item| item.text).collect(),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        for (text, bytes) in [("2048", 2048), ("50k", 51_200), ("64M", 64 << 20), ("1 GiB", 1 << 30)] {
+            assert_eq!(read(&keys::MAX_FILE, text), Ok(Value::Number(bytes)), "{text}");
+        }
+        for text in ["", "k", "50x", "-5k", "1.5M", "99999999999999G", "0"] {
+            read(&keys::MAX_FILE, text).expect_err(text);
+        }
+    }
+
+    #[test]
+    fn a_wrong_value_is_told_what_to_write() {
+        let check = |key: &Key, text: &str, expect: &str| {
+            assert_eq!(read(key, text).expect_err(text), expect);
+        };
+        check(
+            &keys::SYMLINKS,
+            "always",
+            r#"`workspace.symlinks` must be one of "inside", "never", got the text "always" (write symlinks = "inside")"#,
+        );
+        check(
+            &keys::NATIVE,
+            "yes",
+            r#"`tools.native` must be true or false, got the text "yes" (write native = true or native = false)"#,
+        );
+        check(
+            &keys::LISTEN,
+            "localhost",
+            r#"`http.listen` must be an IP address with a port, got the text "localhost" (write listen = "127.0.0.1:8999")"#,
+        );
+        check(
+            &keys::VERSION,
+            "2",
+            "`version` must be 1, got the number 2 (this Tectum knows version = 1 only)",
+        );
+        check(
+            &keys::THREADS,
+            "0",
+            "`tools.threads` must be a whole number from 1 to 256, got the number 0 (write threads = 1)",
+        );
+    }
+
+    #[test]
+    fn a_list_splits_at_plain_commas_only() {
+        assert_eq!(texts(&keys::DENY, "*.{pem,key}, secrets/**"), ["*.{pem,key}", "secrets/**"]);
+        assert_eq!(texts(&keys::ALLOW, "shell(a, b),read_*"), ["shell(a, b)", "read_*"]);
+    }
+
+    #[test]
+    fn paths_become_absolute() {
+        let found = texts(&keys::ROOTS, ".,src,../other,/etc,~/notes,~");
+        let expect = ["/project", "/project/src", "/project/../other", "/etc", "/home/me/notes", "/home/me"];
+        assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn entries_are_checked_one_by_one() {
+        assert!(read(&keys::DENY, "a[").expect_err("refused").contains("`a[` is not a pattern"));
+        assert!(read(&keys::ALLOW, "edit_file(x").expect_err("refused").contains("not a rule"));
+        assert!(read(&keys::ALLOW, "a,,b").expect_err("refused").contains("an entry is empty"));
+    }
+}

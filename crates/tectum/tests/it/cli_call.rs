@@ -1,0 +1,145 @@
+//! `tectum call`: arguments from words, results for people and programs, exit codes.
+
+use std::{
+    io::Write as _,
+    process::{Command, Stdio},
+};
+
+use crate::{cli_said::Said, rig::Rig};
+
+fn said(rig: &Rig, args: &[&str]) -> Said {
+    rig.run(args).into()
+}
+
+#[test]
+fn people_get_the_text() {
+    let rig = Rig::with(&[("a.txt", "one\ntwo\nthree\n")]);
+    said(&rig, &["call", "read_file", "path=a.txt"]).gives("one\ntwo\nthree\n");
+    let slice = said(&rig, &["call", "get_file_slice", "path=a.txt", "start_line=2", "end_line=2"]);
+    assert!(slice.code == 0 && slice.out.contains("two") && !slice.out.contains("three"), "{}", slice.out);
+}
+
+#[test]
+fn programs_get_everything() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    let json = said(&rig, &["call", "read_file", "path=a.txt", "--json"]).json();
+    assert_eq!(json["ok"], true);
+    assert_eq!(json["text"], "one\n");
+    assert_eq!(json["structured"]["path"], "a.txt");
+    assert!(json["fault"].is_null() && json["took_ms"].is_f64(), "{json}");
+    assert!(json["call_id"].as_str().expect("an id").starts_with("c-"), "{json}");
+}
+
+#[test]
+fn a_fault_has_its_exit_code_and_its_advice() {
+    let rig = Rig::with(&[(".env", "S=1\n"), ("folder/a", "")]);
+    let refused = said(&rig, &["call", "read_file", "path=.env"]);
+    assert_eq!((refused.code, refused.out.as_str()), (3, ""));
+    assert!(
+        refused.err.starts_with("error: path not in allowlist: .env (layer 2, validate: "),
+        "{}",
+        refused.err
+    );
+    assert!(refused.err.contains("\nhint: "), "{}", refused.err);
+    assert_eq!(said(&rig, &["call", "read_file", "path=gone.txt"]).code, 4);
+    assert_eq!(said(&rig, &["call", "read_file", "path=../outside"]).code, 3);
+    assert_eq!(said(&rig, &["call", "read_file", "path=folder"]).code, 2);
+}
+
+#[test]
+fn a_fault_as_json_is_a_result_like_any_other() {
+    let rig = Rig::new();
+    let refused = said(&rig, &["call", "--json", "read_file", "path=.env"]);
+    assert_eq!((refused.code, refused.err.as_str()), (3, ""));
+    let json = refused.json();
+    assert_eq!((&json["ok"], &json["fault"]["kind"]), (&false.into(), &"permission".into()));
+    assert!(json["fault"]["hint"].is_string() && json["structured"].is_null(), "{json}");
+}
+
+#[test]
+fn mistakes_are_told_before_the_call() {
+    let rig = Rig::with(&[("a.txt", "")]);
+    said(&rig, &["call", "raed_file", "path=a.txt"])
+        .fails(4, "error: unknown tool: raed_file\nhint: did you mean `read_file`?\n");
+    said(&rig, &["call", "read_file", "pth=a.txt"])
+        .fails(2, "error: read_file has no argument `pth`\nhint: did you mean `path`?\n");
+    said(&rig, &["call", "get_file_slice", "path=a.txt", "start_line=x", "end_line=2"])
+        .fails(2, "error: `start_line` must be an integer, got `x`\n");
+    said(&rig, &["call", "read_file", "path=a.txt", "path=b.txt"])
+        .fails(2, "error: `path` is given twice\nhint: give it once; lists are written as JSON\n");
+    let missing = said(&rig, &["call", "read_file"]);
+    assert_eq!(missing.code, 2);
+    assert!(missing.err.contains("missing argument `path`"), "{}", missing.err);
+    let bare = said(&rig, &["call", "read_file", "a.txt"]);
+    assert!(bare.err.starts_with("error: `a.txt` is not an argument: write key=value\n"), "{}", bare.err);
+}
+
+#[test]
+fn a_mistake_as_json_is_one_line_on_standard_error() {
+    let wrong = said(&Rig::new(), &["--json", "call", "read_file", "pth=a.txt"]);
+    assert_eq!((wrong.code, wrong.out.as_str()), (2, ""));
+    let error = wrong.error();
+    assert_eq!((&error["kind"], &error["hint"]), (&"invalid_input".into(), &"did you mean `path`?".into()));
+}
+
+#[test]
+fn all_arguments_at_once() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    said(&rig, &["call", "read_file", "--args", r#"{"path":"a.txt"}"#]).gives("one\n");
+    let list = said(&rig, &["call", "read_file", "--args", "[]"]);
+    assert!(list.code == 2 && list.err.starts_with("error: --args must be a JSON object\n"), "{}", list.err);
+    assert_eq!(said(&rig, &["call", "read_file", "--args", "{"]).code, 2);
+    assert_eq!(said(&rig, &["call", "read_file", "path=a", "--args", "{}"]).code, 2);
+}
+
+#[test]
+fn a_value_comes_from_a_file_of_the_caller_or_from_standard_input() {
+    let rig = Rig::with(&[("a.txt", "one\n"), ("@odd", "odd\n"), ("elsewhere/name", "a.txt")]);
+    // The file is found from where the command was typed, not from --dir.
+    let mut command = rig.tectum();
+    command.current_dir(rig.project().join("elsewhere")).args([
+        "-C",
+        "..",
+        "call",
+        "read_file",
+        "path=@name",
+    ]);
+    Said::from(command.stdin(Stdio::null()).output().expect("runs")).gives("one\n");
+
+    said(&rig, &["call", "read_file", "path=@@odd"]).gives("odd\n");
+    let gone = said(&rig, &["call", "read_file", "path=@gone"]);
+    assert!(gone.code == 2 && gone.err.starts_with("error: cannot read gone: "), "{}", gone.err);
+
+    let from_stdin = |args: &[&str], input: &str| {
+        let mut command: Command = rig.tectum();
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("starts");
+        child.stdin.take().expect("piped").write_all(input.as_bytes()).expect("written");
+        Said::from(child.wait_with_output().expect("ends"))
+    };
+    from_stdin(&["call", "read_file", "path=@-"], "a.txt").gives("one\n");
+    from_stdin(&["call", "read_file", "--args", "@-"], r#"{"path":"a.txt"}"#).gives("one\n");
+}
+
+#[test]
+fn options_work_before_and_after_the_command() {
+    let rig = Rig::with(&[("sub/a.txt", "one\n")]);
+    for args in [
+        ["-C", "sub", "call", "read_file", "path=a.txt"],
+        ["call", "-C", "sub", "read_file", "path=a.txt"],
+        ["call", "read_file", "path=a.txt", "--dir", "sub"],
+    ] {
+        said(&rig, &args).gives("one\n");
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_failure() {
+    let rig = Rig::with(&[("big.txt", &"line of some length\n".repeat(4000))]);
+    let mut command = rig.tectum();
+    command.args(["call", "read_file", "path=big.txt"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("ends");
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}

@@ -1,0 +1,97 @@
+//! `tectum policy test`: the decision, every step, and the line to edit.
+
+use crate::{cli_said::Said, rig::Rig};
+
+fn test(rig: &Rig, args: &[&str]) -> Said {
+    rig.run(&[&["policy", "test"], args].concat()).into()
+}
+
+#[test]
+fn a_rule_is_named_with_its_file_and_line() {
+    let rig = Rig::with(&[(
+        "tectum.toml",
+        "[permissions]\ndeny = [\n  \"write_*\",\n  \"read_file(secret/**)\",\n]\n",
+    )]);
+    let denied = test(&rig, &["read_file", "path=secret/a"]);
+    assert_eq!((denied.code, denied.err.as_str()), (3, ""));
+    let lines: Vec<&str> = denied.out.lines().collect();
+    assert_eq!(lines[0], "DENY  read_file  secret/a");
+    assert!(lines[1].starts_with("  permission ") && lines[1].ends_with("stop"), "{}", denied.out);
+    assert!(lines[1].contains("deny rule `read_file(secret/**)` (tectum.toml:4)"), "{}", denied.out);
+    assert_eq!(lines.last().copied(), Some("  → to change: edit line 4 of tectum.toml"));
+}
+
+#[test]
+fn a_protected_name_is_told_with_its_pattern_and_its_place() {
+    let rig = Rig::with(&[("tectum.toml", "[workspace]\ndeny = [\"private/**\"]\n")]);
+    let denied = test(&rig, &["read_file", "path=private/x"]);
+    assert_eq!(denied.code, 3);
+    assert!(denied.out.contains("layer 2 validate"), "{}", denied.out);
+    assert!(
+        denied.out.contains("→ `private/**` stands in tectum.toml:2; to change: edit it there"),
+        "{}",
+        denied.out
+    );
+    let built_in = test(&rig, &["read_file", "path=.env"]);
+    assert!(built_in.code == 3 && built_in.out.contains("→ `.env*` is built in"), "{}", built_in.out);
+    let outside = test(&rig, &["read_file", "path=/etc/passwd"]);
+    assert!(outside.code == 3 && outside.out.contains("add the directory to roots"), "{}", outside.out);
+}
+
+#[test]
+fn what_would_run_passes_every_station() {
+    let rig = Rig::with(&[("a.txt", "")]);
+    let allowed = test(&rig, &["read_file", "path=a.txt"]);
+    assert_eq!((allowed.code, allowed.err.as_str()), (0, ""));
+    assert!(allowed.out.starts_with("ALLOW  read_file  a.txt\n"), "{}", allowed.out);
+    for station in ["permission", "layer 1 allowlist", "layer 2 validate", "layer 3 resolve"] {
+        let line = allowed.out.lines().find(|line| line.contains(station));
+        assert!(line.is_some_and(|line| line.ends_with("pass")), "{station}: {}", allowed.out);
+    }
+}
+
+#[test]
+fn a_question_is_no_consent() {
+    let rig = Rig::with(&[("tectum.toml", "[permissions]\ndefault = \"ask\"\n"), ("a.txt", "")]);
+    let asks = test(&rig, &["read_file", "path=a.txt"]);
+    assert_eq!(asks.code, 3);
+    assert!(asks.out.starts_with("ASK  read_file  a.txt\n"), "{}", asks.out);
+    assert!(
+        asks.out.contains("→ a person would be asked; to change: edit line 2 of tectum.toml"),
+        "{}",
+        asks.out
+    );
+}
+
+#[test]
+fn a_rule_from_the_environment_is_named_so() {
+    let rig = Rig::with(&[("a.txt", "")]);
+    let mut command = rig.tectum();
+    command.env("TECTUM_PERMISSIONS_DENY", "read_*").args(["policy", "test", "read_file", "path=a.txt"]);
+    let denied = Said::from(command.output().expect("runs"));
+    assert_eq!(denied.code, 3);
+    assert!(denied.out.contains("deny rule `read_*` (env TECTUM_PERMISSIONS_DENY)"), "{}", denied.out);
+    assert!(denied.out.contains("→ to change: edit env TECTUM_PERMISSIONS_DENY"), "{}", denied.out);
+}
+
+#[test]
+fn programs_get_the_steps() {
+    let rig = Rig::new();
+    let denied = test(&rig, &["--json", "read_file", "path=.env"]);
+    assert_eq!(denied.code, 3);
+    let json = denied.json();
+    assert_eq!((&json["decision"], &json["subject"]), (&"deny".into(), &".env".into()));
+    assert_eq!(json["steps"][1]["station"], "layer 2 validate");
+    assert_eq!(json["steps"][1]["passed"], false);
+}
+
+#[test]
+fn what_decides_nothing_may_be_left_out_and_a_path_may_not() {
+    let rig = Rig::with(&[("a.txt", "")]);
+    let allowed = test(&rig, &["get_file_slice", "path=a.txt"]);
+    assert_eq!(allowed.code, 0, "{} {}", allowed.out, allowed.err);
+    let missing = test(&rig, &["read_file"]);
+    assert_eq!(missing.code, 2);
+    assert!(missing.err.contains("missing argument `path`"), "{}", missing.err);
+    assert_eq!(test(&rig, &["raed_file", "path=a"]).code, 4);
+}

@@ -1,0 +1,100 @@
+//! `tectum tools`, `version`, `completions`, wrong usage and colour.
+
+use std::process::Stdio;
+
+use crate::{cli_said::Said, rig::Rig};
+
+#[test]
+fn people_get_a_table_with_costs_and_permissions() {
+    let rig = Rig::with(&[("tectum.toml", "[permissions]\ndeny = [\"get_tree\"]\n")]);
+    let said = Said::from(rig.run(&["tools"]));
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    let row = |name: &str| -> Vec<String> {
+        let line = said.out.lines().find(|line| line.starts_with(name)).expect(name);
+        line.split_whitespace().take(4).map(str::to_owned).collect()
+    };
+    assert_eq!(row("TOOL"), ["TOOL", "EFFECT", "PERMISSION", "TOKENS"]);
+    let read = row("read_file");
+    assert_eq!(read[..3], ["read_file", "read", "allow"]);
+    assert!(read[3].parse::<usize>().expect("a number") > 50, "{read:?}");
+    assert_eq!(row("get_tree")[2], "deny");
+    assert!(said.out.lines().last().expect("a sum").contains("tools, about "), "{}", said.out);
+}
+
+#[test]
+fn programs_get_the_whole_description() {
+    let json = Said::from(Rig::new().run(&["tools", "--json"])).json();
+    let tools = json["tools"].as_array().expect("a list");
+    let read = tools.iter().find(|tool| tool["name"] == "read_file").expect("there");
+    assert_eq!(read["input_schema"]["properties"]["path"]["type"], "string");
+    assert_eq!((&read["effect"], &read["world"]), (&"read".into(), &"project".into()));
+    assert_eq!((&read["primary"], &read["permission"]), (&"path".into(), &"allow".into()));
+    let sum: u64 = tools.iter().filter_map(|tool| tool["tokens"].as_u64()).sum();
+    assert_eq!(json["tokens"].as_u64(), Some(sum));
+}
+
+#[test]
+fn without_native_tools_there_are_none() {
+    let rig = Rig::with(&[("tectum.toml", "[mcp]\nenabled = false\n")]);
+    assert_eq!(Said::from(rig.run(&["tools", "--json"])).json()["tools"], serde_json::json!([]));
+    assert_eq!(Said::from(rig.run(&["call", "read_file", "path=a"])).code, 4);
+}
+
+#[test]
+fn version() {
+    let rig = Rig::new();
+    let expect = concat!("tectum ", env!("CARGO_PKG_VERSION"), "\n");
+    Said::from(rig.run(&["version"])).gives(expect);
+    Said::from(rig.run(&["--version"])).gives(expect);
+    assert_eq!(Said::from(rig.run(&["version", "--json"])).json()["version"], env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn completions_for_every_shell() {
+    let rig = Rig::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let said = Said::from(rig.run(&["completions", shell]));
+        assert!(said.code == 0 && said.out.contains("tectum"), "{shell}");
+    }
+    assert_eq!(Said::from(rig.run(&["completions", "csh"])).code, 2);
+}
+
+#[test]
+fn wrong_usage_ends_with_two() {
+    let rig = Rig::new();
+    for args in [&["nonsense"] as &[&str], &[], &["call"], &["tools", "--nope"], &["-q", "-v", "tools"]] {
+        let said = Said::from(rig.run(args));
+        assert!(said.code == 2 && said.out.is_empty() && !said.err.is_empty(), "{args:?}: {}", said.err);
+    }
+    let error = Said::from(rig.run(&["nonsense", "--json"])).error();
+    assert_eq!(
+        (&error["kind"], &error["message"]),
+        (&"usage".into(), &"unrecognized subcommand 'nonsense'".into())
+    );
+}
+
+#[test]
+fn colour_is_for_those_who_want_it() {
+    let rig = Rig::new();
+    let painted = |args: &[&str]| String::from_utf8_lossy(&rig.run(args).stdout).contains('\u{1b}');
+    assert!(!painted(&["tools"]));
+    assert!(painted(&["tools", "--color", "always"]));
+    assert!(!painted(&["tools", "--color", "always", "--json"]));
+    let mut command = rig.tectum();
+    let output =
+        command.args(["call", "nope", "--color=always"]).stdin(Stdio::null()).output().expect("runs");
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("\u{1b}[1;31merror:"), "{output:?}");
+}
+
+#[test]
+fn logs_go_to_standard_error_and_only_when_asked() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    Said::from(rig.run(&["call", "read_file", "path=a.txt"])).gives("one\n");
+    for (name, value, warns) in [("TECTUM_LOG", "trace", false), ("TECTUM_LOG", "=[", true)] {
+        let mut command = rig.tectum();
+        command.env(name, value).args(["call", "read_file", "path=a.txt"]);
+        let said = Said::from(command.output().expect("runs"));
+        assert_eq!((said.code, said.out.as_str()), (0, "one\n"));
+        assert_eq!(said.err.contains("TECTUM_LOG is not understood"), warns, "{value}: {}", said.err);
+    }
+}

@@ -1,0 +1,126 @@
+//! `tectum config check`: right, or every mistake with its place and what to write.
+
+use crate::{cli_said::Said, rig::Rig};
+
+fn check(toml: &str, expect: &str) {
+    let rig = Rig::with(&[("tectum.toml", toml)]);
+    Said::from(rig.run(&["config", "check"])).fails(2, expect);
+}
+
+#[test]
+fn no_file_and_an_empty_file_are_right() {
+    for rig in [Rig::new(), Rig::with(&[("tectum.toml", "")])] {
+        let project = rig.project().canonicalize().expect("there");
+        let expect = format!("ok: the settings for {} are right\n", project.display());
+        Said::from(rig.run(&["config", "check"])).gives(&expect);
+        Said::from(rig.run(&["-q", "config", "check"])).gives("");
+    }
+}
+
+#[test]
+fn a_wrong_key_gets_its_place_and_the_right_one() {
+    check(
+        "[permissions]\ndefualt = \"ask\"\n",
+        "error: tectum.toml:2:1: unknown key in [permissions]: `defualt`\nhint: did you mean `default`?\n",
+    );
+    check(
+        "[workspaces]\nroots = [\".\"]\n",
+        "error: tectum.toml:1:2: unknown key `workspaces`\nhint: did you mean `workspace`?\n",
+    );
+}
+
+#[test]
+fn a_wrong_type_is_told_what_to_write() {
+    check(
+        "[workspace]\nroots = \"src\"\n",
+        "error: tectum.toml:2:9: `workspace.roots` must be a list, got the text \"src\"\nhint: write roots = [\"src\"]\n",
+    );
+    check(
+        "[tools]\nnative = 1\n",
+        "error: tectum.toml:2:10: `tools.native` must be true or false, got the number 1\n\
+         hint: write native = true or native = false\n",
+    );
+}
+
+#[test]
+fn lists_that_would_mean_nothing_are_refused() {
+    check(
+        "[workspace]\nroots = []\n",
+        "error: tectum.toml:2:9: `workspace.roots` is an empty list\n\
+         hint: with no root nothing could be reached; write roots = [\".\"]\n",
+    );
+    check(
+        "[workspace]\ndeny = []\n",
+        "error: tectum.toml:2:8: `workspace.deny` is an empty list\n\
+         hint: an empty list lifts no protection: the built-in names stay closed; remove the line\n",
+    );
+}
+
+#[test]
+fn a_rule_or_pattern_that_is_none_is_told_where() {
+    check(
+        "[permissions]\nallow = [\n  \"read_*\",\n  \"edit_file(src\",\n]\n",
+        "error: tectum.toml:4:3: in `permissions.allow`: `edit_file(src` is not a rule: the `(` is not closed at the end; \
+         write `tool` or `tool(pattern)`\nhint: for example edit_file(src/**)\n",
+    );
+    let rig = Rig::with(&[("tectum.toml", "[workspace]\ndeny = [\"a[\"]\n")]);
+    let said = Said::from(rig.run(&["config", "check"]));
+    assert!(
+        said.err.starts_with("error: tectum.toml:2:9: in `workspace.deny`: `a[` is not a pattern"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
+fn a_root_that_is_not_there_is_told_where_it_was_written() {
+    let rig = Rig::with(&[("tectum.toml", "[workspace]\nroots = [\".\", \"gone\"]\n")]);
+    let said = Said::from(rig.run(&["config", "check"]));
+    assert_eq!(said.code, 2);
+    assert!(said.err.starts_with("error: tectum.toml:2:15: cannot open "), "{}", said.err);
+}
+
+#[test]
+fn all_mistakes_of_all_sources_come_at_once() {
+    let rig = Rig::with(&[("tectum.toml", "version = 9\n[http]\nauth = \"none\"\n[log]\nlevel = 3\n")]);
+    let mut command = rig.tectum();
+    command.env("TECTUM_FILES_DURABILTY", "full").args(["config", "check", "--json"]);
+    let said = Said::from(command.output().expect("runs"));
+    assert_eq!((said.code, said.out.as_str()), (2, ""));
+    let error = said.error();
+    let places: Vec<(u64, u64)> = error["problems"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|problem| Some((problem["line"].as_u64()?, problem["column"].as_u64()?)))
+        .collect();
+    assert_eq!(places, [(1, 11), (3, 1), (5, 9)]);
+    assert_eq!(error["problems"][3]["hint"], "did you mean `TECTUM_FILES_DURABILITY`?");
+    assert_eq!(error["kind"], "config");
+}
+
+#[test]
+fn every_command_refuses_to_run_with_wrong_settings() {
+    let rig = Rig::with(&[("tectum.toml", "x = 1\n"), ("a.txt", "one\n")]);
+    for args in [
+        &["tools"] as &[&str],
+        &["call", "read_file", "path=a.txt"],
+        &["policy", "test", "read_file", "path=a.txt"],
+        &["config", "show"],
+        &["serve"],
+        &["up", "--port", "0"],
+    ] {
+        let said = Said::from(rig.run(args));
+        assert!(said.code == 2 && said.out.is_empty(), "{args:?}: {}", said.out);
+        assert!(said.err.starts_with("error: tectum.toml:1:1: unknown key `x`"), "{args:?}: {}", said.err);
+    }
+}
+
+#[test]
+fn a_file_named_on_the_command_line_must_exist() {
+    let rig = Rig::new();
+    Said::from(rig.run(&["--config", "gone.toml", "config", "check"]))
+        .fails(2, "error: flag --config: there is no file gone.toml\n");
+    Said::from(rig.run(&["-C", "gone", "config", "check"]))
+        .fails(2, "error: flag --dir: cannot serve gone: No such file or directory (os error 2)\n");
+}

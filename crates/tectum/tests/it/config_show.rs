@@ -1,0 +1,95 @@
+//! `tectum config show` and `schema`: what holds, and where it was said.
+#![allow(clippy::disallowed_methods, reason = "files of the test itself")]
+
+use crate::{cli_said::Said, rig::Rig};
+
+const PROJECT: &str = "\
+version = 1
+[workspace]
+deny = [\"*.sqlite\"]
+
+[permissions]
+default = \"ask\"
+allow = [
+  \"read_*\",
+  \"edit_file(src/**)\",
+]
+";
+
+fn rig() -> Rig {
+    let rig = Rig::with(&[("tectum.toml", PROJECT)]);
+    let folder = rig.home().join("config/tectum");
+    std::fs::create_dir_all(&folder).expect("made");
+    std::fs::write(
+        folder.join("tectum.toml"),
+        "[http]\nlisten = \"127.0.0.1:7000\"\n[permissions]\nallow = [\"list_*\"]\n",
+    )
+    .expect("written");
+    rig
+}
+
+#[test]
+fn every_value_tells_where_it_came_from() {
+    let rig = rig();
+    let mut command = rig.tectum();
+    command.env("TECTUM_FILES_DURABILITY", "rename").args(["-v", "config", "show"]);
+    let said = Said::from(command.output().expect("runs"));
+    assert_eq!(said.code, 0, "{}", said.err);
+    let line = |start: &str| -> (String, String) {
+        let line = said.out.lines().find(|line| line.trim_start().starts_with(start)).expect(start);
+        let (value, origin) = line.split_once("  # ").unwrap_or_else(|| panic!("no origin in {line}"));
+        (value.trim().to_owned(), origin.to_owned())
+    };
+    let check = |start: &str, value: &str, origin: &str| {
+        assert_eq!(line(start), (value.to_owned(), origin.to_owned()));
+    };
+    check("version", "version = 1", "tectum.toml:1");
+    check("symlinks", "symlinks = \"inside\"", "default");
+    check("default", "default = \"ask\"", "tectum.toml:6");
+    check("\"list_*\"", "\"list_*\",", "~/config/tectum/tectum.toml:4");
+    check("\"edit_file", "\"edit_file(src/**)\",", "tectum.toml:9");
+    check("listen", "listen = \"127.0.0.1:7000\"", "~/config/tectum/tectum.toml:2");
+    check("durability", "durability = \"rename\"", "env TECTUM_FILES_DURABILITY");
+    check("level", "level = \"info\"", "flag -v");
+    assert!(said.out.contains("# max_output is not set: each tool has its own cap\n"), "{}", said.out);
+}
+
+#[test]
+fn programs_get_values_and_origins() {
+    let json = Said::from(rig().run(&["config", "show", "--json"])).json();
+    assert_eq!(
+        json["permissions"]["default"],
+        serde_json::json!({ "value": "ask", "origin": "tectum.toml:6" })
+    );
+    assert_eq!(
+        json["workspace"]["deny"],
+        serde_json::json!({ "value": ["*.sqlite"], "origins": ["tectum.toml:3"] })
+    );
+    assert_eq!(json["files"]["max_file"]["value"], 64 << 20);
+}
+
+#[test]
+fn what_it_prints_can_be_used_as_a_file() {
+    let rig = rig();
+    let shown = Said::from(rig.run(&["config", "show"])).out;
+    rig.write("shown.toml", &shown);
+    let said = Said::from(rig.run(&["--config", "shown.toml", "config", "check"]));
+    assert_eq!(said.code, 0, "{}", said.err);
+}
+
+#[test]
+fn the_schema_is_one_and_knows_every_table() {
+    let said = Said::from(Rig::new().run(&["config", "schema"]));
+    let schema = said.json();
+    jsonschema::meta::validate(&schema).expect("a schema");
+    for table in ["workspace", "permissions", "tools", "files", "http", "log", "mcp"] {
+        assert_eq!(schema["properties"][table]["additionalProperties"], false, "{table}");
+    }
+}
+
+#[test]
+fn a_broken_file_outside_of_the_directory_is_not_read() {
+    let rig = Rig::with(&[("tectum.toml", "broken ="), ("sub/a.txt", "one\n")]);
+    assert_eq!(Said::from(rig.run(&["config", "show"])).code, 2);
+    Said::from(rig.run(&["-C", "sub", "call", "read_file", "path=a.txt"])).gives("one\n");
+}

@@ -1,0 +1,87 @@
+//! A writer killed at any system call leaves the old file or the new one.
+
+use std::{collections::BTreeMap, process::Stdio};
+
+use crate::rig::Rig;
+
+/// Large enough that writing it takes more than one moment, and easy to tell apart.
+fn old() -> String {
+    (0..4000).map(|line| format!("line {line} of the old content\n")).collect()
+}
+
+#[test]
+fn heavy_a_kill_at_every_system_call_leaves_old_or_new() {
+    let content = old();
+    for (tool, args, after) in [
+        ("edit_file", vec!["path=a.txt", "old_string=line 7 of", "new_string=line seven of"], content.replace("line 7 of", "line seven of")),
+        ("set_file_slice", vec!["path=a.txt", "start_line=1", "end_line=1", "new_content=first"], content.replacen("line 0 of the old content", "first", 1)),
+        ("write_file", vec!["path=a.txt", "content=new"], "new".to_owned()),
+    ] {
+        let mut tried = 0;
+        for (call, times) in system_calls(tool, &args) {
+            for nth in 1..=times {
+                let rig = Rig::with(&[("a.txt", &content)]);
+                let inject = format!("inject={call}:signal=KILL:when={nth}");
+                let run = strace(&rig, tool, &args, &["-e", &format!("trace={call}"), "-e", &inject]);
+                let now = rig.read("a.txt");
+                assert!(now == content || now == after, "{tool} killed at {call} #{nth}: neither old nor new ({} bytes)", now.len());
+                assert!(!run || now == after, "{tool}: success was reported, {call} #{nth}, and the file is old");
+                let left: Vec<_> = std::fs::read_dir(rig.project()).expect("readable").flatten().map(|e| e.file_name()).collect();
+                assert!(left.len() <= 2, "more than one temporary file: {left:?}");
+                tried += 1;
+            }
+        }
+        assert!(tried > 20, "{tool}: only {tried} system calls were tried");
+    }
+}
+
+#[test]
+fn heavy_a_failing_disk_leaves_the_old_file_and_an_error() {
+    let content = old();
+    let args = ["path=a.txt", "old_string=line 7 of", "new_string=line seven of"];
+    for (call, error) in [("write", "ENOSPC"), ("write", "EIO"), ("write", "EDQUOT"), ("fsync", "EIO"), ("renameat", "EIO"), ("renameat", "ENOSPC"), ("fchmod", "EPERM")] {
+        let rig = Rig::with(&[("a.txt", &content)]);
+        // Only calls on the project's own files may fail; the report goes out as usual.
+        let path = rig.project().join("a.txt");
+        let inject = format!("inject={call}:error={error}:when=1");
+        let _ = path;
+        let ok = strace(&rig, "edit_file", &args, &["-e", &format!("trace={call}"), "-e", &inject]);
+        assert!(!ok, "{call} {error}: success was reported");
+        assert_eq!(rig.read("a.txt"), content, "{call} {error}");
+        let left: Vec<_> = std::fs::read_dir(rig.project()).expect("readable").flatten().map(|e| e.file_name()).collect();
+        assert_eq!(left, ["a.txt"], "{call} {error}: something was left behind");
+    }
+}
+
+/// How often each system call is made in a run that is left alone. Reading and memory cannot
+/// change a file, so only calls that could are counted.
+fn system_calls(tool: &str, args: &[&str]) -> BTreeMap<String, usize> {
+    const COULD_CHANGE: &[&str] = &[
+        "openat", "openat2", "write", "pwrite64", "writev", "fsync", "fdatasync", "rename", "renameat", "renameat2",
+        "unlink", "unlinkat", "link", "linkat", "mkdir", "mkdirat", "ftruncate", "fchmod", "fchown", "flock",
+        "fsetxattr", "close", "statx", "newfstatat",
+    ];
+    let rig = Rig::with(&[("a.txt", &old())]);
+    let log = rig.outside().join("calls");
+    let log_name = log.to_str().expect("text").to_owned();
+    assert!(strace(&rig, tool, args, &["-o", &log_name]), "the run that is left alone succeeds");
+    let mut counts = BTreeMap::new();
+    for line in std::fs::read_to_string(log).expect("readable").lines() {
+        if let Some((name, _)) = line.split_once('(')
+            && COULD_CHANGE.contains(&name)
+        {
+            *counts.entry(name.to_owned()).or_insert(0) += 1;
+        }
+    }
+    counts
+}
+
+fn strace(rig: &Rig, tool: &str, args: &[&str], options: &[&str]) -> bool {
+    let mut command = rig.command("strace");
+    if !options.contains(&"-o") {
+        command.args(["-o", "/dev/null"]);
+    }
+    command.args(options).arg(env!("CARGO_BIN_EXE_tectum")).arg("call").arg(tool).args(args);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().expect("strace runs").success()
+}

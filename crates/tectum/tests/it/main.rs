@@ -1,0 +1,15 @@
+//! The real binary, by its real protocols.
+
+mod cli_call;
+mod cli_help;
+mod cli_policy;
+mod cli_said;
+mod cli_tools;
+mod cli_up;
+mod config_check;
+mod config_show;
+mod kill;
+mod outside_clients;
+mod rig;
+mod serve_http;
+mod serve_stdio;

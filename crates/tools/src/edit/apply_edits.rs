@@ -1,0 +1,251 @@
+//! `apply_edits`: many edits of many files, all of them or none.
+
+use std::{collections::BTreeMap, fmt::Write, sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    Card, Ctx, Effect, Fault, Reply, Subject, Tool, Wants, World,
+    security::{Access, Batch, Change, RawPath},
+};
+
+use super::{
+    diff,
+    draft::Draft,
+    pen::{Pen, check_revision, closing, missing},
+};
+use crate::text::revision;
+
+/// Edits in one call: a larger change is better seen in parts.
+const MOST_EDITS: usize = 500;
+/// Files whose diff is shown; the others are named.
+const SHOWN_FILES: usize = 25;
+
+/// Edits many files at once.
+#[derive(Clone, Debug)]
+pub struct ApplyEdits {
+    pen: Arc<Pen>,
+}
+
+impl ApplyEdits {
+    /// With this pen.
+    pub fn new(pen: Arc<Pen>) -> Self {
+        Self { pen }
+    }
+}
+
+/// Make many edits in one or more files: all of them, or none if any cannot be made. Edits of
+/// the same file are made in the given order, each on what the one before left. Each old_string
+/// must fit exactly one place, unless replace_all is true. An empty old_string makes a new file.
+/// Every edit that fails is named, so all can be corrected at once.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The edits, at most 500.
+    #[schemars(length(min = 1, max = 500))]
+    pub edits: Vec<Edit>,
+    /// Revisions from earlier replies, by path. If a file no longer has its revision, nothing
+    /// is changed.
+    #[serde(default)]
+    pub revisions: BTreeMap<String, String>,
+    /// Only show what would change.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// One edit.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Edit {
+    /// File inside the project.
+    pub path: RawPath,
+    /// The text to replace, copied from the file; empty to make a new file.
+    pub old_string: String,
+    /// What takes its place; empty to delete it.
+    pub new_string: String,
+    /// Replace every occurrence.
+    #[serde(default)]
+    pub replace_all: bool,
+}
+
+/// What was changed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// The files, in the order of their first edit.
+    pub files: Vec<FileDone>,
+    /// True when nothing was written.
+    pub dry_run: bool,
+    /// What undo_edit takes to undo all of it; absent when nothing was written or kept.
+    pub undo: Option<String>,
+}
+
+/// One file that was changed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FileDone {
+    /// The file.
+    pub path: String,
+    /// True when it is new.
+    pub created: bool,
+    /// How many edits were made in it.
+    pub edits: usize,
+    /// What changed, as a unified diff. A long one is cut and says so.
+    pub diff: String,
+    /// Names the content the file has now.
+    pub revision: String,
+}
+
+impl Tool for ApplyEdits {
+    type Args = Args;
+    type Output = Output;
+    const CARD: Card = Card {
+        name: "apply_edits",
+        title: "Apply edits",
+        effect: Effect::Change,
+        world: World::Project,
+        idempotent: false,
+        primary: "",
+        deadline: Duration::from_secs(30),
+        max_output: 256 * 1024,
+    };
+
+    fn wants(&self, args: &Args) -> Wants {
+        let paths = distinct(&args.edits).into_iter().map(|path| (path.clone(), Access::Write)).collect();
+        Wants { subject: Subject::None, paths }
+    }
+
+    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        let pen = self.pen.clone();
+        ctx.blocking(move |ctx| apply(&pen, ctx, &args)).await
+    }
+}
+
+/// The paths as they were typed, each once.
+fn distinct(edits: &[Edit]) -> Vec<&RawPath> {
+    let mut paths: Vec<&RawPath> = Vec::new();
+    for edit in edits {
+        if !paths.contains(&&edit.path) {
+            paths.push(&edit.path);
+        }
+    }
+    paths
+}
+
+fn apply(pen: &Pen, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
+    if args.edits.is_empty() || args.edits.len() > MOST_EDITS {
+        return Err(Fault::invalid(format!("edits must be 1 to {MOST_EDITS}, not {}", args.edits.len())));
+    }
+    // Several spellings may lead to one file: what counts is where they lead.
+    let mut files = Vec::new();
+    let mut slot_of: BTreeMap<&RawPath, usize> = BTreeMap::new();
+    for (index, raw) in distinct(&args.edits).into_iter().enumerate() {
+        let path = ctx.path(index)?;
+        let known = files.iter().position(|(other, _)| *other == path.absolute());
+        slot_of.insert(raw, known.unwrap_or(files.len()));
+        if known.is_none() {
+            files.push((path.absolute(), path));
+        }
+    }
+    let paths: Vec<_> = files.into_iter().map(|(_, path)| path).collect();
+    let batch = Batch::open(&paths, pen.max_file)?;
+    let mut drafts: Vec<Draft> =
+        batch.slots().iter().map(|slot| Draft::new(slot.path().name(), slot.current())).collect();
+
+    let mut problems = Problems::default();
+    for (raw, believed) in &args.revisions {
+        let path = RawPath::new(raw.as_str());
+        let outcome = match slot_of.get(&path).map(|slot| &batch.slots()[*slot]) {
+            None => Err(Fault::invalid("no edit names this path")),
+            Some(slot) => match slot.current() {
+                None => Err(missing(&slot.path().name())),
+                Some(current) => check_revision(&slot.path().name(), current, Some(believed)),
+            },
+        };
+        problems.note(|| format!("revisions[{path}]"), outcome);
+    }
+    for (index, edit) in args.edits.iter().enumerate() {
+        ctx.check()?;
+        let outcome = drafts[slot_of[&edit.path]].apply(&edit.old_string, &edit.new_string, edit.replace_all);
+        problems.note(|| format!("edits[{index}]"), outcome);
+    }
+    for draft in &drafts {
+        problems.note(|| draft.name.clone(), draft.check());
+    }
+    problems.settle()?;
+    finish(pen, ctx, batch, drafts, args)
+}
+
+fn finish(
+    pen: &Pen,
+    ctx: &Ctx,
+    batch: Batch<'_>,
+    drafts: Vec<Draft>,
+    args: &Args,
+) -> Result<Reply<Output>, Fault> {
+    let count = drafts.len();
+    let limit =
+        diff::Limit { lines: (160 / count).clamp(6, 40), bytes: (16 * 1024 / count).clamp(512, 4 * 1024) };
+    let (mut files, mut changes) = (Vec::new(), Vec::new());
+    for (index, draft) in drafts.into_iter().enumerate() {
+        let diff = if index < SHOWN_FILES { draft.diff(limit) } else { String::new() };
+        let (path, created, edits) = (draft.name.clone(), draft.is_new(), draft.edits);
+        let was = draft.revision_before();
+        let bytes = draft.into_bytes();
+        let revision = if args.dry_run { was } else { revision(&bytes) };
+        files.push(FileDone { path, created, edits, diff, revision });
+        changes.push(Change::Write(bytes));
+    }
+    let undo = if args.dry_run { None } else { pen.commit(ctx, batch, changes)? };
+    let output = Output { files, dry_run: args.dry_run, undo };
+    Ok(Reply::new(tell(&output, args.edits.len()), output))
+}
+
+fn tell(output: &Output, edits: usize) -> String {
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let files = output.files.len();
+    let verb = if output.dry_run { "Would apply" } else { "Applied" };
+    let mut text = format!("{verb} {edits} edit{} to {files} file{}\n", plural(edits), plural(files));
+    for file in &output.files {
+        let created = if file.created { " (new)" } else { "" };
+        let revision =
+            if file.revision.is_empty() { String::new() } else { format!(", revision {}", file.revision) };
+        let _ = writeln!(text, "{}{created}: {} edit{}{revision}", file.path, file.edits, plural(file.edits));
+    }
+    output.files.iter().for_each(|file| text.push_str(&file.diff));
+    if files > SHOWN_FILES {
+        let _ = writeln!(text, "… the diffs of {} more files are not shown", files - SHOWN_FILES);
+    }
+    text.push_str(&closing("", output.undo.as_deref(), output.dry_run));
+    text
+}
+
+/// Everything that went wrong, told at once.
+#[derive(Default)]
+struct Problems {
+    faults: Vec<(String, Fault)>,
+}
+
+impl Problems {
+    fn note<T>(&mut self, place: impl FnOnce() -> String, outcome: Result<T, Fault>) {
+        if let Err(fault) = outcome {
+            self.faults.push((place(), fault));
+        }
+    }
+
+    fn settle(self) -> Result<(), Fault> {
+        let count = self.faults.len();
+        let mut faults = self.faults.into_iter();
+        let Some((place, mut first)) = faults.next() else { return Ok(()) };
+        first.message = format!("{place}: {}", first.message);
+        for (place, fault) in faults {
+            let _ = write!(first.message, "\n{place}: {}", fault.message);
+            if fault.kind != first.kind {
+                first.kind = tectum_core::FaultKind::Conflict;
+            }
+        }
+        if count > 1 {
+            first.message = format!("{count} problems, so nothing was changed:\n{}", first.message);
+            first.hint = Some("correct all of them and send the whole batch again".into());
+        }
+        Err(first)
+    }
+}

@@ -1,0 +1,106 @@
+//! `delete_file`: takes a file, a link or a directory away.
+
+use std::{sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    security::{Access, Batch, Change, Kind, PathError, RawPath, SafePath},
+};
+
+use super::pen::{Pen, closing, missing};
+
+/// The largest file that is kept for undo when it goes, in bytes. A larger one is deleted
+/// without reading it.
+pub(super) const LARGEST_IMAGE: u64 = 8 * 1024 * 1024;
+
+/// Deletes things.
+#[derive(Clone, Debug)]
+pub struct DeleteFile {
+    pen: Arc<Pen>,
+}
+
+impl DeleteFile {
+    /// With this pen.
+    pub fn new(pen: Arc<Pen>) -> Self {
+        Self { pen }
+    }
+}
+
+/// Delete a file, a symbolic link (never what it points to) or a directory. A directory that
+/// holds anything needs recursive=true. Deleted files up to 8 MiB can be brought back with
+/// undo_edit; links and directories cannot.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// What to delete.
+    pub path: RawPath,
+    /// Delete a directory with all it holds.
+    #[serde(default)]
+    pub recursive: bool,
+}
+
+/// What was deleted.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// Its name.
+    pub path: String,
+    /// What it was: `file`, `directory`, `symbolic link`, …
+    pub kind: String,
+    /// What undo_edit takes to bring it back; absent when it cannot be brought back.
+    pub undo: Option<String>,
+}
+
+impl Tool for DeleteFile {
+    type Args = Args;
+    type Output = Output;
+    const CARD: Card = Card {
+        name: "delete_file",
+        title: "Delete file",
+        effect: Effect::Change,
+        world: World::Project,
+        idempotent: false,
+        primary: "path",
+        deadline: Duration::from_secs(30),
+        max_output: 256 * 1024,
+    };
+
+    fn wants(&self, args: &Args) -> Wants {
+        Wants::path(&args.path, Access::Remove)
+    }
+
+    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        let pen = self.pen.clone();
+        ctx.blocking(move |ctx| delete(&pen, ctx, args.recursive)).await
+    }
+}
+
+fn delete(pen: &Pen, ctx: &Ctx, recursive: bool) -> Result<Reply<Output>, Fault> {
+    let path = ctx.path(0)?;
+    let name = path.name();
+    let kind = path.kind().ok_or_else(|| missing(&name))?;
+    let undo = match kind {
+        Kind::File => delete_kept(pen, ctx, path)?,
+        _ => {
+            path.remove(recursive, pen.durability)?;
+            None
+        }
+    };
+    let text = format!("Deleted {kind} {name}\n{}", closing("", undo.as_deref(), false));
+    Ok(Reply::new(text, Output { path: name, kind: kind.to_string(), undo }))
+}
+
+fn delete_kept(pen: &Pen, ctx: &Ctx, path: &SafePath) -> Result<Option<String>, Fault> {
+    match Batch::open(&[path], LARGEST_IMAGE) {
+        Ok(batch) => match batch.slots()[0].current() {
+            Some(_) => pen.commit(ctx, batch, vec![Change::Delete]),
+            None => Err(missing(&path.name())),
+        },
+        Err(PathError::TooLarge { .. }) => {
+            path.remove(false, pen.durability)?;
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,150 @@
+//! What an edit changed, as a short unified diff.
+
+use std::{
+    borrow::Cow,
+    fmt::Write,
+    ops::Range,
+    time::{Duration, Instant},
+};
+
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
+
+use crate::text::{Lines, body};
+
+/// Unchanged lines shown around a change.
+const CONTEXT: usize = 3;
+/// How long the shortest diff is looked for; after that a longer one will do.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// Characters shown of one line.
+const LINE: usize = 240;
+
+/// How much of a diff a reply carries.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limit {
+    pub(super) lines: usize,
+    pub(super) bytes: usize,
+}
+
+/// Enough to see what happened; the file itself has the rest.
+pub(super) const REPLY: Limit = Limit { lines: 40, bytes: 4 * 1024 };
+
+/// The difference between two texts of one file, with a note where it was cut.
+pub(super) fn unified(name: &str, before: &str, after: &str, limit: Limit) -> String {
+    let (before, after) = (split(before), split(after));
+    let deadline = Instant::now() + PATIENCE;
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, &before, &after, Some(deadline));
+    let groups = group_diff_ops(ops, CONTEXT);
+    let mut diff = Diff { text: format!("--- {name}\n+++ {name}\n"), limit, lines: 0, left: 0 };
+    for group in groups.iter().filter(|group| !group.is_empty()) {
+        let (old, new) = (extent(group, DiffOp::old_range), extent(group, DiffOp::new_range));
+        diff.push("", &format!("@@ -{} +{} @@", place(&old), place(&new)));
+        for op in group {
+            let (old, new) = (&before[op.old_range()], &after[op.new_range()]);
+            if op.tag() == DiffTag::Equal {
+                old.iter().for_each(|line| diff.line(" ", line, 0));
+                continue;
+            }
+            let same = |index: usize| match (old.get(index), new.get(index)) {
+                (Some(old), Some(new)) => old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count(),
+                _ => 0,
+            };
+            old.iter().enumerate().for_each(|(index, line)| diff.line("-", line, same(index)));
+            new.iter().enumerate().for_each(|(index, line)| diff.line("+", line, same(index)));
+        }
+    }
+    diff.finish()
+}
+
+fn split(text: &str) -> Vec<&str> {
+    let lines = Lines::of(text);
+    (1..=lines.count()).filter_map(|number| lines.range(number)).map(|range| &text[range]).collect()
+}
+
+fn extent(group: &[DiffOp], side: impl Fn(&DiffOp) -> Range<usize>) -> Range<usize> {
+    let start = group.first().map_or(0, |op| side(op).start);
+    start..group.last().map_or(start, |op| side(op).end)
+}
+
+/// `first,count` as a hunk's header writes it: an empty range stands after a line.
+fn place(range: &Range<usize>) -> String {
+    match range.len() {
+        0 => format!("{},0", range.start),
+        1 => format!("{}", range.start + 1),
+        count => format!("{},{count}", range.start + 1),
+    }
+}
+
+/// A line, or what is around its first difference if it is very long.
+fn cut(line: &str, same: usize) -> Cow<'_, str> {
+    let mut places = line.char_indices().map(|(at, _)| at);
+    if places.clone().nth(LINE).is_none() {
+        return line.into();
+    }
+    let skipped = same.saturating_sub(LINE / 3);
+    let start = places.nth(skipped).unwrap_or(0);
+    let end = line[start..].char_indices().nth(LINE).map_or(line.len(), |(at, _)| start + at);
+    let (before, after) = (if start > 0 { "…" } else { "" }, if end < line.len() { "…" } else { "" });
+    format!("{before}{}{after} ({} bytes)", &line[start..end], line.len()).into()
+}
+
+struct Diff {
+    text: String,
+    limit: Limit,
+    lines: usize,
+    left: usize,
+}
+
+impl Diff {
+    fn line(&mut self, sign: &str, line: &str, same: usize) {
+        self.push(sign, &cut(body(line), same));
+        if body(line).len() == line.len() {
+            self.push("", "\\ No newline at end of file");
+        }
+    }
+
+    fn push(&mut self, sign: &str, line: &str) {
+        if self.left > 0 || self.lines == self.limit.lines || self.text.len() + line.len() > self.limit.bytes
+        {
+            self.left += 1;
+            return;
+        }
+        self.lines += 1;
+        let _ = writeln!(self.text, "{sign}{line}");
+    }
+
+    fn finish(mut self) -> String {
+        if self.left > 0 {
+            let _ = writeln!(self.text, "… diff cut here: {} more lines", self.left);
+        }
+        self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_shown_with_its_surroundings() {
+        let before = "1\n2\n3\n4\n5\n6\n7\n8\n9";
+        let after = "1\n2\n3\n4\nfive\n6\n7\n8\n9";
+        let expect = "--- a\n+++ a\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n";
+        assert_eq!(unified("a", before, after, REPLY), expect);
+        let expect = "--- a\n+++ a\n@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n";
+        assert_eq!(unified("a", "a\n", "a", REPLY), expect);
+        assert_eq!(unified("a", "", "x\n", REPLY), "--- a\n+++ a\n@@ -0,0 +1 @@\n+x\n");
+    }
+
+    #[test]
+    fn a_long_diff_says_that_it_was_cut() {
+        let after: String = (0..100).map(|number| format!("{number}\n")).collect();
+        let diff = unified("a", "", &after, REPLY);
+        assert!(diff.ends_with("+38\n… diff cut here: 61 more lines\n"), "{diff}");
+        let diff = unified("a", "", &"x".repeat(100_000), REPLY);
+        assert!(diff.len() < 5_000 && diff.contains("… (100000 bytes)"), "{diff}");
+        // The change in a very long line is shown, wherever it is.
+        let long = "x".repeat(50_000);
+        let diff = unified("a", &format!("{long}old{long}"), &format!("{long}new{long}"), REPLY);
+        assert!(diff.contains("xoldx") && diff.contains("xnewx"), "{diff}");
+    }
+}

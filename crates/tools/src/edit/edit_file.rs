@@ -1,0 +1,130 @@
+//! `edit_file`: replaces a text in a file by another.
+
+use std::{fmt::Write, sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    security::{Access, RawPath},
+};
+
+use super::{
+    matching::{self, Count, Search, Tier},
+    pen::{Pen, Terms, Written},
+};
+
+/// Lines a reply names.
+const NAMED_LINES: usize = 20;
+
+/// Replaces text.
+#[derive(Clone, Debug)]
+pub struct EditFile {
+    pen: Arc<Pen>,
+}
+
+impl EditFile {
+    /// With this pen.
+    pub fn new(pen: Arc<Pen>) -> Self {
+        Self { pen }
+    }
+}
+
+/// Replace a text in a file. old_string must fit exactly one place, unless replace_all or
+/// expected_count says otherwise. Every byte outside that place stays as it is: encoding, line
+/// ends, indentation, byte order mark. If nothing fits exactly, differences in line ends,
+/// trailing blanks, indentation and typographic punctuation are forgiven, one after the other,
+/// and the reply says so. On a miss the reply names the nearest place and the first line that
+/// differs, and nothing is changed.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// File inside the project.
+    pub path: RawPath,
+    /// The text to replace, copied from the file without line numbers.
+    pub old_string: String,
+    /// What takes its place; empty to delete it.
+    pub new_string: String,
+    /// Replace every occurrence.
+    #[serde(default)]
+    pub replace_all: bool,
+    /// Replace exactly this many occurrences; any other number is an error.
+    #[schemars(range(min = 1))]
+    pub expected_count: Option<usize>,
+    /// A revision from an earlier reply. If the file no longer has it, nothing is changed.
+    pub revision: Option<String>,
+    /// Only show what would change.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// What was replaced.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// How many places were replaced.
+    pub replacements: usize,
+    /// The lines where the first of them began, before the edit.
+    pub lines: Vec<usize>,
+    /// How the text was found.
+    pub matched: Tier,
+    /// The file now.
+    #[serde(flatten)]
+    pub written: Written,
+}
+
+impl Tool for EditFile {
+    type Args = Args;
+    type Output = Output;
+    const CARD: Card = Card {
+        name: "edit_file",
+        title: "Edit file",
+        effect: Effect::Change,
+        world: World::Project,
+        idempotent: false,
+        primary: "path",
+        deadline: Duration::from_secs(30),
+        max_output: 256 * 1024,
+    };
+
+    fn wants(&self, args: &Args) -> Wants {
+        Wants::path(&args.path, Access::Write)
+    }
+
+    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        let pen = self.pen.clone();
+        ctx.blocking(move |ctx| edit(&pen, ctx, args)).await
+    }
+}
+
+fn edit(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+    let count = Count::of(args.replace_all, args.expected_count);
+    let terms = Terms { revision: args.revision, dry_run: args.dry_run };
+    let search = Search { old: &args.old_string, new: &args.new_string, count };
+    let (written, (replacements, mut lines, matched, encoding)) = pen.revise(ctx, &terms, |name, file| {
+        let found = matching::find(name, file, &search)?;
+        let after = file.edited(&found.edits)?;
+        Ok((after, (found.edits.len(), found.lines, found.tier, file.facts().encoding)))
+    })?;
+    let verb = if written.dry_run { "Would edit" } else { "Edited" };
+    let mut text = format!("{verb} {}: {}\n", written.path, places(replacements, &lines));
+    if let Some(note) = matched.note() {
+        let _ = writeln!(text, "Note: {note}.");
+    }
+    if encoding != crate::text::Encoding::Utf8 {
+        let _ = writeln!(text, "Encoding: {encoding}, kept.");
+    }
+    text.push_str(&written.closing());
+    lines.truncate(NAMED_LINES);
+    Ok(Reply::new(text, Output { replacements, lines, matched, written }))
+}
+
+/// `2 replacements at lines 3, 9`.
+pub(super) fn places(replacements: usize, lines: &[usize]) -> String {
+    let named: Vec<_> = lines.iter().take(NAMED_LINES).map(usize::to_string).collect();
+    let plural = if replacements == 1 { "" } else { "s" };
+    let more = match lines.len().saturating_sub(NAMED_LINES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{replacements} replacement{plural} at line{plural} {}{more}", named.join(", "))
+}

@@ -1,0 +1,223 @@
+//! Finding the text an edit means: exactly first, then with growing tolerance, and never at
+//! two places when one was meant.
+
+use std::ops::Range;
+
+use memchr::memmem;
+use schemars::JsonSchema;
+use serde::Serialize;
+use tectum_core::Fault;
+
+use super::{
+    indentation, nearest,
+    view::{Care, View},
+};
+use crate::text::TextFile;
+
+/// A text to be found and what takes its place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Search<'a> {
+    pub(super) old: &'a str,
+    pub(super) new: &'a str,
+    pub(super) count: Count,
+}
+
+/// How many places are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Count {
+    One,
+    All,
+    Exactly(usize),
+}
+
+impl Count {
+    pub(super) fn of(replace_all: bool, expected: Option<usize>) -> Self {
+        match expected {
+            Some(count) => Self::Exactly(count),
+            None if replace_all => Self::All,
+            None => Self::One,
+        }
+    }
+}
+
+/// How a text was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// Byte for byte.
+    Exact,
+    /// After taking `\r\n`, `\n` and `\r` for the same.
+    LineEnds,
+    /// After ignoring blanks at the ends of lines.
+    TrailingSpace,
+    /// With other indentation; the new text was indented as the file is.
+    Indentation,
+    /// After taking curly quotes, dashes and special spaces for their plain forms.
+    Punctuation,
+}
+
+impl Tier {
+    /// What a reply says about a match that was not exact.
+    pub(super) fn note(self) -> Option<&'static str> {
+        match self {
+            Self::Exact => None,
+            Self::LineEnds => Some("matched ignoring line ends; the file's own were kept"),
+            Self::TrailingSpace => Some("matched ignoring blanks at line ends"),
+            Self::Indentation => {
+                Some("matched with other indentation; the new text was indented like the file")
+            }
+            Self::Punctuation => Some("matched taking typographic quotes, dashes and spaces for plain ones"),
+        }
+    }
+}
+
+/// Where the text is, and the edits that replace it.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) tier: Tier,
+    pub(super) edits: Vec<(Range<usize>, String)>,
+    /// The lines where the matches begin.
+    pub(super) lines: Vec<usize>,
+}
+
+/// One place: the whole match, and the part of it that really changes.
+pub(super) struct Hit {
+    pub(super) span: Range<usize>,
+    pub(super) edit: (Range<usize>, String),
+}
+
+/// Finds the text in a file known to the reader by this name.
+pub(super) fn find(name: &str, file: &TextFile, search: &Search<'_>) -> Result<Found, Fault> {
+    // Whoever read the file as a whole may quote its byte order mark, which is no text.
+    let unmarked =
+        |text| if file.facts().bom { str::strip_prefix(text, '\u{feff}').unwrap_or(text) } else { text };
+    let search = &Search { old: unmarked(search.old), new: unmarked(search.new), count: search.count };
+    if search.old.is_empty() {
+        return Err(Fault::invalid("old_string is empty, so there is no place to edit")
+            .hint("quote the text to replace; set_file_slice inserts lines, write_file makes a new file"));
+    }
+    if search.old == search.new {
+        return Err(Fault::invalid("old_string and new_string are the same, so nothing would change"));
+    }
+    for tier in [Tier::Exact, Tier::LineEnds, Tier::TrailingSpace, Tier::Indentation, Tier::Punctuation] {
+        let hits = hits(file, search, tier);
+        if !hits.is_empty() {
+            let lines: Vec<_> = hits.iter().map(|hit| file.lines().at(hit.span.start)).collect();
+            check_count(name, search.count, &lines)?;
+            return Ok(Found { tier, lines, edits: hits.into_iter().map(|hit| hit.edit).collect() });
+        }
+    }
+    Err(nearest::not_found(name, file, search))
+}
+
+fn check_count(name: &str, count: Count, lines: &[usize]) -> Result<(), Fault> {
+    /// Enough to choose from; the total is said as well.
+    const SHOWN: usize = 5;
+    let found = lines.len();
+    let meant = match count {
+        Count::One => 1,
+        Count::All => return Ok(()),
+        Count::Exactly(count) => count,
+    };
+    if found == meant {
+        return Ok(());
+    }
+    let shown: Vec<_> = lines.iter().take(SHOWN).map(usize::to_string).collect();
+    let rest = match found.saturating_sub(SHOWN) {
+        0 => String::new(),
+        rest => format!(" and {rest} more"),
+    };
+    let (times, places) = if found == 1 { ("once", "line") } else { ("times", "lines") };
+    let times = if found == 1 { times.to_owned() } else { format!("{found} {times}") };
+    let message = format!(
+        "old_string occurs {times} in {name} ({places} {}{rest}), not {}; nothing was changed",
+        shown.join(", "),
+        if meant == 1 { "once".to_owned() } else { format!("{meant} times") },
+    );
+    Err(Fault::conflict(message).hint(match count {
+        Count::Exactly(_) => "look at these lines and correct expected_count or old_string",
+        _ => "add neighbouring lines to old_string until it fits one place, or pass replace_all=true",
+    }))
+}
+
+fn hits(file: &TextFile, search: &Search<'_>, tier: Tier) -> Vec<Hit> {
+    let text = file.text();
+    let ascii = text.is_ascii() && search.old.is_ascii();
+    let has_returns = |text: &str| memchr::memchr(b'\r', text.as_bytes()).is_some();
+    match tier {
+        Tier::Exact => exact(text, search),
+        // Views that would show the text as it is are not made.
+        Tier::LineEnds if !has_returns(text) && !has_returns(search.old) => Vec::new(),
+        Tier::LineEnds => seen(text, search, Care::LineEnds),
+        _ if search.old.trim().is_empty() => Vec::new(),
+        Tier::TrailingSpace => seen(text, search, Care::TrailingSpace),
+        Tier::Indentation => indentation::hits(file, search),
+        Tier::Punctuation if ascii => Vec::new(),
+        Tier::Punctuation => seen(text, search, Care::Punctuation),
+    }
+}
+
+fn exact(text: &str, search: &Search<'_>) -> Vec<Hit> {
+    let change = common(search.old, search.new);
+    memmem::find_iter(text.as_bytes(), search.old.as_bytes())
+        .map(|start| start..start + search.old.len())
+        // Half of a `\r\n` is no place to cut.
+        .filter(|span| !inside_line_end(text, span.start) && !inside_line_end(text, span.end))
+        .map(|span| Hit {
+            edit: (
+                span.start + change.old.start..span.start + change.old.end,
+                search.new[change.new.clone()].to_owned(),
+            ),
+            span,
+        })
+        .collect()
+}
+
+fn seen(text: &str, search: &Search<'_>, care: Care) -> Vec<Hit> {
+    let (file, old) = (View::of(text, care), View::of(search.old, care));
+    let change = common(search.old, search.new);
+    let (from, to) = (old.seen(change.old.start), old.seen(change.old.end));
+    let ends_line = |end: usize| matches!(file.text.as_bytes().get(end), None | Some(b'\n'));
+    memmem::find_iter(file.text.as_bytes(), old.text.as_bytes())
+        .filter(|start| !old.ends_line || ends_line(start + old.text.len()))
+        .map(|start| {
+            let end = start + old.text.len();
+            let end_of_match = if old.ends_line { file.start_of(end) } else { file.end_of(end) };
+            let span = file.start_of(start)..end_of_match;
+            // What old and new text share at both ends stays as the file has it.
+            let first = if from == 0 { span.start } else { file.end_of(start + from) };
+            let last = if change.old.end == search.old.len() { span.end } else { file.start_of(start + to) };
+            Hit { edit: (first..last.max(first), search.new[change.new.clone()].to_owned()), span }
+        })
+        .collect()
+}
+
+/// What remains of both texts between their common beginning and their common end.
+struct Difference {
+    old: Range<usize>,
+    new: Range<usize>,
+}
+
+fn common(old: &str, new: &str) -> Difference {
+    let mut start = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
+    // A line end is kept or replaced as a whole.
+    while inside_line_end(old, start) || inside_line_end(new, start) {
+        start -= 1;
+    }
+    let (old_rest, new_rest) = (&old[start..], &new[start..]);
+    let same = old_rest.chars().rev().zip(new_rest.chars().rev()).take_while(|(a, b)| a == b);
+    let mut end: usize = same.map(|(c, _)| c.len_utf8()).sum();
+    while inside_line_end(old, old.len() - end) || inside_line_end(new, new.len() - end) {
+        end -= 1;
+    }
+    Difference { old: start..old.len() - end, new: start..new.len() - end }
+}
+
+fn inside_line_end(text: &str, offset: usize) -> bool {
+    let bytes = text.as_bytes();
+    offset > 0 && bytes.get(offset) == Some(&b'\n') && bytes[offset - 1] == b'\r'
+}
+
+#[cfg(test)]
+#[path = "matching_tests.rs"]
+mod tests;

@@ -1,0 +1,219 @@
+//! Tiers, ambiguity and near misses, case by case.
+
+use tectum_core::FaultKind;
+
+use super::*;
+
+fn search<'a>(old: &'a str, new: &'a str) -> Search<'a> {
+    Search { old, new, count: Count::One }
+}
+
+fn run(before: &str, search: &Search<'_>) -> Result<(Tier, Vec<usize>, String), Fault> {
+    let file = TextFile::decode(before.into()).expect("text");
+    let found = find("a.txt", &file, search)?;
+    let after = String::from_utf8(file.splice(&found.edits)?).expect("UTF-8");
+    Ok((found.tier, found.lines, after))
+}
+
+#[track_caller]
+fn check(before: &str, old: &str, new: &str, tier: Tier, after: &str) {
+    let done = run(before, &search(old, new)).unwrap_or_else(|fault| panic!("{}", fault.message));
+    assert_eq!((done.0, done.2.as_str()), (tier, after));
+}
+
+#[track_caller]
+fn check_all(before: &str, old: &str, new: &str, lines: &[usize], after: &str) {
+    let all = Search { old, new, count: Count::All };
+    let done = run(before, &all).unwrap_or_else(|fault| panic!("{}", fault.message));
+    assert_eq!((done.1.as_slice(), done.2.as_str()), (lines, after));
+}
+
+#[track_caller]
+fn check_refused(before: &str, search: &Search<'_>, kind: FaultKind, parts: &[&str]) {
+    let fault = run(before, search).expect_err("refused");
+    assert_eq!(fault.kind, kind, "{}", fault.message);
+    let text = fault.text();
+    for part in parts {
+        assert!(text.contains(part), "`{part}` not in `{text}`");
+    }
+}
+
+#[test]
+fn exact_comes_first() {
+    check("a b c", "b", "x", Tier::Exact, "a x c");
+    check("a\r\nb\r\n", "a\r\nb", "a\r\nx\r\ny", Tier::Exact, "a\r\nx\r\ny\r\n");
+    // The tolerant look-alike on line 1 does not count once line 2 fits exactly.
+    check("\tfoo();\n    foo();\n", "    foo();", "    bar();", Tier::Exact, "\tfoo();\n    bar();\n");
+}
+
+#[test]
+fn a_quoted_byte_order_mark_is_no_text() {
+    check("\u{feff}one\ntwo\n", "\u{feff}one\n", "\u{feff}1\n", Tier::Exact, "\u{feff}1\ntwo\n");
+    check("\u{feff}one\ntwo\n", "\u{feff}one", "1", Tier::Exact, "\u{feff}1\ntwo\n");
+}
+
+#[test]
+fn line_ends_are_forgiven_and_kept() {
+    check("a\r\nb\r\nc\r\n", "a\nb\n", "a\nx\ny\n", Tier::LineEnds, "a\r\nx\r\ny\r\nc\r\n");
+    check("a\nb\nc\n", "a\r\nb", "a\r\nx", Tier::LineEnds, "a\nx\nc\n");
+    check("a\rb\rc", "a\nb", "a\nx", Tier::LineEnds, "a\rx\rc");
+    // Unchanged lines of the quoted text keep their own ends in a mixed file.
+    check("a\r\nb\nc\r\nd\n", "a\nb\nc\nd", "a\nx\nc\nd", Tier::LineEnds, "a\r\nx\nc\r\nd\n");
+    // A match never begins or ends inside a line end.
+    check("a\r\nb\r\n", "\nb", "c", Tier::LineEnds, "ac\r\n");
+}
+
+#[test]
+fn blanks_at_line_ends_are_forgiven() {
+    check("a  \nb\n", "a\nb", "a\nx", Tier::TrailingSpace, "a  \nx\n");
+    check("a\nb\n", "a \nb\t\n", "a \nx\n", Tier::TrailingSpace, "a\nx\n");
+    check("foobar\nfoo\n", "foo  ", "x", Tier::TrailingSpace, "foobar\nx\n");
+}
+
+#[test]
+fn a_shift_of_indentation_is_forgiven_and_followed() {
+    check(
+        "fn a() {\n        one();\n        two();\n}\n",
+        "    one();\n    two();\n",
+        "    one();\n    if x {\n        three();\n    }\n",
+        Tier::Indentation,
+        "fn a() {\n        one();\n        if x {\n            three();\n        }\n}\n",
+    );
+    check(
+        "\tif a:\n\t\tb()\n",
+        "    if a:\n        b()\n",
+        "    if a:\n        for c in d:\n            b(c)\n",
+        Tier::Indentation,
+        "\tif a:\n\t\tfor c in d:\n\t\t\tb(c)\n",
+    );
+    check(
+        "    x = 1\n    y = 2",
+        "\tx = 1\n\ty = 2",
+        "\tx = 3\n\ty = 2",
+        Tier::Indentation,
+        "    x = 3\n    y = 2",
+    );
+    // A different structure is not a shift.
+    check_refused(
+        "if a:\n    b()\n    c()\n",
+        &search("if a:\n    b()\nc()\n", "x"),
+        FaultKind::NotFound,
+        &["line 1", "line 3"],
+    );
+}
+
+#[test]
+fn typography_is_forgiven_and_kept() {
+    check(
+        "say \u{201c}hello\u{201d} now",
+        "say \"hello\" now",
+        "say \"hello\" later",
+        Tier::Punctuation,
+        "say \u{201c}hello\u{201d} later",
+    );
+    check("a\u{a0}\u{2013} b", "a - b", "a + b", Tier::Punctuation, "a\u{a0}+ b");
+}
+
+#[test]
+fn several_places_are_refused_with_their_lines() {
+    let before = "x\ny\nx\nx\nx\nx\nx\nx\n";
+    check_refused(
+        before,
+        &search("x", "z"),
+        FaultKind::Conflict,
+        &["occurs 7 times in a.txt (lines 1, 3, 4, 5, 6 and 2 more), not once", "replace_all=true"],
+    );
+    check_refused(
+        "\tfoo()\n\tfoo()\n",
+        &search("  foo()", "  bar()"),
+        FaultKind::Conflict,
+        &["occurs 2 times"],
+    );
+    check_refused(
+        "x x",
+        &Search { old: "x", new: "y", count: Count::Exactly(3) },
+        FaultKind::Conflict,
+        &["2 times", "not 3 times", "expected_count"],
+    );
+    check_refused(
+        "x",
+        &Search { old: "x", new: "y", count: Count::Exactly(2) },
+        FaultKind::Conflict,
+        &["occurs once in a.txt (line 1), not 2 times"],
+    );
+}
+
+#[test]
+fn all_places_are_replaced_left_to_right() {
+    check_all("x\ny x\n", "x", "zz", &[1, 2], "zz\ny zz\n");
+    check_all("aaaaa", "aa", "b", &[1, 1], "bba");
+    check_all("a\r\nb\na\rb\n", "a\nb", "c", &[1, 3], "c\nc\n");
+    assert!(run("x x", &Search { old: "x", new: "y", count: Count::Exactly(2) }).is_ok());
+}
+
+#[test]
+fn empty_and_idle_edits_are_refused() {
+    check_refused("a", &search("", "b"), FaultKind::InvalidInput, &["old_string is empty"]);
+    check_refused("a", &search("a", "a"), FaultKind::InvalidInput, &["the same"]);
+}
+
+#[test]
+fn a_near_miss_names_the_first_differing_line() {
+    let before = "fn main() {\n\tlet total = add(1, 2);\n\tprintln!(\"{total}\");  \n}\n";
+    check_refused(
+        before,
+        &search("fn main() {\n\tlet total = sub(1, 2);\n\tprintln!(\"{total}\");\n}", "x"),
+        FaultKind::NotFound,
+        &[
+            "nearest place is line 1",
+            "first difference is at line 2",
+            "expected: \\tlet total = sub",
+            "found:    \\tlet total = add",
+        ],
+    );
+    check_refused(
+        "one two three four\n",
+        &search("two three five", "x"),
+        FaultKind::NotFound,
+        &["line 1", "expected: two three five", "found:    two three four"],
+    );
+    check_refused(
+        "a\u{a0}value  \nother line\n",
+        &search("a value, \nother line\n", "x"),
+        FaultKind::NotFound,
+        &["found:    a\\u{a0}value··", "expected: a value,·"],
+    );
+    check_refused(
+        "alpha\nbeta\n",
+        &search("nothing like it", "x"),
+        FaultKind::NotFound,
+        &["Nothing in the file resembles it"],
+    );
+    check_refused(
+        "let answer = 42;\n",
+        &search("let answer = 41;", "let answer = 42;"),
+        FaultKind::NotFound,
+        &["already stands at line 1"],
+    );
+    check_refused(
+        "alpha\nlast line\n",
+        &search("last line\nand more\n", "x"),
+        FaultKind::NotFound,
+        &["line 3", "(end of file)"],
+    );
+}
+
+#[test]
+fn a_near_miss_in_a_large_file_costs_little() {
+    let mut before = String::new();
+    for number in 0..200_000 {
+        before.push_str(&format!("    let value_{number} = compute({number}, \"some more words\");\n"));
+    }
+    let old: String = (0..200)
+        .map(|number| format!("    let value_{} = compute({}, \"other words\");\n", number + 9_000, number))
+        .collect();
+    let started = std::time::Instant::now();
+    check_refused(&before, &search(&old, "x"), FaultKind::NotFound, &["nearest place is line"]);
+    // Generous, for a debug build on a busy machine; quadratic work would take minutes.
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
+}

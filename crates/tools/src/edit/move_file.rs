@@ -1,0 +1,145 @@
+//! `move_file`: gives a file or directory another name.
+
+use std::{sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    Card, Ctx, Effect, Fault, Reply, Subject, Tool, Wants, World,
+    security::{Access, Batch, Kind, PathError, RawPath, SafePath},
+};
+
+use super::{
+    delete_file::LARGEST_IMAGE,
+    pen::{Pen, closing, full_name},
+    undo::{Left, Record, Step, Was},
+};
+use crate::text::revision;
+
+/// Moves things.
+#[derive(Clone, Debug)]
+pub struct MoveFile {
+    pen: Arc<Pen>,
+}
+
+impl MoveFile {
+    /// With this pen.
+    pub fn new(pen: Arc<Pen>) -> Self {
+        Self { pen }
+    }
+}
+
+/// Move or rename a file, link or directory. Missing directories are made. destination is the
+/// full new name, not the directory to move into. An existing file there is an error unless
+/// overwrite is true.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// What to move.
+    pub source: RawPath,
+    /// Its new name, with the directory.
+    pub destination: RawPath,
+    /// Let a file that stands at the destination go.
+    #[serde(default)]
+    pub overwrite: bool,
+}
+
+/// What was moved.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// Where it was.
+    pub source: String,
+    /// Where it is.
+    pub destination: String,
+    /// True when a file that stood there went.
+    pub overwritten: bool,
+    /// What undo_edit takes to undo this; absent when it cannot be undone.
+    pub undo: Option<String>,
+}
+
+impl Tool for MoveFile {
+    type Args = Args;
+    type Output = Output;
+    const CARD: Card = Card {
+        name: "move_file",
+        title: "Move file",
+        effect: Effect::Change,
+        world: World::Project,
+        idempotent: false,
+        primary: "source",
+        deadline: Duration::from_secs(30),
+        max_output: 256 * 1024,
+    };
+
+    fn wants(&self, args: &Args) -> Wants {
+        Wants {
+            subject: Subject::Path(args.source.clone()),
+            paths: vec![(args.source.clone(), Access::Remove), (args.destination.clone(), Access::Place)],
+        }
+    }
+
+    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        let pen = self.pen.clone();
+        ctx.blocking(move |ctx| rename(&pen, ctx, args.overwrite)).await
+    }
+}
+
+fn rename(pen: &Pen, ctx: &Ctx, overwrite: bool) -> Result<Reply<Output>, Fault> {
+    let (source, destination) = (ctx.path(0)?, ctx.path(1)?);
+    let (from, to) = (source.name(), destination.name());
+    if from == to {
+        return Err(Fault::invalid(format!("{from} already has this name")));
+    }
+    let standing = destination.kind();
+    match standing {
+        Some(Kind::Directory) => {
+            let inside = format!("{to}/{}", from.rsplit('/').next().unwrap_or(&from));
+            return Err(Fault::conflict(format!("already exists: {to} is a directory"))
+                .hint(format!("to move into it, give the full new name: {inside}")));
+        }
+        Some(kind) if !overwrite => {
+            return Err(Fault::conflict(format!("already exists: {to} is a {kind}"))
+                .hint("choose another name, or pass overwrite=true to let it go"));
+        }
+        _ => {}
+    }
+    let record = record(source, destination, standing)?;
+    let undo = pen.keeping(ctx, record, || source.rename_to(destination, overwrite, pen.durability))?;
+    let overwritten = standing.is_some();
+    let went = if overwritten { ", replacing what stood there" } else { "" };
+    let text = format!("Moved {from} to {to}{went}\n{}", closing("", undo.as_deref(), false));
+    Ok(Reply::new(text, Output { source: from, destination: to, overwritten, undo }))
+}
+
+/// How to undo the move; `None` when something goes that is too large or too special to keep.
+fn record(
+    source: &SafePath,
+    destination: &SafePath,
+    standing: Option<Kind>,
+) -> Result<Option<Record>, Fault> {
+    let left = match content(source, source.kind())? {
+        Some(bytes) => Left::Revision(revision(&bytes)),
+        None => Left::Anything,
+    };
+    let moved = Step { path: full_name(destination), was: Was::Elsewhere(full_name(source)), left };
+    if standing.is_none() {
+        return Ok(Some(Record { steps: vec![moved] }));
+    }
+    let replaced = content(destination, standing)?;
+    Ok(replaced.map(|bytes| {
+        let replaced = Step { path: full_name(destination), was: Was::Content(bytes), left: Left::Anything };
+        Record { steps: vec![moved, replaced] }
+    }))
+}
+
+/// What a file holds; `None` for anything else and for what is too large to keep.
+fn content(path: &SafePath, kind: Option<Kind>) -> Result<Option<Vec<u8>>, Fault> {
+    if kind != Some(Kind::File) {
+        return Ok(None);
+    }
+    match Batch::open(&[path], LARGEST_IMAGE) {
+        Ok(batch) => Ok(batch.slots()[0].current().map(<[u8]>::to_vec)),
+        Err(PathError::TooLarge { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,178 @@
+//! What every editing tool does the same way: lock, read, compare, keep the old, write.
+
+use std::fmt::Write;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use tectum_core::{
+    Ctx, Fault,
+    security::{Batch, Change, Durability, PathError, SafePath},
+};
+
+use super::{
+    diff,
+    undo::{Left, Record, Step, UndoStore, Was},
+};
+use crate::{
+    Settings,
+    text::{TextFile, revision},
+};
+
+/// What the editing tools share: limits, promises and the way back.
+#[derive(Debug)]
+pub struct Pen {
+    pub(super) durability: Durability,
+    pub(super) max_file: u64,
+    pub(super) undo: UndoStore,
+}
+
+/// What an edit may insist on.
+#[derive(Debug)]
+pub(super) struct Terms {
+    /// The content the caller believes to be there.
+    pub(super) revision: Option<String>,
+    pub(super) dry_run: bool,
+}
+
+/// What every edit of one file tells.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Written {
+    /// The file.
+    pub path: String,
+    /// What changed, as a unified diff. A long one is cut and says so.
+    pub diff: String,
+    /// Names the content the file has now. Given to the next edit as `revision`, it makes sure
+    /// that nobody changed the file in between.
+    pub revision: String,
+    /// True when nothing was written.
+    pub dry_run: bool,
+    /// What undo_edit takes to undo this; absent when nothing was written or kept.
+    pub undo: Option<String>,
+}
+
+impl Written {
+    /// The last lines of a reply: the diff, the revision and the way back.
+    pub(super) fn closing(&self) -> String {
+        format!("{}{}", self.diff, closing(&self.revision, self.undo.as_deref(), self.dry_run))
+    }
+}
+
+/// The last line of a reply.
+pub(super) fn closing(revision: &str, undo: Option<&str>, dry_run: bool) -> String {
+    let mut line = String::new();
+    if !revision.is_empty() {
+        let _ = write!(line, "Revision: {revision}. ");
+    }
+    match undo {
+        Some(call) => {
+            let _ = write!(line, "Undo: {call}");
+        }
+        None if dry_run => line.push_str("Dry run: nothing was written."),
+        None => line.push_str("This cannot be undone: no before-image was kept."),
+    }
+    line
+}
+
+impl Pen {
+    /// With these settings.
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            durability: settings.durability,
+            max_file: settings.max_file,
+            undo: UndoStore::new(settings.state_dir.clone()),
+        }
+    }
+
+    /// Reads the call's one file, lets `work` make a new one of it, and writes that: all under
+    /// the lock of its folder, so nothing can come between.
+    pub(super) fn revise<T>(
+        &self,
+        ctx: &Ctx,
+        terms: &Terms,
+        work: impl FnOnce(&str, &TextFile) -> Result<(TextFile, T), Fault>,
+    ) -> Result<(Written, T), Fault> {
+        let path = ctx.path(0)?;
+        let name = path.name();
+        let batch = Batch::open(&[path], self.max_file)?;
+        let current = batch.slots()[0].current().ok_or_else(|| missing(&name))?;
+        let now = check_revision(&name, current, terms.revision.as_deref())?;
+        let before = TextFile::decode(current.to_vec()).map_err(|not_text| not_text.fault(&name))?;
+        let (after, told) = work(&name, &before)?;
+        if after.bytes() == before.bytes() {
+            return Err(idle(&name));
+        }
+        let diff = diff::unified(&name, before.text(), after.text(), diff::REPLY);
+        drop(before);
+        if terms.dry_run {
+            return Ok((Written { path: name, diff, revision: now, dry_run: true, undo: None }, told));
+        }
+        let revision = revision(after.bytes());
+        let undo = self.commit(ctx, batch, vec![Change::Write(after.into_bytes())])?;
+        Ok((Written { path: name, diff, revision, dry_run: false, undo }, told))
+    }
+
+    /// Keeps what the changes take away, then makes them. Gives the id to undo them by.
+    pub(super) fn commit(
+        &self,
+        ctx: &Ctx,
+        batch: Batch<'_>,
+        changes: Vec<Change>,
+    ) -> Result<Option<String>, Fault> {
+        ctx.check()?;
+        let mut steps = Vec::new();
+        for (slot, change) in batch.slots().iter().zip(&changes) {
+            let left = match change {
+                Change::Write(bytes) => Left::Revision(revision(bytes)),
+                Change::Delete => Left::Nothing,
+                _ => continue,
+            };
+            let was = slot.current().map_or(Was::Nothing, |bytes| Was::Content(bytes.to_vec()));
+            steps.push(Step { path: full_name(slot.path()), was, left });
+        }
+        self.keeping(ctx, Some(Record { steps }), || batch.commit(changes, self.durability))
+    }
+
+    /// Makes a change after its record was kept, and forgets the record if the change fails.
+    pub(super) fn keeping(
+        &self,
+        ctx: &Ctx,
+        record: Option<Record>,
+        change: impl FnOnce() -> Result<(), PathError>,
+    ) -> Result<Option<String>, Fault> {
+        let kept = record.is_some_and(|record| self.undo.keep(ctx.call, record));
+        if let Err(error) = change() {
+            self.undo.forget(ctx.call);
+            return Err(error.into());
+        }
+        Ok(kept.then(|| ctx.call.to_string()))
+    }
+}
+
+/// The name a record keeps: it stays true when the primary base changes.
+pub(super) fn full_name(path: &SafePath) -> String {
+    path.absolute().to_string_lossy().into_owned()
+}
+
+/// The content's revision, if it is the one the caller believes in.
+pub(super) fn check_revision(name: &str, content: &[u8], believed: Option<&str>) -> Result<String, Fault> {
+    let now = revision(content);
+    match believed {
+        Some(believed) if believed != now => Err(Fault::conflict(format!(
+            "{name} changed since revision {believed}: it is at revision {now} now; nothing was changed"
+        ))
+        .hint("read it again, then repeat the edit with the new revision")),
+        _ => Ok(now),
+    }
+}
+
+/// The answer to an edit of nothing.
+pub(super) fn missing(name: &str) -> Fault {
+    Fault::not_found(format!("file not found: {name}"))
+        .hint("write_file makes a new file; list_directory shows what is there")
+}
+
+/// The answer to an edit that leaves everything as it is.
+pub(super) fn idle(name: &str) -> Fault {
+    Fault::conflict(format!("{name} already has exactly this content, so the edit would change nothing"))
+        .hint("line ends are always written as the file has them; check whether the edit was made before")
+}

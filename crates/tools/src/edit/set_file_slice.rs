@@ -1,0 +1,244 @@
+//! `set_file_slice`: replaces lines of a file by number.
+
+use std::{fmt::Write, ops::Range, sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    security::{Access, RawPath},
+};
+
+use super::pen::{Pen, Terms, Written};
+use crate::text::{Lines, TextFile, body};
+
+/// Lines shown before and after the new ones, so that an off-by-one is seen at once.
+const AROUND: usize = 2;
+/// New lines shown at both ends when there are many.
+const ENDS: usize = 5;
+/// Characters shown of one line.
+const LINE: usize = 160;
+
+/// Replaces lines.
+#[derive(Clone, Debug)]
+pub struct SetFileSlice {
+    pen: Arc<Pen>,
+}
+
+impl SetFileSlice {
+    /// With this pen.
+    pub fn new(pen: Arc<Pen>) -> Self {
+        Self { pen }
+    }
+}
+
+/// Replace the lines start_line to end_line of a file, both included and counted from 1, by
+/// new_content. Line ends and the end of the file stay as they are: new_content need not end
+/// with a newline. Empty new_content deletes the lines; start_line one past the last line
+/// appends. The reply shows the new lines with two lines before and after them.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// File inside the project.
+    pub path: RawPath,
+    /// First line to replace, counted from 1.
+    pub start_line: i64,
+    /// Last line to replace, included.
+    pub end_line: i64,
+    /// The lines that take their place; empty to delete them.
+    pub new_content: String,
+    /// A revision from an earlier reply. If the file no longer has it, nothing is changed.
+    pub revision: Option<String>,
+    /// Only show what would change.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// What was replaced.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// First line of the new content.
+    pub start_line: usize,
+    /// Last line of the new content; one less than start_line when lines were deleted.
+    pub end_line: usize,
+    /// How many lines the file has now.
+    pub lines_total: usize,
+    /// The file now.
+    #[serde(flatten)]
+    pub written: Written,
+}
+
+impl Tool for SetFileSlice {
+    type Args = Args;
+    type Output = Output;
+    const CARD: Card = Card {
+        name: "set_file_slice",
+        title: "Replace lines",
+        effect: Effect::Change,
+        world: World::Project,
+        idempotent: false,
+        primary: "path",
+        deadline: Duration::from_secs(30),
+        max_output: 256 * 1024,
+    };
+
+    fn wants(&self, args: &Args) -> Wants {
+        Wants::path(&args.path, Access::Write)
+    }
+
+    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        let pen = self.pen.clone();
+        ctx.blocking(move |ctx| set(&pen, ctx, args)).await
+    }
+}
+
+fn set(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+    let terms = Terms { revision: args.revision, dry_run: args.dry_run };
+    let (first, last) = (args.start_line, args.end_line);
+    let (written, told) = pen.revise(ctx, &terms, |name, file| {
+        let lines = asked(name, file, first, last)?;
+        let after = file.edited(&[splice(file, &lines, &args.new_content)])?;
+        let now = lines.start..lines.start + Lines::of(&args.new_content).count();
+        let told = (echo(&after, &now), now, after.lines().count());
+        Ok((after, told))
+    })?;
+    let (echo, now, lines_total) = told;
+    let verb = if written.dry_run { "Would update" } else { "Updated" };
+    let text = format!(
+        "{verb} lines {first}-{last} in {}{}\n{echo}{}",
+        written.path,
+        outcome(&now),
+        written.closing()
+    );
+    Ok(Reply::new(text, Output { start_line: now.start, end_line: now.end - 1, lines_total, written }))
+}
+
+/// The lines that are meant, as a range of numbers; empty for appending.
+fn asked(name: &str, file: &TextFile, first: i64, last: i64) -> Result<Range<usize>, Fault> {
+    let count = file.lines().count();
+    let has = format!("{name} has {count} line{}", if count == 1 { "" } else { "s" });
+    let next = count + 1;
+    let hint = format!("lines count from 1; start_line {next} appends");
+    let refuse = |why: String| Err(Fault::invalid(format!("{why}; {has}")).hint(hint));
+    let (Ok(start), Ok(end)) = (usize::try_from(first), usize::try_from(last)) else {
+        return refuse(format!("start_line {first} and end_line {last} must not be negative"));
+    };
+    if start < 1 {
+        return refuse("start_line must be at least 1".into());
+    }
+    if start > end {
+        return refuse(format!("start_line {start} is after end_line {end}"));
+    }
+    if start == next && end == next {
+        return Ok(next..next);
+    }
+    if end > count {
+        return refuse(format!("lines {start}-{end} are not all there"));
+    }
+    Ok(start..end + 1)
+}
+
+/// The edit that puts new lines in the place of these.
+fn splice(file: &TextFile, lines: &Range<usize>, content: &str) -> (Range<usize>, String) {
+    let text = file.text();
+    let start = |number: usize| file.lines().range(number).map_or(text.len(), |range| range.start);
+    let span = start(lines.start)..start(lines.end);
+    let unended = span.end == text.len() && !text.is_empty() && !file.facts().final_newline;
+    if !unended {
+        let ended = content.is_empty() || content.ends_with(['\n', '\r']);
+        return (span, if ended { content.to_owned() } else { format!("{content}\n") });
+    }
+    // The file does not end its last line, and shall not do so afterwards.
+    if content.is_empty() {
+        let before = body(&text[..span.start]).len();
+        return (before..span.end, String::new());
+    }
+    let separator = if lines.is_empty() { "\n" } else { "" };
+    (span, format!("{separator}{}", body(content)))
+}
+
+/// What became of the lines, where their number changed.
+fn outcome(now: &Range<usize>) -> String {
+    match now.len() {
+        0 => " (deleted)".into(),
+        1 => format!(" (now line {})", now.start),
+        _ => format!(" (now lines {}-{})", now.start, now.end - 1),
+    }
+}
+
+/// The new lines and their neighbours, numbered; the new ones are marked.
+fn echo(after: &TextFile, now: &Range<usize>) -> String {
+    let first = now.start.saturating_sub(AROUND).max(1);
+    let last = (now.end + AROUND).min(after.lines().count() + 1);
+    let width = last.to_string().len();
+    let mut text = String::new();
+    for number in first..last {
+        let inner = now.contains(&number);
+        if inner && now.len() > 2 * ENDS && number >= now.start + ENDS && number < now.end - ENDS {
+            if number == now.start + ENDS {
+                let _ = writeln!(text, "  … {} more new lines", now.len() - 2 * ENDS);
+            }
+            continue;
+        }
+        let line = after.line(number);
+        let cut = line.char_indices().nth(LINE).map_or(line, |(end, _)| &line[..end]);
+        let more = if cut.len() < line.len() { "…" } else { "" };
+        let _ = writeln!(text, "{} {number:>width$} | {cut}{more}", if inner { '>' } else { ' ' });
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(before: &str, lines: (i64, i64), content: &str) -> Result<String, Fault> {
+        let file = TextFile::decode(before.into()).expect("text");
+        let lines = asked("a", &file, lines.0, lines.1)?;
+        Ok(String::from_utf8(file.splice(&[splice(&file, &lines, content)])?).expect("UTF-8"))
+    }
+
+    #[track_caller]
+    fn check(before: &str, lines: (i64, i64), content: &str, after: &str) {
+        assert_eq!(run(before, lines, content).unwrap_or_else(|fault| fault.message), after);
+    }
+
+    #[test]
+    fn lines_are_replaced_whole() {
+        check("a\nb\nc\n", (2, 2), "x", "a\nx\nc\n");
+        check("a\nb\nc\n", (2, 2), "x\n", "a\nx\nc\n");
+        check("a\nb\nc\n", (2, 3), "x\n\n", "a\nx\n\n");
+        check("a\nb\nc\n", (1, 3), "x", "x\n");
+        check("a\nb\nc\n", (2, 2), "\n", "a\n\nc\n");
+        check("a\r\nb\r\n", (1, 1), "x\ny\n", "x\r\ny\r\nb\r\n");
+        check("a\nb\r\nc\n", (2, 2), "x\ny", "a\nx\r\ny\r\nc\n");
+    }
+
+    #[test]
+    fn lines_are_deleted_and_appended() {
+        check("a\nb\nc\n", (2, 2), "", "a\nc\n");
+        check("a\nb\n", (1, 2), "", "");
+        check("a\nb\n", (3, 3), "c", "a\nb\nc\n");
+        check("", (1, 1), "a", "a\n");
+    }
+
+    #[test]
+    fn the_end_of_the_file_stays_as_it_is() {
+        check("a\nb", (2, 2), "x\n", "a\nx");
+        check("a\nb", (2, 2), "", "a");
+        check("a\r\nb", (3, 3), "c\n", "a\r\nb\r\nc");
+        check("a", (1, 1), "", "");
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_refused_with_the_line_count() {
+        let check = |lines, expect| {
+            assert_eq!(run("a\nb\n", lines, "x").expect_err("refused").message, expect);
+        };
+        check((0, 1), "start_line must be at least 1; a has 2 lines");
+        check((2, 1), "start_line 2 is after end_line 1; a has 2 lines");
+        check((2, 3), "lines 2-3 are not all there; a has 2 lines");
+        check((4, 4), "lines 4-4 are not all there; a has 2 lines");
+        check((-1, 1), "start_line -1 and end_line 1 must not be negative; a has 2 lines");
+    }
+}

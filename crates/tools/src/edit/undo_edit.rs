@@ -1,0 +1,180 @@
+//! `undo_edit`: takes one earlier change back, without git.
+
+use std::{sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    CallId, Card, Ctx, Effect, Fault, Reply, Subject, Tool, Wants, World,
+    security::{Access, Batch, Change, RawPath, SafePath},
+};
+
+use super::{
+    pen::{Pen, closing},
+    undo::{Left, Record, Step, Was},
+};
+use crate::text::revision;
+
+/// Undoes changes.
+#[derive(Clone, Debug)]
+pub struct UndoEdit {
+    pen: Arc<Pen>,
+}
+
+impl UndoEdit {
+    /// With this pen.
+    pub fn new(pen: Arc<Pen>) -> Self {
+        Self { pen }
+    }
+}
+
+/// Undo one earlier change: an edit, a new file, a deletion or a move, with every file it
+/// touched. It is refused if one of these files was changed since, so nothing newer is lost.
+/// An undo can be undone in the same way.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The id after `Undo:` in the reply to the change.
+    pub call_id: String,
+}
+
+/// What was undone.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// The files that are as they were before the change.
+    pub restored: Vec<String>,
+    /// The files the change had made, now gone.
+    pub deleted: Vec<String>,
+    /// What undo_edit takes to undo this; absent when it cannot be undone.
+    pub undo: Option<String>,
+}
+
+impl Tool for UndoEdit {
+    type Args = Args;
+    type Output = Output;
+    const CARD: Card = Card {
+        name: "undo_edit",
+        title: "Undo edit",
+        effect: Effect::Change,
+        world: World::Project,
+        idempotent: false,
+        primary: "call_id",
+        deadline: Duration::from_secs(30),
+        max_output: 256 * 1024,
+    };
+
+    /// The paths of the change, as its record has them. An unknown change has none.
+    fn wants(&self, args: &Args) -> Wants {
+        let record = CallId::parse(&args.call_id).and_then(|call| self.pen.undo.find(call).ok());
+        let steps = record.map(|record| record.steps).unwrap_or_default();
+        Wants { subject: Subject::Text(args.call_id.clone()), paths: steps.iter().flat_map(paths).collect() }
+    }
+
+    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        let pen = self.pen.clone();
+        ctx.blocking(move |ctx| undo(&pen, ctx, &args)).await
+    }
+}
+
+fn paths(step: &Step) -> Vec<(RawPath, Access)> {
+    let path = RawPath::new(step.path.as_str());
+    match (&step.was, &step.left) {
+        (Was::Elsewhere(from), _) => {
+            vec![(path, Access::Remove), (RawPath::new(from.as_str()), Access::Place)]
+        }
+        // What a move replaced: its name is taken by what was moved there until that is back.
+        (_, Left::Anything) => vec![(path, Access::Place)],
+        _ => vec![(path, Access::Write)],
+    }
+}
+
+fn undo(pen: &Pen, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
+    let call = CallId::parse(&args.call_id).ok_or_else(|| {
+        Fault::invalid(format!("`{}` is not a call id", args.call_id))
+            .hint("it looks like c-0123456789abcdef and stands after `Undo:` in the reply to a change")
+    })?;
+    let record = pen.undo.find(call)?;
+    let declared: usize = record.steps.iter().map(|step| paths(step).len()).sum();
+    if ctx.grants.paths().len() != declared {
+        return Err(Fault::conflict("the record of this change was replaced while the call was prepared"));
+    }
+    let moved = record.steps.iter().any(|step| matches!(step.was, Was::Elsewhere(_)));
+    let output = if moved { move_back(pen, ctx, record)? } else { put_back(pen, ctx, record)? };
+    let mut text = format!("Undid {call}");
+    if !output.restored.is_empty() {
+        text.push_str(&format!(", restored {}", output.restored.join(", ")));
+    }
+    if !output.deleted.is_empty() {
+        text.push_str(&format!(", deleted {}", output.deleted.join(", ")));
+    }
+    text.push('\n');
+    text.push_str(&closing("", output.undo.as_deref(), false));
+    Ok(Reply::new(text, output))
+}
+
+fn put_back(pen: &Pen, ctx: &Ctx, record: Record) -> Result<Output, Fault> {
+    let files: Vec<&SafePath> = ctx.grants.paths().iter().collect();
+    // What was written fits again, whatever the limit for edits is now.
+    let batch = Batch::open(&files, u64::MAX - 1)?;
+    let (mut restored, mut deleted, mut changes) = (Vec::new(), Vec::new(), Vec::new());
+    for (slot, step) in batch.slots().iter().zip(record.steps) {
+        let name = slot.path().name();
+        refuse_changed(&name, slot.current(), &step.left)?;
+        changes.push(match step.was {
+            Was::Content(bytes) => {
+                restored.push(name);
+                Change::Write(bytes)
+            }
+            _ => {
+                deleted.push(name);
+                Change::Delete
+            }
+        });
+    }
+    let undo = pen.commit(ctx, batch, changes)?;
+    Ok(Output { restored, deleted, undo })
+}
+
+/// Gives a moved thing its old name, then puts back what it had replaced.
+fn move_back(pen: &Pen, ctx: &Ctx, record: Record) -> Result<Output, Fault> {
+    let (there, back) = (ctx.path(0)?, ctx.path(1)?);
+    let mut steps = record.steps.into_iter();
+    let moved = steps.next().ok_or_else(|| Fault::internal("a record without steps"))?;
+    if let Left::Revision(_) = moved.left {
+        let batch = Batch::open(&[there], u64::MAX - 1)?;
+        refuse_changed(&there.name(), batch.slots()[0].current(), &moved.left)?;
+    }
+    let replaced = steps.next();
+    let own = match (&moved.was, &replaced) {
+        (Was::Elsewhere(from), None) => {
+            let again = Step {
+                path: from.clone(),
+                was: Was::Elsewhere(moved.path.clone()),
+                left: moved.left.clone(),
+            };
+            Some(Record { steps: vec![again] })
+        }
+        // Undoing this would mean to overwrite once more, which a person should ask for.
+        _ => None,
+    };
+    let undo = pen.keeping(ctx, own, || there.rename_to(back, false, pen.durability))?;
+    let mut restored = vec![back.name()];
+    if let Some(Step { was: Was::Content(bytes), .. }) = replaced {
+        let batch = Batch::open(&[ctx.path(2)?], u64::MAX - 1)?;
+        batch.commit(vec![Change::Write(bytes)], pen.durability)?;
+        restored.push(there.name());
+    }
+    Ok(Output { restored, deleted: Vec::new(), undo })
+}
+
+fn refuse_changed(name: &str, current: Option<&[u8]>, left: &Left) -> Result<(), Fault> {
+    let now = match (left, current) {
+        (Left::Anything, _) | (Left::Nothing, None) => return Ok(()),
+        (Left::Revision(left), Some(current)) if revision(current) == *left => return Ok(()),
+        (_, None) => "it is gone now".to_owned(),
+        (Left::Nothing, Some(_)) => "a new file stands there now".to_owned(),
+        (Left::Revision(_), Some(current)) => format!("it is at revision {} now", revision(current)),
+    };
+    Err(Fault::conflict(format!("{name} was changed after that call: {now}; nothing was undone"))
+        .hint("undo the later changes first, newest first, or edit the file by hand"))
+}

@@ -1,0 +1,226 @@
+//! `write_file`: makes a file, or replaces all it holds.
+
+use std::{fmt::Write, sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    security::{Access, Batch, Change, RawPath},
+};
+
+use super::{
+    diff,
+    pen::{Pen, Written, check_revision, missing},
+};
+use crate::text::{Encoding, Lines, Newline, TextFile, revision};
+
+/// Writes whole files.
+#[derive(Clone, Debug)]
+pub struct WriteFile {
+    pen: Arc<Pen>,
+}
+
+impl WriteFile {
+    /// With this pen.
+    pub fn new(pen: Arc<Pen>) -> Self {
+        Self { pen }
+    }
+}
+
+/// Make a new file, or replace everything a file holds. Missing directories are made. A new
+/// file is UTF-8, exactly as given. A replaced file keeps its mode, its encoding and byte order
+/// mark (if the new content fits it), and its line ends (unless they were mixed). To change a
+/// part of a file, edit_file is safer and shorter.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// File inside the project.
+    pub path: RawPath,
+    /// All the file shall hold.
+    pub content: String,
+    /// A revision from an earlier reply. If the file no longer has it, nothing is changed.
+    pub revision: Option<String>,
+    /// Refuse when the file exists.
+    #[serde(default)]
+    pub create_only: bool,
+    /// Only show what would change.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// What was written.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// What happened to the file.
+    pub action: Action,
+    /// Its size in bytes now.
+    pub bytes: usize,
+    /// Its encoding now.
+    pub encoding: String,
+    /// The file now.
+    #[serde(flatten)]
+    pub written: Written,
+}
+
+/// What happened to a file that was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// It is new.
+    Created,
+    /// It had other content.
+    Replaced,
+    /// It had this content already, and was left alone.
+    Unchanged,
+}
+
+impl Tool for WriteFile {
+    type Args = Args;
+    type Output = Output;
+    const CARD: Card = Card {
+        name: "write_file",
+        title: "Write file",
+        effect: Effect::Change,
+        world: World::Project,
+        idempotent: true,
+        primary: "path",
+        deadline: Duration::from_secs(30),
+        max_output: 256 * 1024,
+    };
+
+    fn wants(&self, args: &Args) -> Wants {
+        Wants::path(&args.path, Access::Write)
+    }
+
+    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        let pen = self.pen.clone();
+        ctx.blocking(move |ctx| write(&pen, ctx, args)).await
+    }
+}
+
+fn write(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+    let path = ctx.path(0)?;
+    let name = path.name();
+    let batch = Batch::open(&[path], pen.max_file)?;
+    let current = batch.slots()[0].current();
+    let (planned, was) = match current {
+        None if args.revision.is_some() => return Err(missing(&name)),
+        None => (Planned::new_file(args.content), String::new()),
+        Some(_) if args.create_only => {
+            return Err(Fault::conflict(format!("already exists: {name}"))
+                .hint("choose another name, or leave create_only out to replace the file"));
+        }
+        Some(current) => {
+            let was = check_revision(&name, current, args.revision.as_deref())?;
+            (Planned::replacement(&name, current, args.content), was)
+        }
+    };
+    let action = match current {
+        None => Action::Created,
+        Some(current) if *current == *planned.bytes => Action::Unchanged,
+        Some(_) => Action::Replaced,
+    };
+    let mut text = headline(&name, action, args.dry_run, &planned);
+    if let (Action::Replaced, Some(current)) = (action, current) {
+        let _ = write!(text, " (was {})", counted(current.len(), "byte"));
+    }
+    text.push('\n');
+    for note in &planned.notes {
+        let _ = writeln!(text, "Note: {note}.");
+    }
+    let Planned { bytes, encoding, diff, .. } = planned;
+    let size = bytes.len();
+    let revision = if args.dry_run { was } else { revision(&bytes) };
+    let mut written = Written { path: name, diff, revision, dry_run: args.dry_run, undo: None };
+    if action == Action::Unchanged {
+        written.diff.clear();
+        let _ = write!(text, "Revision: {}.", written.revision);
+    } else {
+        if !args.dry_run {
+            written.undo = pen.commit(ctx, batch, vec![Change::Write(bytes)])?;
+        }
+        text.push_str(&written.closing());
+    }
+    Ok(Reply::new(text, Output { action, bytes: size, encoding: encoding.name().into(), written }))
+}
+
+fn headline(name: &str, action: Action, dry_run: bool, planned: &Planned) -> String {
+    let verb = match (action, dry_run) {
+        (Action::Created, false) => "Created",
+        (Action::Created, true) => "Would create",
+        (Action::Replaced, false) => "Replaced",
+        (Action::Replaced, true) => "Would replace",
+        (Action::Unchanged, _) => "Unchanged, since it already has this content:",
+    };
+    format!("{verb} {name}: {}, {}", counted(planned.bytes.len(), "byte"), counted(planned.lines, "line"))
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What will be written, and what is worth saying about it.
+struct Planned {
+    bytes: Vec<u8>,
+    lines: usize,
+    encoding: Encoding,
+    diff: String,
+    notes: Vec<String>,
+}
+
+impl Planned {
+    fn new_file(content: String) -> Self {
+        let lines = Lines::of(&content).count();
+        Self {
+            bytes: content.into_bytes(),
+            lines,
+            encoding: Encoding::Utf8,
+            diff: String::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn replacement(name: &str, current: &[u8], content: String) -> Self {
+        let mut notes = Vec::new();
+        let file = match TextFile::decode(current.to_vec()) {
+            Ok(file) => file,
+            Err(not_text) => {
+                notes.push(format!("the file was not text before: {}", not_text.kind));
+                return Self { notes, ..Self::new_file(content) };
+            }
+        };
+        let facts = file.facts();
+        let mut content = content;
+        if let Newline::Only(eol) = facts.newline {
+            let ended = eol.ending(&content);
+            if ended != content {
+                notes.push(format!("line ends were written as {}, as the file had them", eol.name()));
+                content = ended;
+            }
+        }
+        let diff = diff::unified(name, file.text(), content.trim_start_matches('\u{feff}'), diff::REPLY);
+        let lines = Lines::of(&content).count();
+        let encoding = facts.encoding;
+        if !file.faithful() {
+            notes.push(format!("the file was not clean {encoding} before; it is UTF-8 now"));
+            return Self { bytes: content.into_bytes(), lines, encoding: Encoding::Utf8, diff, notes };
+        }
+        let unmarked = if facts.bom { content.trim_start_matches('\u{feff}') } else { &content };
+        let mark = if facts.bom { encoding.mark() } else { b"" };
+        match encoding.encode(unmarked) {
+            Ok(bytes) => {
+                if encoding != Encoding::Utf8 {
+                    notes.push(format!("the encoding stays {encoding}"));
+                }
+                let bytes = [mark, &bytes].concat();
+                Self { bytes, lines, encoding, diff, notes }
+            }
+            Err(lacking) => {
+                let code = u32::from(lacking);
+                notes.push(format!("the encoding is UTF-8 now: {encoding} has no {lacking} (U+{code:04X})"));
+                Self { bytes: content.into_bytes(), lines, encoding: Encoding::Utf8, diff, notes }
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! `get_file_slice`: exact lines of a file.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    security::{Access, RawPath},
+};
+
+use super::{
+    page::Cursor,
+    reading::{self, Ask, Reading},
+};
+
+/// Reads lines.
+#[derive(Clone, Copy, Debug)]
+pub struct GetFileSlice;
+
+/// Read exactly the lines start_line to end_line of a text file, both included and counted
+/// from 1. An end_line past the end of the file means its last line. A reply holds at most
+/// 1 MiB: when there is more, it ends with a note that says how to go on with read_file.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// File inside the project.
+    pub path: RawPath,
+    /// First line, counted from 1.
+    pub start_line: i64,
+    /// Last line, included.
+    pub end_line: i64,
+}
+
+/// The lines, and the facts of the file.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// True when end_line was past the end and the file's last line stands in for it.
+    pub clamped: bool,
+    /// What was read.
+    #[serde(flatten)]
+    pub reading: Reading,
+}
+
+impl Tool for GetFileSlice {
+    type Args = Args;
+    type Output = Output;
+    const CARD: Card = Card {
+        name: "get_file_slice",
+        title: "Read lines",
+        effect: Effect::Read,
+        world: World::Project,
+        idempotent: true,
+        primary: "path",
+        deadline: Duration::from_secs(30),
+        max_output: 1024 * 1024,
+    };
+
+    fn wants(&self, args: &Args) -> Wants {
+        Wants::path(&args.path, Access::Read)
+    }
+
+    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        // A line before the first is told together with the number of lines there are.
+        let start = usize::try_from(args.start_line).unwrap_or(0);
+        let end = usize::try_from(args.end_line).unwrap_or(0);
+        let ask = Ask { from: Cursor::line(start), last: Some(end) };
+        let reading = reading::read(ctx, ask).await?;
+        if reading.lines_total == 0 {
+            return Err(reading::missing(&reading.path, ask, 0));
+        }
+        let clamped = end > reading.lines_total;
+        let text = reading.text(&format!(" in read_file, end_line={end}"));
+        Ok(Reply::new(text, Output { clamped, reading }))
+    }
+}

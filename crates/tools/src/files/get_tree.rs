@@ -1,0 +1,274 @@
+//! `get_tree`: the shape of a directory, a few levels deep.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    security::{Access, Flow, Folder, Kind, RawPath},
+};
+
+use super::{
+    ground::{Ground, Standing},
+    ignores::Ignores,
+    list_directory::word,
+};
+
+/// Entries shown; the upper levels come first.
+const MOST_SHOWN: usize = 2_000;
+/// Entries looked at before the tree is called incomplete.
+const MOST_READ: usize = 1_000_000;
+
+/// Draws a directory tree.
+#[derive(Clone, Copy, Debug)]
+pub struct GetTree {
+    /// Threads the walk may use.
+    pub threads: usize,
+}
+
+/// Draw a directory as a tree, directories first. Hidden and ignored entries are left out and
+/// counted, links are not followed. At most 2,000 entries are shown, upper levels first; call
+/// it on a subdirectory to see more.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// Directory inside the project; the project itself when absent.
+    #[serde(default = "here")]
+    pub path: RawPath,
+    /// How many levels to show. Default 2.
+    #[serde(default = "two")]
+    pub max_depth: usize,
+}
+
+/// A tree.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// The directory.
+    pub path: String,
+    /// What is shown, in the order of the drawing.
+    pub entries: Vec<Node>,
+    /// Entries down to max_depth, shown or not.
+    pub total: usize,
+    /// Names left out because they start with a dot.
+    pub hidden: usize,
+    /// Entries left out by ignore rules.
+    pub ignored: usize,
+    /// Names left out because a deny rule protects them.
+    pub denied: usize,
+    /// Directories that could not be read.
+    pub unreadable: usize,
+    /// True when some directories lie at max_depth and were not opened.
+    pub deeper: bool,
+    /// True when there are more entries down to max_depth than are shown.
+    pub truncated: bool,
+}
+
+/// One entry of the tree.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Node {
+    /// Its path, as other calls take it.
+    pub path: String,
+    /// `file`, `dir`, `link`, `fifo`, `socket` or `device`.
+    pub kind: &'static str,
+}
+
+impl Tool for GetTree {
+    type Args = Args;
+    type Output = Output;
+    const CARD: Card = Card {
+        name: "get_tree",
+        title: "Directory tree",
+        effect: Effect::Read,
+        world: World::Project,
+        idempotent: true,
+        primary: "path",
+        deadline: Duration::from_secs(30),
+        max_output: 1024 * 1024,
+    };
+
+    fn wants(&self, args: &Args) -> Wants {
+        Wants::path(&args.path, Access::Read)
+    }
+
+    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        if args.max_depth == 0 {
+            return Err(Fault::invalid("`max_depth` must be at least 1"));
+        }
+        let threads = self.threads;
+        ctx.blocking(move |ctx| draw(ctx, args.max_depth, threads)).await
+    }
+}
+
+fn draw(ctx: &Ctx, max_depth: usize, threads: usize) -> Result<Reply<Output>, Fault> {
+    let start = ctx.path(0)?;
+    let ground = Ground::of(start, true);
+    let grown = Mutex::new(Grown::default());
+    let report = start.walk(threads, ground.start.clone(), |folder| {
+        if ctx.cancel.is_cancelled() {
+            return Flow::Stop;
+        }
+        look(folder, &ground, &grown, max_depth)
+    })?;
+    ctx.check()?;
+    let grown = grown.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let shown = grown.shown();
+    let mut text = format!("{}/\n", start.name().trim_end_matches('/'));
+    let mut nodes = Vec::new();
+    grown.branch(&ground, &shown, Path::new(""), "", &mut text, &mut nodes);
+    let output = Output {
+        path: start.name(),
+        total: grown.total,
+        truncated: nodes.len() < grown.total || grown.cut,
+        entries: nodes,
+        hidden: grown.hidden,
+        ignored: grown.ignored,
+        denied: report.denied,
+        unreadable: report.unreadable,
+        deeper: grown.deeper,
+    };
+    text.push_str(&footer(&output, max_depth));
+    Ok(Reply::new(text, output))
+}
+
+fn look(folder: &mut Folder<'_, Ignores>, ground: &Ground, grown: &Mutex<Grown>, max_depth: usize) -> Flow {
+    let mut here = ground.enter(folder, folder.state);
+    let (mut hidden, mut ignored) = (0, 0);
+    let mut children = Vec::new();
+    for entry in std::mem::take(&mut folder.entries) {
+        match here.judge(&entry.name, entry.kind) {
+            Standing::Shown => {
+                children.push(Child { name: entry.name.to_string_lossy().into_owned(), kind: entry.kind })
+            }
+            Standing::Hidden => {
+                hidden += 1;
+                continue;
+            }
+            Standing::Ignored => {
+                ignored += 1;
+                continue;
+            }
+        }
+        if entry.kind == Kind::Directory && folder.depth + 1 < max_depth {
+            folder.descend(&entry.name, here.ignores.clone());
+        }
+    }
+    children.sort_by_cached_key(|child| {
+        (child.kind != Kind::Directory, child.name.to_lowercase(), child.name.clone())
+    });
+    let at_the_end = folder.depth + 1 == max_depth;
+    let mut grown = grown.lock().unwrap_or_else(PoisonError::into_inner);
+    grown.hidden += hidden;
+    grown.ignored += ignored;
+    grown.total += children.len();
+    grown.deeper |= at_the_end && children.iter().any(|child| child.kind == Kind::Directory);
+    grown.folders.insert((folder.depth, folder.path.to_owned()), children);
+    grown.cut = grown.total > MOST_READ;
+    if grown.cut { Flow::Stop } else { Flow::Continue }
+}
+
+/// The tree as it was read: each folder's children, the upper levels first.
+#[derive(Default)]
+struct Grown {
+    folders: BTreeMap<(usize, PathBuf), Vec<Child>>,
+    total: usize,
+    hidden: usize,
+    ignored: usize,
+    deeper: bool,
+    cut: bool,
+}
+
+struct Child {
+    name: String,
+    kind: Kind,
+}
+
+impl Grown {
+    /// How many children of each folder fit, level by level.
+    fn shown(&self) -> BTreeMap<&Path, usize> {
+        let mut left = MOST_SHOWN;
+        let mut shown = BTreeMap::new();
+        for ((_, folder), children) in &self.folders {
+            let fit = children.len().min(left);
+            left -= fit;
+            shown.insert(folder.as_path(), fit);
+        }
+        shown
+    }
+
+    /// Draws what lies in one folder and below.
+    fn branch(
+        &self,
+        ground: &Ground,
+        shown: &BTreeMap<&Path, usize>,
+        folder: &Path,
+        indent: &str,
+        text: &mut String,
+        nodes: &mut Vec<Node>,
+    ) {
+        let depth = folder.components().count();
+        let Some(children) = self.folders.get(&(depth, folder.to_owned())) else { return };
+        let fit = shown.get(folder).copied().unwrap_or(0);
+        for (i, child) in children.iter().take(fit).enumerate() {
+            let last = i + 1 == children.len();
+            let path = folder.join(&child.name);
+            let slash = if child.kind == Kind::Directory { "/" } else { "" };
+            let elbow = if last { "└── " } else { "├── " };
+            text.push_str(&format!("{indent}{elbow}{}{slash}\n", child.name));
+            nodes.push(Node { path: ground.spell(&path), kind: word(child.kind) });
+            if child.kind == Kind::Directory {
+                let deeper = format!("{indent}{}", if last { "    " } else { "│   " });
+                self.branch(ground, shown, &path, &deeper, text, nodes);
+            }
+        }
+        if fit < children.len() {
+            text.push_str(&format!("{indent}└── … {} more\n", children.len() - fit));
+        }
+    }
+}
+
+/// The counts, what was left out, and how to see it.
+fn footer(output: &Output, max_depth: usize) -> String {
+    let directories = output.entries.iter().filter(|node| node.kind == "dir").count();
+    let mut text = format!("\n{directories} directories, {} files", output.entries.len() - directories);
+    let counts = [
+        (output.hidden, "hidden"),
+        (output.ignored, "ignored"),
+        (output.denied, "denied"),
+        (output.unreadable, "unreadable"),
+    ];
+    let named: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if !named.is_empty() {
+        text.push_str(&format!(" (left out: {})", named.join(", ")));
+    }
+    if output.truncated {
+        let shown = output.entries.len();
+        let total = output.total;
+        text.push_str(&format!(
+            "\n[truncated: {shown} of {total} entries shown; call get_tree on a subdirectory to see the rest]"
+        ));
+    }
+    if output.deeper {
+        text.push_str(&format!(
+            "\n[depth {max_depth} reached; raise max_depth or call get_tree on a subdirectory]"
+        ));
+    }
+    text
+}
+
+fn here() -> RawPath {
+    RawPath::new(".")
+}
+
+fn two() -> usize {
+    2
+}

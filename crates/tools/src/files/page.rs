@@ -1,0 +1,155 @@
+//! Cutting a text into pages that are whole lines, or pieces of one giant line.
+
+use std::{fmt, ops::Range};
+
+use tectum_core::Fault;
+
+use crate::text::Lines;
+
+/// A place to read from: a line, and a character in it. Both count from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cursor {
+    pub(super) line: usize,
+    pub(super) character: usize,
+}
+
+impl Cursor {
+    /// The start of a line.
+    pub(super) fn line(line: usize) -> Self {
+        Self { line, character: 1 }
+    }
+
+    /// Reads `2001` or `1:1048577`.
+    pub(super) fn parse(token: &str) -> Result<Self, Fault> {
+        let (line, character) = token.split_once(':').unwrap_or((token, "1"));
+        match (line.parse(), character.parse()) {
+            (Ok(line), Ok(character)) if line > 0 && character > 0 => Ok(Self { line, character }),
+            _ => Err(Fault::invalid(format!("`from` must be a line like \"2001\" or a line and a character like \"1:1048577\", got {token:?}"))
+                .hint("pass the `next` of the page before")),
+        }
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.character {
+            1 => write!(f, "{}", self.line),
+            character => write!(f, "{}:{character}", self.line),
+        }
+    }
+}
+
+/// One page of a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Page {
+    /// Its bytes in the text.
+    pub(super) range: Range<usize>,
+    /// Its last line, whole or in part.
+    pub(super) last_line: usize,
+    /// Where the next page begins.
+    pub(super) next: Option<Cursor>,
+}
+
+/// The page that begins at `from` and ends with line `last` or after `budget` bytes. Both
+/// lines must exist.
+pub(super) fn cut(
+    text: &str,
+    lines: &Lines,
+    from: Cursor,
+    last: usize,
+    budget: usize,
+) -> Result<Page, Fault> {
+    let line = lines.range(from.line).unwrap_or(text.len()..text.len());
+    let begin = line.start + skip(&text[line.clone()], from)?;
+    let end = lines.range(last).map_or(text.len(), |last| last.end);
+    let full = begin.saturating_add(budget);
+    if end <= full {
+        return Ok(Page { range: begin..end, last_line: last, next: None });
+    }
+    if full >= line.end {
+        // `full` lies inside the text, so the lines before the one it falls into fit.
+        let whole = lines.at(full) - 1;
+        let end = lines.range(whole).map_or(line.end, |whole| whole.end);
+        return Ok(Page { range: begin..end, last_line: whole, next: Some(Cursor::line(whole + 1)) });
+    }
+    let end = piece(text, begin, full);
+    let next = match end < line.end {
+        true => {
+            Some(Cursor { line: from.line, character: from.character + text[begin..end].chars().count() })
+        }
+        false => (from.line < last).then(|| Cursor::line(from.line + 1)),
+    };
+    Ok(Page { range: begin..end, last_line: from.line, next })
+}
+
+/// The bytes of a line before the cursor's character.
+fn skip(line: &str, from: Cursor) -> Result<usize, Fault> {
+    if from.character == 1 {
+        return Ok(0);
+    }
+    line.char_indices()
+        .nth(from.character - 1)
+        .map(|(at, _)| at)
+        .ok_or_else(|| past_the_line(from, line.chars().count()))
+}
+
+/// The refusal of a cursor beyond its line.
+pub(super) fn past_the_line(from: Cursor, characters: usize) -> Fault {
+    Fault::invalid(format!("from=\"{from}\" is past the end: line {} has {characters} characters", from.line))
+        .hint("the file may have changed; read it again from the start of the line")
+}
+
+/// The end of the longest piece up to `full` that splits no character; never empty.
+pub(super) fn piece(text: &str, begin: usize, full: usize) -> usize {
+    let end = text.floor_char_boundary(full);
+    if end > begin { end } else { text.ceil_char_boundary(begin + 1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All pages of a text, with the place each begins at.
+    fn pages(text: &str, budget: usize) -> Vec<(String, &str)> {
+        let lines = Lines::of(text);
+        let mut from = Cursor::line(1);
+        let mut pages = Vec::new();
+        loop {
+            let page = cut(text, &lines, from, lines.count(), budget).expect("a page");
+            pages.push((from.to_string(), &text[page.range]));
+            match page.next {
+                Some(next) => from = Cursor::parse(&next.to_string()).expect("its own form"),
+                None => return pages,
+            }
+        }
+    }
+
+    fn check(text: &str, budget: usize, expect: &[(&str, &str)]) {
+        let found = pages(text, budget);
+        let found: Vec<_> = found.iter().map(|(from, page)| (from.as_str(), *page)).collect();
+        assert_eq!(found, expect);
+    }
+
+    #[test]
+    fn pages_are_whole_lines() {
+        check("aa\nbb\ncc\n", 7, &[("1", "aa\nbb\n"), ("3", "cc\n")]);
+        check("aa\nbb\ncc", 6, &[("1", "aa\nbb\n"), ("3", "cc")]);
+        check("aa\n", 3, &[("1", "aa\n")]);
+    }
+
+    #[test]
+    fn a_giant_line_is_cut_between_characters() {
+        check("abcdef\nx\n", 4, &[("1", "abcd"), ("1:5", "ef\n"), ("2", "x\n")]);
+        check("ééé", 3, &[("1", "é"), ("1:2", "é"), ("1:3", "é")]);
+        check("😀😀", 1, &[("1", "😀"), ("1:2", "😀")]);
+    }
+
+    #[test]
+    fn a_bad_cursor_is_refused() {
+        for token in ["", "0", "x", "1:0", "-1", "1:2:3"] {
+            assert!(Cursor::parse(token).is_err(), "{token}");
+        }
+        let lines = Lines::of("ab\n");
+        assert!(cut("ab\n", &lines, Cursor { line: 1, character: 9 }, 1, 10).is_err());
+    }
+}

@@ -1,0 +1,224 @@
+//! Looking into one file: read into a buffer that is used again, or as a stream when large.
+
+use std::{fs::File, io::Read};
+
+use grep_matcher::Matcher;
+use grep_regex::RegexMatcher;
+use grep_searcher::{
+    BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
+};
+
+use super::{super::search_content::Mode, ends, found::Hit, request::Request};
+
+/// A file shorter than this is read whole; a longer one passes through a small buffer.
+const SMALL: usize = 256 * 1024;
+/// A line is shown up to this many characters,
+const MOST_SHOWN: usize = 400;
+/// beginning this many before a match that lies further on.
+const LEAD: usize = 100;
+
+/// What one thread needs to look into files.
+pub(super) struct Looker {
+    matcher: RegexMatcher,
+    /// For what is in memory: binary content was told apart before.
+    slices: Searcher,
+    /// For what is not: a NUL byte ends the search.
+    streams: Searcher,
+    buffer: Vec<u8>,
+}
+
+/// What came of one file.
+pub(super) enum Look {
+    /// It was searched: this many lines match, and these of them were kept.
+    Searched(u64, Vec<Hit>),
+    /// It is no text.
+    Binary,
+    /// It, or one of its lines, is too large.
+    TooLarge,
+    /// It could not be read to its end.
+    Unreadable,
+}
+
+impl Looker {
+    pub(super) fn new(request: &Request) -> Self {
+        let mut builder = SearcherBuilder::new();
+        builder
+            .line_number(request.mode == Mode::Lines)
+            .multi_line(request.multiline)
+            .before_context(request.context)
+            .after_context(request.context)
+            .max_matches(request.max_per_file)
+            .heap_limit(Some(usize::try_from(request.max_file).unwrap_or(usize::MAX)));
+        Self {
+            matcher: request.matcher.clone(),
+            slices: builder.build(),
+            streams: builder.binary_detection(BinaryDetection::quit(0)).build(),
+            buffer: vec![0; SMALL],
+        }
+    }
+
+    /// Searches a file. `keep` is asked at the first match how many lines are worth keeping.
+    pub(super) fn look(&mut self, file: &File, size: u64, mode: Mode, keep: impl FnMut() -> usize) -> Look {
+        let mut lines = Collector {
+            matcher: &self.matcher,
+            first_only: mode == Mode::Files,
+            keep,
+            room: None,
+            count: 0,
+            hits: Vec::new(),
+            before: Vec::new(),
+            binary: false,
+        };
+        let searched = if size < SMALL as u64 {
+            let Ok(read) = fill(file, size, &mut self.buffer) else { return Look::Unreadable };
+            let content = &mut self.buffer[..read];
+            if !ends::is_utf16(content) {
+                if memchr::memchr(0, content).is_some() {
+                    return Look::Binary;
+                }
+                ends::settle(content);
+            }
+            self.slices.search_slice(&self.matcher, content, &mut lines)
+        } else {
+            self.streams.search_reader(&self.matcher, ends::Settled::new(file), &mut lines)
+        };
+        match searched {
+            _ if lines.binary => Look::Binary,
+            Ok(()) => Look::Searched(lines.count, lines.hits),
+            // The searcher's own limits are errors of no other kind.
+            Err(error) if error.kind() == std::io::ErrorKind::Other => Look::TooLarge,
+            Err(_) => Look::Unreadable,
+        }
+    }
+}
+
+/// Reads a file whose size is known; one read is enough unless it changes meanwhile.
+fn fill(mut file: &File, size: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => {
+                let all = filled == 0 && read as u64 == size;
+                filled += read;
+                if all {
+                    break;
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Collects the matching lines of one file.
+struct Collector<'l, K> {
+    matcher: &'l RegexMatcher,
+    first_only: bool,
+    keep: K,
+    room: Option<usize>,
+    count: u64,
+    hits: Vec<Hit>,
+    before: Vec<String>,
+    binary: bool,
+}
+
+impl<K: FnMut() -> usize> Sink for Collector<'_, K> {
+    type Error = std::io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
+        let room = *self.room.get_or_insert_with(&mut self.keep);
+        let mut number = found.line_number().unwrap_or(0);
+        for line in found.lines() {
+            self.count += 1;
+            if self.hits.len() < room {
+                let text = shown(line, || self.matcher.find(line).ok().flatten().map(|found| found.start()));
+                let before = std::mem::take(&mut self.before);
+                self.hits.push(Hit { line: number, text, before, after: Vec::new() });
+            }
+            number += 1;
+        }
+        Ok(!self.first_only)
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, Self::Error> {
+        let text = || shown(context.bytes(), || None);
+        match context.kind() {
+            SinkContextKind::After => {
+                // Context of a match that was counted only is dropped with it.
+                let last_was_kept = self.count == self.hits.len() as u64;
+                if let Some(hit) = self.hits.last_mut().filter(|_| last_was_kept) {
+                    hit.after.push(text());
+                }
+            }
+            _ if self.room.is_none_or(|room| self.hits.len() < room) => self.before.push(text()),
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, Self::Error> {
+        self.binary = true;
+        Ok(false)
+    }
+}
+
+/// A line as replies show it: without its end, and around the match when it is long.
+fn shown(line: &[u8], found_at: impl FnOnce() -> Option<usize>) -> String {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.len() <= MOST_SHOWN {
+        return String::from_utf8_lossy(line).into_owned();
+    }
+    // Far more bytes than can be shown on either side need not be decoded.
+    let at = found_at().unwrap_or(0);
+    let begin = at.saturating_sub(MOST_SHOWN * 4);
+    let window = &line[begin..line.len().min(at + MOST_SHOWN * 4)];
+    let ahead = String::from_utf8_lossy(&line[begin..at]);
+    let text = String::from_utf8_lossy(window);
+    let before = ahead.chars().count();
+    if begin == 0 && text.chars().count() <= MOST_SHOWN && window.len() == line.len() {
+        return text.into_owned();
+    }
+    let skip = if begin == 0 && before + LEAD <= MOST_SHOWN { 0 } else { before.saturating_sub(LEAD) };
+    let mut cut = String::new();
+    if begin > 0 || skip > 0 {
+        cut.push('…');
+    }
+    let mut rest = text.chars().skip(skip);
+    cut.extend(rest.by_ref().take(MOST_SHOWN));
+    if rest.next().is_some() || begin + window.len() < line.len() {
+        cut.push('…');
+    }
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, at: usize, expect: &str) {
+        assert_eq!(shown(line.as_bytes(), || Some(at)), expect);
+    }
+
+    #[test]
+    fn short_lines_are_whole_without_their_end() {
+        check("abc\r\n", 0, "abc");
+        check("abc", 0, "abc");
+        check(&"é".repeat(400), 0, &"é".repeat(400));
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_the_match() {
+        let long = format!("{}X{}", "a".repeat(5_000), "b".repeat(5_000));
+        check(&long, 0, &format!("{}…", "a".repeat(400)));
+        check(&long, 5_000, &format!("…{}X{}…", "a".repeat(100), "b".repeat(299)));
+        check(&format!("{}X", "a".repeat(1_000)), 1_000, &format!("…{}X", "a".repeat(100)));
+        check(
+            &format!("{}X{}", "a".repeat(300), "b".repeat(200)),
+            300,
+            &format!("{}X{}…", "a".repeat(300), "b".repeat(99)),
+        );
+    }
+}

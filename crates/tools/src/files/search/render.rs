@@ -1,0 +1,157 @@
+//! The reply of a search: one page of matches as text and as data, and the summary.
+
+use std::fmt::Write;
+
+use tectum_core::{Ctx, Reply};
+
+use super::{
+    super::search_content::{Match, Mode, Output},
+    found::{Hit, InFile},
+    request::Request,
+    run::Findings,
+};
+
+/// Writes the page.
+pub(in super::super) fn render(ctx: &Ctx, request: &Request, findings: Findings) -> Reply<Output> {
+    let Findings { found, searched, skipped } = findings;
+    let mut output = Output {
+        files_matched: found.files_matched,
+        total_matches: found.total,
+        searched_files: searched,
+        skipped,
+        ..Output::default()
+    };
+    let mut page = Page {
+        text: String::new(),
+        budget: ctx.max_output,
+        skip: request.from,
+        left: request.limit,
+        separate: request.context > 0,
+        last: None,
+    };
+    for file in found.into_sorted() {
+        let full = match request.mode {
+            Mode::Lines => page.lines(file, &mut output.matches),
+            Mode::Files | Mode::Count => page.file(file, request.mode, &mut output.matches),
+        };
+        if full {
+            break;
+        }
+    }
+    output.shown = output.matches.len();
+    let all = if request.mode == Mode::Lines { output.total_matches } else { output.files_matched };
+    let next = request.from + output.shown;
+    output.truncated = (next as u64) < all && output.shown > 0;
+    output.next = output.truncated.then_some(next);
+    let mut text = page.text;
+    text.push_str(&summary(request, &output));
+    Reply::new(text, output)
+}
+
+/// A page being written.
+struct Page {
+    text: String,
+    budget: usize,
+    /// Matches of earlier pages still to be passed over.
+    skip: usize,
+    left: usize,
+    /// Whether `--` stands between places that do not touch.
+    separate: bool,
+    /// The line written last.
+    last: Option<(String, u64)>,
+}
+
+impl Page {
+    /// Writes the lines of one file; true when the page is full.
+    fn lines(&mut self, file: InFile, matches: &mut Vec<Match>) -> bool {
+        let InFile { path, hits, .. } = file;
+        for hit in hits {
+            if self.skip > 0 {
+                self.skip -= 1;
+                continue;
+            }
+            let size = (hit.before.len() + hit.after.len() + 1) * (path.len() + 24)
+                + hit.text.len()
+                + hit.before.iter().chain(&hit.after).map(String::len).sum::<usize>();
+            if self.full(size) {
+                return true;
+            }
+            self.hit(&path, &hit);
+            matches.push(Match {
+                path: path.clone(),
+                line: Some(hit.line),
+                text: Some(hit.text),
+                before: hit.before,
+                after: hit.after,
+                count: None,
+            });
+        }
+        false
+    }
+
+    fn hit(&mut self, path: &str, hit: &Hit) {
+        let first = hit.line - hit.before.len() as u64;
+        if self.separate {
+            let touches = self.last.as_ref().is_none_or(|(file, line)| file == path && line + 1 == first);
+            if !touches {
+                self.text.push_str("--\n");
+            }
+            self.last = Some((path.to_owned(), hit.line + hit.after.len() as u64));
+        }
+        for (number, line) in (first..).zip(&hit.before) {
+            let _ = writeln!(self.text, "{path}-{number}- {line}");
+        }
+        let _ = writeln!(self.text, "{path}:{}: {}", hit.line, hit.text);
+        for (number, line) in (hit.line + 1..).zip(&hit.after) {
+            let _ = writeln!(self.text, "{path}-{number}- {line}");
+        }
+    }
+
+    /// Writes one file of the modes that show only files; true when the page is full.
+    fn file(&mut self, file: InFile, mode: Mode, matches: &mut Vec<Match>) -> bool {
+        if self.skip > 0 {
+            self.skip -= 1;
+            return false;
+        }
+        if self.full(file.path.len() + 24) {
+            return true;
+        }
+        let count = (mode == Mode::Count).then_some(file.count);
+        let _ = match count {
+            Some(count) => writeln!(self.text, "{}:{count}", file.path),
+            None => writeln!(self.text, "{}", file.path),
+        };
+        matches.push(Match { path: file.path, count, ..Match::default() });
+        false
+    }
+
+    /// Takes room for one match, if there is any left. The first always fits.
+    fn full(&mut self, size: usize) -> bool {
+        let full = self.left == 0 || (!self.text.is_empty() && self.text.len() + size > self.budget);
+        self.left = self.left.saturating_sub(1);
+        full
+    }
+}
+
+/// `3 matches in 2 files; skipped: 1 ignored; continue with from=500`.
+fn summary(request: &Request, output: &Output) -> String {
+    let files = |n: u64| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
+    let mut text = match (request.mode, output.total_matches) {
+        (Mode::Files, _) => format!("{} matched", files(output.files_matched)),
+        (_, 1) => "1 match in 1 file".to_owned(),
+        (_, n) => format!("{n} matches in {}", files(output.files_matched)),
+    };
+    let skipped = output.skipped.describe();
+    if !skipped.is_empty() {
+        let _ = write!(text, "; skipped: {skipped}");
+    }
+    if output.files_matched == 0 && output.skipped.ignored > 0 {
+        text.push_str(" (include_ignored=true searches the ignored)");
+    }
+    if let Some(next) = output.next {
+        let _ = write!(text, "; {} shown, continue with from={next}", output.shown);
+    } else if request.from > 0 && output.shown == 0 {
+        let _ = write!(text, "; nothing at from={}", request.from);
+    }
+    text
+}

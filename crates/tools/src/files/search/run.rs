@@ -1,0 +1,228 @@
+//! The search itself: a walk whose visitor looks into the files of each folder.
+
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
+
+use tectum_core::{
+    Ctx, Fault, ProgressNote,
+    security::{Flow, Folder, Kind, SafePath, WalkEntry},
+};
+
+use super::{
+    super::{
+        ground::{Ground, Here, Standing},
+        ignores::Ignores,
+        search_content::Mode,
+        skipped::Skipped,
+    },
+    found::{Found, InFile},
+    look::{Look, Looker},
+    request::Request,
+};
+
+/// A folder with more entries is shared between threads in parts of this size.
+const PART: usize = 512;
+/// Files between two notes of progress.
+const NOTE_EVERY: u64 = 2_000;
+
+/// What a search found and left out.
+#[derive(Debug)]
+pub(in super::super) struct Findings {
+    pub(super) found: Found,
+    pub(super) searched: u64,
+    pub(super) skipped: Skipped,
+}
+
+/// Searches the call's first path: one file, or all below a directory.
+pub(in super::super) fn run(ctx: &Ctx, request: &Request) -> Result<Findings, Fault> {
+    let start = ctx.path(0)?;
+    if start.kind() != Some(Kind::Directory) && start.kind().is_some() {
+        return one_file(start, request);
+    }
+    let search = Search {
+        ctx,
+        request,
+        ground: Ground::of(start, !request.ignored),
+        found: Mutex::new(Found::new(request.room())),
+        skipped: Mutex::default(),
+        searched: AtomicU64::new(0),
+        idle: Mutex::default(),
+    };
+    let state = State { ignores: search.ground.start.clone(), entered: false };
+    let report = start.walk(request.threads, state, |folder| search.visit(folder))?;
+    ctx.check()?;
+    let mut skipped = search.skipped.into_inner().unwrap_or_else(PoisonError::into_inner);
+    skipped.denied += report.denied as u64;
+    skipped.unreadable += report.unreadable as u64;
+    let found = search.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(Findings { found, searched: search.searched.into_inner(), skipped })
+}
+
+/// A file given by name is searched whatever the rules say about it.
+fn one_file(path: &SafePath, request: &Request) -> Result<Findings, Fault> {
+    let file = path.file()?;
+    let mut found = Found::new(request.room());
+    let mut skipped = Skipped::default();
+    let mut searched = 0;
+    match Looker::new(request).look(file.handle(), file.size(), request.mode, || request.room()) {
+        Look::Searched(count, hits) => {
+            searched = 1;
+            if count > 0 {
+                found.add(InFile { path: path.name(), count, hits });
+            }
+        }
+        other => tally(&mut skipped, &other),
+    }
+    Ok(Findings { found, searched, skipped })
+}
+
+fn tally(skipped: &mut Skipped, look: &Look) {
+    match look {
+        Look::Searched(..) => {}
+        Look::Binary => skipped.binary += 1,
+        Look::TooLarge => skipped.too_large += 1,
+        Look::Unreadable => skipped.unreadable += 1,
+    }
+}
+
+/// One search, shared by its threads.
+struct Search<'s> {
+    ctx: &'s Ctx,
+    request: &'s Request,
+    ground: Ground,
+    found: Mutex<Found>,
+    skipped: Mutex<Skipped>,
+    searched: AtomicU64,
+    /// Lookers no thread is using: each thread takes one for the time of a folder.
+    idle: Mutex<Vec<Looker>>,
+}
+
+/// What a folder inherits.
+struct State {
+    ignores: Ignores,
+    /// This is a part of a folder whose rules were read before.
+    entered: bool,
+}
+
+impl Search<'_> {
+    fn visit(&self, folder: &mut Folder<'_, State>) -> Flow {
+        if self.ctx.cancel.is_cancelled() {
+            return Flow::Stop;
+        }
+        let mut here = match folder.state.entered {
+            true => self.ground.inside(folder, &folder.state.ignores),
+            false => self.ground.enter(folder, &folder.state.ignores),
+        };
+        let mut entries = std::mem::take(&mut folder.entries);
+        if entries.len() > PART && self.request.threads > 1 {
+            while !entries.is_empty() {
+                let part = entries.split_off(entries.len().saturating_sub(PART));
+                folder.hand_over(part, State { ignores: here.ignores.clone(), entered: true });
+            }
+            return Flow::Continue;
+        }
+        let mut skipped = Skipped::default();
+        let mut searched = 0;
+        let mut looker = self.looker();
+        for entry in &entries {
+            if !self.visible(&mut here, entry, &mut skipped) {
+                continue;
+            }
+            if entry.kind == Kind::Directory {
+                folder.descend(&entry.name, State { ignores: here.ignores.clone(), entered: false });
+                continue;
+            }
+            let look = self.look(folder, &mut here, entry, &mut looker);
+            searched += u64::from(matches!(look, Look::Searched(..)));
+            tally(&mut skipped, &look);
+        }
+        lock(&self.idle).push(looker);
+        if skipped != Skipped::default() {
+            lock(&self.skipped).add(&skipped);
+        }
+        self.progress(searched);
+        Flow::Continue
+    }
+
+    /// Whether an entry is to be searched; if not, it is counted. Globs come first, so only
+    /// what would have been searched counts as left out.
+    fn visible(&self, here: &mut Here, entry: &WalkEntry, skipped: &mut Skipped) -> bool {
+        let means = |globs: &super::super::glob::Globs, here: &mut Here| {
+            globs.mean(here.below(&entry.name), &entry.name)
+        };
+        match entry.kind {
+            Kind::File if self.request.include.as_ref().is_some_and(|globs| !means(globs, here)) => {
+                return false;
+            }
+            Kind::File | Kind::Directory => {}
+            _ => return false,
+        }
+        if self.request.exclude.as_ref().is_some_and(|globs| means(globs, here)) {
+            return false;
+        }
+        match here.judge(&entry.name, entry.kind) {
+            Standing::Shown => true,
+            Standing::Ignored => {
+                skipped.ignored += 1;
+                false
+            }
+            Standing::Hidden => {
+                let shown = self.request.hidden && (self.request.ignored || entry.name != ".git");
+                skipped.hidden += u64::from(!shown);
+                shown
+            }
+        }
+    }
+
+    fn look(
+        &self,
+        folder: &Folder<'_, State>,
+        here: &mut Here,
+        entry: &WalkEntry,
+        looker: &mut Looker,
+    ) -> Look {
+        let Some((file, size)) = folder.open(&entry.name) else { return Look::Unreadable };
+        if size > self.request.max_file {
+            return Look::TooLarge;
+        }
+        let mut path = String::new();
+        let mut wanted = false;
+        let lines = if self.request.mode == Mode::Lines { self.request.room() } else { 0 };
+        let look = looker.look(&file, size, self.request.mode, || {
+            path = self.ground.spell(here.below(&entry.name));
+            wanted = lock(&self.found).wants(&path);
+            if wanted { lines } else { 0 }
+        });
+        match look {
+            Look::Searched(count, hits) if wanted => {
+                lock(&self.found).add(InFile { path, count, hits });
+                Look::Searched(count, Vec::new())
+            }
+            Look::Searched(count, hits) if count > 0 => {
+                lock(&self.found).count(count);
+                Look::Searched(count, hits)
+            }
+            other => other,
+        }
+    }
+
+    fn looker(&self) -> Looker {
+        let idle = lock(&self.idle).pop();
+        idle.unwrap_or_else(|| Looker::new(self.request))
+    }
+
+    fn progress(&self, searched: u64) {
+        let before = self.searched.fetch_add(searched, Ordering::Relaxed);
+        let done = before + searched;
+        if before / NOTE_EVERY != done / NOTE_EVERY && self.ctx.progress.wanted() {
+            let message = format!("searched {done} files");
+            self.ctx.progress.note(ProgressNote { done, total: None, message });
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

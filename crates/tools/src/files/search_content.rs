@@ -1,0 +1,185 @@
+//! `search_content`: lines by regular expression or plain text, in a file or below a directory.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    security::{Access, RawPath},
+};
+
+use super::{
+    search::{self, Request},
+    skipped::Skipped,
+};
+use crate::Settings;
+
+/// Searches the content of files.
+#[derive(Clone, Debug)]
+pub struct SearchContent {
+    threads: usize,
+    max_file: u64,
+}
+
+impl SearchContent {
+    /// A search with the house's limits.
+    pub fn new(settings: &Settings) -> Self {
+        Self { threads: settings.threads, max_file: settings.max_file }
+    }
+}
+
+/// Search file contents for a regular expression (or plain text with literal=true) in one file
+/// or everything below a directory. Prints `path:line: text`, sorted, then a summary that
+/// counts what was left out: ignored (.gitignore, .ignore), hidden, binary, protected. A path
+/// given here is searched even if it is ignored; links are not followed.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// File or directory to search.
+    pub path: RawPath,
+    /// Regular expression (Rust syntax: no look-around, no back-references).
+    pub pattern: String,
+    /// Take the pattern as plain text. Default false.
+    #[serde(default)]
+    pub literal: bool,
+    /// Letter case: sensitive (default), insensitive, or smart: sensitive only if the pattern
+    /// has a capital letter.
+    #[serde(default)]
+    pub case: Case,
+    /// Match whole words only. Default false.
+    #[serde(default)]
+    pub word: bool,
+    /// Let a match cross line ends. Default false.
+    #[serde(default)]
+    pub multiline: bool,
+    /// Only files matching one of these globs: a name at any depth (`*.rs`), or with `/` a
+    /// path below the start (`src/**`).
+    #[serde(default)]
+    pub include: Vec<String>,
+    /// No files or directories matching one of these globs.
+    #[serde(default)]
+    pub exclude: Vec<String>,
+    /// Lines to show before and after each match, at most 50. Default 0.
+    #[serde(default)]
+    pub context: usize,
+    /// `lines` (default) shows matching lines, `files` only paths, `count` matching lines per
+    /// file.
+    #[serde(default)]
+    pub mode: Mode,
+    /// Matching lines (or files) in one reply. Default 500, at most 10000.
+    #[serde(default)]
+    pub limit: Option<usize>,
+    /// How many to pass over: the `next` of the page before.
+    #[serde(default)]
+    pub from: usize,
+    /// Also search what ignore rules leave out. Default false.
+    #[serde(default)]
+    pub include_ignored: bool,
+    /// Also search names that start with a dot (.git only together with include_ignored).
+    /// Default false.
+    #[serde(default)]
+    pub include_hidden: bool,
+    /// At most this many matching lines of each file.
+    #[serde(default)]
+    pub max_per_file: Option<u64>,
+}
+
+/// How letter case counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Case {
+    /// `a` is not `A`.
+    #[default]
+    Sensitive,
+    /// `a` is `A`.
+    Insensitive,
+    /// Sensitive only if the pattern has a capital letter.
+    Smart,
+}
+
+/// What is shown of the matches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Mode {
+    /// Each matching line.
+    #[default]
+    Lines,
+    /// Each file with a match.
+    Files,
+    /// Each file with its number of matching lines.
+    Count,
+}
+
+/// A page of matches.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Output {
+    /// The matches of this page, sorted by path and line.
+    pub matches: Vec<Match>,
+    /// Files with a match.
+    pub files_matched: u64,
+    /// Matching lines in all files; in mode `files` the search of a file ends at its first.
+    pub total_matches: u64,
+    /// How many of them this page shows.
+    pub shown: usize,
+    /// Files that were looked into.
+    pub searched_files: u64,
+    /// What was left out.
+    pub skipped: Skipped,
+    /// True when there are more matches than this page shows.
+    pub truncated: bool,
+    /// What to pass as `from` for the next page.
+    pub next: Option<usize>,
+}
+
+/// One match: a line, or a file in the modes `files` and `count`.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Match {
+    /// The file, as other calls take it.
+    pub path: String,
+    /// The line's number, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// The line, cut around the match when it is long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Lines before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<String>,
+    /// Lines after it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
+    /// Matching lines in the file, in mode `count`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+}
+
+impl Tool for SearchContent {
+    type Args = Args;
+    type Output = Output;
+    const CARD: Card = Card {
+        name: "search_content",
+        title: "Search content",
+        effect: Effect::Read,
+        world: World::Project,
+        idempotent: true,
+        primary: "path",
+        deadline: Duration::from_secs(60),
+        max_output: 1024 * 1024,
+    };
+
+    fn wants(&self, args: &Args) -> Wants {
+        Wants::path(&args.path, Access::Read)
+    }
+
+    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        let request = Request::compile(&args, self.threads, self.max_file)?;
+        ctx.blocking(move |ctx| {
+            let findings = search::run(ctx, &request)?;
+            Ok(search::render(ctx, &request, findings))
+        })
+        .await
+    }
+}

@@ -1,0 +1,280 @@
+//! `search_files`: names by glob, below a directory.
+
+use std::{
+    collections::BinaryHeap,
+    fmt::Write,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    security::{Access, Flow, Folder, Kind, RawPath},
+};
+
+use super::{
+    glob::Globs,
+    ground::{Ground, Here, Standing},
+    ignores::Ignores,
+    list_directory::word,
+};
+
+/// Hits in one reply unless asked otherwise.
+const PAGE: usize = 1_000;
+/// The most that can be asked for at once.
+const MOST_PER_PAGE: usize = 20_000;
+/// Entries looked at inside ignored folders, only to count the hits they hide.
+const MOST_IGNORED: usize = 200_000;
+
+/// Finds files and directories by name.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchFiles {
+    /// Threads a search may use.
+    pub threads: usize,
+}
+
+/// Find files and directories by glob below a directory. `*` and `?` stay inside a name, `**`
+/// crosses directories, `{a,b}` chooses. A pattern without `/` matches the name at any depth
+/// (`*.rs`); one with `/` matches the path below the start (`src/**/*.rs`). Results are sorted
+/// and can be used as paths in other calls. Honours .gitignore and says how many hits it hid;
+/// a directory given as `path` is searched even if it is ignored.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// Directory to search below.
+    pub path: RawPath,
+    /// The glob.
+    pub pattern: String,
+    /// Also show what ignore rules hide, and the inside of .git. Default false.
+    #[serde(default)]
+    pub include_ignored: bool,
+    /// Hits in one reply. Default 1000, at most 20000.
+    #[serde(default)]
+    pub limit: Option<usize>,
+    /// Where to go on: the `next` of the page before.
+    #[serde(default)]
+    pub from: Option<String>,
+}
+
+/// A page of hits.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// The directory searched.
+    pub path: String,
+    /// The hits of this page, sorted by path.
+    pub matches: Vec<Hit>,
+    /// How many hits there are on all pages.
+    pub total: usize,
+    /// Hits that ignore rules hide; include_ignored=true shows them.
+    pub ignored: usize,
+    /// True when not every ignored directory was looked into, so `ignored` may be more.
+    pub ignored_incomplete: bool,
+    /// Names left out because a deny rule protects them.
+    pub denied: usize,
+    /// Directories that could not be read.
+    pub unreadable: usize,
+    /// True when there are more hits than this page shows.
+    pub truncated: bool,
+    /// What to pass as `from` for the next page.
+    pub next: Option<String>,
+}
+
+/// One hit. Ordered by path.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Hit {
+    /// Its path, as other calls take it.
+    pub path: String,
+    /// `file`, `dir`, `link`, `fifo`, `socket` or `device`.
+    pub kind: &'static str,
+}
+
+impl Tool for SearchFiles {
+    type Args = Args;
+    type Output = Output;
+    const CARD: Card = Card {
+        name: "search_files",
+        title: "Search files",
+        effect: Effect::Read,
+        world: World::Project,
+        idempotent: true,
+        primary: "path",
+        deadline: Duration::from_secs(60),
+        max_output: 1024 * 1024,
+    };
+
+    fn wants(&self, args: &Args) -> Wants {
+        Wants::path(&args.path, Access::Read)
+    }
+
+    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        let globs = Globs::compile(&[&args.pattern])?;
+        let limit = args.limit.unwrap_or(PAGE);
+        if limit == 0 || limit > MOST_PER_PAGE {
+            return Err(Fault::invalid(format!("`limit` must be 1 to {MOST_PER_PAGE}, got {limit}")));
+        }
+        let threads = self.threads;
+        ctx.blocking(move |ctx| search(ctx, &args, &globs, limit, threads)).await
+    }
+}
+
+fn search(
+    ctx: &Ctx,
+    args: &Args,
+    globs: &Globs,
+    limit: usize,
+    threads: usize,
+) -> Result<Reply<Output>, Fault> {
+    let start = ctx.path(0)?;
+    let search = Search {
+        ground: Ground::of(start, !args.include_ignored),
+        globs,
+        all: args.include_ignored,
+        from: args.from.as_deref().unwrap_or_default(),
+        // One more than the page tells where the next begins.
+        room: limit + 1,
+        found: Mutex::default(),
+        looked_at: AtomicUsize::new(0),
+    };
+    let state = State { ignores: search.ground.start.clone(), ignored: false };
+    let report = start.walk(threads, state, |folder| {
+        if ctx.cancel.is_cancelled() {
+            return Flow::Stop;
+        }
+        search.visit(folder);
+        Flow::Continue
+    })?;
+    ctx.check()?;
+    let found = search.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let output = Output {
+        path: start.name(),
+        matches: found.hits.into_sorted_vec(),
+        total: found.total,
+        ignored: found.ignored,
+        ignored_incomplete: search.looked_at.into_inner() > MOST_IGNORED,
+        denied: report.denied,
+        unreadable: report.unreadable,
+        truncated: false,
+        next: None,
+    };
+    Ok(render(ctx, args, limit, output))
+}
+
+/// One search, shared by its threads.
+struct Search<'s> {
+    ground: Ground,
+    globs: &'s Globs,
+    all: bool,
+    from: &'s str,
+    room: usize,
+    found: Mutex<Found>,
+    looked_at: AtomicUsize,
+}
+
+/// What a folder inherits.
+#[derive(Clone)]
+struct State {
+    ignores: Ignores,
+    /// Inside an ignored folder: hits are counted, not shown.
+    ignored: bool,
+}
+
+/// The hits so far: the first of them in order, and how many there are.
+#[derive(Default)]
+struct Found {
+    hits: BinaryHeap<Hit>,
+    total: usize,
+    ignored: usize,
+}
+
+impl Search<'_> {
+    fn visit(&self, folder: &mut Folder<'_, State>) {
+        let State { ignores, ignored } = folder.state.clone();
+        let mut here = self.ground.enter(folder, &ignores);
+        let entries = std::mem::take(&mut folder.entries);
+        if ignored && self.looked_at.fetch_add(entries.len(), Ordering::Relaxed) > MOST_IGNORED {
+            return;
+        }
+        for entry in entries {
+            if entry.name == ".git" && !self.all {
+                continue;
+            }
+            let ignored = ignored || here.judge(&entry.name, entry.kind) == Standing::Ignored;
+            if self.globs.mean(here.below(&entry.name), &entry.name) {
+                self.hit(&mut here, &entry.name, entry.kind, ignored);
+            }
+            if entry.kind == Kind::Directory {
+                folder.descend(&entry.name, State { ignores: here.ignores.clone(), ignored });
+            }
+        }
+    }
+
+    fn hit(&self, here: &mut Here, name: &std::ffi::OsStr, kind: Kind, ignored: bool) {
+        let path = self.ground.spell(here.below(name));
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if ignored {
+            found.ignored += 1;
+            return;
+        }
+        found.total += 1;
+        if path.as_str() < self.from {
+            return;
+        }
+        found.hits.push(Hit { path, kind: word(kind) });
+        if found.hits.len() > self.room {
+            found.hits.pop();
+        }
+    }
+}
+
+fn render(ctx: &Ctx, args: &Args, limit: usize, mut output: Output) -> Reply<Output> {
+    let mut text = String::new();
+    let mut shown = 0;
+    for hit in output.matches.iter().take(limit) {
+        if text.len() + hit.path.len() + 16 > ctx.max_output && shown > 0 {
+            break;
+        }
+        let _ = writeln!(text, "[{}] {}", hit.kind, hit.path);
+        shown += 1;
+    }
+    if let Some(rest) = output.matches.get(shown) {
+        output.next = Some(rest.path.clone());
+        output.truncated = true;
+    }
+    output.matches.truncate(shown);
+    if output.total == 0 {
+        let _ = write!(text, "No files matched '{}' in {}", args.pattern, output.path);
+    } else {
+        let _ = write!(text, "{} {}", output.total, if output.total == 1 { "match" } else { "matches" });
+    }
+    if let Some(why) = left_out(&output) {
+        let _ = write!(text, " ({why})");
+    }
+    if let Some(next) = &output.next {
+        let _ =
+            write!(text, "\n[truncated: {shown} of {} shown; continue with from=\"{next}\"]", output.total);
+    }
+    Reply::new(text, output)
+}
+
+fn left_out(output: &Output) -> Option<String> {
+    let mut why = Vec::new();
+    if output.ignored > 0 || output.ignored_incomplete {
+        let least = if output.ignored_incomplete { "at least " } else { "" };
+        why.push(format!(
+            "{least}{} more hidden by ignore rules, include_ignored=true shows them",
+            output.ignored
+        ));
+    }
+    if output.denied > 0 {
+        why.push(format!("{} names hidden by deny rules", output.denied));
+    }
+    if output.unreadable > 0 {
+        why.push(format!("{} unreadable directories", output.unreadable));
+    }
+    (!why.is_empty()).then(|| why.join("; "))
+}

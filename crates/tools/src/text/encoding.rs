@@ -1,0 +1,157 @@
+//! How characters become bytes: found out once for each file, and used again for what is put in.
+
+use std::{borrow::Cow, fmt};
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+
+/// The encoding of a text. All of these are stateless: the bytes of two pieces of text, one
+/// after the other, are the bytes of the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// UTF-8.
+    Utf8,
+    /// UTF-16, low byte first.
+    Utf16Le,
+    /// UTF-16, high byte first.
+    Utf16Be,
+    /// An older one: windows-1252, Shift_JIS, GBK, EUC-KR, …
+    Legacy(&'static encoding_rs::Encoding),
+}
+
+/// Text and whether its bytes can be made from it again.
+pub(super) struct Decoded {
+    pub(super) text: String,
+    pub(super) encoding: Encoding,
+    pub(super) faithful: bool,
+}
+
+/// How much is given to the detector, from the first byte that is not ASCII.
+const DETECTED: usize = 1024 * 1024;
+/// How much is looked at for the pattern of UTF-16.
+const SAMPLE: usize = 4 * 1024;
+
+impl Encoding {
+    /// Its usual name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Utf8 => "UTF-8",
+            Self::Utf16Le => "UTF-16LE",
+            Self::Utf16Be => "UTF-16BE",
+            Self::Legacy(encoding) => encoding.name(),
+        }
+    }
+
+    /// The byte order mark in this encoding; nothing where there is none.
+    pub fn mark(self) -> &'static [u8] {
+        match self {
+            Self::Utf8 => b"\xef\xbb\xbf",
+            Self::Utf16Le => b"\xff\xfe",
+            Self::Utf16Be => b"\xfe\xff",
+            Self::Legacy(_) => b"",
+        }
+    }
+
+    /// The bytes of a text, or the first character that has none here.
+    pub fn encode(self, text: &str) -> Result<Cow<'_, [u8]>, char> {
+        match self {
+            Self::Utf8 => Ok(Cow::Borrowed(text.as_bytes())),
+            Self::Utf16Le => Ok(text.encode_utf16().flat_map(u16::to_le_bytes).collect()),
+            Self::Utf16Be => Ok(text.encode_utf16().flat_map(u16::to_be_bytes).collect()),
+            Self::Legacy(encoding) => match encoding.encode(text) {
+                (bytes, _, false) => Ok(bytes),
+                _ => {
+                    let lacks = |c: &char| encoding.encode(c.encode_utf8(&mut [0; 4])).2;
+                    Err(text.chars().find(lacks).unwrap_or(char::REPLACEMENT_CHARACTER))
+                }
+            },
+        }
+    }
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The UTF-16 that a mark at the start, or zeros at every second place, give away.
+pub(super) fn utf16(bytes: &[u8]) -> Option<(Encoding, bool)> {
+    for encoding in [Encoding::Utf16Le, Encoding::Utf16Be] {
+        if bytes.starts_with(encoding.mark()) {
+            return Some((encoding, true));
+        }
+    }
+    let sample = &bytes[..bytes.len().min(SAMPLE)];
+    if bytes.len() < 2 || !bytes.len().is_multiple_of(2) {
+        return None;
+    }
+    let zeros = |parity: usize| sample.iter().skip(parity).step_by(2).filter(|byte| **byte == 0).count();
+    let (even, odd) = (zeros(0), zeros(1));
+    let most = sample.len() / 2;
+    // Text in Latin letters has a zero in nearly every unit, and never a whole zero unit.
+    let (high, low, encoding) =
+        if odd > even { (odd, even, Encoding::Utf16Le) } else { (even, odd, Encoding::Utf16Be) };
+    (low == 0 && high * 3 >= most && high > 0).then_some((encoding, false))
+}
+
+/// Reads UTF-16; half a pair becomes U+FFFD and makes the text unfaithful.
+pub(super) fn decode_utf16(bytes: &[u8], encoding: Encoding) -> Decoded {
+    let unit = |pair: &[u8]| match encoding {
+        Encoding::Utf16Be => u16::from_be_bytes([pair[0], pair[1]]),
+        _ => u16::from_le_bytes([pair[0], pair[1]]),
+    };
+    let units = bytes.chunks_exact(2).map(unit);
+    let mut faithful = bytes.len().is_multiple_of(2);
+    let mut text = String::with_capacity(bytes.len() / 2);
+    for c in char::decode_utf16(units) {
+        faithful &= c.is_ok();
+        text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
+    }
+    if !bytes.len().is_multiple_of(2) {
+        text.push(char::REPLACEMENT_CHARACTER);
+    }
+    Decoded { text, encoding, faithful }
+}
+
+/// Reads bytes that are neither UTF-8 nor UTF-16.
+pub(super) fn decode_legacy(bytes: &[u8]) -> Decoded {
+    if mostly_utf8(bytes) {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        return Decoded { text, encoding: Encoding::Utf8, faithful: false };
+    }
+    let guess = guess(bytes);
+    // GBK's own encoder knows less than its decoder; the larger set knows the rest.
+    let tries = [guess, if guess == encoding_rs::GBK { encoding_rs::GB18030 } else { guess }];
+    let mut best = None;
+    for encoding in tries {
+        let (text, damaged) = encoding.decode_without_bom_handling(bytes);
+        let faithful =
+            !damaged && Encoding::Legacy(encoding).encode(&text).is_ok_and(|again| *again == *bytes);
+        let decoded = Decoded { text: text.into_owned(), encoding: Encoding::Legacy(encoding), faithful };
+        if faithful {
+            return decoded;
+        }
+        best.get_or_insert(decoded);
+    }
+    best.unwrap_or(Decoded { text: String::new(), encoding: Encoding::Legacy(guess), faithful: false })
+}
+
+fn guess(bytes: &[u8]) -> &'static encoding_rs::Encoding {
+    let first = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(0);
+    // Some words before it help the detector as well.
+    let from = first.saturating_sub(64);
+    let sample = &bytes[from..bytes.len().min(from + DETECTED)];
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(sample, true);
+    detector.guess(None, Utf8Detection::Deny)
+}
+
+/// A damaged UTF-8 file is still UTF-8: most of what is not ASCII in it is well formed.
+fn mostly_utf8(bytes: &[u8]) -> bool {
+    let (mut good, mut bad) = (0_usize, 0_usize);
+    for chunk in bytes.utf8_chunks() {
+        good += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        bad += usize::from(!chunk.invalid().is_empty());
+    }
+    good > bad * 2
+}

@@ -1,0 +1,212 @@
+//! What is worth knowing about a text besides its words.
+
+use super::{Encoding, Lines, body};
+
+/// The facts of a text file that an edit keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// How its characters became bytes.
+    pub encoding: Encoding,
+    /// Whether it starts with a byte order mark.
+    pub bom: bool,
+    /// How its lines end.
+    pub newline: Newline,
+    /// Whether the last line is ended too.
+    pub final_newline: bool,
+    /// How its lines are indented.
+    pub indent: Indent,
+}
+
+/// One way to end a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Eol {
+    /// `\n`
+    Lf,
+    /// `\r\n`
+    CrLf,
+    /// `\r`
+    Cr,
+}
+
+impl Eol {
+    /// Its characters.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lf => "\n",
+            Self::CrLf => "\r\n",
+            Self::Cr => "\r",
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lf => "LF",
+            Self::CrLf => "CRLF",
+            Self::Cr => "CR",
+        }
+    }
+
+    /// The text with all its lines ended this way.
+    pub fn ending(self, text: &str) -> String {
+        let lines = Lines::of(text);
+        let mut ended = String::with_capacity(text.len());
+        for line in (1..=lines.count()).filter_map(|number| lines.range(number)).map(|range| &text[range]) {
+            ended.push_str(body(line));
+            if Self::of(line).is_some() {
+                ended.push_str(self.as_str());
+            }
+        }
+        ended
+    }
+
+    /// How this line ends, if it does.
+    pub fn of(line: &str) -> Option<Self> {
+        if line.ends_with("\r\n") {
+            Some(Self::CrLf)
+        } else if line.ends_with('\n') {
+            Some(Self::Lf)
+        } else {
+            line.ends_with('\r').then_some(Self::Cr)
+        }
+    }
+}
+
+/// How the lines of a file end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Newline {
+    /// There is no line end.
+    None,
+    /// All in one way.
+    Only(Eol),
+    /// In several ways, most often in this one.
+    Mixed(Eol),
+}
+
+impl Newline {
+    /// Looks at every line end.
+    pub fn of(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let all_lf = memchr::memchr_iter(b'\n', bytes).count();
+        let mut counts = [(all_lf, Eol::Lf), (0, Eol::CrLf), (0, Eol::Cr)];
+        for at in memchr::memchr_iter(b'\r', bytes) {
+            if bytes.get(at + 1) == Some(&b'\n') {
+                counts[0].0 -= 1;
+                counts[1].0 += 1;
+            } else {
+                counts[2].0 += 1;
+            }
+        }
+        let kinds = counts.iter().filter(|(count, _)| *count > 0).count();
+        let most = counts.iter().rev().max_by_key(|(count, _)| *count).map_or(Eol::Lf, |(_, eol)| *eol);
+        match kinds {
+            0 => Self::None,
+            1 => Self::Only(most),
+            _ => Self::Mixed(most),
+        }
+    }
+
+    /// The most frequent way to end a line here.
+    pub fn mostly(self) -> Option<Eol> {
+        match self {
+            Self::None => None,
+            Self::Only(eol) | Self::Mixed(eol) => Some(eol),
+        }
+    }
+}
+
+/// How the lines of a file are indented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Indent {
+    /// No line is indented.
+    Unknown,
+    /// With tabs.
+    Tabs,
+    /// With this many spaces a step.
+    Spaces(usize),
+    /// Some lines with tabs, some with spaces.
+    Mixed,
+}
+
+/// Indented lines looked at: more tell nothing new.
+const INDENTED_LINES: usize = 2_000;
+
+impl Indent {
+    /// Looks at the first indented lines.
+    pub fn of(text: &str) -> Self {
+        Self::of_lines(text, &Lines::of(text))
+    }
+
+    pub(super) fn of_lines(text: &str, lines: &Lines) -> Self {
+        let (mut tabs, mut spaces) = (0_usize, 0_usize);
+        // How often the indentation grew by 1..=8 spaces from one line to the next.
+        let mut steps = [0_usize; 9];
+        let mut previous = 0;
+        for number in 1..=lines.count() {
+            if tabs + spaces == INDENTED_LINES {
+                break;
+            }
+            let Some(range) = lines.range(number) else { break };
+            let line = body(&text[range]);
+            let words = line.trim_start_matches([' ', '\t']);
+            if words.is_empty() {
+                continue;
+            }
+            let width = line.len() - words.len();
+            match line.as_bytes()[0] {
+                b'\t' => tabs += 1,
+                b' ' => {
+                    spaces += 1;
+                    if let Some(step) = width.checked_sub(previous).filter(|step| (1..=8).contains(step)) {
+                        steps[step] += 1;
+                    }
+                }
+                _ => {}
+            }
+            previous = width;
+        }
+        let usual = (1..=8).rev().max_by_key(|step| steps[*step]).filter(|step| steps[*step] > 0);
+        match (tabs, spaces) {
+            (0, 0) => Self::Unknown,
+            (_, 0) => Self::Tabs,
+            (0, _) => Self::Spaces(usual.unwrap_or(4)),
+            // A stray line (an aligned comment, say) does not make a file mixed.
+            (tabs, spaces) if tabs >= spaces * 10 => Self::Tabs,
+            (tabs, spaces) if spaces >= tabs * 10 => Self::Spaces(usual.unwrap_or(4)),
+            _ => Self::Mixed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newlines_are_counted() {
+        let check = |text, expect| assert_eq!(Newline::of(text), expect, "{text:?}");
+        check("a", Newline::None);
+        check("a\nb\n", Newline::Only(Eol::Lf));
+        check("a\r\nb\r\n", Newline::Only(Eol::CrLf));
+        check("a\rb", Newline::Only(Eol::Cr));
+        check("a\r\nb\nc\r\n", Newline::Mixed(Eol::CrLf));
+        check("a\nb\r\n", Newline::Mixed(Eol::Lf));
+    }
+
+    #[test]
+    fn lines_can_be_ended_another_way() {
+        assert_eq!(Eol::CrLf.ending("a\nb\r\n\rc"), "a\r\nb\r\n\r\nc");
+        assert_eq!(Eol::Lf.ending("a\r\nb"), "a\nb");
+    }
+
+    #[test]
+    fn indentation_is_measured() {
+        let check = |text: &str, expect| assert_eq!(Indent::of(text), expect, "{text:?}");
+        check("a\nb\n", Indent::Unknown);
+        check("a\n\tb\n\t\tc\n", Indent::Tabs);
+        check("a\n  b\n    c\nd\n  e\n", Indent::Spaces(2));
+        check("a\n    b\n        c\n\n    d\n", Indent::Spaces(4));
+        check("a\n b\n  c\n", Indent::Spaces(1));
+        check("a\n\tb\n    c\n", Indent::Mixed);
+    }
+}

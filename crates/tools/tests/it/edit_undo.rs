@@ -1,0 +1,110 @@
+//! Undo: of every kind of change, after a restart, twice, and not over somebody's newer work.
+
+use serde_json::{Value, json};
+use tectum_core::FaultKind;
+
+use crate::{edit_rig::Desk, files_rig::call};
+
+fn undo(data: &Value) -> Value {
+    json!({ "call_id": data["undo"] })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_can_be_undone() {
+    let desk = Desk::new();
+    desk.put("a.txt", "old\r\n");
+    let edit = json!({ "path": "a.txt", "old_string": "old", "new_string": "new" });
+    let (_, edited) = desk.works("edit_file", edit).await;
+    let (text, undone) = desk.works("undo_edit", undo(&edited)).await;
+    assert!(text.contains("restored a.txt\nUndo: c-"), "{text}");
+    assert_eq!(desk.get("a.txt").unwrap(), b"old\r\n");
+    desk.works("undo_edit", undo(&undone)).await;
+    assert_eq!(desk.get("a.txt").unwrap(), b"new\r\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_file_goes_and_a_deleted_one_comes_back() {
+    let desk = Desk::new();
+    let (_, created) = desk.works("write_file", json!({ "path": "sub/a.txt", "content": "x" })).await;
+    let (text, undone) = desk.works("undo_edit", undo(&created)).await;
+    assert!(text.contains("deleted sub/a.txt"), "{text}");
+    assert_eq!(desk.get("sub/a.txt"), None);
+    desk.works("undo_edit", undo(&undone)).await;
+    assert_eq!(desk.get("sub/a.txt").unwrap(), b"x");
+    let (_, deleted) = desk.works("delete_file", json!({ "path": "sub/a.txt" })).await;
+    assert_eq!(desk.get("sub/a.txt"), None);
+    desk.works("undo_edit", undo(&deleted)).await;
+    assert_eq!(desk.get("sub/a.txt").unwrap(), b"x");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_move_goes_back_with_what_it_replaced() {
+    let desk = Desk::new();
+    desk.put("a.txt", "a");
+    desk.put("b.txt", "b");
+    let (_, moved) = desk.works("move_file", json!({ "source": "a.txt", "destination": "new/c.txt" })).await;
+    assert_eq!((desk.get("a.txt"), desk.get("new/c.txt")), (None, Some(b"a".to_vec())));
+    let (_, undone) = desk.works("undo_edit", undo(&moved)).await;
+    assert_eq!((desk.get("a.txt"), desk.get("new/c.txt")), (Some(b"a".to_vec()), None));
+    desk.works("undo_edit", undo(&undone)).await;
+    assert_eq!((desk.get("a.txt"), desk.get("new/c.txt")), (None, Some(b"a".to_vec())));
+
+    let replacing = json!({ "source": "new/c.txt", "destination": "b.txt", "overwrite": true });
+    let (_, moved) = desk.works("move_file", replacing).await;
+    assert_eq!(desk.get("b.txt").unwrap(), b"a");
+    desk.works("undo_edit", undo(&moved)).await;
+    assert_eq!((desk.get("new/c.txt"), desk.get("b.txt")), (Some(b"a".to_vec()), Some(b"b".to_vec())));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn newer_work_is_not_undone_by_accident() {
+    let desk = Desk::new();
+    desk.put("a.txt", "one\n");
+    let (_, edited) = desk.works("write_file", json!({ "path": "a.txt", "content": "two\n" })).await;
+    desk.put("a.txt", "three\n");
+    let text = desk.fails("undo_edit", undo(&edited), FaultKind::Conflict).await;
+    assert!(text.contains("a.txt was changed after that call"), "{text}");
+    assert_eq!(desk.get("a.txt").unwrap(), b"three\n");
+    // With the content it left, the undo works again: content counts, not time.
+    desk.put("a.txt", "two\n");
+    desk.works("undo_edit", undo(&edited)).await;
+    assert_eq!(desk.get("a.txt").unwrap(), b"one\n");
+
+    let (_, moved) = desk.works("move_file", json!({ "source": "a.txt", "destination": "b.txt" })).await;
+    desk.put("b.txt", "changed\n");
+    desk.fails("undo_edit", undo(&moved), FaultKind::Conflict).await;
+    assert_eq!(desk.get("b.txt").unwrap(), b"changed\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_works_after_a_restart() {
+    let desk = Desk::new();
+    desk.put("a.txt", b"caf\xe9 na\xefve old text");
+    let edit = json!({ "path": "a.txt", "old_string": "old", "new_string": "new" });
+    let (_, edited) = desk.works("edit_file", edit).await;
+    assert_eq!(desk.get("a.txt").unwrap(), b"caf\xe9 na\xefve new text");
+    call(&desk.restarted(), "undo_edit", undo(&edited)).await.unwrap();
+    assert_eq!(desk.get("a.txt").unwrap(), b"caf\xe9 na\xefve old text");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_call_says_where_ids_come_from() {
+    let desk = Desk::new();
+    let text = desk.fails("undo_edit", json!({ "call_id": "c-0123456789abcdef" }), FaultKind::NotFound).await;
+    assert!(text.contains("nothing to undo for call c-0123456789abcdef\nHint: use the call id"), "{text}");
+    desk.fails("undo_edit", json!({ "call_id": "../x" }), FaultKind::InvalidInput).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dry_run_leaves_nothing_to_undo() {
+    let desk = Desk::new();
+    desk.put("a.txt", "old\n");
+    let args = json!({ "path": "a.txt", "old_string": "old", "new_string": "new", "dry_run": true });
+    let (text, data) = desk.works("edit_file", args).await;
+    assert!(text.starts_with("Would edit a.txt") && text.contains("+new\n"), "{text}");
+    assert_eq!((desk.get("a.txt").unwrap(), &data["undo"]), (b"old\n".to_vec(), &Value::Null));
+    // The revision is that of the file as it is.
+    let args =
+        json!({ "path": "a.txt", "old_string": "old", "new_string": "new", "revision": data["revision"] });
+    desk.works("edit_file", args).await;
+}

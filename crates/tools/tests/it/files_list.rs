@@ -1,0 +1,166 @@
+//! `list_directory` and `get_tree`: their exact text, their order and what they leave out.
+
+use serde_json::{Value, json};
+
+use crate::files_rig::{Rig, mkfifo};
+
+#[tokio::test]
+async fn a_directory_is_listed_row_by_row() {
+    let rig = Rig::with(&[
+        ("b.txt", "12345"),
+        ("A.txt", ""),
+        ("zoo/x", ""),
+        ("Bar/x", ""),
+        (".env", "secret"),
+        ("history.toml", "secret"),
+        (".hidden", "x"),
+    ]);
+    std::os::unix::fs::symlink("b.txt", rig.root().join("link")).expect("made");
+    mkfifo(&rig.root().join("pipe"));
+    let text = rig.text("list_directory", json!({})).await;
+    let rows = "Directory: .\n[dir] Bar  -\n[dir] zoo  -\n[file] .hidden  1\n[file] A.txt  0\n[file] b.txt  5\n[link] link  -\n[fifo] pipe  -\n";
+    assert_eq!(text, format!("{rows}7 entries (2 hidden by deny rules)"));
+    let text = rig.text("list_directory", json!({"path": ".", "all": false})).await;
+    assert!(
+        text.ends_with(
+            "\n6 entries (1 hidden because they start with a dot, all=true shows them; 2 hidden by deny rules)"
+        ),
+        "{text}"
+    );
+    assert_eq!(
+        rig.text("list_directory", json!({"path": "zoo"})).await,
+        "Directory: zoo\n[file] x  0\n1 entry"
+    );
+    let data = rig.data("list_directory", json!({})).await;
+    assert_eq!(data["denied"], 2);
+    assert_eq!(data["entries"][4], json!({"name": "b.txt", "kind": "file", "size": 5}));
+    assert_eq!(data["entries"][0], json!({"name": "Bar", "kind": "dir", "size": null}));
+}
+
+#[tokio::test]
+async fn an_empty_directory_has_no_entries() {
+    let rig = Rig::new();
+    assert_eq!(rig.text("list_directory", json!({})).await, "Directory: .\n0 entries");
+}
+
+#[tokio::test]
+async fn a_large_directory_is_paged_by_name() {
+    let rig = Rig::new();
+    for n in 0..10_100 {
+        rig.write(&format!("d/file-{n:05}"), "");
+    }
+    rig.write("d/sub/x", "");
+    let mut names = Vec::new();
+    let mut from = Value::Null;
+    loop {
+        let data = rig.data("list_directory", json!({"path": "d", "from": from})).await;
+        assert_eq!(data["total"], 10_101);
+        let page = data["entries"].as_array().expect("entries");
+        assert!(!page.is_empty() && page.len() <= 10_000);
+        names.extend(page.iter().map(|row| row["name"].as_str().expect("a name").to_owned()));
+        from = data["next"].clone();
+        if from.is_null() {
+            break;
+        }
+        // What goes away between two pages does not disturb the next.
+        rig.remove("d/file-09999");
+        rig.write("d/file-09999", "");
+    }
+    let mut expect = vec!["sub".to_owned()];
+    expect.extend((0..10_100).map(|n| format!("file-{n:05}")));
+    assert_eq!(names, expect);
+}
+
+#[tokio::test]
+async fn a_tree_is_drawn() {
+    let rig = Rig::with(&[
+        (".gitignore", "target/\n"),
+        ("target/debug/x", ""),
+        ("src/main.rs", ""),
+        ("src/deep/er/x.rs", ""),
+        ("Cargo.toml", ""),
+        ("docs/a.md", ""),
+        ("docs/B.md", ""),
+        ("docs/.env", ""),
+    ]);
+    let expect = "\
+./
+├── docs/
+│   ├── a.md
+│   └── B.md
+├── src/
+│   ├── deep/
+│   └── main.rs
+└── Cargo.toml
+
+3 directories, 4 files (left out: 1 hidden, 1 ignored, 1 denied)
+[depth 2 reached; raise max_depth or call get_tree on a subdirectory]";
+    assert_eq!(rig.text("get_tree", json!({})).await, expect);
+    let text = rig.text("get_tree", json!({"path": "src", "max_depth": 5})).await;
+    let expect = "src/\n├── deep/\n│   └── er/\n│       └── x.rs\n└── main.rs\n\n2 directories, 2 files";
+    assert_eq!(text, expect);
+    let data = rig.data("get_tree", json!({"path": "src", "max_depth": 5})).await;
+    assert_eq!(data["entries"][2], json!({"path": "src/deep/er/x.rs", "kind": "file"}));
+    assert!(rig.error("get_tree", json!({"max_depth": 0})).await.contains("at least 1"));
+    // What is ignored can still be asked for by name.
+    assert_eq!(
+        rig.text("get_tree", json!({"path": "target", "max_depth": 9})).await,
+        "target/\n└── debug/\n    └── x\n\n1 directories, 1 files"
+    );
+}
+
+#[tokio::test]
+async fn a_large_tree_is_cut_from_below() {
+    let rig = Rig::new();
+    for n in 0..1_500 {
+        rig.write(&format!("many/{n:04}"), "");
+        rig.write(&format!("more/{n:04}"), "");
+    }
+    rig.write("zz", "");
+    let (text, data) = rig.call("get_tree", json!({})).await.expect("a tree");
+    assert_eq!(data["entries"].as_array().map(Vec::len), Some(2_000));
+    assert_eq!((&data["total"], &data["truncated"]), (&json!(3_003), &json!(true)));
+    assert!(text.contains("├── more/\n│   ├── 0000\n"));
+    assert!(text.contains("│   └── … 1003 more\n└── zz\n"), "the upper level is whole");
+    assert!(text.contains(
+        "[truncated: 2000 of 3003 entries shown; call get_tree on a subdirectory to see the rest]"
+    ));
+}
+
+#[tokio::test]
+async fn loops_of_links_are_not_followed() {
+    let rig = Rig::with(&[("a/x.txt", "needle")]);
+    std::os::unix::fs::symlink("..", rig.root().join("a/up")).expect("made");
+    std::os::unix::fs::symlink("self", rig.root().join("self")).expect("made");
+    let tree = rig.text("get_tree", json!({"max_depth": 20})).await;
+    assert!(tree.starts_with("./\n├── a/\n│   ├── up\n│   └── x.txt\n└── self\n"), "{tree}");
+    let found = rig.text("search_content", json!({"path": ".", "pattern": "needle"})).await;
+    assert_eq!(found, "a/x.txt:1: needle\n1 match in 1 file");
+    let found = rig.text("search_files", json!({"path": ".", "pattern": "**"})).await;
+    assert_eq!(found, "[dir] a\n[link] a/up\n[file] a/x.txt\n[link] self\n4 matches");
+    let error = rig.error("read_file", json!({"path": "self"})).await;
+    assert!(error.contains("loop"), "{error}");
+}
+
+/// Root can read everything, so this proves itself only for other users.
+#[tokio::test]
+async fn what_cannot_be_read_is_counted() {
+    use std::os::unix::fs::PermissionsExt;
+    let rig = Rig::with(&[("open/x.txt", "needle"), ("shut/x.txt", "needle"), ("open/y.txt", "needle")]);
+    let mode = |path: &str, mode| {
+        std::fs::set_permissions(rig.root().join(path), std::fs::Permissions::from_mode(mode)).expect("set")
+    };
+    mode("shut", 0o000);
+    mode("open/y.txt", 0o000);
+    let as_root = rig.call("read_file", json!({"path": "shut/x.txt"})).await.is_ok();
+    let found = rig.text("search_content", json!({"path": ".", "pattern": "needle"})).await;
+    let names = rig.data("search_files", json!({"path": ".", "pattern": "*.txt"})).await;
+    let tree = rig.data("get_tree", json!({})).await;
+    mode("shut", 0o700);
+    if as_root {
+        return;
+    }
+    assert_eq!(found, "open/x.txt:1: needle\n1 match in 1 file; skipped: 2 unreadable");
+    assert_eq!((&names["unreadable"], &names["total"]), (&json!(1), &json!(2)));
+    assert_eq!(tree["unreadable"], 1);
+}

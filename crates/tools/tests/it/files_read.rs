@@ -1,0 +1,228 @@
+//! `read_file` and `get_file_slice`: exact text, paging that ends, facts, and what is no file.
+
+use serde_json::{Value, json};
+
+use crate::files_rig::{Rig, call, house, mkfifo};
+
+/// Reads page after page and puts the pieces together again.
+async fn reassemble(rig: &Rig, path: &str) -> (String, usize) {
+    let mut whole = String::new();
+    let mut from = Value::Null;
+    for pages in 1..10_000 {
+        let (text, data) = rig.call("read_file", json!({"path": path, "from": from})).await.expect("a page");
+        let content = data["content"].as_str().expect("content");
+        assert!(text.starts_with(content));
+        assert!(!content.is_empty(), "a page must make progress");
+        whole.push_str(content);
+        from = data["next"].clone();
+        assert_eq!(data["truncated"], json!(!from.is_null()));
+        if from.is_null() {
+            return (whole, pages);
+        }
+        let note = format!("continue with from={from}]");
+        assert!(text.ends_with(&note), "{}", &text[text.len() - 200..]);
+    }
+    panic!("paging does not end");
+}
+
+#[tokio::test]
+async fn a_small_file_is_given_raw() {
+    let rig = Rig::with(&[("a/b.txt", "one\ntwo\n\tthree")]);
+    let (text, data) = rig.call("read_file", json!({"path": "a/b.txt"})).await.expect("read");
+    assert_eq!(text, "one\ntwo\n\tthree");
+    let revision = data["revision"].as_str().expect("a revision").to_owned();
+    assert_eq!(revision.len(), 16);
+    assert_eq!(
+        data,
+        json!({
+            "path": "a/b.txt", "content": "one\ntwo\n\tthree", "revision": revision, "encoding": "UTF-8",
+            "newline": "LF", "bom": false, "damaged": false, "lines_total": 3, "first_line": 1,
+            "last_line": 3, "size": 14, "truncated": false, "next": null,
+        })
+    );
+}
+
+#[tokio::test]
+async fn an_empty_file_is_empty() {
+    let rig = Rig::with(&[("empty", "")]);
+    let (text, data) = rig.call("read_file", json!({"path": "empty"})).await.expect("read");
+    assert_eq!(text, "");
+    assert_eq!(data["lines_total"], 0);
+    assert_eq!(data["newline"], "none");
+    assert_eq!(rig.text("read_file", json!({"path": "empty", "start_line": 1})).await, "");
+    let error = rig.error("get_file_slice", json!({"path": "empty", "start_line": 1, "end_line": 2})).await;
+    assert!(error.starts_with("ERROR: lines 1-2 do not exist: empty is empty"), "{error}");
+}
+
+#[tokio::test]
+async fn encodings_are_decoded_and_told() {
+    let rig = Rig::new();
+    let check = async |name: &str, bytes: &[u8], text: &str, facts: Value| {
+        rig.write(name, bytes);
+        let (got, data) = rig.call("read_file", json!({"path": name})).await.expect("read");
+        assert_eq!(got, text, "{name}");
+        for (fact, value) in facts.as_object().expect("facts") {
+            assert_eq!(&data[fact], value, "{fact} of {name}");
+        }
+    };
+    check("bom", b"\xef\xbb\xbfa\n", "\u{feff}a\n", json!({"bom": true, "encoding": "UTF-8", "size": 5}))
+        .await;
+    check("crlf", b"a\r\nb\r\n", "a\r\nb\r\n", json!({"newline": "CRLF", "lines_total": 2})).await;
+    check("mixed", b"a\r\nb\nc\rd", "a\r\nb\nc\rd", json!({"newline": "mixed", "lines_total": 4})).await;
+    let latin = "Die Straße läuft über die Brücke, größer als früher.\n".repeat(4);
+    let bytes: Vec<u8> = latin.chars().map(|c| c as u8).collect();
+    check("latin", &bytes, &latin, json!({"encoding": "windows-1252", "damaged": false})).await;
+    let utf16: Vec<u8> = "\u{feff}héllo\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    check(
+        "utf16",
+        &utf16,
+        "\u{feff}héllo\r\n",
+        json!({"encoding": "UTF-16LE", "bom": true, "newline": "CRLF"}),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_no_text_is_named_with_its_size() {
+    let rig = Rig::new();
+    rig.write("nul", b"a\0b");
+    rig.write("image.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    let error = rig.error("read_file", json!({"path": "nul"})).await;
+    assert!(error.starts_with("ERROR: nul is not text: binary data, 3 bytes"), "{error}");
+    let error = rig.error("read_file", json!({"path": "image.png"})).await;
+    assert!(error.starts_with("ERROR: image.png is not text: PNG image, 16 bytes"), "{error}");
+}
+
+#[tokio::test]
+async fn what_is_no_file_is_named_and_never_waited_for() {
+    let rig = Rig::with(&[("dir/x", "")]);
+    mkfifo(&rig.root().join("pipe"));
+    let _socket = std::os::unix::net::UnixListener::bind(rig.root().join("socket")).expect("bound");
+    for (path, kind) in [("pipe", "named pipe"), ("socket", "socket"), ("dir", "directory")] {
+        for tool in ["read_file", "get_file_slice", "search_content"] {
+            if (tool, path) == ("search_content", "dir") {
+                continue;
+            }
+            let args = match tool {
+                "read_file" => json!({"path": path}),
+                "get_file_slice" => json!({"path": path, "start_line": 1, "end_line": 1}),
+                _ => json!({"path": path, "pattern": "x"}),
+            };
+            let error = rig.error(tool, args).await;
+            assert!(error.starts_with(&format!("ERROR: not a file: {path} is a {kind}")), "{tool}: {error}");
+        }
+    }
+    for tool in ["list_directory", "get_tree"] {
+        let error = rig.error(tool, json!({"path": "pipe"})).await;
+        assert!(error.starts_with("ERROR: not a directory: pipe"), "{error}");
+    }
+    // The walks pass them over.
+    assert_eq!(rig.data("search_content", json!({"path": ".", "pattern": "x"})).await["searched_files"], 1);
+    let devices = house(std::path::Path::new("/dev"));
+    let error = call(&devices, "read_file", json!({"path": "zero"})).await.expect_err("refused").text();
+    assert!(error.starts_with("ERROR: not a file: zero is a device"), "{error}");
+    let error = rig.error("read_file", json!({"path": "missing"})).await;
+    assert!(error.starts_with("ERROR: file not found: missing"), "{error}");
+}
+
+#[tokio::test]
+async fn many_lines_are_paged_and_come_together_again() {
+    let rig = Rig::new();
+    let text: String = (1..=200_000).map(|n| format!("line number {n}\n")).collect();
+    rig.write("long", &text);
+    let (whole, pages) = reassemble(&rig, "long").await;
+    assert!(whole == text);
+    assert_eq!(pages, text.len().div_ceil(1024 * 1024));
+    let first = rig.text("read_file", json!({"path": "long"})).await;
+    let note = first.lines().next_back().expect("a note");
+    let shown: usize = first.len() - note.len();
+    let lines = first.lines().count() - 1;
+    assert_eq!(
+        note,
+        format!(
+            "[truncated: lines 1-{lines} of 200000 shown ({shown} of {} bytes); continue with from=\"{}\"]",
+            text.len(),
+            lines + 1
+        )
+    );
+}
+
+#[tokio::test]
+async fn a_giant_line_is_paged_inside_the_line() {
+    let rig = Rig::new();
+    let ascii = "x".repeat(2 * 1024 * 1024 + 5);
+    rig.write("ascii", &ascii);
+    let (whole, pages) = reassemble(&rig, "ascii").await;
+    assert!(whole == ascii);
+    assert_eq!(pages, 3);
+    let data = rig.data("read_file", json!({"path": "ascii"})).await;
+    assert_eq!(data["next"], "1:1048577");
+    let wide = format!("short\n{}\nend\n", "äö😀".repeat(200_000));
+    rig.write("wide", &wide);
+    assert!(reassemble(&rig, "wide").await.0 == wide);
+    let error = rig.error("read_file", json!({"path": "wide", "from": "1:100"})).await;
+    assert!(error.contains("line 1 has 6 characters"), "{error}");
+}
+
+#[tokio::test]
+async fn ranges_and_slices_are_exact() {
+    let rig = Rig::with(&[("f", "a\nb\r\nc\nd")]);
+    let slice = async |start: i64, end: i64| {
+        rig.call("get_file_slice", json!({"path": "f", "start_line": start, "end_line": end})).await
+    };
+    let (text, data) = slice(2, 3).await.expect("lines");
+    assert_eq!(text, "b\r\nc\n");
+    assert_eq!(
+        (&data["first_line"], &data["last_line"], &data["clamped"]),
+        (&json!(2), &json!(3), &json!(false))
+    );
+    let (text, data) = slice(4, 99).await.expect("lines");
+    assert_eq!(text, "d");
+    assert_eq!((&data["last_line"], &data["clamped"]), (&json!(4), &json!(true)));
+    for (start, end) in [(0, 2), (-3, 2), (3, 2), (5, 9), (1, 0)] {
+        let error = slice(start, end).await.expect_err("refused").text();
+        assert!(error.contains("f has 4 lines"), "{start}-{end}: {error}");
+    }
+    assert_eq!(rig.text("read_file", json!({"path": "f", "start_line": 3})).await, "c\nd");
+    assert_eq!(rig.text("read_file", json!({"path": "f", "end_line": 1})).await, "a\n");
+    assert_eq!(rig.text("read_file", json!({"path": "f", "from": "2:2", "end_line": 3})).await, "\r\nc\n");
+    let error = rig.error("read_file", json!({"path": "f", "start_line": 5})).await;
+    assert!(error.starts_with("ERROR: line 5 does not exist: f has 4 lines"), "{error}");
+    let error = rig.error("read_file", json!({"path": "f", "from": "x"})).await;
+    assert!(error.contains("`from` must be a line"), "{error}");
+}
+
+#[tokio::test]
+async fn a_slice_over_the_cap_says_how_to_go_on() {
+    let rig = Rig::new();
+    rig.write("long", "0123456789\n".repeat(200_000));
+    let args = json!({"path": "long", "start_line": 10, "end_line": 150_000});
+    let (text, data) = rig.call("get_file_slice", args).await.expect("lines");
+    let next = data["next"].as_str().expect("more").to_owned();
+    assert!(
+        text.ends_with(&format!("continue with from=\"{next}\" in read_file, end_line=150000]")),
+        "{next}"
+    );
+    let rest = rig.data("read_file", json!({"path": "long", "from": next, "end_line": 150_000})).await;
+    assert_eq!(rest["last_line"], 150_000);
+    assert_eq!(rest["next"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_file_too_large_to_hold_is_read_by_window() {
+    let rig = Rig::new();
+    let line = |n: usize| {
+        format!("this is line {n:08} of a very large file{}\r\n", ", with some more words".repeat(100))
+    };
+    let lines = 32_000;
+    let text: String = (1..=lines).map(line).collect();
+    assert!(text.len() > 64 * 1024 * 1024);
+    rig.write("huge", &text);
+    let data = rig.data("read_file", json!({"path": "huge", "start_line": 20_000})).await;
+    assert_eq!(data["lines_total"], lines);
+    assert_eq!((&data["newline"], &data["revision"]), (&json!("CRLF"), &Value::Null));
+    let next: usize = data["next"].as_str().expect("more").parse().expect("a line");
+    assert_eq!(data["content"].as_str(), Some((20_000..next).map(line).collect::<String>().as_str()));
+    let error = rig.error("read_file", json!({"path": "huge", "start_line": lines + 1})).await;
+    assert!(error.contains("huge has 32000 lines"), "{error}");
+}

@@ -1,0 +1,13 @@
+//! The tools through the real house.
+
+mod edit_bytes;
+mod edit_disk;
+mod edit_rig;
+mod edit_undo;
+mod files_ignore;
+mod files_list;
+mod files_read;
+mod files_rig;
+mod files_search;
+mod files_timing;
+mod scenarios;
