@@ -8,11 +8,9 @@ use std::{
     time::Duration,
 };
 
-use tokio_util::sync::CancellationToken;
-
 use crate::{
     Ctx, Fault, FaultKind, Payload,
-    provider::{Done, Work},
+    provider::{Done, Running, Work},
 };
 
 /// Runs the work to its end, its deadline or its cancellation, whichever comes first.
@@ -26,7 +24,7 @@ pub(crate) async fn execute(work: Work, ctx: Ctx, deadline: Duration) -> Result<
         () = cancel.cancelled() => return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled")),
         () = tokio::time::sleep(deadline) => {
             cancel.cancel();
-            return Err(late(deadline, &cancel));
+            return Err(late(deadline));
         }
     };
     match &done.payload {
@@ -42,7 +40,7 @@ pub(crate) async fn execute(work: Work, ctx: Ctx, deadline: Duration) -> Result<
 /// Tools page their own output; their closing note may pass the cap by this much.
 const SLACK: usize = 4096;
 
-fn late(deadline: Duration, _cancel: &CancellationToken) -> Fault {
+fn late(deadline: Duration) -> Fault {
     Fault::new(FaultKind::Timeout, format!("the call took longer than its {} s", deadline.as_secs()))
         .hint("ask for less at once; after a change, read the file to see whether it was made")
 }
@@ -51,7 +49,7 @@ fn late(deadline: Duration, _cancel: &CancellationToken) -> Fault {
 struct Isolated {
     work: Option<Work>,
     ctx: Option<Ctx>,
-    future: Option<Pin<Box<dyn Future<Output = Result<Done, Fault>> + Send>>>,
+    future: Option<Running>,
 }
 
 impl Future for Isolated {

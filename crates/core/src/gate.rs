@@ -50,7 +50,7 @@ impl Gate {
     /// roots; then the rules again for every path that turned out to have another name.
     pub fn judge(&self, call: &Call, prepared: &Prepared) -> Verdict {
         let subjects = self.subjects(prepared);
-        let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.effect, prepared.world);
+        let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.world);
         if judgement == Judgement::Deny {
             return Verdict::Deny(refused(call, &why));
         }
@@ -66,7 +66,7 @@ impl Gate {
         let (judgement, why) = if aliases.is_empty() {
             (judgement, why)
         } else {
-            let again = self.rules.judge(&call.tool, &aliases, prepared.effect, prepared.world);
+            let again = self.rules.judge(&call.tool, &aliases, prepared.world);
             if again.0 > judgement { again } else { (judgement, why) }
         };
         let grants = Grants::new(paths);
@@ -80,7 +80,7 @@ impl Gate {
     /// The same decision, step by step, opening nothing for writing.
     pub fn explain(&self, call: &Call, prepared: &Prepared) -> (Judgement, Vec<Step>) {
         let subjects = self.subjects(prepared);
-        let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.effect, prepared.world);
+        let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.world);
         let mut steps =
             vec![Step { station: "permission".into(), finding: why, passed: judgement != Judgement::Deny }];
         let mut strictest = judgement;
@@ -99,8 +99,7 @@ impl Gate {
                         steps.push(Step { station: layer.into(), finding, passed: true });
                     }
                     if !subjects.contains(&name) {
-                        let (again, why) =
-                            self.rules.judge(&call.tool, &[name], prepared.effect, prepared.world);
+                        let (again, why) = self.rules.judge(&call.tool, &[name], prepared.world);
                         steps.push(Step {
                             station: "permission of the resolved name".into(),
                             finding: why,

@@ -9,10 +9,14 @@ use crate::{
     Call, Card, Fault, NativeReply, Payload, Prepared, Provider, Tool, ToolInfo, arguments, provider::Done,
 };
 
+/// Parses a call for one tool.
+type Prepare = Box<dyn Fn(&Call) -> Result<Prepared, Fault> + Send + Sync>;
+
 /// One native tool with its type erased.
 pub struct NativeTool {
     info: ToolInfo,
-    prepare: Box<dyn Fn(&Call) -> Result<Prepared, Fault> + Send + Sync>,
+    prepare: Prepare,
+    max_output: usize,
 }
 
 impl NativeTool {
@@ -22,7 +26,13 @@ impl NativeTool {
         let schema = info.input_schema.clone();
         let tool = Arc::new(tool);
         let prepare = move |call: &Call| prepare(&tool, call, &schema);
-        Self { info, prepare: Box::new(prepare) }
+        Self { info, prepare: Box::new(prepare), max_output: usize::MAX }
+    }
+
+    /// The same tool with its output capped below what it would allow itself.
+    pub fn capped(mut self, max_output: Option<usize>) -> Self {
+        self.max_output = max_output.unwrap_or(usize::MAX);
+        self
     }
 
     /// What is known about it.
@@ -106,7 +116,11 @@ impl Provider for NativeSet {
 
     fn prepare(&self, call: &Call) -> Result<Prepared, Fault> {
         match self.by_name.get(&call.tool) {
-            Some(tool) => (tool.prepare)(call),
+            Some(tool) => {
+                let mut prepared = (tool.prepare)(call)?;
+                prepared.max_output = prepared.max_output.min(tool.max_output);
+                Ok(prepared)
+            }
             None => Err(Fault::not_found(format!("unknown tool: {}", call.tool))),
         }
     }

@@ -37,8 +37,11 @@ pub struct ToolInfo {
     pub primary: String,
 }
 
+/// Work that has begun.
+pub type Running = Pin<Box<dyn Future<Output = Result<Done, Fault>> + Send>>;
+
 /// The work of a prepared call, waiting for its capabilities.
-pub type Work = Box<dyn FnOnce(Ctx) -> Pin<Box<dyn Future<Output = Result<Done, Fault>> + Send>> + Send>;
+pub type Work = Box<dyn FnOnce(Ctx) -> Running + Send>;
 
 /// What a provider gives back.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::{Effect, World};
+use crate::World;
 
 /// Where a rule was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,13 +117,7 @@ pub struct Rules {
 impl Rules {
     /// What holds for a tool and all its subjects, and which rule says so. A deny or ask rule
     /// binds when it matches any subject; an allow rule must cover every one of them.
-    pub fn judge(
-        &self,
-        tool: &str,
-        subjects: &[String],
-        _effect: Effect,
-        world: World,
-    ) -> (Judgement, String) {
+    pub fn judge(&self, tool: &str, subjects: &[String], world: World) -> (Judgement, String) {
         if let Some(rule) = self.deny.iter().find(|rule| rule.matches(tool, subjects)) {
             return (Judgement::Deny, format!("deny rule {rule}"));
         }
@@ -160,7 +154,7 @@ mod tests {
 
     fn check(rules: &Rules, tool: &str, subjects: &[&str], expect: Judgement) {
         let subjects: Vec<String> = subjects.iter().map(|subject| (*subject).to_owned()).collect();
-        let (got, why) = rules.judge(tool, &subjects, Effect::Change, World::Project);
+        let (got, why) = rules.judge(tool, &subjects, World::Project);
         assert_eq!(got, expect, "{tool} {subjects:?}: {why}");
     }
 
@@ -183,8 +177,8 @@ mod tests {
     #[test]
     fn without_configuration_project_tools_run_and_others_ask() {
         let rules = Rules::default();
-        assert_eq!(rules.judge("read_file", &[], Effect::Read, World::Project).0, Judgement::Allow);
-        assert_eq!(rules.judge("shell", &[], Effect::Change, World::Open).0, Judgement::Ask);
+        assert_eq!(rules.judge("read_file", &[], World::Project).0, Judgement::Allow);
+        assert_eq!(rules.judge("shell", &[], World::Open).0, Judgement::Ask);
     }
 
     #[test]

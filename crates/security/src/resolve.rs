@@ -17,6 +17,7 @@ use crate::{
     beneath::{self, Follow},
     platform,
     safe::{Parent, Place},
+    tree::MAX_DEPTH,
 };
 
 /// How often a name that changes under us is looked at again.
@@ -115,6 +116,10 @@ impl Candidate {
                     };
                     missing.push(part.to_owned());
                     folder.pop();
+                    // So many folders at once nobody makes; each step back costs a look.
+                    if missing.len() > MAX_DEPTH {
+                        return Ok(Err(Errno::NAMETOOLONG));
+                    }
                 }
                 Err(errno) => return Ok(Err(errno)),
             }

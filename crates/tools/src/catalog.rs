@@ -14,7 +14,7 @@ use crate::{
 pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
     let threads = settings.threads;
     let pen = Arc::new(Pen::new(settings));
-    vec![
+    let tools = vec![
         NativeTool::new(ReadFile),
         NativeTool::new(GetFileSlice),
         NativeTool::new(ListDirectory),
@@ -28,5 +28,6 @@ pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
         NativeTool::new(MoveFile::new(pen.clone())),
         NativeTool::new(DeleteFile::new(pen.clone())),
         NativeTool::new(UndoEdit::new(pen)),
-    ]
+    ];
+    tools.into_iter().map(|tool| tool.capped(settings.max_output)).collect()
 }

@@ -49,7 +49,7 @@ fn heavy_no_generated_path_escapes() {
     let [refused, opened] = tried.into_inner();
     println!("{} hostile paths: {opened} led somewhere inside, {refused} nowhere, 0 outside", refused + opened);
     assert!(refused + opened >= 50_000, "the promised number");
-    assert!(opened > 1_000, "the generator also finds ways that exist, or it proves nothing");
+    assert!(opened > 500, "the generator also finds ways that exist, or it proves nothing");
 }
 
 /// Tries one path in every reading way and one changing way; true when it led somewhere.

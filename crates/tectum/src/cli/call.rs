@@ -50,8 +50,7 @@ impl CallTool {
 
     fn prepare(&self, house: &Tectum) -> Result<Call, Failure> {
         let snapshot = house.registry().snapshot();
-        snapshot.find(&self.tool)?;
-        let Some(info) = snapshot.tool(&self.tool) else { return Err(Failure::Silent(4)) };
+        let (info, _) = given::tool(&snapshot, &self.tool)?;
         let args = given::raw(given::arguments(info, &self.pairs, self.args.as_deref())?)?;
         Ok(Call::new(SessionId::new("cli"), self.tool.as_str(), args))
     }

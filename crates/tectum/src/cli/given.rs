@@ -3,19 +3,31 @@
 use std::{
     io::{self, Read},
     path::Path,
+    sync::Arc,
 };
 
 use serde_json::{Map, Number, Value, value::RawValue};
 use tectum::{
     Fault,
     core::{
-        ToolInfo,
+        Provider, Snapshot, ToolInfo,
         arguments::{nearest, signature},
     },
 };
 
 /// The largest value taken from a file or from standard input, in bytes.
 const MOST: u64 = 64 << 20;
+
+/// A tool and who offers it.
+pub(crate) fn tool<'s>(
+    snapshot: &'s Snapshot,
+    name: &str,
+) -> Result<(&'s ToolInfo, &'s Arc<dyn Provider>), Fault> {
+    let provider = snapshot.find(name)?;
+    let info =
+        snapshot.tool(name).ok_or_else(|| Fault::internal(format!("{name} is offered and not described")))?;
+    Ok((info, provider))
+}
 
 /// The arguments of a call, from `key=value` words or from one piece of JSON.
 pub(crate) fn arguments(
@@ -159,6 +171,10 @@ impl Kinds {
         all.into_iter().filter_map(|(taken, word)| taken.then_some(word)).collect::<Vec<_>>().join(" or ")
     }
 
+    fn takes(&self, number: &Number) -> bool {
+        self.number || (self.integer && !number.is_f64())
+    }
+
     /// A schema that says nothing takes anything.
     fn any(&self) -> bool {
         self.words().is_empty()
@@ -187,12 +203,6 @@ fn coerced(key: &str, text: &str, kinds: &Kinds) -> Result<Value, Fault> {
     let shown: String = word.chars().take(40).collect();
     let fault = Fault::invalid(format!("`{key}` must be {}, got `{shown}`", kinds.words()));
     Err(if kinds.array { fault.hint(format!("write {key}='[{}]'", Value::from(shown))) } else { fault })
-}
-
-impl Kinds {
-    fn takes(&self, number: &Number) -> bool {
-        self.number || (self.integer && !number.is_f64())
-    }
 }
 
 fn unknown(info: &ToolInfo, key: &str) -> Fault {

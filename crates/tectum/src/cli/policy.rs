@@ -80,8 +80,7 @@ impl Test {
     /// does depend on it, the provider's own complaint stands.
     fn prepare(&self, house: &Tectum) -> Result<(Call, Prepared), Failure> {
         let snapshot = house.registry().snapshot();
-        let provider = snapshot.find(&self.tool)?;
-        let Some(info) = snapshot.tool(&self.tool) else { return Err(Failure::Silent(4)) };
+        let (info, provider) = given::tool(&snapshot, &self.tool)?;
         let args = given::arguments(info, &self.pairs, self.args.as_deref())?;
         let prepare = |args: Map<String, Value>| -> Result<(Call, Prepared), Fault> {
             let call = Call::new(SessionId::new("cli"), self.tool.as_str(), given::raw(args)?);

@@ -1,9 +1,12 @@
 //! `tectum serve`: MCP on standard input and output, which carry the protocol and nothing else.
 
-use std::{io, time::Duration};
+use std::{
+    io::{self, IsTerminal as _},
+    time::Duration,
+};
 
 use tectum::peers::serve;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
 use super::{Shared, failure::Failure, screen::Screen, stop};
@@ -17,26 +20,30 @@ const MOST_BLOCKING: usize = 64;
 
 pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let house = tectum::build(&shared.load(Vec::new(), screen)?)?;
-    let runtime = runtime()?;
-    let served = runtime.block_on(async {
+    if io::stdin().is_terminal() && !screen.quiet {
+        screen.tell("Speaking MCP on standard input and output: a client starts this. Ctrl-C stops; `tectum up` serves people.");
+    }
+    let served = to_the_end(async {
         let ended = CancellationToken::new();
         stop::on_signal(ended.clone())?;
         let served = serve::stdio(house.clone(), ended).await;
         house.drain(DRAIN).await;
         served
-    });
-    // A read of standard input may still wait in a thread; nobody needs its answer.
-    runtime.shutdown_background();
+    })?;
     Ok(served?)
 }
 
-/// The runtime of a server.
-pub(crate) fn runtime() -> io::Result<Runtime> {
+/// Runs a server in a runtime of its own. What still blocks at the end is left behind: a read of
+/// standard input may wait for ever, and nobody needs its answer.
+pub(crate) fn to_the_end<F: Future>(server: F) -> io::Result<F::Output> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    Builder::new_multi_thread()
+    let runtime = Builder::new_multi_thread()
         .worker_threads(cores.min(MOST_WORKERS))
         .max_blocking_threads(MOST_BLOCKING)
         .thread_name("tectum")
         .enable_all()
-        .build()
+        .build()?;
+    let done = runtime.block_on(server);
+    runtime.shutdown_background();
+    Ok(done)
 }

@@ -13,16 +13,16 @@ pub(crate) fn on_signal(stop: CancellationToken) -> io::Result<()> {
     let mut interrupts = signal(SignalKind::interrupt())?;
     let mut terminations = signal(SignalKind::terminate())?;
     tokio::spawn(async move {
-        for first in [true, false] {
+        let mut next = async || {
             tokio::select! {
                 _ = interrupts.recv() => {}
                 _ = terminations.recv() => {}
             }
-            match first {
-                true => stop.cancel(),
-                false => std::process::exit(INTERRUPTED),
-            }
-        }
+        };
+        next().await;
+        stop.cancel();
+        next().await;
+        std::process::exit(INTERRUPTED);
     });
     Ok(())
 }

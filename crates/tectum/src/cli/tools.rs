@@ -15,7 +15,7 @@ const BYTES_PER_TOKEN: usize = 4;
 pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let (config, house) = shared.house(screen)?;
     let snapshot = house.registry().snapshot();
-    let permission = |info: &ToolInfo| config.permissions.judge(&info.name, &[], info.effect, info.world).0;
+    let permission = |info: &ToolInfo| config.permissions.judge(&info.name, &[], info.world).0;
     if screen.json {
         let tools: Vec<Value> = snapshot.tools().map(|info| data(info, permission(info))).collect();
         let total: usize = snapshot.tools().map(tokens).sum();

@@ -44,7 +44,7 @@ impl Up {
             allow_remote: config.http.allow_remote,
             hosts: config.http.hosts.clone(),
         };
-        serve::runtime()?.block_on(listen(house, options, &config, kept.as_ref(), screen))
+        serve::to_the_end(listen(house, options, &config, kept.as_ref(), screen))?
     }
 
     fn load(&self, shared: &Shared, screen: &Screen) -> Result<Config, Failure> {

@@ -137,7 +137,8 @@ fn file_layer(
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
             Some(File { name, text, owner }.read(base, problems))
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        // A link to nothing is no absent file: somebody meant rules to be there.
+        Err(error) if is_absent(&error) && !path.is_symlink() => None,
         Err(error) => {
             let place = Origin::File { name, line: 1, column: 1 };
             problems.push(Problem::new(place, format!("cannot read it: {error}")));
@@ -146,10 +147,18 @@ fn file_layer(
     }
 }
 
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 #[expect(clippy::disallowed_methods, reason = "our own settings, named by the operator, not an agent's path")]
 fn read(path: &Path) -> io::Result<String> {
     use io::Read as _;
 
+    // Opening a pipe would wait for a writer, and a repository may hold one under this name.
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
     let file = std::fs::File::open(path)?;
     let mut text = String::new();
     file.take(MAX_FILE + 1).read_to_string(&mut text)?;

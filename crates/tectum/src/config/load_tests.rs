@@ -44,6 +44,11 @@ fn put(path: &Path, text: &str) {
     std::fs::write(path, text).expect("written");
 }
 
+#[expect(clippy::disallowed_methods, reason = "a file of the test itself")]
+fn take_away(path: &Path) {
+    std::fs::remove_file(path).expect("removed");
+}
+
 fn origin(config: &Config, key: &keys::Key) -> String {
     config.merged().get(key).expect("set").origin.to_string()
 }
@@ -142,6 +147,25 @@ fn mistakes_of_all_layers_are_told_together() {
     assert!(lines[0].contains("user.toml:1:2: unknown key `file`"), "{told}");
     assert!(lines[1].starts_with("tectum.toml:2:1: unknown key in [files]: `max_fil`"), "{told}");
     assert!(lines[2].starts_with("env TECTUM_NOPE: unknown setting"), "{told}");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_never_taken_for_none() {
+    let layers = Layers::new("", "", &[]);
+    let file = layers.scratch.path().join("project/tectum.toml");
+    take_away(&file);
+    std::os::unix::fs::symlink("gone", &file).expect("made");
+    assert!(layers.problems().starts_with("tectum.toml:1:1: cannot read it"), "{}", layers.problems());
+    take_away(&file);
+    std::fs::create_dir(&file).expect("made");
+    assert!(layers.problems().contains("it is not a file"), "{}", layers.problems());
+}
+
+#[test]
+fn a_home_that_is_no_directory_has_no_file() {
+    let mut layers = Layers::new("", "", &[]);
+    layers.sources.user_file = Some("/dev/null/tectum/tectum.toml".into());
+    layers.load();
 }
 
 #[test]

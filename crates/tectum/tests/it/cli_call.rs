@@ -122,6 +122,33 @@ fn a_value_comes_from_a_file_of_the_caller_or_from_standard_input() {
 }
 
 #[test]
+fn files_are_written_from_files_and_lists_are_json() {
+    let rig = Rig::with(&[("draft.md", "a = 1\nline two\n")]);
+    let written = said(&rig, &["call", "write_file", "path=notes.md", "content=@draft.md"]);
+    assert_eq!(written.code, 0, "{}", written.err);
+    assert_eq!(rig.read("notes.md"), rig.read("draft.md"));
+
+    let edits = r#"edits=[{"path":"notes.md","old_string":"two","new_string":"2"}]"#;
+    let edited = said(&rig, &["call", "apply_edits", edits]);
+    assert_eq!(edited.code, 0, "{}", edited.err);
+    assert_eq!(rig.read("notes.md"), "a = 1\nline 2\n");
+    let wrong = said(&rig, &["call", "apply_edits", "edits=notes.md"]);
+    wrong
+        .fails(2, "error: `edits` must be a JSON list, got `notes.md`\nhint: write edits='[\"notes.md\"]'\n");
+}
+
+#[test]
+fn what_is_kept_for_undo_lies_in_the_users_state_and_not_in_the_project() {
+    let rig = Rig::with(&[("a.txt", "old\n")]);
+    let edit = ["call", "edit_file", "path=a.txt", "old_string=old", "new_string=new"];
+    assert_eq!(said(&rig, &edit).code, 0);
+    assert!(rig.home().join("state/tectum/projects").is_dir());
+    let names: Vec<_> =
+        rig.project().read_dir().expect("there").map(|e| e.expect("there").file_name()).collect();
+    assert_eq!(names, ["a.txt"]);
+}
+
+#[test]
 fn options_work_before_and_after_the_command() {
     let rig = Rig::with(&[("sub/a.txt", "one\n")]);
     for args in [

@@ -54,6 +54,16 @@ fn of_config_show() {
 }
 
 #[test]
+fn of_config_check() {
+    insta::assert_snapshot!(help(&["config", "check"]));
+}
+
+#[test]
+fn of_config_schema() {
+    insta::assert_snapshot!(help(&["config", "schema"]));
+}
+
+#[test]
 fn of_completions() {
     insta::assert_snapshot!(help(&["completions"]));
 }

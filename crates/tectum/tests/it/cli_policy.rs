@@ -75,6 +75,15 @@ fn a_rule_from_the_environment_is_named_so() {
 }
 
 #[test]
+fn nothing_is_done() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    assert_eq!(test(&rig, &["delete_file", "path=a.txt"]).code, 0);
+    assert_eq!(test(&rig, &["write_file", "path=b.txt", "content=x"]).code, 0);
+    assert_eq!(rig.read("a.txt"), "one\n");
+    assert!(!rig.project().join("b.txt").exists());
+}
+
+#[test]
 fn programs_get_the_steps() {
     let rig = Rig::new();
     let denied = test(&rig, &["--json", "read_file", "path=.env"]);
@@ -90,6 +99,8 @@ fn what_decides_nothing_may_be_left_out_and_a_path_may_not() {
     let rig = Rig::with(&[("a.txt", "")]);
     let allowed = test(&rig, &["get_file_slice", "path=a.txt"]);
     assert_eq!(allowed.code, 0, "{} {}", allowed.out, allowed.err);
+    assert!(test(&rig, &["edit_file", "path=.env"]).out.starts_with("DENY  edit_file  .env\n"));
+    assert_eq!(test(&rig, &["move_file", "source=a.txt"]).code, 2);
     let missing = test(&rig, &["read_file"]);
     assert_eq!(missing.code, 2);
     assert!(missing.err.contains("missing argument `path`"), "{}", missing.err);

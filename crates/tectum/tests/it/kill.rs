@@ -39,38 +39,65 @@ fn heavy_a_kill_at_every_system_call_leaves_old_or_new() {
 fn heavy_a_failing_disk_leaves_the_old_file_and_an_error() {
     let content = old();
     let args = ["path=a.txt", "old_string=line 7 of", "new_string=line seven of"];
-    for (call, error) in [("write", "ENOSPC"), ("write", "EIO"), ("write", "EDQUOT"), ("fsync", "EIO"), ("renameat", "EIO"), ("renameat", "ENOSPC"), ("fchmod", "EPERM")] {
-        let rig = Rig::with(&[("a.txt", &content)]);
-        // Only calls on the project's own files may fail; the report goes out as usual.
-        let path = rig.project().join("a.txt");
-        let inject = format!("inject={call}:error={error}:when=1");
-        let _ = path;
-        let ok = strace(&rig, "edit_file", &args, &["-e", &format!("trace={call}"), "-e", &inject]);
-        assert!(!ok, "{call} {error}: success was reported");
-        assert_eq!(rig.read("a.txt"), content, "{call} {error}");
-        let left: Vec<_> = std::fs::read_dir(rig.project()).expect("readable").flatten().map(|e| e.file_name()).collect();
-        assert_eq!(left, ["a.txt"], "{call} {error}: something was left behind");
+    let mut tried = 0;
+    for Made { call, nth, on_project } in calls_made("edit_file", &args) {
+        let errors: &[&str] = match call.as_str() {
+            "write" | "pwrite64" | "openat" if on_project => &["ENOSPC", "EIO", "EDQUOT"],
+            "fsync" | "fdatasync" | "renameat" | "renameat2" | "fchmod" if on_project => &["EIO", "ENOSPC"],
+            _ => continue,
+        };
+        for error in errors {
+            let rig = Rig::with(&[("a.txt", &content)]);
+            let inject = format!("inject={call}:error={error}:when={nth}");
+            let ok = strace(&rig, "edit_file", &args, &["-e", &format!("trace={call}"), "-e", &inject]);
+            assert!(!ok, "{call} #{nth} {error}: success was reported");
+            assert_eq!(rig.read("a.txt"), content, "{call} #{nth} {error}");
+            let left: Vec<_> = std::fs::read_dir(rig.project()).expect("readable").flatten().map(|e| e.file_name()).collect();
+            assert_eq!(left, ["a.txt"], "{call} #{nth} {error}: something was left behind");
+            tried += 1;
+        }
     }
+    assert!(tried >= 8, "only {tried} failures were tried");
 }
 
-/// How often each system call is made in a run that is left alone. Reading and memory cannot
-/// change a file, so only calls that could are counted.
+/// One system call of a run that is left alone: its name, which one of that name it is, and
+/// whether it is about the project's files.
+struct Made {
+    call: String,
+    nth: usize,
+    on_project: bool,
+}
+
+fn calls_made(tool: &str, args: &[&str]) -> Vec<Made> {
+    let rig = Rig::with(&[("a.txt", &old())]);
+    let log = rig.outside().join("calls");
+    let log_name = log.to_str().expect("text").to_owned();
+    assert!(strace(&rig, tool, args, &["-y", "-o", &log_name]), "the run that is left alone succeeds");
+    let project = rig.project().to_str().expect("text").to_owned();
+    let mut counts = BTreeMap::new();
+    let mut made = Vec::new();
+    for line in std::fs::read_to_string(log).expect("readable").lines() {
+        let Some((call, rest)) = line.split_once('(') else { continue };
+        let nth = counts.entry(call.to_owned()).or_insert(0);
+        *nth += 1;
+        let writes = call != "openat" || rest.contains("O_CREAT");
+        let rest = rest.replace(&format!("AT_FDCWD<{project}>"), "");
+        made.push(Made { call: call.to_owned(), nth: *nth, on_project: writes && rest.contains(&project) });
+    }
+    made
+}
+
+/// How often each system call that could change a file is made. Reading and memory cannot.
 fn system_calls(tool: &str, args: &[&str]) -> BTreeMap<String, usize> {
     const COULD_CHANGE: &[&str] = &[
         "openat", "openat2", "write", "pwrite64", "writev", "fsync", "fdatasync", "rename", "renameat", "renameat2",
         "unlink", "unlinkat", "link", "linkat", "mkdir", "mkdirat", "ftruncate", "fchmod", "fchown", "flock",
         "fsetxattr", "close", "statx", "newfstatat",
     ];
-    let rig = Rig::with(&[("a.txt", &old())]);
-    let log = rig.outside().join("calls");
-    let log_name = log.to_str().expect("text").to_owned();
-    assert!(strace(&rig, tool, args, &["-o", &log_name]), "the run that is left alone succeeds");
     let mut counts = BTreeMap::new();
-    for line in std::fs::read_to_string(log).expect("readable").lines() {
-        if let Some((name, _)) = line.split_once('(')
-            && COULD_CHANGE.contains(&name)
-        {
-            *counts.entry(name.to_owned()).or_insert(0) += 1;
+    for Made { call, .. } in calls_made(tool, args) {
+        if COULD_CHANGE.contains(&call.as_str()) {
+            *counts.entry(call).or_insert(0) += 1;
         }
     }
     counts

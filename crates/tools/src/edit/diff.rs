@@ -9,7 +9,7 @@ use std::{
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 
-use crate::text::{Lines, body};
+use crate::text::{body, split};
 
 /// Unchanged lines shown around a change.
 const CONTEXT: usize = 3;
@@ -53,11 +53,6 @@ pub(super) fn unified(name: &str, before: &str, after: &str, limit: Limit) -> St
         }
     }
     diff.finish()
-}
-
-fn split(text: &str) -> Vec<&str> {
-    let lines = Lines::of(text);
-    (1..=lines.count()).filter_map(|number| lines.range(number)).map(|range| &text[range]).collect()
 }
 
 fn extent(group: &[DiffOp], side: impl Fn(&DiffOp) -> Range<usize>) -> Range<usize> {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::matching::{Hit, Search};
-use crate::text::{Indent, Lines, TextFile, body};
+use crate::text::{Indent, TextFile, body, split};
 
 /// The places where the lines of the old text stand with other indentation. The change must
 /// keep the structure: equal indentation stays equal, deeper stays deeper.
@@ -55,11 +55,6 @@ fn hit(file: &TextFile, first: usize, old: &[&str], search: &Search<'_>, shift: 
 fn end_of(file: &TextFile, number: usize, old: &str) -> usize {
     let Range { start, end } = file.lines().range(number).unwrap_or(0..0);
     if old.ends_with(['\n', '\r']) { end } else { start + body(&file.text()[start..end]).len() }
-}
-
-fn split(text: &str) -> Vec<&str> {
-    let lines = Lines::of(text);
-    (1..=lines.count()).filter_map(|number| lines.range(number)).map(|range| &text[range]).collect()
 }
 
 fn indent_of(line: &str) -> &str {

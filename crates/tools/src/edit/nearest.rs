@@ -7,7 +7,7 @@ use memchr::memmem;
 use tectum_core::Fault;
 
 use super::matching::Search;
-use crate::text::{Lines, TextFile, body};
+use crate::text::{TextFile, body, split};
 
 /// Lines of the search text that are looked up; a place that shares none of these is not near.
 const SEARCHED_LINES: usize = 256;
@@ -23,11 +23,7 @@ pub(super) fn not_found(name: &str, file: &TextFile, search: &Search<'_>) -> Fau
     if let Some(line) = already_there(file, search) {
         hint = format!("new_string already stands at line {line}: the edit may have been made before");
     }
-    let old = Lines::of(search.old);
-    let old: Vec<&str> = (1..=old.count())
-        .filter_map(|number| old.range(number))
-        .map(|range| body(&search.old[range]))
-        .collect();
+    let old: Vec<&str> = split(search.old).into_iter().map(body).collect();
     let Some(first) = by_lines(file, &old).or_else(|| by_words(file, &old)) else {
         message.push_str(" Nothing in the file resembles it.");
         return Fault::not_found(message).hint(hint);

@@ -99,10 +99,11 @@ pub(super) fn past_the_line(from: Cursor, characters: usize) -> Fault {
         .hint("the file may have changed; read it again from the start of the line")
 }
 
-/// The end of the longest piece up to `full` that splits no character; never empty.
+/// The end of the longest piece from `begin` up to `full` that splits no character; one
+/// character at least.
 pub(super) fn piece(text: &str, begin: usize, full: usize) -> usize {
-    let end = text.floor_char_boundary(full);
-    if end > begin { end } else { text.ceil_char_boundary(begin + 1) }
+    let down = (begin + 1..=full.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    down.unwrap_or_else(|| begin + text[begin..].chars().next().map_or(0, char::len_utf8))
 }
 
 #[cfg(test)]

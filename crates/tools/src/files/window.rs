@@ -229,11 +229,9 @@ impl Scan {
             self.last_line = self.line - 1;
             self.next = Some(Cursor::line(self.line));
         } else {
-            let end = if self.page.is_empty() {
-                page::piece(piece, 0, room)
-            } else {
-                piece.floor_char_boundary(room)
-            };
+            // Not even one character fits any more; but a page is never empty.
+            let full = !self.page.is_empty() && room < piece.chars().next().map_or(0, char::len_utf8);
+            let end = if full { 0 } else { page::piece(piece, 0, room) };
             self.page.push_str(&piece[..end]);
             self.last_line = self.line;
             let character = self.from.character + self.page.chars().count();

@@ -1,6 +1,6 @@
 //! What is worth knowing about a text besides its words.
 
-use super::{Encoding, Lines, body};
+use super::{Encoding, Lines, body, split};
 
 /// The facts of a text file that an edit keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,9 +49,8 @@ impl Eol {
 
     /// The text with all its lines ended this way.
     pub fn ending(self, text: &str) -> String {
-        let lines = Lines::of(text);
         let mut ended = String::with_capacity(text.len());
-        for line in (1..=lines.count()).filter_map(|number| lines.range(number)).map(|range| &text[range]) {
+        for line in split(text) {
             ended.push_str(body(line));
             if Self::of(line).is_some() {
                 ended.push_str(self.as_str());

@@ -162,17 +162,10 @@ impl TextFile {
             }
             Newline::Mixed(mostly) => self.eol_around(range).unwrap_or(mostly),
         };
-        let replaced = &self.text()[range.clone()];
-        let replaced_lines = Lines::of(replaced);
-        let mut kinds = (1..=replaced_lines.count())
-            .filter_map(|number| Eol::of(&replaced[replaced_lines.range(number)?]))
-            .collect::<Vec<_>>()
-            .into_iter();
-        let inserted_lines = Lines::of(inserted);
+        let mut kinds = lines::split(&self.text()[range.clone()]).into_iter().filter_map(Eol::of);
         let mut converted = String::with_capacity(inserted.len());
         let mut last = None;
-        for number in 1..=inserted_lines.count() {
-            let Some(line) = inserted_lines.range(number).map(|range| &inserted[range]) else { break };
+        for line in lines::split(inserted) {
             converted.push_str(lines::body(line));
             if Eol::of(line).is_some() {
                 last = kinds.next().or(last);

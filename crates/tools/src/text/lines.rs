@@ -51,6 +51,12 @@ impl Lines {
     }
 }
 
+/// The lines of a text, each with its end.
+pub fn split(text: &str) -> Vec<&str> {
+    let lines = Lines::of(text);
+    (1..=lines.count()).filter_map(|number| lines.range(number)).map(|range| &text[range]).collect()
+}
+
 /// A line without its end.
 pub fn body(line: &str) -> &str {
     line.strip_suffix("\r\n").or_else(|| line.strip_suffix(['\n', '\r'])).unwrap_or(line)
@@ -62,8 +68,7 @@ mod tests {
 
     fn check(text: &str, expect: &[&str]) {
         let lines = Lines::of(text);
-        let found: Vec<_> = (1..=lines.count()).map(|n| &text[lines.range(n).unwrap()]).collect();
-        assert_eq!(found, expect);
+        assert_eq!(split(text), expect);
         assert_eq!(lines.range(0), None);
         assert_eq!(lines.range(lines.count() + 1), None);
     }

@@ -14,7 +14,7 @@ pub use binary::NotText;
 pub use encoding::Encoding;
 pub use facts::{Eol, Facts, Indent, Newline};
 pub use file::TextFile;
-pub use lines::{Lines, body};
+pub use lines::{Lines, body, split};
 
 /// A short name for exactly this content: the first 16 hex digits of its BLAKE3 hash.
 pub fn revision(bytes: &[u8]) -> String {

@@ -14,7 +14,8 @@ fn tree(rig: &Rig) -> Vec<String> {
     let mut files = Vec::new();
     for folder in folders {
         for name in names {
-            if folder.is_empty() && name == "build" || folder == "a/" && name == "build" {
+            let is_a_folder = name == "build" && ["", "a/"].contains(&folder);
+            if is_a_folder {
                 continue;
             }
             let path = format!("{folder}{name}");

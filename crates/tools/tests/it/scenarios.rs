@@ -43,13 +43,14 @@ async fn scenarios() {
 }
 
 async fn run(tool: &str, case: &Path) -> Result<(), String> {
-    let scenario: Scenario = serde_json::from_slice(&fs::read(case.join("call.json")).unwrap()).unwrap();
-    let project = tempfile::tempdir().unwrap();
+    let scenario: Scenario =
+        serde_json::from_slice(&fs::read(case.join("call.json")).expect("a call.json")).expect("a good case");
+    let project = tempfile::tempdir().expect("a good case");
     let before = tree(&case.join("input"));
     for (path, bytes) in &before {
         let target = project.path().join(path);
-        fs::create_dir_all(target.parent().unwrap()).unwrap();
-        fs::write(target, bytes).unwrap();
+        fs::create_dir_all(target.parent().expect("a parent")).expect("a good case");
+        fs::write(target, bytes).expect("a good case");
     }
     let outcome = call(&house(project.path(), None), tool, scenario.args).await;
     let (failed, text) = match outcome {
@@ -77,12 +78,12 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, Text> {
     let mut waiting = vec![root.to_owned()];
     while let Some(directory) = waiting.pop() {
         let Ok(entries) = fs::read_dir(&directory) else { continue };
-        for path in entries.map(|entry| entry.unwrap().path()) {
+        for path in entries.map(|entry| entry.expect("an entry").path()) {
             match path.is_dir() {
                 true => waiting.push(path),
                 false => {
-                    let bytes = fs::read(&path).unwrap();
-                    files.insert(path.strip_prefix(root).unwrap().to_owned(), Text(bytes));
+                    let bytes = fs::read(&path).expect("a good case");
+                    files.insert(path.strip_prefix(root).expect("below").to_owned(), Text(bytes));
                 }
             }
         }
@@ -109,7 +110,7 @@ impl std::fmt::Debug for Text {
 }
 
 fn directories(root: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(root).expect("a directory").map(|entry| entry.expect("an entry").path());
     let mut directories: Vec<_> = entries.filter(|path| path.is_dir()).collect();
     directories.sort();
     directories

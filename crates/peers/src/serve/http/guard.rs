@@ -3,12 +3,12 @@
 use std::net::SocketAddr;
 
 use hyper::{
-    Response, StatusCode,
+    StatusCode,
     header::{AUTHORIZATION, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, WWW_AUTHENTICATE},
 };
 use subtle::ConstantTimeEq;
 
-use super::{Auth, HttpOptions, body::Reply, plain};
+use super::{Auth, HttpOptions, Refusal, refuse};
 
 /// The checks that stand before every route.
 #[derive(Debug)]
@@ -37,8 +37,8 @@ impl Guard {
     }
 
     /// Refuses what must not be answered.
-    pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Response<Reply>> {
-        let forbidden = |why: &str| Err(plain(StatusCode::FORBIDDEN, why));
+    pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let forbidden = |why: &str| Err(refuse(StatusCode::FORBIDDEN, why));
         match only(headers, &HOST) {
             Some(Some(host)) if self.is_ours(host) => {}
             _ => return forbidden("this Host name is not ours; add it to [http] hosts if it should be"),
@@ -52,7 +52,7 @@ impl Guard {
             return Ok(());
         }
         let mut response =
-            plain(StatusCode::UNAUTHORIZED, "a bearer token is needed; `tectum up` says where it is kept");
+            refuse(StatusCode::UNAUTHORIZED, "a bearer token is needed; `tectum up` says where it is kept");
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"tectum\""));
         Err(response)
     }

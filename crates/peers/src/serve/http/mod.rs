@@ -189,7 +189,7 @@ async fn announce(service: Arc<Service>) {
 impl Service {
     async fn respond(&self, request: Request<Incoming>) -> Response<Reply> {
         if let Err(refusal) = self.guard.check(request.headers()) {
-            return refusal;
+            return *refusal;
         }
         if request.uri().path() != ROUTE {
             return plain(StatusCode::NOT_FOUND, "the MCP endpoint is /mcp");
@@ -212,7 +212,7 @@ impl Service {
         }
         match self.sessions.find(headers) {
             Ok(session) => body::event_stream(session.open_stream(), StatusCode::OK),
-            Err(refusal) => refusal,
+            Err(refusal) => *refusal,
         }
     }
 
@@ -222,9 +222,16 @@ impl Service {
         }
         match self.sessions.end(headers) {
             Ok(()) => body::empty(StatusCode::NO_CONTENT),
-            Err(refusal) => refusal,
+            Err(refusal) => *refusal,
         }
     }
+}
+
+/// An answer that ends a request early.
+type Refusal = Box<Response<Reply>>;
+
+fn refuse(status: StatusCode, text: &str) -> Refusal {
+    Box::new(plain(status, text))
 }
 
 fn method_not_allowed() -> Response<Reply> {

@@ -14,9 +14,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Service, accepts,
+    Refusal, Service, accepts,
     body::{self, Reply},
-    header, known_legacy_version, plain,
+    header, known_legacy_version, plain, refuse,
     sessions::HEADER,
 };
 use crate::serve::{
@@ -48,7 +48,7 @@ impl Service {
         }
         let bytes = match collect(&headers, incoming).await {
             Ok(bytes) => bytes,
-            Err(refusal) => return refusal,
+            Err(refusal) => return *refusal,
         };
         match rpc::read(&bytes) {
             Err(bad) => error(StatusCode::BAD_REQUEST, bad.id.as_deref(), bad.code, &bad.message),
@@ -72,7 +72,7 @@ impl Service {
             return body::empty(StatusCode::ACCEPTED);
         }
         match self.sessions.find(headers) {
-            Err(refusal) => refusal,
+            Err(refusal) => *refusal,
             Ok(session) => {
                 let delivery = Delivery { from: &session.client, outbox: None, modern: false };
                 self.endpoint.handle(&delivery, bytes, &mut Vec::new());
@@ -98,7 +98,7 @@ impl Service {
         }
         match self.sessions.find(headers) {
             Ok(session) => self.run(headers, &session.client, rpc, false).await,
-            Err(refusal) => refusal,
+            Err(refusal) => *refusal,
         }
     }
 
@@ -168,10 +168,10 @@ impl Service {
 }
 
 /// The body, whole, within its bounds of size and time.
-async fn collect(headers: &HeaderMap, incoming: Incoming) -> Result<bytes::Bytes, Response<Reply>> {
+async fn collect(headers: &HeaderMap, incoming: Incoming) -> Result<bytes::Bytes, Refusal> {
     let too_large = || {
         let message = format!("a message may have {MAX_MESSAGE} bytes");
-        error(StatusCode::PAYLOAD_TOO_LARGE, None, code::INVALID_REQUEST, &message)
+        Box::new(error(StatusCode::PAYLOAD_TOO_LARGE, None, code::INVALID_REQUEST, &message))
     };
     let announced = header(headers, CONTENT_LENGTH.as_str()).and_then(|length| length.parse::<usize>().ok());
     if announced.is_some_and(|length| length > MAX_MESSAGE) {
@@ -180,8 +180,8 @@ async fn collect(headers: &HeaderMap, incoming: Incoming) -> Result<bytes::Bytes
     match tokio::time::timeout(BODY_PATIENCE, Limited::new(incoming, MAX_MESSAGE).collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(failed)) if failed.is::<http_body_util::LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(plain(StatusCode::BAD_REQUEST, "the body could not be read")),
-        Err(_) => Err(plain(StatusCode::REQUEST_TIMEOUT, "the body came too slowly")),
+        Ok(Err(_)) => Err(refuse(StatusCode::BAD_REQUEST, "the body could not be read")),
+        Err(_) => Err(refuse(StatusCode::REQUEST_TIMEOUT, "the body came too slowly")),
     }
 }
 

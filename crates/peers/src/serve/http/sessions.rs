@@ -6,11 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hyper::{Response, StatusCode, header::HeaderMap};
+use hyper::{StatusCode, header::HeaderMap};
 use tectum_core::SessionId;
 use tokio::sync::mpsc;
 
-use super::{body::Reply, header, plain};
+use super::{Refusal, header, refuse};
 use crate::serve::conversation::Conversation;
 
 /// Sessions kept at once; the longest idle one makes room for a new one.
@@ -29,8 +29,11 @@ pub(super) const HEADER: &str = "mcp-session-id";
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     by_id: Mutex<HashMap<String, Arc<Session>>>,
-    listeners: Mutex<Vec<(Arc<Conversation>, mpsc::Sender<Vec<u8>>)>>,
+    listeners: Mutex<Vec<Listener>>,
 }
+
+/// A subscription of the newer era: who asked, and the stream it is heard on.
+type Listener = (Arc<Conversation>, mpsc::Sender<Vec<u8>>);
 
 /// One session.
 #[derive(Debug)]
@@ -64,22 +67,22 @@ impl Sessions {
     }
 
     /// The session a request names.
-    pub(super) fn find(&self, headers: &HeaderMap) -> Result<Arc<Session>, Response<Reply>> {
+    pub(super) fn find(&self, headers: &HeaderMap) -> Result<Arc<Session>, Refusal> {
         let Some(id) = header(headers, HEADER) else {
-            return Err(plain(
+            return Err(refuse(
                 StatusCode::BAD_REQUEST,
                 "the Mcp-Session-Id header is missing: send initialize first",
             ));
         };
         let found = lock(&self.by_id).get(id).cloned();
         let session =
-            found.ok_or_else(|| plain(StatusCode::NOT_FOUND, "no such session: send initialize again"))?;
+            found.ok_or_else(|| refuse(StatusCode::NOT_FOUND, "no such session: send initialize again"))?;
         *lock(&session.used) = Instant::now();
         Ok(session)
     }
 
     /// Ends the session a request names, and its calls with it.
-    pub(super) fn end(&self, headers: &HeaderMap) -> Result<(), Response<Reply>> {
+    pub(super) fn end(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let session = self.find(headers)?;
         lock(&self.by_id).retain(|_, other| !Arc::ptr_eq(other, &session));
         session.client.cancel_all();

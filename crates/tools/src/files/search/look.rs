@@ -129,15 +129,13 @@ impl<K: FnMut() -> usize> Sink for Collector<'_, K> {
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
         let room = *self.room.get_or_insert_with(&mut self.keep);
-        let mut number = found.line_number().unwrap_or(0);
-        for line in found.lines() {
+        for (number, line) in (found.line_number().unwrap_or(0)..).zip(found.lines()) {
             self.count += 1;
             if self.hits.len() < room {
                 let text = shown(line, || self.matcher.find(line).ok().flatten().map(|found| found.start()));
                 let before = std::mem::take(&mut self.before);
                 self.hits.push(Hit { line: number, text, before, after: Vec::new() });
             }
-            number += 1;
         }
         Ok(!self.first_only)
     }
