@@ -32,7 +32,12 @@ pub(crate) fn open_root(path: &Path) -> io::Result<OwnedFd> {
 }
 
 /// Opens `relative` beneath `root`. Never blocks: a FIFO without a writer opens at once.
-pub(crate) fn open(root: BorrowedFd<'_>, relative: &Path, flags: OFlags, follow: Follow) -> Result<OwnedFd, Errno> {
+pub(crate) fn open(
+    root: BorrowedFd<'_>,
+    relative: &Path,
+    flags: OFlags,
+    follow: Follow,
+) -> Result<OwnedFd, Errno> {
     let flags = flags | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
     for _ in 0..RETRIES {

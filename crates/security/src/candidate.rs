@@ -63,7 +63,9 @@ impl Allowlist {
                 let detour = || if plain { None } else { protects(&taken_back(relative)?) };
                 protects(&names(relative)).or_else(detour)
             }
-            Err(_) => path.file_name().and_then(|name| self.policy.protects(&self.primary, name.as_ref(), access)),
+            Err(_) => {
+                path.file_name().and_then(|name| self.policy.protects(&self.primary, name.as_ref(), access))
+            }
         };
         if let Some(reason) = reason {
             return Err(deny(Layer::Validate, reason));

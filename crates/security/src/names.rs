@@ -10,9 +10,7 @@ use rustix::{
 };
 
 use crate::{
-    Access, Durability, PathError, Reason, SafePath,
-    lock,
-    parents,
+    Access, Durability, PathError, Reason, SafePath, lock, parents,
     safe::{Kind, Parent, plain_name},
     stage::rename_new,
     tree::{self, MAX_DEPTH, open_child, too_deep},
@@ -40,9 +38,15 @@ impl SafePath {
 
     /// Gives this object the other name, making missing folders. `replace` lets a file that
     /// stands there go.
-    pub fn rename_to(&self, target: &SafePath, replace: bool, durability: Durability) -> Result<(), PathError> {
+    pub fn rename_to(
+        &self,
+        target: &SafePath,
+        replace: bool,
+        durability: Durability,
+    ) -> Result<(), PathError> {
         let (from, to) = (self.parent()?, target.parent()?);
-        let folder = |path: &SafePath, parent: &Parent| lock::folder(&parent.dir).map_err(|errno| path.error(errno));
+        let folder =
+            |path: &SafePath, parent: &Parent| lock::folder(&parent.dir).map_err(|errno| path.error(errno));
         let mut order = [(folder(self, from)?, self, from), (folder(target, to)?, target, to)];
         order.sort_by_key(|(folder, ..)| *folder);
         let _first = order[0].1.lock(order[0].2)?;
@@ -75,7 +79,8 @@ impl SafePath {
         if !parent.missing.is_empty() {
             return Err(PathError::NotFound(self.name()));
         }
-        rustix::fs::statat(&parent.dir, &parent.name, AtFlags::SYMLINK_NOFOLLOW).map_err(|errno| self.error(errno))
+        rustix::fs::statat(&parent.dir, &parent.name, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(|errno| self.error(errno))
     }
 
     fn settle(&self, folder: &OwnedFd, durability: Durability) -> Result<(), PathError> {
@@ -140,7 +145,8 @@ fn refuse_protected_inside(tree: &SafePath, parent: &Parent, names: &[&SafePath]
     let mut protected = None;
     let looked = tree::look(start, (), |found, ()| {
         let below = found.folder.join(found.name);
-        protected = names.iter().find_map(|name| name.keeps(&name.place.real.join(&below), Access::Remove).err());
+        protected =
+            names.iter().find_map(|name| name.keeps(&name.place.real.join(&below), Access::Remove).err());
         match protected {
             Some(_) => Err(Errno::ACCESS.into()),
             None => Ok(()),

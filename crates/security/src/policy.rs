@@ -10,7 +10,9 @@ use std::{
 
 use rustix::fs::Stat;
 
-use crate::{Access, DenyList, Links, Reason, allowlist::Root, links::LinkIndex, lock::WriteLocks, safe::Kind};
+use crate::{
+    Access, DenyList, Links, Reason, allowlist::Root, links::LinkIndex, lock::WriteLocks, safe::Kind,
+};
 
 /// What a snapshot says about names and links.
 #[derive(Debug)]

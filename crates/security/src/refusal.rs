@@ -90,7 +90,9 @@ pub enum Reason {
     #[error("it is a symbolic link to something that does not exist; write to that name itself")]
     Dangling,
     /// A root, or a path that ends in `..`, where a name was to be changed.
-    #[error("it names no entry that could be changed: it is an allowed directory itself, or `..` stands where a name is needed")]
+    #[error(
+        "it names no entry that could be changed: it is an allowed directory itself, or `..` stands where a name is needed"
+    )]
     Nameless,
     /// The tree changed under the call too often to follow.
     #[error("the path kept changing while it was opened")]

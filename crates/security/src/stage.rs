@@ -45,7 +45,11 @@ enum Step {
 
 impl<'s, 'a> Staged<'s, 'a> {
     /// Does everything but change a name.
-    pub(crate) fn prepare(slot: &'s Slot<'a>, change: Change, durability: Durability) -> Result<Self, PathError> {
+    pub(crate) fn prepare(
+        slot: &'s Slot<'a>,
+        change: Change,
+        durability: Durability,
+    ) -> Result<Self, PathError> {
         let missing = if matches!(change, Change::Write(_)) { slot.parent.missing.as_slice() } else { &[] };
         let (folder, made) =
             parents::make(&slot.parent.dir, missing, durability).map_err(|error| slot.path.fail(error))?;
@@ -169,7 +173,8 @@ impl<'s, 'a> Staged<'s, 'a> {
 
     fn write_back(&self, durability: Durability) {
         let Some((bytes, stat)) = &self.slot.current else { return };
-        let Ok(old) = Temporary::write(&self.folder, bytes, Some((stat, self.slot.parent)), durability) else {
+        let Ok(old) = Temporary::write(&self.folder, bytes, Some((stat, self.slot.parent)), durability)
+        else {
             return;
         };
         if rustix::fs::renameat(&self.folder, &old.name, &self.folder, &self.slot.parent.name).is_ok() {
@@ -208,7 +213,12 @@ fn exchange(folder: &OwnedFd, one: &OsStr, other: &OsStr) -> Result<(), Errno> {
 }
 
 /// Renames to a name that nothing stands at.
-pub(crate) fn rename_new(from_dir: &OwnedFd, from: &OsStr, to_dir: &OwnedFd, to: &OsStr) -> Result<(), Errno> {
+pub(crate) fn rename_new(
+    from_dir: &OwnedFd,
+    from: &OsStr,
+    to_dir: &OwnedFd,
+    to: &OsStr,
+) -> Result<(), Errno> {
     match rustix::fs::renameat_with(from_dir, from, to_dir, to, RenameFlags::NOREPLACE) {
         // The file system cannot promise it, so a look just before is all there is.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {

@@ -112,7 +112,8 @@ impl<S> Folder<'_, S> {
 /// A single name: what has a slash in it, or is only dots, would lead out of the folder.
 fn entry_name(name: &OsStr) -> Option<&OsStr> {
     let mut parts = Path::new(name).components();
-    matches!((parts.next(), parts.next()), (Some(Component::Normal(only)), None) if only == name).then_some(name)
+    matches!((parts.next(), parts.next()), (Some(Component::Normal(only)), None) if only == name)
+        .then_some(name)
 }
 
 /// A folder waiting to be visited.
@@ -147,7 +148,8 @@ impl SafePath {
         let dir = self.directory()?;
         let own = rustix::io::fcntl_dupfd_cloexec(dir, 0).map_err(|errno| self.error(errno))?;
         let parent = Arc::new(own);
-        let first = Job { parent, name: ".".into(), entries: None, path: PathBuf::new(), depth: 0, state: start };
+        let first =
+            Job { parent, name: ".".into(), entries: None, path: PathBuf::new(), depth: 0, state: start };
         let shared = Shared {
             jobs: Mutex::new(vec![first]),
             wake: Condvar::new(),
@@ -157,9 +159,17 @@ impl SafePath {
             unreadable: AtomicUsize::new(0),
         };
         std::thread::scope(|scope| {
-            // Small trees end before a second thread would have started, so helpers come late.
-            for _ in 1..threads.max(1) {
-                scope.spawn(|| work(self, &shared, &visit));
+            // A small tree ends before a second thread would have started, so helpers come
+            // when there is more than one folder to visit.
+            while shared.open.load(Ordering::Relaxed) == 1
+                && let Some(only) = take(&shared)
+            {
+                turn(self, &shared, only, &visit);
+            }
+            if shared.open.load(Ordering::Relaxed) > 1 {
+                for _ in 1..threads.max(1) {
+                    scope.spawn(|| work(self, &shared, &visit));
+                }
             }
             work(self, &shared, &visit);
         });
@@ -172,17 +182,22 @@ impl SafePath {
 
 fn work<S: Send>(from: &SafePath, shared: &Shared<S>, visit: &(impl Fn(&mut Folder<'_, S>) -> Flow + Sync)) {
     while let Some(job) = take(shared) {
-        let _ending = Ending(shared);
-        let below = step(from, shared, job, visit);
-        let mut jobs = shared.jobs.lock().unwrap_or_else(|broken| broken.into_inner());
-        shared.open.fetch_add(below.len(), Ordering::Relaxed);
-        jobs.extend(below);
-        let left = shared.open.fetch_sub(1, Ordering::Relaxed) - 1;
-        let more = jobs.len();
-        drop(jobs);
-        if left == 0 || more > 1 || shared.stop.load(Ordering::Relaxed) {
-            shared.wake.notify_all();
-        }
+        turn(from, shared, job, visit);
+    }
+}
+
+/// Visits one folder and queues what is to be visited below it.
+fn turn<S>(from: &SafePath, shared: &Shared<S>, job: Job<S>, visit: &impl Fn(&mut Folder<'_, S>) -> Flow) {
+    let _ending = Ending(shared);
+    let below = step(from, shared, job, visit);
+    let mut jobs = shared.jobs.lock().unwrap_or_else(|broken| broken.into_inner());
+    shared.open.fetch_add(below.len(), Ordering::Relaxed);
+    jobs.extend(below);
+    let left = shared.open.fetch_sub(1, Ordering::Relaxed) - 1;
+    let more = jobs.len();
+    drop(jobs);
+    if left == 0 || more > 1 || shared.stop.load(Ordering::Relaxed) {
+        shared.wake.notify_all();
     }
 }
 

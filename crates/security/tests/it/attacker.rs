@@ -17,7 +17,8 @@ const LASTS: Duration = Duration::from_secs(5);
 /// Folders that change places with a link to the like-named folder outside.
 const SWAPPED: &[&str] = &["sub", "sub/deep", "other/sub", "other/sub/deep"];
 /// How the calls spell the folders they work in.
-const CALLED: &[&str] = &["sub", "sub/deep", "other/sub", "other/sub/deep", "sub/../sub/deep", "other/sub/deep/.."];
+const CALLED: &[&str] =
+    &["sub", "sub/deep", "other/sub", "other/sub/deep", "sub/../sub/deep", "other/sub/deep/.."];
 
 /// One kind of call in one folder: what it gave back, or nothing.
 type Work = fn(&Allowlist, &str) -> Option<String>;

@@ -75,7 +75,11 @@ fn no_legal_path_is_refused() {
                 tried += check(&allowed, &path, name) + check(&strict, &path, name);
             }
             // After a link, `..` leads to the folder above the linked one: from `src`, the root.
-            let back = if *folder == "src/" { format!("way{n}/../way{n}/{name}") } else { format!("way{n}//{name}") };
+            let back = if *folder == "src/" {
+                format!("way{n}/../way{n}/{name}")
+            } else {
+                format!("way{n}//{name}")
+            };
             for link in [format!("way{n}/{name}"), format!("far{n}/./{name}"), back] {
                 for path in spellings("", &link, &roots) {
                     tried += check(&allowed, &path, name);
@@ -133,7 +137,9 @@ fn one_file_has_one_name() {
     let nested = scene.root.join("sub");
     let allowed = scene.builder().base(&nested).build().expect("a snapshot");
     let root = scene.root.display();
-    for path in ["sub/file", "way/file", "sub/../sub/file", &format!("{root}/sub/file"), &format!("{root}/way/file")] {
+    for path in
+        ["sub/file", "way/file", "sub/../sub/file", &format!("{root}/sub/file"), &format!("{root}/way/file")]
+    {
         assert_eq!(open(&allowed, path, Access::Read).expect("opens").name(), "sub/file", "{path}");
     }
     let subject = |path: &str| allowed.subject(&path.into());

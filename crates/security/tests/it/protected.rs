@@ -39,7 +39,8 @@ fn closed(list: &Allowlist, path: &str) {
     for access in [Access::Read, Access::Write] {
         match open(list, path, access) {
             Err(Denied { reason, .. }) => {
-                let names = matches!(reason, Reason::Protected { .. } | Reason::ProtectedAlias | Reason::HardLinked);
+                let names =
+                    matches!(reason, Reason::Protected { .. } | Reason::ProtectedAlias | Reason::HardLinked);
                 assert!(names, "{path} {access:?}: {reason}");
             }
             Ok(_) => panic!("{path} opened for {access:?}"),
@@ -96,7 +97,8 @@ fn every_alias_of_a_protected_file_is_closed() {
         closed(&allowed, &format!("{root}/{alias}"));
     }
     assert!(matches!(read(&allowed, "to-absent"), Err(PathError::NotFound(_))), "there is nothing to read");
-    let written = open(&allowed, "to-absent", Access::Write).map(drop).expect_err("never made through a link");
+    let written =
+        open(&allowed, "to-absent", Access::Write).map(drop).expect_err("never made through a link");
     assert_eq!(written.reason, Reason::Dangling);
     assert_eq!(scene.text(".env"), SECRET);
 }
@@ -136,7 +138,8 @@ fn names_cannot_be_taken_from_or_given_to_protected_files() {
 #[test]
 fn folders_do_not_carry_protected_files_away() {
     let scene = scene();
-    let allowed = scene.builder().deny(["vault/**", "box/*/pin"]).read_only(["flows/jobs/**"]).build().expect("made");
+    let allowed =
+        scene.builder().deny(["vault/**", "box/*/pin"]).read_only(["flows/jobs/**"]).build().expect("made");
     scene.file("box/a/pin", SECRET).file("flows/jobs/one.yml", "job").file("outer/.git/config", "[core]");
     for folder in ["keys", "team", "vault", "box", "box/a", "flows", "outer"] {
         assert!(matches!(rename(&allowed, folder, "elsewhere"), Err(PathError::Denied(_))), "move {folder}");
@@ -152,7 +155,8 @@ fn folders_do_not_carry_protected_files_away() {
 fn folders_do_not_bring_protected_files_along() {
     let scene = Scene::new();
     scene.file("made/jobs/evil.yml", "run").file("made/b/pin", "fake");
-    let allowed = scene.builder().deny(["box/*/pin"]).read_only(["flows/jobs/**"]).build().expect("a snapshot");
+    let allowed =
+        scene.builder().deny(["box/*/pin"]).read_only(["flows/jobs/**"]).build().expect("a snapshot");
     assert!(matches!(write(&allowed, "flows/jobs/evil.yml", "run"), Err(PathError::Denied(_))));
     assert!(matches!(rename(&allowed, "made", "flows"), Err(PathError::Denied(_))));
     assert!(matches!(rename(&allowed, "made", "box"), Err(PathError::Denied(_))));
@@ -184,9 +188,20 @@ fn listings_and_walks_never_show_them() {
 fn version_control_is_readable_and_never_changed() {
     let scene = scene();
     let allowed = rules(&scene);
-    for path in [".git/config", "to-git/config", ".git/hooks/new", "to-git/hooks/new", ".Git/x", "tectum.toml", "sub/TECTUM.toml"] {
+    for path in [
+        ".git/config",
+        "to-git/config",
+        ".git/hooks/new",
+        "to-git/hooks/new",
+        ".Git/x",
+        "tectum.toml",
+        "sub/TECTUM.toml",
+    ] {
         assert!(
-            matches!(write(&allowed, path, "x"), Err(PathError::Denied(Denied { reason: Reason::ReadOnly { .. }, .. }))),
+            matches!(
+                write(&allowed, path, "x"),
+                Err(PathError::Denied(Denied { reason: Reason::ReadOnly { .. }, .. }))
+            ),
             "{path}"
         );
     }
@@ -208,7 +223,13 @@ fn nested_roots_share_their_rules() {
             closed(allowed, path);
         }
         assert!(!walk(allowed, ".").expect("walks").values().flatten().any(|text| text == SECRET));
-        assert!(!walk(allowed, sub.to_str().expect("text")).expect("walks").values().flatten().any(|t| t == SECRET));
+        assert!(
+            !walk(allowed, sub.to_str().expect("text"))
+                .expect("walks")
+                .values()
+                .flatten()
+                .any(|t| t == SECRET)
+        );
         assert!(matches!(rename(allowed, "sub", "other"), Err(PathError::Denied(_))));
     }
     assert_eq!(read(&outer, "secret/file").expect("read"), "plain");
@@ -263,7 +284,10 @@ fn breaking_hard_links_does_not_open_protected_ones() {
     std::fs::remove_file(scene.root.join("plain.txt")).expect("removed");
     scene.hard_link(".env", "plain.txt");
     let batch = tectum_security::Batch::open(&[&place], 100);
-    assert!(matches!(batch, Err(PathError::Denied(Denied { reason: Reason::ProtectedAlias, .. }))), "{batch:?}");
+    assert!(
+        matches!(batch, Err(PathError::Denied(Denied { reason: Reason::ProtectedAlias, .. }))),
+        "{batch:?}"
+    );
 }
 
 #[test]

@@ -6,14 +6,20 @@ use std::{
     hash::{Hash, Hasher},
     os::unix::fs::{MetadataExt, symlink},
     path::{Path, PathBuf},
+    process::{Command, Output},
 };
 
 use tectum_security::{
-    Access, Allowlist, AllowlistBuilder, Batch, Change, Denied, Durability, Flow, PathError, RawPath, SafePath,
+    Access, Allowlist, AllowlistBuilder, Batch, Change, Denied, Durability, Flow, PathError, RawPath,
+    SafePath,
 };
 
 /// Stands in every file outside the root. No call may ever give it back.
 pub(crate) const CANARY: &str = "canary-5b1f0c";
+/// Tells a copy of this program that it is a child, and which root to work in.
+pub(crate) const CHILD: &str = "TECTUM_TEST_CHILD";
+/// What a child prints at its end.
+pub(crate) const THROUGH: &str = "the child came through";
 /// More than any file of these tests.
 pub(crate) const LIMIT: u64 = 1 << 20;
 
@@ -33,7 +39,9 @@ impl Scene {
         for place in ["outside", "outside/sub", "outside/sub/deep", "outside/empty", "root-evil"] {
             fs::create_dir(top.join(place)).expect("made");
         }
-        for file in ["outside/file.txt", "outside/sub/file.txt", "outside/sub/deep/file.txt", "root-evil/file.txt"] {
+        for file in
+            ["outside/file.txt", "outside/sub/file.txt", "outside/sub/deep/file.txt", "root-evil/file.txt"]
+        {
             fs::write(top.join(file), CANARY).expect("made");
         }
         scene
@@ -86,7 +94,8 @@ impl Scene {
     /// Names in a folder below the root, sorted.
     pub(crate) fn names(&self, folder: &str) -> Vec<String> {
         let entries = fs::read_dir(self.root.join(folder)).expect("readable");
-        let mut names: Vec<_> = entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into()).collect();
+        let mut names: Vec<_> =
+            entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into()).collect();
         names.sort();
         names
     }
@@ -169,10 +178,38 @@ pub(crate) fn walk(list: &Allowlist, path: &str) -> Result<BTreeMap<PathBuf, Opt
             if entry.kind == tectum_security::Kind::Directory {
                 folder.descend(&entry.name, ());
             }
-            let content = folder.open(&entry.name).map(|(file, _)| std::io::read_to_string(file).unwrap_or_default());
+            let content =
+                folder.open(&entry.name).map(|(file, _)| std::io::read_to_string(file).unwrap_or_default());
             found.lock().expect("unbroken").insert(folder.path.join(&entry.name), content);
         }
         Flow::Continue
     })?;
     Ok(found.into_inner().expect("unbroken"))
+}
+
+/// The command line that runs one test of this program as a child.
+pub(crate) fn child(test: &str, root: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command.args(["--exact", test, "--nocapture"]).env(CHILD, root);
+    command
+}
+
+/// The same behind a shell that does something first; `$0` is the root there.
+pub(crate) fn child_behind(program: &[&str], first: &str, test: &str, root: &Path) -> Output {
+    let child = child(test, root);
+    let mut shell = Command::new(program[0]);
+    shell.args(&program[1..]).args(["sh", "-c", &format!(r#"{first} && exec "$@""#)]).arg(root);
+    shell.arg(child.get_program()).args(child.get_args()).env(CHILD, root).output().expect("starts")
+}
+
+/// What a child may reach; `None` in the test run itself, which has nothing to do there.
+pub(crate) fn told() -> Option<Allowlist> {
+    let root = std::env::var_os(CHILD)?;
+    Some(Allowlist::builder().base(root).build().expect("a snapshot"))
+}
+
+/// A child says at its end that it came so far, since a test that does not run passes too.
+pub(crate) fn came_through(output: &Output) {
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains(THROUGH), "{said}{}", String::from_utf8_lossy(&output.stderr));
 }

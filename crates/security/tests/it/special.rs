@@ -39,7 +39,10 @@ fn pipes_and_sockets_are_named_and_never_waited_for() {
         check(&allowed, "to-pipe", Kind::Fifo);
         check(&allowed, "socket", Kind::Socket);
         check(&allowed, "to-socket", Kind::Socket);
-        assert!(walk(&allowed, ".").expect("walks").values().all(Option::is_none), "nothing there can be read");
+        assert!(
+            walk(&allowed, ".").expect("walks").values().all(Option::is_none),
+            "nothing there can be read"
+        );
         assert!(list(&allowed, "pipe").is_err());
         remove(&allowed, "pipe").expect("a pipe can be taken away");
         remove(&allowed, "socket").expect("a socket can be taken away");
@@ -50,8 +53,13 @@ fn pipes_and_sockets_are_named_and_never_waited_for() {
 fn devices_are_named() {
     at_once(|| {
         let scene = Scene::new();
-        let made =
-            mknodat(CWD, scene.root.join("null"), FileType::CharacterDevice, Mode::from_raw_mode(0o666), makedev(1, 3));
+        let made = mknodat(
+            CWD,
+            scene.root.join("null"),
+            FileType::CharacterDevice,
+            Mode::from_raw_mode(0o666),
+            makedev(1, 3),
+        );
         let allowed = scene.allowlist();
         match made {
             Ok(()) => match read(&allowed, "null") {
@@ -88,7 +96,15 @@ fn the_root_itself_cannot_be_taken_away() {
     scene.file("folder/file", "text");
     let allowed = scene.allowlist();
     let full = scene.root.to_str().expect("text").to_owned();
-    for path in [".", "./", "folder/..", "folder/../folder/..", &full, &format!("{full}/."), &format!("{full}/folder/..")] {
+    for path in [
+        ".",
+        "./",
+        "folder/..",
+        "folder/../folder/..",
+        &full,
+        &format!("{full}/."),
+        &format!("{full}/folder/.."),
+    ] {
         for access in [Access::Remove, Access::Place, Access::Write] {
             assert!(open(&allowed, path, access).is_err(), "{path} {access:?}");
         }
@@ -99,7 +115,11 @@ fn the_root_itself_cannot_be_taken_away() {
 #[test]
 fn a_root_that_moves_is_followed_and_one_that_goes_is_empty() {
     let scene = Scene::new();
-    scene.file("folder/file", "text").file("secret/a", "hidden").link("folder", "way").link("secret", "detour");
+    scene
+        .file("folder/file", "text")
+        .file("secret/a", "hidden")
+        .link("folder", "way")
+        .link("secret", "detour");
     let allowed = scene.builder().deny(["secret/**"]).build().expect("a snapshot");
     let moved = scene.root.with_file_name("moved");
     std::fs::rename(&scene.root, &moved).expect("moved");
@@ -135,7 +155,8 @@ fn unreadable_folders_are_counted_not_hidden() {
     use std::os::unix::fs::PermissionsExt;
     let scene = Scene::new();
     scene.file("closed/file", "text").file("open/file", "text");
-    std::fs::set_permissions(scene.root.join("closed"), std::fs::Permissions::from_mode(0)).expect("closed");
+    std::fs::set_permissions(scene.root.join("closed"), std::fs::Permissions::from_mode(0o000))
+        .expect("closed");
     let report = open(&scene.allowlist(), ".", Access::Read).expect("opens").walk(2, (), |folder| {
         for entry in folder.entries.clone() {
             folder.descend(&entry.name, ());
@@ -144,5 +165,6 @@ fn unreadable_folders_are_counted_not_hidden() {
     });
     // The open file is no folder; behind the closed door is either the same or nothing to be seen.
     assert_eq!(report.expect("walks").unreadable, 2);
-    std::fs::set_permissions(scene.root.join("closed"), std::fs::Permissions::from_mode(0o755)).expect("opened");
+    std::fs::set_permissions(scene.root.join("closed"), std::fs::Permissions::from_mode(0o755))
+        .expect("opened");
 }

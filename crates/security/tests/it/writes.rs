@@ -10,10 +10,9 @@ use std::{
 use rustix::fs::XattrFlags;
 use tectum_security::{Access, Allowlist, Batch, Change, Durability, PathError, SafePath};
 
-use crate::scene::{LIMIT, Scene, open, read, write};
-
-/// Tells a copy of this program that it is a child, and where to work.
-const CHILD: &str = "TECTUM_TEST_CHILD";
+use crate::scene::{
+    CHILD, LIMIT, Scene, THROUGH, came_through, child, child_behind, open, read, told, write,
+};
 
 fn place(list: &Allowlist, path: &str) -> SafePath {
     open(list, path, Access::Write).unwrap_or_else(|denied| panic!("{denied}"))
@@ -240,23 +239,11 @@ fn heavy_sixty_four_threads_lose_no_line() {
             scope.spawn(move || (0..10).for_each(|n| append(allowed, &format!("{thread}:{n}"))));
         }
     });
-    let mut expect: Vec<_> = (0..64).flat_map(|thread| (0..10).map(move |n| format!("{thread}:{n}"))).collect();
+    let mut expect: Vec<_> =
+        (0..64).flat_map(|thread| (0..10).map(move |n| format!("{thread}:{n}"))).collect();
     expect.sort();
     assert_eq!(lines(&scene), expect);
     assert_eq!(scene.names("shared"), ["log"]);
-}
-
-/// This program again, running one of the tests below as a child.
-fn child(test: &str, at: &Path) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.args(["--exact", &format!("writes::{test}"), "--nocapture"]).env(CHILD, at);
-    command
-}
-
-/// The root a child works in; `None` in the test run itself, which has nothing to do there.
-fn told() -> Option<Allowlist> {
-    let root = std::env::var_os(CHILD)?;
-    Some(Allowlist::builder().base(root).build().expect("a snapshot"))
 }
 
 #[test]
@@ -268,7 +255,7 @@ fn child_appends() {
 #[test]
 fn heavy_two_processes_lose_no_line() {
     let scene = Scene::new();
-    let children = [(), ()].map(|()| child("child_appends", &scene.root).spawn().expect("starts"));
+    let children = [(), ()].map(|()| child("writes::child_appends", &scene.root).spawn().expect("starts"));
     let ids = children.each_ref().map(std::process::Child::id);
     for mut child in children {
         assert!(child.wait().expect("ends").success());
@@ -292,28 +279,26 @@ fn child_fills() {
     assert_eq!(read(&allowed, "file").expect("read"), "old");
     assert_eq!(read(&allowed, "other").expect("read"), "old");
     let root = std::env::var(CHILD).expect("told");
-    let mut names: Vec<_> = fs::read_dir(root).expect("lists").map(|entry| entry.expect("an entry").file_name()).collect();
+    let mut names: Vec<_> =
+        fs::read_dir(root).expect("lists").map(|entry| entry.expect("an entry").file_name()).collect();
     names.sort();
     assert_eq!(names, ["file", "other"], "no temporary file and no folder stays");
-    println!("the disk was full and nothing happened");
+    println!("{THROUGH}");
 }
 
-/// Runs `child_fills` behind a shell that makes room scarce first.
-fn fills(program: &[&str], prepare: &str, root: &Path) -> std::process::Output {
-    let child = child("child_fills", root);
-    let prepare = format!(r#"{prepare} && printf old >"$0/file" && printf old >"$0/other" && exec "$@""#);
-    let mut shell = Command::new(program[0]);
-    shell.args(&program[1..]).args(["sh", "-c", &prepare]).arg(root).env(CHILD, root);
-    shell.arg(child.get_program()).args(child.get_args()).output().expect("starts")
+/// Two files to be spared, once room is scarce.
+fn fills(program: &[&str], first: &str, root: &Path) {
+    let first = format!(r#"{first} && printf old >"$0/file" && printf old >"$0/other""#);
+    came_through(&child_behind(program, &first, "writes::child_fills", root));
 }
+
+/// Ignored signals stay ignored in the child, so the write fails instead of ending it.
+const MAY_NOT_GROW: &str = r#"trap "" XFSZ; ulimit -f 64"#;
 
 #[test]
 fn a_file_that_may_not_grow_leaves_the_old_one() {
     let scene = Scene::new();
-    // Ignored signals stay ignored in the child, so the write fails instead of ending it.
-    let output = fills(&["env"], r#"trap "" XFSZ; ulimit -f 64"#, &scene.root);
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("nothing happened"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    fills(&["env"], MAY_NOT_GROW, &scene.root);
     assert_eq!(scene.names("."), ["file", "other"]);
 }
 
@@ -321,12 +306,11 @@ fn a_file_that_may_not_grow_leaves_the_old_one() {
 fn a_full_disk_leaves_the_old_file() {
     let scene = Scene::new();
     let namespace: &[&str] = &["unshare", "--user", "--map-root-user", "--mount"];
-    let alone = Command::new("unshare").args(&namespace[1..]).args(["mount", "-t", "tmpfs", "t"]).arg(&scene.root).status();
+    let mut trial = Command::new(namespace[0]);
+    trial.args(&namespace[1..]).args(["mount", "-t", "tmpfs", "trial"]).arg(&scene.root);
     // Where nobody may mount, the size limit stands in: the same refusal at the same call.
-    let output = match alone.is_ok_and(|status| status.success()) {
+    match trial.status().is_ok_and(|status| status.success()) {
         true => fills(namespace, r#"mount -t tmpfs -o size=128k full "$0""#, &scene.root),
-        false => fills(&["env"], r#"trap "" XFSZ; ulimit -f 64"#, &scene.root),
-    };
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(said.contains("nothing happened"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+        false => fills(&["env"], MAY_NOT_GROW, &scene.root),
+    }
 }

@@ -13,8 +13,6 @@ use super::{Shared, failure::Failure, screen::Screen, stop};
 
 /// How long calls in flight may still take when the client has left.
 const DRAIN: Duration = Duration::from_secs(5);
-/// More workers than this only move work between caches.
-const MOST_WORKERS: usize = 4;
 /// Calls that block at the same time; more wait for their turn.
 const MOST_BLOCKING: usize = 64;
 
@@ -23,7 +21,8 @@ pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     if io::stdin().is_terminal() && !screen.quiet {
         screen.tell("Speaking MCP on standard input and output: a client starts this. Ctrl-C stops; `tectum up` serves people.");
     }
-    let served = to_the_end(async {
+    // One client, one thread: whoever reads a call answers it, and nothing is handed over.
+    let served = to_the_end(Builder::new_current_thread(), async {
         let ended = CancellationToken::new();
         stop::on_signal(ended.clone())?;
         let served = serve::stdio(house.clone(), ended).await;
@@ -35,14 +34,8 @@ pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
 
 /// Runs a server in a runtime of its own. What still blocks at the end is left behind: a read of
 /// standard input may wait for ever, and nobody needs its answer.
-pub(crate) fn to_the_end<F: Future>(server: F) -> io::Result<F::Output> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(cores.min(MOST_WORKERS))
-        .max_blocking_threads(MOST_BLOCKING)
-        .thread_name("tectum")
-        .enable_all()
-        .build()?;
+pub(crate) fn to_the_end<F: Future>(mut runtime: Builder, server: F) -> io::Result<F::Output> {
+    let runtime = runtime.max_blocking_threads(MOST_BLOCKING).thread_name("tectum").enable_all().build()?;
     let done = runtime.block_on(server);
     runtime.shutdown_background();
     Ok(done)

@@ -10,6 +10,7 @@ use tectum::{
     peers::serve::{Auth, HttpOptions, HttpServer},
     token::{self, Kept},
 };
+use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -44,7 +45,7 @@ impl Up {
             allow_remote: config.http.allow_remote,
             hosts: config.http.hosts.clone(),
         };
-        serve::to_the_end(listen(house, options, &config, kept.as_ref(), screen))?
+        serve::to_the_end(workers(), listen(house, options, &config, kept.as_ref(), screen))?
     }
 
     fn load(&self, shared: &Shared, screen: &Screen) -> Result<Config, Failure> {
@@ -62,6 +63,15 @@ impl Up {
         refuse_strangers(&config)?;
         Ok(config)
     }
+}
+
+/// Many clients, some threads; more than four only move work between caches.
+fn workers() -> Builder {
+    const MOST: usize = 4;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut runtime = Builder::new_multi_thread();
+    runtime.worker_threads(cores.min(MOST));
+    runtime
 }
 
 async fn listen(

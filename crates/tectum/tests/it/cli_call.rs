@@ -1,6 +1,8 @@
 //! `tectum call`: arguments from words, results for people and programs, exit codes.
+#![allow(clippy::disallowed_methods, reason = "files of the test itself")]
 
 use std::{
+    fs,
     io::Write as _,
     process::{Command, Stdio},
 };
@@ -169,4 +171,29 @@ fn a_reader_that_leaves_is_no_failure() {
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("ends");
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
+fn heavy_ctrl_c_cancels_the_call() {
+    // Much to search and little to write: one large file under many names.
+    let rig = Rig::with(&[("0/a.txt", &"nothing to find here\n".repeat(20_000))]);
+    for n in 1..600 {
+        let folder = rig.project().join(n.to_string());
+        fs::create_dir(&folder).expect("made");
+        fs::hard_link(rig.project().join("0/a.txt"), folder.join("a.txt")).expect("linked");
+    }
+    let mut command = rig.tectum();
+    command.env("TECTUM_TOOLS_THREADS", "1").args(["call", "search_content", "path=.", "pattern=absent"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    // Until the signal is caught it would simply end the process.
+    let caught = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).expect("runs");
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("a mask").trim();
+        u64::from_str_radix(mask, 16).expect("hexadecimal") & 0b10 != 0
+    };
+    while !caught() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(rig.command("kill").args(["-INT", &child.id().to_string()]).status().expect("runs").success());
+    Said::from(child.wait_with_output().expect("ends")).fails(6, "error: the call was cancelled\n");
 }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsString,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
     time::Duration,
@@ -18,6 +19,7 @@ use super::{
     ground::{Ground, Standing},
     ignores::Ignores,
     list_directory::word,
+    spelling::{count, spell},
 };
 
 /// Entries shown; the upper levels come first.
@@ -142,9 +144,7 @@ fn look(folder: &mut Folder<'_, Ignores>, ground: &Ground, grown: &Mutex<Grown>,
     let mut children = Vec::new();
     for entry in std::mem::take(&mut folder.entries) {
         match here.judge(&entry.name, entry.kind) {
-            Standing::Shown => {
-                children.push(Child { name: entry.name.to_string_lossy().into_owned(), kind: entry.kind })
-            }
+            Standing::Shown => children.push(Child { name: entry.name.clone(), kind: entry.kind }),
             Standing::Hidden => {
                 hidden += 1;
                 continue;
@@ -159,7 +159,7 @@ fn look(folder: &mut Folder<'_, Ignores>, ground: &Ground, grown: &Mutex<Grown>,
         }
     }
     children.sort_by_cached_key(|child| {
-        (child.kind != Kind::Directory, child.name.to_lowercase(), child.name.clone())
+        (child.kind != Kind::Directory, child.name.to_string_lossy().to_lowercase(), child.name.clone())
     });
     let at_the_end = folder.depth + 1 == max_depth;
     let mut grown = grown.lock().unwrap_or_else(PoisonError::into_inner);
@@ -184,7 +184,7 @@ struct Grown {
 }
 
 struct Child {
-    name: String,
+    name: OsString,
     kind: Kind,
 }
 
@@ -219,7 +219,7 @@ impl Grown {
             let path = folder.join(&child.name);
             let slash = if child.kind == Kind::Directory { "/" } else { "" };
             let elbow = if last { "└── " } else { "├── " };
-            text.push_str(&format!("{indent}{elbow}{}{slash}\n", child.name));
+            text.push_str(&format!("{indent}{elbow}{}{slash}\n", spell(&child.name)));
             nodes.push(Node { path: ground.spell(&path), kind: word(child.kind) });
             if child.kind == Kind::Directory {
                 let deeper = format!("{indent}{}", if last { "    " } else { "│   " });
@@ -235,7 +235,9 @@ impl Grown {
 /// The counts, what was left out, and how to see it.
 fn footer(output: &Output, max_depth: usize) -> String {
     let directories = output.entries.iter().filter(|node| node.kind == "dir").count();
-    let mut text = format!("\n{directories} directories, {} files", output.entries.len() - directories);
+    let files = output.entries.len() - directories;
+    let directories = count(directories as u64, "directory", "directories");
+    let mut text = format!("\n{directories}, {}", count(files as u64, "file", "files"));
     let counts = [
         (output.hidden, "hidden"),
         (output.ignored, "ignored"),

@@ -8,7 +8,10 @@ use std::{
 
 use tectum_core::security::{Folder, Kind, SafePath};
 
-use super::ignores::{Ignores, Word};
+use super::{
+    ignores::{Ignores, Word},
+    spelling,
+};
 
 /// The directory a walk starts from, with the ignore rules that reach it from above.
 #[derive(Debug)]
@@ -86,7 +89,7 @@ impl Ground {
 
     /// A path below the start, as the caller can use it in another call.
     pub(super) fn spell(&self, below: &Path) -> String {
-        let below = below.to_string_lossy();
+        let below = spelling::spell(below.as_os_str());
         if self.name.is_empty() { below.into_owned() } else { format!("{}/{below}", self.name) }
     }
 }

@@ -9,6 +9,8 @@ use tectum_core::{
     security::{Access, Entry, Kind, Listing, RawPath, SafePath},
 };
 
+use super::spelling::{count, spell};
+
 /// Entries in one reply; the rest is on further pages.
 const PAGE: usize = 10_000;
 /// A directory up to this size is read on the calling thread.
@@ -122,7 +124,7 @@ fn reply(ctx: &Ctx, directory: &SafePath, args: &Args, listing: Listing) -> Repl
         }
         rows.push(row(entry, &mut text));
     }
-    text.push_str(&count(total, hidden, denied, cut));
+    text.push_str(&summary(total, hidden, denied, cut));
     if let Some(next) = &next {
         let _ = write!(
             text,
@@ -137,15 +139,16 @@ fn reply(ctx: &Ctx, directory: &SafePath, args: &Args, listing: Listing) -> Repl
 fn row(entry: Entry, text: &mut String) -> Row {
     let kind = word(entry.kind);
     let size = (entry.kind == Kind::File).then_some(entry.size);
+    let name = spell(entry.name.as_ref());
     let _ = match size {
-        Some(size) => writeln!(text, "[{kind}] {}  {size}", entry.name),
-        None => writeln!(text, "[{kind}] {}  -", entry.name),
+        Some(size) => writeln!(text, "[{kind}] {name}  {size}"),
+        None => writeln!(text, "[{kind}] {name}  -"),
     };
     Row { name: entry.name, kind, size }
 }
 
 /// `3 entries (1 hidden by deny rules)`.
-fn count(total: usize, hidden: usize, denied: usize, cut: bool) -> String {
+fn summary(total: usize, hidden: usize, denied: usize, cut: bool) -> String {
     let mut why = Vec::new();
     if hidden > 0 {
         why.push(format!("{hidden} hidden because they start with a dot, all=true shows them"));
@@ -156,9 +159,8 @@ fn count(total: usize, hidden: usize, denied: usize, cut: bool) -> String {
     if cut {
         why.push(format!("only the first {MOST} were read"));
     }
-    let entries = if total == 1 { "entry" } else { "entries" };
     let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
-    format!("{total} {entries}{why}")
+    format!("{}{why}", count(total as u64, "entry", "entries"))
 }
 
 /// A kind in one short word, as rows show it.

@@ -13,6 +13,7 @@ mod search;
 mod search_content;
 mod search_files;
 mod skipped;
+mod spelling;
 mod window;
 
 pub use get_file_slice::GetFileSlice;

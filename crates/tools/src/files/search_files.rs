@@ -22,6 +22,7 @@ use super::{
     ground::{Ground, Here, Standing},
     ignores::Ignores,
     list_directory::word,
+    spelling::count,
 };
 
 /// Hits in one reply unless asked otherwise.
@@ -249,7 +250,7 @@ fn render(ctx: &Ctx, args: &Args, limit: usize, mut output: Output) -> Reply<Out
     if output.total == 0 {
         let _ = write!(text, "No files matched '{}' in {}", args.pattern, output.path);
     } else {
-        let _ = write!(text, "{} {}", output.total, if output.total == 1 { "match" } else { "matches" });
+        text.push_str(&count(output.total as u64, "match", "matches"));
     }
     if let Some(why) = left_out(&output) {
         let _ = write!(text, " ({why})");
@@ -271,10 +272,10 @@ fn left_out(output: &Output) -> Option<String> {
         ));
     }
     if output.denied > 0 {
-        why.push(format!("{} names hidden by deny rules", output.denied));
+        why.push(format!("{} hidden by deny rules", count(output.denied as u64, "name", "names")));
     }
     if output.unreadable > 0 {
-        why.push(format!("{} unreadable directories", output.unreadable));
+        why.push(count(output.unreadable as u64, "unreadable directory", "unreadable directories"));
     }
     (!why.is_empty()).then(|| why.join("; "))
 }

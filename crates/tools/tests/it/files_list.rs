@@ -38,6 +38,16 @@ async fn a_directory_is_listed_row_by_row() {
 }
 
 #[tokio::test]
+async fn a_name_with_a_line_end_stays_one_row() {
+    let rig = Rig::with(&[("a\n[file] b/x.txt", "needle")]);
+    assert_eq!(rig.text("list_directory", json!({})).await, "Directory: .\n[dir] a\\n[file] b  -\n1 entry");
+    let tree = rig.text("get_tree", json!({})).await;
+    assert_eq!(tree, "./\n└── a\\n[file] b/\n    └── x.txt\n\n1 directory, 1 file");
+    let found = rig.text("search_content", json!({"path": ".", "pattern": "needle"})).await;
+    assert_eq!(found, "a\\n[file] b/x.txt:1: needle\n1 match in 1 file");
+}
+
+#[tokio::test]
 async fn an_empty_directory_has_no_entries() {
     let rig = Rig::new();
     assert_eq!(rig.text("list_directory", json!({})).await, "Directory: .\n0 entries");
@@ -105,7 +115,7 @@ async fn a_tree_is_drawn() {
     // What is ignored can still be asked for by name.
     assert_eq!(
         rig.text("get_tree", json!({"path": "target", "max_depth": 9})).await,
-        "target/\n└── debug/\n    └── x\n\n1 directories, 1 files"
+        "target/\n└── debug/\n    └── x\n\n1 directory, 1 file"
     );
 }
 

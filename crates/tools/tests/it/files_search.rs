@@ -25,17 +25,17 @@ async fn names_are_found_by_glob() {
     let files =
         async |pattern: &str| rig.text("search_files", json!({"path": ".", "pattern": pattern})).await;
     let hidden =
-        "(1 more hidden by ignore rules, include_ignored=true shows them; 1 names hidden by deny rules)";
+        "(1 more hidden by ignore rules, include_ignored=true shows them; 1 name hidden by deny rules)";
     assert_eq!(
         files("*.rs").await,
         format!("[file] .hidden/x.rs\n[file] src/lib.rs\n[file] src/main.rs\n3 matches {hidden}")
     );
     assert_eq!(
         files("src/*.{rs,md}").await,
-        "[file] src/lib.rs\n[file] src/main.rs\n2 matches (1 names hidden by deny rules)"
+        "[file] src/lib.rs\n[file] src/main.rs\n2 matches (1 name hidden by deny rules)"
     );
-    assert_eq!(files("src").await, "[dir] src\n1 match (1 names hidden by deny rules)");
-    assert_eq!(files("*.py").await, "No files matched '*.py' in . (1 names hidden by deny rules)");
+    assert_eq!(files("src").await, "[dir] src\n1 match (1 name hidden by deny rules)");
+    assert_eq!(files("*.py").await, "No files matched '*.py' in . (1 name hidden by deny rules)");
     assert_eq!(files("*.log").await, format!("No files matched '*.log' in . {hidden}"));
     let all = json!({"path": ".", "pattern": "*.log", "include_ignored": true});
     assert!(rig.text("search_files", all).await.starts_with("[file] debug.log\n1 match"));

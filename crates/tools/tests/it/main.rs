@@ -1,5 +1,6 @@
 //! The tools through the real house.
 
+mod attacker;
 mod edit_bytes;
 mod edit_disk;
 mod edit_rig;
@@ -9,5 +10,4 @@ mod files_list;
 mod files_read;
 mod files_rig;
 mod files_search;
-mod files_timing;
 mod scenarios;

@@ -20,17 +20,19 @@ pub(super) fn is_utf16(bytes: &[u8]) -> bool {
 }
 
 /// The same for a stream.
-pub(super) struct Settled<R> {
+pub(super) struct Settled<R, F> {
     stream: R,
+    /// Asked before each read whether to give up.
+    stop: F,
     /// The byte after a `\r` that ended the last read.
     ahead: Option<u8>,
     /// Whether the stream is left as it is; known after its first bytes.
     left: Option<bool>,
 }
 
-impl<R: Read> Settled<R> {
-    pub(super) fn new(stream: R) -> Self {
-        Self { stream, ahead: None, left: None }
+impl<R: Read, F: Fn() -> bool> Settled<R, F> {
+    pub(super) fn new(stream: R, stop: F) -> Self {
+        Self { stream, stop, ahead: None, left: None }
     }
 
     fn look_ahead(&mut self) -> io::Result<Option<u8>> {
@@ -45,8 +47,11 @@ impl<R: Read> Settled<R> {
     }
 }
 
-impl<R: Read> Read for Settled<R> {
+impl<R: Read, F: Fn() -> bool> Read for Settled<R, F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if (self.stop)() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
         let mut filled = 0;
         if let (Some(byte), Some(first)) = (self.ahead, buffer.first_mut()) {
             *first = byte;
@@ -89,7 +94,7 @@ mod tests {
         assert_eq!(whole, expect);
         for step in 1..=bytes.len().max(1) {
             let mut streamed = Vec::new();
-            Settled::new(Slow(bytes, step)).read_to_end(&mut streamed).expect("read");
+            Settled::new(Slow(bytes, step), || false).read_to_end(&mut streamed).expect("read");
             assert_eq!(streamed, expect, "{step} bytes at once");
         }
     }
@@ -105,7 +110,12 @@ mod tests {
     fn utf16_is_left_alone() {
         let bytes = b"\xff\xfea\0\r\0\n\0";
         let mut streamed = Vec::new();
-        Settled::new(&bytes[..]).read_to_end(&mut streamed).expect("read");
+        Settled::new(&bytes[..], || false).read_to_end(&mut streamed).expect("read");
         assert_eq!(streamed, bytes);
+    }
+
+    #[test]
+    fn a_stream_nobody_waits_for_ends() {
+        assert!(Settled::new(&b"words"[..], || true).read(&mut [0; 8]).is_err());
     }
 }

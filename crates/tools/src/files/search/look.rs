@@ -7,6 +7,7 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
 };
+use tectum_core::Ctx;
 
 use super::{super::search_content::Mode, ends, found::Hit, request::Request};
 
@@ -19,6 +20,7 @@ const LEAD: usize = 100;
 
 /// What one thread needs to look into files.
 pub(super) struct Looker {
+    ctx: Ctx,
     matcher: RegexMatcher,
     /// For what is in memory: binary content was told apart before.
     slices: Searcher,
@@ -40,7 +42,7 @@ pub(super) enum Look {
 }
 
 impl Looker {
-    pub(super) fn new(request: &Request) -> Self {
+    pub(super) fn new(ctx: &Ctx, request: &Request) -> Self {
         let mut builder = SearcherBuilder::new();
         builder
             .line_number(request.mode == Mode::Lines)
@@ -50,6 +52,7 @@ impl Looker {
             .max_matches(request.max_per_file)
             .heap_limit(Some(usize::try_from(request.max_file).unwrap_or(usize::MAX)));
         Self {
+            ctx: ctx.clone(),
             matcher: request.matcher.clone(),
             slices: builder.build(),
             streams: builder.binary_detection(BinaryDetection::quit(0)).build(),
@@ -80,7 +83,9 @@ impl Looker {
             }
             self.slices.search_slice(&self.matcher, content, &mut lines)
         } else {
-            self.streams.search_reader(&self.matcher, ends::Settled::new(file), &mut lines)
+            // A large file is let go as soon as nobody waits for the answer.
+            let stream = ends::Settled::new(file, || self.ctx.cancel.is_cancelled());
+            self.streams.search_reader(&self.matcher, stream, &mut lines)
         };
         match searched {
             _ if lines.binary => Look::Binary,

@@ -5,7 +5,10 @@ use std::fmt::Write;
 use tectum_core::{Ctx, Reply};
 
 use super::{
-    super::search_content::{Match, Mode, Output},
+    super::{
+        search_content::{Match, Mode, Output},
+        spelling::count,
+    },
     found::{Hit, InFile},
     request::Request,
     run::Findings,
@@ -135,11 +138,10 @@ impl Page {
 
 /// `3 matches in 2 files; skipped: 1 ignored; continue with from=500`.
 fn summary(request: &Request, output: &Output) -> String {
-    let files = |n: u64| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
-    let mut text = match (request.mode, output.total_matches) {
-        (Mode::Files, _) => format!("{} matched", files(output.files_matched)),
-        (_, 1) => "1 match in 1 file".to_owned(),
-        (_, n) => format!("{n} matches in {}", files(output.files_matched)),
+    let files = count(output.files_matched, "file", "files");
+    let mut text = match request.mode {
+        Mode::Files => format!("{files} matched"),
+        _ => format!("{} in {files}", count(output.total_matches, "match", "matches")),
     };
     let skipped = output.skipped.describe();
     if !skipped.is_empty() {

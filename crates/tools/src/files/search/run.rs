@@ -39,7 +39,7 @@ pub(in super::super) struct Findings {
 pub(in super::super) fn run(ctx: &Ctx, request: &Request) -> Result<Findings, Fault> {
     let start = ctx.path(0)?;
     if start.kind() != Some(Kind::Directory) && start.kind().is_some() {
-        return one_file(start, request);
+        return one_file(ctx, start, request);
     }
     let search = Search {
         ctx,
@@ -61,12 +61,12 @@ pub(in super::super) fn run(ctx: &Ctx, request: &Request) -> Result<Findings, Fa
 }
 
 /// A file given by name is searched whatever the rules say about it.
-fn one_file(path: &SafePath, request: &Request) -> Result<Findings, Fault> {
+fn one_file(ctx: &Ctx, path: &SafePath, request: &Request) -> Result<Findings, Fault> {
     let file = path.file()?;
     let mut found = Found::new(request.room());
     let mut skipped = Skipped::default();
     let mut searched = 0;
-    match Looker::new(request).look(file.handle(), file.size(), request.mode, || request.room()) {
+    match Looker::new(ctx, request).look(file.handle(), file.size(), request.mode, || request.room()) {
         Look::Searched(count, hits) => {
             searched = 1;
             if count > 0 {
@@ -75,6 +75,7 @@ fn one_file(path: &SafePath, request: &Request) -> Result<Findings, Fault> {
         }
         other => tally(&mut skipped, &other),
     }
+    ctx.check()?;
     Ok(Findings { found, searched, skipped })
 }
 
@@ -210,7 +211,7 @@ impl Search<'_> {
 
     fn looker(&self) -> Looker {
         let idle = lock(&self.idle).pop();
-        idle.unwrap_or_else(|| Looker::new(self.request))
+        idle.unwrap_or_else(|| Looker::new(self.ctx, self.request))
     }
 
     fn progress(&self, searched: u64) {
