@@ -34,4 +34,4 @@ pub use rules::{Judgement, Origin, Rule, Rules};
 pub use tectum::Tectum;
 /// The room below, for those who hold its handles.
 pub use tectum_security as security;
-pub use tool::{Card, Ctx, Effect, Grants, Reply, Subject, Tool, Wants, World};
+pub use tool::{Card, Ctx, Effect, Grants, Reply, Subject, Text, Tool, Wants, World};

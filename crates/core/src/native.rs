@@ -6,7 +6,8 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
 use crate::{
-    Call, Card, Fault, NativeReply, Payload, Prepared, Provider, Tool, ToolInfo, arguments, provider::Done,
+    Call, Card, Fault, NativeReply, Payload, Prepared, Provider, Reply, Text, Tool, ToolInfo, arguments,
+    provider::Done,
 };
 
 /// Parses a call for one tool.
@@ -55,13 +56,31 @@ fn prepare<T: Tool>(tool: &Arc<T>, call: &Call, schema: &Value) -> Result<Prepar
     let work = Box::new(move |ctx| {
         Box::pin(async move {
             let reply = tool.call(&ctx, args).await?;
-            let structured = serde_json::to_string(&reply.output)
+            let structured = written(&reply)
                 .map_err(|error| Fault::internal(format!("{name}: its output is no JSON: {error}")))?;
-            let payload = Payload::Native(NativeReply { text: reply.text, structured });
-            Ok(Done { payload, directives: reply.directives })
+            let text = match reply.text {
+                Text::Said(text) => text,
+                Text::Part(part) => part(reply.output),
+            };
+            Ok(Done {
+                payload: Payload::Native(NativeReply { text, structured }),
+                directives: reply.directives,
+            })
         }) as _
     });
     Ok(Prepared { wants, effect, world, deadline, max_output, work })
+}
+
+/// The output as JSON, in a buffer that need not grow for most replies.
+fn written<T: serde::Serialize>(reply: &Reply<T>) -> serde_json::Result<String> {
+    const USUAL: usize = 8 * 1024;
+    let room = match &reply.text {
+        Text::Said(text) => text.len() + text.len() / 8 + 256,
+        Text::Part(_) => USUAL,
+    };
+    let mut json = Vec::with_capacity(room);
+    serde_json::to_writer(&mut json, &reply.output)?;
+    String::from_utf8(json).map_err(serde::ser::Error::custom)
 }
 
 fn info<T: Tool>() -> ToolInfo {

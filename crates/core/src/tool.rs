@@ -172,11 +172,20 @@ impl fmt::Debug for Ctx {
     }
 }
 
+/// The text of a reply.
+#[derive(Debug)]
+pub enum Text<T> {
+    /// Written for the occasion.
+    Said(String),
+    /// A part of the output itself, moved out once the rest was written down.
+    Part(fn(T) -> String),
+}
+
 /// What a tool gives.
 #[derive(Debug)]
 pub struct Reply<T> {
     /// For the model.
-    pub text: String,
+    pub text: Text<T>,
     /// For programs.
     pub output: T,
     /// What it asks of the loop around it.
@@ -186,6 +195,11 @@ pub struct Reply<T> {
 impl<T> Reply<T> {
     /// Text and data, no requests.
     pub fn new(text: impl Into<String>, output: T) -> Self {
-        Self { text: text.into(), output, directives: Vec::new() }
+        Self { text: Text::Said(text.into()), output, directives: Vec::new() }
+    }
+
+    /// Data, with a part of it as the text.
+    pub fn showing(part: fn(T) -> String, output: T) -> Self {
+        Self { text: Text::Part(part), output, directives: Vec::new() }
     }
 }

@@ -58,7 +58,7 @@ fn step(root: BorrowedFd<'_>, relative: &Path, flags: OFlags, follow: Follow) ->
         resolve |= ResolveFlags::NO_SYMLINKS;
     }
     match rustix::fs::openat2(root, relative, flags, Mode::empty(), resolve) {
-        Err(Errno::NOSYS) => checked_walk(root, relative, flags, follow),
+        Err(Errno::NOSYS | Errno::PERM) => checked_walk(root, relative, flags, follow),
         other => other,
     }
 }

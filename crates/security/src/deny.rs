@@ -7,6 +7,8 @@
 
 use std::{
     borrow::Cow,
+    ffi::OsString,
+    os::unix::ffi::{OsStrExt, OsStringExt},
     path::{Path, PathBuf},
 };
 
@@ -30,6 +32,15 @@ pub struct DenyList {
 struct Patterns {
     set: GlobSet,
     sources: Vec<String>,
+    edges: Edges,
+}
+
+/// The bytes with which a match can begin or end. Most names are told apart by them alone,
+/// and a listing or a search asks about every name it meets.
+#[derive(Clone, Debug)]
+struct Edges {
+    first: [bool; 256],
+    last: [bool; 256],
 }
 
 impl DenyList {
@@ -52,7 +63,9 @@ impl DenyList {
                 names.push((pattern.to_owned(), bare.to_owned()));
             }
         }
-        Ok(Self { names: Patterns::compile(names)?, paths: Patterns::compile(paths)? })
+        // A name holds no slash, so `*` may match anything there: plain comparisons then do
+        // most of the work that a regular expression would do.
+        Ok(Self { names: Patterns::compile(names, false)?, paths: Patterns::compile(paths, true)? })
     }
 
     /// The pattern that protects `relative` (a path below a root), if one does.
@@ -76,21 +89,22 @@ impl DenyList {
 }
 
 impl Patterns {
-    fn compile(patterns: Vec<(String, String)>) -> Result<Self, String> {
+    fn compile(patterns: Vec<(String, String)>, literal_separator: bool) -> Result<Self, String> {
         let mut builder = GlobSetBuilder::new();
         let mut sources = Vec::new();
+        let mut edges = Edges::default();
         for (source, glob) in patterns {
             let glob = GlobBuilder::new(&fold(&glob))
-                .case_insensitive(true)
-                .literal_separator(true)
+                .literal_separator(literal_separator)
                 .backslash_escape(true)
                 .build()
                 .map_err(|e| format!("`{source}` is not a pattern: {}", e.kind()))?;
+            edges.add(glob.glob());
             builder.add(glob);
             sources.push(source);
         }
         let set = builder.build().map_err(|e| e.to_string())?;
-        Ok(Self { set, sources })
+        Ok(Self { set, sources, edges })
     }
 
     fn find(&self, path: &Path) -> Option<&str> {
@@ -98,7 +112,7 @@ impl Patterns {
             return None;
         }
         let path = folded(path);
-        if !self.set.is_match(&path) {
+        if !self.edges.allow(path.as_os_str().as_bytes()) || !self.set.is_match(&path) {
             return None;
         }
         let first = self.set.matches(&path).into_iter().next()?;
@@ -106,11 +120,40 @@ impl Patterns {
     }
 }
 
-/// The glob matcher folds the letters of ASCII; the others are folded before it sees them.
+impl Edges {
+    /// Takes in a pattern: by its first byte if that is plain, else by its last, else by any.
+    fn add(&mut self, glob: &str) {
+        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
+        match (glob.as_bytes().first().filter(|b| plain(b)), glob.as_bytes().last().filter(|b| plain(b))) {
+            (Some(first), _) => self.first[usize::from(*first)] = true,
+            (None, Some(last)) => self.last[usize::from(*last)] = true,
+            (None, None) => self.first = [true; 256],
+        }
+    }
+
+    fn allow(&self, path: &[u8]) -> bool {
+        match (path.first(), path.last()) {
+            (Some(first), Some(last)) => self.first[usize::from(*first)] || self.last[usize::from(*last)],
+            _ => false,
+        }
+    }
+}
+
+impl Default for Edges {
+    fn default() -> Self {
+        Self { first: [false; 256], last: [false; 256] }
+    }
+}
+
+/// Patterns are folded when they are compiled, paths when they are matched.
 fn folded(path: &Path) -> Cow<'_, Path> {
+    let bytes = path.as_os_str().as_bytes();
+    if bytes.is_ascii() && !bytes.iter().any(u8::is_ascii_uppercase) {
+        return path.into();
+    }
     match path.to_str() {
-        Some(text) if !text.is_ascii() => PathBuf::from(fold(text)).into(),
-        _ => path.into(),
+        Some(text) => PathBuf::from(fold(text)).into(),
+        None => PathBuf::from(OsString::from_vec(bytes.to_ascii_lowercase())).into(),
     }
 }
 
@@ -118,7 +161,7 @@ fn folded(path: &Path) -> Cow<'_, Path> {
 /// plain forms only that way round.
 fn fold(text: &str) -> String {
     if text.is_ascii() {
-        return text.to_owned();
+        return text.to_ascii_lowercase();
     }
     let shown = text.chars().filter(|c| !shows_nothing(*c));
     shown.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
@@ -159,6 +202,10 @@ mod tests {
         check(SECRETS, ".e\u{200c}nv", Some(".env*"));
         check(&["Ключи/**"], "КЛЮЧИ/a", Some("Ключи/**"));
         check(SECRETS, ".ënv", None);
+        let odd = OsString::from_vec(b"\xff.PEM".to_vec());
+        let list = DenyList::new(SECRETS).expect("patterns compile");
+        assert_eq!(list.matches(Path::new(&odd)), Some("*.pem"), "a name that is no text");
+        check(&["BUILD*"], "build.log", Some("BUILD*"));
     }
 
     #[test]
@@ -168,6 +215,16 @@ mod tests {
         check(&["secrets/**"], "x/secrets/a", None);
         check(&["**/credentials.*"], "x/credentials.json", Some("**/credentials.*"));
         check(&["a/b"], "a/b/c", Some("a/b"));
+    }
+
+    #[test]
+    fn patterns_with_open_edges_match_as_well() {
+        check(&["*secret*"], "my-secret-notes", Some("*secret*"));
+        check(&["[ab]x"], "bx", Some("[ab]x"));
+        check(&["{x,y}z"], "yz", Some("{x,y}z"));
+        check(&["a{x,y}"], "ay", Some("a{x,y}"));
+        check(&["?.bin"], "q.bin", Some("?.bin"));
+        check(&["é*"], "École".to_lowercase().as_str(), Some("é*"));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::{
     Access, Candidate, Denied, Layer, Links, Reason, SafePath,
     beneath::{self, Follow},
     platform,
-    safe::{Parent, Place},
+    safe::{Object, Parent, Place},
     tree::MAX_DEPTH,
 };
 
@@ -38,9 +38,14 @@ impl Candidate {
 
     fn resolve_object(self) -> Result<SafePath, Denied> {
         match self.open(&self.relative, OFlags::RDONLY)? {
-            Ok((object, real)) => {
-                self.refuse_protected_alias(&object)?;
-                self.safe(Place { real, parent: None, object: Some(Ok(object)) })
+            Ok((handle, real)) => {
+                let object = Object::new(handle);
+                if let Ok(object) = &object
+                    && self.policy.protected_alias(&self.root, &object.stat)
+                {
+                    return Err(self.denied(Layer::Resolve, Reason::ProtectedAlias));
+                }
+                self.safe(Place { real, parent: None, object: Some(object) })
             }
             Err(Errno::NOENT) => self.resolve_absent(),
             Err(errno) => self.unopened(errno),
@@ -86,7 +91,7 @@ impl Candidate {
                     Err(errno) => return self.unopened(errno),
                 },
                 Err(Errno::NOENT) => None,
-                other => Some(other),
+                other => Some(other.and_then(Object::new)),
             };
             if let Some(Ok(object)) = &object {
                 self.refuse_shared(object)?;
@@ -182,18 +187,8 @@ impl Candidate {
         Err(refuse(Reason::Escapes))
     }
 
-    /// Reading a file with several names is fine unless one of them is protected.
-    fn refuse_protected_alias(&self, object: &OwnedFd) -> Result<(), Denied> {
-        let Ok(stat) = rustix::fs::fstat(object) else { return Ok(()) };
-        if self.policy.protected_alias(&self.root, &stat) {
-            return Err(self.denied(Layer::Resolve, Reason::ProtectedAlias));
-        }
-        Ok(())
-    }
-
-    fn refuse_shared(&self, object: &OwnedFd) -> Result<(), Denied> {
-        let Ok(stat) = rustix::fs::fstat(object) else { return Ok(()) };
-        match self.policy.refuses_shared(&self.root, &stat) {
+    fn refuse_shared(&self, object: &Object) -> Result<(), Denied> {
+        match self.policy.refuses_shared(&self.root, &object.stat) {
             Some(reason) => Err(self.denied(Layer::Resolve, reason)),
             None => Ok(()),
         }

@@ -4,7 +4,7 @@ use std::{
     ffi::{OsStr, OsString},
     fmt,
     fs::File,
-    io::{self, Read},
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -39,7 +39,21 @@ pub(crate) struct Place {
     /// The folder's handle, for anything that changes a name.
     pub(crate) parent: Option<Parent>,
     /// The object, opened for reading, or why it could not be; `None` when there is none.
-    pub(crate) object: Option<Result<OwnedFd, Errno>>,
+    pub(crate) object: Option<Result<Object, Errno>>,
+}
+
+/// Something opened for reading, and what the system said of it at that moment.
+#[derive(Debug)]
+pub(crate) struct Object {
+    pub(crate) handle: Arc<File>,
+    pub(crate) stat: Stat,
+}
+
+impl Object {
+    pub(crate) fn new(handle: OwnedFd) -> Result<Self, Errno> {
+        let stat = rustix::fs::fstat(&handle)?;
+        Ok(Self { handle: Arc::new(handle.into()), stat })
+    }
 }
 
 /// A name in an open folder, with the folders that must be made first.
@@ -116,7 +130,7 @@ impl fmt::Display for Kind {
 /// A regular file, open for reading.
 #[derive(Debug)]
 pub struct OpenFile {
-    file: File,
+    file: Arc<File>,
     size: u64,
     name: String,
 }
@@ -168,7 +182,7 @@ impl SafePath {
     /// What the path stands for now; `None` when there is nothing.
     pub fn kind(&self) -> Option<Kind> {
         if let Some(Ok(object)) = &self.place.object {
-            return rustix::fs::fstat(object).ok().map(|stat| Kind::of(&stat));
+            return Some(Kind::of(&object.stat));
         }
         let parent = self.place.parent.as_ref().filter(|parent| parent.missing.is_empty())?;
         let stat = rustix::fs::statat(&parent.dir, &parent.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
@@ -178,15 +192,13 @@ impl SafePath {
     /// The file, ready to be read. Anything else is an error that says what it is.
     pub fn file(&self) -> Result<OpenFile, PathError> {
         let object = self.object()?;
-        let stat = rustix::fs::fstat(object).map_err(|errno| self.error(errno))?;
-        let kind = Kind::of(&stat);
+        let kind = Kind::of(&object.stat);
         if kind != Kind::File {
             return Err(PathError::NotAFile { path: self.name(), kind });
         }
-        let file = rustix::io::fcntl_dupfd_cloexec(object, 0).map_err(|errno| self.error(errno))?;
-        // The copies of a handle share their place in the file.
-        rustix::fs::seek(&file, SeekFrom::Start(0)).map_err(|errno| self.error(errno))?;
-        Ok(OpenFile { file: file.into(), size: size(&stat), name: self.name() })
+        // The holders of a handle share their place in the file.
+        rustix::fs::seek(&*object.handle, SeekFrom::Start(0)).map_err(|errno| self.error(errno))?;
+        Ok(OpenFile { file: object.handle.clone(), size: size(&object.stat), name: self.name() })
     }
 
     /// Up to `limit` entries of the directory, without protected names.
@@ -209,16 +221,15 @@ impl SafePath {
         Ok(listing)
     }
 
-    pub(crate) fn directory(&self) -> Result<&OwnedFd, PathError> {
+    pub(crate) fn directory(&self) -> Result<&File, PathError> {
         let object = self.object()?;
-        let stat = rustix::fs::fstat(object).map_err(|errno| self.error(errno))?;
-        if Kind::of(&stat) != Kind::Directory {
+        if Kind::of(&object.stat) != Kind::Directory {
             return Err(PathError::NotADirectory(self.name()));
         }
-        Ok(object)
+        Ok(&object.handle)
     }
 
-    fn object(&self) -> Result<&OwnedFd, PathError> {
+    fn object(&self) -> Result<&Object, PathError> {
         match &self.place.object {
             Some(Ok(object)) => Ok(object),
             Some(Err(errno)) => Err(self.error(*errno)),
@@ -285,9 +296,19 @@ pub(crate) fn read_all(file: &File, size: u64, limit: u64) -> io::Result<Option<
     /// A size is a claim: a file full of holes can state any. Beyond this the buffer grows as it fills.
     const AT_ONCE: u64 = 64 * 1024 * 1024;
     // One byte more than expected lets a single read see the end of an unchanged file.
-    let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit).min(AT_ONCE)).unwrap_or(0) + 1);
-    let mut reader = file;
-    reader.by_ref().take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    let room = usize::try_from(size.min(limit).min(AT_ONCE)).unwrap_or(0) + 1;
+    let mut bytes = Vec::with_capacity(room);
+    while bytes.len() as u64 <= limit {
+        bytes.reserve(1);
+        let asked = bytes.capacity() - bytes.len();
+        let offset = bytes.len() as u64;
+        match rustix::io::pread(file, rustix::buffer::spare_capacity(&mut bytes), offset) {
+            // A short read of a plain file is its end.
+            Ok(read) if read < asked => break,
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }
 
@@ -301,7 +322,7 @@ pub(crate) fn plain_name(entry: &rustix::fs::DirEntry) -> Option<&OsStr> {
     (bytes != b"." && bytes != b"..").then(|| OsStr::from_bytes(bytes))
 }
 
-fn describe(dir: &OwnedFd, name: &OsStr, hint: FileType) -> Entry {
+fn describe(dir: &File, name: &OsStr, hint: FileType) -> Entry {
     let mut kind = Kind::from(hint);
     let mut bytes = 0;
     // Directories have no size worth a system call.

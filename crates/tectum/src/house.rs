@@ -9,7 +9,7 @@ use tectum_core::{
     Gate, NativeSet, Provider, Snapshot, Tectum,
     security::{Allowlist, allowlist::BuildError},
 };
-use tectum_tools::{Settings, catalog};
+use tectum_tools::{Settings, Threads, catalog};
 
 use crate::{
     config::{Config, Origin, Problem, Problems, keys},
@@ -36,7 +36,7 @@ fn parts(config: &Config) -> Result<(Snapshot, Gate), Problems> {
         max_output: config.tools.max_output,
         max_file: config.files.max_file,
         state_dir: config.state.as_deref().map(|state| state::of_project(state, allowlist.primary())),
-        threads: config.tools.threads.unwrap_or_else(|| Settings::default().threads),
+        threads: Threads(config.tools.threads),
     };
     let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
     if config.tools.native {

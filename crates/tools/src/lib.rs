@@ -10,4 +10,4 @@ pub mod settings;
 pub mod text;
 
 pub use catalog::catalog;
-pub use settings::Settings;
+pub use settings::{Settings, Threads};

@@ -16,7 +16,7 @@ pub struct Settings {
     /// Where before-images for `undo_edit` are kept; in memory only when unset.
     pub state_dir: Option<PathBuf>,
     /// Threads a search may use.
-    pub threads: usize,
+    pub threads: Threads,
 }
 
 impl Default for Settings {
@@ -26,7 +26,20 @@ impl Default for Settings {
             max_output: None,
             max_file: 64 * 1024 * 1024,
             state_dir: None,
-            threads: std::thread::available_parallelism().map_or(2, |n| n.get().min(8)),
+            threads: Threads::default(),
         }
+    }
+}
+
+/// How many threads a search may use: as many as said, else one for each core, at most eight.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Threads(pub Option<usize>);
+
+impl Threads {
+    /// The number. Cores are counted when a search starts, not when the server does: the
+    /// system takes its time to answer.
+    pub fn count(self) -> usize {
+        const MOST: usize = 8;
+        self.0.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, |cores| cores.get().min(MOST)))
     }
 }

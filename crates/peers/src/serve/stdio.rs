@@ -18,6 +18,9 @@ use super::{
     rpc::{MAX_MESSAGE, code, salvage_id},
 };
 
+/// Answers are written when this much has gathered, while it is still in the cache and the
+/// client can begin to read.
+const PIECE: usize = 128 * 1024;
 /// Unwritten answers beyond which nothing more is read: a client that does not read waits.
 const MOST_UNWRITTEN: usize = 4 * 1024 * 1024;
 /// How long calls in flight may go on after the client closed its end.
@@ -26,7 +29,6 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Serves until the client leaves or `stop` is cancelled.
 pub async fn stdio(house: Tectum, stop: CancellationToken) -> io::Result<()> {
     let mut input = Input::stdin()?;
-    let output = Output::stdout()?;
     let mut changes = house.registry().changes();
     let (outbox, mut finished) = mpsc::channel(OUTBOX);
     let mut server = Server {
@@ -36,18 +38,19 @@ pub async fn stdio(house: Tectum, stop: CancellationToken) -> io::Result<()> {
         tasks: TaskTracker::new(),
         lines: Lines::default(),
         out: Vec::new(),
+        output: Output::stdout()?,
     };
     let mut reading = true;
     loop {
-        server.flush(&output)?;
+        server.flush()?;
         if !reading && server.out.is_empty() {
             break;
         }
         let backlog = !server.out.is_empty();
         tokio::select! {
             read = input.read(&mut server.lines.buffer), if reading && server.out.len() < MOST_UNWRITTEN => match read {
-                Ok(0) => { server.end_of_input(); reading = false }
-                Ok(_) => server.take_lines(),
+                Ok(0) => { server.end_of_input()?; reading = false }
+                Ok(_) => server.take_lines()?,
                 Err(error) => { tracing::debug!(%error, "standard input failed"); reading = false }
             },
             Some(message) = finished.recv() => {
@@ -57,7 +60,7 @@ pub async fn stdio(house: Tectum, stop: CancellationToken) -> io::Result<()> {
                     server.push(&message);
                 }
             }
-            writable = output.writable(), if backlog => writable?,
+            writable = server.output.writable(), if backlog => writable?,
             Ok(()) = changes.changed() => {
                 for message in server.client.tools_changed() {
                     server.push(&message);
@@ -66,7 +69,7 @@ pub async fn stdio(house: Tectum, stop: CancellationToken) -> io::Result<()> {
             () = stop.cancelled() => { server.client.cancel_all(); break }
         }
     }
-    server.finish(&output, finished).await
+    server.finish(finished).await
 }
 
 struct Server {
@@ -76,22 +79,31 @@ struct Server {
     tasks: TaskTracker,
     lines: Lines,
     out: Vec<u8>,
+    output: Output,
 }
 
 impl Server {
     /// Handles every complete line that has been read.
-    fn take_lines(&mut self) {
+    fn take_lines(&mut self) -> io::Result<()> {
         let mut lines = std::mem::take(&mut self.lines);
-        lines.drain(|line| self.line(line));
+        let mut written = Ok(());
+        lines.drain(|line| {
+            self.line(line);
+            if self.out.len() >= PIECE && written.is_ok() {
+                written = self.flush();
+            }
+        });
         self.lines = lines;
+        written
     }
 
     /// A last line without its newline still counts.
-    fn end_of_input(&mut self) {
+    fn end_of_input(&mut self) -> io::Result<()> {
         if !self.lines.buffer.is_empty() {
             self.lines.buffer.push(b'\n');
-            self.take_lines();
+            self.take_lines()?;
         }
+        Ok(())
     }
 
     fn line(&mut self, line: Line<'_>) {
@@ -135,10 +147,10 @@ impl Server {
         self.out.push(b'\n');
     }
 
-    fn flush(&mut self, output: &Output) -> io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         let mut written = 0;
         while written < self.out.len() {
-            match output.write_now(&self.out[written..])? {
+            match self.output.write_now(&self.out[written..])? {
                 0 => break,
                 more => written += more,
             }
@@ -151,20 +163,20 @@ impl Server {
     }
 
     /// The client closed its end: calls in flight get a moment, their answers are still sent.
-    async fn finish(mut self, output: &Output, mut finished: mpsc::Receiver<Vec<u8>>) -> io::Result<()> {
+    async fn finish(mut self, mut finished: mpsc::Receiver<Vec<u8>>) -> io::Result<()> {
         self.tasks.close();
         let until = tokio::time::Instant::now() + GRACE;
         loop {
             while let Ok(message) = finished.try_recv() {
                 self.push(&message);
             }
-            self.flush(output)?;
+            self.flush()?;
             if self.tasks.is_empty() && finished.is_empty() && self.out.is_empty() {
                 return Ok(());
             }
             tokio::select! {
                 Some(message) = finished.recv() => self.push(&message),
-                writable = output.writable(), if !self.out.is_empty() => writable?,
+                writable = self.output.writable(), if !self.out.is_empty() => writable?,
                 () = self.tasks.wait(), if !self.tasks.is_empty() => {}
                 () = tokio::time::sleep_until(until) => {
                     self.client.cancel_all();

@@ -21,6 +21,7 @@ use super::{
     list_directory::word,
     spelling::{count, spell},
 };
+use crate::Threads;
 
 /// Entries shown; the upper levels come first.
 const MOST_SHOWN: usize = 2_000;
@@ -31,7 +32,7 @@ const MOST_READ: usize = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub struct GetTree {
     /// Threads the walk may use.
-    pub threads: usize,
+    pub threads: Threads,
 }
 
 /// Draw a directory as a tree, directories first. Hidden and ignored entries are left out and
@@ -102,7 +103,7 @@ impl Tool for GetTree {
         if args.max_depth == 0 {
             return Err(Fault::invalid("`max_depth` must be at least 1"));
         }
-        let threads = self.threads;
+        let threads = self.threads.count();
         ctx.blocking(move |ctx| draw(ctx, args.max_depth, threads)).await
     }
 }

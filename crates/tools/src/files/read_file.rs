@@ -62,6 +62,9 @@ impl Tool for ReadFile {
             None => Cursor::line(args.start_line.unwrap_or(1)),
         };
         let reading = reading::read(ctx, Ask { from, last: args.end_line }).await?;
+        if reading.next.is_none() {
+            return Ok(Reply::showing(|reading| reading.content, reading));
+        }
         let again = args.end_line.map(|line| format!(", end_line={line}")).unwrap_or_default();
         Ok(Reply::new(reading.text(&again), reading))
     }

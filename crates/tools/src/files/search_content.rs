@@ -13,12 +13,12 @@ use super::{
     search::{self, Request},
     skipped::Skipped,
 };
-use crate::Settings;
+use crate::{Settings, Threads};
 
 /// Searches the content of files.
 #[derive(Clone, Debug)]
 pub struct SearchContent {
-    threads: usize,
+    threads: Threads,
     max_file: u64,
 }
 
@@ -175,7 +175,7 @@ impl Tool for SearchContent {
     }
 
     async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let request = Request::compile(&args, self.threads, self.max_file)?;
+        let request = Request::compile(&args, self.threads.count(), self.max_file)?;
         ctx.blocking(move |ctx| {
             let findings = search::run(ctx, &request)?;
             Ok(search::render(ctx, &request, findings))

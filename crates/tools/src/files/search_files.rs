@@ -24,6 +24,7 @@ use super::{
     list_directory::word,
     spelling::count,
 };
+use crate::Threads;
 
 /// Hits in one reply unless asked otherwise.
 const PAGE: usize = 1_000;
@@ -36,7 +37,7 @@ const MOST_IGNORED: usize = 200_000;
 #[derive(Clone, Copy, Debug)]
 pub struct SearchFiles {
     /// Threads a search may use.
-    pub threads: usize,
+    pub threads: Threads,
 }
 
 /// Find files and directories by glob below a directory. `*` and `?` stay inside a name, `**`
@@ -118,7 +119,7 @@ impl Tool for SearchFiles {
         if limit == 0 || limit > MOST_PER_PAGE {
             return Err(Fault::invalid(format!("`limit` must be 1 to {MOST_PER_PAGE}, got {limit}")));
         }
-        let threads = self.threads;
+        let threads = self.threads.count();
         ctx.blocking(move |ctx| search(ctx, &args, &globs, limit, threads)).await
     }
 }
