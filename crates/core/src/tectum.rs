@@ -158,7 +158,7 @@ impl Tectum {
         let ctx = Ctx {
             call: call.id,
             grants: Arc::new(grants),
-            cancel: call.cancel.child_token(),
+            cancel: call.cancel.clone(),
             progress: call.progress.clone(),
             max_output: prepared.max_output,
             on_the_spot: self.rooms.on_the_spot,

@@ -15,14 +15,17 @@ pub fn judge(sources: &[Source]) -> Vec<Violation> {
     let mut violations = Vec::new();
     for source in sources {
         let Some(module) = module(&source.path) else { continue };
-        if !implements_tool(&code_only(&source.text)) {
+        let tools = tools(&code_only(&source.text));
+        if tools.is_empty() {
             continue;
         }
-        if find_words(&catalog, &module.replace('/', "::")).is_none() {
+        for tool in
+            tools.iter().filter(|tool| find_words(&catalog, &format!("NativeTool::new({tool}")).is_none())
+        {
             violations.push(Violation {
                 place: source.path.clone(),
-                wrong: "this file implements a tool that the catalog does not list.".to_owned(),
-                remedy: format!("Add `{}::<Tool>` to {CATALOG}.", module.replace('/', "::")),
+                wrong: format!("the tool {tool} is not in the catalog."),
+                remedy: format!("Add `NativeTool::new({tool} …)` to {CATALOG}."),
             });
         }
         let (parents, name) = parents(module);
@@ -54,9 +57,16 @@ fn parents(module: &str) -> (Vec<String>, &str) {
     }
 }
 
-fn implements_tool(code: &str) -> bool {
-    let mut lines = code.lines().map(str::trim_start).filter(|line| line.starts_with("impl"));
-    lines.any(|line| find_words(line, "Tool for").is_some())
+/// The types a file implements `Tool` for.
+fn tools(code: &str) -> Vec<String> {
+    let lines = code.lines().map(str::trim_start).filter(|line| line.starts_with("impl"));
+    let named = |line: &str| {
+        let after = &line[find_words(line, "Tool for")? + "Tool for".len()..];
+        let name: String =
+            after.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        (!name.is_empty()).then_some(name)
+    };
+    lines.filter_map(named).collect()
 }
 
 #[cfg(test)]
@@ -77,22 +87,23 @@ mod tests {
         assert_eq!(remedies, expect);
     }
 
-    const LIST_IT: &str = "Add `files::read_file::<Tool>` to crates/tools/src/catalog.rs.";
+    const LIST_IT: &str = "Add `NativeTool::new(ReadFile …)` to crates/tools/src/catalog.rs.";
     const DECLARE_IT: &str =
         "Add `mod read_file;` to crates/tools/src/files.rs or crates/tools/src/files/mod.rs.";
 
     #[test]
     fn a_listed_tool_passes() {
-        check("mod read_file;", "add(files::read_file::ReadFile);", &[]);
-        check("pub(crate) mod read_file;", "crate::files::read_file::ReadFile,", &[]);
+        check("mod read_file;", "NativeTool::new(ReadFile)", &[]);
+        check("pub(crate) mod read_file;", "NativeTool::new(ReadFile::new(settings)),", &[]);
     }
 
     #[test]
     fn an_unlisted_tool_is_named() {
         check("mod read_file;", "", &[LIST_IT]);
-        check("mod read_file;", "// files::read_file::ReadFile", &[LIST_IT]);
-        check("mod read_file;", "files::read_file_tree::Tree", &[LIST_IT]);
-        check("mod read_files;", "files::read_file::ReadFile", &[DECLARE_IT]);
+        check("mod read_file;", "// NativeTool::new(ReadFile)", &[LIST_IT]);
+        check("mod read_file;", "NativeTool::new(ReadFileTree)", &[LIST_IT]);
+        check("mod read_file;", "use crate::files::ReadFile;", &[LIST_IT]);
+        check("mod read_files;", "NativeTool::new(ReadFile)", &[DECLARE_IT]);
         check("// mod read_file;", "", &[LIST_IT, DECLARE_IT]);
     }
 
@@ -101,7 +112,7 @@ mod tests {
         let found = judge(&[
             source("crates/tools/src/files/read_file.rs", TOOL),
             source("crates/tools/src/files/mod.rs", "pub mod read_file;"),
-            source(CATALOG, "files::read_file::ReadFile"),
+            source(CATALOG, "NativeTool::new(ReadFile)"),
         ]);
         assert_eq!(found, []);
     }
@@ -117,8 +128,8 @@ mod tests {
 
     #[test]
     fn a_qualified_trait_is_still_a_tool() {
-        assert!(implements_tool("impl tectum_core::Tool for A {}"));
-        assert!(implements_tool("impl<T> Tool for A<T> {}"));
-        assert!(!implements_tool("impl ErasedTool for A {}"));
+        assert_eq!(tools("impl tectum_core::Tool for A {}"), ["A"]);
+        assert_eq!(tools("impl<T> Tool for A<T> {}"), ["A"]);
+        assert!(tools("impl ErasedTool for A {}").is_empty());
     }
 }

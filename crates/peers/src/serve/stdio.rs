@@ -7,7 +7,7 @@
 use std::{io, sync::Arc, time::Duration};
 
 use tectum_core::{SessionId, Tectum};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
@@ -28,48 +28,44 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// Serves until the client leaves or `stop` is cancelled.
 pub async fn stdio(house: Tectum, stop: CancellationToken) -> io::Result<()> {
-    let mut input = Input::stdin()?;
-    let mut changes = house.registry().changes();
+    let changes = house.registry().changes();
+    let client = Conversation::new(SessionId::new("stdio"));
     let (outbox, mut finished) = mpsc::channel(OUTBOX);
+    let announcing = tokio::spawn(announce(changes, client.clone(), outbox.clone()));
     let mut server = Server {
         endpoint: Endpoint::new(house),
-        client: Conversation::new(SessionId::new("stdio")),
+        client,
         outbox,
         tasks: TaskTracker::new(),
         lines: Lines::default(),
         out: Vec::new(),
         output: Output::stdout()?,
     };
-    let mut reading = true;
-    loop {
-        server.flush()?;
-        if !reading && server.out.is_empty() {
-            break;
-        }
-        let backlog = !server.out.is_empty();
-        tokio::select! {
-            read = input.read(&mut server.lines.buffer), if reading && server.out.len() < MOST_UNWRITTEN => match read {
-                Ok(0) => { server.end_of_input()?; reading = false }
-                Ok(_) => server.take_lines()?,
-                Err(error) => { tracing::debug!(%error, "standard input failed"); reading = false }
-            },
-            Some(message) = finished.recv() => {
-                server.push(&message);
-                // Whatever else is ready goes out with the same write.
-                while let Ok(message) = finished.try_recv() {
-                    server.push(&message);
-                }
-            }
-            writable = server.output.writable(), if backlog => writable?,
-            Ok(()) = changes.changed() => {
-                for message in server.client.tools_changed() {
-                    server.push(&message);
-                }
-            }
-            () = stop.cancelled() => { server.client.cancel_all(); break }
+    let served = server.serve(Input::stdin()?, &mut finished, stop).await;
+    announcing.abort();
+    match served {
+        Ok(()) => server.finish(finished).await,
+        Err(error) => {
+            // Nobody can be answered any more.
+            server.client.cancel_all();
+            Err(error)
         }
     }
-    server.finish(finished).await
+}
+
+/// Tells the client when the tools changed.
+async fn announce(
+    mut changes: watch::Receiver<u64>,
+    client: Arc<Conversation>,
+    outbox: mpsc::Sender<Vec<u8>>,
+) {
+    while changes.changed().await.is_ok() {
+        for message in client.tools_changed() {
+            if outbox.send(message).await.is_err() {
+                return;
+            }
+        }
+    }
 }
 
 struct Server {
@@ -83,6 +79,42 @@ struct Server {
 }
 
 impl Server {
+    async fn serve(
+        &mut self,
+        mut input: Input,
+        finished: &mut mpsc::Receiver<Vec<u8>>,
+        stop: CancellationToken,
+    ) -> io::Result<()> {
+        let stopped = stop.cancelled();
+        tokio::pin!(stopped);
+        let mut reading = true;
+        loop {
+            self.flush()?;
+            if !reading && self.out.is_empty() {
+                return Ok(());
+            }
+            let backlog = !self.out.is_empty();
+            tokio::select! {
+                // Finished calls first: a client that never stops asking still gets its answers.
+                biased;
+                Some(message) = finished.recv() => {
+                    self.push(&message);
+                    // Whatever else is ready goes out with the same write.
+                    while let Ok(message) = finished.try_recv() {
+                        self.push(&message);
+                    }
+                }
+                read = input.read(&mut self.lines.buffer), if reading && self.out.len() < MOST_UNWRITTEN => match read {
+                    Ok(0) => { self.end_of_input()?; reading = false }
+                    Ok(_) => self.take_lines()?,
+                    Err(error) => { tracing::debug!(%error, "standard input failed"); reading = false }
+                },
+                writable = self.output.writable(), if backlog => writable?,
+                () = &mut stopped => { self.client.cancel_all(); return Ok(()) }
+            }
+        }
+    }
+
     /// Handles every complete line that has been read.
     fn take_lines(&mut self) -> io::Result<()> {
         let mut lines = std::mem::take(&mut self.lines);

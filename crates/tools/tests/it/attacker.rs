@@ -31,7 +31,7 @@ const UNDO: &str = "(undo)";
 
 /// The calls that work one tool in a folder, on a file of its own there; `None` for a tool
 /// that is not known here. A tool that takes no path has no calls.
-fn calls(tool: &str, folder: &str) -> Option<Vec<(&'static str, Value)>> {
+pub(crate) fn calls(tool: &str, folder: &str) -> Option<Vec<(&'static str, Value)>> {
     let file = format!("{folder}/{tool}.txt");
     let other = format!("{folder}/{tool}.other");
     let edit = |from: &str, to: &str| json!({"path": file, "old_string": from, "new_string": to});

@@ -1,6 +1,7 @@
 //! The tools through the real house.
 
 mod attacker;
+mod catalog;
 mod edit_bytes;
 mod edit_disk;
 mod edit_rig;

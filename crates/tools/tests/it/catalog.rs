@@ -1,0 +1,97 @@
+//! What holds for every tool of the catalog, also for the one added tomorrow.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, value::RawValue};
+use tectum_core::{Call, Effect, NativeSet, Provider, SessionId, ToolInfo};
+use tectum_tools::{Settings, catalog};
+
+use crate::attacker::calls;
+
+fn set() -> NativeSet {
+    NativeSet::new(catalog(&Settings::default()))
+}
+
+fn infos() -> Vec<ToolInfo> {
+    set().tools().to_vec()
+}
+
+#[test]
+fn names_are_unique_and_portable() {
+    let infos = infos();
+    let names: BTreeSet<_> = infos.iter().map(|info| info.name.to_string()).collect();
+    assert_eq!(names.len(), infos.len());
+    for name in &names {
+        // Some clients put their own prefix before it and allow 64 characters in all.
+        assert!(name.len() <= 40 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{name}");
+    }
+    insta::assert_json_snapshot!(names);
+}
+
+#[test]
+fn every_tool_and_every_field_is_documented() {
+    for info in infos() {
+        assert!(info.description.len() > 20, "{}: {}", info.name, info.description);
+        documented(&info.name, &info.input_schema, &info.input_schema);
+    }
+}
+
+fn documented(tool: &str, root: &Value, schema: &Value) {
+    for (field, schema) in schema["properties"].as_object().into_iter().flatten() {
+        assert!(schema["description"].is_string(), "{tool}: `{field}` has no description");
+        documented(tool, root, schema);
+        documented(tool, root, referred(root, &schema["items"]));
+    }
+}
+
+fn referred<'s>(root: &'s Value, schema: &'s Value) -> &'s Value {
+    match schema["$ref"].as_str() {
+        Some(place) => root.pointer(place.trim_start_matches('#')).expect("the reference leads somewhere"),
+        None => schema,
+    }
+}
+
+#[test]
+fn unknown_arguments_are_refused_by_name() {
+    let set = set();
+    for info in infos() {
+        let args = RawValue::from_string(r#"{"no_such_argument":1}"#.into()).expect("JSON");
+        let call = Call::new(SessionId::new("test"), info.name.clone(), args);
+        let fault = set.prepare(&call).expect_err("refused");
+        assert!(fault.message.contains("unknown argument `no_such_argument`"), "{}: {}", info.name, fault.message);
+    }
+}
+
+#[test]
+fn writers_declare_a_write_and_readers_none() {
+    let set = set();
+    for info in infos() {
+        // What an undo touches is known only to its store.
+        if &*info.name == "undo_edit" {
+            continue;
+        }
+        for (tool, args) in calls(&info.name, "folder").expect("every tool has calls") {
+            let args = RawValue::from_string(args.to_string()).expect("JSON");
+            let prepared = set.prepare(&Call::new(SessionId::new("test"), tool, args)).expect("fits");
+            let writes = prepared.wants.paths.iter().any(|(_, access)| access.changes());
+            assert_eq!(writes, prepared.effect != Effect::Read, "{tool} declares {:?}", prepared.wants);
+        }
+    }
+}
+
+#[test]
+fn the_whole_list_costs_a_client_little() {
+    let bytes: usize = infos()
+        .iter()
+        .map(|info| info.description.len() + info.input_schema.to_string().len() + info.title.len() + info.name.len())
+        .sum();
+    assert!(bytes < 32 * 1024, "names, descriptions and input schemas take {bytes} bytes");
+}
+
+#[test]
+fn primary_arguments_exist() {
+    for info in infos() {
+        let known = info.input_schema["properties"].as_object().expect("properties");
+        assert!(info.primary.is_empty() || known.contains_key(&info.primary), "{}: {}", info.name, info.primary);
+    }
+}
