@@ -12,7 +12,7 @@ use super::{
     keys::{self, Key, Merge},
     load::{Layer, Setting},
     place::{Origin, Problem},
-    value::{Base, Form, Written},
+    value::{Base, Form, Item, Value, Written},
 };
 
 /// Whose file it is.
@@ -139,6 +139,12 @@ impl Reading<'_> {
         let written = self.file.written(value);
         let origin = written.origin.clone();
         let Some(value) = written.accept(key, self.base, &mut self.problems) else { return };
+        if self.file.owner == Owner::Project
+            && let (true, Value::List(items)) = (keys::REACH.contains(&key.name), &value)
+        {
+            let outside = items.iter().filter(|item| !inside(&item.text, self.base.directory));
+            self.problems.extend(outside.map(|item| beyond_the_project(key, item)));
+        }
         let setting = Setting::new(key, value, origin.clone());
         // Two names for one thing: only lists may be given by both.
         let other = self.written.insert(setting.key.path(), key);
@@ -165,6 +171,23 @@ fn stray(place: Origin, name: &str, sections: &[&str]) -> Problem {
 fn not_the_projects(place: Origin, key: &Key) -> Problem {
     let why = "is not taken from a project's file, because a repository must not open a listener";
     Problem::new(place, format!("`{}` {why}", key.path())).hint(format!(
+        "put it in ~/.config/tectum/tectum.toml, in {} or in a file named with --config",
+        key.variable()
+    ))
+}
+
+/// True for what lies in the project also when links are followed.
+#[expect(clippy::disallowed_methods, reason = "paths of the configuration, before any agent is served")]
+fn inside(path: &str, project: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = real(Path::new(path));
+    path.strip_prefix(real(project))
+        .is_ok_and(|below| !below.components().any(|part| part == std::path::Component::ParentDir))
+}
+
+fn beyond_the_project(key: &Key, item: &Item) -> Problem {
+    let why = "in a project's file reaches out of the project, which only you may allow";
+    Problem::new(item.origin.clone(), format!("`{}` {why}: {}", key.path(), item.text)).hint(format!(
         "put it in ~/.config/tectum/tectum.toml, in {} or in a file named with --config",
         key.variable()
     ))
@@ -254,6 +277,28 @@ mod tests {
             "{found:?}"
         );
         assert!(found[0].contains("TECTUM_HTTP_AUTH"), "{found:?}");
+    }
+
+    #[test]
+    fn a_project_cannot_reach_out_of_itself() {
+        for reach in [
+            "roots = [\".\", \"/etc\"]",
+            "roots = [\"..\"]",
+            "tracked = [\"../notes\"]",
+            "roots = [\"new/../../x\"]",
+        ] {
+            let text = format!("[workspace]\n{reach}\n");
+            assert!(
+                problems(Owner::Operator, &text).iter().all(|problem| !problem.contains("reaches out")),
+                "{reach}"
+            );
+            let found = problems(Owner::Project, &text);
+            assert!(
+                found.iter().any(|problem| problem.contains("reaches out of the project")),
+                "{reach}: {found:?}"
+            );
+        }
+        check("[workspace]\nroots = [\".\", \"src\"]\n", &[]);
     }
 
     #[test]

@@ -117,6 +117,9 @@ pub static VERSION: Key = Key {
     doc: "The version of this file's form. There is one so far: 1.",
     ..PLAIN
 };
+/// The keys that say what can be reached.
+pub const REACH: &[&str] = &["roots", "tracked"];
+
 /// `workspace.roots`
 pub static ROOTS: Key = Key {
     section: "workspace",

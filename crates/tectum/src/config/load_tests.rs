@@ -118,10 +118,10 @@ fn earlier_names_are_understood() {
 
 #[test]
 fn relative_roots_start_at_the_projects_file_and_at_the_directory_for_the_users() {
-    let config = Layers::new("", "[workspace]\nroots = [\"src\", \"..\"]\n", &[]).load();
+    let config = Layers::new("", "[workspace]\nroots = [\"src\", \".\"]\n", &[]).load();
+    assert_eq!(config.workspace.roots, [config.directory.join("src"), config.directory.clone()]);
+    let config = Layers::new("[workspace]\nroots = [\"src\", \"..\"]\n", "", &[]).load();
     assert_eq!(config.workspace.roots, [config.directory.join("src"), config.directory.join("..")]);
-    let config = Layers::new("[workspace]\nroots = [\"src\"]\n", "", &[]).load();
-    assert_eq!(config.workspace.roots, [config.directory.join("src")]);
 }
 
 #[test]
@@ -180,8 +180,7 @@ fn a_directory_that_is_none_is_an_error() {
 #[test]
 fn what_show_prints_reads_back_to_the_same() {
     let user = "[permissions]\nask = [\"shell\"]\n[http]\nhosts = [\"box.local\"]\n";
-    let project =
-        "[workspace]\nroots = [\".\", \"..\"]\ndeny = ['we\"ird[*]', \"b\"]\n[tools]\nmax_output = \"50k\"\n";
+    let project = "[workspace]\nroots = [\".\", \"src\"]\ndeny = ['we\"ird[*]', \"b\"]\n[tools]\nmax_output = \"50k\"\n";
     let mut layers = Layers::new(user, project, &[("TECTUM_TOOLS_THREADS", "3")]);
     let first = layers.load();
     let printed = show::toml(first.merged());

@@ -13,8 +13,16 @@ fn old() -> String {
 fn heavy_a_kill_at_every_system_call_leaves_old_or_new() {
     let content = old();
     for (tool, args, after) in [
-        ("edit_file", vec!["path=a.txt", "old_string=line 7 of", "new_string=line seven of"], content.replace("line 7 of", "line seven of")),
-        ("set_file_slice", vec!["path=a.txt", "start_line=1", "end_line=1", "new_content=first"], content.replacen("line 0 of the old content", "first", 1)),
+        (
+            "edit_file",
+            vec!["path=a.txt", "old_string=line 7 of", "new_string=line seven of"],
+            content.replace("line 7 of", "line seven of"),
+        ),
+        (
+            "set_file_slice",
+            vec!["path=a.txt", "start_line=1", "end_line=1", "new_content=first"],
+            content.replacen("line 0 of the old content", "first", 1),
+        ),
         ("write_file", vec!["path=a.txt", "content=new"], "new".to_owned()),
     ] {
         let mut tried = 0;
@@ -24,9 +32,20 @@ fn heavy_a_kill_at_every_system_call_leaves_old_or_new() {
                 let inject = format!("inject={call}:signal=KILL:when={nth}");
                 let run = strace(&rig, tool, &args, &["-e", &format!("trace={call}"), "-e", &inject]);
                 let now = rig.read("a.txt");
-                assert!(now == content || now == after, "{tool} killed at {call} #{nth}: neither old nor new ({} bytes)", now.len());
-                assert!(!run || now == after, "{tool}: success was reported, {call} #{nth}, and the file is old");
-                let left: Vec<_> = std::fs::read_dir(rig.project()).expect("readable").flatten().map(|e| e.file_name()).collect();
+                assert!(
+                    now == content || now == after,
+                    "{tool} killed at {call} #{nth}: neither old nor new ({} bytes)",
+                    now.len()
+                );
+                assert!(
+                    !run || now == after,
+                    "{tool}: success was reported, {call} #{nth}, and the file is old"
+                );
+                let left: Vec<_> = std::fs::read_dir(rig.project())
+                    .expect("readable")
+                    .flatten()
+                    .map(|e| e.file_name())
+                    .collect();
                 assert!(left.len() <= 2, "more than one temporary file: {left:?}");
                 tried += 1;
             }
@@ -52,7 +71,11 @@ fn heavy_a_failing_disk_leaves_the_old_file_and_an_error() {
             let ok = strace(&rig, "edit_file", &args, &["-e", &format!("trace={call}"), "-e", &inject]);
             assert!(!ok, "{call} #{nth} {error}: success was reported");
             assert_eq!(rig.read("a.txt"), content, "{call} #{nth} {error}");
-            let left: Vec<_> = std::fs::read_dir(rig.project()).expect("readable").flatten().map(|e| e.file_name()).collect();
+            let left: Vec<_> = std::fs::read_dir(rig.project())
+                .expect("readable")
+                .flatten()
+                .map(|e| e.file_name())
+                .collect();
             assert_eq!(left, ["a.txt"], "{call} #{nth} {error}: something was left behind");
             tried += 1;
         }
@@ -90,9 +113,30 @@ fn calls_made(tool: &str, args: &[&str]) -> Vec<Made> {
 /// How often each system call that could change a file is made. Reading and memory cannot.
 fn system_calls(tool: &str, args: &[&str]) -> BTreeMap<String, usize> {
     const COULD_CHANGE: &[&str] = &[
-        "openat", "openat2", "write", "pwrite64", "writev", "fsync", "fdatasync", "rename", "renameat", "renameat2",
-        "unlink", "unlinkat", "link", "linkat", "mkdir", "mkdirat", "ftruncate", "fchmod", "fchown", "flock",
-        "fsetxattr", "close", "statx", "newfstatat",
+        "openat",
+        "openat2",
+        "write",
+        "pwrite64",
+        "writev",
+        "fsync",
+        "fdatasync",
+        "rename",
+        "renameat",
+        "renameat2",
+        "unlink",
+        "unlinkat",
+        "link",
+        "linkat",
+        "mkdir",
+        "mkdirat",
+        "ftruncate",
+        "fchmod",
+        "fchown",
+        "flock",
+        "fsetxattr",
+        "close",
+        "statx",
+        "newfstatat",
     ];
     let mut counts = BTreeMap::new();
     for Made { call, .. } in calls_made(tool, args) {

@@ -14,8 +14,23 @@ fn tool(name: &str) -> String {
 
 /// The scenarios of the frozen sets that a server with tools of its own can be asked. The
 /// others want the suite's own fixture tools, prompts and resources.
-const LEGACY: &[&str] = &["server-initialize", "ping", "logging-set-level", "tools-list", "resources-list", "prompts-list", "dns-rebinding-protection"];
-const MODERN: &[&str] = &["tools-list", "resources-list", "prompts-list", "dns-rebinding-protection", "caching", "sep-2164-resource-not-found"];
+const LEGACY: &[&str] = &[
+    "server-initialize",
+    "ping",
+    "logging-set-level",
+    "tools-list",
+    "resources-list",
+    "prompts-list",
+    "dns-rebinding-protection",
+];
+const MODERN: &[&str] = &[
+    "tools-list",
+    "resources-list",
+    "prompts-list",
+    "dns-rebinding-protection",
+    "caching",
+    "sep-2164-resource-not-found",
+];
 
 #[test]
 fn heavy_the_conformance_suite_2025_11_25() {
@@ -33,7 +48,15 @@ fn heavy_the_conformance_suite_2026_07_28() {
     conform(
         "server-stateless",
         "2026-07-28",
-        &["undeclared-capability", "missing-capability", "prompts-list-changed", "tools-list-changed", "tags-subscription-id", "no-log-without-loglevel", "no-independent-requests"],
+        &[
+            "undeclared-capability",
+            "missing-capability",
+            "prompts-list-changed",
+            "tools-list-changed",
+            "tags-subscription-id",
+            "no-log-without-loglevel",
+            "no-independent-requests",
+        ],
     );
 }
 
@@ -50,7 +73,12 @@ fn conform(scenario: &str, version: &str, needs_fixture: &[&str]) {
         .output()
         .expect("the suite runs");
     let checks = checks(&results);
-    assert!(!checks.is_empty(), "{scenario}: no checks\n{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(
+        !checks.is_empty(),
+        "{scenario}: no checks\n{}{}",
+        String::from_utf8_lossy(&run.stdout),
+        String::from_utf8_lossy(&run.stderr)
+    );
     let excused = |id: &str| needs_fixture.iter().any(|part| id.contains(part));
     let failed: Vec<&Value> = checks
         .iter()
@@ -125,7 +153,16 @@ fn heavy_inspector_finds_nothing_to_object_to() {
         let run = rig
             .command(tool("TECTUM_TOOLBOX_NODE"))
             .arg(tool("TECTUM_TOOLBOX_INSPECTOR"))
-            .args(["--cli", env!("CARGO_BIN_EXE_tectum"), "serve", "--protocol-era", era, "--method", "tools/list", "--strict"])
+            .args([
+                "--cli",
+                env!("CARGO_BIN_EXE_tectum"),
+                "serve",
+                "--protocol-era",
+                era,
+                "--method",
+                "tools/list",
+                "--strict",
+            ])
             .args(["--format", "json", "-q"])
             .stdin(Stdio::null())
             .output()

@@ -171,7 +171,8 @@ impl Stdin {
         let mut line = String::new();
         let read = self.stdout.read_line(&mut line).expect("readable");
         assert!(read > 0, "the server closed its output");
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("stdout carries only protocol: {error}: {line}"))
+        serde_json::from_str(&line)
+            .unwrap_or_else(|error| panic!("stdout carries only protocol: {error}: {line}"))
     }
 
     /// Sends a request and returns its whole answer.
@@ -327,7 +328,11 @@ fn parse(bytes: &[u8]) -> Answer {
     let text = String::from_utf8_lossy(bytes);
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
-    let body = if head.to_ascii_lowercase().contains("transfer-encoding: chunked") { unchunk(body) } else { body.into() };
+    let body = if head.to_ascii_lowercase().contains("transfer-encoding: chunked") {
+        unchunk(body)
+    } else {
+        body.into()
+    };
     Answer { status, head: head.to_owned(), body }
 }
 

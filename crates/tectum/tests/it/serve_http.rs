@@ -48,13 +48,19 @@ fn a_session_of_the_older_era() {
 fn the_newer_era_without_sessions() {
     let rig = Rig::with(&[("a.txt", "hello\n")]);
     let http = rig.http();
-    let found = http.send("POST", "/mcp", &modern(&http, "server/discover", None), &modern_body("server/discover", json!({})));
+    let found = http.send(
+        "POST",
+        "/mcp",
+        &modern(&http, "server/discover", None),
+        &modern_body("server/discover", json!({})),
+    );
     assert_eq!((found.status, &found.json()["result"]["supportedVersions"]), (200, &json!([MODERN])));
     let body = modern_body("tools/call", json!({"name": "read_file", "arguments": {"path": "a.txt"}}));
     let answer = http.send("POST", "/mcp", &modern(&http, "tools/call", Some("read_file")), &body);
     assert_eq!(text(&answer.json()["result"]), "hello\n");
     assert!(answer.header("mcp-session-id").is_none());
-    let coded = http.send("POST", "/mcp", &modern(&http, "tools/call", Some("=?base64?cmVhZF9maWxl?=")), &body);
+    let coded =
+        http.send("POST", "/mcp", &modern(&http, "tools/call", Some("=?base64?cmVhZF9maWxl?=")), &body);
     assert_eq!(coded.status, 200);
 }
 
@@ -77,7 +83,11 @@ fn headers_and_body_must_agree() {
         (without("MCP-Protocol-Version"), &call, "no version"),
     ] {
         let answer = http.send("POST", "/mcp", &headers, body);
-        assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!(-32020)), "{why}: {answer:?}");
+        assert_eq!(
+            (answer.status, &answer.json()["error"]["code"]),
+            (400, &json!(-32020)),
+            "{why}: {answer:?}"
+        );
         assert_eq!(answer.json()["id"], 1, "{why}");
     }
     let mut other = modern(&http, "tools/list", None);
@@ -86,7 +96,8 @@ fn headers_and_body_must_agree() {
     let body = list.replace(MODERN, "v999");
     let answer = http.send("POST", "/mcp", &other, &body);
     assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!(-32022)), "{answer:?}");
-    let unknown = http.send("POST", "/mcp", &modern(&http, "no/such", None), &modern_body("no/such", json!({})));
+    let unknown =
+        http.send("POST", "/mcp", &modern(&http, "no/such", None), &modern_body("no/such", json!({})));
     assert_eq!((unknown.status, &unknown.json()["error"]["code"]), (404, &json!(-32601)));
     assert_eq!(http.send("GET", "/mcp", &modern(&http, "x", None), "").status, 405);
 }
@@ -108,14 +119,23 @@ fn every_route_refuses_strangers() {
         (Some(&*ours), None, None, Some(401)),
         (Some(&*ours), None, Some("Bearer 00112233445566778899aabbccddeef0"), Some(401)),
     ] {
-        for (method, path) in [("POST", "/mcp"), ("GET", "/mcp"), ("DELETE", "/mcp"), ("PUT", "/mcp"), ("GET", "/"), ("POST", "/x")] {
+        for (method, path) in [
+            ("POST", "/mcp"),
+            ("GET", "/mcp"),
+            ("DELETE", "/mcp"),
+            ("PUT", "/mcp"),
+            ("GET", "/"),
+            ("POST", "/x"),
+        ] {
             let mut headers = vec![("Content-Type".to_owned(), "application/json".to_owned())];
             headers.extend(host.map(|host| ("Host".to_owned(), host.to_owned())));
             headers.extend(origin.map(|origin| ("Origin".to_owned(), origin.to_owned())));
             headers.extend(token.map(|token| ("Authorization".to_owned(), token.to_owned())));
             let answer = http.send(method, path, &headers, "{}");
             match expect {
-                Some(status) => assert_eq!(answer.status, status, "{method} {path} {host:?} {origin:?} {token:?}"),
+                Some(status) => {
+                    assert_eq!(answer.status, status, "{method} {path} {host:?} {origin:?} {token:?}")
+                }
                 None => assert!(![401, 403].contains(&answer.status), "{method} {path} {host:?}: {answer:?}"),
             }
         }
@@ -135,7 +155,11 @@ fn malformed_posts_get_one_error_each() {
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nope"}}"#, 200, -32602),
     ] {
         let answer = http.send("POST", "/mcp", &http.headers(), body);
-        assert_eq!((answer.status, &answer.json()["error"]["code"]), (status, &json!(code)), "{body}: {answer:?}");
+        assert_eq!(
+            (answer.status, &answer.json()["error"]["code"]),
+            (status, &json!(code)),
+            "{body}: {answer:?}"
+        );
     }
     let mut headers = http.headers();
     headers.retain(|(name, _)| name != "Content-Type");
@@ -181,7 +205,9 @@ fn a_subscription_is_acknowledged_first() {
     let http = rig.http();
     let body = modern_body("subscriptions/listen", json!({"notifications": {"toolsListChanged": true}}));
     let mut stream = http.connect();
-    stream.write_all(request("POST", "/mcp", &modern(&http, "subscriptions/listen", None), &body).as_bytes()).expect("sent");
+    stream
+        .write_all(request("POST", "/mcp", &modern(&http, "subscriptions/listen", None), &body).as_bytes())
+        .expect("sent");
     let mut lines = BufReader::new(stream);
     let mut line = String::new();
     while !line.starts_with("data: ") {
@@ -225,7 +251,11 @@ fn sessions_are_bounded() {
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "flood", "version": "1"}}}));
     }
     http.session = first;
-    assert_eq!(http.post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})).status, 404, "the oldest made room");
+    assert_eq!(
+        http.post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})).status,
+        404,
+        "the oldest made room"
+    );
     http.session = None;
     http.handshake();
     assert_eq!(http.post(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})).status, 200);

@@ -28,7 +28,8 @@ fn a_client_of_the_older_era_lists_and_calls() {
         assert!(hello["capabilities"][capability].is_object(), "{capability}: {hello}");
     }
     let tools = client.request("tools/list", json!({}));
-    let names: Vec<&str> = tools["tools"].as_array().expect("a list").iter().filter_map(|t| t["name"].as_str()).collect();
+    let names: Vec<&str> =
+        tools["tools"].as_array().expect("a list").iter().filter_map(|t| t["name"].as_str()).collect();
     assert!(names.contains(&"read_file") && names.contains(&"edit_file"), "{names:?}");
     let result = client.call("read_file", json!({"path": "a.txt"}));
     assert_eq!(text(&result), "hello\n");
@@ -65,10 +66,16 @@ fn a_client_of_the_newer_era_needs_no_handshake() {
     assert_eq!(found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "tectum");
     let tools = client.request("tools/list", json!({"_meta": modern_meta()}));
     assert!(tools["ttlMs"].is_u64() && tools["cacheScope"].is_string() && tools["resultType"] == "complete");
-    let result = client.request("tools/call", json!({"name": "read_file", "arguments": {"path": "a.txt"}, "_meta": modern_meta()}));
+    let result = client.request(
+        "tools/call",
+        json!({"name": "read_file", "arguments": {"path": "a.txt"}, "_meta": modern_meta()}),
+    );
     assert_eq!((text(&result), &result["resultType"]), ("hello\n", &json!("complete")));
     for gone in ["ping", "initialize", "logging/setLevel", "resources/subscribe"] {
-        let answer = client.exchange(gone, json!({"_meta": modern_meta(), "protocolVersion": MODERN, "level": "info", "uri": "x"}));
+        let answer = client.exchange(
+            gone,
+            json!({"_meta": modern_meta(), "protocolVersion": MODERN, "level": "info", "uri": "x"}),
+        );
         assert_eq!(answer["error"]["code"], -32601, "{gone}");
     }
 }
@@ -117,7 +124,12 @@ fn mistakes_in_arguments_are_all_named_at_once() {
     assert_eq!(result["_meta"]["tectum/fault"], "invalid_input");
     let said = text(&result);
     assert!(said.starts_with("ERROR: "), "{said}");
-    for part in ["unknown argument `pth`; did you mean `path`?", "missing argument `path`", "missing argument `end_line`", "`start_line` must be integer"] {
+    for part in [
+        "unknown argument `pth`; did you mean `path`?",
+        "missing argument `path`",
+        "missing argument `end_line`",
+        "`start_line` must be integer",
+    ] {
         assert!(said.contains(part), "`{part}` not in: {said}");
     }
 }
@@ -183,7 +195,9 @@ fn an_oversized_line_is_answered_and_the_next_call_too() {
     let rig = Rig::new();
     let mut client = rig.stdio();
     let huge = "x".repeat(17 * 1024 * 1024);
-    client.send_line(&format!(r#"{{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{{"x":"{huge}"}}}}"#));
+    client.send_line(&format!(
+        r#"{{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{{"x":"{huge}"}}}}"#
+    ));
     let answer = client.receive();
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(77), &json!(-32600)), "{answer}");
     assert!(answer["error"]["message"].as_str().expect("text").contains("16777216"), "{answer}");
@@ -259,8 +273,10 @@ fn calls_sent_before_the_end_of_input_are_still_answered() {
     drop(client.stdin.take());
     let mut all = String::new();
     client.stdout.read_to_string(&mut all).expect("readable");
-    let mut ids: Vec<i64> =
-        all.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["id"].as_i64().expect("an id")).collect();
+    let mut ids: Vec<i64> = all
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["id"].as_i64().expect("an id"))
+        .collect();
     ids.sort_unstable();
     assert_eq!(ids, [1, 2]);
     assert_eq!(rig.read("a.txt"), "goodbye\n");
@@ -275,8 +291,10 @@ fn progress_comes_before_the_answer_with_rising_values() {
         }
     }
     let mut client = rig.stdio();
-    client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search_content",
-        "arguments": {"path": ".", "pattern": "never"}, "_meta": {"progressToken": "tok"}}}));
+    client.send(
+        &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search_content",
+        "arguments": {"path": ".", "pattern": "never"}, "_meta": {"progressToken": "tok"}}}),
+    );
     let mut seen = Vec::new();
     let answer = loop {
         let message = client.receive();
