@@ -1,6 +1,14 @@
 //! The endpoint with tools made for the occasion: many, slow, panicking.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    io::Write,
+    net::TcpStream,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 use tectum_core::{
@@ -8,7 +16,10 @@ use tectum_core::{
     Subject, Tectum, ToolInfo, Wants, World, provider::Done, security::Allowlist,
 };
 
+use tokio_util::sync::CancellationToken;
+
 use super::{
+    Auth, HttpOptions, HttpServer,
     conversation::Conversation,
     endpoint::{Delivery, Endpoint, Handled},
 };
@@ -172,5 +183,78 @@ async fn a_subscription_hears_only_what_it_asked_for() {
         }
         client.cancel("1");
         assert!(client.tools_changed().is_empty(), "a cancelled subscription hears nothing");
+    }
+}
+
+/// One tool that works until it is told to stop, and remembers that it was.
+struct Patient(Arc<AtomicBool>);
+
+impl Provider for Patient {
+    fn tools(&self) -> Arc<[ToolInfo]> {
+        Many(1, Does::Hang).tools()
+    }
+
+    fn prepare(&self, call: &Call) -> Result<Prepared, Fault> {
+        let stopped = self.0.clone();
+        let mut prepared = Many(1, Does::Hang).prepare(call)?;
+        prepared.deadline = Duration::from_secs(60);
+        prepared.work = Box::new(move |ctx: Ctx| {
+            // Work on the blocking pool goes on until it looks; this is how it looks.
+            let watching = ctx.cancel.clone();
+            tokio::spawn(async move {
+                watching.cancelled().await;
+                stopped.store(true, Ordering::SeqCst);
+            });
+            Box::pin(act(Does::Hang))
+        });
+        Ok(prepared)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_hangs_up_cancels_its_call() {
+    for progress in [false, true] {
+        let scratch = tempfile::tempdir().expect("a scratch directory");
+        let allowlist = Allowlist::builder().base(scratch.path()).build().expect("opens");
+        let stopped = Arc::new(AtomicBool::new(false));
+        let tools = Snapshot::of(&[Arc::new(Patient(stopped.clone()))]);
+        let house = Tectum::new(tools, Gate::new(Rules::default(), Arc::new(allowlist)));
+        let options = HttpOptions {
+            listen: ([127, 0, 0, 1], 0).into(),
+            auth: Auth::None,
+            allow_remote: false,
+            hosts: Vec::new(),
+        };
+        let server = HttpServer::bind(house, options).await.expect("binds");
+        let address = server.address();
+        let stop = CancellationToken::new();
+        let running = tokio::spawn(server.run(stop.clone()));
+        let mut meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {}});
+        if progress {
+            meta["progressToken"] = json!(1);
+        }
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": "tool_0", "_meta": meta}})
+        .to_string();
+        let mut stream = TcpStream::connect(address).expect("connects");
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+             Mcp-Method: tools/call\r\nMcp-Name: tool_0\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).expect("sent");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert!(!stopped.load(Ordering::SeqCst), "it runs while the client waits");
+        drop(stream);
+        for _ in 0..500 {
+            if stopped.load(Ordering::SeqCst) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert!(stopped.load(Ordering::SeqCst), "the call went on without its client (progress: {progress})");
+        stop.cancel();
+        running.await.expect("ends").expect("serves");
     }
 }
