@@ -52,8 +52,7 @@ pub(crate) fn folder(dir: &OwnedFd) -> Result<Folder, Errno> {
 
 impl WriteLocks {
     /// Waits for the directory. `Errno::WOULDBLOCK` when another process keeps it.
-    pub(crate) fn take(&self, dir: &OwnedFd) -> Result<WriteGuard, Errno> {
-        let folder = folder(dir)?;
+    pub(crate) fn take(&self, dir: &OwnedFd, folder: Folder) -> Result<WriteGuard, Errno> {
         let mut held = self.inner.held.lock().unwrap_or_else(|broken| broken.into_inner());
         while !held.insert(folder) {
             held = self.inner.freed.wait(held).unwrap_or_else(|broken| broken.into_inner());
@@ -66,9 +65,8 @@ impl WriteLocks {
     }
 
     /// True the first time a folder is written in. Forgetting is harmless, so the memory is bounded.
-    pub(crate) fn first_visit(&self, dir: &OwnedFd) -> bool {
+    pub(crate) fn first_visit(&self, folder: Folder) -> bool {
         const MOST: usize = 4096;
-        let Ok(folder) = folder(dir) else { return false };
         let mut swept = self.inner.swept.lock().unwrap_or_else(|broken| broken.into_inner());
         if swept.len() >= MOST {
             swept.clear();

@@ -15,28 +15,66 @@ use crate::{
     parents::{self, Made},
     platform,
     safe::size,
-    temporary::Temporary,
+    temporary::{Facts, Temporary},
+    write::Current,
 };
+
+/// The folder a change is made in.
+pub(crate) enum Ground<'s> {
+    /// It stood there.
+    Found(&'s OwnedFd),
+    /// It was made for the change.
+    Laid(OwnedFd, Made),
+}
+
+impl<'s> Ground<'s> {
+    /// The folder of a slot; for a file to be written it is made where it is missing.
+    pub(crate) fn find(
+        slot: &'s Slot<'_>,
+        change: &Change,
+        durability: Durability,
+    ) -> Result<Self, PathError> {
+        let writes = matches!(change, Change::Write(_) | Change::Create { .. });
+        if slot.parent.missing.is_empty() || !writes {
+            return Ok(Self::Found(&slot.parent.dir));
+        }
+        let (folder, made) = parents::make(&slot.parent.dir, &slot.parent.missing, durability)
+            .map_err(|error| slot.path.fail(error))?;
+        Ok(Self::Laid(folder, made))
+    }
+
+    /// Takes away what was made.
+    pub(crate) fn undo(&self) {
+        if let Self::Laid(_, made) = self {
+            made.undo();
+        }
+    }
+
+    fn folder(&self) -> &OwnedFd {
+        match self {
+            Self::Found(folder) => folder,
+            Self::Laid(folder, _) => folder,
+        }
+    }
+}
 
 /// A change on its way.
 pub(crate) struct Staged<'s, 'a> {
     slot: &'s Slot<'a>,
-    /// The folder the file is in; made on the way where it was missing.
-    folder: OwnedFd,
-    made: Made,
-    step: Step,
+    folder: &'s OwnedFd,
+    step: Step<'s>,
 }
 
 /// How far the change has come.
-enum Step {
+enum Step<'s> {
     Nothing,
     /// The new content waits under a temporary name.
-    Write(Temporary),
+    Write(Temporary<'s>),
     Delete,
     /// The old file waits under a temporary name, the new one stands in its place.
-    Exchanged(Temporary),
+    Exchanged(Temporary<'s>),
     /// The old file waits under a temporary name, nothing stands in its place.
-    SetAside(Temporary),
+    SetAside(Temporary<'s>),
     /// The old file is gone: its file system cannot exchange names.
     Replaced,
     /// A file stands where none was.
@@ -47,27 +85,23 @@ impl<'s, 'a> Staged<'s, 'a> {
     /// Does everything but change a name.
     pub(crate) fn prepare(
         slot: &'s Slot<'a>,
+        ground: &'s Ground<'s>,
         change: Change,
         durability: Durability,
     ) -> Result<Self, PathError> {
-        let missing = if matches!(change, Change::Write(_)) { slot.parent.missing.as_slice() } else { &[] };
-        let (folder, made) =
-            parents::make(&slot.parent.dir, missing, durability).map_err(|error| slot.path.fail(error))?;
+        let folder = ground.folder();
+        let write = |bytes: &[u8], new| {
+            let facts = slot.current.as_ref().map_or(new, Facts::Of);
+            let temporary = Temporary::write(folder, bytes, facts, durability);
+            temporary.map(Step::Write).map_err(|error| slot.path.fail(error))
+        };
         let step = match change {
             Change::Delete if slot.current.is_some() => Step::Delete,
             Change::Keep | Change::Delete => Step::Nothing,
-            Change::Write(bytes) => {
-                let old = slot.current.as_ref().map(|(_, stat)| (stat, slot.parent));
-                match Temporary::write(&folder, &bytes, old, durability) {
-                    Ok(temporary) => Step::Write(temporary),
-                    Err(error) => {
-                        made.undo();
-                        return Err(slot.path.fail(error));
-                    }
-                }
-            }
+            Change::Write(bytes) => write(&bytes, Facts::Usual)?,
+            Change::Create { bytes, mode } => write(&bytes, Facts::Mode(mode))?,
         };
-        Ok(Self { slot, folder, made, step })
+        Ok(Self { slot, folder, step })
     }
 
     /// Changes the name, unless somebody who does not take our locks has changed the file.
@@ -82,18 +116,18 @@ impl<'s, 'a> Staged<'s, 'a> {
             }
         };
         match durability {
-            Durability::Full => rustix::fs::fsync(&self.folder).map_err(|errno| self.fail(errno)),
+            Durability::Full => rustix::fs::fsync(self.folder).map_err(|errno| self.fail(errno)),
             Durability::Rename => Ok(()),
         }
     }
 
-    fn replace(&self, temporary: Temporary) -> Result<Step, PathError> {
+    fn replace(&self, temporary: Temporary<'s>) -> Result<Step<'s>, PathError> {
         let name = &self.slot.parent.name;
         self.look(name, Look::Before)?;
-        match exchange(&self.folder, &temporary.name, name) {
+        match exchange(self.folder, &temporary.name, name) {
             Ok(()) => {}
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                let renamed = rustix::fs::renameat(&self.folder, &temporary.name, &self.folder, name);
+                let renamed = rustix::fs::renameat(self.folder, &temporary.name, self.folder, name);
                 renamed.map_err(|errno| self.fail(errno))?;
                 temporary.keep();
                 return Ok(Step::Replaced);
@@ -102,7 +136,7 @@ impl<'s, 'a> Staged<'s, 'a> {
         }
         // What came out must be what was read, or an outsider's write would be lost.
         if let Err(changed) = self.look(&temporary.name, Look::After) {
-            if exchange(&self.folder, &temporary.name, name).is_err() {
+            if exchange(self.folder, &temporary.name, name).is_err() {
                 temporary.keep();
             }
             return Err(changed);
@@ -110,20 +144,20 @@ impl<'s, 'a> Staged<'s, 'a> {
         Ok(Step::Exchanged(temporary))
     }
 
-    fn create(&self, temporary: Temporary) -> Result<Step, PathError> {
+    fn create(&self, temporary: Temporary<'s>) -> Result<Step<'s>, PathError> {
         let name = &self.slot.parent.name;
-        rename_new(&self.folder, &temporary.name, &self.folder, name).map_err(|errno| self.fail(errno))?;
+        rename_new(self.folder, &temporary.name, self.folder, name).map_err(|errno| self.fail(errno))?;
         temporary.keep();
         Ok(Step::Created)
     }
 
-    fn set_aside(&self) -> Result<Step, PathError> {
+    fn set_aside(&self) -> Result<Step<'s>, PathError> {
         let name = &self.slot.parent.name;
         self.look(name, Look::Before)?;
-        let aside = Temporary::name_in(&self.folder).map_err(|error| self.slot.path.fail(error))?;
-        rename_new(&self.folder, name, &self.folder, &aside.name).map_err(|errno| self.fail(errno))?;
+        let aside = Temporary::name_in(self.folder);
+        rename_new(self.folder, name, self.folder, &aside.name).map_err(|errno| self.fail(errno))?;
         if let Err(changed) = self.look(&aside.name, Look::After) {
-            let _ = rename_new(&self.folder, &aside.name, &self.folder, name);
+            let _ = rename_new(self.folder, &aside.name, self.folder, name);
             aside.keep();
             return Err(changed);
         }
@@ -132,9 +166,13 @@ impl<'s, 'a> Staged<'s, 'a> {
 
     /// Compares what stands at a name with what the batch read.
     fn look(&self, name: &OsStr, when: Look) -> Result<(), PathError> {
-        let now = rustix::fs::statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW);
+        let now = rustix::fs::statat(self.folder, name, AtFlags::SYMLINK_NOFOLLOW);
         match (&self.slot.current, now) {
-            (Some((_, was)), Ok(now)) if fingerprint(was, when) == fingerprint(&now, when) => Ok(()),
+            (Some(Current { stat: was, .. }), Ok(now))
+                if fingerprint(was, when) == fingerprint(&now, when) =>
+            {
+                Ok(())
+            }
             _ => Err(PathError::Changed(self.slot.path.name())),
         }
     }
@@ -153,44 +191,40 @@ impl<'s, 'a> Staged<'s, 'a> {
         match std::mem::replace(&mut self.step, Step::Nothing) {
             Step::Nothing | Step::Write(_) | Step::Delete => return,
             Step::Exchanged(old) => {
-                if exchange(&self.folder, &old.name, name).is_err() {
-                    let _ = rename_new(&self.folder, &old.name, &self.folder, name);
+                if exchange(self.folder, &old.name, name).is_err() {
+                    let _ = rename_new(self.folder, &old.name, self.folder, name);
                     // Where neither worked, the old file under a strange name beats none.
                     old.keep();
                 }
             }
             Step::SetAside(old) => {
-                let _ = rename_new(&self.folder, &old.name, &self.folder, name);
+                let _ = rename_new(self.folder, &old.name, self.folder, name);
                 old.keep();
             }
             Step::Replaced => self.write_back(durability),
-            Step::Created => drop(rustix::fs::unlinkat(&self.folder, name, AtFlags::empty())),
+            Step::Created => drop(rustix::fs::unlinkat(self.folder, name, AtFlags::empty())),
         }
         if durability == Durability::Full {
-            let _ = rustix::fs::fsync(&self.folder);
+            let _ = rustix::fs::fsync(self.folder);
         }
     }
 
     fn write_back(&self, durability: Durability) {
-        let Some((bytes, stat)) = &self.slot.current else { return };
-        let Ok(old) = Temporary::write(&self.folder, bytes, Some((stat, self.slot.parent)), durability)
-        else {
+        let Some(current) = &self.slot.current else { return };
+        let Ok(old) = Temporary::write(self.folder, &current.bytes, Facts::Of(current), durability) else {
             return;
         };
-        if rustix::fs::renameat(&self.folder, &old.name, &self.folder, &self.slot.parent.name).is_ok() {
+        if rustix::fs::renameat(self.folder, &old.name, self.folder, &self.slot.parent.name).is_ok() {
             old.keep();
         }
     }
 }
 
-/// Takes back what was applied, the last first. Folders go at the end, when no temporary file
-/// is left in any of them.
+/// Takes back what was applied, the last first.
 pub(crate) fn take_back(mut staged: Vec<Staged<'_, '_>>, durability: Durability) {
     for one in staged.iter_mut().rev() {
         one.take_back(durability);
     }
-    let made: Vec<Made> = staged.into_iter().map(|one| one.made).collect();
-    made.iter().rev().for_each(Made::undo);
 }
 
 /// When a file is compared with what was read.

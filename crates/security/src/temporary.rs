@@ -10,43 +10,53 @@ use std::{
 
 use rustix::{
     fd::OwnedFd,
-    fs::{AtFlags, Dir, Gid, Mode, OFlags, Stat, Uid, XattrFlags},
+    fs::{AtFlags, Dir, Gid, Mode, OFlags, RawMode, Uid, XattrFlags},
     io::Errno,
 };
 
-use crate::{
-    Durability,
-    safe::{Parent, plain_name},
-};
+use crate::{Durability, safe::plain_name, write::Current};
 
 /// A temporary name in a folder; what stands there is removed unless it is kept.
 #[derive(Debug)]
-pub(crate) struct Temporary {
-    folder: OwnedFd,
+pub(crate) struct Temporary<'f> {
+    folder: &'f OwnedFd,
     pub(crate) name: OsString,
 }
 
-impl Temporary {
+/// What a new file has besides its content.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Facts<'c> {
+    /// What the user's umask gives to any new file.
+    Usual,
+    /// These permission bits.
+    Mode(u32),
+    /// Owner, mode and attributes of the file it will replace.
+    Of(&'c Current),
+}
+
+impl<'f> Temporary<'f> {
     /// A name nothing stands at yet.
-    pub(crate) fn name_in(folder: &OwnedFd) -> io::Result<Self> {
-        Ok(Self { folder: rustix::io::fcntl_dupfd_cloexec(folder, 0)?, name: fresh_name() })
+    pub(crate) fn name_in(folder: &'f OwnedFd) -> Self {
+        Self { folder, name: fresh_name() }
     }
 
-    /// A file with this content, and with the facts of the one it will replace.
+    /// A file with this content and these facts.
     pub(crate) fn write(
-        folder: &OwnedFd,
+        folder: &'f OwnedFd,
         bytes: &[u8],
-        old: Option<(&Stat, &Parent)>,
+        facts: Facts<'_>,
         durability: Durability,
     ) -> io::Result<Self> {
-        let temporary = Self::name_in(folder)?;
+        let temporary = Self::name_in(folder);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // A new file takes the user's umask; a replacement stays private until its mode is copied.
-        let mode = Mode::from_raw_mode(if old.is_some() { 0o600 } else { 0o666 });
+        // What gets a mode stays private until then.
+        let mode = Mode::from_raw_mode(if matches!(facts, Facts::Usual) { 0o666 } else { 0o600 });
         let mut file = File::from(rustix::fs::openat(folder, &temporary.name, flags, mode)?);
         file.write_all(bytes)?;
-        if let Some((stat, parent)) = old {
-            keep_facts(&file, stat, parent)?;
+        match facts {
+            Facts::Usual => {}
+            Facts::Mode(mode) => rustix::fs::fchmod(&file, permissions(mode))?,
+            Facts::Of(current) => keep_facts(&file, current)?,
         }
         if durability == Durability::Full {
             rustix::fs::fsync(&file)?;
@@ -60,40 +70,58 @@ impl Temporary {
     }
 }
 
-impl Drop for Temporary {
+impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if !self.name.is_empty() {
-            let _ = rustix::fs::unlinkat(&self.folder, &self.name, AtFlags::empty());
+            let _ = rustix::fs::unlinkat(self.folder, &self.name, AtFlags::empty());
         }
     }
 }
 
+/// Bits that run a program as somebody else are not among them: its owner may be another now.
+#[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
+fn permissions(mode: u32) -> Mode {
+    Mode::from_raw_mode((mode & 0o777) as RawMode)
+}
+
 /// Owner, mode and extended attributes of the file that is about to be replaced.
-fn keep_facts(file: &File, stat: &Stat, parent: &Parent) -> io::Result<()> {
+fn keep_facts(file: &File, Current { stat, attributes, .. }: &Current) -> io::Result<()> {
     let own = rustix::fs::fstat(file)?;
     if (own.st_uid, own.st_gid) != (stat.st_uid, stat.st_gid) {
         rustix::fs::fchown(file, Some(Uid::from_raw(stat.st_uid)), Some(Gid::from_raw(stat.st_gid)))?;
     }
     // Attributes before the mode: nobody may set them on a file he may not write.
-    if let Ok(old) = parent.open_name() {
-        copy_attributes(&old, file);
-    }
+    attributes.give(file);
     rustix::fs::fchmod(file, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
     Ok(())
 }
 
-fn copy_attributes(from: &OwnedFd, to: &File) {
-    /// The kernel's own limit, for a list of names and for a value.
-    const MOST: usize = 64 * 1024;
-    // Almost every file has none, and then nothing is set aside for them.
-    if !matches!(rustix::fs::flistxattr_query(from), Ok(1..)) {
-        return;
+/// The extended attributes of a file, by name. Almost every file has none.
+#[derive(Debug, Default)]
+pub(crate) struct Attributes(Vec<(Vec<u8>, Vec<u8>)>);
+
+impl Attributes {
+    /// Those that can be read.
+    pub(crate) fn of(file: &File) -> Self {
+        /// The kernel's own limit, for a list of names and for a value.
+        const MOST: usize = 64 * 1024;
+        // Nothing is set aside for a file without any.
+        if !matches!(rustix::fs::flistxattr_query(file), Ok(1..)) {
+            return Self::default();
+        }
+        let (mut names, mut value) = (vec![0_u8; MOST], vec![0_u8; MOST]);
+        let Ok(length) = rustix::fs::flistxattr(file, &mut names[..]) else { return Self::default() };
+        let names = names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        let read = |name: &[u8]| {
+            let length = rustix::fs::fgetxattr(file, name, &mut value[..]).ok()?;
+            Some((name.to_vec(), value[..length].to_vec()))
+        };
+        Self(names.filter_map(read).collect())
     }
-    let (mut names, mut value) = (vec![0_u8; MOST], vec![0_u8; MOST]);
-    let Ok(length) = rustix::fs::flistxattr(from, &mut names[..]) else { return };
-    for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        if let Ok(length) = rustix::fs::fgetxattr(from, name, &mut value[..]) {
-            let _ = rustix::fs::fsetxattr(to, name, &value[..length], XattrFlags::empty());
+
+    fn give(&self, file: &File) {
+        for (name, value) in &self.0 {
+            let _ = rustix::fs::fsetxattr(file, name.as_slice(), value, XattrFlags::empty());
         }
     }
 }

@@ -13,10 +13,10 @@ use rustix::{fs::Stat, io::Errno};
 
 use crate::{
     PathError, SafePath,
-    lock::{self, WriteGuard},
+    lock::{self, Folder, WriteGuard},
     safe::{Kind, Parent, read_all, size},
-    stage::{Staged, take_back},
-    temporary,
+    stage::{Ground, Staged, take_back},
+    temporary::{self, Attributes},
 };
 
 /// What a success promises.
@@ -34,8 +34,16 @@ pub enum Durability {
 pub enum Change {
     /// Leaves it alone.
     Keep,
-    /// Gives it this content.
+    /// Gives it this content. A file that stands there keeps its mode and owner, a new one
+    /// has those of any new file.
     Write(Vec<u8>),
+    /// The same, but a new file gets these permission bits.
+    Create {
+        /// The content.
+        bytes: Vec<u8>,
+        /// The permission bits: read, write and execute for owner, group and others.
+        mode: u32,
+    },
     /// Takes it away.
     Delete,
 }
@@ -52,7 +60,15 @@ pub struct Batch<'a> {
 pub struct Slot<'a> {
     pub(crate) path: &'a SafePath,
     pub(crate) parent: &'a Parent,
-    pub(crate) current: Option<(Vec<u8>, Stat)>,
+    pub(crate) current: Option<Current>,
+}
+
+/// What a file holds, and what else a new file in its place must keep.
+#[derive(Debug)]
+pub(crate) struct Current {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) stat: Stat,
+    pub(crate) attributes: Attributes,
 }
 
 impl<'a> Batch<'a> {
@@ -67,9 +83,9 @@ impl<'a> Batch<'a> {
         folders.sort_by_key(|(folder, ..)| *folder);
         folders.dedup_by_key(|(folder, ..)| *folder);
         let mut guards = Vec::new();
-        for (_, path, parent) in folders {
-            guards.push(path.lock(parent)?);
-            if path.policy.locks.first_visit(&parent.dir) {
+        for (folder, path, parent) in folders {
+            guards.push(path.lock_folder(parent, folder)?);
+            if path.policy.locks.first_visit(folder) {
                 temporary::sweep(&parent.dir);
             }
         }
@@ -85,22 +101,43 @@ impl<'a> Batch<'a> {
     /// Makes the changes, one for each slot. On an error everything already done is taken back.
     pub fn commit(self, changes: Vec<Change>, durability: Durability) -> Result<(), PathError> {
         assert_eq!(changes.len(), self.slots.len(), "a batch takes one change for each of its files");
-        let mut staged = Vec::new();
-        let done = self.stage_and_apply(changes, durability, &mut staged);
+        let mut grounds = Vec::new();
+        let done = self.stand(&changes, durability, &mut grounds).and_then(|()| {
+            let mut staged = Vec::new();
+            let done = self.stage_and_apply(&grounds, changes, durability, &mut staged);
+            if done.is_err() {
+                take_back(staged, durability);
+            }
+            done
+        });
+        // Folders go last, when no temporary file is left in any of them.
         if done.is_err() {
-            take_back(staged, durability);
+            grounds.iter().rev().for_each(Ground::undo);
         }
         done
     }
 
+    fn stand<'s>(
+        &'s self,
+        changes: &[Change],
+        durability: Durability,
+        grounds: &mut Vec<Ground<'s>>,
+    ) -> Result<(), PathError> {
+        for (slot, change) in self.slots.iter().zip(changes) {
+            grounds.push(Ground::find(slot, change, durability)?);
+        }
+        Ok(())
+    }
+
     fn stage_and_apply<'s>(
         &'s self,
+        grounds: &'s [Ground<'s>],
         changes: Vec<Change>,
         durability: Durability,
         staged: &mut Vec<Staged<'s, 'a>>,
     ) -> Result<(), PathError> {
-        for (slot, change) in self.slots.iter().zip(changes) {
-            staged.push(Staged::prepare(slot, change, durability)?);
+        for ((slot, ground), change) in self.slots.iter().zip(grounds).zip(changes) {
+            staged.push(Staged::prepare(slot, ground, change, durability)?);
         }
         // Everything that needs room on the disk is done; what follows only changes names.
         staged.iter_mut().try_for_each(|one| one.apply(durability))
@@ -115,7 +152,13 @@ impl<'a> Slot<'a> {
 
     /// The content now, or nothing.
     pub fn current(&self) -> Option<&[u8]> {
-        self.current.as_ref().map(|(bytes, _)| bytes.as_slice())
+        self.current.as_ref().map(|current| current.bytes.as_slice())
+    }
+
+    /// The permission bits now, or nothing.
+    #[allow(clippy::useless_conversion, reason = "the types differ between systems")]
+    pub fn mode(&self) -> Option<u32> {
+        self.current.as_ref().map(|current| u32::from(current.stat.st_mode) & 0o777)
     }
 
     fn open(path: &'a SafePath, limit: u64) -> Result<Self, PathError> {
@@ -143,10 +186,12 @@ impl<'a> Slot<'a> {
         if size(&stat) > limit {
             return Err(too_large(size(&stat)));
         }
-        let bytes = read_all(&File::from(object), size(&stat), limit)
+        let file = File::from(object);
+        let bytes = read_all(&file, size(&stat), limit)
             .map_err(|source| PathError::Io { path: path.name(), source })?
             .ok_or_else(|| too_large(limit.saturating_add(1)))?;
-        Ok(Self { path, parent, current: Some((bytes, stat)) })
+        let attributes = Attributes::of(&file);
+        Ok(Self { path, parent, current: Some(Current { bytes, stat, attributes }) })
     }
 }
 
@@ -160,7 +205,11 @@ impl SafePath {
     }
 
     pub(crate) fn lock(&self, parent: &Parent) -> Result<WriteGuard, PathError> {
-        self.policy.locks.take(&parent.dir).map_err(|errno| match errno {
+        self.lock_folder(parent, lock::folder(&parent.dir).map_err(|errno| self.error(errno))?)
+    }
+
+    fn lock_folder(&self, parent: &Parent, folder: Folder) -> Result<WriteGuard, PathError> {
+        self.policy.locks.take(&parent.dir, folder).map_err(|errno| match errno {
             Errno::WOULDBLOCK => PathError::Busy(self.name()),
             errno => self.error(errno),
         })

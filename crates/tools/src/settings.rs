@@ -40,6 +40,7 @@ impl Threads {
     /// system takes its time to answer.
     pub fn count(self) -> usize {
         const MOST: usize = 8;
-        self.0.unwrap_or_else(|| std::thread::available_parallelism().map_or(2, |cores| cores.get().min(MOST)))
+        self.0
+            .unwrap_or_else(|| std::thread::available_parallelism().map_or(2, |cores| cores.get().min(MOST)))
     }
 }

@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
     Card, Ctx, Effect, Fault, Reply, Subject, Tool, Wants, World,
-    security::{Access, Batch, Change, RawPath},
+    security::{Access, Batch, RawPath},
 };
 
 use super::{
     diff,
     draft::Draft,
-    pen::{Pen, check_revision, closing, missing},
+    pen::{Intent, Pen, check_revision, closing, missing},
 };
 use crate::text::revision;
 
@@ -184,17 +184,21 @@ fn finish(
     let count = drafts.len();
     let limit =
         diff::Limit { lines: (160 / count).clamp(6, 40), bytes: (16 * 1024 / count).clamp(512, 4 * 1024) };
-    let (mut files, mut changes) = (Vec::new(), Vec::new());
+    let (mut files, mut intents) = (Vec::new(), Vec::new());
     for (index, draft) in drafts.into_iter().enumerate() {
         let diff = if index < SHOWN_FILES { draft.diff(limit) } else { String::new() };
         let (path, created, edits) = (draft.name.clone(), draft.is_new(), draft.edits);
-        let was = draft.revision_before();
-        let bytes = draft.into_bytes();
-        let revision = if args.dry_run { was } else { revision(&bytes) };
+        let revision = if args.dry_run {
+            draft.revision_before()
+        } else {
+            let bytes = draft.into_bytes();
+            let revision = revision(&bytes);
+            intents.push(Intent::write(bytes, &revision));
+            revision
+        };
         files.push(FileDone { path, created, edits, diff, revision });
-        changes.push(Change::Write(bytes));
     }
-    let undo = if args.dry_run { None } else { pen.commit(ctx, batch, changes)? };
+    let undo = if args.dry_run { None } else { pen.commit(ctx, batch, intents)? };
     let output = Output { files, dry_run: args.dry_run, undo };
     Ok(Reply::new(tell(&output, args.edits.len()), output))
 }

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
     Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
-    security::{Access, Batch, Change, Kind, PathError, RawPath, SafePath},
+    security::{Access, Batch, Kind, PathError, RawPath, SafePath},
 };
 
-use super::pen::{Pen, closing, missing};
+use super::pen::{Intent, Pen, closing, missing};
 
 /// The largest file that is kept for undo when it goes, in bytes. A larger one is deleted
 /// without reading it.
@@ -94,7 +94,7 @@ fn delete(pen: &Pen, ctx: &Ctx, recursive: bool) -> Result<Reply<Output>, Fault>
 fn delete_kept(pen: &Pen, ctx: &Ctx, path: &SafePath) -> Result<Option<String>, Fault> {
     match Batch::open(&[path], LARGEST_IMAGE) {
         Ok(batch) => match batch.slots()[0].current() {
-            Some(_) => pen.commit(ctx, batch, vec![Change::Delete]),
+            Some(_) => pen.commit(ctx, batch, vec![Intent::delete()]),
             None => Err(missing(&path.name())),
         },
         Err(PathError::TooLarge { .. }) => {

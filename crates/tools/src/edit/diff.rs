@@ -9,7 +9,8 @@ use std::{
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 
-use crate::text::{body, split};
+use super::window::Window;
+use crate::text::{Lines, body, split};
 
 /// Unchanged lines shown around a change.
 const CONTEXT: usize = 3;
@@ -30,14 +31,17 @@ pub(super) const REPLY: Limit = Limit { lines: 40, bytes: 4 * 1024 };
 
 /// The difference between two texts of one file, with a note where it was cut.
 pub(super) fn unified(name: &str, before: &str, after: &str, limit: Limit) -> String {
-    let (before, after) = (split(before), split(after));
+    let window = Window::around_changes(before, after, CONTEXT);
+    // What is left out are whole lines that both texts have.
+    let skipped = Lines::of(&before[..window.before.start]).count();
+    let (before, after) = (split(&before[window.before]), split(&after[window.after]));
     let deadline = Instant::now() + PATIENCE;
     let ops = capture_diff_slices_deadline(Algorithm::Myers, &before, &after, Some(deadline));
     let groups = group_diff_ops(ops, CONTEXT);
     let mut diff = Diff { text: format!("--- {name}\n+++ {name}\n"), limit, lines: 0, left: 0 };
     for group in groups.iter().filter(|group| !group.is_empty()) {
         let (old, new) = (extent(group, DiffOp::old_range), extent(group, DiffOp::new_range));
-        diff.push("", &format!("@@ -{} +{} @@", place(&old), place(&new)));
+        diff.push("", &format!("@@ -{} +{} @@", place(&old, skipped), place(&new, skipped)));
         for op in group {
             let (old, new) = (&before[op.old_range()], &after[op.new_range()]);
             if op.tag() == DiffTag::Equal {
@@ -61,11 +65,12 @@ fn extent(group: &[DiffOp], side: impl Fn(&DiffOp) -> Range<usize>) -> Range<usi
 }
 
 /// `first,count` as a hunk's header writes it: an empty range stands after a line.
-fn place(range: &Range<usize>) -> String {
+fn place(range: &Range<usize>, skipped: usize) -> String {
+    let start = range.start + skipped;
     match range.len() {
-        0 => format!("{},0", range.start),
-        1 => format!("{}", range.start + 1),
-        count => format!("{},{count}", range.start + 1),
+        0 => format!("{start},0"),
+        1 => format!("{}", start + 1),
+        count => format!("{},{count}", start + 1),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::matching::{Hit, Search};
+use super::matching::{Count, Hit, Search};
 use crate::text::{Indent, TextFile, body, split};
 
 /// The places where the lines of the old text stand with other indentation. The change must
@@ -22,7 +22,9 @@ pub(super) fn hits(file: &TextFile, search: &Search<'_>) -> Vec<Hit> {
     let mut free = 1;
     for number in 1 + anchor..=file.lines().count() {
         let first = number - anchor;
-        if first < free || file.line(number).trim() != *rarest {
+        // When one place is meant, a second one that overlaps the first might be it.
+        let taken = first < free && search.count != Count::One;
+        if taken || file.line(number).trim() != *rarest {
             continue;
         }
         let same = (first..).zip(&words).all(|(number, words)| file.line(number).trim() == *words);

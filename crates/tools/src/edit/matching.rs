@@ -159,7 +159,8 @@ fn hits(file: &TextFile, search: &Search<'_>, tier: Tier) -> Vec<Hit> {
 
 fn exact(text: &str, search: &Search<'_>) -> Vec<Hit> {
     let change = common(search.old, search.new);
-    memmem::find_iter(text.as_bytes(), search.old.as_bytes())
+    places(text, search.old, search.count)
+        .into_iter()
         .map(|start| start..start + search.old.len())
         // Half of a `\r\n` is no place to cut.
         .filter(|span| !inside_line_end(text, span.start) && !inside_line_end(text, span.end))
@@ -178,7 +179,8 @@ fn seen(text: &str, search: &Search<'_>, care: Care) -> Vec<Hit> {
     let change = common(search.old, search.new);
     let (from, to) = (old.seen(change.old.start), old.seen(change.old.end));
     let ends_line = |end: usize| matches!(file.text.as_bytes().get(end), None | Some(b'\n'));
-    memmem::find_iter(file.text.as_bytes(), old.text.as_bytes())
+    places(&file.text, &old.text, search.count)
+        .into_iter()
         .filter(|start| !old.ends_line || ends_line(start + old.text.len()))
         .map(|start| {
             let end = start + old.text.len();
@@ -190,6 +192,20 @@ fn seen(text: &str, search: &Search<'_>, care: Care) -> Vec<Hit> {
             Hit { edit: (first..last.max(first), search.new[change.new.clone()].to_owned()), span }
         })
         .collect()
+}
+
+/// Where a text stands in another, without overlaps, since each place is to be replaced. When
+/// one is meant, a second one that overlaps the first might be it.
+fn places(text: &str, old: &str, count: Count) -> Vec<usize> {
+    let (text, old) = (text.as_bytes(), old.as_bytes());
+    let mut starts: Vec<_> = memmem::find_iter(text, old).collect();
+    if count == Count::One
+        && let [only] = starts[..]
+        && let Some(more) = memmem::find(&text[only + 1..], old)
+    {
+        starts.push(only + 1 + more);
+    }
+    starts
 }
 
 /// What remains of both texts between their common beginning and their common end.

@@ -144,6 +144,17 @@ fn several_places_are_refused_with_their_lines() {
 }
 
 #[test]
+fn places_that_overlap_are_two_places() {
+    let check =
+        |before, old| check_refused(before, &search(old, "x"), FaultKind::Conflict, &["occurs 2 times"]);
+    check("one two one two one", "one two one");
+    check("a  \nb\na \nb\na\n", "a\nb\na\n");
+    check("\ta();\n\tb();\n\ta();\n\tb();\n\ta();\n", "a();\nb();\na();\n");
+    check("\u{201c}a\u{201d}a\u{201c}", "\"a\"");
+    check_all("one two one two one", "one two one", "x", &[1], "x two one");
+}
+
+#[test]
 fn all_places_are_replaced_left_to_right() {
     check_all("x\ny x\n", "x", "zz", &[1, 2], "zz\ny zz\n");
     check_all("aaaaa", "aa", "b", &[1, 1], "bba");

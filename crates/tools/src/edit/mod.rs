@@ -15,9 +15,11 @@ mod nearest;
 mod pen;
 mod set_file_slice;
 mod undo;
-mod undo_disk;
 mod undo_edit;
+mod undo_frame;
+mod undo_log;
 mod view;
+mod window;
 mod write_file;
 
 pub use apply_edits::ApplyEdits;

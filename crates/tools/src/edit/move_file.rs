@@ -11,8 +11,8 @@ use tectum_core::{
 
 use super::{
     delete_file::LARGEST_IMAGE,
-    pen::{Pen, closing, full_name},
-    undo::{Left, Record, Step, Was},
+    pen::{Pen, closing, full_name, was},
+    undo::{Image, Left, Record, Step, Was},
 };
 use crate::text::revision;
 
@@ -104,7 +104,8 @@ fn rename(pen: &Pen, ctx: &Ctx, overwrite: bool) -> Result<Reply<Output>, Fault>
         _ => {}
     }
     let record = record(source, destination, standing)?;
-    let undo = pen.keeping(ctx, record, || source.rename_to(destination, overwrite, pen.durability))?;
+    let kept = record.is_some_and(|record| pen.undo.keep(ctx.call, record));
+    let undo = pen.settle(ctx, kept, source.rename_to(destination, overwrite, pen.durability))?;
     let overwritten = standing.is_some();
     let went = if overwritten { ", replacing what stood there" } else { "" };
     let text = format!("Moved {from} to {to}{went}\n{}", closing("", undo.as_deref(), false));
@@ -116,29 +117,32 @@ fn record(
     source: &SafePath,
     destination: &SafePath,
     standing: Option<Kind>,
-) -> Result<Option<Record>, Fault> {
-    let left = match content(source, source.kind())? {
-        Some(bytes) => Left::Revision(revision(&bytes)),
+) -> Result<Option<Record<'static>>, Fault> {
+    let left = match image(source, source.kind())? {
+        Some(image) => Left::Revision(revision(&image.bytes)),
         None => Left::Anything,
     };
     let moved = Step { path: full_name(destination), was: Was::Elsewhere(full_name(source)), left };
     if standing.is_none() {
         return Ok(Some(Record { steps: vec![moved] }));
     }
-    let replaced = content(destination, standing)?;
-    Ok(replaced.map(|bytes| {
-        let replaced = Step { path: full_name(destination), was: Was::Content(bytes), left: Left::Anything };
+    let replaced = image(destination, standing)?;
+    Ok(replaced.map(|image| {
+        let replaced = Step { path: full_name(destination), was: Was::File(image), left: Left::Anything };
         Record { steps: vec![moved, replaced] }
     }))
 }
 
-/// What a file holds; `None` for anything else and for what is too large to keep.
-fn content(path: &SafePath, kind: Option<Kind>) -> Result<Option<Vec<u8>>, Fault> {
+/// A file as it is; `None` for anything else and for what is too large to keep.
+fn image(path: &SafePath, kind: Option<Kind>) -> Result<Option<Image<'static>>, Fault> {
     if kind != Some(Kind::File) {
         return Ok(None);
     }
     match Batch::open(&[path], LARGEST_IMAGE) {
-        Ok(batch) => Ok(batch.slots()[0].current().map(<[u8]>::to_vec)),
+        Ok(batch) => Ok(match was(&batch.slots()[0]) {
+            Was::File(image) => Some(image.into_owned()),
+            _ => None,
+        }),
         Err(PathError::TooLarge { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }

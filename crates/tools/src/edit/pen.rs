@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tectum_core::{
     Ctx, Fault,
-    security::{Batch, Change, Durability, PathError, SafePath},
+    security::{Batch, Change, Durability, PathError, SafePath, Slot},
 };
 
 use super::{
     diff,
-    undo::{Left, Record, Step, UndoStore, Was},
+    undo::{Image, Left, Record, Step, UndoStore, Was},
 };
 use crate::{
     Settings,
@@ -95,19 +95,21 @@ impl Pen {
         let name = path.name();
         let batch = Batch::open(&[path], self.max_file)?;
         let current = batch.slots()[0].current().ok_or_else(|| missing(&name))?;
-        let now = check_revision(&name, current, terms.revision.as_deref())?;
+        check_revision(&name, current, terms.revision.as_deref())?;
         let before = TextFile::decode(current.to_vec()).map_err(|not_text| not_text.fault(&name))?;
         let (after, told) = work(&name, &before)?;
         if after.bytes() == before.bytes() {
             return Err(idle(&name));
         }
         let diff = diff::unified(&name, before.text(), after.text(), diff::REPLY);
-        drop(before);
         if terms.dry_run {
-            return Ok((Written { path: name, diff, revision: now, dry_run: true, undo: None }, told));
+            let revision = revision(before.bytes());
+            return Ok((Written { path: name, diff, revision, dry_run: true, undo: None }, told));
         }
+        drop(before);
         let revision = revision(after.bytes());
-        let undo = self.commit(ctx, batch, vec![Change::Write(after.into_bytes())])?;
+        let intent = Intent::write(after.into_bytes(), &revision);
+        let undo = self.commit(ctx, batch, vec![intent])?;
         Ok((Written { path: name, diff, revision, dry_run: false, undo }, told))
     }
 
@@ -116,35 +118,63 @@ impl Pen {
         &self,
         ctx: &Ctx,
         batch: Batch<'_>,
-        changes: Vec<Change>,
+        intents: Vec<Intent>,
     ) -> Result<Option<String>, Fault> {
         ctx.check()?;
-        let mut steps = Vec::new();
-        for (slot, change) in batch.slots().iter().zip(&changes) {
-            let left = match change {
-                Change::Write(bytes) => Left::Revision(revision(bytes)),
-                Change::Delete => Left::Nothing,
-                _ => continue,
-            };
-            let was = slot.current().map_or(Was::Nothing, |bytes| Was::Content(bytes.to_vec()));
-            steps.push(Step { path: full_name(slot.path()), was, left });
+        let (mut changes, mut steps) = (Vec::new(), Vec::new());
+        for (slot, Intent { change, left }) in batch.slots().iter().zip(intents) {
+            steps.push(Step { path: full_name(slot.path()), was: was(slot), left });
+            changes.push(change);
         }
-        self.keeping(ctx, Some(Record { steps }), || batch.commit(changes, self.durability))
+        let kept = self.undo.keep(ctx.call, Record { steps });
+        self.settle(ctx, kept, batch.commit(changes, self.durability))
     }
 
-    /// Makes a change after its record was kept, and forgets the record if the change fails.
-    pub(super) fn keeping(
+    /// Gives the id to undo a change by, if its record was kept; forgets the record if the
+    /// change failed.
+    pub(super) fn settle(
         &self,
         ctx: &Ctx,
-        record: Option<Record>,
-        change: impl FnOnce() -> Result<(), PathError>,
+        kept: bool,
+        done: Result<(), PathError>,
     ) -> Result<Option<String>, Fault> {
-        let kept = record.is_some_and(|record| self.undo.keep(ctx.call, record));
-        if let Err(error) = change() {
+        if kept && done.is_err() {
             self.undo.forget(ctx.call);
-            return Err(error.into());
         }
+        done?;
         Ok(kept.then(|| ctx.call.to_string()))
+    }
+}
+
+/// A change, and what it will leave.
+#[derive(Debug)]
+pub(super) struct Intent {
+    change: Change,
+    left: Left,
+}
+
+impl Intent {
+    /// New content, which has this revision.
+    pub(super) fn write(bytes: Vec<u8>, revision: &str) -> Self {
+        Self { change: Change::Write(bytes), left: Left::Revision(revision.to_owned()) }
+    }
+
+    /// Content and mode from a record.
+    pub(super) fn restore(image: Image<'_>) -> Self {
+        let left = Left::Revision(revision(&image.bytes));
+        Self { change: Change::Create { bytes: image.bytes.into_owned(), mode: image.mode }, left }
+    }
+
+    pub(super) fn delete() -> Self {
+        Self { change: Change::Delete, left: Left::Nothing }
+    }
+}
+
+/// What stands at a slot, for a record.
+pub(super) fn was<'s>(slot: &'s Slot<'_>) -> Was<'s> {
+    match (slot.current(), slot.mode()) {
+        (Some(bytes), Some(mode)) => Was::File(Image { bytes: bytes.into(), mode }),
+        _ => Was::Nothing,
     }
 }
 
@@ -153,16 +183,18 @@ pub(super) fn full_name(path: &SafePath) -> String {
     path.absolute().to_string_lossy().into_owned()
 }
 
-/// The content's revision, if it is the one the caller believes in.
-pub(super) fn check_revision(name: &str, content: &[u8], believed: Option<&str>) -> Result<String, Fault> {
+/// Refuses content that is not the one the caller believes in.
+pub(super) fn check_revision(name: &str, content: &[u8], believed: Option<&str>) -> Result<(), Fault> {
+    // Without a belief there is nothing to compare, and the content need not be hashed.
+    let Some(believed) = believed else { return Ok(()) };
     let now = revision(content);
-    match believed {
-        Some(believed) if believed != now => Err(Fault::conflict(format!(
-            "{name} changed since revision {believed}: it is at revision {now} now; nothing was changed"
-        ))
-        .hint("read it again, then repeat the edit with the new revision")),
-        _ => Ok(now),
+    if believed == now {
+        return Ok(());
     }
+    Err(Fault::conflict(format!(
+        "{name} changed since revision {believed}: it is at revision {now} now; nothing was changed"
+    ))
+    .hint("read it again, then repeat the edit with the new revision"))
 }
 
 /// The answer to an edit of nothing.

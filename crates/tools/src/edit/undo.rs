@@ -3,42 +3,48 @@
 //! A record is written before its change is made, so a crash between the two leaves a record
 //! too many, never one too few. The store is bounded; the oldest records go first.
 
-use std::{collections::VecDeque, path::PathBuf, sync::Mutex};
+use std::{borrow::Cow, collections::VecDeque, path::PathBuf, sync::Mutex};
 
 use serde::{Deserialize, Serialize};
 use tectum_core::{CallId, Fault};
 
-use super::undo_disk;
+use super::undo_log::UndoLog;
 
-/// Records kept: more than a person will ever walk back.
+/// Records kept in memory: more than a person will ever walk back.
 pub(super) const MOST_RECORDS: usize = 200;
-/// Bytes kept on disk.
-pub(super) const MOST_BYTES: u64 = 256 * 1024 * 1024;
 /// Bytes kept in memory, which the process itself needs as well.
 const MOST_MEMORY: u64 = 64 * 1024 * 1024;
 
 /// One change that can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Record {
-    pub(super) steps: Vec<Step>,
+pub(super) struct Record<'a> {
+    pub(super) steps: Vec<Step<'a>>,
 }
 
 /// What one call did at one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct Step<'a> {
     /// The full true name.
     pub(super) path: String,
-    pub(super) was: Was,
+    pub(super) was: Was<'a>,
     pub(super) left: Left,
 }
 
 /// What stood there before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Was {
+pub(super) enum Was<'a> {
     Nothing,
-    Content(Vec<u8>),
+    File(Image<'a>),
     /// The thing came from this other path.
     Elsewhere(String),
+}
+
+/// A file as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Image<'a> {
+    pub(super) bytes: Cow<'a, [u8]>,
+    /// Its permission bits.
+    pub(super) mode: u32,
 }
 
 /// What the call left there.
@@ -52,53 +58,68 @@ pub(super) enum Left {
     Anything,
 }
 
-impl Record {
+impl Record<'_> {
+    /// How many bytes its images have.
     pub(super) fn size(&self) -> u64 {
-        let image = |step: &Step| match &step.was {
-            Was::Content(bytes) => bytes.len() as u64,
+        let image = |step: &Step<'_>| match &step.was {
+            Was::File(image) => image.bytes.len() as u64,
             _ => 0,
         };
         self.steps.iter().map(image).sum()
+    }
+
+    fn into_owned(self) -> Record<'static> {
+        let own = |step: Step<'_>| {
+            let was = match step.was {
+                Was::Nothing => Was::Nothing,
+                Was::File(image) => Was::File(image.into_owned()),
+                Was::Elsewhere(from) => Was::Elsewhere(from),
+            };
+            Step { path: step.path, was, left: step.left }
+        };
+        Record { steps: self.steps.into_iter().map(own).collect() }
+    }
+}
+
+impl Image<'_> {
+    pub(super) fn into_owned(self) -> Image<'static> {
+        Image { bytes: self.bytes.into_owned().into(), mode: self.mode }
     }
 }
 
 /// The records of this house.
 #[derive(Debug)]
 pub(super) enum UndoStore {
-    Memory(Mutex<VecDeque<(CallId, Record)>>),
-    Disk(PathBuf),
+    Memory(Mutex<VecDeque<(CallId, Record<'static>)>>),
+    Disk(UndoLog),
 }
 
 impl UndoStore {
     /// Kept below this directory, or in memory until the process ends.
     pub(super) fn new(state_dir: Option<PathBuf>) -> Self {
         match state_dir {
-            Some(directory) => Self::Disk(directory.join("undo")),
+            Some(directory) => Self::Disk(UndoLog::new(directory.join("undo"))),
             None => Self::Memory(Mutex::default()),
         }
     }
 
     /// Keeps a record. False when it is too large or the disk refused: the change can still be
     /// made, but not be undone.
-    pub(super) fn keep(&self, call: CallId, record: Record) -> bool {
+    pub(super) fn keep(&self, call: CallId, record: Record<'_>) -> bool {
         match self {
             Self::Memory(_) if record.size() > MOST_MEMORY => false,
-            Self::Disk(_) if record.size() > MOST_BYTES => false,
             Self::Memory(records) => {
                 let mut records = records.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                records.push_back((call, record));
+                records.push_back((call, record.into_owned()));
                 while records.len() > MOST_RECORDS || total(&records) > MOST_MEMORY {
                     records.pop_front();
                 }
                 true
             }
-            Self::Disk(directory) => match undo_disk::write(directory, call, &record) {
-                Ok(()) => true,
-                Err(error) => {
-                    tracing::warn!(%call, %error, "no before-image could be kept");
-                    false
-                }
-            },
+            Self::Disk(log) => log
+                .keep(call, &record)
+                .inspect_err(|error| tracing::warn!(%call, %error, "no before-image could be kept"))
+                .is_ok(),
         }
     }
 
@@ -109,90 +130,34 @@ impl UndoStore {
                 let mut records = records.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 records.retain(|(other, _)| *other != call);
             }
-            Self::Disk(directory) => undo_disk::remove(directory, call),
+            // A record that stays after all is harmless: what it says the change left is not there.
+            Self::Disk(log) => drop(log.keep(call, &Record { steps: Vec::new() })),
         }
     }
 
     /// The record of a call.
-    pub(super) fn find(&self, call: CallId) -> Result<Record, Fault> {
+    pub(super) fn find(&self, call: CallId) -> Result<Record<'static>, Fault> {
         let found = match self {
             Self::Memory(records) => {
                 let records = records.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 records.iter().find(|(other, _)| *other == call).map(|(_, record)| record.clone())
             }
-            Self::Disk(directory) => undo_disk::read(directory, call).unwrap_or_else(|error| {
+            Self::Disk(log) => log.find(call).unwrap_or_else(|error| {
                 tracing::warn!(%call, %error, "a before-image could not be read");
                 None
             }),
         };
-        found.ok_or_else(|| {
+        found.filter(|record| !record.steps.is_empty()).ok_or_else(|| {
             Fault::not_found(format!("there is nothing to undo for call {call}"))
-                .hint("use the call id an edit's reply ends with; the newest 200 changes are kept")
+                .hint("use the call id an edit's reply ends with; the oldest changes are forgotten in time")
         })
     }
 }
 
-fn total(records: &VecDeque<(CallId, Record)>) -> u64 {
+fn total(records: &VecDeque<(CallId, Record<'_>)>) -> u64 {
     records.iter().map(|(_, record)| record.size()).sum()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn record(bytes: &[u8]) -> Record {
-        let step = |was, left| Step { path: "/p/ä\n.txt".into(), was, left };
-        Record {
-            steps: vec![
-                step(Was::Content(bytes.to_vec()), Left::Revision("0123".into())),
-                step(Was::Nothing, Left::Anything),
-                step(Was::Elsewhere("/p/b".into()), Left::Nothing),
-                step(Was::Content(b"\n\0\xff".to_vec()), Left::Nothing),
-            ],
-        }
-    }
-
-    fn check(store: &UndoStore) {
-        let first = CallId::fresh();
-        assert!(store.keep(first, record(b"before")));
-        assert_eq!(store.find(first).expect("kept"), record(b"before"));
-        store.forget(first);
-        assert!(store.find(first).is_err());
-        // The oldest go first, by number.
-        let calls: Vec<_> = (0..MOST_RECORDS + 5).map(|_| CallId::fresh()).collect();
-        for call in &calls {
-            assert!(store.keep(*call, record(b"x")));
-        }
-        let kept = calls.iter().filter(|call| store.find(**call).is_ok()).count();
-        assert_eq!(kept, MOST_RECORDS);
-        assert!(store.find(calls[calls.len() - 1]).is_ok());
-        assert!(store.find(calls[0]).is_err());
-    }
-
-    #[test]
-    fn records_are_kept_in_memory_and_bounded() {
-        check(&UndoStore::new(None));
-    }
-
-    #[test]
-    fn records_are_kept_on_disk_across_restarts() {
-        let state = tempfile::tempdir().expect("tempdir");
-        check(&UndoStore::new(Some(state.path().to_owned())));
-        let call = CallId::fresh();
-        assert!(UndoStore::new(Some(state.path().to_owned())).keep(call, record(b"later")));
-        let again = UndoStore::new(Some(state.path().to_owned()));
-        assert_eq!(again.find(call).expect("kept"), record(b"later"));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn records_are_for_the_owner_only() {
-        use std::os::unix::fs::PermissionsExt;
-        let state = tempfile::tempdir().expect("tempdir");
-        let call = CallId::fresh();
-        assert!(UndoStore::new(Some(state.path().to_owned())).keep(call, record(b"secret")));
-        let mode = |path: PathBuf| path.metadata().expect("there").permissions().mode() & 0o777;
-        assert_eq!(mode(state.path().join("undo")), 0o700);
-        assert_eq!(mode(state.path().join("undo").join(call.to_string())), 0o600);
-    }
-}
+#[path = "undo_tests.rs"]
+mod tests;

@@ -10,7 +10,7 @@ use tectum_core::{
 };
 
 use super::{
-    pen::{Pen, closing},
+    pen::{Intent, Pen, closing},
     undo::{Left, Record, Step, Was},
 };
 use crate::text::revision;
@@ -76,7 +76,7 @@ impl Tool for UndoEdit {
     }
 }
 
-fn paths(step: &Step) -> Vec<(RawPath, Access)> {
+fn paths(step: &Step<'_>) -> Vec<(RawPath, Access)> {
     let path = RawPath::new(step.path.as_str());
     match (&step.was, &step.left) {
         (Was::Elsewhere(from), _) => {
@@ -112,31 +112,31 @@ fn undo(pen: &Pen, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
     Ok(Reply::new(text, output))
 }
 
-fn put_back(pen: &Pen, ctx: &Ctx, record: Record) -> Result<Output, Fault> {
+fn put_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<Output, Fault> {
     let files: Vec<&SafePath> = ctx.grants.paths().iter().collect();
     // What was written fits again, whatever the limit for edits is now.
     let batch = Batch::open(&files, u64::MAX - 1)?;
-    let (mut restored, mut deleted, mut changes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut restored, mut deleted, mut intents) = (Vec::new(), Vec::new(), Vec::new());
     for (slot, step) in batch.slots().iter().zip(record.steps) {
         let name = slot.path().name();
         refuse_changed(&name, slot.current(), &step.left)?;
-        changes.push(match step.was {
-            Was::Content(bytes) => {
+        intents.push(match step.was {
+            Was::File(image) => {
                 restored.push(name);
-                Change::Write(bytes)
+                Intent::restore(image)
             }
             _ => {
                 deleted.push(name);
-                Change::Delete
+                Intent::delete()
             }
         });
     }
-    let undo = pen.commit(ctx, batch, changes)?;
+    let undo = pen.commit(ctx, batch, intents)?;
     Ok(Output { restored, deleted, undo })
 }
 
 /// Gives a moved thing its old name, then puts back what it had replaced.
-fn move_back(pen: &Pen, ctx: &Ctx, record: Record) -> Result<Output, Fault> {
+fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<Output, Fault> {
     let (there, back) = (ctx.path(0)?, ctx.path(1)?);
     let mut steps = record.steps.into_iter();
     let moved = steps.next().ok_or_else(|| Fault::internal("a record without steps"))?;
@@ -157,11 +157,13 @@ fn move_back(pen: &Pen, ctx: &Ctx, record: Record) -> Result<Output, Fault> {
         // Undoing this would mean to overwrite once more, which a person should ask for.
         _ => None,
     };
-    let undo = pen.keeping(ctx, own, || there.rename_to(back, false, pen.durability))?;
+    let kept = own.is_some_and(|record| pen.undo.keep(ctx.call, record));
+    let undo = pen.settle(ctx, kept, there.rename_to(back, false, pen.durability))?;
     let mut restored = vec![back.name()];
-    if let Some(Step { was: Was::Content(bytes), .. }) = replaced {
+    if let Some(Step { was: Was::File(image), .. }) = replaced {
         let batch = Batch::open(&[ctx.path(2)?], u64::MAX - 1)?;
-        batch.commit(vec![Change::Write(bytes)], pen.durability)?;
+        let again = Change::Create { bytes: image.bytes.into_owned(), mode: image.mode };
+        batch.commit(vec![again], pen.durability)?;
         restored.push(there.name());
     }
     Ok(Output { restored, deleted: Vec::new(), undo })

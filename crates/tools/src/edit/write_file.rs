@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
     Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
-    security::{Access, Batch, Change, RawPath},
+    security::{Access, Batch, RawPath},
 };
 
 use super::{
     diff,
-    pen::{Pen, Written, check_revision, missing},
+    pen::{Intent, Pen, Written, check_revision, missing},
 };
 use crate::text::{Encoding, Lines, Newline, TextFile, revision};
 
@@ -104,16 +104,16 @@ fn write(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
     let name = path.name();
     let batch = Batch::open(&[path], pen.max_file)?;
     let current = batch.slots()[0].current();
-    let (planned, was) = match current {
+    let planned = match current {
         None if args.revision.is_some() => return Err(missing(&name)),
-        None => (Planned::new_file(args.content), String::new()),
+        None => Planned::new_file(args.content),
         Some(_) if args.create_only => {
             return Err(Fault::conflict(format!("already exists: {name}"))
                 .hint("choose another name, or leave create_only out to replace the file"));
         }
         Some(current) => {
-            let was = check_revision(&name, current, args.revision.as_deref())?;
-            (Planned::replacement(&name, current, args.content), was)
+            check_revision(&name, current, args.revision.as_deref())?;
+            Planned::replacement(&name, current, args.content)
         }
     };
     let action = match current {
@@ -131,14 +131,15 @@ fn write(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
     }
     let Planned { bytes, encoding, diff, .. } = planned;
     let size = bytes.len();
-    let revision = if args.dry_run { was } else { revision(&bytes) };
+    // A dry run leaves the file at the revision it has.
+    let revision = if args.dry_run { current.map(revision).unwrap_or_default() } else { revision(&bytes) };
     let mut written = Written { path: name, diff, revision, dry_run: args.dry_run, undo: None };
     if action == Action::Unchanged {
         written.diff.clear();
         let _ = write!(text, "Revision: {}.", written.revision);
     } else {
         if !args.dry_run {
-            written.undo = pen.commit(ctx, batch, vec![Change::Write(bytes)])?;
+            written.undo = pen.commit(ctx, batch, vec![Intent::write(bytes, &written.revision)])?;
         }
         text.push_str(&written.closing());
     }

@@ -58,7 +58,12 @@ fn unknown_arguments_are_refused_by_name() {
         let args = RawValue::from_string(r#"{"no_such_argument":1}"#.into()).expect("JSON");
         let call = Call::new(SessionId::new("test"), info.name.clone(), args);
         let fault = set.prepare(&call).expect_err("refused");
-        assert!(fault.message.contains("unknown argument `no_such_argument`"), "{}: {}", info.name, fault.message);
+        assert!(
+            fault.message.contains("unknown argument `no_such_argument`"),
+            "{}: {}",
+            info.name,
+            fault.message
+        );
     }
 }
 
@@ -83,7 +88,9 @@ fn writers_declare_a_write_and_readers_none() {
 fn the_whole_list_costs_a_client_little() {
     let bytes: usize = infos()
         .iter()
-        .map(|info| info.description.len() + info.input_schema.to_string().len() + info.title.len() + info.name.len())
+        .map(|info| {
+            info.description.len() + info.input_schema.to_string().len() + info.title.len() + info.name.len()
+        })
         .sum();
     assert!(bytes < 32 * 1024, "names, descriptions and input schemas take {bytes} bytes");
 }
@@ -92,6 +99,11 @@ fn the_whole_list_costs_a_client_little() {
 fn primary_arguments_exist() {
     for info in infos() {
         let known = info.input_schema["properties"].as_object().expect("properties");
-        assert!(info.primary.is_empty() || known.contains_key(&info.primary), "{}: {}", info.name, info.primary);
+        assert!(
+            info.primary.is_empty() || known.contains_key(&info.primary),
+            "{}: {}",
+            info.name,
+            info.primary
+        );
     }
 }

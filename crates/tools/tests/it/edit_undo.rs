@@ -1,5 +1,7 @@
 //! Undo: of every kind of change, after a restart, twice, and not over somebody's newer work.
 
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::{Value, json};
 use tectum_core::FaultKind;
 
@@ -35,6 +37,49 @@ async fn a_new_file_goes_and_a_deleted_one_comes_back() {
     assert_eq!(desk.get("sub/a.txt"), None);
     desk.works("undo_edit", undo(&deleted)).await;
     assert_eq!(desk.get("sub/a.txt").unwrap(), b"x");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_comes_back_has_its_mode() {
+    let desk = Desk::new();
+    let mode = |name: &str| desk.path(name).metadata().unwrap().permissions().mode() & 0o7777;
+    for bits in [0o751, 0o600, 0o777, 0o444] {
+        desk.put("a.sh", "a");
+        desk.put("b.sh", "b");
+        set_mode(&desk, "a.sh", bits);
+        let (_, deleted) = desk.works("delete_file", json!({ "path": "a.sh" })).await;
+        call(&desk.restarted(), "undo_edit", undo(&deleted)).await.unwrap();
+        assert_eq!((mode("a.sh"), desk.get("a.sh").unwrap()), (bits, b"a".to_vec()));
+        // The same for what a move replaced.
+        let replacing = json!({ "source": "b.sh", "destination": "a.sh", "overwrite": true });
+        let (_, moved) = desk.works("move_file", replacing).await;
+        desk.works("undo_edit", undo(&moved)).await;
+        assert_eq!((mode("a.sh"), desk.get("a.sh").unwrap()), (bits, b"a".to_vec()));
+        // A mode that was changed since stays as it was changed.
+        let (_, edited) = desk.works("write_file", json!({ "path": "a.sh", "content": "x" })).await;
+        set_mode(&desk, "a.sh", 0o640);
+        desk.works("undo_edit", undo(&edited)).await;
+        assert_eq!(mode("a.sh"), 0o640);
+        desk.works("delete_file", json!({ "path": "a.sh" })).await;
+    }
+}
+
+fn set_mode(desk: &Desk, name: &str, bits: u32) {
+    std::fs::set_permissions(desk.path(name), std::fs::Permissions::from_mode(bits)).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_processes_undo_each_others_changes() {
+    let desk = Desk::new();
+    let other = desk.restarted();
+    desk.put("a.txt", "one\n");
+    let (_, first) = desk.works("write_file", json!({ "path": "a.txt", "content": "two\n" })).await;
+    let second = json!({ "path": "a.txt", "content": "three\n" });
+    let (_, second) = call(&other, "write_file", second).await.unwrap();
+    desk.works("undo_edit", undo(&second)).await;
+    assert_eq!(desk.get("a.txt").unwrap(), b"two\n");
+    call(&other, "undo_edit", undo(&first)).await.unwrap();
+    assert_eq!(desk.get("a.txt").unwrap(), b"one\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,223 @@
+//! Undo records on disk: every process appends to a file of its own, and reads everybody's.
+//!
+//! Keeping a record is one `write`. A file that is full is followed by a new one, and only
+//! then do the oldest go. These are our own files in our own state directory; no name in them
+//! comes from an agent.
+
+use std::{
+    cmp::Reverse,
+    collections::VecDeque,
+    fs, io,
+    io::Write,
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use tectum_core::CallId;
+
+use super::{
+    undo::{MOST_RECORDS, Record},
+    undo_frame::{self, Frame},
+};
+
+/// How much is kept: enough for days of work, little beside the project itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// A segment is full at this size; a larger record has one for itself.
+    pub(super) segment: u64,
+    /// Bytes of all segments together.
+    pub(super) bytes: u64,
+    /// Segments of all processes together.
+    pub(super) segments: usize,
+}
+
+const BOUNDS: Bounds = Bounds { segment: 16 * 1024 * 1024, bytes: 256 * 1024 * 1024, segments: 64 };
+
+/// The segments of one project.
+#[derive(Debug)]
+pub(super) struct UndoLog {
+    directory: PathBuf,
+    bounds: Bounds,
+    own: Mutex<Own>,
+}
+
+/// What this process writes and wrote.
+#[derive(Debug, Default)]
+struct Own {
+    open: Option<Segment>,
+    /// Where its newest records are, the newest last.
+    index: VecDeque<(CallId, PathBuf, u64)>,
+}
+
+#[derive(Debug)]
+struct Segment {
+    path: PathBuf,
+    file: fs::File,
+    length: u64,
+}
+
+impl UndoLog {
+    /// Nothing is made before there is something to keep.
+    pub(super) fn new(directory: PathBuf) -> Self {
+        Self::bounded(directory, BOUNDS)
+    }
+
+    pub(super) fn bounded(directory: PathBuf, bounds: Bounds) -> Self {
+        Self { directory, bounds, own: Mutex::default() }
+    }
+
+    /// Appends a record. One with the same call counts instead of the earlier one.
+    pub(super) fn keep(&self, call: CallId, record: &Record<'_>) -> io::Result<()> {
+        if record.size() > self.bounds.bytes {
+            return Err(io::Error::other("it is larger than all that is kept"));
+        }
+        let frame = undo_frame::encode(call, record)?;
+        let mut own = self.own.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let segment = self.segment(&mut own, frame.len() as u64)?;
+        if let Err(error) = segment.file.write_all(&frame) {
+            // Half a frame would hide the ones after it.
+            if segment.file.set_len(segment.length).is_err() {
+                own.open = None;
+            }
+            return Err(error);
+        }
+        let place = (call, segment.path.clone(), segment.length);
+        segment.length += frame.len() as u64;
+        own.index.push_back(place);
+        if own.index.len() > MOST_RECORDS {
+            own.index.pop_front();
+        }
+        Ok(())
+    }
+
+    /// The newest record of a call, whoever kept it.
+    pub(super) fn find(&self, call: CallId) -> io::Result<Option<Record<'static>>> {
+        let known = {
+            let own = self.own.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            own.index.iter().rev().find(|(other, ..)| *other == call).cloned()
+        };
+        if let Some((_, path, start)) = known
+            && let Some((file, size)) = open(&path)?
+        {
+            let frame = Frame::at(&file, size, start)?.filter(|frame| frame.call == call);
+            return frame.map_or(Ok(None), |frame| frame.read(&file));
+        }
+        for segment in segments(&self.directory)? {
+            match newest(&segment.path, call) {
+                Ok(Some(record)) => return Ok(Some(record)),
+                Ok(None) => {}
+                // What one file lacks, another may have.
+                Err(error) => {
+                    tracing::warn!(path = %segment.path.display(), %error, "an undo segment is broken")
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The segment that takes a frame of this size: the open one, or a new one.
+    fn segment<'o>(&self, own: &'o mut Own, size: u64) -> io::Result<&'o mut Segment> {
+        let fits = |segment: &Segment| {
+            let room = segment.length == 0 || segment.length + size <= self.bounds.segment;
+            // Another process may have let ours go, if it had been silent for long.
+            room && segment.file.metadata().is_ok_and(|about| about.nlink() > 0)
+        };
+        if !own.open.as_ref().is_some_and(fits) {
+            own.open = None;
+            self.make_room(size)?;
+            own.open = Some(Segment::begin(&self.directory)?);
+        }
+        own.open.as_mut().ok_or_else(|| io::Error::other("no segment"))
+    }
+
+    /// Makes the directory, and lets the oldest segments go so that one more fits.
+    #[expect(clippy::disallowed_methods, reason = "our own state, never an agent's path")]
+    fn make_room(&self, size: u64) -> io::Result<()> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        let mut bytes = self.bounds.segment.max(size);
+        for (index, segment) in segments(&self.directory)?.iter().enumerate() {
+            bytes += segment.size;
+            if index + 1 >= self.bounds.segments || bytes > self.bounds.bytes {
+                let _ = fs::remove_file(&segment.path);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Segment {
+    #[expect(clippy::disallowed_methods, reason = "our own state, never an agent's path")]
+    fn begin(directory: &Path) -> io::Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        let path = directory.join(format!("{time:013}-{}-{number:06}.log", std::process::id()));
+        let file = fs::OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
+        Ok(Self { path, file, length: 0 })
+    }
+}
+
+/// A segment somebody wrote.
+#[derive(Debug)]
+struct Standing {
+    path: PathBuf,
+    size: u64,
+}
+
+/// All segments, the one written last first.
+#[expect(clippy::disallowed_methods, reason = "our own state, never an agent's path")]
+fn segments(directory: &Path) -> io::Result<Vec<Standing>> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut found = Vec::new();
+    for entry in entries.flatten() {
+        // It may be gone again: other processes let the oldest go as well.
+        if let Ok(about) = entry.metadata()
+            && about.is_file()
+            && let Ok(written) = about.modified()
+        {
+            found.push((written, Standing { path: entry.path(), size: about.len() }));
+        }
+    }
+    // Two segments of one process may have the same stamp; their names know their order.
+    found.sort_by_cached_key(|(written, segment)| Reverse((*written, segment.path.clone())));
+    Ok(found.into_iter().map(|(_, segment)| segment).collect())
+}
+
+/// The newest record of a call in one segment.
+fn newest(path: &Path, call: CallId) -> io::Result<Option<Record<'static>>> {
+    let Some((file, size)) = open(path)? else { return Ok(None) };
+    let mut found = None;
+    let mut next = Frame::at(&file, size, 0)?;
+    while let Some(frame) = next {
+        if frame.call == call {
+            found = Some(frame);
+        }
+        next = Frame::at(&file, size, frame.end())?;
+    }
+    found.map_or(Ok(None), |frame| frame.read(&file))
+}
+
+/// A segment to be read, with its size now; `None` when it was let go.
+#[expect(clippy::disallowed_methods, reason = "our own state, never an agent's path")]
+fn open(path: &Path) -> io::Result<Option<(fs::File, u64)>> {
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let size = file.metadata()?.len();
+    Ok(Some((file, size)))
+}
+
+#[cfg(test)]
+#[path = "undo_log_tests.rs"]
+mod tests;
