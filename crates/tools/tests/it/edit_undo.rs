@@ -65,7 +65,7 @@ async fn a_file_that_comes_back_has_its_mode() {
 }
 
 fn set_mode(desk: &Desk, name: &str, bits: u32) {
-    std::fs::set_permissions(desk.path(name), std::fs::Permissions::from_mode(bits)).unwrap();
+    std::fs::set_permissions(desk.path(name), std::fs::Permissions::from_mode(bits)).expect("set");
 }
 
 #[tokio::test(flavor = "multi_thread")]
