@@ -51,7 +51,7 @@ pub(crate) struct Shared {
     /// Use this file instead of the directory's tectum.toml
     #[arg(short, long, value_name = "FILE", global = true)]
     config: Option<PathBuf>,
-    /// Print JSON; errors become one JSON line on standard error
+    /// Print JSON: what came of a call on standard output, anything else that fails as one line on standard error
     #[arg(long, global = true)]
     json: bool,
     /// When to colour; auto is on a terminal without NO_COLOR

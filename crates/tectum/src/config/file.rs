@@ -145,6 +145,10 @@ impl Reading<'_> {
             let outside = items.iter().filter(|item| !inside(&item.text, self.base.directory));
             self.problems.extend(outside.map(|item| beyond_the_project(key, item)));
         }
+        if self.file.owner == Owner::Project && keys::loosens(key, &value) {
+            self.problems.push(loosening(origin, key));
+            return;
+        }
         let setting = Setting::new(key, value, origin.clone());
         // Two names for one thing: only lists may be given by both.
         let other = self.written.insert(setting.key.path(), key);
@@ -172,6 +176,14 @@ fn not_the_projects(place: Origin, key: &Key) -> Problem {
     let why = "is not taken from a project's file, because a repository must not open a listener";
     Problem::new(place, format!("`{}` {why}", key.path())).hint(format!(
         "put it in ~/.config/tectum/tectum.toml, in {} or in a file named with --config",
+        key.variable()
+    ))
+}
+
+fn loosening(place: Origin, key: &Key) -> Problem {
+    let why = "would loosen what protects you, and a project's file may only tighten it";
+    Problem::new(place, format!("`{}` {why}", key.path())).hint(format!(
+        "leave it out, or put it in ~/.config/tectum/tectum.toml, in {} or in a file named with --config",
         key.variable()
     ))
 }
@@ -280,6 +292,21 @@ mod tests {
     }
 
     #[test]
+    fn a_project_can_tighten_and_not_loosen() {
+        for (loose, tight) in [
+            ("[permissions]\ndefault = \"allow\"", "[permissions]\ndefault = \"deny\""),
+            ("[workspace]\nsymlinks = \"inside\"", "[workspace]\nsymlinks = \"never\""),
+            ("[workspace]\nbreak_hard_links = true", "[workspace]\nbreak_hard_links = false"),
+            ("[workspace]\ntracked_opens = \"directory\"", "[workspace]\ntracked_opens = \"file\""),
+            ("[mcp]\nallow_symlinks = true", "[mcp]\nallow_symlinks = false"),
+        ] {
+            assert!(problems(Owner::Operator, loose).is_empty(), "{loose}");
+            assert!(problems(Owner::Project, loose)[0].contains("would loosen"), "{loose}");
+            assert!(problems(Owner::Project, tight).is_empty(), "{tight}");
+        }
+    }
+
+    #[test]
     fn a_project_cannot_reach_out_of_itself() {
         for reach in [
             "roots = [\".\", \"/etc\"]",
@@ -304,7 +331,7 @@ mod tests {
     #[test]
     fn two_names_for_one_thing_are_a_contradiction() {
         check(
-            "[mcp]\nallow_symlinks = false\n[workspace]\nsymlinks = \"inside\"\n",
+            "[mcp]\nallow_symlinks = false\n[workspace]\nsymlinks = \"never\"\n",
             &[
                 "tectum.toml:4:12: `mcp.allow_symlinks` and `workspace.symlinks` say the same thing (keep `workspace.symlinks`)",
             ],

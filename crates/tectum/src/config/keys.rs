@@ -120,6 +120,18 @@ pub static VERSION: Key = Key {
 /// The keys that say what can be reached.
 pub const REACH: &[&str] = &["roots", "tracked"];
 
+/// True for a value that protects less than another one would. A repository's own file may not
+/// choose it, since whoever wrote it is not whom it protects.
+pub fn loosens(key: &Key, value: &Value) -> bool {
+    match (key.path().as_str(), value) {
+        ("permissions.default", Value::Word(word)) => word == "allow",
+        ("workspace.symlinks", Value::Word(word)) => word == "inside",
+        ("workspace.tracked_opens", Value::Word(word)) => word == "directory",
+        ("workspace.break_hard_links" | "mcp.allow_symlinks", Value::Flag(yes)) => *yes,
+        _ => false,
+    }
+}
+
 /// `workspace.roots`
 pub static ROOTS: Key = Key {
     section: "workspace",
