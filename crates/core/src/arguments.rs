@@ -15,9 +15,47 @@ const MOST_MISTAKES: usize = 12;
 /// Parses the arguments of `tool`.
 pub fn parse<T: DeserializeOwned>(tool: &str, raw: &RawValue, schema: &Value) -> Result<T, Fault> {
     let mut json = serde_json::Deserializer::from_str(raw.get());
-    match serde_path_to_error::deserialize(&mut json) {
-        Ok(args) => Ok(args),
-        Err(error) => Err(explain(tool, raw, schema, &error.to_string())),
+    let error = match serde_path_to_error::deserialize(&mut json) {
+        Ok(args) => return Ok(args),
+        Err(error) => error,
+    };
+    // Some models write every number with a point; JSON knows no difference.
+    if let Ok(mut given) = serde_json::from_str::<Value>(raw.get())
+        && write_whole(&mut given)
+        && let Ok(args) = serde_json::from_value(given)
+    {
+        return Ok(args);
+    }
+    let said = error.inner().to_string();
+    // Where in the text it stopped helps nobody who wrote no text.
+    let said = said.rfind(" at line ").map_or(said.as_str(), |end| &said[..end]);
+    let parser = match error.path().to_string().as_str() {
+        "." => said.to_owned(),
+        field if said.starts_with("invalid type: floating point") && !said.ends_with("string") => {
+            format!("`{field}` must be a whole number, and none so large")
+        }
+        field => format!("`{field}`: {said}"),
+    };
+    Err(explain(tool, raw, schema, &parser))
+}
+
+/// Writes each number like `1.0` as `1`; true when there was one.
+fn write_whole(value: &mut Value) -> bool {
+    /// Up to here every whole number has its own floating-point form.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let Some(float) = number.as_f64().filter(|f| f.fract() == 0.0 && f.abs() < EXACT) else {
+                return false;
+            };
+            #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
+            let whole = float as i64;
+            *value = whole.into();
+            true
+        }
+        Value::Array(items) => items.iter_mut().fold(false, |any, item| write_whole(item) | any),
+        Value::Object(map) => map.values_mut().fold(false, |any, item| write_whole(item) | any),
+        _ => false,
     }
 }
 
@@ -75,26 +113,60 @@ fn describe(
             mistakes.push(format!("missing argument `{name}`{parent}"));
         }
         ValidationErrorKind::Type { kind } => {
-            let expected = match kind {
-                TypeKind::Single(one) => one.to_string(),
-                TypeKind::Multiple(many) => {
-                    many.iter().map(|one| one.to_string()).collect::<Vec<_>>().join(" or ")
-                }
+            let expected: Vec<String> = match kind {
+                TypeKind::Single(one) => vec![one.to_string()],
+                TypeKind::Multiple(many) => many.iter().map(|one| one.to_string()).collect(),
             };
+            let fraction = error.instance().is_number() && expected.iter().any(|name| name == "integer");
+            let expected = if fraction { "a whole number".to_owned() } else { expected.join(" or ") };
             mistakes.push(format!("{field} must be {expected}, got {}", shown(error.instance())));
         }
-        ValidationErrorKind::Enum { options } => {
-            mistakes.push(format!("{field} must be one of {options}, got {}", shown(error.instance())));
-        }
-        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
-            mistakes.push(format!("{field} does not fit, got {}", shown(error.instance())));
+        ValidationErrorKind::Enum { .. }
+        | ValidationErrorKind::Constant { .. }
+        | ValidationErrorKind::AnyOf { .. }
+        | ValidationErrorKind::OneOfNotValid { .. } => {
+            let got = error.instance();
+            mistakes.push(match choices(schema, schema_at(schema, given, &place)) {
+                Some(known) => {
+                    let text = got.as_str().map(str::to_lowercase).unwrap_or_default();
+                    let near = nearest(&text, known.iter().map(String::as_str));
+                    let advice = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                    let got = if got.is_string() { short(got) } else { shown(got) };
+                    format!("{field} must be one of {}, got {got}{advice}", known.join(", "))
+                }
+                None => format!("{field} does not fit, got {}", shown(got)),
+            });
         }
         _ => mistakes.push(format!("{field}: {error}")),
     }
 }
 
-/// The names a schema knows at a place of the instance (only as deep as our tools nest).
+/// The names a schema knows at a place of the instance.
 fn properties_at(schema: &Value, given: &Value, place: &str) -> Vec<String> {
+    let at = schema_at(schema, given, place);
+    at["properties"].as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default()
+}
+
+/// The values a schema lists, if it does nothing but list values.
+fn choices(schema: &Value, at: &Value) -> Option<Vec<String>> {
+    let at = resolve(schema, at);
+    let spelled = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    if let Some(only) = at.get("const") {
+        return Some(vec![spelled(only)]);
+    }
+    if let Some(values) = at["enum"].as_array() {
+        return Some(values.iter().map(spelled).collect());
+    }
+    if at["type"] == "null" {
+        return Some(Vec::new());
+    }
+    let kinds = at["oneOf"].as_array().or(at["anyOf"].as_array())?;
+    let all: Option<Vec<_>> = kinds.iter().map(|kind| choices(schema, kind)).collect();
+    all.map(|all| all.concat()).filter(|all| !all.is_empty())
+}
+
+/// What a schema says about a place of the instance (only as deep as our tools nest).
+fn schema_at<'s>(schema: &'s Value, given: &Value, place: &str) -> &'s Value {
     let mut at = schema;
     let mut value = given;
     for part in place.split('/').filter(|part| !part.is_empty()) {
@@ -104,7 +176,7 @@ fn properties_at(schema: &Value, given: &Value, place: &str) -> Vec<String> {
             if value.is_array() { value.get(part.parse::<usize>().unwrap_or(0)) } else { value.get(part) }
                 .unwrap_or(&Value::Null);
     }
-    at["properties"].as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default()
+    at
 }
 
 fn resolve<'s>(schema: &'s Value, at: &'s Value) -> &'s Value {
@@ -139,6 +211,15 @@ fn shown(value: &Value) -> String {
     if text.chars().count() <= 40 { format!("{kind} {text}") } else { kind.to_owned() }
 }
 
+/// A text in an error message, cut where it grows long.
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
 /// One line saying what a tool takes: `path, start_line, [end_line]`.
 pub fn signature(schema: &Value) -> String {
     let required: Vec<&str> =
@@ -165,6 +246,17 @@ mod tests {
         path: String,
         start_line: Option<u64>,
         edits: Vec<Edit>,
+        case: Option<Case>,
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Case {
+        /// As it stands.
+        Sensitive,
+        /// Either way.
+        Insensitive,
+        Smart,
     }
 
     #[derive(Debug, Deserialize, JsonSchema)]
@@ -174,16 +266,21 @@ mod tests {
         old: String,
     }
 
-    fn check(json: &str, expect: &[&str]) {
+    fn parsed(json: &str) -> Result<Args, Fault> {
         let schema = schemars::generate::SchemaSettings::draft2020_12()
             .into_generator()
             .into_root_schema_for::<Args>();
         let raw = RawValue::from_string(json.into()).expect("JSON");
-        let fault = parse::<Args>("edit", &raw, schema.as_value()).expect_err("refused");
+        parse("edit", &raw, schema.as_value())
+    }
+
+    fn check(json: &str, expect: &[&str]) {
+        let fault = parsed(json).expect_err("refused");
+        assert!(!fault.message.contains("column"), "{}", fault.message);
         for part in expect {
             assert!(fault.message.contains(part), "`{part}` not in `{}`", fault.message);
         }
-        assert_eq!(fault.hint.as_deref(), Some("edit takes: path, [start_line], edits"));
+        assert_eq!(fault.hint.as_deref(), Some("edit takes: path, [start_line], edits, [case]"));
     }
 
     #[test]
@@ -199,6 +296,23 @@ mod tests {
                 "missing argument `old` in `edits.0`",
             ],
         );
+    }
+
+    #[test]
+    fn a_choice_is_told_with_all_its_values() {
+        let all = "`case` must be one of ";
+        check(r#"{"path":"a","edits":[],"case":"Foo"}"#, &[all, "sensitive", "smart", r#", got "Foo""#]);
+        check(r#"{"path":"a","edits":[],"case":"Smrt"}"#, &[all, "; did you mean `smart`?"]);
+    }
+
+    #[test]
+    fn a_whole_number_may_be_written_with_a_point() {
+        let args = parsed(r#"{"path":"a","edits":[],"start_line":3.0}"#).expect("fits");
+        assert_eq!(args.start_line, Some(3));
+        for number in ["1.5", "1e30"] {
+            let json = format!(r#"{{"path":"a","edits":[],"start_line":{number}}}"#);
+            check(&json, &["`start_line` must be a whole number"]);
+        }
     }
 
     #[test]

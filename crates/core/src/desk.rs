@@ -103,15 +103,20 @@ impl Desk {
 }
 
 fn nobody_to_ask(question: &Question) -> Fault {
-    let rule = match question.subject.as_str() {
+    let allow = match question.subject.as_str() {
         "" => question.tool.to_string(),
         subject => format!("{}({subject})", question.tool),
+    };
+    // An ask rule beats every allow rule, so only a default gives way to one.
+    let hint = match question.rule.strip_prefix("ask rule ") {
+        Some(rule) => format!("a person can remove the ask rule {rule}, or narrow its pattern"),
+        None => format!("a person can allow it in tectum.toml: [permissions] allow = [\"{allow}\"]"),
     };
     Fault::new(
         FaultKind::Permission,
         format!("{} needs approval ({}) and nobody is there to give it", question.tool, question.rule),
     )
-    .hint(format!("a person can allow it in tectum.toml: [permissions] allow = [\"{rule}\"]"))
+    .hint(hint)
 }
 
 #[cfg(test)]
@@ -126,6 +131,15 @@ mod tests {
             args: "{}".into(),
             rule: "default".into(),
         }
+    }
+
+    #[tokio::test]
+    async fn an_ask_rule_is_named_since_no_allow_rule_beats_it() {
+        let rule = "ask rule `shell(*)` (tectum.toml:3)".to_owned();
+        let fault = Desk::default().ask(Question { rule, ..question() }).await.expect_err("refused");
+        let hint = fault.hint.expect("hint");
+        assert!(hint.contains("remove the ask rule `shell(*)` (tectum.toml:3), or narrow"), "{hint}");
+        assert!(!hint.contains("allow ="), "{hint}");
     }
 
     #[tokio::test]

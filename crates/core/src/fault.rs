@@ -3,7 +3,7 @@
 use std::{error::Error, fmt};
 
 use serde::Serialize;
-use tectum_security::{Denied, PathError};
+use tectum_security::{Denied, PathError, Reason, deny};
 
 /// What sort of failure it was. Each edge translates a kind once: into an MCP result, an HTTP
 /// status, an exit code.
@@ -114,16 +114,37 @@ impl Error for Fault {
 impl From<Denied> for Fault {
     fn from(denied: Denied) -> Self {
         let hint = match &denied.reason {
-            tectum_security::Reason::HardLinked => {
+            Reason::HardLinked => {
                 "copy the file to a new name and edit the copy, or set `workspace.break_hard_links = true`"
             }
-            tectum_security::Reason::Protected { .. } | tectum_security::Reason::ReadOnly { .. } => {
+            Reason::Protected { rule } | Reason::ReadOnly { rule } if built_in(rule) => {
+                "this name is always protected; use another file"
+            }
+            Reason::Protected { .. } | Reason::ReadOnly { .. } => {
                 "choose another file; a person can change the rule in tectum.toml"
             }
+            Reason::Ruled { .. } => {
+                "leave that name where it is, or act on the others one by one; \
+                 a person can change the rule in tectum.toml"
+            }
+            Reason::Empty => "name a file or a directory; `.` is the first allowed directory",
+            Reason::ControlCharacter => {
+                "write the path without line breaks, tabs and other control characters"
+            }
+            Reason::TooLong { .. } => "use shorter names or fewer directories",
+            Reason::Loop => "the links lead back to each other; name the file itself",
+            Reason::Dangling => "name the file that the link should lead to, or delete the link first",
+            Reason::Slash => "for a file, write the path without the slash at its end",
+            Reason::Unstable => "another program is changing these directories; try again in a moment",
             _ => "use a path inside one of the allowed directories; relative paths start at the first",
         };
         Self::new(FaultKind::Permission, denied.to_string()).hint(hint)
     }
+}
+
+/// True for a protection that no configuration file holds.
+fn built_in(rule: &str) -> bool {
+    [deny::ALWAYS, deny::SECRETS, deny::READ_ONLY].iter().any(|list| list.contains(&rule))
 }
 
 impl From<PathError> for Fault {
@@ -142,6 +163,10 @@ impl From<PathError> for Fault {
             PathError::NotEmpty(_) => {
                 Self::conflict(message).hint("pass recursive=true to delete all it holds")
             }
+            PathError::IntoItself { .. } => {
+                Self::invalid(message).hint("choose a destination outside the directory")
+            }
+            PathError::OverFile { .. } => Self::conflict(message).hint("choose a name that is free"),
             PathError::TooLarge { .. } => Self::new(FaultKind::TooLarge, message),
             PathError::Changed(_) => Self::conflict(message).hint("read it again and repeat the edit"),
             PathError::Busy(_) => Self::new(FaultKind::Timeout, message).hint("try again in a moment"),
@@ -156,5 +181,34 @@ impl From<PathError> for Fault {
                 Self { kind, message, hint: None, source: Some(source.into()) }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tectum_security::{Layer, RawPath};
+
+    use super::*;
+
+    fn check(reason: Reason, expect: &str) {
+        let denied = Denied { layer: Layer::Validate, reason, path: RawPath::new("x"), bases: Vec::new() };
+        let hint = Fault::from(denied).hint.expect("a hint");
+        assert!(hint.contains(expect), "`{expect}` is not in `{hint}`");
+    }
+
+    #[test]
+    fn the_advice_fits_the_reason() {
+        for rule in [".env*", "*.pem", "config.toml", "*_history.toml", ".tectum", ".tectum-*"] {
+            check(Reason::Protected { rule: rule.into() }, "always protected; use another file");
+        }
+        check(Reason::ReadOnly { rule: ".git".into() }, "always protected");
+        check(Reason::Protected { rule: "vault/**".into() }, "a person can change the rule");
+        check(Reason::Ruled { rule: "deny rule `x`".into() }, "a person can change the rule");
+        check(Reason::ControlCharacter, "without line breaks");
+        check(Reason::TooLong { limit: 9 }, "shorter names");
+        check(Reason::Loop, "name the file itself");
+        check(Reason::Dangling, "the link should lead to");
+        check(Reason::Empty, "name a file");
+        check(Reason::Outside, "inside one of the allowed directories");
     }
 }

@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
-use tectum_security::{Access, Allowlist, Denied, RawPath, SafePath};
+use tectum_security::{Access, Allowlist, Denied, Hide, Kind, RawPath, SafePath};
 
 use crate::{Call, Fault, FaultKind, Grants, Judgement, Prepared, Question, Rules, Subject};
 
 /// The rules and the reach of this house at one moment.
 #[derive(Debug)]
 pub struct Gate {
-    rules: Rules,
+    rules: Arc<Rules>,
     allowlist: Arc<Allowlist>,
 }
+
+/// How many denials of one call are told before the rest is only counted.
+const MOST_DENIALS: usize = 8;
 
 /// What the gate decided.
 #[derive(Debug)]
@@ -38,7 +41,7 @@ pub struct Step {
 impl Gate {
     /// A gate.
     pub fn new(rules: Rules, allowlist: Arc<Allowlist>) -> Self {
-        Self { rules, allowlist }
+        Self { rules: Arc::new(rules), allowlist }
     }
 
     /// What may be reached.
@@ -52,14 +55,18 @@ impl Gate {
         let subjects = self.subjects(prepared);
         let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.world);
         if judgement == Judgement::Deny {
-            return Verdict::Deny(refused(call, &why));
+            return Verdict::Deny(together(self.ruled_out(call, prepared, &subjects, &why)));
         }
         let mut paths = Vec::with_capacity(prepared.wants.paths.len());
+        let mut denials = Vec::new();
         for (raw, access) in &prepared.wants.paths {
             match self.open(raw, *access) {
                 Ok(path) => paths.push(path),
-                Err(denied) => return Verdict::Deny(denied.into()),
+                Err(denied) => denials.push(denied.into()),
             }
+        }
+        if !denials.is_empty() {
+            return Verdict::Deny(together(denials));
         }
         let aliases: Vec<String> =
             paths.iter().map(SafePath::name).filter(|name| !subjects.contains(name)).collect();
@@ -69,7 +76,7 @@ impl Gate {
             let again = self.rules.judge(&call.tool, &aliases, prepared.world);
             if again.0 > judgement { again } else { (judgement, why) }
         };
-        let grants = Grants::new(paths);
+        let grants = Grants::new(self.hiding(call, judgement, paths));
         match judgement {
             Judgement::Allow => Verdict::Allow(grants),
             Judgement::Ask => Verdict::Ask(question(call, &subjects, why), grants),
@@ -84,10 +91,12 @@ impl Gate {
         let mut steps =
             vec![Step { station: "permission".into(), finding: why, passed: judgement != Judgement::Deny }];
         let mut strictest = judgement;
+        let mut below = false;
         for (raw, access) in &prepared.wants.paths {
             match self.open(raw, *access) {
                 Ok(path) => {
                     let name = path.name();
+                    below |= path.kind() == Some(Kind::Directory);
                     for (layer, finding) in [
                         (
                             "layer 1 allowlist",
@@ -115,7 +124,46 @@ impl Gate {
                 }
             }
         }
+        if below && strictest != Judgement::Deny && self.rules.pick(&call.tool) {
+            steps.push(Step {
+                station: "permission below".into(),
+                finding: "names below that a rule denies or asks for are left out, and a directory \
+                          that holds one is neither moved nor removed"
+                    .into(),
+                passed: true,
+            });
+        }
         (strictest, steps)
+    }
+
+    /// A directory's grant does not reach the names in it that a rule judges more strictly
+    /// than it judged the call.
+    fn hiding(&self, call: &Call, judged: Judgement, paths: Vec<SafePath>) -> Vec<SafePath> {
+        if !self.rules.pick(&call.tool) {
+            return paths;
+        }
+        let (rules, tool) = (self.rules.clone(), call.tool.clone());
+        let hide = Hide::new(move |name| rules.hide(&tool, name, judged));
+        paths.into_iter().map(|path| path.hiding(hide.clone())).collect()
+    }
+
+    /// Everything that stands against a call the rules deny, judged by its words alone.
+    fn ruled_out(&self, call: &Call, prepared: &Prepared, subjects: &[String], why: &str) -> Vec<Fault> {
+        let mut denials = Vec::new();
+        if subjects.len() > 1 && !self.rules.ban(&call.tool) {
+            for subject in subjects {
+                let one = self.rules.judge(&call.tool, std::slice::from_ref(subject), prepared.world);
+                if let (Judgement::Deny, why) = one {
+                    denials.push(refused(call, &format!("{subject}: {why}")));
+                }
+            }
+        }
+        if denials.is_empty() {
+            denials.push(refused(call, why));
+        }
+        let admit = |(raw, access): &(RawPath, Access)| self.allowlist.admit(raw, *access).err();
+        denials.extend(prepared.wants.paths.iter().filter_map(admit).map(Fault::from));
+        denials
     }
 
     fn open(&self, raw: &RawPath, access: Access) -> Result<SafePath, Denied> {
@@ -147,6 +195,24 @@ impl Gate {
 fn refused(call: &Call, why: &str) -> Fault {
     Fault::new(FaultKind::Permission, format!("{} is not permitted here: {why}", call.tool))
         .hint("a person can change the rule in tectum.toml; `tectum policy test` explains every step")
+}
+
+/// One fault for all the denials of a call, so that they can be mended at once.
+fn together(mut denials: Vec<Fault>) -> Fault {
+    if denials.len() == 1 {
+        return denials.remove(0);
+    }
+    let count = denials.len();
+    let mut lines = vec![format!("{count} reasons stand against this call:")];
+    let mut hints: Vec<String> = Vec::new();
+    for denial in denials.into_iter().take(MOST_DENIALS) {
+        lines.push(denial.message);
+        hints.extend(denial.hint.filter(|hint| !hints.contains(hint)));
+    }
+    if count > MOST_DENIALS {
+        lines.push(format!("and {} more", count - MOST_DENIALS));
+    }
+    Fault::new(FaultKind::Permission, lines.join("\n")).hint(hints.join("; "))
 }
 
 fn question(call: &Call, subjects: &[String], rule: String) -> Question {

@@ -46,13 +46,26 @@ impl fmt::Display for Judgement {
     }
 }
 
-/// One rule. In a pattern `*` also crosses `/`.
+/// One rule. In a pattern `*` also crosses `/`, and `folder/**` is about the folder itself too.
 #[derive(Clone, Debug)]
 pub struct Rule {
     text: String,
     origin: Origin,
     tool: GlobMatcher,
-    subject: Option<GlobMatcher>,
+    subject: Option<Pattern>,
+}
+
+/// What a rule is about: the pattern, and the folder of one that ends in `/**`.
+#[derive(Clone, Debug)]
+struct Pattern {
+    names: GlobMatcher,
+    folder: Option<GlobMatcher>,
+}
+
+impl Pattern {
+    fn is_match(&self, subject: &str) -> bool {
+        self.names.is_match(subject) || self.folder.as_ref().is_some_and(|folder| folder.is_match(subject))
+    }
 }
 
 impl Rule {
@@ -76,14 +89,24 @@ impl Rule {
             glob.map(|glob| glob.compile_matcher())
                 .map_err(|error| format!("`{text}` is not a rule: {error}"))
         };
-        let subject =
-            subject.map(|pattern| glob(pattern.strip_prefix("./").unwrap_or(pattern))).transpose()?;
+        let pattern = |pattern: &str| {
+            let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+            // Whoever moves or removes the folder moves or removes all that lies in it.
+            let folder = pattern.strip_suffix("/**").filter(|folder| !folder.is_empty());
+            Ok::<_, String>(Pattern { names: glob(pattern)?, folder: folder.map(glob).transpose()? })
+        };
+        let subject = subject.map(pattern).transpose()?;
         Ok(Self { text: text.to_owned(), origin, tool: glob(tool.trim())?, subject })
     }
 
     fn matches(&self, tool: &str, subjects: &[String]) -> bool {
         self.tool.is_match(tool)
             && self.subject.as_ref().is_none_or(|glob| subjects.iter().any(|subject| glob.is_match(subject)))
+    }
+
+    /// True for a rule about some subjects of this tool, not about all.
+    fn picks(&self, tool: &str) -> bool {
+        self.subject.is_some() && self.tool.is_match(tool)
     }
 
     fn covers(&self, tool: &str, subjects: &[String]) -> bool {
@@ -139,6 +162,36 @@ impl Rules {
     }
 }
 
+impl Rules {
+    /// True when a rule without a pattern denies the tool, whatever it is called with.
+    pub(crate) fn ban(&self, tool: &str) -> bool {
+        self.deny.iter().any(|rule| rule.subject.is_none() && rule.tool.is_match(tool))
+    }
+
+    /// True when a deny or ask rule is about some names only, so that a directory may hold
+    /// names that are judged more strictly than the directory was.
+    pub(crate) fn pick(&self, tool: &str) -> bool {
+        self.deny.iter().chain(&self.ask).any(|rule| rule.picks(tool))
+    }
+
+    /// The rule that keeps a name below a granted directory from a call that was judged so.
+    pub(crate) fn hide(&self, tool: &str, name: &str, judged: Judgement) -> Option<String> {
+        let find = |rules: &[Rule]| {
+            let about = |rule: &&Rule| {
+                rule.picks(tool) && rule.subject.as_ref().is_some_and(|pattern| pattern.is_match(name))
+            };
+            rules.iter().find(about).map(Rule::to_string)
+        };
+        if let Some(rule) = find(&self.deny) {
+            return Some(format!("deny rule {rule}"));
+        }
+        match judged {
+            Judgement::Allow => find(&self.ask).map(|rule| format!("ask rule {rule}")),
+            Judgement::Ask | Judgement::Deny => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,6 +225,28 @@ mod tests {
         check(&rules, "apply_edits", &["src/a", "src/b"], Judgement::Allow);
         check(&rules, "apply_edits", &["src/a", "docs/b"], Judgement::Ask);
         check(&rules, "apply_edits", &["src/a", "locked/b"], Judgement::Deny);
+    }
+
+    #[test]
+    fn a_pattern_for_all_in_a_folder_binds_the_folder_too() {
+        let rules = rules(&["*(secrets/**)", "*(./own/**)"], &[], &["*(src/**)"]);
+        check(&rules, "delete_file", &["secrets"], Judgement::Deny);
+        check(&rules, "delete_file", &["own"], Judgement::Deny);
+        check(&rules, "delete_file", &["secrets2"], Judgement::Ask);
+        check(&rules, "list_directory", &["src"], Judgement::Allow);
+    }
+
+    #[test]
+    fn names_below_are_hidden_by_rules_stricter_than_the_call() {
+        let rules = rules(&["*(secrets/**)"], &["read_*(drafts/**)"], &["*(src)"]);
+        assert!(rules.pick("read_file") && rules.hide("read_file", "a/secrets", Judgement::Allow).is_none());
+        let rule = rules.hide("read_file", "secrets/a", Judgement::Ask).expect("hidden");
+        assert!(rule.starts_with("deny rule `*(secrets/**)`"), "{rule}");
+        assert!(rules.hide("read_file", "drafts", Judgement::Allow).is_some());
+        assert!(rules.hide("read_file", "drafts", Judgement::Ask).is_none());
+        // The default asks about it, but no rule names it: a granted directory brings it along.
+        assert!(rules.hide("read_file", "src/a", Judgement::Allow).is_none());
+        assert!(!Rules::default().pick("read_file"));
     }
 
     #[test]

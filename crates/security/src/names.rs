@@ -1,5 +1,5 @@
-//! Taking names away and giving new ones. A tree that holds a protected name keeps its place,
-//! and no tree is moved to where a name in it would be protected.
+//! Taking names away and giving new ones. A tree that holds a protected or ruled name keeps
+//! its place, and no tree is moved to where a name in it would be protected.
 
 use std::path::Path;
 
@@ -54,8 +54,12 @@ impl SafePath {
             true => None,
             false => Some(order[1].1.lock(order[1].2)?),
         };
-        if Kind::of(&self.stat(from)?) == Kind::Directory {
+        let directory = Kind::of(&self.stat(from)?) == Kind::Directory;
+        if directory {
             refuse_protected_inside(self, from, &[self, target])?;
+            if target.absolute().starts_with(self.absolute()) && target.absolute() != self.absolute() {
+                return Err(self.inside_itself(target));
+            }
         }
         let (folder, made) =
             parents::make(&to.dir, &to.missing, durability).map_err(|error| target.fail(error))?;
@@ -68,11 +72,19 @@ impl SafePath {
             made.undo();
             match errno {
                 Errno::NOENT => self.error(errno),
+                Errno::INVAL if directory => self.inside_itself(target),
+                Errno::NOTDIR if directory => {
+                    PathError::OverFile { path: self.name(), target: target.name() }
+                }
                 errno => target.error(errno),
             }
         })?;
         self.settle(&folder, durability)?;
         self.settle(&from.dir, durability)
+    }
+
+    fn inside_itself(&self, target: &SafePath) -> PathError {
+        PathError::IntoItself { path: self.name(), target: target.name() }
     }
 
     fn stat(&self, parent: &Parent) -> Result<Stat, PathError> {
@@ -126,7 +138,7 @@ impl SafePath {
     }
 
     fn keeps(&self, path: &Path, access: Access) -> Result<(), PathError> {
-        match self.policy.protects(&self.root, path, access) {
+        match self.policy.protects(&self.root, path, access).or_else(|| self.ruled(path)) {
             Some(reason) => Err(self.denied_inside(path, reason)),
             None => Ok(()),
         }

@@ -65,6 +65,12 @@ pub enum Reason {
         /// The pattern that matched.
         rule: String,
     },
+    /// A name below the granted one that a permission rule keeps from this call.
+    #[error("the {rule} keeps it from this call")]
+    Ruled {
+        /// The rule, and where it stands.
+        rule: String,
+    },
     /// Readable, but not to be changed.
     #[error("it is read-only by the rule `{rule}`")]
     ReadOnly {
@@ -94,6 +100,9 @@ pub enum Reason {
         "it names no entry that could be changed: it is an allowed directory itself, or `..` stands where a name is needed"
     )]
     Nameless,
+    /// A slash after a name that is to be a file.
+    #[error("it ends with a slash, so it names a directory, and there is none of that name")]
+    Slash,
     /// The tree changed under the call too often to follow.
     #[error("the path kept changing while it was opened")]
     Unstable,
@@ -160,6 +169,22 @@ pub enum PathError {
     /// A directory was to be removed and holds entries.
     #[error("directory not empty: {0}")]
     NotEmpty(String),
+    /// A directory was to be moved to a place below itself.
+    #[error("cannot move {path} into itself: {target} lies below it")]
+    IntoItself {
+        /// The directory.
+        path: String,
+        /// The place.
+        target: String,
+    },
+    /// A directory was to take the name of something that is none.
+    #[error("cannot move the directory {path} to {target}: what stands there is not a directory")]
+    OverFile {
+        /// The directory.
+        path: String,
+        /// The name.
+        target: String,
+    },
     /// The file is larger than the caller can take.
     #[error("{path} is too large: {size} bytes, the limit is {limit}")]
     TooLarge {

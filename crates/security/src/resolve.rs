@@ -16,7 +16,7 @@ use crate::{
     Access, Candidate, Denied, Layer, Links, Reason, SafePath,
     beneath::{self, Follow},
     platform,
-    safe::{Object, Parent, Place},
+    safe::{Kind, Object, Parent, Place},
     tree::MAX_DEPTH,
 };
 
@@ -26,6 +26,18 @@ const ATTEMPTS: usize = 8;
 impl Candidate {
     /// Opens what the path leads to, or its parent for something yet to be made.
     pub fn resolve(self) -> Result<SafePath, Denied> {
+        // Components do not tell `name/` from `name`, but whoever wrote it meant a directory.
+        let slashed =
+            matches!(self.access, Access::Write | Access::Place) && self.raw.as_str().ends_with('/');
+        let path = self.resolve_any()?;
+        let unopened = matches!(path.place.object, Some(Err(_)));
+        match slashed && !unopened && path.kind() != Some(Kind::Directory) {
+            true => Err(path.denied(Reason::Slash)),
+            false => Ok(path),
+        }
+    }
+
+    fn resolve_any(self) -> Result<SafePath, Denied> {
         match self.access {
             Access::Read => self.resolve_object(),
             Access::Write => self.resolve_written(),

@@ -16,7 +16,7 @@ use rustix::{
 };
 
 use crate::{
-    Denied, Layer, PathError, RawPath, Reason,
+    Denied, Hide, Layer, PathError, RawPath, Reason,
     allowlist::Root,
     beneath::{self, Follow},
     policy::Policy,
@@ -29,6 +29,7 @@ pub struct SafePath {
     pub(crate) policy: Arc<Policy>,
     pub(crate) raw: RawPath,
     pub(crate) place: Place,
+    pub(crate) hide: Option<Hide>,
 }
 
 /// Where a path led.
@@ -151,7 +152,7 @@ pub struct Entry {
 pub struct Listing {
     /// What may be shown, in no order.
     pub entries: Vec<Entry>,
-    /// How many names a deny rule hides.
+    /// How many names a rule hides.
     pub denied: usize,
     /// Entries left unread because the limit was reached.
     pub cut: bool,
@@ -159,7 +160,7 @@ pub struct Listing {
 
 impl SafePath {
     pub(crate) fn new(root: Arc<Root>, policy: Arc<Policy>, raw: RawPath, place: Place) -> Self {
-        Self { root, policy, raw, place }
+        Self { root, policy, raw, place, hide: None }
     }
 
     /// What the agent typed.
@@ -169,7 +170,12 @@ impl SafePath {
 
     /// The true name: relative to the primary base, absolute outside it.
     pub fn name(&self) -> String {
-        let full = self.absolute();
+        self.spelled(&self.place.real)
+    }
+
+    /// A true name below the root, spelled the same way.
+    pub(crate) fn spelled(&self, real: &Path) -> String {
+        let full = self.root.path.join(real);
         let shown = full.strip_prefix(&self.policy.primary).unwrap_or(&full);
         if shown.as_os_str().is_empty() { ".".into() } else { shown.to_string_lossy().into_owned() }
     }
@@ -187,6 +193,20 @@ impl SafePath {
         let parent = self.place.parent.as_ref().filter(|parent| parent.missing.is_empty())?;
         let stat = rustix::fs::statat(&parent.dir, &parent.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some(Kind::of(&stat))
+    }
+
+    /// The device and inode of what the path stands for now, a link itself and not its target:
+    /// what was moved away and what stands in its place differ in them.
+    pub fn identity(&self) -> Option<(u64, u64)> {
+        let stat = match &self.place.object {
+            Some(Ok(object)) => object.stat,
+            _ => {
+                let parent = self.place.parent.as_ref().filter(|parent| parent.missing.is_empty())?;
+                rustix::fs::statat(&parent.dir, &parent.name, AtFlags::SYMLINK_NOFOLLOW).ok()?
+            }
+        };
+        #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
+        Some((stat.st_dev as u64, stat.st_ino as u64))
     }
 
     /// The file, ready to be read. Anything else is an error that says what it is.
@@ -208,7 +228,7 @@ impl SafePath {
         for entry in Dir::read_from(dir).map_err(|errno| self.error(errno))? {
             let entry = entry.map_err(|errno| self.error(errno))?;
             let Some(name) = plain_name(&entry) else { continue };
-            if self.policy.hides(&self.root, &self.place.real, name).is_some() {
+            if self.hides(&self.place.real, name) {
                 listing.denied += 1;
                 continue;
             }

@@ -38,7 +38,7 @@ pub enum Flow {
 /// What the walk itself left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WalkReport {
-    /// Names a deny rule hides.
+    /// Names a rule hides.
     pub denied: usize,
     /// Folders that could not be read.
     pub unreadable: usize,
@@ -300,7 +300,7 @@ fn entries(dir: &OwnedFd, real: &Path, from: &SafePath, denied: &mut usize) -> R
     for entry in Dir::read_from(dir)? {
         let entry = entry?;
         let Some(name) = plain_name(&entry) else { continue };
-        if from.policy.hides(&from.root, real, name).is_some() {
+        if from.hides(real, name) {
             *denied += 1;
             continue;
         }

@@ -7,6 +7,7 @@ mod attacker;
 mod hostile;
 mod legal;
 mod protected;
+mod ruled;
 mod scene;
 mod special;
 mod trees;

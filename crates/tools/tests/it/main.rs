@@ -11,4 +11,5 @@ mod files_list;
 mod files_read;
 mod files_rig;
 mod files_search;
+mod rules;
 mod scenarios;

@@ -1,0 +1,45 @@
+//! Names below a granted directory that a rule of the house keeps from this one call.
+
+use std::{fmt, path::Path, sync::Arc};
+
+use crate::{Reason, SafePath};
+
+type Judge = dyn Fn(&str) -> Option<String> + Send + Sync;
+
+/// Says which rule keeps a true name (spelled as [`SafePath::name`] spells it) from the call.
+#[derive(Clone)]
+pub struct Hide(Arc<Judge>);
+
+impl Hide {
+    /// A filter: it names the rule that hides a name, or nothing.
+    pub fn new(rule: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(rule))
+    }
+}
+
+impl fmt::Debug for Hide {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hide")
+    }
+}
+
+impl SafePath {
+    /// The same capability without the names below it that the filter hides: they are not
+    /// listed, not walked into, and a directory that holds one keeps its name and place.
+    pub fn hiding(mut self, hide: Hide) -> Self {
+        self.hide = Some(hide);
+        self
+    }
+
+    /// Why a rule hides a path below the root, if one does.
+    pub(crate) fn ruled(&self, real: &Path) -> Option<Reason> {
+        let Hide(hide) = self.hide.as_ref()?;
+        hide(&self.spelled(real)).map(|rule| Reason::Ruled { rule })
+    }
+
+    /// True for a name of a folder below the root that is not to be shown.
+    pub(crate) fn hides(&self, folder: &Path, name: &std::ffi::OsStr) -> bool {
+        self.policy.hides(&self.root, folder, name).is_some()
+            || (self.hide.is_some() && self.ruled(&folder.join(name)).is_some())
+    }
+}
