@@ -61,9 +61,14 @@ impl Tool for GetFileSlice {
     }
 
     async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        // A line before the first is told together with the number of lines there are.
-        let start = usize::try_from(args.start_line).unwrap_or(0);
-        let end = usize::try_from(args.end_line).unwrap_or(0);
+        let line = |given: i64| usize::try_from(given).ok().filter(|line| *line > 0);
+        let (Some(start), Some(end)) = (line(args.start_line), line(args.end_line)) else {
+            return Err(Fault::invalid(format!(
+                "lines count from 1, got start_line={} and end_line={}",
+                args.start_line, args.end_line
+            ))
+            .hint("read_file without lines gives the file from its start"));
+        };
         let ask = Ask { from: Cursor::line(start), last: Some(end) };
         let reading = reading::read(ctx, ask).await?;
         if reading.lines_total == 0 {

@@ -27,6 +27,8 @@ use crate::Threads;
 const MOST_SHOWN: usize = 2_000;
 /// Entries looked at before the tree is called incomplete.
 const MOST_READ: usize = 1_000_000;
+/// Room for the words `… 1000000 more`.
+const MORE: usize = 24;
 
 /// Draws a directory tree.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +122,7 @@ fn draw(ctx: &Ctx, max_depth: usize, threads: usize) -> Result<Reply<Output>, Fa
     })?;
     ctx.check()?;
     let grown = grown.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let shown = grown.shown();
+    let shown = grown.shown(ctx.max_output);
     let mut text = format!("{}/\n", start.name().trim_end_matches('/'));
     let mut nodes = Vec::new();
     grown.branch(&ground, &shown, Path::new(""), "", &mut text, &mut nodes);
@@ -190,13 +192,22 @@ struct Child {
 }
 
 impl Grown {
-    /// How many children of each folder fit, level by level.
-    fn shown(&self) -> BTreeMap<&Path, usize> {
+    /// How many children of each folder fit, level by level, into so many bytes.
+    fn shown(&self, budget: usize) -> BTreeMap<&Path, usize> {
         let mut left = MOST_SHOWN;
+        let mut bytes = budget;
         let mut shown = BTreeMap::new();
-        for ((_, folder), children) in &self.folders {
-            let fit = children.len().min(left);
-            left -= fit;
+        for ((depth, folder), children) in &self.folders {
+            let fits = |child: &&Child| {
+                // Under a folder there may be a line that says how much of it is not shown.
+                let more = if child.kind == Kind::Directory { row(depth + 1) + MORE } else { 0 };
+                let after = bytes.checked_sub(row(*depth) + spell(&child.name).len() + more);
+                bytes = after.unwrap_or(0);
+                after.is_some()
+            };
+            let fit = children.iter().take(left).take_while(fits).count();
+            // What does not fit ends the drawing, or smaller names further down would go on.
+            left = if fit < children.len() { 0 } else { left - fit };
             shown.insert(folder.as_path(), fit);
         }
         shown
@@ -233,12 +244,24 @@ impl Grown {
     }
 }
 
+/// The bytes of a row at this depth beside its name.
+fn row(depth: usize) -> usize {
+    "│   ".len() * depth + "├── /\n".len()
+}
+
 /// The counts, what was left out, and how to see it.
 fn footer(output: &Output, max_depth: usize) -> String {
-    let directories = output.entries.iter().filter(|node| node.kind == "dir").count();
-    let files = output.entries.len() - directories;
-    let directories = count(directories as u64, "directory", "directories");
-    let mut text = format!("\n{directories}, {}", count(files as u64, "file", "files"));
+    let of = |kind: &str| output.entries.iter().filter(|node| node.kind == kind).count() as u64;
+    let (directories, files, links) = (of("dir"), of("file"), of("link"));
+    let others = output.entries.len() as u64 - directories - files - links;
+    let directories = count(directories, "directory", "directories");
+    let mut text = format!("\n{directories}, {}", count(files, "file", "files"));
+    if links > 0 {
+        text.push_str(&format!(", {}", count(links, "link", "links")));
+    }
+    if others > 0 {
+        text.push_str(&format!(", {}", count(others, "other entry", "other entries")));
+    }
     let counts = [
         (output.hidden, "hidden"),
         (output.ignored, "ignored"),

@@ -87,6 +87,14 @@ impl Ground {
         Here { ignores: ignores.clone(), folder: path.len(), start, path }
     }
 
+    /// A path below the start with the start before it, in the bytes it really has.
+    pub(super) fn raw(&self, below: &Path) -> Vec<u8> {
+        let mut path = Vec::with_capacity(self.name.len() + 1 + below.as_os_str().len());
+        push_folder(&mut path, Path::new(&self.name));
+        path.extend_from_slice(below.as_os_str().as_bytes());
+        path
+    }
+
     /// A path below the start, as the caller can use it in another call.
     pub(super) fn spell(&self, below: &Path) -> String {
         let below = spelling::spell(below.as_os_str());

@@ -1,15 +1,21 @@
 //! `list_directory`: what is in one directory.
 
-use std::{fmt::Write, time::Duration};
+use std::{
+    ffi::OsString,
+    fmt::Write,
+    os::unix::ffi::OsStrExt,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
     Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
-    security::{Access, Entry, Kind, Listing, RawPath, SafePath},
+    security::{Access, Flow, Kind, Listing, RawPath, SafePath},
 };
 
-use super::spelling::{count, spell};
+use super::spelling::{count, from_token, quoted, spell, token};
 
 /// Entries in one reply; the rest is on further pages.
 const PAGE: usize = 10_000;
@@ -89,22 +95,67 @@ impl Tool for ListDirectory {
     async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
         let directory = ctx.path(0)?;
         let listing = directory.list(SMALL)?;
-        if !listing.cut {
-            return Ok(reply(ctx, directory, &args, listing));
+        if !listing.cut && !lossy(&listing) {
+            return Ok(reply(ctx, directory, &args, Content::of(listing)));
         }
         ctx.blocking(move |ctx| {
             let directory = ctx.path(0)?;
-            Ok(reply(ctx, directory, &args, directory.list(MOST)?))
+            let listing = directory.list(MOST)?;
+            let exact = if lossy(&listing) && !listing.cut { Content::exact(directory)? } else { None };
+            Ok(reply(ctx, directory, &args, exact.unwrap_or_else(|| Content::of(listing))))
         })
         .await
     }
 }
 
-fn reply(ctx: &Ctx, directory: &SafePath, args: &Args, listing: Listing) -> Reply<Output> {
-    let Listing { mut entries, denied, cut } = listing;
+/// Whether some names may have lost what is no Unicode in them.
+fn lossy(listing: &Listing) -> bool {
+    listing.entries.iter().any(|entry| entry.name.contains(char::REPLACEMENT_CHARACTER))
+}
+
+/// What a directory holds.
+struct Content {
+    entries: Vec<Entry>,
+    denied: usize,
+    cut: bool,
+}
+
+struct Entry {
+    name: OsString,
+    kind: Kind,
+    size: u64,
+}
+
+impl Content {
+    fn of(listing: Listing) -> Self {
+        let entries = listing.entries.into_iter();
+        let entries =
+            entries.map(|entry| Entry { name: entry.name.into(), kind: entry.kind, size: entry.size });
+        Self { entries: entries.collect(), denied: listing.denied, cut: listing.cut }
+    }
+
+    /// The same with every byte of the names, since two that are no Unicode may look the
+    /// same. `None` where the directory can be listed but not entered.
+    fn exact(directory: &SafePath) -> Result<Option<Self>, Fault> {
+        let entries = Mutex::new(Vec::new());
+        let report = directory.walk(1, (), |folder| {
+            let found = std::mem::take(&mut folder.entries).into_iter().map(|entry| {
+                let size = if entry.kind == Kind::File { folder.size(&entry.name) } else { None };
+                Entry { name: entry.name, kind: entry.kind, size: size.unwrap_or(0) }
+            });
+            entries.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+            Flow::Continue
+        })?;
+        let entries = entries.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok((report.unreadable == 0).then_some(Self { entries, denied: report.denied, cut: false }))
+    }
+}
+
+fn reply(ctx: &Ctx, directory: &SafePath, args: &Args, content: Content) -> Reply<Output> {
+    let Content { mut entries, denied, cut } = content;
     let before = entries.len();
     if !args.all {
-        entries.retain(|entry| !entry.name.starts_with('.'));
+        entries.retain(|entry| !entry.name.as_bytes().starts_with(b"."));
     }
     let (total, hidden) = (entries.len(), before - entries.len());
     entries.sort_by_cached_key(place);
@@ -119,7 +170,7 @@ fn reply(ctx: &Ctx, directory: &SafePath, args: &Args, listing: Listing) -> Repl
     let mut next = None;
     for entry in entries.by_ref() {
         if rows.len() == PAGE || text.len() + entry.name.len() + 64 > ctx.max_output && !rows.is_empty() {
-            next = Some(token(&entry));
+            next = Some(token_of(&entry));
             break;
         }
         rows.push(row(entry, &mut text));
@@ -128,8 +179,9 @@ fn reply(ctx: &Ctx, directory: &SafePath, args: &Args, listing: Listing) -> Repl
     if let Some(next) = &next {
         let _ = write!(
             text,
-            "\n[truncated: {} of {total} entries shown; continue with from=\"{next}\"]",
-            rows.len()
+            "\n[truncated: {} of {total} entries shown; continue with from={}]",
+            rows.len(),
+            quoted(next)
         );
     }
     let truncated = next.is_some() || cut;
@@ -139,12 +191,12 @@ fn reply(ctx: &Ctx, directory: &SafePath, args: &Args, listing: Listing) -> Repl
 fn row(entry: Entry, text: &mut String) -> Row {
     let kind = word(entry.kind);
     let size = (entry.kind == Kind::File).then_some(entry.size);
-    let name = spell(entry.name.as_ref());
+    let name = spell(&entry.name);
     let _ = match size {
         Some(size) => writeln!(text, "[{kind}] {name}  {size}"),
         None => writeln!(text, "[{kind}] {name}  -"),
     };
-    Row { name: entry.name, kind, size }
+    Row { name: entry.name.to_string_lossy().into_owned(), kind, size }
 }
 
 /// `3 entries (1 hidden by deny rules)`.
@@ -175,22 +227,28 @@ pub(super) fn word(kind: Kind) -> &'static str {
     }
 }
 
-/// Where an entry stands in the order: directories first, then by name without regard to case.
-type Place = (bool, String, String);
+/// Where an entry stands in the order: directories first, then by name without regard to
+/// case, then by the bytes of the name.
+type Place = (bool, String, OsString);
 
 fn place(entry: &Entry) -> Place {
-    (entry.kind != Kind::Directory, entry.name.to_lowercase(), entry.name.clone())
+    place_of(entry.kind == Kind::Directory, entry.name.clone())
+}
+
+fn place_of(directory: bool, name: OsString) -> Place {
+    (!directory, name.to_string_lossy().to_lowercase(), name)
 }
 
 /// A place as a word to go on from, which stays good when entries come and go.
-fn token(entry: &Entry) -> String {
-    if entry.kind == Kind::Directory { format!("{}/", entry.name) } else { entry.name.clone() }
+fn token_of(entry: &Entry) -> String {
+    let slash = if entry.kind == Kind::Directory { "/" } else { "" };
+    token(&entry.name) + slash
 }
 
 fn place_of_token(token: &str) -> Place {
     match token.strip_suffix('/') {
-        Some(name) => (false, name.to_lowercase(), name.to_owned()),
-        None => (true, token.to_lowercase(), token.to_owned()),
+        Some(name) => place_of(true, from_token(name)),
+        None => place_of(false, from_token(token)),
     }
 }
 

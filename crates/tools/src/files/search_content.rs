@@ -130,7 +130,7 @@ pub struct Output {
     pub skipped: Skipped,
     /// True when there are more matches than this page shows.
     pub truncated: bool,
-    /// What to pass as `from` for the next page.
+    /// What to pass as `from` for the next page; none on the last, and where paging ends.
     pub next: Option<usize>,
 }
 

@@ -2,7 +2,9 @@
 
 use std::{
     collections::BinaryHeap,
+    ffi::{OsStr, OsString},
     fmt::Write,
+    os::unix::ffi::OsStringExt,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -22,7 +24,7 @@ use super::{
     ground::{Ground, Here, Standing},
     ignores::Ignores,
     list_directory::word,
-    spelling::count,
+    spelling::{count, from_token, quoted, spell, token},
 };
 use crate::Threads;
 
@@ -86,8 +88,8 @@ pub struct Output {
     pub next: Option<String>,
 }
 
-/// One hit. Ordered by path.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+/// One hit.
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Hit {
     /// Its path, as other calls take it.
     pub path: String,
@@ -136,7 +138,7 @@ fn search(
         ground: Ground::of(start, !args.include_ignored),
         globs,
         all: args.include_ignored,
-        from: args.from.as_deref().unwrap_or_default(),
+        from: args.from.as_deref().map(from_token).unwrap_or_default(),
         // One more than the page tells where the next begins.
         room: limit + 1,
         found: Mutex::default(),
@@ -154,7 +156,7 @@ fn search(
     let found = search.found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let output = Output {
         path: start.name(),
-        matches: found.hits.into_sorted_vec(),
+        matches: Vec::new(),
         total: found.total,
         ignored: found.ignored,
         ignored_incomplete: search.looked_at.into_inner() > MOST_IGNORED,
@@ -163,7 +165,7 @@ fn search(
         truncated: false,
         next: None,
     };
-    Ok(render(ctx, args, limit, output))
+    Ok(render(ctx, args, limit, found.hits.into_sorted_vec(), output))
 }
 
 /// One search, shared by its threads.
@@ -171,7 +173,7 @@ struct Search<'s> {
     ground: Ground,
     globs: &'s Globs,
     all: bool,
-    from: &'s str,
+    from: OsString,
     room: usize,
     found: Mutex<Found>,
     looked_at: AtomicUsize,
@@ -188,9 +190,17 @@ struct State {
 /// The hits so far: the first of them in order, and how many there are.
 #[derive(Default)]
 struct Found {
-    hits: BinaryHeap<Hit>,
+    hits: BinaryHeap<Place>,
     total: usize,
     ignored: usize,
+}
+
+/// A hit before it is spelled. Ordered by the bytes of its path: two names that are no
+/// Unicode may look the same.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    path: OsString,
+    kind: &'static str,
 }
 
 impl Search<'_> {
@@ -215,39 +225,39 @@ impl Search<'_> {
         }
     }
 
-    fn hit(&self, here: &mut Here, name: &std::ffi::OsStr, kind: Kind, ignored: bool) {
-        let path = self.ground.spell(here.below(name));
+    fn hit(&self, here: &mut Here, name: &OsStr, kind: Kind, ignored: bool) {
+        let path = OsString::from_vec(self.ground.raw(here.below(name)));
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         if ignored {
             found.ignored += 1;
             return;
         }
         found.total += 1;
-        if path.as_str() < self.from {
+        if path < self.from {
             return;
         }
-        found.hits.push(Hit { path, kind: word(kind) });
+        found.hits.push(Place { path, kind: word(kind) });
         if found.hits.len() > self.room {
             found.hits.pop();
         }
     }
 }
 
-fn render(ctx: &Ctx, args: &Args, limit: usize, mut output: Output) -> Reply<Output> {
+fn render(ctx: &Ctx, args: &Args, limit: usize, hits: Vec<Place>, mut output: Output) -> Reply<Output> {
     let mut text = String::new();
-    let mut shown = 0;
-    for hit in output.matches.iter().take(limit) {
-        if text.len() + hit.path.len() + 16 > ctx.max_output && shown > 0 {
+    for hit in hits.iter().take(limit) {
+        let path = spell(&hit.path).into_owned();
+        if text.len() + path.len() + 16 > ctx.max_output && !output.matches.is_empty() {
             break;
         }
-        let _ = writeln!(text, "[{}] {}", hit.kind, hit.path);
-        shown += 1;
+        let _ = writeln!(text, "[{}] {path}", hit.kind);
+        output.matches.push(Hit { path, kind: hit.kind });
     }
-    if let Some(rest) = output.matches.get(shown) {
-        output.next = Some(rest.path.clone());
+    let shown = output.matches.len();
+    if let Some(rest) = hits.get(shown) {
+        output.next = Some(token(&rest.path));
         output.truncated = true;
     }
-    output.matches.truncate(shown);
     if output.total == 0 {
         let _ = write!(text, "No files matched '{}' in {}", args.pattern, output.path);
     } else {
@@ -257,8 +267,8 @@ fn render(ctx: &Ctx, args: &Args, limit: usize, mut output: Output) -> Reply<Out
         let _ = write!(text, " ({why})");
     }
     if let Some(next) = &output.next {
-        let _ =
-            write!(text, "\n[truncated: {shown} of {} shown; continue with from=\"{next}\"]", output.total);
+        let (total, next) = (output.total, quoted(next));
+        let _ = write!(text, "\n[truncated: {shown} of {total} shown; continue with from={next}]");
     }
     Reply::new(text, output)
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Entries a search did not look at, by reason.
+/// Entries a search did not look at, or not as text, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Skipped {
     /// Files and folders left out by ignore rules; include_ignored=true searches them.
@@ -18,6 +18,9 @@ pub struct Skipped {
     pub unreadable: u64,
     /// Files over the size limit.
     pub too_large: u64,
+    /// Files searched as bytes, because they are not UTF-8 and were not decoded: a match of
+    /// letters beyond ASCII may be missed in them.
+    pub undecoded: u64,
 }
 
 impl Skipped {
@@ -30,6 +33,7 @@ impl Skipped {
             (self.denied, "denied"),
             (self.unreadable, "unreadable"),
             (self.too_large, "too large"),
+            (self.undecoded, "undecoded (not UTF-8, searched as bytes)"),
         ];
         let named = counts.iter().filter(|(count, _)| *count > 0);
         named.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
@@ -43,5 +47,6 @@ impl Skipped {
         self.denied += other.denied;
         self.unreadable += other.unreadable;
         self.too_large += other.too_large;
+        self.undecoded += other.undecoded;
     }
 }

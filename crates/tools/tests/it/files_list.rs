@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use tectum_tools::Settings;
+
 use crate::files_rig::{Rig, mkfifo};
 
 #[tokio::test]
@@ -57,7 +59,7 @@ async fn an_empty_directory_has_no_entries() {
 async fn a_large_directory_is_paged_by_name() {
     let rig = Rig::new();
     for n in 0..10_100 {
-        rig.write(&format!("d/file-{n:05}"), "");
+        rig.write(format!("d/file-{n:05}"), "");
     }
     rig.write("d/sub/x", "");
     let mut names = Vec::new();
@@ -123,8 +125,8 @@ async fn a_tree_is_drawn() {
 async fn a_large_tree_is_cut_from_below() {
     let rig = Rig::new();
     for n in 0..1_500 {
-        rig.write(&format!("many/{n:04}"), "");
-        rig.write(&format!("more/{n:04}"), "");
+        rig.write(format!("many/{n:04}"), "");
+        rig.write(format!("more/{n:04}"), "");
     }
     rig.write("zz", "");
     let (text, data) = rig.call("get_tree", json!({})).await.expect("a tree");
@@ -144,6 +146,7 @@ async fn loops_of_links_are_not_followed() {
     std::os::unix::fs::symlink("self", rig.root().join("self")).expect("made");
     let tree = rig.text("get_tree", json!({"max_depth": 20})).await;
     assert!(tree.starts_with("./\n├── a/\n│   ├── up\n│   └── x.txt\n└── self\n"), "{tree}");
+    assert!(tree.ends_with("\n1 directory, 1 file, 2 links"), "{tree}");
     let found = rig.text("search_content", json!({"path": ".", "pattern": "needle"})).await;
     assert_eq!(found, "a/x.txt:1: needle\n1 match in 1 file");
     let found = rig.text("search_files", json!({"path": ".", "pattern": "**"})).await;
@@ -173,4 +176,74 @@ async fn what_cannot_be_read_is_counted() {
     assert_eq!(found, "open/x.txt:1: needle\n1 match in 1 file; skipped: 2 unreadable");
     assert_eq!((&names["unreadable"], &names["total"]), (&json!(1), &json!(2)));
     assert_eq!(tree["unreadable"], 1);
+}
+
+#[tokio::test]
+async fn a_tree_keeps_to_its_budget_and_names_what_is_no_file() {
+    let rig = Rig::set(&Settings { max_output: Some(4_096), ..Settings::default() });
+    for n in 0..300 {
+        rig.write(format!("{}/{n:03}-{}", n % 5, "x".repeat(80)), "");
+    }
+    mkfifo(&rig.root().join("pipe"));
+    let (text, data) = rig.call("get_tree", json!({})).await.expect("a tree");
+    let drawn = text.find("\n\n").expect("a footer");
+    assert!(drawn <= 4_096, "{drawn} bytes");
+    let shown = data["entries"].as_array().expect("entries").len();
+    assert!(shown > 20, "{shown} entries");
+    assert_eq!((&data["total"], &data["truncated"]), (&json!(306), &json!(true)));
+    assert!(text.contains("└── pipe\n"), "the upper level is whole: {text}");
+    assert!(text.contains(&format!("\n5 directories, {} files, 1 other entry\n", shown - 6)), "{text}");
+    assert!(text.contains(&format!("[truncated: {shown} of 306 entries shown;")), "{text}");
+}
+
+/// Follows a tool's notes from page to page, as they are written, and counts the rows.
+async fn follow(rig: &Rig, tool: &str, mut args: Value, pages: usize) -> usize {
+    let mut rows = 0;
+    for _ in 0..pages {
+        let (text, data) = rig.call(tool, args.clone()).await.expect("a page");
+        let page = data["entries"].as_array().or(data["matches"].as_array()).expect("rows");
+        assert!(!page.is_empty(), "a page must make progress");
+        rows += page.len();
+        if data["next"].is_null() {
+            return rows;
+        }
+        let note = text.lines().next_back().expect("a note");
+        let from = note.split_once("continue with from=").expect("how to go on").1;
+        let from: Value = serde_json::from_str(from.strip_suffix(']').expect("its end")).expect("a string");
+        assert_eq!(from, data["next"]);
+        args["from"] = from;
+    }
+    panic!("{tool} does not end after {pages} pages");
+}
+
+#[tokio::test]
+async fn names_of_any_bytes_are_paged() {
+    use std::os::unix::ffi::OsStringExt;
+    let rig = Rig::set(&Settings { max_output: Some(2_048), ..Settings::default() });
+    for high in 0x80..0x90 {
+        for low in 0x80..0x90 {
+            rig.write(std::ffi::OsString::from_vec(vec![b'n', 0xff, high, 0xff, low]), "");
+        }
+    }
+    for name in ["say \"hi\"", "two\nlines", "back\\slash", "back\\\\slash", r"\x41", "A"] {
+        rig.write(name, "");
+        rig.write(format!("dir {name}/x"), "");
+    }
+    let names = 256 + 12;
+    assert_eq!(follow(&rig, "list_directory", json!({}), 50).await, names);
+    let all = json!({"path": ".", "pattern": "**", "limit": 7});
+    assert_eq!(follow(&rig, "search_files", all, 50).await, names + 6);
+    // Each page may also hold a single name.
+    let one = json!({"path": ".", "pattern": "*", "limit": 1});
+    assert_eq!(follow(&rig, "search_files", one, 300).await, names + 6);
+}
+
+#[tokio::test]
+async fn a_listing_goes_on_at_every_name() {
+    let rig = Rig::set(&Settings { max_output: Some(1), ..Settings::default() });
+    for name in ["say \"hi\"", "two\nlines", "back\\slash", "back\\\\slash", r"\x41", "A"] {
+        rig.write(name, "");
+        rig.write(format!("dir {name}/x"), "");
+    }
+    assert_eq!(follow(&rig, "list_directory", json!({}), 20).await, 12);
 }

@@ -179,9 +179,14 @@ async fn ranges_and_slices_are_exact() {
     let (text, data) = slice(4, 99).await.expect("lines");
     assert_eq!(text, "d");
     assert_eq!((&data["last_line"], &data["clamped"]), (&json!(4), &json!(true)));
-    for (start, end) in [(0, 2), (-3, 2), (3, 2), (5, 9), (1, 0)] {
+    for (start, end) in [(3, 2), (5, 9)] {
         let error = slice(start, end).await.expect_err("refused").text();
         assert!(error.contains("f has 4 lines"), "{start}-{end}: {error}");
+    }
+    for (start, end) in [(0, 2), (-3, 2), (1, 0), (0, 0), (-9, -1)] {
+        let error = slice(start, end).await.expect_err("refused").text();
+        let expect = format!("ERROR: lines count from 1, got start_line={start} and end_line={end}");
+        assert!(error.starts_with(&expect), "{error}");
     }
     assert_eq!(rig.text("read_file", json!({"path": "f", "start_line": 3})).await, "c\nd");
     assert_eq!(rig.text("read_file", json!({"path": "f", "end_line": 1})).await, "a\n");

@@ -17,8 +17,13 @@ pub(crate) struct Rig {
 impl Rig {
     /// An empty project.
     pub(crate) fn new() -> Self {
+        Self::set(&Settings::default())
+    }
+
+    /// An empty project whose tools have these settings.
+    pub(crate) fn set(settings: &Settings) -> Self {
         let dir = tempfile::tempdir().expect("a scratch directory");
-        let house = house(dir.path());
+        let house = house_with(dir.path(), settings);
         Self { dir, house }
     }
 
@@ -36,7 +41,7 @@ impl Rig {
     }
 
     #[expect(clippy::disallowed_methods, reason = "the test makes the files its tools look at")]
-    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         let path = self.root().join(path);
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("made");
         std::fs::write(path, content).expect("written");
@@ -70,8 +75,12 @@ impl Rig {
 
 /// The house over a directory.
 pub(crate) fn house(root: &Path) -> Tectum {
+    house_with(root, &Settings::default())
+}
+
+fn house_with(root: &Path, settings: &Settings) -> Tectum {
     let allowlist = Allowlist::builder().base(root).build().expect("opens");
-    let tools = NativeSet::new(catalog(&Settings::default()));
+    let tools = NativeSet::new(catalog(settings));
     Tectum::new(Snapshot::of(&[Arc::new(tools)]), Gate::new(Rules::default(), Arc::new(allowlist)))
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use tectum_core::{Call, FaultKind, Progress, SessionId};
+use tectum_tools::{Settings, Threads};
 
 use crate::files_rig::Rig;
 
@@ -56,7 +57,7 @@ async fn names_are_found_by_glob() {
 async fn hits_of_names_are_paged() {
     let rig = Rig::new();
     for n in 0..25 {
-        rig.write(&format!("d{}/f{n:02}.txt", n % 3), "");
+        rig.write(format!("d{}/f{n:02}.txt", n % 3), "");
     }
     let all = rig.data("search_files", json!({"path": ".", "pattern": "*.txt"})).await["matches"].clone();
     let mut paged = Vec::new();
@@ -84,7 +85,7 @@ async fn lines_are_found_and_what_was_left_out_is_counted() {
     assert_eq!(data["matches"][0], json!({"path": "docs/guide.md", "line": 2, "text": "a needle."}));
     assert_eq!(
         data["skipped"],
-        json!({"ignored": 2, "hidden": 2, "binary": 1, "denied": 1, "unreadable": 0, "too_large": 0})
+        json!({"ignored": 2, "hidden": 2, "binary": 1, "denied": 1, "unreadable": 0, "too_large": 0, "undecoded": 0})
     );
     assert_eq!(
         (&data["shown"], &data["total_matches"], &data["files_matched"]),
@@ -149,7 +150,7 @@ async fn context_is_shown_around_matches() {
 async fn pages_of_matches_are_stable_and_end() {
     let rig = Rig::new();
     for file in 0..7 {
-        rig.write(&format!("d{}/f{file}", file % 2), "hit\nno\n".repeat(100));
+        rig.write(format!("d{}/f{file}", file % 2), "hit\nno\n".repeat(100));
     }
     let whole = rig.data("search_content", json!({"path": ".", "pattern": "hit", "limit": 10_000})).await;
     assert_eq!(whole["total_matches"], 700);
@@ -213,7 +214,7 @@ async fn odd_content_is_searched_too() {
     let long = format!("minified:1: …{}needle{}…", "a".repeat(100), "b".repeat(294));
     let expect = [
         "large:100002: needle",
-        "latin:1: caf\u{fffd} needle",
+        "latin:1: café needle",
         "mac:2: two needle",
         &long,
         "utf16:2: zwei needle",
@@ -232,7 +233,7 @@ async fn one_large_folder_is_searched_whole() {
     let rig = Rig::new();
     rig.write(".gitignore", "*7\n");
     for n in 0..3_000 {
-        rig.write(&format!("f{n:04}"), "needle");
+        rig.write(format!("f{n:04}"), "needle");
     }
     let data = rig.data("search_content", json!({"path": ".", "pattern": "needle", "mode": "count"})).await;
     assert_eq!((&data["files_matched"], &data["skipped"]["ignored"]), (&json!(2_700), &json!(300)));
@@ -243,7 +244,7 @@ async fn one_large_folder_is_searched_whole() {
 async fn a_cancelled_search_returns_at_once() {
     let rig = Rig::new();
     for n in 0..4_500 {
-        rig.write(&format!("d{}/f{n}", n % 100), "some words\n");
+        rig.write(format!("d{}/f{n}", n % 100), "some words\n");
     }
     let args = json!({"path": ".", "pattern": "words"}).to_string();
     let raw = serde_json::value::RawValue::from_string(args).expect("JSON");
@@ -259,4 +260,109 @@ async fn a_cancelled_search_returns_at_once() {
     assert!(note.done >= 2_000 && note.message.starts_with("searched "), "{note:?}");
     assert_eq!(outcome.result.expect_err("cancelled").kind, FaultKind::Cancelled);
     assert!(cancelled.elapsed() < std::time::Duration::from_secs(2));
+}
+
+#[tokio::test]
+async fn text_is_found_in_every_encoding_that_reading_knows() {
+    let rig = Rig::new();
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let utf16be = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
+    rig.write("cp1252", b"Le caf\xe9 est ferm\xe9 le dimanche.\r\n");
+    rig.write(
+        "sjis",
+        b"\x82\xb1\x82\xea\x82\xcd\n\x93\xfa\x96\x7b\x8c\xea\x82\xcc\x83\x65\x83\x4c\x83\x58\x83\x67\n",
+    );
+    rig.write("utf16le", utf16("first line\r\nthe caf\u{e9} is here\r\n"));
+    rig.write("utf16be", utf16be("first line\rthe caf\u{e9} is here\r"));
+    rig.write("utf8", "un café\n");
+    let search =
+        async |pattern: &str| rig.text("search_content", json!({"path": ".", "pattern": pattern})).await;
+    let hits = [
+        "cp1252:1: Le café est fermé le dimanche.",
+        "utf16be:2: the café is here",
+        "utf16le:2: the café is here",
+        "utf8:1: un café",
+        "4 matches in 4 files",
+    ];
+    assert_eq!(search("café").await.lines().collect::<Vec<_>>(), hits);
+    assert_eq!(search("ferm").await, format!("{}\n1 match in 1 file", hits[0]));
+    assert_eq!(search("日本").await, "sjis:2: 日本語のテキスト\n1 match in 1 file");
+    for path in ["sjis", "utf16le"] {
+        let reading = rig.text("read_file", json!({"path": path})).await;
+        let line = reading.lines().nth(1).expect("a second line");
+        let found = rig.text("search_content", json!({"path": path, "pattern": line, "literal": true})).await;
+        assert_eq!(found, format!("{path}:2: {line}\n1 match in 1 file"));
+    }
+}
+
+#[tokio::test]
+async fn what_is_too_large_to_decode_is_counted() {
+    let rig = Rig::new();
+    let large = |line: &[u8]| line.repeat(400 * 1024 / line.len());
+    rig.write("cp1252", [large(b"caf\xe9 noir\n"), b"needle\n".to_vec()].concat());
+    rig.write("utf8", large("café noir, 日本\n".as_bytes()));
+    let (text, data) =
+        rig.call("search_content", json!({"path": ".", "pattern": "needle"})).await.expect("found");
+    let summary = "1 match in 1 file; skipped: 1 undecoded (not UTF-8, searched as bytes)";
+    assert!(text.ends_with(summary) && text.starts_with("cp1252:"), "{text}");
+    assert_eq!((&data["skipped"]["undecoded"], &data["searched_files"]), (&json!(1), &json!(2)));
+    let one = rig.data("search_content", json!({"path": "cp1252", "pattern": "nothing"})).await;
+    assert_eq!(one["skipped"]["undecoded"], 1);
+}
+
+#[tokio::test]
+async fn paging_ends_where_nothing_more_is_held() {
+    let rig = Rig::new();
+    rig.write("many", "x\n".repeat(250_000));
+    let check = async |from: usize, limit: usize, context: usize, next: Value| {
+        let args = json!({"path": ".", "pattern": "x", "from": from, "limit": limit, "context": context});
+        let (text, data) = rig.call("search_content", args).await.expect("a page");
+        assert_eq!((&data["truncated"], &data["next"]), (&json!(true), &next));
+        let end = "shown, paging ends here; narrow the search (path, include, or a longer pattern)";
+        assert_eq!(text.ends_with(end), next.is_null(), "{}", text.lines().next_back().expect("a summary"));
+    };
+    check(195_000, 10_000, 0, Value::Null).await;
+    check(195_000, 4_999, 0, json!(199_999)).await;
+    check(1_970, 100, 50, Value::Null).await;
+    // Context takes no room where none is shown.
+    for mode in ["files", "count"] {
+        let args = json!({"path": ".", "pattern": "x", "from": 5_000, "context": 50, "mode": mode});
+        let text = rig.text("search_content", args).await;
+        assert!(text.ends_with("nothing at from=5000"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn plain_text_crosses_line_ends_of_every_kind() {
+    let rig = Rig::with(&[("crlf", "one.\r\ntwo\r\n"), ("lf", "one.\ntwo\n"), ("no", "one!\ntwo\n")]);
+    for pattern in ["one.\ntwo", "ONE.\nTWO"] {
+        let args = json!({
+            "path": ".", "pattern": pattern, "literal": true, "multiline": true, "case": "insensitive",
+        });
+        assert_eq!(
+            rig.text("search_content", args).await,
+            "crlf:1: one.\ncrlf:2: two\nlf:1: one.\nlf:2: two\n4 matches in 2 files"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancelled_search_leaves_a_large_folder() {
+    let rig = Rig::set(&Settings { threads: Threads(Some(1)), ..Settings::default() });
+    for n in 0..4_500 {
+        rig.write(format!("f{n}"), "some words\n");
+    }
+    let args = json!({"path": ".", "pattern": "words"}).to_string();
+    let raw = serde_json::value::RawValue::from_string(args).expect("JSON");
+    let mut call = Call::new(SessionId::new("test"), "search_content", raw);
+    let cancel = call.cancel.clone();
+    let (notes, told) = std::sync::mpsc::channel();
+    call.progress = Progress::to(move |note| {
+        cancel.cancel();
+        let _ = notes.send(note.done);
+    });
+    let outcome = rig.house.call(call).await;
+    assert_eq!(outcome.result.expect_err("cancelled").kind, FaultKind::Cancelled);
+    // The channel closes when the search has let go of the call.
+    assert_eq!(told.iter().collect::<Vec<_>>(), [2_000]);
 }

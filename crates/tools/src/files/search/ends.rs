@@ -3,6 +3,8 @@
 
 use std::io::{self, Read};
 
+use super::decoded::Watch;
+
 /// Makes every lone `\r` a `\n`. A `\r` at the very end counts as lone.
 pub(super) fn settle(bytes: &mut [u8]) {
     let mut at = 0;
@@ -28,11 +30,18 @@ pub(super) struct Settled<R, F> {
     ahead: Option<u8>,
     /// Whether the stream is left as it is; known after its first bytes.
     left: Option<bool>,
+    /// Whether it was UTF-8 so far.
+    watch: Watch,
 }
 
 impl<R: Read, F: Fn() -> bool> Settled<R, F> {
     pub(super) fn new(stream: R, stop: F) -> Self {
-        Self { stream, stop, ahead: None, left: None }
+        Self { stream, stop, ahead: None, left: None, watch: Watch::default() }
+    }
+
+    /// Whether bytes came that are not UTF-8, nor marked as UTF-16.
+    pub(super) fn undecoded(&self) -> bool {
+        self.watch.broken()
     }
 
     fn look_ahead(&mut self) -> io::Result<Option<u8>> {
@@ -53,6 +62,7 @@ impl<R: Read, F: Fn() -> bool> Read for Settled<R, F> {
             return Err(io::ErrorKind::TimedOut.into());
         }
         let mut filled = 0;
+        let carried = self.ahead.is_some() && !buffer.is_empty();
         if let (Some(byte), Some(first)) = (self.ahead, buffer.first_mut()) {
             *first = byte;
             self.ahead = None;
@@ -60,11 +70,17 @@ impl<R: Read, F: Fn() -> bool> Read for Settled<R, F> {
         }
         filled += self.stream.read(&mut buffer[filled..])?;
         let bytes = &mut buffer[..filled];
-        if bytes.is_empty() || *self.left.get_or_insert_with(|| is_utf16(bytes)) {
+        if bytes.is_empty() {
+            self.watch.end();
             return Ok(filled);
         }
+        if *self.left.get_or_insert_with(|| is_utf16(bytes)) {
+            return Ok(filled);
+        }
+        self.watch.see(&bytes[usize::from(carried)..]);
         if bytes.ends_with(b"\r") {
             self.ahead = self.look_ahead()?;
+            self.watch.see(self.ahead.as_slice());
         }
         settle(bytes);
         if self.ahead == Some(b'\n') {

@@ -9,7 +9,13 @@ use grep_searcher::{
 };
 use tectum_core::Ctx;
 
-use super::{super::search_content::Mode, ends, found::Hit, request::Request};
+use super::{
+    super::search_content::Mode,
+    decoded::{self, Decoded},
+    ends,
+    found::Hit,
+    request::Request,
+};
 
 /// A file shorter than this is read whole; a longer one passes through a small buffer.
 const SMALL: usize = 256 * 1024;
@@ -17,6 +23,8 @@ const SMALL: usize = 256 * 1024;
 const MOST_SHOWN: usize = 400;
 /// beginning this many before a match that lies further on.
 const LEAD: usize = 100;
+/// Matches of one file between two looks whether anybody still waits.
+const CHECK_EVERY: u64 = 1_024;
 
 /// What one thread needs to look into files.
 pub(super) struct Looker {
@@ -31,8 +39,15 @@ pub(super) struct Looker {
 
 /// What came of one file.
 pub(super) enum Look {
-    /// It was searched: this many lines match, and these of them were kept.
-    Searched(u64, Vec<Hit>),
+    /// It was searched.
+    Searched {
+        /// So many lines match,
+        count: u64,
+        /// and these of them were kept.
+        hits: Vec<Hit>,
+        /// It is not UTF-8 and was searched as bytes.
+        undecoded: bool,
+    },
     /// It is no text.
     Binary,
     /// It, or one of its lines, is too large.
@@ -63,6 +78,7 @@ impl Looker {
     /// Searches a file. `keep` is asked at the first match how many lines are worth keeping.
     pub(super) fn look(&mut self, file: &File, size: u64, mode: Mode, keep: impl FnMut() -> usize) -> Look {
         let mut lines = Collector {
+            ctx: &self.ctx,
             matcher: &self.matcher,
             first_only: mode == Mode::Files,
             keep,
@@ -72,24 +88,35 @@ impl Looker {
             before: Vec::new(),
             binary: false,
         };
+        let mut undecoded = false;
         let searched = if size < SMALL as u64 {
             let Ok(read) = fill(file, size, &mut self.buffer) else { return Look::Unreadable };
             let content = &mut self.buffer[..read];
-            if !ends::is_utf16(content) {
-                if memchr::memchr(0, content).is_some() {
-                    return Look::Binary;
+            let mut text;
+            let content = match decoded::decode(content) {
+                Decoded::AsItIs => content,
+                Decoded::Text(decoded) => {
+                    text = decoded;
+                    &mut text[..]
                 }
-                ends::settle(content);
-            }
+                Decoded::Unknown => {
+                    undecoded = true;
+                    content
+                }
+                Decoded::Binary => return Look::Binary,
+            };
+            ends::settle(content);
             self.slices.search_slice(&self.matcher, content, &mut lines)
         } else {
             // A large file is let go as soon as nobody waits for the answer.
-            let stream = ends::Settled::new(file, || self.ctx.cancel.is_cancelled());
-            self.streams.search_reader(&self.matcher, stream, &mut lines)
+            let mut stream = ends::Settled::new(file, || self.ctx.cancel.is_cancelled());
+            let searched = self.streams.search_reader(&self.matcher, &mut stream, &mut lines);
+            undecoded = stream.undecoded();
+            searched
         };
         match searched {
             _ if lines.binary => Look::Binary,
-            Ok(()) => Look::Searched(lines.count, lines.hits),
+            Ok(()) => Look::Searched { count: lines.count, hits: lines.hits, undecoded },
             // The searcher's own limits are errors of no other kind.
             Err(error) if error.kind() == std::io::ErrorKind::Other => Look::TooLarge,
             Err(_) => Look::Unreadable,
@@ -119,6 +146,7 @@ fn fill(mut file: &File, size: u64, buffer: &mut [u8]) -> std::io::Result<usize>
 
 /// Collects the matching lines of one file.
 struct Collector<'l, K> {
+    ctx: &'l Ctx,
     matcher: &'l RegexMatcher,
     first_only: bool,
     keep: K,
@@ -142,7 +170,8 @@ impl<K: FnMut() -> usize> Sink for Collector<'_, K> {
                 self.hits.push(Hit { line: number, text, before, after: Vec::new() });
             }
         }
-        Ok(!self.first_only)
+        let left = self.count.is_multiple_of(CHECK_EVERY) && self.ctx.cancel.is_cancelled();
+        Ok(!self.first_only && !left)
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, Self::Error> {

@@ -1,8 +1,9 @@
 //! Searching content: ripgrep's matching over our own walk by handles.
 //!
 //! [`request`] compiles what is asked, [`run`] walks and looks into files on several threads,
-//! [`found`] keeps the first matches in order, [`render`] writes the reply.
+//! [`decoded`] makes UTF-8 of what is not, [`found`] keeps the first matches in order, [`render`] writes the reply.
 
+mod decoded;
 mod ends;
 mod found;
 mod look;

@@ -45,7 +45,7 @@ pub(in super::super) fn render(ctx: &Ctx, request: &Request, findings: Findings)
     let all = if request.mode == Mode::Lines { output.total_matches } else { output.files_matched };
     let next = request.from + output.shown;
     output.truncated = (next as u64) < all && output.shown > 0;
-    output.next = output.truncated.then_some(next);
+    output.next = (output.truncated && next < request.most).then_some(next);
     let mut text = page.text;
     text.push_str(&summary(request, &output));
     Reply::new(text, output)
@@ -152,6 +152,12 @@ fn summary(request: &Request, output: &Output) -> String {
     }
     if let Some(next) = output.next {
         let _ = write!(text, "; {} shown, continue with from={next}", output.shown);
+    } else if output.truncated {
+        let shown = output.shown;
+        let _ = write!(
+            text,
+            "; {shown} shown, paging ends here; narrow the search (path, include, or a longer pattern)"
+        );
     } else if request.from > 0 && output.shown == 0 {
         let _ = write!(text, "; nothing at from={}", request.from);
     }

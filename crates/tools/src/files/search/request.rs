@@ -30,6 +30,8 @@ pub(in super::super) struct Request {
     pub(super) mode: Mode,
     pub(super) from: usize,
     pub(super) limit: usize,
+    /// Where paging ends: `from` stays below it.
+    pub(super) most: usize,
     pub(super) max_per_file: Option<u64>,
     pub(super) ignored: bool,
     pub(super) hidden: bool,
@@ -57,7 +59,8 @@ impl Request {
         if args.max_per_file == Some(0) {
             return Err(Fault::invalid("`max_per_file` must be at least 1"));
         }
-        let most = MOST_HELD / (1 + 2 * args.context);
+        let context = if args.mode == Mode::Lines { args.context } else { 0 };
+        let most = MOST_HELD / (1 + 2 * context);
         if args.from >= most {
             return Err(Fault::invalid(format!("`from` must be less than {most} here, got {}", args.from))
                 .hint("narrow the search: a smaller path, include globs, or mode=\"count\" to see where the matches are"));
@@ -68,10 +71,11 @@ impl Request {
             include: globs(&args.include)?,
             exclude: globs(&args.exclude)?,
             multiline: args.multiline,
-            context: if args.mode == Mode::Lines { args.context } else { 0 },
+            context,
             mode: args.mode,
             from: args.from,
             limit,
+            most,
             max_per_file: args.max_per_file,
             ignored: args.include_ignored,
             hidden: args.include_hidden,
@@ -90,11 +94,13 @@ fn matcher(args: &Args) -> Result<RegexMatcher, Fault> {
     if args.pattern.is_empty() {
         return Err(Fault::invalid("`pattern` is empty; it would match every line"));
     }
+    let across = args.literal && args.multiline && args.pattern.contains('\n');
+    let pattern = if across { any_line_end(&args.pattern) } else { args.pattern.clone() };
     let mut builder = RegexMatcherBuilder::new();
     builder
         .multi_line(true)
         .word(args.word)
-        .fixed_strings(args.literal)
+        .fixed_strings(args.literal && !across)
         .case_insensitive(args.case == Case::Insensitive)
         .case_smart(args.case == Case::Smart)
         .size_limit(MOST_PATTERN)
@@ -102,7 +108,7 @@ fn matcher(args: &Args) -> Result<RegexMatcher, Fault> {
         // `$` stands before `\r\n` as well as before `\n`.
         .crlf(true)
         .line_terminator(if args.multiline { None } else { Some(b'\n') });
-    builder.build_many(&[&args.pattern]).map_err(|error| match error.kind() {
+    builder.build_many(&[&pattern]).map_err(|error| match error.kind() {
         ErrorKind::NotAllowed(_) => {
             Fault::invalid("the pattern asks for a line end, but lines are searched one by one")
                 .hint("pass multiline=true to let a match cross line ends")
@@ -111,4 +117,27 @@ fn matcher(args: &Args) -> Result<RegexMatcher, Fault> {
             "escape special characters with a backslash, or pass literal=true to search for plain text",
         ),
     })
+}
+
+/// Plain text as a regular expression whose line ends stand for `\r\n` as well.
+fn any_line_end(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() * 2);
+    for c in text.chars() {
+        match c {
+            '\n' => pattern.push_str(r"\r?\n"),
+            c if r"\.+*?()|[]{}^$#&-~".contains(c) => pattern.extend(['\\', c]),
+            c => pattern.push(c),
+        }
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_stays_plain_across_lines() {
+        assert_eq!(any_line_end("a.b(\n\\n"), r"a\.b\(\r?\n\\n");
+    }
 }

@@ -26,6 +26,8 @@ use super::{
 const PART: usize = 512;
 /// Files between two notes of progress.
 const NOTE_EVERY: u64 = 2_000;
+/// Files of one folder after which the others are told of them.
+const TELL_EVERY: u64 = 500;
 
 /// What a search found and left out.
 #[derive(Debug)]
@@ -67,8 +69,9 @@ fn one_file(ctx: &Ctx, path: &SafePath, request: &Request) -> Result<Findings, F
     let mut skipped = Skipped::default();
     let mut searched = 0;
     match Looker::new(ctx, request).look(file.handle(), file.size(), request.mode, || request.room()) {
-        Look::Searched(count, hits) => {
+        Look::Searched { count, hits, undecoded } => {
             searched = 1;
+            skipped.undecoded = u64::from(undecoded);
             if count > 0 {
                 found.add(InFile { path: path.name(), count, hits });
             }
@@ -81,7 +84,7 @@ fn one_file(ctx: &Ctx, path: &SafePath, request: &Request) -> Result<Findings, F
 
 fn tally(skipped: &mut Skipped, look: &Look) {
     match look {
-        Look::Searched(..) => {}
+        Look::Searched { undecoded, .. } => skipped.undecoded += u64::from(*undecoded),
         Look::Binary => skipped.binary += 1,
         Look::TooLarge => skipped.too_large += 1,
         Look::Unreadable => skipped.unreadable += 1,
@@ -128,6 +131,9 @@ impl Search<'_> {
         let mut searched = 0;
         let mut looker = self.looker();
         for entry in &entries {
+            if self.ctx.cancel.is_cancelled() {
+                return Flow::Stop;
+            }
             if !self.visible(&mut here, entry, &mut skipped) {
                 continue;
             }
@@ -136,8 +142,11 @@ impl Search<'_> {
                 continue;
             }
             let look = self.look(folder, &mut here, entry, &mut looker);
-            searched += u64::from(matches!(look, Look::Searched(..)));
+            searched += u64::from(matches!(look, Look::Searched { .. }));
             tally(&mut skipped, &look);
+            if searched == TELL_EVERY {
+                self.progress(std::mem::take(&mut searched));
+            }
         }
         lock(&self.idle).push(looker);
         if skipped != Skipped::default() {
@@ -197,13 +206,13 @@ impl Search<'_> {
             if wanted { lines } else { 0 }
         });
         match look {
-            Look::Searched(count, hits) if wanted => {
+            Look::Searched { count, hits, undecoded } if wanted => {
                 lock(&self.found).add(InFile { path, count, hits });
-                Look::Searched(count, Vec::new())
+                Look::Searched { count, hits: Vec::new(), undecoded }
             }
-            Look::Searched(count, hits) if count > 0 => {
+            Look::Searched { count, .. } if count > 0 => {
                 lock(&self.found).count(count);
-                Look::Searched(count, hits)
+                look
             }
             other => other,
         }
