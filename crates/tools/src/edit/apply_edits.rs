@@ -1,12 +1,18 @@
 //! `apply_edits`: many edits of many files, all of them or none.
 
-use std::{collections::BTreeMap, fmt::Write, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
     Card, Ctx, Effect, Fault, Reply, Subject, Tool, Wants, World,
-    security::{Access, Batch, RawPath},
+    security::{Access, Batch, RawPath, SafePath},
 };
 
 use super::{
@@ -145,6 +151,7 @@ fn apply(pen: &Pen, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
             files.push((path.absolute(), path));
         }
     }
+    refuse_file_and_folder(&files)?;
     let paths: Vec<_> = files.into_iter().map(|(_, path)| path).collect();
     let batch = Batch::open(&paths, pen.max_file)?;
     let mut drafts: Vec<Draft> =
@@ -172,6 +179,22 @@ fn apply(pen: &Pen, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
     }
     problems.settle()?;
     finish(pen, ctx, batch, drafts, args)
+}
+
+/// Refuses a batch in which one file would have to hold another.
+fn refuse_file_and_folder(files: &[(PathBuf, &SafePath)]) -> Result<(), Fault> {
+    let names: BTreeMap<&Path, &SafePath> =
+        files.iter().map(|(full, path)| (full.as_path(), *path)).collect();
+    for (full, path) in files {
+        if let Some(folder) = full.ancestors().skip(1).find_map(|above| names.get(above)) {
+            let (folder, inside) = (folder.name(), path.name());
+            return Err(Fault::invalid(format!(
+                "{folder} is both a file and a folder in this batch: it also names {inside}"
+            ))
+            .hint("give one of them another name"));
+        }
+    }
+    Ok(())
 }
 
 fn finish(

@@ -7,7 +7,7 @@ use super::{
     matching::{self, Count, Search},
     pen::{idle, missing},
 };
-use crate::text::{NotText, TextFile, revision};
+use crate::text::{NotText, TextFile, check_nul, revision};
 
 /// A file on its way from what it was to what it shall be.
 #[derive(Debug)]
@@ -68,15 +68,17 @@ impl Draft {
     }
 
     fn created(&self, content: &str) -> Result<TextFile, Fault> {
+        check_nul(content)?;
         TextFile::decode(content.into()).map_err(|not_text| not_text.fault(&self.name))
     }
 
-    /// Refuses edits that took each other back.
+    /// Refuses edits that took each other back, and those that together leave no readable text.
     pub(super) fn check(&self) -> Result<(), Fault> {
         match (&self.before, &self.now) {
             (Some(Ok(before)), Some(now)) if !self.failed && before.bytes() == now.bytes() => {
                 Err(idle(&self.name))
             }
+            (_, Some(now)) if !self.failed => now.check_reads_again(),
             _ => Ok(()),
         }
     }

@@ -100,15 +100,19 @@ fn edit(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
     let count = Count::of(args.replace_all, args.expected_count);
     let terms = Terms { revision: args.revision, dry_run: args.dry_run };
     let search = Search { old: &args.old_string, new: &args.new_string, count };
-    let (written, (replacements, mut lines, matched, encoding)) = pen.revise(ctx, &terms, |name, file| {
+    let (written, (found, encoding)) = pen.revise(ctx, &terms, |name, file| {
         let found = matching::find(name, file, &search)?;
         let after = file.edited(&found.edits)?;
-        Ok((after, (found.edits.len(), found.lines, found.tier, file.facts().encoding)))
+        Ok((after, (found, file.facts().encoding)))
     })?;
+    let (replacements, mut lines, matched) = (found.edits.len(), found.lines, found.tier);
     let verb = if written.dry_run { "Would edit" } else { "Edited" };
     let mut text = format!("{verb} {}: {}\n", written.path, places(replacements, &lines));
     if let Some(note) = matched.note() {
         let _ = writeln!(text, "Note: {note}.");
+    }
+    if let Some((tier, lines)) = found.further {
+        let _ = writeln!(text, "Note: {}.", left_alone(tier, &lines));
     }
     if encoding != crate::text::Encoding::Utf8 {
         let _ = writeln!(text, "Encoding: {encoding}, kept.");
@@ -120,11 +124,25 @@ fn edit(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
 
 /// `2 replacements at lines 3, 9`.
 pub(super) fn places(replacements: usize, lines: &[usize]) -> String {
-    let named: Vec<_> = lines.iter().take(NAMED_LINES).map(usize::to_string).collect();
     let plural = if replacements == 1 { "" } else { "s" };
+    format!("{replacements} replacement{plural} at line{plural} {}", named(lines))
+}
+
+/// `1 more place differs in indentation and was left alone: line 9`.
+fn left_alone(tier: Tier, lines: &[usize]) -> String {
+    let (places, lines) = (lines.len(), named(lines));
+    let difference = tier.difference();
+    match places {
+        1 => format!("1 more place differs in {difference} and was left alone: line {lines}"),
+        _ => format!("{places} more places differ in {difference} and were left alone: lines {lines}"),
+    }
+}
+
+fn named(lines: &[usize]) -> String {
+    let named: Vec<_> = lines.iter().take(NAMED_LINES).map(usize::to_string).collect();
     let more = match lines.len().saturating_sub(NAMED_LINES) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("{replacements} replacement{plural} at line{plural} {}{more}", named.join(", "))
+    format!("{}{more}", named.join(", "))
 }

@@ -56,7 +56,22 @@ pub enum Tier {
     Punctuation,
 }
 
+/// The tiers, the strictest first.
+const TIERS: [Tier; 5] =
+    [Tier::Exact, Tier::LineEnds, Tier::TrailingSpace, Tier::Indentation, Tier::Punctuation];
+
 impl Tier {
+    /// What a place that only this tier finds differs in.
+    pub(super) fn difference(self) -> &'static str {
+        match self {
+            Self::Exact => "nothing",
+            Self::LineEnds => "line ends",
+            Self::TrailingSpace => "blanks at line ends",
+            Self::Indentation => "indentation",
+            Self::Punctuation => "typographic punctuation",
+        }
+    }
+
     /// What a reply says about a match that was not exact.
     pub(super) fn note(self) -> Option<&'static str> {
         match self {
@@ -78,6 +93,8 @@ pub(super) struct Found {
     pub(super) edits: Vec<(Range<usize>, String)>,
     /// The lines where the matches begin.
     pub(super) lines: Vec<usize>,
+    /// When all were meant: the next tier that knows further places, and their lines.
+    pub(super) further: Option<(Tier, Vec<usize>)>,
 }
 
 /// One place: the whole match, and the part of it that really changes.
@@ -99,15 +116,40 @@ pub(super) fn find(name: &str, file: &TextFile, search: &Search<'_>) -> Result<F
     if search.old == search.new {
         return Err(Fault::invalid("old_string and new_string are the same, so nothing would change"));
     }
-    for tier in [Tier::Exact, Tier::LineEnds, Tier::TrailingSpace, Tier::Indentation, Tier::Punctuation] {
+    for (index, tier) in TIERS.into_iter().enumerate() {
         let hits = hits(file, search, tier);
         if !hits.is_empty() {
             let lines: Vec<_> = hits.iter().map(|hit| file.lines().at(hit.span.start)).collect();
             check_count(name, search.count, &lines)?;
-            return Ok(Found { tier, lines, edits: hits.into_iter().map(|hit| hit.edit).collect() });
+            let all = search.count == Count::All;
+            let further = if all { further(file, search, &TIERS[index + 1..], &hits) } else { None };
+            let edits = hits.into_iter().map(|hit| hit.edit).collect();
+            return Ok(Found { tier, lines, edits, further });
         }
     }
     Err(nearest::not_found(name, file, search))
+}
+
+/// Places that only a more tolerant tier finds, beside these.
+fn further(
+    file: &TextFile,
+    search: &Search<'_>,
+    tiers: &[Tier],
+    known: &[Hit],
+) -> Option<(Tier, Vec<usize>)> {
+    // Both are in ascending order and do not overlap among themselves.
+    let is_new = |hit: &Hit| {
+        let next = known.partition_point(|other| other.span.end <= hit.span.start);
+        known.get(next).is_none_or(|other| hit.span.end <= other.span.start)
+    };
+    tiers.iter().find_map(|tier| {
+        let lines: Vec<_> = hits(file, search, *tier)
+            .iter()
+            .filter(|hit| is_new(hit))
+            .map(|hit| file.lines().at(hit.span.start))
+            .collect();
+        (!lines.is_empty()).then_some((*tier, lines))
+    })
 }
 
 fn check_count(name: &str, count: Count, lines: &[usize]) -> Result<(), Fault> {

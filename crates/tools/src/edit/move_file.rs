@@ -31,7 +31,7 @@ impl MoveFile {
 
 /// Move or rename a file, link or directory. Missing directories are made. destination is the
 /// full new name, not the directory to move into. An existing file there is an error unless
-/// overwrite is true.
+/// overwrite is true. Undoing a move leaves the directories that were made for it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -120,7 +120,7 @@ fn record(
 ) -> Result<Option<Record<'static>>, Fault> {
     let left = match image(source, source.kind())? {
         Some(image) => Left::Revision(revision(&image.bytes)),
-        None => Left::Anything,
+        None => source.identity().map_or(Left::Anything, |(device, inode)| Left::Object(device, inode)),
     };
     let moved = Step { path: full_name(destination), was: Was::Elsewhere(full_name(source)), left };
     if standing.is_none() {

@@ -101,6 +101,7 @@ impl Pen {
         if after.bytes() == before.bytes() {
             return Err(idle(&name));
         }
+        after.check_reads_again()?;
         let diff = diff::unified(&name, before.text(), after.text(), diff::REPLY);
         if terms.dry_run {
             let revision = revision(before.bytes());

@@ -10,7 +10,7 @@ use tectum_core::{
 };
 
 use super::pen::{Pen, Terms, Written};
-use crate::text::{Lines, TextFile, body};
+use crate::text::{TextFile, body};
 
 /// Lines shown before and after the new ones, so that an off-by-one is seen at once.
 const AROUND: usize = 2;
@@ -34,7 +34,7 @@ impl SetFileSlice {
 
 /// Replace the lines start_line to end_line of a file, both included and counted from 1, by
 /// new_content. Line ends and the end of the file stay as they are: new_content need not end
-/// with a newline. Empty new_content deletes the lines; start_line one past the last line
+/// with a newline, unless its last line is empty. Empty new_content deletes the lines; start_line one past the last line
 /// appends. The reply shows the new lines with two lines before and after them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -98,8 +98,9 @@ fn set(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
     let (written, told) = pen.revise(ctx, &terms, |name, file| {
         let lines = asked(name, file, first, last)?;
         let after = file.edited(&[splice(file, &lines, &args.new_content)])?;
-        let now = lines.start..lines.start + Lines::of(&args.new_content).count();
-        let told = (echo(&after, &now), now, after.lines().count());
+        let total = after.lines().count();
+        let now = lines.start..lines.start + (total + lines.len()).saturating_sub(file.lines().count());
+        let told = (echo(&after, &now), now, total);
         Ok((after, told))
     })?;
     let (echo, now, lines_total) = told;
@@ -150,11 +151,18 @@ fn splice(file: &TextFile, lines: &Range<usize>, content: &str) -> (Range<usize>
     }
     // The file does not end its last line, and shall not do so afterwards.
     if content.is_empty() {
-        let before = body(&text[..span.start]).len();
+        let before = unended_text(&text[..span.start]).len();
         return (before..span.end, String::new());
     }
     let separator = if lines.is_empty() { "\n" } else { "" };
-    (span, format!("{separator}{}", body(content)))
+    (span, format!("{separator}{}", unended_text(content)))
+}
+
+/// The text without the end of its last line. An empty last line keeps its end: it has nothing
+/// else to show that it is there.
+fn unended_text(text: &str) -> &str {
+    let bare = body(text);
+    if bare.is_empty() || bare.ends_with(['\n', '\r']) { text } else { bare }
 }
 
 /// What became of the lines, where their number changed.
@@ -228,6 +236,15 @@ mod tests {
         check("a\nb", (2, 2), "", "a");
         check("a\r\nb", (3, 3), "c\n", "a\r\nb\r\nc");
         check("a", (1, 1), "", "");
+    }
+
+    #[test]
+    fn an_empty_last_line_is_kept_with_its_end() {
+        check("a\nb", (3, 3), "c\n\n", "a\nb\nc\n\n");
+        check("a\nb", (2, 2), "\n", "a\n\n");
+        check("a\r\nb", (2, 2), "x\n\n", "a\r\nx\r\n\r\n");
+        check("a\n\nb", (3, 3), "", "a\n\n");
+        check("\nb", (2, 2), "", "\n");
     }
 
     #[test]

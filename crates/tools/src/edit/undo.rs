@@ -54,7 +54,9 @@ pub(super) enum Left {
     Nothing,
     /// Content with this revision.
     Revision(String),
-    /// Something that is not compared: a directory, a link, a very large file.
+    /// A directory, a link, a very large file: not its content but its device and inode count.
+    Object(u64, u64),
+    /// Something that is not compared.
     Anything,
 }
 

@@ -30,7 +30,8 @@ impl UndoEdit {
 
 /// Undo one earlier change: an edit, a new file, a deletion or a move, with every file it
 /// touched. It is refused if one of these files was changed since, so nothing newer is lost.
-/// An undo can be undone in the same way.
+/// An undo can be undone in the same way, except that of a move which replaced a file.
+/// Directories that the change made on its way stay.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -140,9 +141,17 @@ fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<Output, Fault> 
     let (there, back) = (ctx.path(0)?, ctx.path(1)?);
     let mut steps = record.steps.into_iter();
     let moved = steps.next().ok_or_else(|| Fault::internal("a record without steps"))?;
-    if let Left::Revision(_) = moved.left {
-        let batch = Batch::open(&[there], u64::MAX - 1)?;
-        refuse_changed(&there.name(), batch.slots()[0].current(), &moved.left)?;
+    match moved.left {
+        Left::Revision(_) => {
+            let batch = Batch::open(&[there], u64::MAX - 1)?;
+            refuse_changed(&there.name(), batch.slots()[0].current(), &moved.left)?;
+        }
+        Left::Object(device, inode) => match there.identity() {
+            Some(now) if now == (device, inode) => {}
+            Some(_) => return Err(changed(&there.name(), "something else has this name now")),
+            None => return Err(changed(&there.name(), "it is gone now")),
+        },
+        Left::Nothing | Left::Anything => {}
     }
     let replaced = steps.next();
     let own = match (&moved.was, &replaced) {
@@ -171,12 +180,16 @@ fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<Output, Fault> 
 
 fn refuse_changed(name: &str, current: Option<&[u8]>, left: &Left) -> Result<(), Fault> {
     let now = match (left, current) {
-        (Left::Anything, _) | (Left::Nothing, None) => return Ok(()),
+        (Left::Anything | Left::Object(..), _) | (Left::Nothing, None) => return Ok(()),
         (Left::Revision(left), Some(current)) if revision(current) == *left => return Ok(()),
         (_, None) => "it is gone now".to_owned(),
         (Left::Nothing, Some(_)) => "a new file stands there now".to_owned(),
         (Left::Revision(_), Some(current)) => format!("it is at revision {} now", revision(current)),
     };
-    Err(Fault::conflict(format!("{name} was changed after that call: {now}; nothing was undone"))
-        .hint("undo the later changes first, newest first, or edit the file by hand"))
+    Err(changed(name, &now))
+}
+
+fn changed(name: &str, now: &str) -> Fault {
+    Fault::conflict(format!("{name} was changed after that call: {now}; nothing was undone"))
+        .hint("undo the later changes first, newest first, or edit the file by hand")
 }

@@ -9,7 +9,7 @@ fn record(bytes: &[u8]) -> Record<'_> {
         steps: vec![
             step(file(bytes, 0o640), Left::Revision("0123".into())),
             step(Was::Nothing, Left::Anything),
-            step(Was::Elsewhere("/p/b".into()), Left::Nothing),
+            step(Was::Elsewhere("/p/b".into()), Left::Object(7, u64::MAX)),
             step(file(b"\n\0\xff", 0o755), Left::Nothing),
         ],
     }

@@ -13,7 +13,7 @@ use super::{
     diff,
     pen::{Intent, Pen, Written, check_revision, missing},
 };
-use crate::text::{Encoding, Lines, Newline, TextFile, revision};
+use crate::text::{Encoding, Lines, Newline, TextFile, check_nul, revision};
 
 /// Writes whole files.
 #[derive(Clone, Debug)]
@@ -30,8 +30,9 @@ impl WriteFile {
 
 /// Make a new file, or replace everything a file holds. Missing directories are made. A new
 /// file is UTF-8, exactly as given. A replaced file keeps its mode, its encoding and byte order
-/// mark (if the new content fits it), and its line ends (unless they were mixed). To change a
-/// part of a file, edit_file is safer and shorter.
+/// mark, and its line ends (unless they were mixed). If its encoding cannot hold the new content,
+/// the file becomes UTF-8 and the reply says so. To change a part of a file, edit_file is safer
+/// and shorter.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -100,6 +101,7 @@ impl Tool for WriteFile {
 }
 
 fn write(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+    check_nul(&args.content)?;
     let path = ctx.path(0)?;
     let name = path.name();
     let batch = Batch::open(&[path], pen.max_file)?;
@@ -203,24 +205,36 @@ impl Planned {
         let diff = diff::unified(name, file.text(), content.trim_start_matches('\u{feff}'), diff::REPLY);
         let lines = Lines::of(&content).count();
         let encoding = facts.encoding;
+        let utf8 = |content: String, mut notes: Vec<String>, why: String, diff: String| {
+            notes.push(why);
+            Self { bytes: content.into_bytes(), lines, encoding: Encoding::Utf8, diff, notes }
+        };
         if !file.faithful() {
-            notes.push(format!("the file was not clean {encoding} before; it is UTF-8 now"));
-            return Self { bytes: content.into_bytes(), lines, encoding: Encoding::Utf8, diff, notes };
+            let why = format!("the file was not clean {encoding} before; it is UTF-8 now");
+            return utf8(content, notes, why, diff);
         }
         let unmarked = if facts.bom { content.trim_start_matches('\u{feff}') } else { &content };
         let mark = if facts.bom { encoding.mark() } else { b"" };
         match encoding.encode(unmarked) {
             Ok(bytes) => {
+                let bytes = [mark, &bytes].concat();
                 if encoding != Encoding::Utf8 {
+                    let words = |text: &str| text.trim_start_matches('\u{feff}').to_owned();
+                    let again = TextFile::decode(bytes.clone());
+                    if !again.is_ok_and(|again| words(again.text()) == words(unmarked)) {
+                        let why = format!(
+                            "the encoding is UTF-8 now: this content would not be read as {encoding} again"
+                        );
+                        return utf8(content, notes, why, diff);
+                    }
                     notes.push(format!("the encoding stays {encoding}"));
                 }
-                let bytes = [mark, &bytes].concat();
                 Self { bytes, lines, encoding, diff, notes }
             }
             Err(lacking) => {
                 let code = u32::from(lacking);
-                notes.push(format!("the encoding is UTF-8 now: {encoding} has no {lacking} (U+{code:04X})"));
-                Self { bytes: content.into_bytes(), lines, encoding: Encoding::Utf8, diff, notes }
+                let why = format!("the encoding is UTF-8 now: {encoding} has no {lacking} (U+{code:04X})");
+                utf8(content, notes, why, diff)
             }
         }
     }

@@ -143,7 +143,22 @@ fn guess(bytes: &[u8]) -> &'static encoding_rs::Encoding {
     let sample = &bytes[from..bytes.len().min(from + DETECTED)];
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(sample, true);
-    detector.guess(None, Utf8Detection::Deny)
+    let guess = detector.guess(None, Utf8Detection::Deny);
+    if guess.is_single_byte() && few_accents(bytes) { encoding_rs::WINDOWS_1252 } else { guess }
+}
+
+/// Bytes of windows-1252 that stand for no character.
+const UNDEFINED: [u8; 5] = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
+/// With fewer bytes that are not ASCII, a detector has too little to tell one-byte encodings apart.
+const FEW: usize = 8;
+
+/// True when the little that is not ASCII stands alone between plain letters and signs, as it
+/// does in `naïve` or `£5`. Three in a row are rather a word of another alphabet.
+fn few_accents(bytes: &[u8]) -> bool {
+    let special = || bytes.iter().filter(|byte| !byte.is_ascii());
+    special().take(FEW).count() < FEW
+        && !special().any(|byte| UNDEFINED.contains(byte))
+        && !bytes.windows(3).any(|three| three.iter().all(|byte| !byte.is_ascii()))
 }
 
 /// A damaged UTF-8 file is still UTF-8: most of what is not ASCII in it is well formed.

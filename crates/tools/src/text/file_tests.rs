@@ -23,6 +23,12 @@ fn encodings_are_found() {
     check(b"h\0e\0l\0l\0o\0", "UTF-16LE", false, "hello");
     check(b"\0h\0e\0l\0l\0o", "UTF-16BE", false, "hello");
     check(b"na\xefve caf\xe9 \x93quoted\x94 text", "windows-1252", false, "naïve café “quoted” text");
+    check(b"na\xefve", "windows-1252", false, "naïve");
+    check(b"\xa35", "windows-1252", false, "£5");
+    check(b"\xb15\n", "windows-1252", false, "±5\n");
+    check(b"\xf8", "windows-1252", false, "ø");
+    let (russian, ..) = encoding_rs::WINDOWS_1251.encode("привет");
+    check(&russian, "windows-1251", false, "привет");
     let (japanese, ..) = encoding_rs::SHIFT_JIS.encode("これは日本語の文章です。\r\n表示");
     check(&japanese, "Shift_JIS", false, "これは日本語の文章です。\r\n表示");
     let (chinese, ..) = encoding_rs::GBK.encode("这是一个中文文件，内容很短。\n");

@@ -9,12 +9,14 @@ mod encoding;
 mod facts;
 mod file;
 mod lines;
+mod readable;
 
 pub use binary::NotText;
 pub use encoding::Encoding;
 pub use facts::{Eol, Facts, Indent, Newline};
 pub use file::TextFile;
 pub use lines::{Lines, body, split};
+pub use readable::check_nul;
 
 /// A short name for exactly this content: the first 16 hex digits of its BLAKE3 hash.
 pub fn revision(bytes: &[u8]) -> String {

@@ -122,6 +122,54 @@ async fn newer_work_is_not_undone_by_accident() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_move_of_a_directory_or_link_takes_back_that_one_only() {
+    let desk = Desk::new();
+    desk.put("old/a.txt", "a");
+    std::os::unix::fs::symlink("nowhere", desk.path("link")).unwrap();
+    let (_, moved) = desk.works("move_file", json!({ "source": "old", "destination": "new" })).await;
+    let (_, linked) = desk.works("move_file", json!({ "source": "link", "destination": "other" })).await;
+    // Others take the names; the moved ones still stand elsewhere.
+    rename(&desk, "new", "aside");
+    rename(&desk, "other", "aside.link");
+    desk.put("new/b.txt", "b");
+    std::os::unix::fs::symlink("elsewhere", desk.path("other")).unwrap();
+    for (data, name) in [(&moved, "new"), (&linked, "other")] {
+        let text = desk.fails("undo_edit", undo(data), FaultKind::Conflict).await;
+        assert!(text.contains(&format!("{name} was changed after that call: something else")), "{text}");
+    }
+    assert_eq!((desk.get("new/b.txt"), desk.get("old/b.txt")), (Some(b"b".to_vec()), None));
+    // With the moved ones back at their names, both can go back, even after changes inside.
+    rename(&desk, "new", "rest");
+    rename(&desk, "other", "rest.link");
+    rename(&desk, "aside", "new");
+    rename(&desk, "aside.link", "other");
+    desk.put("new/c.txt", "c");
+    let (_, back) = call(&desk.restarted(), "undo_edit", undo(&moved)).await.unwrap();
+    desk.works("undo_edit", undo(&linked)).await;
+    assert_eq!((desk.get("old/a.txt"), desk.get("old/c.txt")), (Some(b"a".to_vec()), Some(b"c".to_vec())));
+    assert!(desk.path("link").is_symlink() && !desk.path("other").is_symlink());
+    desk.works("undo_edit", undo(&back)).await;
+    assert_eq!(desk.get("new/a.txt"), Some(b"a".to_vec()));
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test changes names behind the tools' back")]
+fn rename(desk: &Desk, from: &str, to: &str) {
+    std::fs::rename(desk.path(from), desk.path(to)).expect("renamed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_undo_of_an_overwriting_move_says_that_it_is_final() {
+    let desk = Desk::new();
+    desk.put("a.txt", "a");
+    desk.put("b.txt", "b");
+    let replacing = json!({ "source": "a.txt", "destination": "b.txt", "overwrite": true });
+    let (_, moved) = desk.works("move_file", replacing).await;
+    let (text, undone) = desk.works("undo_edit", undo(&moved)).await;
+    assert!(text.contains("This cannot be undone"), "{text}");
+    assert_eq!(undone["undo"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn undo_works_after_a_restart() {
     let desk = Desk::new();
     desk.put("a.txt", b"caf\xe9 na\xefve old text");
