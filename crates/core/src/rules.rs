@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::World;
+use crate::{World, arguments::nearest};
 
 /// Where a rule was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,6 +163,23 @@ impl Rules {
 }
 
 impl Rules {
+    /// The rules whose tool is none of these, each as a sentence: a typo in a rule protects
+    /// nothing and would otherwise go unnoticed.
+    pub fn strangers(&self, tools: &[&str]) -> Vec<String> {
+        let lists = [("deny", &self.deny), ("ask", &self.ask), ("allow", &self.allow)];
+        let rules = lists.into_iter().flat_map(|(list, rules)| rules.iter().map(move |rule| (list, rule)));
+        rules
+            .filter(|(_, rule)| !tools.iter().any(|tool| rule.tool.is_match(tool)))
+            .map(|(list, rule)| {
+                let name = rule.text.split('(').next().unwrap_or_default();
+                match nearest(name, tools.iter().copied()) {
+                    Some(near) => format!("{list} rule {rule} matches no tool; did you mean `{near}`?"),
+                    None => format!("{list} rule {rule} matches no tool"),
+                }
+            })
+            .collect()
+    }
+
     /// True when a rule without a pattern denies the tool, whatever it is called with.
     pub(crate) fn ban(&self, tool: &str) -> bool {
         self.deny.iter().any(|rule| rule.subject.is_none() && rule.tool.is_match(tool))
@@ -254,6 +271,18 @@ mod tests {
         let rules = Rules::default();
         assert_eq!(rules.judge("read_file", &[], World::Project).0, Judgement::Allow);
         assert_eq!(rules.judge("shell", &[], World::Open).0, Judgement::Ask);
+    }
+
+    #[test]
+    fn a_rule_for_no_tool_is_noticed() {
+        let rules = rules(&["read_fil", "*(x)"], &["gh__*"], &["edit_*"]);
+        let found = rules.strangers(&["read_file", "edit_file"]);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(
+            found[0].contains("`read_fil`") && found[0].ends_with("did you mean `read_file`?"),
+            "{found:?}"
+        );
+        assert!(found[1].starts_with("ask rule `gh__*`"), "{found:?}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::{
     Shared,
     failure::Failure,
     screen::{Colour, Screen},
+    tell_strange_rules,
 };
 
 #[derive(Debug, Subcommand)]
@@ -31,7 +32,8 @@ impl ConfigCommand {
                 }
             }
             Self::Check => {
-                let (config, _) = shared.house(screen)?;
+                let (config, house) = shared.house(screen)?;
+                tell_strange_rules(&config, &house, screen);
                 match screen.json {
                     true => screen.print_json(&json!({ "ok": true, "directory": config.directory })),
                     false if screen.quiet => Ok(()),

@@ -150,3 +150,13 @@ impl Shared {
         Ok((config, house))
     }
 }
+
+/// Tells of rules that are for no tool there is. A mistake perhaps, so the work goes on.
+fn tell_strange_rules(config: &Config, house: &Tectum, screen: &Screen) {
+    let snapshot = house.registry().snapshot();
+    let tools: Vec<&str> = snapshot.tools().map(|info| &*info.name).collect();
+    for stranger in config.permissions.strangers(&tools) {
+        let warning = screen.paint_error(screen::Colour::Yellow, "warning:");
+        screen.tell(&format!("{warning} {stranger}"));
+    }
+}

@@ -9,7 +9,7 @@ use tectum::peers::serve;
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
-use super::{Shared, failure::Failure, screen::Screen, stop};
+use super::{Shared, failure::Failure, screen::Screen, stop, tell_strange_rules};
 
 /// How long calls in flight may still take when the client has left.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -17,7 +17,9 @@ const DRAIN: Duration = Duration::from_secs(5);
 const MOST_BLOCKING: usize = 64;
 
 pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-    let house = tectum::build(&shared.load(Vec::new(), screen)?)?;
+    let config = shared.load(Vec::new(), screen)?;
+    let house = tectum::build(&config)?;
+    tell_strange_rules(&config, &house, screen);
     if io::stdin().is_terminal() && !screen.quiet {
         screen.tell("Speaking MCP on standard input and output: a client starts this. Ctrl-C stops; `tectum up` serves people.");
     }

@@ -17,7 +17,7 @@ use super::{
     Shared, connect,
     failure::Failure,
     screen::{Colour, Screen},
-    serve, stop,
+    serve, stop, tell_strange_rules,
 };
 
 /// Serve over HTTP and show how to connect a client.
@@ -38,6 +38,7 @@ impl Up {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let config = self.load(shared, screen)?;
         let house = tectum::build(&config)?;
+        tell_strange_rules(&config, &house, screen);
         let (auth, kept) = auth(&config)?;
         let options = HttpOptions {
             listen: config.http.listen,

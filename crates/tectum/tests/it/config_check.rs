@@ -124,3 +124,12 @@ fn a_file_named_on_the_command_line_must_exist() {
     Said::from(rig.run(&["-C", "gone", "config", "check"]))
         .fails(2, "error: flag --dir: cannot serve gone: No such file or directory (os error 2)\n");
 }
+
+#[test]
+fn a_rule_for_no_tool_is_told_and_stops_nothing() {
+    let rig = Rig::with(&[("tectum.toml", "[permissions]\ndeny = [\"read_fil\"]\n")]);
+    let ran = rig.run(&["config", "check"]);
+    assert!(ran.status.success(), "{ran:?}");
+    let told = String::from_utf8_lossy(&ran.stderr);
+    assert!(told.contains("`read_fil` (tectum.toml:2) matches no tool; did you mean `read_file`?"), "{told}");
+}
