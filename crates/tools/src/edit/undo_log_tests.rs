@@ -1,3 +1,5 @@
+//! The log: torn tails, several writers, rotation and bounds.
+
 #![expect(clippy::disallowed_methods, reason = "the test looks at what the log made, and damages it")]
 
 use super::*;

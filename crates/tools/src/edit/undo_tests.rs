@@ -1,3 +1,5 @@
+//! The store: what is kept, found again after a restart, and let go.
+
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
