@@ -24,6 +24,13 @@ fn heavy_a_kill_at_every_system_call_leaves_old_or_new() {
             content.replacen("line 0 of the old content", "first", 1),
         ),
         ("write_file", vec!["path=a.txt", "content=new"], "new".to_owned()),
+        (
+            "apply_edits",
+            vec![
+                r#"edits=[{"path":"a.txt","old_string":"line 7 of","new_string":"x"},{"path":"a.txt","old_string":"line 9 of","new_string":"y"}]"#,
+            ],
+            content.replace("line 7 of", "x").replace("line 9 of", "y"),
+        ),
     ] {
         let mut tried = 0;
         for (call, times) in system_calls(tool, &args) {
@@ -51,6 +58,30 @@ fn heavy_a_kill_at_every_system_call_leaves_old_or_new() {
             }
         }
         assert!(tried > 20, "{tool}: only {tried} system calls were tried");
+    }
+}
+
+#[test]
+fn heavy_a_kill_while_moving_or_deleting_loses_nothing() {
+    let content = old();
+    for (tool, args) in
+        [("move_file", vec!["source=a.txt", "destination=made/b.txt"]), ("delete_file", vec!["path=a.txt"])]
+    {
+        for (call, times) in system_calls(tool, &args) {
+            for nth in 1..=times {
+                let rig = Rig::with(&[("a.txt", &content)]);
+                let inject = format!("inject={call}:signal=KILL:when={nth}");
+                let ok = strace(&rig, tool, &args, &["-e", &format!("trace={call}"), "-e", &inject]);
+                let at = |path: &str| std::fs::read_to_string(rig.project().join(path)).ok();
+                let place = format!("{tool} killed at {call} #{nth}");
+                match (at("a.txt"), at("made/b.txt")) {
+                    (Some(here), None) => assert!(here == content && !ok, "{place}: still here"),
+                    (None, Some(there)) => assert_eq!(there, content, "{place}: moved"),
+                    (None, None) => assert_eq!(tool, "delete_file", "{place}: the file is gone"),
+                    (Some(_), Some(_)) => panic!("{place}: there are two"),
+                }
+            }
+        }
     }
 }
 

@@ -13,3 +13,4 @@ mod files_rig;
 mod files_search;
 mod rules;
 mod scenarios;
+mod snapshot;
