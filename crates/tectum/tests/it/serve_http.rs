@@ -172,6 +172,9 @@ fn malformed_posts_get_one_error_each() {
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).expect("answered");
     assert!(line.contains("413"), "{line}");
+    let mut headers = http.headers();
+    headers.push(("X-Long".into(), "x".repeat(100 * 1024)));
+    assert_eq!(http.send("POST", "/mcp", &headers, "{}").status, 431);
     assert_eq!(http.post(&json!({"jsonrpc": "2.0", "id": 2, "method": "ping"})).status, 200);
 }
 

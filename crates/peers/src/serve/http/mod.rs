@@ -188,6 +188,13 @@ async fn announce(service: Arc<Service>) {
 
 impl Service {
     async fn respond(&self, request: Request<Incoming>) -> Response<Reply> {
+        // The connection's buffer bounds a head only roughly.
+        if head_size(&request) > MAX_HEAD {
+            return plain(
+                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                "the head of a request may have 64 KiB",
+            );
+        }
         if let Err(refusal) = self.guard.check(request.headers()) {
             return *refusal;
         }
@@ -225,6 +232,11 @@ impl Service {
             Err(refusal) => *refusal,
         }
     }
+}
+
+fn head_size(request: &Request<Incoming>) -> usize {
+    let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
+    target + request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>()
 }
 
 /// An answer that ends a request early.
