@@ -17,6 +17,7 @@ pub mod native;
 pub mod provider;
 pub mod registry;
 pub mod rules;
+mod schema;
 pub mod tectum;
 pub mod tool;
 

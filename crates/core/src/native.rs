@@ -2,12 +2,15 @@
 
 use std::{collections::HashMap, fmt, sync::Arc};
 
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    Call, Card, Fault, NativeReply, Payload, Prepared, Provider, Reply, Text, Tool, ToolInfo, arguments,
-    provider::Done,
+    Call, Card, Ctx, Fault, NativeReply, Payload, Prepared, Provider, Reply, Text, Tool, ToolInfo, Wants,
+    arguments,
+    provider::{Done, Work},
+    schema,
 };
 
 /// Parses a call for one tool.
@@ -23,10 +26,37 @@ pub struct NativeTool {
 impl NativeTool {
     /// Derives everything from the one declaration.
     pub fn new<T: Tool>(tool: T) -> Self {
-        let info = info::<T>();
+        let info = info::<T::Args, T::Output>(&T::CARD, None);
         let schema = info.input_schema.clone();
         let tool = Arc::new(tool);
         let prepare = move |call: &Call| prepare(&tool, call, &schema);
+        Self { info, prepare: Box::new(prepare), max_output: usize::MAX }
+    }
+
+    /// A tool that is a row of a table: one of several names over one implementation. `run`
+    /// may block.
+    pub fn row<A, O>(
+        card: Card,
+        description: &str,
+        wants: impl Fn(&A) -> Wants + Send + Sync + 'static,
+        run: impl Fn(&Ctx, A) -> Result<Reply<O>, Fault> + Send + Sync + 'static,
+    ) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
+    {
+        let info = info::<A, O>(&card, Some(description));
+        let schema = info.input_schema.clone();
+        let run = Arc::new(run);
+        let prepare = move |call: &Call| {
+            let args: A = arguments::parse(card.name, &call.args, &schema)?;
+            let wants = wants(&args);
+            let run = run.clone();
+            let work: Work = Box::new(move |ctx: Ctx| {
+                Box::pin(async move { done(card.name, ctx.blocking(move |ctx| run(ctx, args)).await?) })
+            });
+            Ok(prepared(&card, wants, work))
+        };
         Self { info, prepare: Box::new(prepare), max_output: usize::MAX }
     }
 
@@ -49,26 +79,27 @@ impl fmt::Debug for NativeTool {
 }
 
 fn prepare<T: Tool>(tool: &Arc<T>, call: &Call, schema: &Value) -> Result<Prepared, Fault> {
-    let Card { name, effect, world, deadline, max_output, .. } = T::CARD;
-    let args: T::Args = arguments::parse(name, &call.args, schema)?;
+    let args: T::Args = arguments::parse(T::CARD.name, &call.args, schema)?;
     let wants = tool.wants(&args);
     let tool = tool.clone();
-    let work = Box::new(move |ctx| {
-        Box::pin(async move {
-            let reply = tool.call(&ctx, args).await?;
-            let structured = written(&reply)
-                .map_err(|error| Fault::internal(format!("{name}: its output is no JSON: {error}")))?;
-            let text = match reply.text {
-                Text::Said(text) => text,
-                Text::Part(part) => part(reply.output),
-            };
-            Ok(Done {
-                payload: Payload::Native(NativeReply { text, structured }),
-                directives: reply.directives,
-            })
-        }) as _
-    });
-    Ok(Prepared { wants, effect, world, deadline, max_output, work })
+    let work: Work =
+        Box::new(move |ctx: Ctx| Box::pin(async move { done(T::CARD.name, tool.call(&ctx, args).await?) }));
+    Ok(prepared(&T::CARD, wants, work))
+}
+
+fn prepared(card: &Card, wants: Wants, work: Work) -> Prepared {
+    let Card { effect, world, deadline, max_output, .. } = *card;
+    Prepared { wants, effect, world, deadline, max_output, work }
+}
+
+fn done<O: Serialize>(name: &str, reply: Reply<O>) -> Result<Done, Fault> {
+    let structured = written(&reply)
+        .map_err(|error| Fault::internal(format!("{name}: its output is no JSON: {error}")))?;
+    let text = match reply.text {
+        Text::Said(text) => text,
+        Text::Part(part) => part(reply.output),
+    };
+    Ok(Done { payload: Payload::Native(NativeReply { text, structured }), directives: reply.directives })
 }
 
 /// The output as JSON, in a buffer that need not grow for most replies.
@@ -83,13 +114,14 @@ fn written<T: serde::Serialize>(reply: &Reply<T>) -> serde_json::Result<String> 
     String::from_utf8(json).map_err(serde::ser::Error::custom)
 }
 
-fn info<T: Tool>() -> ToolInfo {
-    let Card { name, title, effect, world, idempotent, primary, .. } = T::CARD;
-    let mut input = schema::<T::Args>();
-    // The doc comment on `Args` is the tool's description; the schema need not repeat it.
-    let description =
-        input.remove("description").and_then(|text| text.as_str().map(str::to_owned)).unwrap_or_default();
-    let mut output = schema::<T::Output>();
+fn info<A: JsonSchema, O: JsonSchema>(card: &Card, description: Option<&str>) -> ToolInfo {
+    let Card { name, title, effect, world, idempotent, primary, .. } = *card;
+    let mut input = schema::of::<A>();
+    // The doc comment on `Args` is the tool's description, unless a row brings its own; the
+    // schema need not repeat it.
+    let documented = input.remove("description").and_then(|text| text.as_str().map(str::to_owned));
+    let description = description.map(str::to_owned).or(documented).unwrap_or_default();
+    let mut output = schema::of::<O>();
     output.remove("description");
     ToolInfo {
         name: name.into(),
@@ -102,14 +134,6 @@ fn info<T: Tool>() -> ToolInfo {
         idempotent,
         primary: primary.into(),
     }
-}
-
-fn schema<T: JsonSchema>() -> serde_json::Map<String, Value> {
-    let generator = SchemaSettings::draft2020_12().into_generator();
-    let mut schema = generator.into_root_schema_for::<T>();
-    let mut map = std::mem::take(schema.ensure_object());
-    map.remove("title");
-    map
 }
 
 /// The native tools of this process.
