@@ -7,6 +7,7 @@
 mod bench;
 mod check;
 mod checkout;
+mod packs;
 mod step;
 mod system;
 mod test;
@@ -25,6 +26,7 @@ Usage: cargo xtask <command>
   test [-- <nextest arguments>]   install what the tests need, then run them all
   check                           formatting, clippy, tidy and the tests
   tidy                            the rules of the house that a machine can see
+  packs [--accept]                compile every query and compare every language's snapshots
   bench [<arguments>]             build the shipped binary and measure it
 ";
 
@@ -49,6 +51,8 @@ fn run(words: &[&str]) -> Result<()> {
         ["test", rest @ ..] => test::run(&Checkout::read()?, rest),
         ["check"] => check::run(&Checkout::read()?),
         ["tidy"] => tidy::run(&Checkout::read()?),
+        ["packs"] => packs::run(&Checkout::read()?, false),
+        ["packs", "--accept"] => packs::run(&Checkout::read()?, true),
         ["bench", rest @ ..] => bench::run(&Checkout::read()?, rest),
         [command @ ("check" | "tidy"), ..] => bail!("`cargo xtask {command}` takes no arguments."),
         [command, ..] => bail!("There is no command `{command}`.\n\n{}", COMMANDS.trim_end()),

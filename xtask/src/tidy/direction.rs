@@ -8,8 +8,9 @@ use crate::checkout::{Dependency, Kind, Package};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("tectum-security", &[]),
     ("tectum-attention", &[]),
+    ("tectum-syntax", &[]),
     ("tectum-core", &["tectum-security", "tectum-attention"]),
-    ("tectum-tools", &["tectum-core", "tectum-security"]),
+    ("tectum-tools", &["tectum-core", "tectum-security", "tectum-syntax"]),
     ("tectum-peers", &["tectum-core", "tectum-security"]),
     ("tectum", EVERY_LIBRARY),
     ("tectum-bench", EVERY_LIBRARY),
@@ -17,7 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 const EVERY_LIBRARY: &[&str] =
-    &["tectum-security", "tectum-attention", "tectum-core", "tectum-tools", "tectum-peers"];
+    &["tectum-security", "tectum-attention", "tectum-syntax", "tectum-core", "tectum-tools", "tectum-peers"];
 
 pub fn judge(packages: &[Package]) -> Vec<Violation> {
     packages.iter().flat_map(|package| judge_one(package, packages)).collect()

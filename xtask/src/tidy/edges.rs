@@ -33,8 +33,14 @@ const EDGES: &[Edge] = &[
     },
     Edge {
         libraries: &["tree-sitter"],
-        crates: Crates::Never(&["tectum-core", "tectum-peers"]),
-        remedy: "Languages live in tectum-tools, as packs.",
+        // The bench measures it as a peer.
+        crates: Crates::Only(&["tectum-syntax", "tectum-bench"]),
+        remedy: "Languages live in tectum-syntax, as packs: ask it for facts.",
+    },
+    Edge {
+        libraries: &["ruff_python_parser"],
+        crates: Crates::Only(&["tectum-syntax"]),
+        remedy: "Languages live in tectum-syntax, as packs: ask it for facts.",
     },
     Edge {
         libraries: &["anyhow"],
@@ -107,9 +113,10 @@ mod tests {
     }
 
     #[test]
-    fn languages_live_with_the_tools() {
-        check("tectum-core", "tree-sitter", Kind::Normal, 1);
-        check("tectum-tools", "tree-sitter", Kind::Normal, 0);
+    fn languages_live_in_syntax() {
+        check("tectum-tools", "tree-sitter", Kind::Normal, 1);
+        check("tectum-syntax", "tree-sitter", Kind::Normal, 0);
+        check("tectum-core", "ruff_python_parser", Kind::Normal, 1);
     }
 
     #[test]

@@ -1,0 +1,12 @@
+/* Before the fault. */
+int before(int count)
+{
+    return count + 1;
+}
+
+int broken(int count {
+    return count +;
+}
+
+/* After it. */
+int after(void) { return before(2); }

@@ -1,0 +1,111 @@
+; Functions.
+(function_declaration name: (identifier) @name parameters: (_) @params body: (_) @body) @definition.function
+(generator_function_declaration name: (identifier) @name parameters: (_) @params body: (_) @body) @definition.function
+
+; Functions and classes bound to a name. The only one of a statement has all of it.
+(variable_declarator
+  name: (identifier) @name
+  value: [
+    (arrow_function "async"? @async [parameters: (_) @params parameter: (_) @params] body: (_) @body)
+    (function_expression "async"? @async parameters: (_) @params body: (_) @body)
+    (generator_function "async"? @async parameters: (_) @params body: (_) @body)
+  ]) @definition.function
+(variable_declarator name: (identifier) @name value: (class body: (_) @body)) @definition.class
+(lexical_declaration . (variable_declarator) @inner .) @outer
+(variable_declaration . (variable_declarator) @inner .) @outer
+
+; What is exported without a name is called `default`.
+(export_statement
+  "default" @name
+  value: [
+    (arrow_function "async"? @async [parameters: (_) @params parameter: (_) @params] body: (_) @body)
+    (function_expression "async"? @async parameters: (_) @params body: (_) @body)
+    (generator_function "async"? @async parameters: (_) @params body: (_) @body)
+  ]) @definition.function
+(export_statement "default" @name value: (class !name body: (_) @body)) @definition.class
+(export_statement "default" @name value: (object) @body) @definition.variable
+
+; Functions given to members at the top of a file: of exports, of a prototype, of an object.
+((expression_statement
+  (assignment_expression
+    left: (member_expression object: (_) @_of property: (property_identifier) @name)
+    right: [
+      (arrow_function "async"? @async [parameters: (_) @params parameter: (_) @params] body: (_) @body)
+      (function_expression "async"? @async parameters: (_) @params body: (_) @body)
+      (generator_function "async"? @async parameters: (_) @params body: (_) @body)
+    ])) @definition.function @top
+  (#match? @_of "^(module|exports|module\\.exports)$"))
+((expression_statement
+  (assignment_expression
+    left: (member_expression
+      object: (member_expression object: (identifier) @scope property: (property_identifier) @_of)
+      property: (property_identifier) @name)
+    right: [
+      (arrow_function "async"? @async [parameters: (_) @params parameter: (_) @params] body: (_) @body)
+      (function_expression "async"? @async parameters: (_) @params body: (_) @body)
+      (generator_function "async"? @async parameters: (_) @params body: (_) @body)
+    ])) @definition.method @top
+  (#eq? @_of "prototype"))
+(expression_statement
+  (assignment_expression
+    left: (member_expression object: (identifier) @scope property: (property_identifier) @name)
+    right: [
+      (arrow_function "async"? @async [parameters: (_) @params parameter: (_) @params] body: (_) @body)
+      (function_expression "async"? @async parameters: (_) @params body: (_) @body)
+      (generator_function "async"? @async parameters: (_) @params body: (_) @body)
+    ])) @definition.method @top
+((expression_statement
+  (assignment_expression
+    left: (member_expression object: (identifier) @_of property: (property_identifier) @name)
+    right: (object) @body)) @definition.variable @top
+  (#eq? @_of "module"))
+
+; Functions in objects at the top of a file.
+(object
+  (method_definition name: (_) @name parameters: (_) @params body: (_) @body) @definition.method @top)
+(pair
+  key: (_) @name
+  value: [
+    (arrow_function "async"? @async [parameters: (_) @params parameter: (_) @params] body: (_) @body)
+    (function_expression "async"? @async parameters: (_) @params body: (_) @body)
+    (generator_function "async"? @async parameters: (_) @params body: (_) @body)
+  ]) @definition.method @top
+
+; Classes. Each base is a match of its own.
+(class_declaration name: (_) @name (class_heritage (_) @base)? body: (_) @body) @definition.class
+(class_body
+  (method_definition name: (_) @name parameters: (_) @params body: (_) @body) @definition.method)
+(field_definition
+  property: (_) @name
+  value: [
+    (arrow_function "async"? @async [parameters: (_) @params parameter: (_) @params] body: (_) @body)
+    (function_expression "async"? @async parameters: (_) @params body: (_) @body)
+    (generator_function "async"? @async parameters: (_) @params body: (_) @body)
+  ]) @definition.method
+
+; Details: variables at the top, fields of classes.
+[(statement_block) (for_statement) (switch_body)] @closed
+(lexical_declaration
+  kind: "const"
+  (variable_declarator name: (identifier) @name value: [(object) (array)]? @body) @definition.constant @top)
+(lexical_declaration
+  kind: "let"
+  (variable_declarator name: (identifier) @name value: [(object) (array)]? @body) @definition.variable @top)
+(variable_declaration
+  (variable_declarator name: (identifier) @name value: [(object) (array)]? @body) @definition.variable @top)
+(variable_declarator
+  name: [
+    (object_pattern (shorthand_property_identifier_pattern) @name)
+    (object_pattern (pair_pattern value: (identifier) @name))
+    (array_pattern (identifier) @name)
+  ]) @definition.variable @top
+(field_definition property: (_) @name) @definition.field
+
+; `export` belongs to what it exports as a decorator does.
+(decorator) @decorator
+(export_statement "export" @decorator "default"? @decorator declaration: (_))
+
+; Fields end with a sign that stands beside them.
+(class_body ";" @tail)
+
+(comment) @comment

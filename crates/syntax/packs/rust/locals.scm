@@ -1,0 +1,37 @@
+[
+  (function_item)
+  (function_signature_item)
+  (closure_expression)
+  (block)
+  (match_arm)
+  (for_expression)
+  (if_expression)
+  (while_expression)
+  (impl_item)
+  (trait_item)
+  (struct_item)
+  (enum_item)
+  (type_item)
+] @scope
+
+(parameter pattern: (identifier) @local)
+(closure_parameters (identifier) @local)
+(let_declaration pattern: (identifier) @local)
+(let_condition pattern: (identifier) @local)
+(for_expression pattern: (identifier) @local)
+
+; In patterns a name may also be a constant or a variant; those begin with a capital.
+((match_pattern (identifier) @local) (#not-match? @local "^[A-Z]"))
+((tuple_pattern (identifier) @local) (#not-match? @local "^[A-Z]"))
+((slice_pattern (identifier) @local) (#not-match? @local "^[A-Z]"))
+((or_pattern (identifier) @local) (#not-match? @local "^[A-Z]"))
+((reference_pattern (identifier) @local) (#not-match? @local "^[A-Z]"))
+((tuple_struct_pattern type: (_) (identifier) @local) (#not-match? @local "^[A-Z]"))
+(mut_pattern (identifier) @local)
+(ref_pattern (identifier) @local)
+(captured_pattern . (identifier) @local)
+(field_pattern name: (shorthand_field_identifier) @local)
+((field_pattern pattern: (identifier) @local) (#not-match? @local "^[A-Z]"))
+
+(type_parameter name: (type_identifier) @local)
+(const_parameter name: (identifier) @local)

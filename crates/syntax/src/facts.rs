@@ -1,0 +1,85 @@
+//! Smaller facts about a file: problems, mentions of a word, imports, calls.
+
+use crate::Span;
+
+/// Something a compiler would refuse.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where.
+    pub span: Span,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// What a word is where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// The name of a definition or declaration.
+    Definition,
+    /// Called: `word(…)`, or a call of a member, `x.word(…)`.
+    Call,
+    /// In an import.
+    Import,
+    /// A member of something: `x.word`.
+    Attribute,
+    /// Any other place in code.
+    Reference,
+    /// In a string.
+    String,
+    /// In a comment.
+    Comment,
+}
+
+impl Role {
+    /// Its name in replies.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Definition => "definition",
+            Self::Call => "call",
+            Self::Import => "import",
+            Self::Attribute => "attribute",
+            Self::Reference => "reference",
+            Self::String => "string",
+            Self::Comment => "comment",
+        }
+    }
+
+    /// Whether it is code, not text.
+    pub fn is_code(self) -> bool {
+        !matches!(self, Self::String | Self::Comment)
+    }
+}
+
+/// A word in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// Where.
+    pub span: Span,
+    /// As what.
+    pub role: Role,
+    /// A member of something, called or not: `x.word`, `x.word(…)`, `x->word`.
+    pub member: bool,
+}
+
+/// One name that a file takes from elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// The statement it stands in.
+    pub span: Span,
+    /// The module, file or package, as written: relative dots kept, quotes removed.
+    pub module: String,
+    /// The name taken from it; none where the module itself is meant. `*` for everything.
+    pub name: Option<String>,
+    /// The name it has in this file; none for `*` and for plain inclusions.
+    pub local: Option<String>,
+}
+
+/// A call in the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallSite {
+    /// The called name itself.
+    pub name: Span,
+    /// What stands before it, up to the separator: `self`, `os.path`, `A::B`; empty for a
+    /// plain call.
+    pub receiver: Span,
+}

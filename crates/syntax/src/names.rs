@@ -1,0 +1,341 @@
+//! From a name as people write it to the symbols it can mean.
+
+use std::fmt::Write;
+
+use crate::{Outline, Pack, Symbol};
+
+/// Candidates a message names; a common name in a generated file has thousands.
+const MOST_NAMED: usize = 20;
+
+/// A name as it was asked for: `Class.method`, `A::f(int)`, `name#2`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked<'n> {
+    /// The parts of the name, outermost first.
+    pub parts: Vec<&'n str>,
+    /// What stood in parentheses after it.
+    pub params: Option<&'n str>,
+    /// Which of several is meant, from 1.
+    pub ordinal: Option<usize>,
+}
+
+impl<'n> Asked<'n> {
+    /// Reads a name. `.` and `::` both separate, whatever the language.
+    pub fn parse(name: &'n str) -> Self {
+        let mut rest = name.trim();
+        let mut ordinal = None;
+        if let Some((before, number)) = rest.rsplit_once('#')
+            && let Ok(number) = number.trim().parse()
+        {
+            (rest, ordinal) = (before.trim_end(), Some(number));
+        }
+        let mut params = None;
+        // The call operator's own parentheses belong to its name.
+        let from = rest.find("operator()").map_or(0, |at| at + "operator()".len());
+        if rest.ends_with(')')
+            && let Some(at) = rest[from..].find('(')
+        {
+            params = Some(rest[from + at + 1..rest.len() - 1].trim());
+            rest = rest[..from + at].trim_end();
+        }
+        Self { parts: parts(rest), params, ordinal }
+    }
+}
+
+/// Splits at `.` and `::` outside angle brackets; an operator's own signs do not split.
+fn parts(name: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0usize);
+    let mut at = 0;
+    while at < name.len() {
+        let rest = &name[at..];
+        if depth == 0 && rest.starts_with("operator") && !joins(name[..at].chars().next_back()) {
+            break;
+        }
+        let step = match rest.as_bytes()[0] {
+            b'<' => {
+                depth += 1;
+                1
+            }
+            b'>' => {
+                depth = depth.saturating_sub(1);
+                1
+            }
+            b':' if depth == 0 && rest.starts_with("::") => {
+                parts.push(name[start..at].trim());
+                start = at + 2;
+                2
+            }
+            b'.' if depth == 0 => {
+                parts.push(name[start..at].trim());
+                start = at + 1;
+                1
+            }
+            _ => rest.chars().next().map_or(1, char::len_utf8),
+        };
+        at += step;
+    }
+    parts.push(name[start..].trim());
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+fn joins(c: Option<char>) -> bool {
+    c.is_some_and(|c| c == '_' || c.is_alphanumeric())
+}
+
+/// What a name can mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// Nothing here has this name. Names that come near, best first.
+    Nothing(Vec<String>),
+    /// These, in the order of the text: one, or several that the name does not tell apart.
+    Some(Vec<u32>),
+}
+
+/// Finds what a name means among the symbols that `fits`.
+///
+/// A full path beats the end of one (`f` is the function at the top, if there is one, and
+/// else any `A.f`), a definition beats its declaration, `#n` and parameters choose.
+pub fn find(
+    pack: &Pack,
+    text: &str,
+    outline: &Outline,
+    asked: &Asked<'_>,
+    fits: impl Fn(&Symbol) -> bool,
+) -> Meaning {
+    let mut whole = Vec::new();
+    let mut partly = Vec::new();
+    for (index, symbol) in (0u32..).zip(&outline.symbols).filter(|(_, symbol)| fits(symbol)) {
+        let path = path(text, outline, index);
+        if !ends_with(&path, &asked.parts) {
+            continue;
+        }
+        if let Some(params) = asked.params
+            && !pack.front.params_match.unwrap_or(params_match)(params, symbol.params.of(text))
+        {
+            continue;
+        }
+        if path.len() == asked.parts.len() { &mut whole } else { &mut partly }.push(index);
+    }
+    let mut found = if whole.is_empty() { partly } else { whole };
+    if let Some(ordinal) = asked.ordinal {
+        found = found.get(ordinal.wrapping_sub(1)).map(|index| vec![*index]).unwrap_or_default();
+    } else if found.len() > 1 {
+        let defined = |index: &&u32| !outline.symbols[**index as usize].declaration;
+        let definitions: Vec<u32> = found.iter().filter(defined).copied().collect();
+        if !definitions.is_empty() {
+            found = definitions;
+        }
+    }
+    if found.is_empty() {
+        return Meaning::Nothing(near(pack, text, outline, asked));
+    }
+    Meaning::Some(found)
+}
+
+/// The parts of a symbol's full name, outermost first.
+pub fn path<'t>(text: &'t str, outline: &Outline, index: u32) -> Vec<&'t str> {
+    let mut parts = Vec::new();
+    let mut at = Some(index);
+    while let Some(index) = at {
+        let symbol = &outline.symbols[index as usize];
+        parts.push(symbol.name.of(text));
+        let mut scope = self::parts(symbol.scope.of(text));
+        scope.reverse();
+        parts.append(&mut scope);
+        at = symbol.parent;
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.reverse();
+    parts
+}
+
+/// A symbol's full name.
+pub fn full_name(pack: &Pack, text: &str, outline: &Outline, index: u32) -> String {
+    path(text, outline, index).join(pack.style.separator)
+}
+
+fn ends_with(path: &[&str], asked: &[&str]) -> bool {
+    asked.len() <= path.len()
+        && !asked.is_empty()
+        && path[path.len() - asked.len()..].iter().zip(asked).all(|(part, asked)| same(part, asked))
+}
+
+/// Whether two parts are one name: blanks do not count, and template arguments only where
+/// both have them.
+fn same(part: &str, asked: &str) -> bool {
+    if part == asked {
+        return true;
+    }
+    let squeeze = |name: &str| name.split_whitespace().collect::<String>();
+    let bare = |name: &str| match name.starts_with("operator") {
+        true => squeeze(name),
+        false => squeeze(name.split('<').next().unwrap_or(name)),
+    };
+    squeeze(part) == squeeze(asked) || (!asked.contains('<') && bare(part) == bare(asked))
+}
+
+/// Whether typed parameters choose the written ones: the same number of them, each with the
+/// typed words in it in this order. `void` is nothing.
+pub fn params_match(typed: &str, written: &str) -> bool {
+    let list = |params: &str| -> Vec<Vec<String>> {
+        let params = params.trim();
+        if params.is_empty() || params == "void" {
+            return Vec::new();
+        }
+        split_list(params).into_iter().map(words).collect()
+    };
+    let (typed, written) = (list(typed), list(written));
+    typed.len() == written.len()
+        && typed.iter().zip(&written).all(|(typed, written)| {
+            let mut words = written.iter();
+            // One name more is the parameter's; anything else is another type.
+            let found = typed.iter().all(|word| words.any(|other| other == word));
+            let signs = |list: &[String]| {
+                list.iter().filter(|word| matches!(word.as_str(), "*" | "&" | "&&" | "[]")).count()
+            };
+            found && signs(typed) == signs(written) && written.len() <= typed.len() + 1
+        })
+}
+
+/// Splits at commas outside brackets.
+fn split_list(params: &str) -> Vec<&str> {
+    let (mut list, mut start, mut depth) = (Vec::new(), 0, 0usize);
+    for (at, c) in params.char_indices() {
+        match c {
+            '(' | '[' | '{' | '<' => depth += 1,
+            ')' | ']' | '}' | '>' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                list.push(&params[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    list.push(&params[start..]);
+    list
+}
+
+/// The words and signs of one parameter, without its default.
+fn words(param: &str) -> Vec<String> {
+    let param = param.split('=').next().unwrap_or(param);
+    let mut words: Vec<String> = Vec::new();
+    let mut joining = false;
+    for c in param.chars() {
+        let joins = joins(Some(c));
+        if c.is_whitespace() {
+            joining = false;
+            continue;
+        }
+        match words.last_mut() {
+            Some(word) if joins && joining => word.push(c),
+            Some(word) if c == '&' && word == "&" => word.push(c),
+            Some(word) if c == ']' && word == "[" => word.push(c),
+            _ => words.push(c.to_string()),
+        }
+        joining = joins;
+    }
+    words
+}
+
+/// Names that come near to one that was not found.
+fn near(pack: &Pack, text: &str, outline: &Outline, asked: &Asked<'_>) -> Vec<String> {
+    const MOST: usize = 5;
+    let wanted = asked.parts.last().copied().unwrap_or_default().to_lowercase();
+    let mut near: Vec<(usize, String)> = Vec::new();
+    for (index, symbol) in (0u32..).zip(&outline.symbols) {
+        let name = symbol.name.of(text).to_lowercase();
+        let distance = distance(&name, &wanted);
+        let close = distance <= 1 + wanted.chars().count() / 4;
+        if !name.is_empty() && (close || (wanted.len() > 2 && name.contains(&wanted))) {
+            near.push((distance, full_name(pack, text, outline, index)));
+        }
+    }
+    near.sort();
+    near.dedup();
+    near.into_iter().take(MOST).map(|(_, name)| name).collect()
+}
+
+/// How many letters differ, counted up to a small number.
+fn distance(a: &str, b: &str) -> usize {
+    const FAR: usize = 100;
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > 8 || a.len() > FAR || b.len() > FAR {
+        return FAR;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.iter().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let changed = corner + usize::from(from != to);
+            corner = row[j + 1];
+            row[j + 1] = changed.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// The candidates of an ambiguous name, one a line, each with the way to choose it.
+pub fn choices(pack: &Pack, text: &str, outline: &Outline, found: &[u32], asked: &str) -> String {
+    let bare = asked.rsplit_once('#').map_or(asked, |(name, _)| name);
+    let mut list = String::new();
+    for (number, index) in found.iter().enumerate().take(MOST_NAMED) {
+        let symbol = &outline.symbols[*index as usize];
+        let line = line_of(text, symbol.head.start as usize);
+        let head: String = symbol.head.of(text).split_whitespace().collect::<Vec<_>>().join(" ");
+        let head: String = head.chars().take(120).collect();
+        let name = full_name(pack, text, outline, *index);
+        let _ = writeln!(list, "  {bare}#{}: line {line}: {name}: {head}", number + 1);
+    }
+    if found.len() > MOST_NAMED {
+        let _ = writeln!(list, "  … and {} more", found.len() - MOST_NAMED);
+    }
+    list
+}
+
+/// The number of the line an offset is in, from 1. A lone `\r` ends a line too.
+pub fn line_of(text: &str, offset: usize) -> usize {
+    let before = &text.as_bytes()[..offset.min(text.len())];
+    let lone = |at: &usize| text.as_bytes().get(at + 1) != Some(&b'\n');
+    1 + memchr::memchr_iter(b'\n', before).count() + memchr::memchr_iter(b'\r', before).filter(lone).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(name: &str, parts: &[&str], params: Option<&str>, ordinal: Option<usize>) {
+        assert_eq!(Asked::parse(name), Asked { parts: parts.to_vec(), params, ordinal });
+    }
+
+    #[test]
+    fn names_are_read_as_people_write_them() {
+        check("f", &["f"], None, None);
+        check("A.B.m#2", &["A", "B", "m"], None, Some(2));
+        check("A::B::m(int, char*)", &["A", "B", "m"], Some("int, char*"), None);
+        check("V<std::pair<a, b>>::f", &["V<std::pair<a, b>>", "f"], None, None);
+        check("A::operator()", &["A", "operator()"], None, None);
+        check("A::operator()(int)", &["A", "operator()"], Some("int"), None);
+        check("A::operator->", &["A", "operator->"], None, None);
+        check("::f()", &["f"], Some(""), None);
+        check("~A", &["~A"], None, None);
+    }
+
+    #[test]
+    fn typed_parameters_choose() {
+        for (typed, written, expect) in [
+            ("", "void", true),
+            ("int", "int a", true),
+            ("int", "int", true),
+            ("int", "unsigned int a", false),
+            ("int", "int *a", false),
+            ("int*", "int *a", true),
+            ("const char*, int", "const char *name = \"a\", int n", true),
+            ("int", "int a, int b", false),
+            ("std::map<int, int>&", "std::map<int, int> &m", true),
+            ("char", "int a", false),
+        ] {
+            assert_eq!(params_match(typed, written), expect, "{typed} / {written}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! A language as data: how its files are known, how its names are joined, its grammar and its
+//! queries, and the faster front ends it may bring.
+
+use tree_sitter::Language;
+
+use crate::{CallSite, Import, Mention, Outline, Problem, Span};
+
+/// A language.
+#[derive(Debug)]
+pub struct Pack {
+    /// Its short name: `python`.
+    pub id: &'static str,
+    /// Its name for people: `Python`.
+    pub title: &'static str,
+    /// Endings of its files, without the dot, in lower case.
+    pub extensions: &'static [&'static str],
+    /// Whole names of its files: `Rakefile`.
+    pub filenames: &'static [&'static str],
+    /// Interpreters in a first line `#!`: `python3`.
+    pub interpreters: &'static [&'static str],
+    /// How it is written.
+    pub style: Style,
+    /// Its tree-sitter grammar.
+    pub grammar: fn() -> Language,
+    /// Its queries over that grammar.
+    pub queries: Queries,
+    /// What it does without the grammar.
+    pub front: Front,
+}
+
+/// How a language is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// What joins the parts of a name: `.` or `::`.
+    pub separator: &'static str,
+    /// How bodies are marked.
+    pub bodies: Bodies,
+    /// What stands for a body in a skeleton: `...`, `{ ... }`.
+    pub placeholder: &'static str,
+    /// What begins a comment that ends with its line.
+    pub comment: &'static str,
+    /// How a symbol is documented.
+    pub docs: Docs,
+    /// Names for the object a method belongs to: `self`, `this`.
+    pub receivers: &'static [&'static str],
+    /// Whether several functions of one scope may differ by their parameters alone.
+    pub overloads: bool,
+    /// Where else a name at the top of a file can be used as it is.
+    pub reach: Reach,
+}
+
+/// Where a name at the top of one file can be used without saying where it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Only where it is imported by name.
+    Imported,
+    /// In the files of the same folder.
+    Folder,
+    /// In any file that includes, loads or is linked with its own.
+    Everywhere,
+}
+
+/// How bodies are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bodies {
+    /// By indentation.
+    Indented,
+    /// By braces.
+    Braced,
+    /// By words such as `do` and `end`.
+    Worded,
+}
+
+/// How a symbol is documented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Docs {
+    /// The first statement of its body is a string.
+    FirstString,
+    /// The comments directly before it.
+    CommentBefore,
+}
+
+/// Queries over a grammar. Each may be empty where a front end answers instead.
+///
+/// `symbols` captures `@definition.<kind>` around a symbol and in the same match `@name`, and
+/// where the language has them `@scope`, `@params`, `@body`, `@base`, and `@outer` around the
+/// node that also holds decorators, attributes or template heads. Several `@name` or `@body` are
+/// one, from the first to the last. A symbol without `@body` of a kind that can be called is a
+/// declaration, unless something in it is `@defined`. A private function is captured like a
+/// public one. Of two patterns that know the same name the first counts; the bases of both do.
+/// A match may also capture
+/// - `@async`, a word after the name that says so (before the name it is seen without that),
+/// - `@head`, where the head ends if not before the body,
+/// - `@until`, a node with which the symbol ends if not with its own,
+/// - `@top`: it is none in a stretch that is `@closed`, unless that is also `@open`.
+///
+/// On their own stand `@decorator` and `@comment`, which belong to what follows them, `@tail`,
+/// which belongs to what it follows, `@closed` and `@open`, and `@outer` with `@inner`: the
+/// symbol defined by the inner node is all of the outer one.
+///
+/// `references` captures `@reference.call` and `@reference.member` (identifiers that are called
+/// or taken from something; one that is both has both), `@receiver` in a match with a call,
+/// `@string`, `@comment`, and `@code` for code inside strings.
+///
+/// `imports` captures `@import` around a statement with `@module`, `@name` and `@alias` in it;
+/// each match is one name. `@all` stands for every name, `@default` is the local name of the
+/// module's default, and `@bare` marks a module that is bound under the last part of its own
+/// name. Everything in a `@group` is taken from below its `@prefix`; names in one need no
+/// `@import` of their own if the statement is captured apart.
+///
+/// `locals` captures `@scope` and in it `@local`, the names bound there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Queries {
+    /// What the file defines.
+    pub symbols: &'static str,
+    /// Where names are used.
+    pub references: &'static str,
+    /// What the file takes from elsewhere.
+    pub imports: &'static str,
+    /// What is bound where.
+    pub locals: &'static str,
+}
+
+/// What a pack does with code of its own, faster or more exactly than its queries could. Each
+/// function sees the text without a byte order mark, and must return for any text whatever.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Front {
+    /// The symbols.
+    pub outline: Option<fn(&str, Detail) -> Outline>,
+    /// What a compiler would refuse.
+    pub check: Option<fn(&str) -> Vec<Problem>>,
+    /// Every place where a word stands as a whole word, in order.
+    pub mentions: Option<fn(&str, &str) -> Vec<Mention>>,
+    /// What is imported.
+    pub imports: Option<fn(&str) -> Vec<Import>>,
+    /// An import as a statement of its own; none where it cannot be said in one.
+    pub import_statement: Option<fn(&Import) -> Option<String>>,
+    /// The calls in a stretch of the text, in order; not those in functions nested in it.
+    pub calls: Option<fn(&str, Span) -> Vec<CallSite>>,
+    /// What a class derives from, as written, given its head.
+    pub bases: Option<fn(&str, Span) -> Vec<Span>>,
+    /// Whether parameters that somebody typed are the written ones.
+    pub params_match: Option<fn(&str, &str) -> bool>,
+    /// A symbol's documentation as plain text, given its place.
+    pub doc_text: Option<fn(&str, Span) -> String>,
+    /// Where the file itself is documented; empty where it is not.
+    pub module_doc: Option<fn(&str) -> Span>,
+    /// The string literals, in order.
+    pub strings: Option<fn(&str) -> Vec<Span>>,
+    /// Stretches in which a word is bound anew (a parameter, a local variable), so that it does
+    /// not mean the outer one there.
+    pub shadows: Option<fn(&str, &str) -> Vec<Span>>,
+}
+
+impl Front {
+    /// Everything from the tree.
+    pub const NONE: Self = Self {
+        outline: None,
+        check: None,
+        mentions: None,
+        imports: None,
+        import_statement: None,
+        calls: None,
+        bases: None,
+        params_match: None,
+        doc_text: None,
+        module_doc: None,
+        strings: None,
+        shadows: None,
+    };
+}
+
+/// How much of a file an outline tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// Types, functions and what holds them: what an outline prints and an index keeps.
+    Outline,
+    /// Also variables and fields at the top of files and types.
+    Full,
+}

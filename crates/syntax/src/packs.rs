@@ -1,0 +1,407 @@
+//! Every language, once: one entry here, one directory of queries and a sample in `packs/`.
+
+use std::sync::Arc;
+
+#[cfg(any(feature = "lang-c", feature = "lang-cpp"))]
+use crate::c;
+#[cfg(feature = "lang-python")]
+use crate::python;
+use crate::{Bodies, Docs, Front, Language, Pack, Queries, Reach, Style};
+
+/// The queries in a pack's directory.
+macro_rules! queries {
+    ($directory:literal) => {
+        Queries {
+            symbols: include_str!(concat!("../packs/", $directory, "/symbols.scm")),
+            references: include_str!(concat!("../packs/", $directory, "/references.scm")),
+            imports: include_str!(concat!("../packs/", $directory, "/imports.scm")),
+            locals: include_str!(concat!("../packs/", $directory, "/locals.scm")),
+        }
+    };
+}
+
+/// How languages with braces and `//` comments are written; each says what differs.
+const BRACES: Style = Style {
+    separator: ".",
+    bodies: Bodies::Braced,
+    placeholder: "{ ... }",
+    comment: "//",
+    docs: Docs::CommentBefore,
+    receivers: &["this"],
+    overloads: false,
+    reach: Reach::Imported,
+};
+
+#[cfg(feature = "lang-python")]
+static PYTHON: Pack = Pack {
+    id: "python",
+    title: "Python",
+    extensions: &["py", "pyi", "pyw"],
+    filenames: &["SConstruct", "SConscript", "wscript"],
+    interpreters: &["python", "python2", "python3", "pypy", "pypy3"],
+    style: Style {
+        separator: ".",
+        bodies: Bodies::Indented,
+        placeholder: "...",
+        comment: "#",
+        docs: Docs::FirstString,
+        receivers: &["self", "cls"],
+        overloads: false,
+        reach: Reach::Imported,
+    },
+    grammar: || tree_sitter_python::LANGUAGE.into(),
+    queries: queries!("python"),
+    front: Front {
+        outline: Some(python::outline),
+        check: Some(python::check),
+        mentions: Some(python::mentions),
+        imports: Some(python::imports),
+        import_statement: Some(python::import_statement),
+        calls: Some(python::calls),
+        bases: Some(python::bases),
+        doc_text: Some(python::docstring),
+        module_doc: Some(python::module_doc),
+        strings: Some(python::strings),
+        shadows: Some(python::shadows),
+        ..Front::NONE
+    },
+};
+
+#[cfg(feature = "lang-c")]
+static C: Pack = Pack {
+    id: "c",
+    title: "C",
+    extensions: &["c", "h"],
+    filenames: &[],
+    interpreters: &["tcc"],
+    style: Style { separator: "::", receivers: &[], reach: Reach::Everywhere, ..BRACES },
+    grammar: || tree_sitter_c::LANGUAGE.into(),
+    queries: queries!("c"),
+    front: Front {
+        outline: Some(c::outline_c),
+        check: Some(c::check_c),
+        mentions: Some(c::mentions_c),
+        imports: Some(c::imports),
+        calls: Some(c::calls),
+        bases: Some(c::bases),
+        params_match: Some(c::params_match),
+        ..Front::NONE
+    },
+};
+
+#[cfg(feature = "lang-cpp")]
+static CPP: Pack = Pack {
+    id: "cpp",
+    title: "C++",
+    extensions: &["cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "inl", "ipp", "tcc", "cu", "cuh"],
+    filenames: &[],
+    interpreters: &[],
+    style: Style { separator: "::", overloads: true, reach: Reach::Everywhere, ..BRACES },
+    grammar: || tree_sitter_cpp::LANGUAGE.into(),
+    queries: queries!("cpp"),
+    front: Front {
+        outline: Some(c::outline_cpp),
+        check: Some(c::check_cpp),
+        mentions: Some(c::mentions_cpp),
+        imports: Some(c::imports),
+        calls: Some(c::calls),
+        bases: Some(c::bases),
+        params_match: Some(c::params_match),
+        ..Front::NONE
+    },
+};
+
+#[cfg(feature = "lang-rust")]
+static RUST: Pack = Pack {
+    id: "rust",
+    title: "Rust",
+    extensions: &["rs"],
+    filenames: &[],
+    interpreters: &["rust-script"],
+    style: Style { separator: "::", receivers: &["self", "Self"], ..BRACES },
+    grammar: || tree_sitter_rust::LANGUAGE.into(),
+    queries: queries!("rust"),
+    front: Front::NONE,
+};
+
+#[cfg(feature = "lang-typescript")]
+static TYPESCRIPT: Pack = Pack {
+    id: "typescript",
+    title: "TypeScript",
+    extensions: &["ts", "mts", "cts"],
+    filenames: &[],
+    interpreters: &["ts-node", "tsx", "deno"],
+    style: Style { overloads: true, ..BRACES },
+    grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+    queries: queries!("typescript"),
+    front: Front::NONE,
+};
+
+#[cfg(feature = "lang-typescript")]
+static TSX: Pack = Pack {
+    id: "tsx",
+    title: "TSX",
+    extensions: &["tsx"],
+    filenames: &[],
+    interpreters: &[],
+    style: Style { overloads: true, ..BRACES },
+    grammar: || tree_sitter_typescript::LANGUAGE_TSX.into(),
+    // Elements are not in the plain grammar, so what is called by them is said apart.
+    queries: Queries {
+        references: concat!(
+            include_str!("../packs/typescript/references.scm"),
+            include_str!("../packs/tsx/references.scm")
+        ),
+        ..queries!("typescript")
+    },
+    front: Front::NONE,
+};
+
+#[cfg(feature = "lang-javascript")]
+static JAVASCRIPT: Pack = Pack {
+    id: "javascript",
+    title: "JavaScript",
+    extensions: &["js", "jsx", "mjs", "cjs"],
+    filenames: &["Jakefile"],
+    interpreters: &["node", "nodejs", "bun"],
+    style: BRACES,
+    grammar: || tree_sitter_javascript::LANGUAGE.into(),
+    queries: queries!("javascript"),
+    front: Front::NONE,
+};
+
+#[cfg(feature = "lang-go")]
+static GO: Pack = Pack {
+    id: "go",
+    title: "Go",
+    extensions: &["go"],
+    filenames: &[],
+    interpreters: &[],
+    style: Style { receivers: &[], reach: Reach::Folder, ..BRACES },
+    grammar: || tree_sitter_go::LANGUAGE.into(),
+    queries: queries!("go"),
+    front: Front::NONE,
+};
+
+#[cfg(feature = "lang-java")]
+static JAVA: Pack = Pack {
+    id: "java",
+    title: "Java",
+    extensions: &["java"],
+    filenames: &[],
+    interpreters: &[],
+    style: Style { receivers: &["this", "super"], overloads: true, reach: Reach::Folder, ..BRACES },
+    grammar: || tree_sitter_java::LANGUAGE.into(),
+    queries: queries!("java"),
+    front: Front::NONE,
+};
+
+#[cfg(feature = "lang-csharp")]
+static CSHARP: Pack = Pack {
+    id: "csharp",
+    title: "C#",
+    extensions: &["cs", "csx"],
+    filenames: &[],
+    interpreters: &["dotnet-script"],
+    style: Style { receivers: &["this", "base"], overloads: true, reach: Reach::Everywhere, ..BRACES },
+    grammar: || tree_sitter_c_sharp::LANGUAGE.into(),
+    queries: queries!("csharp"),
+    front: Front::NONE,
+};
+
+#[cfg(feature = "lang-ruby")]
+static RUBY: Pack = Pack {
+    id: "ruby",
+    title: "Ruby",
+    extensions: &["rb", "rake", "gemspec", "ru"],
+    filenames: &["Rakefile", "Gemfile", "Guardfile", "Vagrantfile", "Podfile", "Brewfile"],
+    interpreters: &["ruby", "jruby"],
+    style: Style {
+        separator: ".",
+        bodies: Bodies::Worded,
+        placeholder: "...",
+        comment: "#",
+        docs: Docs::CommentBefore,
+        receivers: &["self"],
+        overloads: false,
+        reach: Reach::Everywhere,
+    },
+    grammar: || tree_sitter_ruby::LANGUAGE.into(),
+    queries: queries!("ruby"),
+    front: Front::NONE,
+};
+
+#[cfg(feature = "lang-bash")]
+static BASH: Pack = Pack {
+    id: "bash",
+    title: "Bash",
+    extensions: &["sh", "bash", "zsh", "ksh", "bats"],
+    filenames: &[".bashrc", ".bash_profile", ".profile", "PKGBUILD", "APKBUILD"],
+    interpreters: &["sh", "bash", "dash", "zsh", "ksh"],
+    style: Style { comment: "#", receivers: &[], reach: Reach::Everywhere, ..BRACES },
+    grammar: || tree_sitter_bash::LANGUAGE.into(),
+    queries: queries!("bash"),
+    front: Front::NONE,
+};
+
+/// The languages of a process.
+#[derive(Clone, Debug)]
+pub struct Packs {
+    languages: Arc<[Arc<Language>]>,
+}
+
+impl Packs {
+    /// Every language this build has.
+    pub fn all() -> Self {
+        Self::of(&[
+            #[cfg(feature = "lang-python")]
+            &PYTHON,
+            #[cfg(feature = "lang-c")]
+            &C,
+            #[cfg(feature = "lang-cpp")]
+            &CPP,
+            #[cfg(feature = "lang-rust")]
+            &RUST,
+            #[cfg(feature = "lang-typescript")]
+            &TYPESCRIPT,
+            #[cfg(feature = "lang-typescript")]
+            &TSX,
+            #[cfg(feature = "lang-javascript")]
+            &JAVASCRIPT,
+            #[cfg(feature = "lang-go")]
+            &GO,
+            #[cfg(feature = "lang-java")]
+            &JAVA,
+            #[cfg(feature = "lang-csharp")]
+            &CSHARP,
+            #[cfg(feature = "lang-ruby")]
+            &RUBY,
+            #[cfg(feature = "lang-bash")]
+            &BASH,
+        ])
+    }
+
+    /// These languages. Where two claim a file, the first has it.
+    pub fn of(packs: &[&'static Pack]) -> Self {
+        Self { languages: packs.iter().map(|pack| Language::new(pack)).collect() }
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Language>> {
+        self.languages.iter()
+    }
+
+    /// A language by its short name.
+    pub fn named(&self, id: &str) -> Option<&Arc<Language>> {
+        self.iter().find(|language| language.pack().id == id)
+    }
+
+    /// The language of a file by its name alone, without looking into it.
+    pub fn by_name(&self, name: &str) -> Option<&Arc<Language>> {
+        let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+        if let Some(known) = self.iter().find(|language| language.pack().filenames.contains(&name)) {
+            return Some(known);
+        }
+        let extension = name.rsplit_once('.')?.1.to_ascii_lowercase();
+        self.iter().find(|language| language.pack().extensions.contains(&extension.as_str()))
+    }
+
+    /// The language of a file: by its name, by what its first lines say, and for `.h` by
+    /// whether it is C++.
+    pub fn of_file(&self, name: &str, text: &str) -> Option<&Arc<Language>> {
+        match self.by_name(name) {
+            Some(language) if language.pack().id == "c" && name.ends_with(".h") && looks_like_cpp(text) => {
+                Some(self.named("cpp").unwrap_or(language))
+            }
+            Some(language) => Some(language),
+            None => self.by_interpreter(text),
+        }
+    }
+
+    fn by_interpreter(&self, text: &str) -> Option<&Arc<Language>> {
+        let line = text.strip_prefix("#!")?.lines().next()?;
+        let mut words = line.split_whitespace().flat_map(|word| word.rsplit('/').next());
+        let first = words.next()?;
+        // `env` may have options and assignments before the program.
+        let program = match first {
+            "env" => words.find(|word| !word.starts_with('-') && !word.contains('='))?,
+            first => first,
+        };
+        let program = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        self.iter().find(|language| {
+            language
+                .pack()
+                .interpreters
+                .iter()
+                .any(|known| known.trim_end_matches(|c: char| c.is_ascii_digit()) == program)
+        })
+    }
+}
+
+/// Whether a header needs C++: a word at the start of a line that C does not have.
+fn looks_like_cpp(text: &str) -> bool {
+    /// A header that is C++ says so early; beyond this nothing new is to be expected.
+    const LOOKED_AT: usize = 64 * 1024;
+    const WORDS: [&str; 9] = [
+        "class ",
+        "namespace ",
+        "template",
+        "using ",
+        "public:",
+        "private:",
+        "protected:",
+        "constexpr ",
+        "virtual ",
+    ];
+    let end = text.floor_char_boundary(LOOKED_AT.min(text.len()));
+    let mut extern_c = false;
+    text[..end].lines().map(str::trim_start).any(|line| {
+        // What only C++ compilers see says nothing about the rest.
+        extern_c |= line.starts_with("#if") && line.contains("__cplusplus");
+        extern_c &= !line.starts_with("#endif");
+        !extern_c && WORDS.iter().any(|word| line.starts_with(word))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, text: &str, expect: Option<&str>) {
+        assert_eq!(Packs::all().of_file(name, text).map(|language| language.pack().id), expect, "{name}");
+    }
+
+    #[test]
+    #[cfg(all(feature = "lang-python", feature = "lang-cpp", feature = "lang-c", feature = "lang-bash"))]
+    fn files_are_known_by_name_by_first_line_and_by_look() {
+        check("a/b.py", "", Some("python"));
+        check("B.PY", "", Some("python"));
+        check("a.unknown", "", None);
+        check("py", "", None);
+        check("run", "#!/usr/bin/env -S python3.12 -u\n", Some("python"));
+        check("run", "#! /bin/sh\n", Some("bash"));
+        check("run", "#!/usr/bin/perl\n", None);
+        check("a.h", "#ifdef __cplusplus\nextern \"C\" {\nclass X;\n#endif\nint f(void);\n", Some("c"));
+        check("a.h", "#pragma once\nnamespace a {\n}\n", Some("cpp"));
+        check(".bashrc", "", Some("bash"));
+    }
+
+    #[test]
+    fn every_query_compiles() {
+        for language in Packs::all().iter() {
+            language.compile().expect("compiles");
+        }
+    }
+
+    #[test]
+    fn no_two_packs_claim_the_same_file() {
+        let packs = Packs::all();
+        let mut claims: Vec<&str> =
+            packs.iter().flat_map(|language| language.pack().extensions.iter().copied()).collect();
+        let all = claims.len();
+        claims.sort_unstable();
+        claims.dedup();
+        assert_eq!(claims.len(), all);
+    }
+}

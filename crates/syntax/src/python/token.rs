@@ -1,0 +1,76 @@
+//! What a token of Python is. Finding them is the lexer's business.
+
+use crate::Span;
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sort {
+    /// A name or a keyword.
+    Name,
+    /// A number.
+    Number,
+    /// A plain literal with its prefix and quotes.
+    Literal,
+    /// What opens a literal with fields: its prefix and quotes.
+    Enter,
+    /// Text between the fields of a literal.
+    Piece,
+    /// What closes a literal with fields: the text after its last field, and its quotes.
+    Leave,
+    /// A comment without its line end.
+    Comment,
+    /// A line end, logical or not.
+    LineEnd,
+    /// An opening bracket, or the brace of a field.
+    Open,
+    /// A closing bracket.
+    Close,
+    /// An operator: its first byte and, in `+=`, `==` and their like, the `=` after it.
+    Operator,
+}
+
+/// One token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    /// What it is.
+    pub(super) sort: Sort,
+    /// Its first byte.
+    pub(super) first: u8,
+    /// Where it begins.
+    pub(super) start: u32,
+    /// Where it ends.
+    pub(super) end: u32,
+}
+
+impl Token {
+    /// Whether it is this operator, bracket or delimiter of one byte.
+    pub(super) fn is(self, byte: u8) -> bool {
+        self.first == byte && self.end - self.start == 1
+    }
+
+    /// Whether it is `:=`, `==`, `+=` or another operator that ends in `=`, by its first byte.
+    pub(super) fn is_with_equals(self, byte: u8) -> bool {
+        self.sort == Sort::Operator && self.first == byte && self.end - self.start == 2
+    }
+
+    /// Its text.
+    pub(super) fn text(self, text: &str) -> &str {
+        text.get(self.start as usize..self.end as usize).unwrap_or_default()
+    }
+
+    /// Whether a value ends with it, so that a bracket after it calls or subscripts. Keywords look
+    /// like names here.
+    pub(super) fn ends_value(self) -> bool {
+        matches!(self.sort, Sort::Name | Sort::Close | Sort::Literal | Sort::Leave | Sort::Number)
+    }
+
+    /// Its place.
+    pub(super) fn span(self) -> Span {
+        Span { start: self.start, end: self.end }
+    }
+
+    /// Whether grammar sees it: comments and line ends inside brackets are nothing.
+    pub(super) fn is_code(self) -> bool {
+        !matches!(self.sort, Sort::Comment | Sort::LineEnd)
+    }
+}

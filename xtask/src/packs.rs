@@ -1,0 +1,13 @@
+//! `cargo xtask packs`: every language's queries compiled, its answers compared with their
+//! snapshots. With `--accept` the answers become the snapshots, to be read like code.
+
+use anyhow::Result;
+
+use crate::{checkout::Checkout, step};
+
+pub fn run(checkout: &Checkout, accept: bool) -> Result<()> {
+    let mut nextest = step::cargo(checkout);
+    nextest.args(["nextest", "run", "-p", "tectum-syntax"]);
+    nextest.env("INSTA_UPDATE", if accept { "always" } else { "no" });
+    step::run(&mut nextest)
+}
