@@ -15,6 +15,11 @@ impl Hide {
     pub fn new(rule: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(rule))
     }
+
+    /// Whether both are one filter, not only alike.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 impl fmt::Debug for Hide {

@@ -27,6 +27,7 @@ mod stage;
 mod temporary;
 mod tree;
 pub mod walk;
+pub mod watch;
 pub mod write;
 
 pub use above::Above;
@@ -38,4 +39,5 @@ pub use raw::RawPath;
 pub use refusal::{Denied, Layer, PathError, Reason};
 pub use safe::{Entry, Kind, Listing, OpenFile, SafePath};
 pub use walk::{Flow, Folder, WalkEntry, WalkReport};
+pub use watch::{Changes, Stamp, View, Watch};
 pub use write::{Batch, Change, Durability, Slot};

@@ -5,7 +5,7 @@ use std::{
     fmt,
     fs::File,
     io,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     sync::Arc,
 };
 
@@ -239,6 +239,22 @@ impl SafePath {
             listing.entries.push(describe(dir, name, entry.file_type()));
         }
         Ok(listing)
+    }
+
+    /// True for a path below this directory that is not to be shown: it, or a folder on the
+    /// way, is protected or hidden by a rule. What does not lie below is not shown either. It
+    /// is judged by its words alone, so it need not exist.
+    pub fn hides_below(&self, relative: &Path) -> bool {
+        let mut folder = self.place.real.clone();
+        for part in relative.components() {
+            match part {
+                Component::Normal(name) if self.hides(&folder, name) => return true,
+                Component::Normal(name) => folder.push(name),
+                Component::CurDir => {}
+                Component::ParentDir | Component::RootDir | Component::Prefix(_) => return true,
+            }
+        }
+        false
     }
 
     pub(crate) fn directory(&self) -> Result<&File, PathError> {

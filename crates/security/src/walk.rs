@@ -24,6 +24,7 @@ use crate::{
     policy::Policy,
     safe::{Kind, plain_name, size},
     tree::{self, MAX_DEPTH},
+    watch::{Stamp, Watch},
 };
 
 /// Whether the walk goes on.
@@ -97,6 +98,12 @@ impl<S> Folder<'_, S> {
         Some(size(&stat))
     }
 
+    /// What tells one state of a file of this folder from another.
+    pub fn stamp(&self, name: &OsStr) -> Option<Stamp> {
+        let stat = rustix::fs::statat(self.dir, entry_name(name)?, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(Stamp::of(&stat))
+    }
+
     /// Asks for a folder below this one to be visited, with its own state.
     pub fn descend(&mut self, name: &OsStr, state: S) {
         self.descend.extend(entry_name(name).map(|name| (name.to_owned(), state)));
@@ -127,7 +134,9 @@ struct Job<S> {
     state: S,
 }
 
-struct Shared<S> {
+struct Shared<'w, S> {
+    /// Looks after every folder before it is read.
+    watch: Option<&'w Watch>,
     jobs: Mutex<Vec<Job<S>>>,
     wake: Condvar,
     /// Folders queued or being visited; the walk is over at zero.
@@ -145,12 +154,25 @@ impl SafePath {
         start: S,
         visit: impl Fn(&mut Folder<'_, S>) -> Flow + Sync,
     ) -> Result<WalkReport, PathError> {
+        self.walk_watched(threads, start, None, visit)
+    }
+
+    /// The same, with each visited folder watched before its entries are read, so that a later
+    /// change of them is known.
+    pub fn walk_watched<S: Send>(
+        &self,
+        threads: usize,
+        start: S,
+        watch: Option<&Watch>,
+        visit: impl Fn(&mut Folder<'_, S>) -> Flow + Sync,
+    ) -> Result<WalkReport, PathError> {
         let dir = self.directory()?;
         let own = rustix::io::fcntl_dupfd_cloexec(dir, 0).map_err(|errno| self.error(errno))?;
         let parent = Arc::new(own);
         let first =
             Job { parent, name: ".".into(), entries: None, path: PathBuf::new(), depth: 0, state: start };
         let shared = Shared {
+            watch,
             jobs: Mutex::new(vec![first]),
             wake: Condvar::new(),
             open: AtomicUsize::new(1),
@@ -180,14 +202,23 @@ impl SafePath {
     }
 }
 
-fn work<S: Send>(from: &SafePath, shared: &Shared<S>, visit: &(impl Fn(&mut Folder<'_, S>) -> Flow + Sync)) {
+fn work<S: Send>(
+    from: &SafePath,
+    shared: &Shared<'_, S>,
+    visit: &(impl Fn(&mut Folder<'_, S>) -> Flow + Sync),
+) {
     while let Some(job) = take(shared) {
         turn(from, shared, job, visit);
     }
 }
 
 /// Visits one folder and queues what is to be visited below it.
-fn turn<S>(from: &SafePath, shared: &Shared<S>, job: Job<S>, visit: &impl Fn(&mut Folder<'_, S>) -> Flow) {
+fn turn<S>(
+    from: &SafePath,
+    shared: &Shared<'_, S>,
+    job: Job<S>,
+    visit: &impl Fn(&mut Folder<'_, S>) -> Flow,
+) {
     let _ending = Ending(shared);
     let below = step(from, shared, job, visit);
     let mut jobs = shared.jobs.lock().unwrap_or_else(|broken| broken.into_inner());
@@ -202,7 +233,7 @@ fn turn<S>(from: &SafePath, shared: &Shared<S>, job: Job<S>, visit: &impl Fn(&mu
 }
 
 /// A visitor that panics ends the walk: the other threads would wait for its folder for ever.
-struct Ending<'w, S>(&'w Shared<S>);
+struct Ending<'w, S>(&'w Shared<'w, S>);
 
 impl<S> Drop for Ending<'_, S> {
     fn drop(&mut self) {
@@ -214,7 +245,7 @@ impl<S> Drop for Ending<'_, S> {
     }
 }
 
-fn take<S>(shared: &Shared<S>) -> Option<Job<S>> {
+fn take<S>(shared: &Shared<'_, S>) -> Option<Job<S>> {
     let mut jobs = shared.jobs.lock().unwrap_or_else(|broken| broken.into_inner());
     loop {
         if shared.stop.load(Ordering::Relaxed) || shared.open.load(Ordering::Relaxed) == 0 {
@@ -230,7 +261,7 @@ fn take<S>(shared: &Shared<S>) -> Option<Job<S>> {
 /// Visits one folder and returns the ones to visit below it.
 fn step<S>(
     from: &SafePath,
-    shared: &Shared<S>,
+    shared: &Shared<'_, S>,
     job: Job<S>,
     visit: &impl Fn(&mut Folder<'_, S>) -> Flow,
 ) -> Vec<Job<S>> {
@@ -243,7 +274,12 @@ fn step<S>(
     let mut denied = 0;
     let read = match job.entries {
         Some(entries) => Ok(entries),
-        None => entries(&dir, &real, from, &mut denied),
+        None => {
+            if let Some(watch) = shared.watch {
+                watch.add(&dir, &job.path);
+            }
+            entries(&dir, &real, from, &mut denied)
+        }
     };
     let entries = match read {
         Ok(entries) => entries,

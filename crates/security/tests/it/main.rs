@@ -11,4 +11,5 @@ mod ruled;
 mod scene;
 mod special;
 mod trees;
+mod watch;
 mod writes;

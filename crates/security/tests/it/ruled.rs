@@ -1,5 +1,7 @@
 //! Names a rule of the house hides below a granted directory, and moves that cannot be made.
 
+use std::path::Path;
+
 use tectum_security::{Access, Durability, Flow, Hide, PathError, Reason, SafePath};
 
 use crate::scene::{Scene, open, read, rename, write};
@@ -32,6 +34,30 @@ fn hidden_names_are_counted_and_never_shown() {
         Flow::Continue
     });
     assert_eq!(report.expect("walked").denied, 1);
+}
+
+#[test]
+fn a_path_below_is_judged_by_its_words() {
+    let scene = Scene::new();
+    scene.file("a/open", "y");
+    let allowed = scene.allowlist();
+    let folder = hiding(open(&allowed, "a", Access::Read).expect("opens"));
+    let check = |path: &str, expect: bool| assert_eq!(folder.hides_below(Path::new(path)), expect, "{path}");
+    check("open", false);
+    check("not/there/yet", false);
+    check("", false);
+    check("./open", false);
+    check("secrets", true);
+    check("secrets/deep/x", true);
+    check("b/.env", true);
+    check("b/.ENV.local/x", true);
+    check("keys/server.pem", true);
+    check("config.toml", true);
+    check("../open", true);
+    check("/open", true);
+    // A directory that is gone is judged like one that is there.
+    let gone = hiding(open(&allowed, "a/secrets/gone", Access::Read).expect("opens"));
+    assert!(gone.hides_below(Path::new("x")));
 }
 
 #[test]
