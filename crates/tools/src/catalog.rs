@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use tectum_core::NativeTool;
+use tectum_syntax::Packs;
 
 use crate::{
     Settings,
+    analysis::{CreateSlice, GetGitDiff, ResolveSlice},
+    code::{self, Code},
     edit::{ApplyEdits, DeleteFile, EditFile, MoveFile, Pen, SetFileSlice, UndoEdit, WriteFile},
     files::{GetFileSlice, GetTree, ListDirectory, ReadFile, SearchContent, SearchFiles},
 };
@@ -14,13 +17,17 @@ use crate::{
 pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
     let threads = settings.threads;
     let pen = Arc::new(Pen::new(settings));
-    let tools = vec![
+    let code = Arc::new(Code::new(settings, pen.clone(), Packs::all()));
+    let mut tools = vec![
         NativeTool::new(ReadFile),
         NativeTool::new(GetFileSlice),
         NativeTool::new(ListDirectory),
         NativeTool::new(GetTree { threads }),
         NativeTool::new(SearchFiles { threads }),
         NativeTool::new(SearchContent::new(settings)),
+        NativeTool::new(CreateSlice::new(settings)),
+        NativeTool::new(ResolveSlice::new(settings)),
+        NativeTool::new(GetGitDiff),
         NativeTool::new(EditFile::new(pen.clone())),
         NativeTool::new(SetFileSlice::new(pen.clone())),
         NativeTool::new(WriteFile::new(pen.clone())),
@@ -29,5 +36,6 @@ pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
         NativeTool::new(DeleteFile::new(pen.clone())),
         NativeTool::new(UndoEdit::new(pen)),
     ];
+    tools.extend(code::rows(&code));
     tools.into_iter().map(|tool| tool.capped(settings.max_output)).collect()
 }

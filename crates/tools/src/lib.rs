@@ -3,7 +3,9 @@
 //! A tool sees only what the gate granted. It never opens a path by name; `tectum-security`
 //! hands it open files.
 
+pub mod analysis;
 pub mod catalog;
+pub mod code;
 pub mod edit;
 pub mod files;
 pub mod settings;

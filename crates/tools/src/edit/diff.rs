@@ -21,16 +21,16 @@ const LINE: usize = 240;
 
 /// How much of a diff a reply carries.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limit {
-    pub(super) lines: usize,
-    pub(super) bytes: usize,
+pub(crate) struct Limit {
+    pub(crate) lines: usize,
+    pub(crate) bytes: usize,
 }
 
 /// Enough to see what happened; the file itself has the rest.
-pub(super) const REPLY: Limit = Limit { lines: 40, bytes: 4 * 1024 };
+pub(crate) const REPLY: Limit = Limit { lines: 40, bytes: 4 * 1024 };
 
 /// The difference between two texts of one file, with a note where it was cut.
-pub(super) fn unified(name: &str, before: &str, after: &str, limit: Limit) -> String {
+pub(crate) fn unified(name: &str, before: &str, after: &str, limit: Limit) -> String {
     let window = Window::around_changes(before, after, CONTEXT);
     // What is left out are whole lines that both texts have.
     let skipped = Lines::of(&before[..window.before.start]).count();

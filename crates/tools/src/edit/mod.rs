@@ -5,14 +5,14 @@
 
 mod apply_edits;
 mod delete_file;
-mod diff;
+pub(crate) mod diff;
 mod draft;
 mod edit_file;
 mod indentation;
 mod matching;
 mod move_file;
 mod nearest;
-mod pen;
+pub(crate) mod pen;
 mod set_file_slice;
 mod undo;
 mod undo_edit;

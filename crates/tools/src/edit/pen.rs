@@ -22,16 +22,16 @@ use crate::{
 #[derive(Debug)]
 pub struct Pen {
     pub(super) durability: Durability,
-    pub(super) max_file: u64,
+    pub(crate) max_file: u64,
     pub(super) undo: UndoStore,
 }
 
 /// What an edit may insist on.
 #[derive(Debug)]
-pub(super) struct Terms {
+pub(crate) struct Terms {
     /// The content the caller believes to be there.
-    pub(super) revision: Option<String>,
-    pub(super) dry_run: bool,
+    pub(crate) revision: Option<String>,
+    pub(crate) dry_run: bool,
 }
 
 /// What every edit of one file tells.
@@ -52,13 +52,13 @@ pub struct Written {
 
 impl Written {
     /// The last lines of a reply: the diff, the revision and the way back.
-    pub(super) fn closing(&self) -> String {
+    pub(crate) fn closing(&self) -> String {
         format!("{}{}", self.diff, closing(&self.revision, self.undo.as_deref(), self.dry_run))
     }
 }
 
 /// The last line of a reply.
-pub(super) fn closing(revision: &str, undo: Option<&str>, dry_run: bool) -> String {
+pub(crate) fn closing(revision: &str, undo: Option<&str>, dry_run: bool) -> String {
     let mut line = String::new();
     if !revision.is_empty() {
         let _ = write!(line, "Revision: {revision}. ");
@@ -85,7 +85,7 @@ impl Pen {
 
     /// Reads the call's one file, lets `work` make a new one of it, and writes that: all under
     /// the lock of its folder, so nothing can come between.
-    pub(super) fn revise<T>(
+    pub(crate) fn revise<T>(
         &self,
         ctx: &Ctx,
         terms: &Terms,
@@ -115,7 +115,7 @@ impl Pen {
     }
 
     /// Keeps what the changes take away, then makes them. Gives the id to undo them by.
-    pub(super) fn commit(
+    pub(crate) fn commit(
         &self,
         ctx: &Ctx,
         batch: Batch<'_>,
@@ -149,14 +149,14 @@ impl Pen {
 
 /// A change, and what it will leave.
 #[derive(Debug)]
-pub(super) struct Intent {
+pub(crate) struct Intent {
     change: Change,
     left: Left,
 }
 
 impl Intent {
     /// New content, which has this revision.
-    pub(super) fn write(bytes: Vec<u8>, revision: &str) -> Self {
+    pub(crate) fn write(bytes: Vec<u8>, revision: &str) -> Self {
         Self { change: Change::Write(bytes), left: Left::Revision(revision.to_owned()) }
     }
 
@@ -185,7 +185,7 @@ pub(super) fn full_name(path: &SafePath) -> String {
 }
 
 /// Refuses content that is not the one the caller believes in.
-pub(super) fn check_revision(name: &str, content: &[u8], believed: Option<&str>) -> Result<(), Fault> {
+pub(crate) fn check_revision(name: &str, content: &[u8], believed: Option<&str>) -> Result<(), Fault> {
     // Without a belief there is nothing to compare, and the content need not be hashed.
     let Some(believed) = believed else { return Ok(()) };
     let now = revision(content);
@@ -199,13 +199,13 @@ pub(super) fn check_revision(name: &str, content: &[u8], believed: Option<&str>)
 }
 
 /// The answer to an edit of nothing.
-pub(super) fn missing(name: &str) -> Fault {
+pub(crate) fn missing(name: &str) -> Fault {
     Fault::not_found(format!("file not found: {name}"))
         .hint("write_file makes a new file; list_directory shows what is there")
 }
 
 /// The answer to an edit that leaves everything as it is.
-pub(super) fn idle(name: &str) -> Fault {
+pub(crate) fn idle(name: &str) -> Fault {
     Fault::conflict(format!("{name} already has exactly this content, so the edit would change nothing"))
         .hint("line ends are always written as the file has them; check whether the edit was made before")
 }

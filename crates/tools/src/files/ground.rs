@@ -15,9 +15,9 @@ use super::{
 
 /// The directory a walk starts from, with the ignore rules that reach it from above.
 #[derive(Debug)]
-pub(super) struct Ground {
+pub(crate) struct Ground {
     /// The rules at the start.
-    pub(super) start: Ignores,
+    pub(crate) start: Ignores,
     honour: bool,
     /// The start's path from its root.
     prefix: PathBuf,
@@ -27,7 +27,7 @@ pub(super) struct Ground {
 
 /// How an entry stands before anything else is asked of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(crate) enum Standing {
     /// To be seen.
     Shown,
     /// An ignore rule leaves it out.
@@ -38,9 +38,9 @@ pub(super) enum Standing {
 
 /// One folder on the way, with room to spell the paths of its entries.
 #[derive(Debug)]
-pub(super) struct Here {
+pub(crate) struct Here {
     /// The rules inside this folder; what lies below it inherits them.
-    pub(super) ignores: Ignores,
+    pub(crate) ignores: Ignores,
     path: Vec<u8>,
     folder: usize,
     start: usize,
@@ -49,7 +49,7 @@ pub(super) struct Here {
 impl Ground {
     /// Looks at a directory. A start that is itself ignored was asked for by name: then the
     /// rules above it do not count.
-    pub(super) fn of(path: &SafePath, honour_ignores: bool) -> Self {
+    pub(crate) fn of(path: &SafePath, honour_ignores: bool) -> Self {
         let name = path.name();
         let name = if name == "." { String::new() } else { name };
         let above = path.above();
@@ -70,7 +70,7 @@ impl Ground {
     }
 
     /// Enters a folder of the walk, whose inherited rules are `ignores`, and reads its own.
-    pub(super) fn enter<S>(&self, folder: &Folder<'_, S>, ignores: &Ignores) -> Here {
+    pub(crate) fn enter<S>(&self, folder: &Folder<'_, S>, ignores: &Ignores) -> Here {
         let mut here = self.inside(folder, ignores);
         if self.honour {
             here.ignores = ignores.enter(folder, here.folder);
@@ -79,16 +79,21 @@ impl Ground {
     }
 
     /// The same for a folder whose rules `ignores` holds already.
-    pub(super) fn inside<S>(&self, folder: &Folder<'_, S>, ignores: &Ignores) -> Here {
+    pub(crate) fn inside<S>(&self, folder: &Folder<'_, S>, ignores: &Ignores) -> Here {
+        self.at(folder.path, ignores)
+    }
+
+    /// The same for a folder that is not being walked, by its path below the start.
+    pub(crate) fn at(&self, folder: &Path, ignores: &Ignores) -> Here {
         let mut path = Vec::with_capacity(256);
         push_folder(&mut path, &self.prefix);
         let start = path.len();
-        push_folder(&mut path, folder.path);
+        push_folder(&mut path, folder);
         Here { ignores: ignores.clone(), folder: path.len(), start, path }
     }
 
     /// A path below the start with the start before it, in the bytes it really has.
-    pub(super) fn raw(&self, below: &Path) -> Vec<u8> {
+    pub(crate) fn raw(&self, below: &Path) -> Vec<u8> {
         let mut path = Vec::with_capacity(self.name.len() + 1 + below.as_os_str().len());
         push_folder(&mut path, Path::new(&self.name));
         path.extend_from_slice(below.as_os_str().as_bytes());
@@ -96,7 +101,7 @@ impl Ground {
     }
 
     /// A path below the start, as the caller can use it in another call.
-    pub(super) fn spell(&self, below: &Path) -> String {
+    pub(crate) fn spell(&self, below: &Path) -> String {
         let below = spelling::spell(below.as_os_str());
         if self.name.is_empty() { below.into_owned() } else { format!("{}/{below}", self.name) }
     }
@@ -104,7 +109,7 @@ impl Ground {
 
 impl Here {
     /// Says how an entry stands.
-    pub(super) fn judge(&mut self, name: &OsStr, kind: Kind) -> Standing {
+    pub(crate) fn judge(&mut self, name: &OsStr, kind: Kind) -> Standing {
         let word = if self.ignores.none() { Word::Nothing } else { self.word(name, kind) };
         match word {
             Word::Ignore => Standing::Ignored,
@@ -114,7 +119,7 @@ impl Here {
     }
 
     /// An entry's path below the start of the walk.
-    pub(super) fn below(&mut self, name: &OsStr) -> &Path {
+    pub(crate) fn below(&mut self, name: &OsStr) -> &Path {
         self.spell(name);
         Path::new(OsStr::from_bytes(&self.path[self.start..]))
     }

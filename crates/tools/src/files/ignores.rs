@@ -17,11 +17,11 @@ const MOST_RULES: u64 = 1024 * 1024;
 
 /// The rules in force in one folder. Cheap to clone; folders without rules share their parent's.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ignores(Option<Arc<Level>>);
+pub(crate) struct Ignores(Option<Arc<Level>>);
 
 /// What the rules say about a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(crate) enum Word {
     /// Leave it out.
     Ignore,
     /// A negated rule asks for it, even if it is hidden.
@@ -46,7 +46,7 @@ struct Level {
 impl Ignores {
     /// The rules in force inside a folder being walked. `base` is the length of its path from
     /// the root, its slash included.
-    pub(super) fn enter<S>(&self, folder: &Folder<'_, S>, base: usize) -> Self {
+    pub(crate) fn enter<S>(&self, folder: &Folder<'_, S>, base: usize) -> Self {
         let (mut ignore, mut git, mut repository) = (false, false, false);
         for entry in &folder.entries {
             match entry.name.as_bytes() {
@@ -74,7 +74,7 @@ impl Ignores {
     }
 
     /// The same for a folder above the start of the walk.
-    pub(super) fn enter_above(&self, folder: &Above<'_>, base: usize) -> Self {
+    pub(crate) fn enter_above(&self, folder: &Above<'_>, base: usize) -> Self {
         let read = |name: &str| parse(folder.open(Path::new(name)));
         let repository = folder.has(OsStr::new(".git"));
         self.below(Level {
@@ -97,7 +97,7 @@ impl Ignores {
     }
 
     /// What the rules say about a path from the root. The folders above it were asked before.
-    pub(super) fn word(&self, path: &[u8], is_dir: bool) -> Word {
+    pub(crate) fn word(&self, path: &[u8], is_dir: bool) -> Word {
         let (mut git, mut exclude) = (Word::Nothing, Word::Nothing);
         let mut in_repository = true;
         let mut next = &self.0;
@@ -124,7 +124,7 @@ impl Ignores {
     }
 
     /// Whether there are any rules.
-    pub(super) fn none(&self) -> bool {
+    pub(crate) fn none(&self) -> bool {
         self.0.is_none()
     }
 }

@@ -3,8 +3,8 @@
 mod get_file_slice;
 mod get_tree;
 mod glob;
-mod ground;
-mod ignores;
+pub(crate) mod ground;
+pub(crate) mod ignores;
 mod list_directory;
 mod page;
 mod read_file;
@@ -12,8 +12,8 @@ mod reading;
 mod search;
 mod search_content;
 mod search_files;
-mod skipped;
-mod spelling;
+pub(crate) mod skipped;
+pub(crate) mod spelling;
 mod window;
 
 pub use get_file_slice::GetFileSlice;

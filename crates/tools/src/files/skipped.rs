@@ -25,7 +25,7 @@ pub struct Skipped {
 
 impl Skipped {
     /// `12 ignored, 3 binary`; empty when nothing was left out.
-    pub(super) fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let counts = [
             (self.ignored, "ignored"),
             (self.hidden, "hidden"),
@@ -40,7 +40,7 @@ impl Skipped {
     }
 
     /// Adds another part's counts.
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.ignored += other.ignored;
         self.hidden += other.hidden;
         self.binary += other.binary;

@@ -9,7 +9,7 @@ use std::{
 
 /// A name or path in Unicode. Control characters are escaped, since a line end in a name
 /// would look like another row; no tool takes such a path anyway.
-pub(super) fn spell(name: &OsStr) -> Cow<'_, str> {
+pub(crate) fn spell(name: &OsStr) -> Cow<'_, str> {
     let text = name.to_string_lossy();
     if !text.contains(char::is_control) {
         return text;
@@ -20,7 +20,7 @@ pub(super) fn spell(name: &OsStr) -> Cow<'_, str> {
 
 /// A name or path as a word to go on from. Unlike the spelling it stands for exactly these
 /// bytes: what is no plain character is written `\xNN`, and a backslash is doubled.
-pub(super) fn token(name: &OsStr) -> String {
+pub(crate) fn token(name: &OsStr) -> String {
     let mut token = String::with_capacity(name.len());
     let escape = |token: &mut String, bytes: &[u8]| {
         for byte in bytes {
@@ -41,7 +41,7 @@ pub(super) fn token(name: &OsStr) -> String {
 }
 
 /// The name a token stands for. A backslash that escapes nothing is one.
-pub(super) fn from_token(token: &str) -> OsString {
+pub(crate) fn from_token(token: &str) -> OsString {
     let mut bytes = Vec::with_capacity(token.len());
     let mut rest = token.as_bytes();
     while let [first, after @ ..] = rest {
@@ -64,12 +64,12 @@ fn digit(hex: u8) -> Option<u8> {
 }
 
 /// A word in quotes, written as an argument is written.
-pub(super) fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     serde_json::Value::from(word).to_string()
 }
 
 /// `1 file`, `2 files`.
-pub(super) fn count(number: u64, one: &str, many: &str) -> String {
+pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 

@@ -14,9 +14,13 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use tectum_core::Tectum;
+use tectum_core::{Gate, Judgement, Origin, Rules, Tectum, security::Allowlist};
 
-use crate::{edit_rig::house, files_rig::call};
+use crate::{
+    code_calls,
+    edit_rig::house,
+    files_rig::{call, run},
+};
 
 /// How long the attack lasts, for all tools together.
 const LASTS: Duration = Duration::from_secs(6);
@@ -42,6 +46,14 @@ pub(crate) fn calls(tool: &str, folder: &str) -> Option<Vec<(&'static str, Value
         "get_tree" => vec![("get_tree", json!({"path": folder, "max_depth": 4}))],
         "search_files" => vec![("search_files", json!({"path": folder, "pattern": "**"}))],
         "search_content" => vec![("search_content", json!({"path": folder, "pattern": "."}))],
+        "create_slice" => vec![("create_slice", json!({"path": file, "start_line": 1, "end_line": 1}))],
+        "resolve_slice" => {
+            let slice = json!({"start_line": 1, "end_line": 1, "line_count": 1, "content_hash": "0", "head": ["inside"], "tail": ["inside"]});
+            vec![("resolve_slice", json!({"path": file, "slice": slice}))]
+        }
+        "get_git_diff" => {
+            vec![("get_git_diff", json!({"path": file})), ("get_git_diff", json!({"path": folder}))]
+        }
         "edit_file" => {
             vec![("edit_file", edit("inside", "indoors")), ("edit_file", edit("indoors", "inside"))]
         }
@@ -71,7 +83,7 @@ pub(crate) fn calls(tool: &str, folder: &str) -> Option<Vec<(&'static str, Value
             ("write_file", json!({"path": file, "content": "inside"})),
             ("undo_edit", json!({"call_id": UNDO})),
         ],
-        _ => return None,
+        _ => return code_calls::calls(tool, folder),
     })
 }
 
@@ -86,6 +98,7 @@ fn heavy_no_tool_escapes_a_renaming_attacker() {
     });
     let tools: Vec<String> = house.registry().snapshot().tools().map(|tool| tool.name.to_string()).collect();
     plant(&root, &outside, &tools);
+    house.replace_gate(open_gate(&root));
     let before = facts(&outside);
     let until = Instant::now() + LASTS;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build();
@@ -105,6 +118,14 @@ fn heavy_no_tool_escapes_a_renaming_attacker() {
         assert!(done > 0 || !takes_paths, "{tool} must also succeed, or it proves nothing");
     }
     assert_eq!(facts(&outside), before);
+}
+
+/// A gate that asks nobody, not even before a program is started.
+fn open_gate(root: &Path) -> Gate {
+    let rules =
+        Rules { default: Some((Judgement::Allow, Origin { file: None, line: 0 })), ..Rules::default() };
+    let allowlist = Allowlist::builder().base(root).build().expect("opens");
+    Gate::new(rules, Arc::new(allowlist))
 }
 
 /// Calls one tool until the attack is over; how often it failed, and how often it did not.
@@ -133,6 +154,8 @@ async fn work(house: Arc<Tectum>, tool: String, until: Instant) -> [usize; 2] {
                 }
             };
             assert!(!given.contains(CANARY), "{name} in {folder} escaped: {given}");
+            // A call that is answered at once never waits; the other tools want their turn too.
+            tokio::task::yield_now().await;
         }
     }
     counts
@@ -145,10 +168,21 @@ fn plant(root: &Path, outside: &Path, tools: &[String]) {
         fs::create_dir_all(root.join(folder)).expect("made");
         fs::create_dir_all(outside.join(folder)).expect("made");
         for tool in tools {
-            fs::write(root.join(folder).join(format!("{tool}.txt")), "inside\n").expect("made");
-            fs::write(outside.join(folder).join(format!("{tool}.txt")), CANARY).expect("made");
+            for (top, word) in [(root, "inside"), (outside, CANARY)] {
+                let plain = (format!("{tool}.txt"), format!("{word}\n"));
+                let (name, content) = code_calls::source(tool, word).unwrap_or(plain);
+                fs::write(top.join(folder).join(name), content).expect("made");
+            }
         }
         fs::write(outside.join(folder).join(CANARY), CANARY).expect("made");
+    }
+    // A repository whose files all changed since its commit, so that git has something to show.
+    let git = ["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"];
+    for args in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "planted"]] {
+        run("git", &[&git[..], args].concat(), root);
+    }
+    for folder in SWAPPED {
+        fs::write(root.join(folder).join("get_git_diff.txt"), "inside, and changed\n").expect("made");
     }
 }
 

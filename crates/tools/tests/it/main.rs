@@ -1,7 +1,21 @@
 //! The tools through the real house.
 
+mod analysis_git;
+mod analysis_hostile;
+mod analysis_rig;
+mod analysis_slices;
 mod attacker;
 mod catalog;
+mod code_c;
+mod code_calls;
+mod code_project_fresh;
+mod code_project_policy;
+mod code_project_rig;
+mod code_project_trees;
+mod code_project_usages;
+mod code_python;
+mod code_rename;
+mod code_summary;
 mod edit_bytes;
 mod edit_disk;
 mod edit_rig;

@@ -1,0 +1,276 @@
+//! `get_git_diff`: what changed since a commit, or between two.
+
+use std::{
+    fmt::Write,
+    time::{Duration, Instant},
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    security::{Access, RawPath},
+};
+
+use super::git::{self, Asked, Comparison, Counts, Why};
+
+/// How long git may take. It is counted here too, because a process that runs one call alone
+/// has nobody else to count.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// Lines around each change, unless the call says otherwise.
+const CONTEXT: usize = 3;
+/// The most lines around each change.
+const MOST_CONTEXT: usize = 1000;
+/// Rows of the table of files in a reply.
+const ROWS: usize = 500;
+/// Names told of each kind of change that is not shown.
+const NAMED: usize = 5;
+
+/// Shows changes.
+#[derive(Clone, Copy, Debug)]
+pub struct GetGitDiff;
+
+/// Show what changed in a file or directory under git: between HEAD (or base_rev) and the
+/// working tree, or between two revisions. Deleted files work too; untracked files are not
+/// shown, protected ones are left out and counted.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// File or directory in a repository.
+    pub path: RawPath,
+    /// Commit, branch or tag to compare from; alone also `a..b` or `a...b`. Default HEAD.
+    pub base_rev: Option<String>,
+    /// Revision to compare to. Default: the working tree.
+    pub head_rev: Option<String>,
+    /// Compare to what is staged.
+    #[serde(default)]
+    pub staged: bool,
+    /// Only list files and counts.
+    #[serde(default)]
+    pub stat: bool,
+    /// Lines around each change. Default 3.
+    pub context: Option<usize>,
+}
+
+/// What changed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// Compared from.
+    pub base: String,
+    /// Compared to.
+    pub head: String,
+    /// Files that changed, at most 500 of them.
+    pub files: Vec<ChangedFile>,
+    /// How many changed.
+    pub files_total: usize,
+    /// Lines added in all of them.
+    pub added: u64,
+    /// Lines removed in all of them.
+    pub removed: u64,
+    /// Changed names that may not be shown.
+    pub hidden: usize,
+    /// Changed names that could not be shown.
+    pub left_out: usize,
+    /// The patch.
+    pub diff: String,
+    /// True when there is more of it.
+    pub truncated: bool,
+}
+
+/// One changed file.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ChangedFile {
+    /// The file, as other calls take it.
+    pub path: String,
+    /// `added`, `deleted`, `modified`, `type changed` or `in conflict`.
+    pub status: &'static str,
+    /// Lines added; absent when it is not text.
+    pub added: Option<u64>,
+    /// Lines removed; absent when it is not text.
+    pub removed: Option<u64>,
+}
+
+impl Tool for GetGitDiff {
+    type Args = Args;
+    type Output = Output;
+    const CARD: Card = Card {
+        name: "get_git_diff",
+        title: "Git diff",
+        effect: Effect::Read,
+        world: World::Open,
+        idempotent: true,
+        primary: "path",
+        deadline: DEADLINE,
+        max_output: 256 * 1024,
+    };
+
+    fn wants(&self, args: &Args) -> Wants {
+        Wants::path(&args.path, Access::Read)
+    }
+
+    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        ctx.blocking(move |ctx| diff(ctx, args)).await
+    }
+}
+
+fn diff(ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+    let context = args.context.unwrap_or(CONTEXT);
+    if context > MOST_CONTEXT {
+        return Err(Fault::invalid(format!("context is at most {MOST_CONTEXT} lines")));
+    }
+    let asked =
+        Asked { base: args.base_rev, head: args.head_rev, staged: args.staged, stat: args.stat, context };
+    let stop = || ctx.cancel.is_cancelled();
+    let until = Instant::now() + DEADLINE;
+    let mut found = git::compare(ctx.path(0)?, &asked, &stop, until, ctx.max_output)?;
+    Ok(reply(&mut found, args.stat, ctx.max_output))
+}
+
+/// Puts the reply together: a line that sums up, notes, the table if it was asked for or must
+/// stand in for what is cut, and the patch.
+fn reply(found: &mut Comparison, stat: bool, most: usize) -> Reply<Output> {
+    let patch = std::mem::take(&mut found.patch);
+    let mut notes = notes(found);
+    let damaged = std::str::from_utf8(&patch).err().is_some_and(|error| error.error_len().is_some());
+    if damaged {
+        notes.push_str("Note: bytes that are not UTF-8 are shown as U+FFFD.\n");
+    }
+    let (added, removed) = totals(found);
+    let total = found.files.len();
+    let mut text = match total {
+        0 => "(no changes)\n".to_owned(),
+        1 => format!("1 file changed, +{added} -{removed}; {} to {}\n", found.base, found.head),
+        _ => format!("{total} files changed, +{added} -{removed}; {} to {}\n", found.base, found.head),
+    };
+    text.push_str(&notes);
+    let mut diff = String::from_utf8_lossy(&patch).into_owned();
+    let mut truncated = found.cut;
+    if stat || truncated || text.len() + diff.len() > most {
+        text.push_str(&table(found, most / 4));
+    }
+    let room = most.saturating_sub(text.len());
+    if diff.len() > room || truncated {
+        truncated = true;
+        diff.truncate(whole_lines(&diff, room));
+    }
+    if !diff.is_empty() && total > 0 {
+        text.push('\n');
+    }
+    text.push_str(&diff);
+    if truncated {
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        let _ = write!(
+            text,
+            "{end}[truncated: {} bytes of the diff are shown; ask for one file or a directory further down]",
+            diff.len()
+        );
+    }
+    let files = found.files.iter().take(ROWS).map(row).collect();
+    let output = Output {
+        base: std::mem::take(&mut found.base),
+        head: std::mem::take(&mut found.head),
+        files,
+        files_total: total,
+        added,
+        removed,
+        hidden: found.hidden,
+        left_out: found.left.len(),
+        diff,
+        truncated,
+    };
+    text.truncate(text.trim_end_matches('\n').len());
+    Reply::new(text, output)
+}
+
+fn row((path, change, counts): &(String, git::Change, Counts)) -> ChangedFile {
+    let status = match change.status {
+        'A' => "added",
+        'D' => "deleted",
+        'T' => "type changed",
+        'U' => "in conflict",
+        _ => "modified",
+    };
+    let (added, removed) = counts.0.unzip();
+    ChangedFile { path: path.clone(), status, added, removed }
+}
+
+fn totals(found: &Comparison) -> (u64, u64) {
+    let counts = found.files.iter().filter_map(|(_, _, counts)| counts.0);
+    counts.fold((0, 0), |(added, removed), (more, less)| (added + more, removed + less))
+}
+
+/// A row for each file, within this many bytes.
+fn table(found: &Comparison, most: usize) -> String {
+    let mut table = String::new();
+    for (shown, file) in found.files.iter().enumerate() {
+        let row = row(file);
+        let counts = match (row.added, row.removed) {
+            (Some(added), Some(removed)) => format!("+{added} -{removed}"),
+            _ => "not text".to_owned(),
+        };
+        let line = format!("{} | {}, {counts}\n", row.path, row.status);
+        if shown == ROWS || table.len() + line.len() > most {
+            let _ = writeln!(table, "and {} more files", found.files.len() - shown);
+            break;
+        }
+        table.push_str(&line);
+    }
+    table
+}
+
+/// What is not shown, and why.
+fn notes(found: &Comparison) -> String {
+    let mut notes = String::new();
+    match found.hidden {
+        0 => {}
+        1 => notes.push_str("Note: 1 changed name is protected and was left out.\n"),
+        many => {
+            let _ = writeln!(notes, "Note: {many} changed names are protected and were left out.");
+        }
+    }
+    for (why, said) in [
+        (Why::Link, "symbolic links changed, their targets are not shown"),
+        (Why::Submodule, "submodules point to another commit"),
+        (Why::Unreadable, "changed, but could not be read"),
+        (Why::TooLarge, "changed, but are too large to compare"),
+    ] {
+        let names: Vec<&str> =
+            found.left.iter().filter(|(_, left)| *left == why).map(|(name, _)| name.as_str()).collect();
+        if names.is_empty() {
+            continue;
+        }
+        let told: Vec<String> =
+            names.iter().take(NAMED).map(|name| name.chars().take(100).collect()).collect();
+        let more = match names.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let _ = writeln!(notes, "Note: {said}: {}{more}.", told.join(", "));
+    }
+    notes
+}
+
+/// How much of a text fits without breaking a line; without breaking a character, if not even
+/// one line fits.
+fn whole_lines(text: &str, most: usize) -> usize {
+    let most = text.floor_char_boundary(most);
+    if most == text.len() && text.ends_with('\n') {
+        return most;
+    }
+    text[..most].rfind('\n').map_or(most, |end| end + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_text_ends_with_a_line() {
+        let check = |text: &str, most, expect: &str| assert_eq!(&text[..whole_lines(text, most)], expect);
+        check("a\nb\nc\n", 5, "a\nb\n");
+        check("a\nb\n", 4, "a\nb\n");
+        check("ab\ncd", 5, "ab\n");
+        check("ééé", 3, "é");
+        check("", 3, "");
+    }
+}

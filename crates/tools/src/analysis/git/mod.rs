@@ -1,0 +1,222 @@
+//! What git knows of a granted path. Git is run, never trusted: nothing a repository's own
+//! configuration says may start a program, every name is judged before its content is asked
+//! for, and git reads no file of the project whose content it would show (see `copies`).
+
+mod changes;
+mod copies;
+mod repository;
+mod revision;
+mod run;
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use tectum_core::{
+    Fault,
+    security::{Kind, SafePath},
+};
+
+pub(super) use changes::{Change, Counts};
+pub(super) use copies::Why;
+
+use copies::Copies;
+use repository::Repository;
+use revision::{Head, Sides};
+use run::Leash;
+
+/// Bytes of names in one command line. The system takes far more; a chunk is kept small because
+/// the environment shares the room.
+const CHUNK: usize = 64 * 1024;
+/// The most that rename detection compares: beyond it, names are shown as added and deleted.
+const RENAMES: &str = "-l400";
+
+/// What is to be compared.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) base: Option<String>,
+    pub(super) head: Option<String>,
+    pub(super) staged: bool,
+    /// Only counts, no patch.
+    pub(super) stat: bool,
+    /// Lines around each change.
+    pub(super) context: usize,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    pub(super) base: String,
+    pub(super) head: String,
+    /// What changed, in git's order, with the names replies use.
+    pub(super) files: Vec<(String, Change, Counts)>,
+    /// Names a rule hides.
+    pub(super) hidden: usize,
+    /// Changed, but not shown.
+    pub(super) left: Vec<(String, Why)>,
+    /// The patch, as far as it was asked for.
+    pub(super) patch: Vec<u8>,
+    /// True when there is more of it.
+    pub(super) cut: bool,
+}
+
+/// Compares what the path stands for, giving at most `most` bytes of patch.
+pub(super) fn compare(
+    path: &SafePath,
+    asked: &Asked,
+    stop: &(dyn Fn() -> bool + Sync),
+    until: Instant,
+    most: usize,
+) -> Result<Comparison, Fault> {
+    let wanted = revision::Wanted::parse(asked.base.as_deref(), asked.head.as_deref(), asked.staged)?;
+    let leash = Leash { stop, until };
+    let repository = Repository::find(&folder(path), leash)?;
+    let granted = path.absolute();
+    let below = repository.below(&granted)?;
+    let sides = wanted.resolve(&repository)?;
+    let mut listed = changes::list(&repository, path, &below, &sides)?;
+    let names = Names::of(path, &granted, repository.top());
+    let named = |change: &Change| names.spell(&repository.top().join(&change.name));
+    let copies = match sides.head {
+        Head::WorkTree => Some(Copies::make(path, &mut listed.changes, &leash)?),
+        Head::Index | Head::Commit { .. } => None,
+    };
+    let tree = copies.as_ref().map(Copies::folder);
+    let left = copies.as_ref().map(|copies| copies.left()).unwrap_or_default();
+    let left = left.iter().map(|(change, why)| (named(change), *why)).collect();
+    let ask = Ask { repository: &repository, tree, sides: &sides };
+    let mut files = Vec::new();
+    for chunk in chunks(&listed.changes) {
+        let counts = ask.counts(chunk)?;
+        let counted = |change: &Change| Some((named(change), change.clone(), *counts.get(&change.name)?));
+        // What only looked different, such as a file that was touched, has no counts.
+        files.extend(chunk.iter().filter_map(counted));
+    }
+    let mut found = Comparison {
+        base: sides.base_label(),
+        head: sides.head_label(),
+        files,
+        hidden: listed.hidden,
+        left,
+        patch: Vec::new(),
+        cut: false,
+    };
+    if !asked.stat {
+        let flags = names.flags(asked.context);
+        for chunk in chunks(&listed.changes) {
+            let ran = ask.run(&flags, chunk, most - found.patch.len())?;
+            found.patch.extend_from_slice(&ran.out);
+            found.cut = ran.cut;
+            if found.cut {
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The deepest directory that is there: the path itself, or the nearest one above it.
+fn folder(path: &SafePath) -> PathBuf {
+    let full = path.absolute();
+    if path.kind() == Some(Kind::Directory) {
+        return full;
+    }
+    let up = path.above().last().map_or(1, |above| above.below.components().count());
+    full.ancestors().nth(up).unwrap_or(&full).to_owned()
+}
+
+/// Questions about the same two sides.
+struct Ask<'a> {
+    repository: &'a Repository<'a>,
+    tree: Option<&'a Path>,
+    sides: &'a Sides,
+}
+
+impl Ask<'_> {
+    fn counts(&self, chunk: &[Change]) -> Result<changes::ByName, Fault> {
+        let flags = ["--numstat", "-z", "--no-renames"].map(OsString::from);
+        let ran = self.run(&flags, chunk, changes::MOST_NAMES)?;
+        Ok(changes::parse_counts(&ran.out))
+    }
+
+    fn run(&self, flags: &[OsString], chunk: &[Change], most: usize) -> Result<run::Ran, Fault> {
+        let mut args: Vec<OsString> = repository::DIFF.iter().map(OsString::from).collect();
+        args.extend_from_slice(flags);
+        args.extend(self.sides.args());
+        args.push("--".into());
+        args.extend(chunk.iter().map(|change| change.name.clone()));
+        let ran = self.repository.git(self.tree, args, most)?;
+        if !ran.success {
+            return Err(repository::failed(&ran.err));
+        }
+        Ok(ran)
+    }
+}
+
+/// The changes in parts whose names fit on a command line.
+fn chunks(changes: &[Change]) -> Vec<&[Change]> {
+    let mut chunks = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (at, change) in changes.iter().enumerate() {
+        if bytes + change.name.len() > CHUNK && at > start {
+            chunks.push(&changes[start..at]);
+            (start, bytes) = (at, 0);
+        }
+        bytes += change.name.len() + 1;
+    }
+    if start < changes.len() {
+        chunks.push(&changes[start..]);
+    }
+    chunks
+}
+
+/// How names are spelled: as every other tool takes them, wherever the repository's root is.
+struct Names {
+    /// The directory that relative names start from, when the path lies below it.
+    base: Option<PathBuf>,
+    top: PathBuf,
+}
+
+impl Names {
+    fn of(path: &SafePath, granted: &Path, top: &Path) -> Self {
+        let name = path.name();
+        let name = Path::new(&name);
+        let depth = name.components().filter(|part| *part != std::path::Component::CurDir).count();
+        let base = if name.is_absolute() { None } else { granted.ancestors().nth(depth).map(Path::to_owned) };
+        Self { base, top: top.to_owned() }
+    }
+
+    fn spell(&self, full: &Path) -> String {
+        let shown = self.base.as_ref().and_then(|base| full.strip_prefix(base).ok()).unwrap_or(full);
+        tectum_core::security::RawPath::new(shown.to_string_lossy()).to_string()
+    }
+
+    /// The flags that make git spell names so, and show a patch.
+    fn flags(&self, context: usize) -> Vec<OsString> {
+        let mut flags: Vec<OsString> =
+            ["--patch", "--find-renames", RENAMES].into_iter().map(OsString::from).collect();
+        flags.push(format!("--unified={context}").into());
+        let joined = |parts: &[&OsStr]| parts.iter().copied().collect::<OsString>();
+        let within = self.base.as_ref().and_then(|base| base.strip_prefix(&self.top).ok());
+        let beyond = match &self.base {
+            Some(base) => self.top.strip_prefix(base).ok(),
+            None => self.top.strip_prefix("/").ok(),
+        };
+        let (mut source, mut target) = (OsString::from("a/"), OsString::from("b/"));
+        match (within, beyond) {
+            (Some(within), _) if !within.as_os_str().is_empty() => {
+                flags.push(joined(&["--relative=".as_ref(), within.as_os_str(), "/".as_ref()]));
+            }
+            (_, Some(beyond)) if !beyond.as_os_str().is_empty() => {
+                source = joined(&["a/".as_ref(), beyond.as_os_str(), "/".as_ref()]);
+                target = joined(&["b/".as_ref(), beyond.as_os_str(), "/".as_ref()]);
+            }
+            _ => {}
+        }
+        flags.push(joined(&["--src-prefix=".as_ref(), &source]));
+        flags.push(joined(&["--dst-prefix=".as_ref(), &target]));
+        flags
+    }
+}

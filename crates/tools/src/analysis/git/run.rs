@@ -1,0 +1,230 @@
+//! Starting a program and ending it: its own process group, a clean environment, nothing to
+//! read, and no more output than was asked for. It never outlives the call that started it.
+
+use std::{
+    ffi::{OsStr, OsString},
+    io::{ErrorKind, Read},
+    os::{fd::AsFd, unix::process::CommandExt},
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Pid, Signal, kill_process_group},
+};
+use tectum_core::{Fault, FaultKind};
+
+/// How long a silent program is waited for before the call is asked whether it still wants it.
+const TICK: Duration = Duration::from_millis(20);
+/// How long between two looks at a program that has closed its output and should end.
+const PAUSE: Duration = Duration::from_millis(1);
+/// How much is read at once.
+const CHUNK: usize = 64 * 1024;
+/// How much of a program's complaints is kept; the rest is read and dropped, so that it does
+/// not wait for us.
+const COMPLAINTS: usize = 16 * 1024;
+
+/// What to start.
+pub(super) struct Order<'o> {
+    pub(super) program: &'o OsStr,
+    pub(super) args: Vec<OsString>,
+    pub(super) folder: &'o Path,
+    /// All it gets to know of our environment.
+    pub(super) environment: Vec<(OsString, OsString)>,
+}
+
+/// How long it may run.
+#[derive(Clone, Copy)]
+pub(super) struct Leash<'l> {
+    /// True once nobody waits for it any more.
+    pub(super) stop: &'l (dyn Fn() -> bool + Sync),
+    /// When it is killed at the latest.
+    pub(super) until: Instant,
+}
+
+impl Leash<'_> {
+    /// Ends a call that is over.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        if (self.stop)() {
+            return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
+        }
+        if Instant::now() >= self.until {
+            return Err(Fault::new(FaultKind::Timeout, "git took too long and was stopped")
+                .hint("ask for a single file or a smaller directory"));
+        }
+        Ok(())
+    }
+}
+
+/// What a program left.
+#[derive(Debug)]
+pub(super) struct Ran {
+    /// True when it ended well.
+    pub(super) success: bool,
+    /// What it wrote.
+    pub(super) out: Vec<u8>,
+    /// What it complained of.
+    pub(super) err: String,
+    /// True when it had more to write than was asked for; it was killed then.
+    pub(super) cut: bool,
+}
+
+/// Runs a program to its end, to `most` bytes of output, or to the end of its leash.
+pub(super) fn run(order: &Order<'_>, leash: &Leash<'_>, most: usize) -> Result<Ran, Fault> {
+    let mut group = Group::start(order)?;
+    let mut out = Stream::new(group.child.stdout.take(), most);
+    let mut err = Stream::new(group.child.stderr.take(), COMPLAINTS);
+    let mut buffer = vec![0; CHUNK];
+    while !out.closed() || !err.closed() {
+        leash.check()?;
+        let [out_ready, err_ready] = ready(&out, &err)?;
+        if out_ready {
+            out.read(&mut buffer);
+        }
+        if err_ready {
+            err.read(&mut buffer);
+        }
+        if out.full {
+            break;
+        }
+    }
+    let err_text = String::from_utf8_lossy(&err.bytes).into_owned();
+    if out.full {
+        // Dropping the group kills it.
+        return Ok(Ran { success: true, out: out.bytes, err: err_text, cut: true });
+    }
+    let status = group.wait(leash)?;
+    Ok(Ran { success: status.success(), out: out.bytes, err: err_text, cut: false })
+}
+
+/// A program and all it starts.
+struct Group {
+    child: Child,
+    reaped: bool,
+}
+
+impl Group {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "git is started here and nowhere else: bounded, with a clean environment, ended with the call"
+    )]
+    fn start(order: &Order<'_>) -> Result<Self, Fault> {
+        let started = Command::new(order.program)
+            .args(&order.args)
+            .current_dir(order.folder)
+            .env_clear()
+            .envs(order.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn();
+        let child = started.map_err(|error| not_started(order, error))?;
+        Ok(Self { child, reaped: false })
+    }
+
+    /// Waits for the end of a program that has nothing more to say.
+    fn wait(&mut self, leash: &Leash<'_>) -> Result<ExitStatus, Fault> {
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => {
+                    self.reaped = true;
+                    return Ok(status);
+                }
+                Ok(None) => {
+                    leash.check()?;
+                    std::thread::sleep(PAUSE);
+                }
+                Err(error) => return Err(broken(error)),
+            }
+        }
+    }
+}
+
+impl Drop for Group {
+    /// Kills the whole group while its leader is not yet reaped, so that its number is still
+    /// its own.
+    fn drop(&mut self) {
+        if self.reaped {
+            return;
+        }
+        let leader = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        if let Some(leader) = leader {
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One of a program's outputs, kept up to a limit.
+struct Stream<R> {
+    from: Option<R>,
+    bytes: Vec<u8>,
+    most: usize,
+    /// True when more came than was kept.
+    full: bool,
+}
+
+impl<R: Read + AsFd> Stream<R> {
+    fn new(from: Option<R>, most: usize) -> Self {
+        Self { from, bytes: Vec::new(), most, full: false }
+    }
+
+    fn closed(&self) -> bool {
+        self.from.is_none()
+    }
+
+    /// Takes what is there. One read of a ready stream does not wait.
+    fn read(&mut self, buffer: &mut [u8]) {
+        let Some(from) = &mut self.from else { return };
+        match from.read(buffer) {
+            Ok(0) => self.from = None,
+            Ok(read) => {
+                let kept = read.min(self.most - self.bytes.len());
+                self.bytes.extend_from_slice(&buffer[..kept]);
+                self.full |= kept < read;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => self.from = None,
+        }
+    }
+}
+
+/// Which of the two outputs has something to read, after waiting a tick at most.
+fn ready<A: Read + AsFd, B: Read + AsFd>(out: &Stream<A>, err: &Stream<B>) -> Result<[bool; 2], Fault> {
+    let tick = Timespec { tv_sec: 0, tv_nsec: i64::from(TICK.subsec_nanos()) };
+    let mut waiting = Vec::with_capacity(2);
+    waiting.extend(out.from.as_ref().map(|from| PollFd::new(from, PollFlags::IN)));
+    waiting.extend(err.from.as_ref().map(|from| PollFd::new(from, PollFlags::IN)));
+    match poll(&mut waiting, Some(&tick)) {
+        Ok(_) => {}
+        Err(rustix::io::Errno::INTR) => return Ok([false, false]),
+        Err(errno) => return Err(broken(errno.into())),
+    }
+    let mut spoke = waiting.iter().map(|fd| !fd.revents().is_empty());
+    let mut next = |closed: bool| !closed && spoke.next().unwrap_or(false);
+    Ok([next(out.closed()), next(err.closed())])
+}
+
+fn not_started(order: &Order<'_>, error: std::io::Error) -> Fault {
+    let program = order.program.to_string_lossy();
+    // The system says the same of a program and of a directory that is not there.
+    if error.kind() == ErrorKind::NotFound && order.folder.is_dir() {
+        return Fault::not_found(format!("{program} is not installed, or not in PATH"))
+            .hint(format!("install {program}, or work without it"));
+    }
+    broken(error)
+}
+
+fn broken(error: std::io::Error) -> Fault {
+    let mut fault = Fault::conflict(format!("git could not be run: {}", error.kind()));
+    fault.source = Some(error.into());
+    fault
+}
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

@@ -1,0 +1,14 @@
+//! Looking at files and their history as a whole: lines that find themselves again, what git
+//! says has changed, and what a data file holds. Nothing here changes a file of the project.
+
+pub mod anchor;
+mod create_slice;
+mod get_git_diff;
+mod git;
+mod loaded;
+mod resolve_slice;
+pub mod summary;
+
+pub use create_slice::CreateSlice;
+pub use get_git_diff::GetGitDiff;
+pub use resolve_slice::ResolveSlice;

@@ -1,0 +1,122 @@
+//! `resolve_slice`: finds the lines of a slice again.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    security::{Access, RawPath},
+};
+
+use super::{
+    anchor::{self, Resolved, Slice, Status},
+    loaded,
+};
+use crate::{Settings, text::TextFile};
+
+/// Finds slices.
+#[derive(Clone, Copy, Debug)]
+pub struct ResolveSlice {
+    max_file: u64,
+}
+
+impl ResolveSlice {
+    /// With the house's limits.
+    pub fn new(settings: &Settings) -> Self {
+        Self { max_file: settings.max_file }
+    }
+}
+
+/// Find the lines of a slice from create_slice in the file as it is now. Status: exact, moved,
+/// fuzzy (changed, both ends recognised), partial (one end recognised, the other guessed) or
+/// lost (no lines are given).
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// File inside the project.
+    pub path: RawPath,
+    /// The object that create_slice gave, unchanged.
+    // It is copied, not written, so its fields need no room in the list of tools.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    pub slice: Slice,
+}
+
+/// Where the lines are now.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// The file.
+    pub path: String,
+    /// Where they are and how they were found.
+    #[serde(flatten)]
+    pub found: Resolved,
+    /// The lines; none when they are lost.
+    pub content: Option<String>,
+    /// True when the content was cut.
+    pub truncated: bool,
+    /// The slice's remark.
+    pub annotation: Option<String>,
+}
+
+impl Tool for ResolveSlice {
+    type Args = Args;
+    type Output = Output;
+    const CARD: Card = Card {
+        name: "resolve_slice",
+        title: "Resolve slice",
+        effect: Effect::Read,
+        world: World::Project,
+        idempotent: true,
+        primary: "path",
+        deadline: Duration::from_secs(30),
+        max_output: 256 * 1024,
+    };
+
+    fn wants(&self, args: &Args) -> Wants {
+        Wants::path(&args.path, Access::Read)
+    }
+
+    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        let max_file = self.max_file;
+        ctx.blocking(move |ctx| find(ctx, args.slice, max_file)).await
+    }
+}
+
+fn find(ctx: &Ctx, slice: Slice, max_file: u64) -> Result<Reply<Output>, Fault> {
+    let (path, file) = loaded::file(ctx, max_file)?;
+    ctx.check()?;
+    let found = anchor::resolve(file.text(), &slice);
+    let old = format!("{}-{}", slice.start_line, slice.end_line);
+    let annotation = slice.annotation;
+    let (Some(start), Some(end)) = (found.start, found.end) else {
+        let text = format!(
+            "lost: no lines of {path} are like this slice. Its old lines {old} hold something else now; \
+             read the file and make a new slice."
+        );
+        return Ok(Reply::new(text, Output { path, found, content: None, truncated: false, annotation }));
+    };
+    let (content, truncated) = lines(&file, start, end, ctx.max_output);
+    let mut text = format!("{}: lines {start}-{end} of {path}", found.status.name());
+    if found.status != Status::Exact {
+        text.push_str(&format!(", before {old}"));
+    }
+    text.push_str(&format!("; confidence {:.2}\n", found.confidence));
+    if let Some(remark) = &annotation {
+        text.push_str(&format!("Annotation: {remark}\n"));
+    }
+    text.push_str(&content);
+    if truncated {
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        text.push_str(&format!("{end}[truncated: only the first {} bytes are shown]", content.len()));
+    }
+    Ok(Reply::new(text, Output { path, found, content: Some(content), truncated, annotation }))
+}
+
+/// The text of these lines, and whether it had to be cut.
+fn lines(file: &TextFile, start: usize, end: usize, most: usize) -> (String, bool) {
+    let begin = file.lines().range(start).map_or(0, |line| line.start);
+    let close = file.lines().range(end).map_or(begin, |line| line.end);
+    let text = &file.text()[begin..close];
+    let shown = text.floor_char_boundary(most);
+    (text[..shown].to_owned(), shown < text.len())
+}

@@ -1,0 +1,247 @@
+//! Where new code goes: an anchor in a call becomes an offset, an indentation and the blank
+//! lines that are usual there.
+
+use tectum_core::{Ctx, Fault};
+use tectum_syntax::{Bodies, Outline, Symbol, indent};
+
+use super::{
+    Opened,
+    args::AnchorType,
+    lookup::unparsed,
+    remove::{blank_after, blank_before},
+};
+
+/// A place for new code.
+#[derive(Debug)]
+pub(super) struct Spot {
+    /// Where in the text.
+    offset: usize,
+    /// The indentation of the code.
+    base: String,
+    /// One level deeper than that.
+    unit: Option<String>,
+    /// Blank lines before the code.
+    before: usize,
+    /// Blank lines after it.
+    after: usize,
+    /// The symbol the code will stand in.
+    pub(super) parent: Option<u32>,
+}
+
+/// Finds the place an anchor means.
+pub(super) fn find(
+    ctx: &Ctx,
+    opened: &Opened,
+    outline: &Outline,
+    anchor: AnchorType,
+    symbol: Option<&str>,
+) -> Result<Spot, Fault> {
+    let named = || {
+        let wanted = symbol.filter(|name| !name.trim().is_empty());
+        wanted.ok_or_else(|| Fault::invalid("this anchor_type needs an anchor_symbol"))
+    };
+    match anchor {
+        AnchorType::Before => {
+            let index = opened.one(outline, named()?, |_| true)?;
+            Ok(beside(opened, outline, index, Side::Before))
+        }
+        AnchorType::After => {
+            let index = opened.one(outline, named()?, |_| true)?;
+            Ok(beside(opened, outline, index, Side::After))
+        }
+        AnchorType::InsideStart | AnchorType::InsideEnd => {
+            let index = opened.one(outline, named()?, |symbol| !symbol.body.is_empty())?;
+            inside(opened, outline, index, anchor == AnchorType::InsideStart)
+        }
+        AnchorType::Top | AnchorType::Bottom if symbol.is_some_and(|name| !name.trim().is_empty()) => {
+            Err(Fault::invalid("anchor_symbol has no meaning with anchor_type top or bottom")
+                .hint("use before, after, inside_start or inside_end, or leave anchor_symbol out"))
+        }
+        AnchorType::Top => top(ctx, opened, outline),
+        AnchorType::Bottom => Ok(bottom(opened)),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Before,
+    After,
+}
+
+fn beside(opened: &Opened, outline: &Outline, index: u32, side: Side) -> Spot {
+    let symbol = &outline.symbols[index as usize];
+    let whole = opened.with_doc(symbol);
+    let blank = usual_blank(opened, symbol);
+    let parent = symbol.parent.map(|at| &outline.symbols[at as usize]);
+    let (offset, before, after) = match side {
+        Side::Before => (opened.line_start(whole.start as usize), 0, blank),
+        Side::After => (opened.line_end(whole.end as usize - 1), blank, 0),
+    };
+    Spot {
+        offset,
+        base: opened.indent_at(whole.start as usize).to_owned(),
+        unit: opened.unit(Some(symbol)).or_else(|| opened.unit(parent)),
+        before,
+        after,
+        parent: symbol.parent,
+    }
+}
+
+/// Blank lines that separate definitions here: as many as around the symbol, else the usual.
+fn usual_blank(opened: &Opened, symbol: &Symbol) -> usize {
+    let usual = if symbol.parent.is_none() { blank_at_top(opened) } else { 1 };
+    let text = opened.text();
+    let whole = opened.with_doc(symbol);
+    let (start, end) = (opened.line_start(whole.start as usize), opened.line_end(whole.end as usize - 1));
+    let before = blank_before(opened, start);
+    let after = blank_after(opened, end);
+    let count = |blank: &str| crate::text::split(blank).len();
+    let mut seen = Vec::new();
+    if before > 0 {
+        seen.push(count(&text[before..start]));
+    }
+    if after < text.len() {
+        seen.push(count(&text[end..after]));
+    }
+    seen.into_iter()
+        .max()
+        .filter(|lines| *lines <= 3)
+        .unwrap_or(usual)
+        .max(usize::from(symbol.kind.is_callable()))
+}
+
+fn blank_at_top(opened: &Opened) -> usize {
+    if opened.source.language().pack().style.bodies == Bodies::Indented { 2 } else { 1 }
+}
+
+fn inside(opened: &Opened, outline: &Outline, index: u32, at_start: bool) -> Result<Spot, Fault> {
+    let symbol = &outline.symbols[index as usize];
+    let text = opened.text();
+    let outer = opened.indent_at(symbol.head.start as usize);
+    let unit = opened.unit(Some(symbol));
+    let step = unit.clone().unwrap_or_else(|| "    ".to_owned());
+    let base = format!("{outer}{step}");
+    let has_others = outline.children(Some(index)).next().is_some();
+    let spot = |offset, before, after| Spot {
+        offset,
+        base: base.clone(),
+        unit: unit.clone(),
+        before,
+        after,
+        parent: Some(index),
+    };
+    let body = symbol.body.range();
+    let one_line = opened.file.lines().at(body.start) == opened.file.lines().at(body.end.max(1) - 1);
+    if opened.source.language().pack().style.bodies == Bodies::Braced {
+        let open = body.start + 1;
+        if one_line && !text[open..body.end - 1].trim().is_empty() {
+            return Err(one_line_body(symbol.name.of(text)));
+        }
+        let offset = match at_start {
+            true => opened.line_end(body.start).min(body.end - 1),
+            false => opened.line_start(body.end - 1).max(open),
+        };
+        let gap = usize::from(has_others);
+        return Ok(if at_start { spot(offset, 0, gap) } else { spot(offset, gap, 0) });
+    }
+    if opened.line_start(body.start) <= symbol.head.start as usize {
+        return Err(one_line_body(symbol.name.of(text)));
+    }
+    let gap = usize::from(has_others);
+    if !at_start {
+        return Ok(spot(opened.line_end(symbol.body.end as usize - 1), 1, 0));
+    }
+    // After the docstring, where there is one inside.
+    let documented = symbol.body.start <= symbol.doc.start && !symbol.doc.is_empty();
+    Ok(match documented {
+        true => spot(opened.line_end(symbol.doc.end as usize - 1), 1, 0),
+        false => spot(opened.line_start(body.start), 0, gap),
+    })
+}
+
+fn one_line_body(name: &str) -> Fault {
+    Fault::conflict(format!("the body of {name} stands on one line, so nothing can be put into it"))
+        .hint("rewrite it with code_update_definition")
+}
+
+/// After the imports and the documentation of the file.
+fn top(ctx: &Ctx, opened: &Opened, outline: &Outline) -> Result<Spot, Fault> {
+    let offset = after_imports(ctx, opened, outline)?;
+    let blank = blank_at_top(opened);
+    let (before, after) = (if offset == 0 { 0 } else { blank }, blank);
+    // The blank run that stands there is used up.
+    let existing = blank_after(opened, offset);
+    let (offset, before) = match crate::text::split(&opened.text()[offset..existing]).len() {
+        0 => (offset, before),
+        lines => (existing, before.saturating_sub(lines)),
+    };
+    Ok(Spot { offset, base: String::new(), unit: opened.unit(None), before, after, parent: None })
+}
+
+/// The end of the line after which the first definition may stand.
+pub(super) fn after_imports(ctx: &Ctx, opened: &Opened, outline: &Outline) -> Result<usize, Fault> {
+    let language = opened.source.language();
+    let imports = language.imports(opened.text(), &|| ctx.cancel.is_cancelled());
+    let imports = imports.map_err(|why| unparsed(&opened.name, why))?;
+    let functions =
+        outline.symbols.iter().filter(|symbol| symbol.kind.is_callable() || symbol.kind.is_type());
+    let first = functions.map(|symbol| opened.with_doc(symbol).start).min().unwrap_or(u32::MAX);
+    let leading = imports.iter().filter(|import| {
+        let at_margin = opened.line_start(import.span.start as usize) == import.span.start as usize;
+        import.span.end <= first && at_margin
+    });
+    if let Some(end) = leading.map(|import| import.span.end).max() {
+        return Ok(opened.line_end(end as usize - 1));
+    }
+    let doc = language.pack().front.module_doc.map(|doc| doc(opened.text())).unwrap_or_default();
+    if !doc.is_empty() {
+        return Ok(opened.line_end(doc.end as usize - 1));
+    }
+    // Before the first definition; a file without any begins with what explains it.
+    let before = if first == u32::MAX { comment_end(opened) } else { opened.line_start(first as usize) };
+    Ok(before)
+}
+
+/// Where the comment lines at the start of a file end.
+fn comment_end(opened: &Opened) -> usize {
+    let sign = opened.source.language().pack().style.comment;
+    let mut end = 0;
+    for line in crate::text::split(opened.text()) {
+        if !line.starts_with(sign) && !line.starts_with("#!") {
+            break;
+        }
+        end += line.len();
+    }
+    end
+}
+
+fn bottom(opened: &Opened) -> Spot {
+    let text = opened.text();
+    let end = text.trim_end().len();
+    let offset = if end == 0 { 0 } else { opened.line_end(end - 1) };
+    let before = if offset == 0 { 0 } else { blank_at_top(opened) };
+    Spot { offset, base: String::new(), unit: opened.unit(None), before, after: 0, parent: None }
+}
+
+impl Spot {
+    /// The edit that puts content there.
+    pub(super) fn filled(&self, opened: &Opened, content: &str) -> (std::ops::Range<usize>, String) {
+        let fitted = indent::fit(opened.source.language(), content, &self.base, self.unit.as_deref());
+        let before = &opened.text()[..self.offset];
+        let mut inserted = String::new();
+        // Behind a last line without an end, or between two braces on one line.
+        let starts_line = before.is_empty() || before.ends_with(['\n', '\r']);
+        if !starts_line {
+            inserted.push('\n');
+        }
+        inserted.push_str(&"\n".repeat(self.before));
+        inserted.push_str(&fitted);
+        let rest = &opened.text()[self.offset..];
+        let last = rest.is_empty() && !starts_line;
+        if !last {
+            inserted.push('\n');
+        }
+        inserted.push_str(&"\n".repeat(if rest.trim().is_empty() { 0 } else { self.after }));
+        (self.offset..self.offset, inserted)
+    }
+}

@@ -1,0 +1,202 @@
+//! What a definition takes along when it moves, and what it leaves behind: its text under its
+//! new name, the imports it needs, the places that still use it.
+
+use tectum_core::{Ctx, Fault};
+use tectum_syntax::{Import, Outline, Span};
+
+use super::{Opened, anchor::after_imports, change::Edits, lookup::unparsed};
+use crate::text::TextFile;
+
+/// Lines a note names.
+const NAMED: usize = 10;
+
+/// A definition on its way.
+#[derive(Debug)]
+pub(super) struct Carried {
+    /// Its source, documentation included.
+    pub(super) text: String,
+    /// Its name where it goes.
+    pub(super) name: String,
+    /// Its name where it was.
+    old: String,
+}
+
+impl Carried {
+    pub(super) fn of(
+        ctx: &Ctx,
+        opened: &Opened,
+        outline: &Outline,
+        index: u32,
+        new_name: Option<&str>,
+    ) -> Result<Self, Fault> {
+        let symbol = &outline.symbols[index as usize];
+        let old = symbol.name.of(opened.text()).to_owned();
+        let span = opened.with_doc(symbol);
+        let source = opened.quoted(span);
+        let name = match new_name.map(str::trim).filter(|name| !name.is_empty()) {
+            None => return Ok(Self { text: source.to_owned(), name: old.clone(), old }),
+            Some(name) => name.rsplit(['.', ':']).next().unwrap_or(name).to_owned(),
+        };
+        if !is_name(&name) {
+            return Err(Fault::invalid(format!("dest_name is no name: {name}")));
+        }
+        // Its own name, and what it says about itself inside.
+        let shift = span.end as usize - source.len();
+        let mut text = source.to_owned();
+        let mut places: Vec<Span> = mentions(ctx, opened, opened.text(), &old)?
+            .into_iter()
+            .filter(|mention| mention.role.is_code() && !mention.member && span.holds(mention.span))
+            .map(|mention| mention.span)
+            .collect();
+        if !places.contains(&symbol.name) {
+            places.push(symbol.name);
+        }
+        places.sort();
+        for place in places.iter().rev() {
+            text.replace_range(place.start as usize - shift..place.end as usize - shift, &name);
+        }
+        Ok(Self { text, name, old })
+    }
+}
+
+pub(super) fn is_name(name: &str) -> bool {
+    let first = |c: char| c == '_' || c == '~' || c == '$' || c.is_alphabetic();
+    name.starts_with(first) && name.chars().all(|c| first(c) || c.is_alphanumeric() || c == '?' || c == '!')
+}
+
+fn mentions(
+    ctx: &Ctx,
+    opened: &Opened,
+    text: &str,
+    word: &str,
+) -> Result<Vec<tectum_syntax::Mention>, Fault> {
+    let found = opened.source.language().mentions(text, word, &|| ctx.cancel.is_cancelled());
+    found.map_err(|why| unparsed(&opened.name, why))
+}
+
+/// Imports that go along, and what could only be told.
+#[derive(Debug, Default)]
+pub(super) struct Needs {
+    pub(super) edits: Edits,
+    pub(super) notes: Vec<String>,
+}
+
+/// What the moved code needs in its new file.
+pub(super) fn needs(
+    ctx: &Ctx,
+    source: &Opened,
+    outline: &Outline,
+    index: u32,
+    target: &Opened,
+    there: &Outline,
+    moved: &Carried,
+) -> Result<Needs, Fault> {
+    let mut needs = Needs::default();
+    let uses = |word: &str| -> Result<bool, Fault> {
+        if memchr::memmem::find(moved.text.as_bytes(), word.as_bytes()).is_none() {
+            return Ok(false);
+        }
+        let found = mentions(ctx, source, &moved.text, word)?;
+        Ok(found.iter().any(|mention| mention.role.is_code() && !mention.member))
+    };
+    let stop = || ctx.cancel.is_cancelled();
+    let imports = |opened: &Opened| {
+        opened.source.language().imports(opened.text(), &stop).map_err(|why| unparsed(&opened.name, why))
+    };
+    let known = imports(target)?;
+    let mut statements: Vec<String> = Vec::new();
+    for import in imports(source)? {
+        let Some(local) = &import.local else { continue };
+        let same = |other: &Import| {
+            (&other.module, &other.name, &other.local) == (&import.module, &import.name, &import.local)
+        };
+        if known.iter().any(same) || !uses(local)? {
+            continue;
+        }
+        let taken = known.iter().any(|other| other.local.as_ref() == Some(local))
+            || there.children(None).any(|(_, symbol)| symbol.name.of(target.text()) == local);
+        match statement(source, target, &import) {
+            Some(line) if !taken => {
+                if !statements.contains(&line) {
+                    needs.notes.push(format!("Import added to {}: {line}", target.name));
+                    statements.push(line);
+                }
+            }
+            _ => needs.notes.push(format!(
+                "Not fixed: the moved code uses {local}, which {} takes from {}; import it in {} yourself",
+                source.name, import.module, target.name
+            )),
+        }
+    }
+    let own = outline.symbols[index as usize];
+    let mut told: Vec<&str> = Vec::new();
+    for (at, symbol) in outline.children(None) {
+        let name = symbol.name.of(source.text());
+        let itself = at == index || symbol.whole.holds(own.whole);
+        if itself || name.is_empty() || told.contains(&name) || name == moved.old || !uses(name)? {
+            continue;
+        }
+        told.push(name);
+        if known.iter().all(|import| import.local.as_deref() != Some(name))
+            && there.children(None).all(|(_, other)| other.name.of(target.text()) != name)
+        {
+            needs.notes.push(format!(
+                "Not fixed: the moved code uses {name}, which is defined in {}; import it in {}",
+                source.name, target.name
+            ));
+        }
+    }
+    if !statements.is_empty() {
+        let offset = after_imports(ctx, target, there)?;
+        let starts_line =
+            target.text()[..offset].is_empty() || target.text()[..offset].ends_with(['\n', '\r']);
+        let lead = if starts_line { "" } else { "\n" };
+        needs.edits.push((offset..offset, format!("{lead}{}\n", statements.join("\n"))));
+    }
+    Ok(needs)
+}
+
+/// The import as one statement for the target; none if it cannot be said there.
+fn statement(source: &Opened, target: &Opened, import: &Import) -> Option<String> {
+    let folder =
+        |opened: &Opened| opened.name.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
+    // A relative import means another module from another folder.
+    let relative = import.module.starts_with('.') || import.module.starts_with('"');
+    if relative && folder(source) != folder(target) {
+        return None;
+    }
+    if let Some(make) = source.source.language().pack().front.import_statement {
+        return make(import);
+    }
+    // A statement of one name can be taken over as it stands.
+    let written = import.span.of(source.text()).trim();
+    (!written.contains([',', '{', '\n'])).then(|| written.to_owned())
+}
+
+/// A note where the source file still uses what moved away.
+pub(super) fn left_behind(
+    ctx: &Ctx,
+    source: &Opened,
+    after: &TextFile,
+    moved: &Carried,
+    target: &str,
+) -> Result<Option<String>, Fault> {
+    let found = mentions(ctx, source, after.text(), &moved.old)?;
+    let mut lines: Vec<usize> = found
+        .iter()
+        .filter(|mention| mention.role.is_code() && !mention.member)
+        .map(|mention| after.lines().at(mention.span.start as usize))
+        .collect();
+    lines.dedup();
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    let shown: Vec<String> = lines.iter().take(NAMED).map(usize::to_string).collect();
+    let more = if lines.len() > NAMED { format!(" and {} more", lines.len() - NAMED) } else { String::new() };
+    Ok(Some(format!(
+        "Not fixed: {} still uses {} at lines {}{more}; import it there from {target}",
+        source.name,
+        moved.old,
+        shown.join(", ")
+    )))
+}

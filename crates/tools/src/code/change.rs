@@ -1,0 +1,161 @@
+//! What every code writer does the same way: read, edit, parse again, and only then write.
+
+use std::{fmt::Write, ops::Range, sync::Arc};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use tectum_core::{Ctx, Fault, Reply};
+use tectum_syntax::{Detail, Outline, Source, Span, Symbol, delta};
+
+use super::{Code, Only, Opened, check, lookup::unparsed};
+use crate::{
+    edit::{Written, pen::Terms},
+    text::{Indent, Newline, TextFile},
+};
+
+/// Problems an answer names.
+const NAMED: usize = 5;
+
+/// Ranges of a text and what takes their place, in order.
+pub(super) type Edits = Vec<(Range<usize>, String)>;
+
+/// What a writer did.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// What was done, and what to know about it.
+    pub notes: Vec<String>,
+    /// The file now.
+    #[serde(flatten)]
+    pub written: Written,
+}
+
+/// Changes the call's first file as `work` says, unless that would break its syntax. `work`
+/// gives the edits and what the reply says of them, first line first.
+pub(super) fn change(
+    code: &Code,
+    ctx: &Ctx,
+    only: Only,
+    dry_run: bool,
+    work: impl FnOnce(&Opened, &Outline) -> Result<(Edits, Vec<String>), Fault>,
+) -> Result<Reply<Output>, Fault> {
+    let terms = Terms { revision: None, dry_run };
+    let (written, (source, notes)) = code.pen.revise(ctx, &terms, |name, file| {
+        let opened = code.opened(name.to_owned(), file.clone(), only)?;
+        let outline = opened.outline(ctx, Detail::Full)?;
+        let (edits, notes) = work(&opened, &outline)?;
+        let after = file.edited(&edits)?;
+        let source = verify(ctx, &opened, &after, &edits)?;
+        Ok((after, (source, notes)))
+    })?;
+    if !dry_run {
+        code.shelf.put(source);
+    }
+    Ok(Reply::new(told(&notes, &written), Output { notes, written }))
+}
+
+fn told(notes: &[String], written: &Written) -> String {
+    let mut text = String::new();
+    for note in notes {
+        let _ = writeln!(text, "{note}");
+    }
+    text.push_str(&written.closing());
+    text
+}
+
+/// The edited file as source, if the edits brought no syntax error.
+pub(super) fn verify(
+    ctx: &Ctx,
+    before: &Opened,
+    after: &TextFile,
+    edits: &Edits,
+) -> Result<Arc<Source>, Fault> {
+    let stop = || ctx.cancel.is_cancelled();
+    let fail = |why| unparsed(&before.name, why);
+    let text: Arc<str> = after.text().into();
+    let source = match &edits[..] {
+        // One edit: the tree is parsed again only around it.
+        [(range, _)] => {
+            let end = after.text().len() - (before.text().len() - range.end);
+            let inserted = after.text()[range.start..end].to_owned();
+            before.source.edited(range, &inserted, text, &stop)
+        }
+        _ => Source::new(before.source.language().clone(), text),
+    };
+    let was = before.source.check(&stop).map_err(fail)?;
+    let is = source.check(&stop).map_err(fail)?;
+    let places = places(before.file.facts().newline, edits);
+    let fresh = delta::introduced((before.text(), &was), (after.text(), &is), &places);
+    if fresh.is_empty() {
+        return Ok(Arc::new(source));
+    }
+    let mut message = format!("the edit would break the syntax of {}; nothing was written:", before.name);
+    for problem in fresh.iter().take(NAMED) {
+        let check::Problem { line, column, message: wrong, text } = check::place(after, problem);
+        let _ = write!(message, "\n  line {line}, col {column}: {wrong}\n    {text}");
+    }
+    if fresh.len() > NAMED {
+        let _ = write!(message, "\n  … and {} more", fresh.len() - NAMED);
+    }
+    Err(Fault::conflict(message).hint("correct the new source; line numbers are those after the edit"))
+}
+
+/// Where the edits are in the new text.
+fn places(newline: Newline, edits: &Edits) -> Vec<Range<usize>> {
+    let mut shift = 0isize;
+    let place = |(range, inserted): &(Range<usize>, String)| {
+        let wider = match newline {
+            Newline::Only(crate::text::Eol::CrLf) => {
+                inserted.matches('\n').count() - inserted.matches("\r\n").count()
+            }
+            _ => 0,
+        };
+        let length = inserted.len() + wider;
+        let start = range.start.saturating_add_signed(shift);
+        shift += length as isize - range.len() as isize;
+        start..start + length
+    };
+    edits.iter().map(place).collect()
+}
+
+impl Opened {
+    /// The blanks before the line in which an offset stands.
+    pub(super) fn indent_at(&self, offset: usize) -> &str {
+        let line = self.file.lines().range(self.file.lines().at(offset)).unwrap_or(0..0);
+        let written = &self.text()[line];
+        &written[..written.len() - written.trim_start_matches([' ', '\t', '\x0c']).len()]
+    }
+
+    /// One level of indentation near a symbol: as its own body has it, else as the file does.
+    pub(super) fn unit(&self, near: Option<&Symbol>) -> Option<String> {
+        let own = near.and_then(|symbol| {
+            let inner = self.text().get(symbol.body.range())?;
+            let first = inner.find(|c: char| !c.is_whitespace() && c != '{')?;
+            let at = symbol.body.start as usize + first;
+            let outer = self.indent_at(symbol.head.start as usize);
+            let starts_line = self.file.lines().at(at) > self.file.lines().at(symbol.head.start as usize);
+            let step = self.indent_at(at).strip_prefix(outer)?;
+            (starts_line && !step.is_empty()).then(|| step.to_owned())
+        });
+        own.or_else(|| match self.file.facts().indent {
+            Indent::Tabs => Some("\t".to_owned()),
+            Indent::Spaces(width) => Some(" ".repeat(width)),
+            Indent::Unknown | Indent::Mixed => None,
+        })
+    }
+
+    /// Where the line of an offset begins.
+    pub(super) fn line_start(&self, offset: usize) -> usize {
+        self.file.lines().range(self.file.lines().at(offset)).map_or(0, |line| line.start)
+    }
+
+    /// Where the line of an offset ends, behind its line end.
+    pub(super) fn line_end(&self, offset: usize) -> usize {
+        self.file.lines().range(self.file.lines().at(offset)).map_or(self.text().len(), |line| line.end)
+    }
+
+    /// A symbol with its documentation, where that stands before it.
+    pub(super) fn with_doc(&self, symbol: &Symbol) -> Span {
+        let before = !symbol.doc.is_empty() && symbol.doc.end <= symbol.whole.start;
+        Span { start: if before { symbol.doc.start } else { symbol.whole.start }, end: symbol.whole.end }
+    }
+}

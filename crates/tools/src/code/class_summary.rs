@@ -1,0 +1,78 @@
+//! `py_get_class_summary`: a class with its documentation and the signatures of its methods.
+
+use std::fmt::Write;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use tectum_core::{Ctx, Fault, Reply};
+use tectum_syntax::{Detail, names};
+
+use super::{Code, Only, args::OfSymbol, docs, lookup::Lines};
+
+/// A class in short.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// The file.
+    pub path: String,
+    /// Every class of that name.
+    pub classes: Vec<Class>,
+}
+
+/// One class.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Class {
+    /// Its full name.
+    pub name: String,
+    /// Its header.
+    pub header: String,
+    /// Its lines.
+    #[serde(flatten)]
+    pub lines: Lines,
+    /// Its documentation.
+    pub docstring: Option<String>,
+    /// Its methods.
+    pub methods: Vec<Method>,
+}
+
+/// One method.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Method {
+    /// Its signature.
+    pub signature: String,
+    /// Its lines.
+    #[serde(flatten)]
+    pub lines: Lines,
+}
+
+/// Sums up the named classes.
+pub(super) fn run(code: &Code, ctx: &Ctx, args: &OfSymbol, only: Only) -> Result<Reply<Output>, Fault> {
+    let opened = code.open(ctx, 0, only)?;
+    let outline = opened.outline(ctx, Detail::Outline)?;
+    let pack = opened.source.language().pack();
+    let one_line = |head: &str| head.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut classes = Vec::new();
+    let mut text = String::new();
+    for index in opened.all(&outline, &args.name, |symbol| symbol.kind.is_type())? {
+        let symbol = &outline.symbols[index as usize];
+        let docstring = Some(docs::plain(pack, opened.text(), symbol.doc)).filter(|doc| !doc.is_empty());
+        let methods: Vec<Method> = outline
+            .children(Some(index))
+            .filter(|(_, child)| child.kind.is_callable())
+            .map(|(_, child)| Method {
+                signature: one_line(child.head.of(opened.text())),
+                lines: opened.lines(child.whole),
+            })
+            .collect();
+        let (header, lines) = (one_line(symbol.head.of(opened.text())), opened.lines(symbol.whole));
+        let _ = writeln!(text, "{header} ({lines})");
+        docstring.iter().flat_map(|doc| doc.lines()).for_each(|line| {
+            let _ = writeln!(text, "  {line}");
+        });
+        for method in &methods {
+            let _ = writeln!(text, "  {} ({})", method.signature, method.lines);
+        }
+        let name = names::full_name(pack, opened.text(), &outline, index);
+        classes.push(Class { name, header, lines, docstring, methods });
+    }
+    Ok(Reply::new(text.trim_end(), Output { path: opened.name, classes }))
+}

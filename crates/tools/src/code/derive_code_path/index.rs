@@ -1,0 +1,259 @@
+//! The functions and classes a tree of calls can lead to, by name.
+
+use std::{collections::HashMap, sync::Arc};
+
+use tectum_core::{Fault, FaultKind};
+use tectum_syntax::{Kind, names::Asked};
+
+use crate::code::{
+    Only,
+    project::{Entry, Fact, Facts, Sources},
+};
+
+/// Sources looked at.
+const MOST_FILES: usize = 2_000;
+/// Larger files are written by programs.
+const MOST_BYTES: u64 = 1024 * 1024;
+/// Names a constructor has.
+const CONSTRUCTORS: [&str; 4] = ["__init__", "constructor", "initialize", "new"];
+/// Candidates an error names.
+const MOST_NAMED: usize = 20;
+/// Names an error proposes.
+const MOST_NEAR: usize = 5;
+
+/// A symbol by its file and its place in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Id {
+    pub(super) file: usize,
+    pub(super) symbol: u32,
+}
+
+/// A source with what it defines.
+pub(super) struct Indexed {
+    pub(super) entry: Arc<Entry>,
+    pub(super) facts: Arc<Facts>,
+    /// As other calls take it.
+    pub(super) path: String,
+    /// Its path below the start as the parts of a module's name.
+    pub(super) module: Vec<String>,
+}
+
+/// All of them.
+pub(super) struct Index {
+    pub(super) files: Vec<Indexed>,
+    pub(super) left_out: usize,
+    by_name: HashMap<Box<str>, Vec<Id>>,
+}
+
+impl Index {
+    /// Looks at the sources.
+    pub(super) fn of(sources: &Sources<'_>) -> Result<Self, Fault> {
+        let own: Vec<Arc<Entry>> = match sources.is_file() {
+            true => sources.entries.clone(),
+            false => {
+                let near = sources.entries.iter().filter(|entry| !entry.is_vendored());
+                near.filter(|entry| sources.size(entry) <= MOST_BYTES).take(MOST_FILES).cloned().collect()
+            }
+        };
+        let left_out = sources.entries.len() - own.len();
+        let found = sources.facts(&own, Only::Any, false)?;
+        let file = |(at, facts): (usize, Arc<Facts>)| {
+            let entry: Arc<Entry> = own[at].clone();
+            Indexed { path: sources.spell(&entry), module: module(&entry), entry, facts }
+        };
+        let files: Vec<Indexed> = found.into_iter().map(file).collect();
+        let mut by_name: HashMap<Box<str>, Vec<Id>> = HashMap::new();
+        for (file, indexed) in files.iter().enumerate() {
+            for (symbol, fact) in (0u32..).zip(&indexed.facts.symbols) {
+                if (fact.kind.is_callable() || fact.kind.is_type()) && fact.kind != Kind::Impl {
+                    by_name.entry(indexed.facts.name(fact).into()).or_default().push(Id { file, symbol });
+                }
+            }
+        }
+        Ok(Self { files, left_out, by_name })
+    }
+
+    pub(super) fn facts(&self, id: Id) -> &Facts {
+        &self.files[id.file].facts
+    }
+
+    pub(super) fn fact(&self, id: Id) -> &Fact {
+        &self.facts(id).symbols[id.symbol as usize]
+    }
+
+    pub(super) fn name(&self, id: Id) -> &str {
+        self.facts(id).name(self.fact(id))
+    }
+
+    pub(super) fn full_name(&self, id: Id) -> String {
+        self.facts(id).full_name(id.symbol)
+    }
+
+    /// Everything of this name that can be called, definitions before what is only announced.
+    pub(super) fn named(&self, name: &str) -> Vec<Id> {
+        let all = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
+        let defined: Vec<Id> = all.iter().copied().filter(|id| !self.fact(*id).declaration).collect();
+        if defined.is_empty() { all.to_vec() } else { defined }
+    }
+
+    /// What stands directly in a symbol.
+    pub(super) fn children(&self, id: Id) -> impl Iterator<Item = Id> {
+        let symbols = (0u32..).zip(&self.facts(id).symbols);
+        let inside = symbols.filter(move |(_, fact)| fact.parent == Some(id.symbol));
+        inside.map(move |(symbol, _)| Id { file: id.file, symbol })
+    }
+
+    /// The class a symbol belongs to: around it, or by the name before its own.
+    pub(super) fn class_of(&self, id: Id) -> Option<Id> {
+        let mut at = self.fact(id).parent;
+        while let Some(symbol) = at {
+            let around = Id { file: id.file, symbol };
+            if self.fact(around).kind.is_type() {
+                // Methods added elsewhere belong to the type they are added to.
+                let added = self.fact(around).kind == Kind::Impl;
+                return if added { self.type_named(self.name(around), id.file) } else { Some(around) };
+            }
+            at = self.fact(around).parent;
+        }
+        let path = self.facts(id).path(id.symbol);
+        let class = path.len().checked_sub(2).map(|at| path[at])?;
+        self.type_named(class, id.file)
+    }
+
+    /// The one type of a name, or the one of this file among several.
+    pub(super) fn type_named(&self, name: &str, file: usize) -> Option<Id> {
+        let name = name.split(['<', '[']).next().unwrap_or(name).trim();
+        let types: Vec<Id> =
+            self.named(name).into_iter().filter(|id| self.fact(*id).kind.is_type()).collect();
+        match types.as_slice() {
+            [one] => Some(*one),
+            several => several.iter().copied().find(|id| id.file == file),
+        }
+    }
+
+    /// A member of a type, written inside it or added to it elsewhere.
+    pub(super) fn member(&self, class: Id, name: &str) -> Option<Id> {
+        if let Some(inside) = self.children(class).find(|id| self.name(*id) == name) {
+            return Some(inside);
+        }
+        let added = |id: &Id| {
+            let path = self.facts(*id).path(id.symbol);
+            path.len() > 1 && bare(path[path.len() - 2]) == self.name(class)
+        };
+        let mut members =
+            self.named(name).into_iter().filter(|id| self.fact(*id).kind.is_callable()).filter(added);
+        let first = members.next()?;
+        members.next().is_none().then_some(first)
+    }
+
+    /// What runs when a symbol is called: a class's constructor, or the symbol itself.
+    pub(super) fn body_of(&self, id: Id) -> Id {
+        if !self.fact(id).kind.is_type() {
+            return id;
+        }
+        let own = self.name(id);
+        let is_one = |child: &Id| CONSTRUCTORS.contains(&self.name(*child)) || self.name(*child) == own;
+        self.children(id).filter(|child| self.fact(*child).kind.is_callable()).find(is_one).unwrap_or(id)
+    }
+
+    /// The function a caller named: `func`, `Class.method`, `module.func` or `path::symbol`.
+    pub(super) fn target(&self, target: &str) -> Result<Id, Fault> {
+        let target = target.trim();
+        let in_file = target.split_once("::").and_then(|(path, symbol)| {
+            let ends =
+                |indexed: &Indexed| indexed.path == path || indexed.path.ends_with(&format!("/{path}"));
+            let files: Vec<usize> = (0..self.files.len()).filter(|at| ends(&self.files[*at])).collect();
+            (!files.is_empty()).then_some((files, symbol))
+        });
+        let (files, symbol) = match &in_file {
+            Some((files, symbol)) => (Some(files), *symbol),
+            None => (None, target),
+        };
+        let asked = Asked::parse(symbol);
+        let Some(last) = asked.parts.last() else {
+            return Err(Fault::invalid("`target` names no function"));
+        };
+        let mut exact = Vec::new();
+        let mut partly = Vec::new();
+        for id in self.named(last).into_iter().filter(|id| files.is_none_or(|files| files.contains(&id.file)))
+        {
+            let path = self.facts(id).path(id.symbol);
+            let mut long: Vec<&str> = self.files[id.file].module.iter().map(String::as_str).collect();
+            long.extend(&path);
+            if path == asked.parts {
+                exact.push(id);
+            } else if long.ends_with(&asked.parts) {
+                partly.push(id);
+            }
+        }
+        let mut found = if exact.is_empty() { partly } else { exact };
+        if let Some(ordinal) = asked.ordinal {
+            found = found.get(ordinal.wrapping_sub(1)).map(|id| vec![*id]).unwrap_or_default();
+        }
+        match found.as_slice() {
+            [one] => Ok(*one),
+            [] => Err(self.unknown(target, last)),
+            several => Err(self.ambiguous(target, several)),
+        }
+    }
+
+    fn unknown(&self, target: &str, name: &str) -> Fault {
+        let wanted = name.to_lowercase();
+        let mut near: Vec<&str> = self
+            .by_name
+            .keys()
+            .map(|name| &**name)
+            .filter(|name| {
+                let name = name.to_lowercase();
+                name.contains(&wanted) || (name.len() > 2 && wanted.contains(&name))
+            })
+            .collect();
+        near.sort_by_key(|name| (name.len().abs_diff(wanted.len()), *name));
+        near.truncate(MOST_NEAR);
+        let fault = Fault::not_found(format!("no function `{target}` in {} files", self.files.len()));
+        match near.as_slice() {
+            [] => fault.hint("look for the name with search_content, or pass a larger path"),
+            near => fault.hint(format!("similar names: {}", near.join(", "))),
+        }
+    }
+
+    fn ambiguous(&self, target: &str, found: &[Id]) -> Fault {
+        let choice = |id: &Id| {
+            let file = &self.files[id.file];
+            // Two of one name in one file are told apart by their order.
+            let name = self.full_name(*id);
+            let same: Vec<&Id> = found
+                .iter()
+                .filter(|other| other.file == id.file && self.full_name(**other) == name)
+                .collect();
+            let ordinal = same.iter().position(|other| *other == id).filter(|_| same.len() > 1);
+            let ordinal = ordinal.map_or_else(String::new, |at| format!("#{}", at + 1));
+            format!("{}::{name}{ordinal} (line {})", file.path, self.fact(*id).line)
+        };
+        let mut choices: Vec<String> = found.iter().take(MOST_NAMED).map(choice).collect();
+        if found.len() > MOST_NAMED {
+            choices.push(format!("… and {} more", found.len() - MOST_NAMED));
+        }
+        let message = format!("`{target}` can mean {} functions:\n  {}", found.len(), choices.join("\n  "));
+        Fault::new(FaultKind::Conflict, message).hint("pass one of them as target, as path::symbol")
+    }
+}
+
+/// A name without its type arguments.
+fn bare(name: &str) -> &str {
+    name.split(['<', '[']).next().unwrap_or(name)
+}
+
+/// A file's path as the parts of a module's name. A file that stands for its folder has the
+/// folder's name.
+fn module(entry: &Entry) -> Vec<String> {
+    let path = entry.path().with_extension("");
+    let mut parts: Vec<String> =
+        path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+    if parts.len() > 1
+        && parts.last().is_some_and(|last| matches!(last.as_str(), "__init__" | "index" | "mod"))
+    {
+        parts.pop();
+    }
+    parts
+}

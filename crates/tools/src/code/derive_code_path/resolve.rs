@@ -1,0 +1,283 @@
+//! What a call means, by names: what is nearest first, and nothing where names do not tell.
+
+use tectum_core::Fault;
+use tectum_syntax::{Bodies, Import, Kind};
+
+use super::{
+    index::{Id, Index},
+    loaded::{Call, Loader},
+};
+
+/// Bases followed upwards; a longer line is a circle.
+const MOST_BASES: usize = 32;
+
+/// What a call leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// This function or class.
+    One(Id),
+    /// One of these; the names do not tell which.
+    Several(Vec<Id>),
+    /// Nothing in these sources.
+    External,
+}
+
+impl Meaning {
+    fn of(mut ids: Vec<Id>) -> Self {
+        ids.sort_unstable();
+        ids.dedup();
+        match ids.as_slice() {
+            [] => Self::External,
+            [one] => Self::One(*one),
+            _ => Self::Several(ids),
+        }
+    }
+}
+
+/// Finds out what calls mean.
+pub(super) struct Resolver<'r> {
+    index: &'r Index,
+    loader: &'r Loader<'r>,
+}
+
+impl<'r> Resolver<'r> {
+    pub(super) fn new(index: &'r Index, loader: &'r Loader<'r>) -> Self {
+        Self { index, loader }
+    }
+
+    /// What a call in a function means.
+    pub(super) fn resolve(&self, from: Id, call: &Call) -> Result<Meaning, Fault> {
+        let style = &self.index.files[from.file].facts.language.pack().style;
+        if call.receiver.is_empty() {
+            return self.plain(from, &call.name);
+        }
+        let above =
+            call.receiver == "super" || call.receiver.starts_with("super(") || call.receiver == "base";
+        if above || style.receivers.contains(&call.receiver.as_str()) {
+            let member = self.index.class_of(from).and_then(|class| self.inherited(class, &call.name, above));
+            return Ok(member.map_or(Meaning::External, Meaning::One));
+        }
+        self.of_receiver(from, call)
+    }
+
+    /// A call without anything before its name.
+    fn plain(&self, from: Id, name: &str) -> Result<Meaning, Fault> {
+        let mut scope = Some(from.symbol);
+        while let Some(symbol) = scope {
+            let around = Id { file: from.file, symbol };
+            let fact = self.index.fact(around);
+            if fact.kind.is_callable()
+                && let Some(nested) = self.index.children(around).find(|id| self.index.name(*id) == name)
+            {
+                return Ok(Meaning::One(nested));
+            }
+            scope = fact.parent;
+        }
+        let all = self.index.named(name);
+        let here: Vec<Id> =
+            all.iter().copied().filter(|id| id.file == from.file && self.is_free(*id)).collect();
+        if !here.is_empty() {
+            return Ok(Meaning::of(here));
+        }
+        let loaded = self.loader.file(from.file)?;
+        let mut imported = loaded.imports.iter().filter(|import| import.local.as_deref() == Some(name));
+        if let Some(import) = imported.next_back() {
+            return Ok(self.imported(from.file, import));
+        }
+        let style = &self.index.files[from.file].facts.language.pack().style;
+        // Where a method is called without the object before it.
+        let implied = (style.overloads && !style.receivers.is_empty()) || style.bodies == Bodies::Worded;
+        if implied
+            && let Some(class) = self.index.class_of(from)
+            && let Some(member) = self.inherited(class, name, false)
+        {
+            return Ok(Meaning::One(member));
+        }
+        let free: Vec<Id> = all.iter().copied().filter(|id| self.is_free(*id)).collect();
+        if free.is_empty() && implied {
+            return Ok(Meaning::of(all));
+        }
+        Ok(Meaning::of(free))
+    }
+
+    /// A call of a member of something named: a class, a module, or a value nobody knows.
+    fn of_receiver(&self, from: Id, call: &Call) -> Result<Meaning, Fault> {
+        let parts: Vec<&str> = call.receiver.split(['.', ':']).filter(|part| !part.is_empty()).collect();
+        let plain = parts.iter().all(|part| crate::code::project::words::is_name(part));
+        if let (true, [first, rest @ ..]) = (plain, parts.as_slice()) {
+            let loaded = self.loader.file(from.file)?;
+            let mut imported = loaded.imports.iter().filter(|import| {
+                import.local.as_deref() == Some(first)
+                    // `import a.b` binds `a`, and `a.b.f()` goes through it.
+                    || (import.name.is_none() && import.module == call.receiver)
+            });
+            if let Some(import) = imported.next_back() {
+                return Ok(self.through(from.file, import, rest, &call.name));
+            }
+            let last = parts.last().copied().unwrap_or_default();
+            if let Some(class) = self.index.type_named(last, from.file)
+                && let Some(member) = self.inherited(class, &call.name, false)
+            {
+                return Ok(Meaning::One(member));
+            }
+            let within = |id: &Id| {
+                let path = self.index.facts(*id).path(id.symbol);
+                let mut long: Vec<&str> =
+                    self.index.files[id.file].module.iter().map(String::as_str).collect();
+                long.extend(&path[..path.len().saturating_sub(1)]);
+                let parts: &[&str] = match parts.as_slice() {
+                    ["crate" | "self" | "super", rest @ ..] => rest,
+                    all => all,
+                };
+                long.ends_with(parts)
+            };
+            let inside: Vec<Id> = self.index.named(&call.name).into_iter().filter(within).collect();
+            if !inside.is_empty() {
+                return Ok(Meaning::of(inside));
+            }
+        }
+        let members = self.index.named(&call.name).into_iter().filter(|id| !self.is_free(*id));
+        Ok(Meaning::of(members.collect()))
+    }
+
+    /// What an imported name stands for.
+    fn imported(&self, file: usize, import: &Import) -> Meaning {
+        let Some(name) = &import.name else { return Meaning::External };
+        let files = self.module_files(file, &import.module, &[]);
+        let named: Vec<Id> = self.index.named(name).into_iter().filter(|id| self.is_free(*id)).collect();
+        let there: Vec<Id> = named.iter().copied().filter(|id| files.contains(&id.file)).collect();
+        // A module of these sources may pass on what another defines.
+        match there.is_empty() && !files.is_empty() {
+            true => Meaning::of(named),
+            false => Meaning::of(there),
+        }
+    }
+
+    /// A member reached through an import: of a module, or of a class taken from one.
+    fn through(&self, file: usize, import: &Import, rest: &[&str], name: &str) -> Meaning {
+        let mut below: Vec<&str> = import.name.as_deref().into_iter().collect();
+        below.extend(rest);
+        let files = self.module_files(file, &import.module, &below);
+        let free = |id: &Id| files.contains(&id.file) && self.is_free(*id);
+        let functions: Vec<Id> = self.index.named(name).into_iter().filter(free).collect();
+        if !functions.is_empty() {
+            return Meaning::of(functions);
+        }
+        let files = self.module_files(file, &import.module, &[]);
+        let class = below.last().and_then(|class| {
+            let there = self.index.named(class).into_iter().find(|id| files.contains(&id.file));
+            there.or_else(|| (!files.is_empty()).then(|| self.index.type_named(class, file)).flatten())
+        });
+        let member = class.and_then(|class| self.inherited(class, name, false));
+        member.map_or(Meaning::External, Meaning::One)
+    }
+
+    /// The files a module's name can mean, seen from a file. Its parts are the end of a path;
+    /// a name that begins with dots is read from the file's own folder.
+    fn module_files(&self, from: usize, module: &str, below: &[&str]) -> Vec<usize> {
+        let own = &self.index.files[from].entry;
+        let folder: Vec<String> = own.path().parent().map_or_else(Vec::new, |folder| {
+            folder.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
+        });
+        let slashed = module.contains('/');
+        let (relative, mut wanted) = match slashed {
+            true => relative_path(&folder, module),
+            false => relative_dots(&folder, module),
+        };
+        wanted.extend(below.iter().map(|part| (*part).to_owned()));
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        let fits = |at: &usize| {
+            let module = &self.index.files[*at].module;
+            if relative { *module == wanted } else { module.ends_with(&wanted) }
+        };
+        (0..self.index.files.len()).filter(fits).collect()
+    }
+
+    /// A member of a class or of what it derives from, the nearest first.
+    fn inherited(&self, class: Id, name: &str, above: bool) -> Option<Id> {
+        let mut queue = vec![class];
+        let mut at = 0;
+        while let Some(class) = queue.get(at).copied().filter(|_| at < MOST_BASES) {
+            if !(above && at == 0)
+                && let Some(member) = self.index.member(class, name)
+            {
+                return Some(member);
+            }
+            for base in self.index.facts(class).bases(self.index.fact(class)) {
+                let last = base.split(['<', '[', '(']).next().unwrap_or(base);
+                let last = last.rsplit(['.', ':']).next().unwrap_or(last).trim();
+                let base = self.index.type_named(last, class.file).filter(|base| !queue.contains(base));
+                queue.extend(base);
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// Whether a symbol is called by its own name, without an object before it.
+    fn is_free(&self, id: Id) -> bool {
+        let fact = self.index.fact(id);
+        if fact.kind == Kind::Method {
+            return false;
+        }
+        let parent = fact.parent.map(|symbol| self.index.fact(Id { file: id.file, symbol }).kind);
+        !parent.is_some_and(|kind| (kind.is_type() && !fact.kind.is_type()) || kind.is_callable())
+    }
+}
+
+/// `./a/b` and `../a` from a folder; anything else is the end of a path.
+fn relative_path(folder: &[String], module: &str) -> (bool, Vec<String>) {
+    let relative = module.starts_with('.');
+    let mut parts: Vec<String> = if relative { folder.to_vec() } else { Vec::new() };
+    for part in module.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part.to_owned()),
+        }
+    }
+    if let Some(last) = parts.last_mut()
+        && let Some((stem, _)) = last.rsplit_once('.').filter(|(stem, _)| !stem.is_empty())
+    {
+        *last = stem.to_owned();
+    }
+    (relative, parts)
+}
+
+/// `.a` and `..a.b` from a folder; anything else is the end of a path.
+fn relative_dots(folder: &[String], module: &str) -> (bool, Vec<String>) {
+    let dots = module.len() - module.trim_start_matches('.').len();
+    let mut parts = match dots {
+        0 => Vec::new(),
+        dots => folder[..folder.len().saturating_sub(dots - 1)].to_vec(),
+    };
+    let words = module.split(['.', ':', '\\']).filter(|part| !part.is_empty());
+    let words = words.filter(|part| !matches!(*part, "crate" | "self" | "super"));
+    parts.extend(words.map(str::to_owned));
+    (dots > 0, parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(found: (bool, Vec<String>), relative: bool, expect: &str) {
+        assert_eq!((found.0, found.1.join("/").as_str()), (relative, expect));
+    }
+
+    #[test]
+    fn modules_become_paths() {
+        let folder: Vec<String> = ["a", "b"].map(str::to_owned).to_vec();
+        check(relative_dots(&folder, ".x"), true, "a/b/x");
+        check(relative_dots(&folder, "..x.y"), true, "a/x/y");
+        check(relative_dots(&folder, "....."), true, "");
+        check(relative_dots(&folder, "x.y"), false, "x/y");
+        check(relative_dots(&folder, "crate::x::y"), false, "x/y");
+        check(relative_path(&folder, "./x.js"), true, "a/b/x");
+        check(relative_path(&folder, "../x/y"), true, "a/x/y");
+        check(relative_path(&folder, "example.org/x"), false, "example.org/x");
+    }
+}

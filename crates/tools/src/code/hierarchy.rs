@@ -1,0 +1,332 @@
+//! What derives from a class, directly and further down. Bases are matched by the last part of
+//! their names, and where a name has several meanings the answer says so.
+
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    fmt::Write,
+    sync::Arc,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{Ctx, Fault, Reply, security::RawPath};
+use tectum_syntax::{Kind, names::Asked};
+
+use super::{
+    Code, Only,
+    project::{Entry, Fact, Facts, Sources, words},
+};
+use crate::files::{skipped::Skipped, spelling::count};
+
+/// Classes one answer follows. More derive only from the roots of large frameworks, and their
+/// list would help nobody.
+const MOST_CLASSES: usize = 5_000;
+/// Names looked for one by one before everything is learned.
+const FEW: usize = 8;
+/// Room left for the summary and the notes.
+const SUMMARY: usize = 4 * 1024;
+/// Places a note names.
+const MOST_NAMED: usize = 5;
+
+/// Which class, and where.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HierarchyArgs {
+    /// File or directory to look in.
+    pub path: RawPath,
+    /// Class, interface or trait: `Base`, or with what it belongs to, `module.Base`.
+    pub class_name: String,
+}
+
+/// A class and what derives from it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HierarchyOutput {
+    /// The class itself: every definition of that name.
+    pub classes: Vec<Class>,
+    /// What derives from it, the nearest first.
+    pub subclasses: Vec<Class>,
+    /// How many derive directly.
+    pub direct: usize,
+    /// How many derive in all.
+    pub total: usize,
+    /// What the names leave open.
+    pub notes: Vec<String>,
+    /// What was left out.
+    pub skipped: Skipped,
+    /// True when not all are listed.
+    pub truncated: bool,
+}
+
+/// One class.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Class {
+    /// Its full name.
+    pub name: String,
+    /// What it derives from, as written.
+    pub bases: Vec<String>,
+    /// The file, as other calls take it.
+    pub path: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// How far below the class it stands; 1 derives directly, 0 is the class itself.
+    pub depth: usize,
+    /// How many classes have its name, when several do: what derives from it may mean another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ambiguous: Option<usize>,
+}
+
+/// Finds what derives from a class below the call's first path.
+pub fn hierarchy(
+    code: &Code,
+    ctx: &Ctx,
+    args: HierarchyArgs,
+    only: Only,
+) -> Result<Reply<HierarchyOutput>, Fault> {
+    let asked = Asked::parse(&args.class_name);
+    let name = asked.parts.last().copied().unwrap_or_default();
+    if !words::is_name(name) {
+        return Err(Fault::invalid(format!("`{}` is no class name", args.class_name)));
+    }
+    let sources = code.project.sources(code, ctx, 0)?;
+    if sources.is_file() {
+        code.open(ctx, 0, only)?;
+    }
+    let mut classes = Classes::default();
+    let mut levels: Vec<Vec<Id>> = Vec::new();
+    let mut expanded: HashSet<String> = HashSet::from([name.to_owned()]);
+    let mut listed: HashSet<Id> = HashSet::new();
+    let mut frontier = BTreeSet::from([name.to_owned()]);
+    let mut left: Option<Vec<Arc<Entry>>> = None;
+    while !frontier.is_empty() && listed.len() < MOST_CLASSES {
+        let names: Vec<&str> = frontier.iter().map(String::as_str).collect();
+        if left.is_none() && names.len() <= FEW {
+            classes.learn(&sources, &sources.holding(&names, only)?, only)?;
+        } else {
+            // Looking for many names costs more than learning once what can be learned fast.
+            let rest = match left.take() {
+                Some(rest) => rest,
+                None => {
+                    let skims = |entry: &Arc<Entry>| entry.named.as_ref().is_some_and(|named| named.skims());
+                    let (fast, rest) = sources.fitting(only).into_iter().partition(skims);
+                    let fast: Vec<Arc<Entry>> = fast;
+                    classes.learn(&sources, &fast, only)?;
+                    rest
+                }
+            };
+            classes.learn(&sources, &sources.standing(&rest, &names)?, only)?;
+            left = Some(rest);
+        }
+        let derived = frontier.iter().filter_map(|base| classes.derived.get(base)).flatten();
+        let level: Vec<Id> = derived.copied().filter(|id| listed.insert(*id)).collect();
+        frontier = level.iter().map(|id| classes.name(*id).to_owned()).collect();
+        frontier.retain(|name| expanded.insert(name.clone()));
+        levels.push(level);
+    }
+    let own = classes.defined.get(name).cloned().unwrap_or_default();
+    let fits = |id: &Id| classes.facts(*id).path(id.symbol).ends_with(&asked.parts);
+    let chosen: Vec<Id> = own.iter().copied().filter(fits).collect();
+    let own = if chosen.is_empty() { own } else { chosen };
+    if own.is_empty() && listed.is_empty() {
+        return Err(Fault::not_found(format!(
+            "no class `{name}` below {}, and nothing derives from it",
+            args.path
+        ))
+        .hint("look for the name with search_content, or name a larger directory"));
+    }
+    let answer = Answer { sources: &sources, classes: &classes, name, own, levels };
+    let skipped = sources.skipped(&sources.fitting(only));
+    Ok(answer.write(ctx, skipped, listed.len() >= MOST_CLASSES))
+}
+
+/// A class by its file and its place in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Id {
+    file: usize,
+    symbol: u32,
+}
+
+/// The classes of the files that were parsed.
+#[derive(Default)]
+struct Classes {
+    files: Vec<(Arc<Entry>, Arc<Facts>)>,
+    known: HashSet<u64>,
+    /// By the last part of what they derive from.
+    derived: HashMap<String, Vec<Id>>,
+    /// By their own names.
+    defined: HashMap<String, Vec<Id>>,
+}
+
+impl Classes {
+    /// Parses files that are not known yet.
+    fn learn(&mut self, sources: &Sources<'_>, entries: &[Arc<Entry>], only: Only) -> Result<(), Fault> {
+        let new: Vec<Arc<Entry>> =
+            entries.iter().filter(|entry| self.known.insert(entry.serial)).cloned().collect();
+        for (at, facts) in sources.facts(&new, only, false)? {
+            let file = self.files.len();
+            for (symbol, fact) in (0u32..).zip(&facts.symbols).filter(|(_, fact)| fact.kind.is_type()) {
+                let id = Id { file, symbol };
+                let bases: BTreeSet<&str> = facts.bases(fact).map(last_part).collect();
+                bases.iter().for_each(|base| self.derived.entry((*base).to_owned()).or_default().push(id));
+                if fact.kind != Kind::Impl && !fact.declaration {
+                    self.defined.entry(facts.name(fact).to_owned()).or_default().push(id);
+                }
+            }
+            self.files.push((new[at].clone(), facts));
+        }
+        Ok(())
+    }
+
+    fn facts(&self, id: Id) -> &Facts {
+        &self.files[id.file].1
+    }
+
+    fn fact(&self, id: Id) -> &Fact {
+        &self.facts(id).symbols[id.symbol as usize]
+    }
+
+    fn name(&self, id: Id) -> &str {
+        last_part(self.facts(id).name(self.fact(id)))
+    }
+}
+
+/// The name at the end of a base as written: `Base` of `*pkg.Base[T]`, `a::Base<b::C>`.
+fn last_part(base: &str) -> &str {
+    let base = base.trim().trim_start_matches(['*', '&', ':']);
+    let end = base.find(['<', '[', '(', '{']).unwrap_or(base.len());
+    let base = base[..end].trim_end();
+    let base = base.rsplit(['.', ':', '/', '\\']).next().unwrap_or(base);
+    base.split_whitespace().last().unwrap_or(base)
+}
+
+/// What was found, to be written.
+struct Answer<'a> {
+    sources: &'a Sources<'a>,
+    classes: &'a Classes,
+    name: &'a str,
+    own: Vec<Id>,
+    levels: Vec<Vec<Id>>,
+}
+
+impl Answer<'_> {
+    fn write(mut self, ctx: &Ctx, skipped: Skipped, full: bool) -> Reply<HierarchyOutput> {
+        let budget = ctx.max_output.saturating_sub(SUMMARY);
+        let paths: Vec<String> =
+            self.classes.files.iter().map(|(entry, _)| self.sources.spell(entry)).collect();
+        for level in &mut self.levels {
+            level.sort_by_key(|id| (&paths[id.file], self.classes.fact(*id).line, id.symbol));
+        }
+        let mut text = String::new();
+        let mut output = HierarchyOutput {
+            classes: self.own.iter().map(|id| self.class(*id, &paths, 0)).collect(),
+            subclasses: Vec::new(),
+            direct: self.levels.first().map_or(0, Vec::len),
+            total: self.levels.iter().map(Vec::len).sum(),
+            notes: self.notes(&paths),
+            skipped,
+            truncated: full,
+        };
+        for class in &output.classes {
+            let _ = writeln!(text, "{}", line(class));
+        }
+        'levels: for (depth, level) in (1..).zip(&self.levels) {
+            for id in level {
+                let class = self.class(*id, &paths, depth);
+                let line = line(&class);
+                if text.len() + line.len() + 2 * depth > budget && !output.subclasses.is_empty() {
+                    output.truncated = true;
+                    break 'levels;
+                }
+                let _ = writeln!(text, "{}{line}", "  ".repeat(depth));
+                output.subclasses.push(class);
+            }
+        }
+        let _ = write!(
+            text,
+            "{} of `{}`: {} direct, {} further down",
+            count(output.total as u64, "subclass", "subclasses"),
+            self.name,
+            output.direct,
+            output.total - output.direct
+        );
+        if output.truncated {
+            let _ = write!(text, "; {} listed, name a smaller directory to see all", output.subclasses.len());
+        }
+        let skipped = output.skipped.describe();
+        if !skipped.is_empty() {
+            let _ = write!(text, "; skipped: {skipped}");
+        }
+        for note in &output.notes {
+            let _ = write!(text, "\nnote: {note}");
+        }
+        Reply::new(text, output)
+    }
+
+    fn class(&self, id: Id, paths: &[String], depth: usize) -> Class {
+        let (facts, fact) = (self.classes.facts(id), self.classes.fact(id));
+        let name = self.classes.name(id);
+        let named = self.classes.defined.get(name).map_or(0, Vec::len);
+        // Only where something derives from the name does it matter which one is meant.
+        let matters = depth > 0 && named > 1 && self.classes.derived.contains_key(name);
+        Class {
+            name: facts.full_name(id.symbol),
+            bases: facts
+                .bases(fact)
+                .map(|base| base.split_whitespace().collect::<Vec<_>>().join(" "))
+                .collect(),
+            path: paths[id.file].clone(),
+            line: fact.line,
+            depth,
+            ambiguous: matters.then_some(named),
+        }
+    }
+
+    fn notes(&self, paths: &[String]) -> Vec<String> {
+        let mut notes = Vec::new();
+        let all = self.classes.defined.get(self.name).map_or(&[][..], Vec::as_slice);
+        if self.own.is_empty() {
+            notes.push(format!("`{}` itself is not defined here", self.name));
+        } else if all.len() > 1 {
+            let place = |id: &Id| format!("{}:{}", paths[id.file], self.classes.fact(*id).line);
+            let mut places: Vec<String> = all.iter().take(MOST_NAMED).map(place).collect();
+            if all.len() > MOST_NAMED {
+                places.push(format!("and {} more", all.len() - MOST_NAMED));
+            }
+            notes.push(format!(
+                "{} classes are named `{}` ({}); bases are matched by name, so what derives from any of them is listed",
+                all.len(),
+                self.name,
+                places.join(", ")
+            ));
+        }
+        notes
+    }
+}
+
+/// `Sub(Base) path:line`.
+fn line(class: &Class) -> String {
+    let bases = if class.bases.is_empty() { String::new() } else { format!("({})", class.bases.join(", ")) };
+    let ambiguous = class.ambiguous.map(|named| format!(" [ambiguous: {named} classes of this name]"));
+    format!("{}{bases} {}:{}{}", class.name, class.path, class.line, ambiguous.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bases_are_known_by_their_last_part() {
+        for (base, expect) in [
+            ("Base", "Base"),
+            ("pkg.mod.Base", "Base"),
+            ("Base[T]", "Base"),
+            ("a::b::Base<c::D>", "Base"),
+            ("*pkg.Base", "Base"),
+            ("::Base", "Base"),
+            ("public virtual Base", "Base"),
+            ("make_base(1)", "make_base"),
+            ("", ""),
+        ] {
+            assert_eq!(last_part(base), expect, "{base}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! From a name in a call to the symbols of a file, or to an error that says what there is.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use tectum_core::{Ctx, Fault, FaultKind};
+use tectum_syntax::{
+    Detail, Gap, Outline, Span, Symbol, Unparsed,
+    names::{self, Asked, Meaning},
+};
+
+use super::Opened;
+
+/// Gaps a reply names.
+const NAMED_GAPS: usize = 5;
+
+impl Opened {
+    /// What the file defines.
+    pub(crate) fn outline(&self, ctx: &Ctx, detail: Detail) -> Result<Arc<Outline>, Fault> {
+        self.source.outline(detail, &|| ctx.cancel.is_cancelled()).map_err(|why| unparsed(&self.name, why))
+    }
+
+    /// Every symbol a name can mean, at least one.
+    pub(crate) fn all(
+        &self,
+        outline: &Outline,
+        name: &str,
+        fits: impl Fn(&Symbol) -> bool,
+    ) -> Result<Vec<u32>, Fault> {
+        find(self.source.language().pack(), self.text(), outline, &self.name, name, fits)
+    }
+
+    /// The one symbol a name means; several are an error that tells how to choose.
+    pub(crate) fn one(
+        &self,
+        outline: &Outline,
+        name: &str,
+        fits: impl Fn(&Symbol) -> bool,
+    ) -> Result<u32, Fault> {
+        one(self.source.language().pack(), self.text(), outline, &self.name, name, fits)
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        self.file.text()
+    }
+
+    /// The first and last line of a stretch.
+    pub(crate) fn lines(&self, span: Span) -> Lines {
+        let last = (span.end as usize).saturating_sub(1).max(span.start as usize);
+        Lines { first: self.file.lines().at(span.start as usize), last: self.file.lines().at(last) }
+    }
+
+    /// A stretch with the indentation of its first line, as a person would quote it.
+    pub(crate) fn quoted(&self, span: Span) -> &str {
+        let text = self.text();
+        let start = self.file.lines().range(self.lines(span).first).map_or(0, |line| line.start);
+        let blank = text[start..span.start as usize].trim().is_empty();
+        &text[if blank { start } else { span.start as usize }..span.end as usize]
+    }
+
+    /// What could not be parsed, for the end of a reply.
+    pub(crate) fn gaps(&self, gaps: &[Gap]) -> Vec<String> {
+        let told = gaps.iter().take(NAMED_GAPS).map(|gap| {
+            let lines = self.lines(gap.span);
+            format!("{lines}: {}, so symbols may be missing there", gap.why)
+        });
+        let mut notes: Vec<String> = told.collect();
+        if gaps.len() > NAMED_GAPS {
+            notes.push(format!("and {} more such places", gaps.len() - NAMED_GAPS));
+        }
+        notes
+    }
+}
+
+/// Lines of a file, from 1, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Lines {
+    /// The first line.
+    pub first: usize,
+    /// The last line.
+    pub last: usize,
+}
+
+impl std::fmt::Display for Lines {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Lines {}-{}", self.first, self.last)
+    }
+}
+
+pub(crate) fn find(
+    pack: &tectum_syntax::Pack,
+    text: &str,
+    outline: &Outline,
+    file: &str,
+    name: &str,
+    fits: impl Fn(&Symbol) -> bool,
+) -> Result<Vec<u32>, Fault> {
+    let asked = Asked::parse(name);
+    match names::find(pack, text, outline, &asked, fits) {
+        Meaning::Some(found) => Ok(found),
+        Meaning::Nothing(near) => Err(nothing(file, name, &asked, &near)),
+    }
+}
+
+pub(crate) fn one(
+    pack: &tectum_syntax::Pack,
+    text: &str,
+    outline: &Outline,
+    file: &str,
+    name: &str,
+    fits: impl Fn(&Symbol) -> bool,
+) -> Result<u32, Fault> {
+    let found = find(pack, text, outline, file, name, fits)?;
+    if let [only] = found[..] {
+        return Ok(only);
+    }
+    let choices = names::choices(pack, text, outline, &found, name);
+    Err(Fault::conflict(format!("{name} means {} symbols in {file}:\n{}", found.len(), choices.trim_end()))
+        .hint("repeat the call with one of these names; nothing was changed"))
+}
+
+fn nothing(file: &str, name: &str, asked: &Asked<'_>, near: &[String]) -> Fault {
+    let fault = match asked.ordinal {
+        Some(ordinal) => {
+            Fault::not_found(format!("there is no number {ordinal} of that name in {file}: {name}"))
+        }
+        None => Fault::not_found(format!("no symbol {name} in {file}")),
+    };
+    match near {
+        [] => fault.hint("code_outline shows what the file defines"),
+        near => fault.hint(format!("did you mean {}?", near.join(", "))),
+    }
+}
+
+/// Why a file could not be read as code.
+pub(crate) fn unparsed(name: &str, why: Unparsed) -> Fault {
+    match why {
+        Unparsed::TooLarge(_) => Fault::new(FaultKind::TooLarge, format!("{name}: {why}"))
+            .hint("read_file and search_content work on files of any size"),
+        Unparsed::Stopped => Fault::new(FaultKind::Cancelled, format!("{name}: {why}")),
+        Unparsed::Grammar(_) => Fault::internal(format!("{name}: {why}")),
+    }
+}

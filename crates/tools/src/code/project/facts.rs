@@ -1,0 +1,250 @@
+//! What an index keeps of a file: its symbols without the text they were found in.
+
+use std::{
+    collections::HashMap,
+    hash::{BuildHasherDefault, Hasher},
+    sync::Arc,
+};
+
+use tectum_syntax::{Detail, Kind, Language, Outline, Source, Span, Unparsed, names};
+
+use super::{
+    ledger::{Charge, Ledger},
+    words,
+};
+use crate::text::Lines;
+
+/// Bytes kept of what stands before a body; a map of the project shows no more.
+const MOST_HEAD: usize = 160;
+/// Types of one file that are asked what they derive from. Each costs a look at the whole
+/// outline, and a file with more of them was written by a program.
+const MOST_TYPES: usize = 5_000;
+
+/// The symbols of one version of a file.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    /// The language they were found in.
+    pub(crate) language: Arc<Language>,
+    /// In the order of the text; a parent stands before what it holds.
+    pub(crate) symbols: Box<[Fact]>,
+    /// How often each word stands in the file, by its number; counted when it is asked for.
+    pub(crate) words: Option<Box<[(u64, u32)]>>,
+    /// The file was not parsed: too large for its grammar.
+    pub(crate) unparsed: bool,
+    pool: Box<str>,
+    bases: Box<[Piece]>,
+    charge: Charge,
+}
+
+/// One symbol.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fact {
+    pub(crate) kind: Kind,
+    /// Only announced here.
+    pub(crate) declaration: bool,
+    /// The symbol it stands in.
+    pub(crate) parent: Option<u32>,
+    /// The line of its keyword, from 1.
+    pub(crate) line: u32,
+    /// The line its name is in.
+    pub(crate) name_line: u32,
+    /// Its last line.
+    pub(crate) last_line: u32,
+    name: Piece,
+    scope: Piece,
+    head: Piece,
+    bases: Piece,
+}
+
+/// A stretch of the pool, or of the bases.
+#[derive(Clone, Copy, Debug, Default)]
+struct Piece {
+    start: u32,
+    end: u32,
+}
+
+impl Facts {
+    /// Finds them out. `count` also counts the words.
+    pub(super) fn of(
+        language: &Arc<Language>,
+        text: &str,
+        count: bool,
+        ledger: &Arc<Ledger>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Self, Unparsed> {
+        let found = match language.skims() {
+            true => language.outline(text, Detail::Outline, stop).map(|outline| (outline, None)),
+            false => {
+                let source = Source::new(language.clone(), text.into());
+                let outline = source.outline(Detail::Outline, stop);
+                outline.map(|outline| (Outline::clone(&outline), Some(source)))
+            }
+        };
+        let (outline, source, unparsed) = match found {
+            Ok((outline, source)) => (outline, source, false),
+            Err(Unparsed::Stopped) => return Err(Unparsed::Stopped),
+            Err(_) => (Outline::default(), None, true),
+        };
+        let mut pool = Pool::default();
+        let mut bases: Vec<Piece> = Vec::new();
+        let mut symbols = Vec::with_capacity(outline.symbols.len());
+        let lines = Lines::of(text);
+        let line = |offset: u32| u32::try_from(lines.at(offset as usize)).unwrap_or(u32::MAX);
+        let mut types = 0;
+        for (index, symbol) in (0u32..).zip(&outline.symbols) {
+            let from = bases.len();
+            if symbol.kind.is_type() && types < MOST_TYPES {
+                types += 1;
+                let written = match (&language.pack().front.bases, &source) {
+                    (Some(bases), _) => bases(text, symbol.head),
+                    (None, Some(source)) => source.bases(Detail::Outline, index, stop)?,
+                    (None, None) => Vec::new(),
+                };
+                bases.extend(written.iter().map(|base| pool.push(base.of(text))));
+            }
+            symbols.push(Fact {
+                kind: symbol.kind,
+                declaration: symbol.declaration,
+                parent: symbol.parent,
+                line: line(symbol.head.start),
+                name_line: line(symbol.name.start),
+                last_line: line(symbol.whole.end.saturating_sub(1).max(symbol.whole.start)),
+                name: pool.push(symbol.name.of(text)),
+                scope: pool.push(symbol.scope.of(text)),
+                head: pool.push_head(text, symbol.head),
+                bases: Piece::new(from, bases.len()),
+            });
+        }
+        let words = count.then(|| count_words(text));
+        let weight = pool.text.len()
+            + bases.len() * size_of::<Piece>()
+            + symbols.len() * size_of::<Fact>()
+            + words.as_ref().map_or(0, |words| size_of_val(&**words))
+            + size_of::<Self>();
+        Ok(Self {
+            language: language.clone(),
+            symbols: symbols.into(),
+            words,
+            unparsed,
+            pool: pool.text.into(),
+            bases: bases.into(),
+            charge: ledger.charge(weight),
+        })
+    }
+
+    /// What they weigh in memory.
+    pub(super) fn weight(&self) -> usize {
+        self.charge.weight()
+    }
+
+    /// A symbol's own name.
+    pub(crate) fn name(&self, fact: &Fact) -> &str {
+        self.piece(fact.name)
+    }
+
+    /// What is written before its body, in one line and cut.
+    pub(crate) fn head(&self, fact: &Fact) -> &str {
+        self.piece(fact.head)
+    }
+
+    /// What it derives from, as written.
+    pub(crate) fn bases(&self, fact: &Fact) -> impl Iterator<Item = &str> {
+        self.bases[fact.bases.start as usize..fact.bases.end as usize].iter().map(|base| self.piece(*base))
+    }
+
+    /// The parts of its full name, outermost first.
+    pub(crate) fn path(&self, index: u32) -> Vec<&str> {
+        let mut parts = Vec::new();
+        let mut at = Some(index);
+        while let Some(fact) = at.and_then(|index| self.symbols.get(index as usize)) {
+            parts.push(self.name(fact));
+            let mut scope = names::Asked::parse(self.piece(fact.scope)).parts;
+            scope.reverse();
+            parts.extend(scope);
+            at = fact.parent;
+        }
+        parts.retain(|part| !part.is_empty());
+        parts.reverse();
+        parts
+    }
+
+    /// Its full name.
+    pub(crate) fn full_name(&self, index: u32) -> String {
+        self.path(index).join(self.language.pack().style.separator)
+    }
+
+    /// The innermost symbol around a line.
+    pub(crate) fn around(&self, line: u32) -> Option<u32> {
+        let holds = |(_, fact): &(u32, &Fact)| fact.line <= line && line <= fact.last_line;
+        (0u32..).zip(&self.symbols).filter(holds).last().map(|(index, _)| index)
+    }
+
+    fn piece(&self, piece: Piece) -> &str {
+        self.pool.get(piece.start as usize..piece.end as usize).unwrap_or_default()
+    }
+}
+
+impl Piece {
+    fn new(start: usize, end: usize) -> Self {
+        Self { start: start as u32, end: end as u32 }
+    }
+}
+
+/// All strings of a file's facts in one.
+#[derive(Default)]
+struct Pool {
+    text: String,
+}
+
+impl Pool {
+    fn push(&mut self, piece: &str) -> Piece {
+        let start = self.text.len();
+        self.text.push_str(piece);
+        Piece::new(start, self.text.len())
+    }
+
+    /// A head in one line.
+    fn push_head(&mut self, text: &str, head: Span) -> Piece {
+        let start = self.text.len();
+        for word in head.of(text).split_whitespace() {
+            let room = MOST_HEAD.saturating_sub(self.text.len() - start);
+            if self.text.len() > start {
+                self.text.push(' ');
+            }
+            if word.len() + 1 > room {
+                let cut = word.floor_char_boundary(room.saturating_sub("…".len() + 1));
+                self.text.push_str(&word[..cut]);
+                self.text.push('…');
+                break;
+            }
+            self.text.push_str(word);
+        }
+        Piece::new(start, self.text.len())
+    }
+}
+
+fn count_words(text: &str) -> Box<[(u64, u32)]> {
+    let mut counts: HashMap<u64, u32, BuildHasherDefault<Numbered>> = HashMap::default();
+    words::each(text, |word| *counts.entry(words::hash(word)).or_default() += 1);
+    let mut counts: Vec<(u64, u32)> = counts.into_iter().collect();
+    counts.sort_unstable();
+    counts.into()
+}
+
+/// The numbers of words are spread well enough as they are.
+#[derive(Default)]
+struct Numbered(u64);
+
+impl Hasher for Numbered {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}

@@ -1,0 +1,121 @@
+//! Facts about all sources of a project, kept fresh by a watch.
+//!
+//! Nothing is read before somebody asks, and no file is parsed that a plain search shows to be
+//! beside the question. What was found out is kept for each version of a file, up to a number
+//! of bytes; a version lives until the watch, or its stamp, says that the file changed.
+//!
+//! What is kept belongs to one view: one directory under one policy and one set of hiding
+//! rules. Another view never sees it.
+
+mod content;
+mod entry;
+mod facts;
+mod ledger;
+mod memo;
+mod rules;
+mod sources;
+mod tree;
+pub(crate) mod words;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tectum_core::{
+    Ctx, Fault,
+    security::{Kind, SafePath},
+};
+
+pub(crate) use content::{Content, Needle};
+pub(crate) use entry::Entry;
+pub(crate) use facts::{Fact, Facts};
+pub(crate) use memo::{Memo, Remembered};
+pub(crate) use sources::Sources;
+
+use self::{ledger::Ledger, tree::Tree};
+use super::Code;
+
+/// Trees kept at a time. An agent asks about its project, now and then about a part of it.
+const MOST_TREES: usize = 4;
+/// What the facts of all trees may weigh together.
+const MOST_FACTS: usize = 128 * 1024 * 1024;
+
+/// The trees that were asked about lately, the latest last.
+#[derive(Debug)]
+pub(crate) struct Project {
+    trees: Mutex<Vec<Arc<Tree>>>,
+    ledger: Arc<Ledger>,
+    /// Whether changes are told by the system; otherwise every question compares stamps.
+    watching: bool,
+}
+
+impl Project {
+    /// Nothing is known yet.
+    pub(crate) fn new(watching: bool) -> Self {
+        Self::bounded(watching, MOST_FACTS)
+    }
+
+    fn bounded(watching: bool, most: usize) -> Self {
+        Self { trees: Mutex::default(), ledger: Arc::new(Ledger::new(most)), watching }
+    }
+
+    /// The sources of the call's `index`th path as they are now: one file, or all below a
+    /// directory.
+    pub(crate) fn sources<'q>(
+        &self,
+        code: &'q Code,
+        ctx: &'q Ctx,
+        index: usize,
+    ) -> Result<Sources<'q>, Fault> {
+        let start = ctx.path(index)?;
+        if start.kind().is_some_and(|kind| kind != Kind::Directory) {
+            start.file()?;
+            return Ok(Sources::one(code, ctx, start, self.ledger.clone()));
+        }
+        self.sweep();
+        let tree = self.tree(start);
+        let now = tree.now(code, ctx, start)?;
+        Ok(Sources::of(code, ctx, start, tree, now, self.ledger.clone()))
+    }
+
+    fn tree(&self, start: &SafePath) -> Arc<Tree> {
+        let mut trees = self.lock();
+        if let Some(at) = trees.iter().position(|tree| tree.view().serves(start)) {
+            let tree = trees.remove(at);
+            trees.push(tree.clone());
+            return tree;
+        }
+        // Hiding rules are made anew for each call that has some: their trees take the place of
+        // each other, so that they do not push out everything else.
+        trees.retain(|tree| !tree.view().yields_to(start));
+        if trees.len() >= MOST_TREES {
+            trees.remove(0);
+        }
+        let tree = Arc::new(Tree::new(start, self.watching));
+        trees.push(tree.clone());
+        tree
+    }
+
+    /// Lets go of the facts not used for longest when there are too many.
+    fn sweep(&self) {
+        if !self.ledger.is_over() {
+            return;
+        }
+        let trees = self.lock().clone();
+        let mut kept: Vec<(u64, usize, Arc<Entry>)> = trees.iter().flat_map(|tree| tree.kept()).collect();
+        kept.sort_unstable_by_key(|(used, ..)| *used);
+        let mut over = self.ledger.over();
+        for (_, weight, entry) in kept {
+            if over == 0 {
+                break;
+            }
+            entry.forget();
+            over = over.saturating_sub(weight);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Tree>>> {
+        self.trees.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests;

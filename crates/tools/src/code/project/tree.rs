@@ -1,0 +1,303 @@
+//! The sources below one directory in one view: listed once, then kept up by the watch.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+};
+
+use tectum_core::{
+    Ctx, Fault, FaultKind,
+    security::{Changes, Flow, Folder, Kind, SafePath, Stamp, View, Watch},
+};
+use tectum_syntax::{Language, Packs};
+
+use super::{super::Code, Entry, Memo, rules::Rules};
+use crate::{
+    code::usages::Hits,
+    files::{
+        ground::{Ground, Here, Standing},
+        ignores::Ignores,
+        skipped::Skipped,
+    },
+};
+
+/// Source files in one tree; each costs some hundred bytes before anything is known of it.
+const MOST_FILES: usize = 200_000;
+
+/// A tree.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    view: View,
+    watching: bool,
+    state: Mutex<State>,
+    /// Where words stand.
+    pub(crate) usages: Mutex<Memo<Arc<Hits>>>,
+    /// Which files hold a word at all.
+    pub(crate) holders: Mutex<Memo<()>>,
+}
+
+/// The sources at one moment.
+#[derive(Debug)]
+pub(crate) struct Now {
+    /// In the order of their paths.
+    pub(super) entries: Vec<Arc<Entry>>,
+    /// The highest serial number given out.
+    pub(super) upto: u64,
+    pub(super) ground: Arc<Ground>,
+    /// What the listing left out.
+    pub(super) skipped: Skipped,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    listing: Option<Listing>,
+    entries: BTreeMap<Arc<OsStr>, Arc<Entry>>,
+    serial: u64,
+}
+
+/// What a walk found out about the folders.
+#[derive(Debug)]
+struct Listing {
+    watch: Option<Watch>,
+    ground: Arc<Ground>,
+    rules: Rules,
+    folders: HashMap<PathBuf, Ignores>,
+    skipped: Skipped,
+}
+
+impl Tree {
+    pub(super) fn new(start: &SafePath, watching: bool) -> Self {
+        Self {
+            view: View::of(start),
+            watching,
+            state: Mutex::default(),
+            usages: Mutex::default(),
+            holders: Mutex::default(),
+        }
+    }
+
+    /// Whose tree it is.
+    pub(super) fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// The sources as they are now: changes the watch tells are taken in, or everything is
+    /// listed again.
+    pub(super) fn now(&self, code: &Code, ctx: &Ctx, start: &SafePath) -> Result<Now, Fault> {
+        let mut state = self.lock();
+        if !state.is_current(code, start) {
+            state.list(code, ctx, start, self.watching)?;
+        }
+        let State { listing, entries, serial } = &*state;
+        let Some(listing) = listing else { return Err(Fault::internal("the listing got lost")) };
+        Ok(Now {
+            entries: entries.values().cloned().collect(),
+            upto: *serial,
+            ground: listing.ground.clone(),
+            skipped: listing.skipped,
+        })
+    }
+
+    /// Versions with facts: when they were last used, their weight.
+    pub(super) fn kept(&self) -> Vec<(u64, usize, Arc<Entry>)> {
+        let state = self.lock();
+        let kept = |entry: &Arc<Entry>| entry.used().map(|(used, weight)| (used, weight, entry.clone()));
+        state.entries.values().filter_map(kept).collect()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Takes in what changed; false when only a new listing can tell.
+    fn is_current(&mut self, code: &Code, start: &SafePath) -> bool {
+        let Some(listing) = self.listing.take() else { return false };
+        let Some(watch) = &listing.watch else { return false };
+        let Changes::Known { folders, files } = watch.changes() else { return false };
+        if !listing.rules.hold(start) || folders.iter().any(|folder| listing.matters(folder)) {
+            return false;
+        }
+        if files.iter().any(|file| file.file_name().is_some_and(Rules::is_one)) {
+            return false;
+        }
+        for file in &files {
+            self.entries.remove(file.as_os_str());
+            if let Some(named) = listing.source(file, &code.packs)
+                && start.open_below(file).is_some()
+            {
+                self.renew(file.as_os_str().into(), named);
+            }
+        }
+        // Through another of its names a file changes without the watch.
+        let changed = |entry: &&Arc<Entry>| {
+            entry.is_unreadable() || (entry.is_shared() && start.stamp_below(entry.path()) != entry.stamp())
+        };
+        for entry in self.entries.values().filter(changed).cloned().collect::<Vec<_>>() {
+            self.renew(entry.path.clone(), entry.named.clone());
+        }
+        self.listing = Some(listing);
+        true
+    }
+
+    fn renew(&mut self, path: Arc<OsStr>, named: Option<Arc<Language>>) {
+        self.serial += 1;
+        let entry = Entry::new(path.clone(), self.serial, named);
+        self.entries.insert(path, Arc::new(entry));
+    }
+
+    /// Lists everything anew. A version whose stamp still fits stays.
+    fn list(&mut self, code: &Code, ctx: &Ctx, start: &SafePath, watching: bool) -> Result<(), Fault> {
+        self.listing = None;
+        // The stamps come before the rules are read, so that a change in between shows.
+        let rules = Rules::above(start);
+        let watch = if watching { Watch::new(start) } else { None };
+        let lister = Lister {
+            ctx,
+            start,
+            packs: &code.packs,
+            ground: Arc::new(Ground::of(start, true)),
+            known: &self.entries,
+            serial: AtomicU64::new(self.serial),
+            files: AtomicUsize::new(0),
+            listed: Mutex::default(),
+        };
+        let from_above = lister.ground.start.clone();
+        let visit = |folder: &mut Folder<'_, Ignores>| lister.visit(folder);
+        let report = start.walk_watched(code.threads.count(), from_above, watch.as_ref(), visit)?;
+        ctx.check()?;
+        let Lister { ground, serial, files, listed, .. } = lister;
+        if files.into_inner() > MOST_FILES {
+            let name = start.name();
+            let message = format!("more than {MOST_FILES} source files below {name}");
+            return Err(Fault::new(FaultKind::TooLarge, message).hint("name a smaller directory"));
+        }
+        let listed = listed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut skipped = listed.skipped;
+        skipped.denied += report.denied as u64;
+        skipped.unreadable += report.unreadable as u64;
+        self.serial = serial.into_inner();
+        self.entries = listed.entries.into_iter().map(|entry| (entry.path.clone(), entry)).collect();
+        let rules = rules.and(listed.excludes);
+        let watch = watch.filter(Watch::whole);
+        self.listing = Some(Listing { watch, ground, rules, folders: listed.folders, skipped });
+        Ok(())
+    }
+}
+
+impl Listing {
+    /// Whether a folder that came, went or changed can hold sources, or rules about them.
+    fn matters(&self, folder: &Path) -> bool {
+        let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else { return true };
+        if Rules::is_one(name) {
+            return true;
+        }
+        let Some(ignores) = self.folders.get(parent) else { return false };
+        self.ground.at(parent, ignores).judge(name, Kind::Directory) == Standing::Shown
+    }
+
+    /// Whether a file is a source to be seen, and of which language by its name.
+    fn source(&self, file: &Path, packs: &Packs) -> Option<Option<Arc<Language>>> {
+        let name = file.file_name()?;
+        let named = language(name, packs)?;
+        let parent = file.parent()?;
+        let shown = self.ground.at(parent, self.folders.get(parent)?).judge(name, Kind::File);
+        (shown == Standing::Shown).then_some(named)
+    }
+}
+
+/// The language a name tells: `None` for no source, `Some(None)` for a name without an ending,
+/// which leaves it to the first line.
+fn language(name: &OsStr, packs: &Packs) -> Option<Option<Arc<Language>>> {
+    let name = name.to_string_lossy();
+    match packs.by_name(&name) {
+        Some(language) => Some(Some(language.clone())),
+        None => (!name.contains('.')).then_some(None),
+    }
+}
+
+/// One walk, shared by its threads.
+struct Lister<'l> {
+    ctx: &'l Ctx,
+    start: &'l SafePath,
+    packs: &'l Packs,
+    ground: Arc<Ground>,
+    known: &'l BTreeMap<Arc<OsStr>, Arc<Entry>>,
+    serial: AtomicU64,
+    files: AtomicUsize,
+    listed: Mutex<Listed>,
+}
+
+#[derive(Default)]
+struct Listed {
+    entries: Vec<Arc<Entry>>,
+    folders: HashMap<PathBuf, Ignores>,
+    excludes: Vec<(PathBuf, Option<Stamp>)>,
+    skipped: Skipped,
+}
+
+impl Lister<'_> {
+    fn visit(&self, folder: &mut Folder<'_, Ignores>) -> Flow {
+        if self.ctx.cancel.is_cancelled() || self.files.load(Ordering::Relaxed) > MOST_FILES {
+            return Flow::Stop;
+        }
+        let repository = folder.entries.iter().any(|entry| entry.name == ".git");
+        let exclude = repository.then(|| {
+            let path = folder.path.join(".git/info/exclude");
+            let stamp = self.start.stamp_below(&path);
+            (path, stamp)
+        });
+        let mut here = self.ground.enter(folder, folder.state);
+        let mut skipped = Skipped::default();
+        let mut found = Vec::new();
+        for entry in std::mem::take(&mut folder.entries) {
+            let named = match entry.kind {
+                Kind::Directory => None,
+                Kind::File => match language(&entry.name, self.packs) {
+                    Some(named) => Some(named),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            match (here.judge(&entry.name, entry.kind), named) {
+                (Standing::Ignored, _) => skipped.ignored += 1,
+                (Standing::Hidden, _) => skipped.hidden += 1,
+                (Standing::Shown, None) => folder.descend(&entry.name, here.ignores.clone()),
+                (Standing::Shown, Some(named)) => {
+                    found.push(self.entry(folder, &mut here, &entry.name, named));
+                }
+            }
+        }
+        self.files.fetch_add(found.len(), Ordering::Relaxed);
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        listed.entries.append(&mut found);
+        listed.skipped.add(&skipped);
+        listed.folders.insert(folder.path.to_owned(), here.ignores);
+        listed.excludes.extend(exclude);
+        Flow::Continue
+    }
+
+    fn entry(
+        &self,
+        folder: &Folder<'_, Ignores>,
+        here: &mut Here,
+        name: &OsStr,
+        named: Option<Arc<Language>>,
+    ) -> Arc<Entry> {
+        let path = here.below(name).as_os_str();
+        if let Some(old) = self.known.get(path)
+            && old.stamp().is_some()
+            && old.is(folder.stamp(name))
+        {
+            return old.clone();
+        }
+        let serial = self.serial.fetch_add(1, Ordering::Relaxed) + 1;
+        Arc::new(Entry::new(path.into(), serial, named))
+    }
+}

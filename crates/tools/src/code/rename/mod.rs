@@ -1,0 +1,411 @@
+//! `code_rename`: a symbol gets another name everywhere it is meant: shown first, then done in
+//! all files or in none. What the text alone cannot decide is listed and left alone.
+
+mod target;
+
+use std::{fmt::Write, sync::Arc};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    Ctx, Fault, Reply, Subject, Wants,
+    security::{Access, Batch, RawPath},
+};
+use tectum_syntax::{Detail, Outline, Span};
+
+use self::target::{File, Home, Places, Target};
+use super::{Code, Only, Opened, carried::is_name, change::verify, lookup::unparsed};
+use crate::{
+    edit::{
+        diff,
+        pen::{Intent, closing, missing},
+    },
+    text::{Lines, TextFile, revision},
+};
+
+/// Files of one rename: a larger one is better done in parts.
+const MOST_FILES: usize = 500;
+/// Uncertain places that are shown.
+const SHOWN: usize = 30;
+
+/// Rename a symbol. Without apply_to only shows the plan: what would change in which file, what
+/// is uncertain (members of other objects, other modules) and stays. Then repeat with apply_to.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The file that defines it.
+    pub path: RawPath,
+    /// Symbol: `name`, `Class.method`, `name#2`.
+    pub name: String,
+    /// Its new name.
+    pub new_name: String,
+    /// Directory to look through; the project when absent.
+    #[serde(default = "project")]
+    pub within: RawPath,
+    /// All files of the plan, to do it. Empty only shows it.
+    #[serde(default)]
+    pub apply_to: Vec<RawPath>,
+    /// The plan's id; if files changed since, nothing is done.
+    #[serde(default)]
+    pub plan: Option<String>,
+}
+
+fn project() -> RawPath {
+    RawPath::new(".")
+}
+
+/// A rename, planned or done.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// The symbol.
+    pub name: String,
+    /// Its new name.
+    pub new_name: String,
+    /// Names this plan: the files as they are now, and what would change in them.
+    pub plan: String,
+    /// The files, with the places that change.
+    pub files: Vec<FilePlan>,
+    /// Places that may mean it, and stay.
+    pub uncertain: Vec<Place>,
+    /// Mentions in strings and comments, which stay.
+    pub in_text: usize,
+    /// True when it was done.
+    pub applied: bool,
+    /// What undo_edit takes to undo all of it.
+    pub undo: Option<String>,
+}
+
+/// The part of a plan in one file.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FilePlan {
+    /// The file.
+    pub path: String,
+    /// The lines that change.
+    pub lines: Vec<usize>,
+}
+
+/// A place that stays.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Place {
+    /// The file.
+    pub path: String,
+    /// Its line.
+    pub line: usize,
+    /// The line.
+    pub text: String,
+}
+
+/// What the row needs: the file and the directory to read, the files of the plan to write.
+pub(super) fn wants(args: &Args) -> Wants {
+    let mut paths = vec![(args.path.clone(), Access::Read), (args.within.clone(), Access::Read)];
+    paths.extend(args.apply_to.iter().map(|path| (path.clone(), Access::Write)));
+    Wants { subject: Subject::Path(args.path.clone()), paths }
+}
+
+/// Plans a rename, and does it when asked.
+pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
+    let opened = code.open(ctx, 0, Only::Any)?;
+    let outline = opened.outline(ctx, Detail::Full)?;
+    let index = opened.one(&outline, &args.name, |_| true)?;
+    let new = args.new_name.trim();
+    if !is_name(new) {
+        return Err(Fault::invalid(format!("new_name is no name: {}", args.new_name)));
+    }
+    let mut target = target(&opened, &outline, index, new);
+    if target.old == new {
+        return Err(Fault::invalid(format!("it is called {new} already; nothing was changed")));
+    }
+    let plan = Plan::make(code, ctx, &opened, &mut target)?;
+    if let Some(clash) = plan.files.iter().find(|file| file.places.clash) {
+        return Err(Fault::conflict(format!(
+            "{new} is defined or imported in {} already; nothing was changed",
+            clash.name
+        ))
+        .hint("choose another name"));
+    }
+    let digest = plan.digest(&target);
+    if args.apply_to.is_empty() {
+        return Ok(plan.told(&target, digest, false, None, String::new()));
+    }
+    if args.plan.as_ref().is_some_and(|believed| *believed != digest) {
+        return Err(Fault::conflict("the files changed since the plan was made; nothing was changed")
+            .hint("call again without apply_to to see the plan as it is now"));
+    }
+    plan.check_files(ctx)?;
+    let (undo, diffs) = apply(code, ctx, &plan, &target)?;
+    Ok(plan.told(&target, digest, true, undo, diffs))
+}
+
+fn target(opened: &Opened, outline: &Outline, index: u32, new: &str) -> Target {
+    let symbol = &outline.symbols[index as usize];
+    let parent = symbol.parent.map(|at| &outline.symbols[at as usize]);
+    let scope = symbol.scope.of(opened.text());
+    let home = match parent {
+        Some(parent) if parent.kind.is_callable() => Home::Function(parent.whole),
+        Some(parent) if parent.kind.is_type() => {
+            Home::Type(parent.name.of(opened.text()).to_owned(), parent.whole)
+        }
+        _ if !scope.is_empty() => {
+            let class = scope.rsplit("::").next().unwrap_or(scope);
+            Home::Type(class.split('<').next().unwrap_or(class).trim().to_owned(), symbol.whole)
+        }
+        _ => Home::File,
+    };
+    Target {
+        old: symbol.name.of(opened.text()).to_owned(),
+        new: new.to_owned(),
+        file: opened.name.clone(),
+        name: symbol.name,
+        home,
+        unique: false,
+    }
+}
+
+/// What a rename changes, file by file.
+#[derive(Debug)]
+struct Plan {
+    files: Vec<Planned>,
+}
+
+#[derive(Debug)]
+struct Planned {
+    name: String,
+    revision: String,
+    places: Places,
+    lines: Vec<usize>,
+    uncertain: Vec<Place>,
+}
+
+impl Plan {
+    fn make(code: &Code, ctx: &Ctx, opened: &Opened, target: &mut Target) -> Result<Self, Fault> {
+        let stop = || ctx.cancel.is_cancelled();
+        let sources = code.project.sources(code, ctx, 1)?;
+        let id = opened.source.language().pack().id;
+        let holding = sources.holding(&[&target.old], Only::Any)?;
+        let named: usize = sources
+            .facts(&holding, Only::Any, false)?
+            .iter()
+            .map(|(_, facts)| {
+                facts
+                    .symbols
+                    .iter()
+                    .filter(|fact| facts.name(fact) == target.old && !fact.declaration)
+                    .count()
+            })
+            .sum();
+        target.unique = named <= 1;
+        let target = &*target;
+        let read = sources.each(&holding, |entry, content| {
+            let text = content.text()?;
+            let language = sources.language(entry, &text, Only::Any)?;
+            let related = related(id, language.pack().id);
+            let name = sources.spell(entry);
+            (related && name != target.file).then(|| {
+                let outline = language.outline(&text, Detail::Full, &stop)?;
+                let file = File { name: &name, text: &text, language: &language, outline: &outline };
+                let places = target.places(&file, &stop)?;
+                Ok(Planned::new(name.clone(), &text, places))
+            })
+        })?;
+        let mut files = vec![own(ctx, opened, target)?];
+        for (_, planned) in read {
+            let planned = planned.map_err(|why| unparsed("a file of the project", why))?;
+            if !planned.places.certain.is_empty()
+                || !planned.uncertain.is_empty()
+                || planned.places.in_text > 0
+            {
+                files.push(planned);
+            }
+        }
+        let changed = files.iter().filter(|file| !file.places.certain.is_empty()).count();
+        if changed > MOST_FILES {
+            return Err(Fault::invalid(format!(
+                "{changed} files would change, and at most {MOST_FILES} may at once"
+            ))
+            .hint("give a smaller directory as `within`"));
+        }
+        Ok(Self { files })
+    }
+
+    fn changed(&self) -> impl Iterator<Item = &Planned> {
+        self.files.iter().filter(|file| !file.places.certain.is_empty())
+    }
+
+    fn digest(&self, target: &Target) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for file in self.changed() {
+            let places: Vec<u32> = file.places.certain.iter().map(|place| place.start).collect();
+            hasher.update(format!("{}\0{}\0{places:?}\0", file.name, file.revision).as_bytes());
+        }
+        hasher.update(target.new.as_bytes());
+        let mut hex = hasher.finalize().to_hex().to_string();
+        hex.truncate(16);
+        hex
+    }
+
+    /// Refuses a list of files that is not the plan's.
+    fn check_files(&self, ctx: &Ctx) -> Result<(), Fault> {
+        let given: Vec<String> = ctx.grants.paths()[2..].iter().map(|path| path.name()).collect();
+        let missing: Vec<&str> = self
+            .changed()
+            .map(|file| file.name.as_str())
+            .filter(|name| !given.iter().any(|other| other == name))
+            .collect();
+        let surplus = given.iter().find(|name| !self.changed().any(|file| file.name == **name));
+        if !missing.is_empty() {
+            return Err(Fault::conflict(format!(
+                "the plan also changes {}; nothing was changed",
+                missing.join(", ")
+            ))
+            .hint("list all files of the plan in apply_to: a rename is done everywhere or nowhere"));
+        }
+        match surplus {
+            Some(name) => {
+                Err(Fault::conflict(format!("the plan changes nothing in {name}; nothing was changed"))
+                    .hint("list exactly the files of the plan in apply_to"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn told(
+        self,
+        target: &Target,
+        plan: String,
+        applied: bool,
+        undo: Option<String>,
+        diffs: String,
+    ) -> Reply<Output> {
+        let changed: Vec<&Planned> = self.changed().collect();
+        let places: usize = changed.iter().map(|file| file.places.certain.len()).sum();
+        let (old, new) = (&target.old, &target.new);
+        let verb = if applied { "Renamed" } else { "Would rename" };
+        let mut text = format!("{verb} {old} to {new}: {places} places in {} files\n", changed.len());
+        for file in &changed {
+            let lines: Vec<String> = file.lines.iter().take(20).map(usize::to_string).collect();
+            let more = if file.lines.len() > 20 { ", …" } else { "" };
+            let _ = writeln!(text, "  {}: lines {}{more}", file.name, lines.join(", "));
+        }
+        let in_text: usize = self.files.iter().map(|file| file.places.in_text).sum();
+        let uncertain: usize = self.files.iter().map(|file| file.uncertain.len()).sum();
+        if uncertain > 0 {
+            let _ = writeln!(
+                text,
+                "Uncertain, and left alone ({uncertain}): these may mean {old} or something else of that name:"
+            );
+        }
+        for place in self.files.iter().flat_map(|file| &file.uncertain).take(SHOWN) {
+            let _ = writeln!(text, "  {}:{}: {}", place.path, place.line, place.text);
+        }
+        if uncertain > SHOWN {
+            let _ = writeln!(text, "  … and {} more", uncertain - SHOWN);
+        }
+        if in_text > 0 {
+            let _ = writeln!(
+                text,
+                "{in_text} mentions in strings and comments were left alone; code_usages lists them"
+            );
+        }
+        text.push_str("Not seen: names made at run time, other languages, files outside the directory.\n");
+        if applied {
+            text.push_str(&diffs);
+            text.push_str(&closing("", undo.as_deref(), false));
+        } else {
+            let files: Vec<&str> = changed.iter().map(|file| file.name.as_str()).collect();
+            let list = serde_json::to_string(&files).unwrap_or_default();
+            let _ = write!(text, "Nothing was changed. To do it: plan=\"{plan}\" apply_to={list}");
+        }
+        let files = changed
+            .iter()
+            .map(|file| FilePlan { path: file.name.clone(), lines: file.lines.clone() })
+            .collect();
+        let uncertain = self.files.into_iter().flat_map(|file| file.uncertain).collect();
+        Reply::new(
+            text,
+            Output {
+                name: old.clone(),
+                new_name: new.clone(),
+                plan,
+                files,
+                uncertain,
+                in_text,
+                applied,
+                undo,
+            },
+        )
+    }
+}
+
+impl Planned {
+    fn new(name: String, text: &str, places: Places) -> Self {
+        let all = Lines::of(text);
+        let mut lines: Vec<usize> = places.certain.iter().map(|place| all.at(place.start as usize)).collect();
+        lines.dedup();
+        let shown = |place: &Span| {
+            let line = all.at(place.start as usize);
+            let written = all.range(line).map_or("", |range| text[range].trim());
+            Place { path: name.clone(), line, text: written.chars().take(120).collect() }
+        };
+        let uncertain = places.uncertain.iter().map(shown).collect();
+        Self { revision: revision(text.as_bytes()), places, lines, uncertain, name }
+    }
+}
+
+/// Whether files of one language can use names of the other.
+fn related(one: &str, other: &str) -> bool {
+    const FAMILIES: [&[&str]; 2] = [&["c", "cpp"], &["typescript", "tsx", "javascript"]];
+    one == other || FAMILIES.iter().any(|family| family.contains(&one) && family.contains(&other))
+}
+
+/// The defining file's part.
+fn own(ctx: &Ctx, opened: &Opened, target: &Target) -> Result<Planned, Fault> {
+    let outline = opened.outline(ctx, Detail::Full)?;
+    let file = File {
+        name: &opened.name,
+        text: opened.text(),
+        language: opened.source.language(),
+        outline: &outline,
+    };
+    let places =
+        target.places(&file, &|| ctx.cancel.is_cancelled()).map_err(|why| unparsed(&opened.name, why))?;
+    Ok(Planned::new(opened.name.clone(), opened.text(), places))
+}
+
+/// Changes all files of the plan, or none.
+fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Option<String>, String), Fault> {
+    let mut paths = Vec::new();
+    for path in &ctx.grants.paths()[2..] {
+        if !paths.iter().any(|other: &&tectum_core::security::SafePath| other.absolute() == path.absolute()) {
+            paths.push(path);
+        }
+    }
+    let batch = Batch::open(&paths, code.pen.max_file)?;
+    let (mut intents, mut kept, mut diffs) = (Vec::new(), Vec::new(), String::new());
+    let limit = diff::Limit {
+        lines: (160 / paths.len()).clamp(6, 40),
+        bytes: (16 * 1024 / paths.len()).clamp(512, 4 * 1024),
+    };
+    for slot in batch.slots() {
+        let name = slot.path().name();
+        let current = slot.current().ok_or_else(|| missing(&name))?;
+        let file = TextFile::decode(current.to_vec()).map_err(|not_text| not_text.fault(&name))?;
+        let planned = plan.changed().find(|planned| planned.name == name);
+        let planned = planned.filter(|planned| planned.revision == revision(file.text().as_bytes()));
+        let Some(planned) = planned else {
+            return Err(Fault::conflict(format!("{name} changed meanwhile; nothing was changed"))
+                .hint("call again without apply_to to see the plan as it is now"));
+        };
+        let opened = code.opened(name, file, Only::Any)?;
+        let edits = target::edits(&planned.places.certain, &target.new);
+        let after = opened.file.edited(&edits)?;
+        kept.push(verify(ctx, &opened, &after, &edits)?);
+        after.check_reads_again()?;
+        diffs.push_str(&diff::unified(&opened.name, opened.text(), after.text(), limit));
+        let bytes = after.into_bytes();
+        let revision = revision(&bytes);
+        intents.push(Intent::write(bytes, &revision));
+    }
+    let undo = code.pen.commit(ctx, batch, intents)?;
+    kept.into_iter().for_each(|source: Arc<_>| code.shelf.put(source));
+    Ok((undo, diffs))
+}

@@ -1,0 +1,181 @@
+//! A map of a project that fits a number of tokens: the symbols other files lean on most.
+
+mod draw;
+mod rank;
+
+use std::{fmt::Write, sync::Arc};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{Ctx, Fault, Reply, security::RawPath};
+use tectum_syntax::names::Asked;
+
+use self::rank::Ranked;
+use super::{
+    Code, Only,
+    project::{Entry, Facts},
+};
+use crate::files::{skipped::Skipped, spelling::count};
+
+/// Tokens unless asked otherwise.
+const BUDGET: usize = 1_024;
+/// The fewest tokens a map can be drawn in, and the most that can be asked for.
+const BUDGETS: std::ops::RangeInclusive<usize> = 64..=32_768;
+/// Bytes counted as one token. Source code comes near to this number with the usual
+/// vocabularies, and a map need not be exact.
+const TOKEN: usize = 4;
+/// Sources looked at; a larger project is mapped part by part.
+const MOST_FILES: usize = 20_000;
+/// Names a focus can have.
+const MOST_FOCUS: usize = 50;
+
+/// What to map.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RepoMapArgs {
+    /// Directory to map. Default: the project.
+    #[serde(default = "here")]
+    pub path: RawPath,
+    /// How long the map may be, in tokens of four bytes. Default 1024, 64 to 32768.
+    #[serde(default)]
+    pub budget_tokens: Option<usize>,
+    /// Files, directories or symbol names the map should be about.
+    #[serde(default)]
+    pub focus: Vec<String>,
+}
+
+fn here() -> RawPath {
+    RawPath::new(".")
+}
+
+/// A map.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RepoMapOutput {
+    /// The files on the map, the most important first.
+    pub files: Vec<MapFile>,
+    /// Source files in the directory.
+    pub total_files: usize,
+    /// Symbols in them.
+    pub total_symbols: usize,
+    /// Source files that were not looked at: vendored, or beyond the first 20000.
+    pub left_out: usize,
+    /// Focus words that nothing answers to.
+    pub unknown_focus: Vec<String>,
+    /// What was left out of the listing.
+    pub skipped: Skipped,
+    /// How long the map is, in tokens of four bytes.
+    pub tokens: usize,
+}
+
+/// A file on the map.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MapFile {
+    /// The file, as other calls take it.
+    pub path: String,
+    /// Its symbols on the map, in the order of the text.
+    pub symbols: Vec<MapSymbol>,
+}
+
+/// A symbol on the map.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MapSymbol {
+    /// Its full name.
+    pub name: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// What is written before its body, shortened.
+    pub head: String,
+}
+
+/// One source to be mapped.
+struct Mapped {
+    path: String,
+    facts: Arc<Facts>,
+    focused: bool,
+}
+
+/// Draws a map of the call's first path.
+pub fn repo_map(code: &Code, ctx: &Ctx, args: RepoMapArgs) -> Result<Reply<RepoMapOutput>, Fault> {
+    let budget = args.budget_tokens.unwrap_or(BUDGET);
+    if !BUDGETS.contains(&budget) {
+        let (least, most) = (BUDGETS.start(), BUDGETS.end());
+        return Err(Fault::invalid(format!("`budget_tokens` must be {least} to {most}, got {budget}")));
+    }
+    if args.focus.len() > MOST_FOCUS {
+        return Err(Fault::invalid(format!("`focus` takes at most {MOST_FOCUS} words")));
+    }
+    let sources = code.project.sources(code, ctx, 0)?;
+    if sources.is_file() {
+        code.open(ctx, 0, Only::Any)?;
+    }
+    let own: Vec<Arc<Entry>> =
+        sources.entries.iter().filter(|entry| !entry.is_vendored()).take(MOST_FILES).cloned().collect();
+    let mut focus: Vec<Focus> = args.focus.iter().map(|word| Focus::of(word)).collect();
+    let found = sources.facts(&own, Only::Any, true)?;
+    let mapped = found.into_iter().map(|(at, facts)| {
+        let path = sources.spell(&own[at]);
+        let focused =
+            focus.iter_mut().filter(|focus| focus.is_path(&path)).map(|focus| focus.known = true).count();
+        Mapped { path, facts, focused: focused > 0 }
+    });
+    let mapped: Vec<Mapped> = mapped.collect();
+    ctx.check()?;
+    let ranked = Ranked::of(&mapped, &mut focus);
+    let budget_bytes = (budget * TOKEN).min(ctx.max_output.saturating_sub(1024));
+    let (mut text, files) = draw::draw(&mapped, &ranked, budget_bytes);
+    let shown: usize = files.iter().map(|file| file.symbols.len()).sum();
+    let output = RepoMapOutput {
+        total_files: mapped.len(),
+        total_symbols: ranked.symbols.len(),
+        left_out: sources.entries.len() - own.len(),
+        unknown_focus: focus.iter().filter(|focus| !focus.known).map(|focus| focus.word.clone()).collect(),
+        skipped: sources.skipped(&own),
+        tokens: text.len().div_ceil(TOKEN),
+        files,
+    };
+    let _ = write!(
+        text,
+        "{} of {} and {} of {} shown, about {} of {budget} tokens",
+        output.files.len(),
+        count(output.total_files as u64, "file", "files"),
+        shown,
+        count(output.total_symbols as u64, "symbol", "symbols"),
+        output.tokens
+    );
+    if output.left_out > 0 {
+        let _ = write!(
+            text,
+            "; {} not looked at (vendored, or beyond the first 20000)",
+            count(output.left_out as u64, "file", "files")
+        );
+    }
+    if !output.unknown_focus.is_empty() {
+        let _ = write!(text, "; nothing answers to focus {}", output.unknown_focus.join(", "));
+    }
+    let skipped = output.skipped.describe();
+    if !skipped.is_empty() {
+        let _ = write!(text, "; skipped: {skipped}");
+    }
+    Ok(Reply::new(text, output))
+}
+
+/// A word the map should be about: a path, or a name.
+struct Focus {
+    word: String,
+    /// The last part of it as a name.
+    name: String,
+    known: bool,
+}
+
+impl Focus {
+    fn of(word: &str) -> Self {
+        let word = word.trim().trim_start_matches("./").trim_end_matches('/');
+        let name = Asked::parse(word).parts.last().copied().unwrap_or_default().to_owned();
+        Self { word: word.to_owned(), name, known: false }
+    }
+
+    fn is_path(&self, path: &str) -> bool {
+        let below = path.strip_prefix(self.word.as_str()).is_some_and(|rest| rest.starts_with('/'));
+        !self.word.is_empty() && (below || path == self.word || path.ends_with(&format!("/{}", self.word)))
+    }
+}

@@ -1,0 +1,392 @@
+//! Every code tool, once. A row is a name, what the model reads, and the one implementation it
+//! shares with its siblings; `py_*`, `ts_c_*` and `ts_cpp_*` are rows bound to a language.
+
+use std::{sync::Arc, time::Duration};
+
+use tectum_core::{
+    Card, Ctx, Effect, Fault, NativeTool, Reply, Subject, Wants, World,
+    security::{Access, RawPath},
+};
+use tectum_syntax::Detail;
+
+use super::{
+    Code, Only,
+    args::{
+        Addition, Move, NewContent, NewDeclaration, NewSignature, OfFile, OfFileFully, OfSymbol, Region,
+        Removal,
+    },
+    check, class_summary,
+    definition::{self, Part},
+    derive_code_path::{CodePathArgs, derive_code_path},
+    docs,
+    hierarchy::{HierarchyArgs, hierarchy},
+    imports, move_def, outline, region, remove, rename,
+    repo_map::{RepoMapArgs, repo_map},
+    skeleton, summary, update,
+    usages::{UsagesArgs, usages},
+};
+
+/// Python's rows.
+const PY: Only = Only::One("python");
+/// C's rows.
+const C: Only = Only::One("c");
+/// C++'s rows.
+const CPP: Only = Only::One("cpp");
+
+/// `ts` is tree-sitter in these names, not TypeScript.
+const C_NAMES: [(&str, &str); 5] = [
+    ("ts_c_get_skeleton", "C skeleton"),
+    ("ts_c_get_code_outline", "C outline"),
+    ("ts_c_get_definition", "C definition"),
+    ("ts_c_update_definition", "Update C definition"),
+    ("ts_c_get_signature", "C signature"),
+];
+/// The same for C++.
+const CPP_NAMES: [(&str, &str); 5] = [
+    ("ts_cpp_get_skeleton", "C++ skeleton"),
+    ("ts_cpp_get_code_outline", "C++ outline"),
+    ("ts_cpp_get_definition", "C++ definition"),
+    ("ts_cpp_update_definition", "Update C++ definition"),
+    ("ts_cpp_get_signature", "C++ signature"),
+];
+
+/// The rows, in the order clients see them.
+pub fn rows(code: &Arc<Code>) -> Vec<NativeTool> {
+    let table = Table { code };
+    let mut rows = table.neutral();
+    rows.extend(table.python());
+    rows.extend(table.c_family(C_NAMES, C, "C"));
+    rows.extend(table.c_family(CPP_NAMES, CPP, "C++"));
+    rows
+}
+
+struct Table<'t> {
+    code: &'t Arc<Code>,
+}
+
+/// What rows of the two kinds have in common.
+const fn card(name: &'static str, title: &'static str, effect: Effect, primary: &'static str) -> Card {
+    Card {
+        name,
+        title,
+        effect,
+        world: World::Project,
+        idempotent: matches!(effect, Effect::Read),
+        primary,
+        deadline: Duration::from_secs(60),
+        max_output: 256 * 1024,
+    }
+}
+
+impl Table<'_> {
+    /// A row that reads one file.
+    fn reader<A, O>(
+        &self,
+        (name, title): (&'static str, &'static str),
+        description: &str,
+        path: fn(&A) -> &RawPath,
+        run: impl Fn(&Code, &Ctx, A) -> Result<Reply<O>, Fault> + Send + Sync + 'static,
+    ) -> NativeTool
+    where
+        A: serde::de::DeserializeOwned + schemars::JsonSchema + Send + 'static,
+        O: serde::Serialize + schemars::JsonSchema + Send + 'static,
+    {
+        let code = self.code.clone();
+        let wants = move |args: &A| Wants::path(path(args), Access::Read);
+        let card = card(name, title, Effect::Read, "path");
+        NativeTool::row(card, description, wants, move |ctx, args| run(&code, ctx, args))
+    }
+
+    /// A row that changes one file.
+    fn writer<A>(
+        &self,
+        (name, title): (&'static str, &'static str),
+        description: &str,
+        path: fn(&A) -> &RawPath,
+        run: impl Fn(&Code, &Ctx, &A) -> Result<Reply<super::change::Output>, Fault> + Send + Sync + 'static,
+    ) -> NativeTool
+    where
+        A: serde::de::DeserializeOwned + schemars::JsonSchema + Send + 'static,
+    {
+        let code = self.code.clone();
+        let wants = move |args: &A| Wants::path(path(args), Access::Write);
+        let card = card(name, title, Effect::Change, "path");
+        NativeTool::row(card, description, wants, move |ctx, args| run(&code, ctx, &args))
+    }
+
+    fn neutral(&self) -> Vec<NativeTool> {
+        vec![
+            self.reader(
+                ("get_file_summary", "File summary"),
+                "What a file holds in a few lines: imports, types, functions; keys of TOML, JSON, YAML; headings of Markdown.",
+                |args: &OfFile| &args.path,
+                |code, ctx, _| summary::run(code, ctx),
+            ),
+            self.reader(
+                ("code_outline", "Code outline"),
+                "What a source file defines, nested, with line ranges: `[Class] Name (Lines a-b)`. Any language with a pack.",
+                |args: &OfFileFully| &args.path,
+                |code, ctx, args| {
+                    outline::run(code, ctx, Only::Any, if args.full { Detail::Full } else { Detail::Outline })
+                },
+            ),
+            self.reader(
+                ("code_skeleton", "Code skeleton"),
+                "A source file with function bodies left out: signatures, types, documentation, imports stay.",
+                |args: &OfFile| &args.path,
+                |code, ctx, _| skeleton::run(code, ctx, Only::Any),
+            ),
+            self.reader(
+                ("code_definition", "Code definition"),
+                "The source of a symbol, decorators included. A name with several meanings gives all of them, numbered.",
+                |args: &OfSymbol| &args.path,
+                |code, ctx, args| definition::run(code, ctx, &args, Only::Any, Part::Whole, |_| true),
+            ),
+            self.reader(
+                ("code_signature", "Code signature"),
+                "A symbol up to its body.",
+                |args: &OfSymbol| &args.path,
+                |code, ctx, args| definition::run(code, ctx, &args, Only::Any, Part::Head, |_| true),
+            ),
+            self.writer(
+                ("code_update_definition", "Update definition"),
+                "Replace a symbol's source. Decorators stay unless it brings its own. Refused if the syntax would break.",
+                |args: &NewContent| &args.path,
+                |code, ctx, args| update::definition(code, ctx, args, Only::Any),
+            ),
+            self.reader(
+                ("code_usages", "Code usages"),
+                "Where a name is used in a file or directory, each place with its role.",
+                |args: &UsagesArgs| &args.path,
+                |code, ctx, args| usages(code, ctx, args, Only::Any),
+            ),
+            self.reader(
+                ("code_hierarchy", "Class hierarchy"),
+                "What derives from a class or implements an interface, directly and further down.",
+                |args: &HierarchyArgs| &args.path,
+                |code, ctx, args| hierarchy(code, ctx, args, Only::Any),
+            ),
+            self.reader(
+                ("derive_code_path", "Code path"),
+                "Follow the calls of a function across files, as an indented tree; recursion, ambiguous and external calls are marked.",
+                |args: &CodePathArgs| &args.path,
+                derive_code_path,
+            ),
+            self.reader(
+                ("get_repo_map", "Repository map"),
+                "The symbols of a project that matter most, by how much else uses them, within a token budget.",
+                |args: &RepoMapArgs| &args.path,
+                repo_map,
+            ),
+            self.reader(
+                ("code_imports", "Code imports"),
+                "What a source file imports or includes, sorted, each once.",
+                |args: &OfFile| &args.path,
+                |code, ctx, _| imports::run(code, ctx, Only::Any),
+            ),
+            self.reader(
+                ("code_check", "Check syntax"),
+                "Syntax errors of a source file with line, column and message.",
+                |args: &OfFile| &args.path,
+                |code, ctx, _| check::run(code, ctx, Only::Any),
+            ),
+            self.writer(
+                ("code_remove", "Remove definition"),
+                "Remove a symbol with its decorators and documentation.",
+                |args: &Removal| &args.path,
+                |code, ctx, args| remove::run(code, ctx, args, Only::Any),
+            ),
+            self.writer(
+                ("code_add", "Add definition"),
+                "Insert a new definition at an anchor. Refused if the name exists there or the syntax would break.",
+                |args: &Addition| &args.path,
+                |code, ctx, args| super::add::run(code, ctx, args, Only::Any),
+            ),
+            self.mover(
+                ("code_move", "Move definition"),
+                "Move a definition within a file or to another, in one change; adds the imports it needs, or lists them.",
+                Only::Any,
+            ),
+            self.renamer(),
+        ]
+    }
+
+    fn renamer(&self) -> NativeTool {
+        let code = self.code.clone();
+        let card = card("code_rename", "Rename symbol", Effect::Change, "path");
+        let description = "Rename a symbol everywhere it is meant. Without apply_to only shows the plan and what is uncertain; with its files in apply_to does it, in all or none.";
+        NativeTool::row(card, description, rename::wants, move |ctx, args: rename::Args| {
+            rename::run(&code, ctx, &args)
+        })
+    }
+
+    fn mover(
+        &self,
+        (name, title): (&'static str, &'static str),
+        description: &str,
+        only: Only,
+    ) -> NativeTool {
+        let code = self.code.clone();
+        let wants = |args: &Move| Wants {
+            subject: Subject::Path(args.src_path.clone()),
+            paths: vec![(args.src_path.clone(), Access::Write), (args.dest_path.clone(), Access::Write)],
+        };
+        let card = card(name, title, Effect::Change, "src_path");
+        NativeTool::row(card, description, wants, move |ctx, args: Move| {
+            move_def::run(&code, ctx, &args, only)
+        })
+    }
+
+    fn python(&self) -> Vec<NativeTool> {
+        vec![
+            self.reader(
+                ("py_get_skeleton", "Python skeleton"),
+                "A Python file with function bodies as `...`; docstrings stay.",
+                |args: &OfFile| &args.path,
+                |code, ctx, _| skeleton::run(code, ctx, PY),
+            ),
+            self.reader(
+                ("py_get_code_outline", "Python outline"),
+                "Classes, functions and methods of a Python file with line ranges.",
+                |args: &OfFile| &args.path,
+                |code, ctx, _| outline::run(code, ctx, PY, Detail::Outline),
+            ),
+            self.reader(
+                ("py_get_definition", "Python definition"),
+                "Source of a Python class, function or method.",
+                |args: &OfSymbol| &args.path,
+                |code, ctx, args| definition::run(code, ctx, &args, PY, Part::Whole, |_| true),
+            ),
+            self.writer(
+                ("py_update_definition", "Update Python definition"),
+                "Replace a Python definition. Decorators stay unless new_content begins with one.",
+                |args: &NewContent| &args.path,
+                |code, ctx, args| update::definition(code, ctx, args, PY),
+            ),
+            self.reader(
+                ("py_get_signature", "Python signature"),
+                "A Python definition from `def` or `class` to its colon.",
+                |args: &OfSymbol| &args.path,
+                |code, ctx, args| definition::run(code, ctx, &args, PY, Part::Head, |_| true),
+            ),
+            self.writer(
+                ("py_set_signature", "Set Python signature"),
+                "Replace a Python signature; the body stays.",
+                |args: &NewSignature| &args.path,
+                |code, ctx, args| update::signature(code, ctx, args, PY),
+            ),
+            self.reader(
+                ("py_get_class_summary", "Python class summary"),
+                "A Python class in short: header, docstring, method signatures with lines.",
+                |args: &OfSymbol| &args.path,
+                |code, ctx, args| class_summary::run(code, ctx, &args, PY),
+            ),
+            self.reader(
+                ("py_get_var_declaration", "Python variable"),
+                "The statement that assigns a module or class variable.",
+                |args: &OfSymbol| &args.path,
+                |code, ctx, args| definition::run(code, ctx, &args, PY, Part::Whole, update::is_variable),
+            ),
+            self.writer(
+                ("py_set_var_declaration", "Set Python variable"),
+                "Replace the statement that assigns a module or class variable.",
+                |args: &NewDeclaration| &args.path,
+                |code, ctx, args| update::declaration(code, ctx, args, PY),
+            ),
+            self.reader(
+                ("py_get_docstring", "Python docstring"),
+                "The docstring of a class or function; of the module for name `module` or an empty one.",
+                |args: &OfSymbol| &args.path,
+                |code, ctx, args| docs::run(code, ctx, args, PY),
+            ),
+            self.reader(
+                ("py_find_usages", "Python usages"),
+                "Where a name is used in Python files, as `path:line: [role] text`; strings and comments told apart.",
+                |args: &OfSymbol| &args.path,
+                |code, ctx, args| usages(code, ctx, UsagesArgs::of(args.path, args.name), PY),
+            ),
+            self.reader(
+                ("py_get_hierarchy", "Python hierarchy"),
+                "Subclasses of a Python class below a directory, direct ones first.",
+                |args: &HierarchyArgs| &args.path,
+                |code, ctx, args| hierarchy(code, ctx, args, PY),
+            ),
+            self.reader(
+                ("py_get_imports", "Python imports"),
+                "Modules and names a Python file imports, dotted, sorted.",
+                |args: &OfFile| &args.path,
+                |code, ctx, _| imports::run(code, ctx, PY),
+            ),
+            self.reader(
+                ("py_check_syntax", "Check Python syntax"),
+                "What CPython would refuse: line, column, message.",
+                |args: &OfFile| &args.path,
+                |code, ctx, _| check::run(code, ctx, PY),
+            ),
+            self.writer(
+                ("py_remove_def", "Remove Python definition"),
+                "Remove a Python definition with its decorators.",
+                |args: &Removal| &args.path,
+                |code, ctx, args| remove::run(code, ctx, args, PY),
+            ),
+            self.writer(
+                ("py_add_def", "Add Python definition"),
+                "Insert a Python definition at an anchor, indented as the file is.",
+                |args: &Addition| &args.path,
+                |code, ctx, args| super::add::run(code, ctx, args, PY),
+            ),
+            self.mover(
+                ("py_move_def", "Move Python definition"),
+                "Move a Python definition within a file or to another, with the imports it needs.",
+                PY,
+            ),
+            self.writer(
+                ("py_region_wrap", "Wrap in region"),
+                "Put lines between `#region: Name` and `#endregion: Name`.",
+                |args: &Region| &args.path,
+                |code, ctx, args| region::run(code, ctx, args, PY),
+            ),
+        ]
+    }
+
+    fn c_family(
+        &self,
+        names: [(&'static str, &'static str); 5],
+        only: Only,
+        language: &str,
+    ) -> Vec<NativeTool> {
+        let [skeleton_row, outline_row, definition_row, update_row, signature_row] = names;
+        vec![
+            self.reader(
+                skeleton_row,
+                &format!("A {language} file with function bodies as `{{ ... }}`."),
+                |args: &OfFile| &args.path,
+                move |code, ctx, _| skeleton::run(code, ctx, only),
+            ),
+            self.reader(
+                outline_row,
+                &format!("What a {language} file defines, nested, with line ranges."),
+                |args: &OfFile| &args.path,
+                move |code, ctx, _| outline::run(code, ctx, only, Detail::Outline),
+            ),
+            self.reader(
+                definition_row,
+                &format!("Source of a {language} symbol; qualified names work."),
+                |args: &OfSymbol| &args.path,
+                move |code, ctx, args| definition::run(code, ctx, &args, only, Part::Whole, |_| true),
+            ),
+            self.writer(
+                update_row,
+                &format!("Replace a {language} definition."),
+                |args: &NewContent| &args.path,
+                move |code, ctx, args| update::definition(code, ctx, args, only),
+            ),
+            self.reader(
+                signature_row,
+                &format!("A {language} symbol up to its body."),
+                |args: &OfSymbol| &args.path,
+                move |code, ctx, args| definition::run(code, ctx, &args, only, Part::Head, |_| true),
+            ),
+        ]
+    }
+}

@@ -1,0 +1,275 @@
+//! Where a name is used, in a file or below a directory: each place with what the name is
+//! there. Names are matched as words; what a name refers to is not resolved.
+
+mod hits;
+mod page;
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{Ctx, Fault, Reply, security::RawPath};
+use tectum_syntax::{Role, names::Asked};
+
+pub(crate) use self::hits::Hits;
+use self::page::{Page, Places};
+use super::{
+    Code, Only,
+    project::{Entry, Facts, Needle, Remembered, Sources, words},
+};
+use crate::files::skipped::Skipped;
+
+/// Usages in one reply unless asked otherwise.
+const PAGE: usize = 100;
+/// The most that can be asked for at once.
+const MOST_PER_PAGE: usize = 2_000;
+/// Lines held for one answer; beyond it usages are only counted.
+const MOST_HELD: usize = 500_000;
+
+/// What to look for, and where.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UsagesArgs {
+    /// File or directory to look in.
+    pub path: RawPath,
+    /// A name: `run`, or with what it belongs to, `Server.run` or `server::run`. The last part
+    /// is searched; what stands before it chooses among definitions.
+    pub name: String,
+    /// Only these: definition, call, import, attribute, reference, string, comment.
+    #[serde(default)]
+    pub roles: Vec<RoleName>,
+    /// Also show where the name stands in strings and comments, after the code. Default true.
+    #[serde(default = "yes")]
+    pub include_text: bool,
+    /// Usages in one reply. Default 100, at most 2000.
+    #[serde(default)]
+    pub limit: Option<usize>,
+    /// How many to pass over: the `next` of the page before.
+    #[serde(default)]
+    pub from: usize,
+}
+
+impl UsagesArgs {
+    /// The usual question about a name.
+    pub fn of(path: RawPath, name: String) -> Self {
+        Self { path, name, roles: Vec::new(), include_text: true, limit: None, from: 0 }
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What a name can be where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum RoleName {
+    /// The name of a definition or declaration.
+    Definition,
+    /// Called.
+    Call,
+    /// In an import.
+    Import,
+    /// A member of something, not called.
+    Attribute,
+    /// Any other place in code.
+    Reference,
+    /// In a string.
+    String,
+    /// In a comment.
+    Comment,
+}
+
+impl RoleName {
+    fn role(self) -> Role {
+        match self {
+            Self::Definition => Role::Definition,
+            Self::Call => Role::Call,
+            Self::Import => Role::Import,
+            Self::Attribute => Role::Attribute,
+            Self::Reference => Role::Reference,
+            Self::String => Role::String,
+            Self::Comment => Role::Comment,
+        }
+    }
+}
+
+/// A page of usages.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct UsagesOutput {
+    /// The word that was searched.
+    pub name: String,
+    /// The usages of this page: code by path and line, then strings and comments.
+    pub matches: Vec<Usage>,
+    /// How many usages there are on all pages.
+    pub total: u64,
+    /// Files with a usage.
+    pub files: usize,
+    /// Usages by what the name is there.
+    pub by_role: Vec<RoleCount>,
+    /// Files of known languages that were searched; others are not.
+    pub searched_files: usize,
+    /// What was left out.
+    pub skipped: Skipped,
+    /// Definitions left out because they belong to something else than was asked for.
+    pub other_definitions: usize,
+    /// True when there are more usages than this page shows.
+    pub truncated: bool,
+    /// What to pass as `from` for the next page.
+    pub next: Option<usize>,
+}
+
+/// How many usages have a role.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RoleCount {
+    /// The role.
+    pub role: &'static str,
+    /// How many.
+    pub count: u64,
+}
+
+/// A line on which the name stands in one role.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Usage {
+    /// The file, as other calls take it.
+    pub path: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The character where the name first stands there, from 1.
+    pub column: u32,
+    /// What the name is there.
+    pub role: &'static str,
+    /// The line, trimmed, and cut around the name when it is long.
+    pub text: String,
+    /// How often it stands there, when more than once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<u32>,
+    /// The symbol around it, in languages that are skimmed fast enough to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
+}
+
+/// Files with the places of a word in them, in the order of their paths.
+type Found = Vec<(Arc<Entry>, Arc<Hits>)>;
+
+/// Finds the usages of a name below the call's first path.
+pub fn usages(code: &Code, ctx: &Ctx, args: UsagesArgs, only: Only) -> Result<Reply<UsagesOutput>, Fault> {
+    let limit = args.limit.unwrap_or(PAGE);
+    if limit == 0 || limit > MOST_PER_PAGE {
+        return Err(Fault::invalid(format!("`limit` must be 1 to {MOST_PER_PAGE}, got {limit}")));
+    }
+    let asked = Asked::parse(&args.name);
+    let word = asked.parts.last().copied().unwrap_or_default();
+    if !words::is_name(word) {
+        return Err(Fault::invalid(format!("`{}` is no name", args.name))
+            .hint("pass an identifier, or one with what it belongs to: `run`, `Server.run`; for other text use search_content"));
+    }
+    let sources = code.project.sources(code, ctx, 0)?;
+    if sources.is_file() {
+        // A file that is no source is an error of its own, not an empty answer.
+        code.open(ctx, 0, only)?;
+    }
+    let searched = sources.fitting(only);
+    let found = find(&sources, ctx, &searched, word, only)?;
+    let mut places = Places::of(&found, |role| {
+        (args.roles.is_empty() || args.roles.iter().any(|wanted| wanted.role() == role))
+            && (args.include_text || role.is_code())
+    });
+    if asked.parts.len() > 1 {
+        choose(&sources, &found, &mut places, &asked, only)?;
+    }
+    let skipped = sources.skipped(&searched);
+    let page = Page { sources: &sources, found: &found, places, word, only, limit, from: args.from };
+    page.write(ctx, searched.len(), skipped)
+}
+
+/// The files in which the word stands, with the places, in the order of their paths.
+fn find(
+    sources: &Sources<'_>,
+    ctx: &Ctx,
+    searched: &[Arc<Entry>],
+    word: &str,
+    only: Only,
+) -> Result<Found, Fault> {
+    let key = format!("{}:{word}", only.label());
+    let memo = sources.tree.as_ref().map(|tree| &tree.usages);
+    let known = memo.and_then(|memo| memo.lock().unwrap_or_else(PoisonError::into_inner).get(&key));
+    let upto = known.as_ref().map_or(0, |known| known.upto);
+    let unseen: Vec<Arc<Entry>> = searched.iter().filter(|entry| entry.serial > upto).cloned().collect();
+    let needle = Needle::new(word);
+    let stop = || ctx.cancel.is_cancelled();
+    let held = AtomicUsize::new(0);
+    let scanned = sources.each(&unseen, |entry, content| {
+        if !needle.may_be_in(content) {
+            return None;
+        }
+        let text = content.text()?;
+        let language = sources.language(entry, &text, only)?;
+        let mentions = language.mentions(&text, word, &stop).ok()?;
+        let room = MOST_HELD.saturating_sub(held.load(Ordering::Relaxed));
+        let hits = Hits::of(&text, &mentions, room)?;
+        held.fetch_add(hits.rows.len(), Ordering::Relaxed);
+        Some(Arc::new(hits))
+    })?;
+    let mut all: HashMap<u64, Arc<Hits>> =
+        scanned.into_iter().map(|(at, hits)| (unseen[at].serial, hits)).collect();
+    let before = |serial: &u64| known.as_ref().and_then(|known| known.found.get(serial)).cloned();
+    all.extend(searched.iter().filter_map(|entry| Some((entry.serial, before(&entry.serial)?))));
+    let found = searched.iter().filter_map(|entry| Some((entry.clone(), all.get(&entry.serial)?.clone())));
+    let found = found.collect();
+    let changed = !unseen.is_empty() || known.is_none_or(|known| known.found.len() != all.len());
+    if let Some(memo) = memo.filter(|_| changed) {
+        let weight = key.len() + all.values().map(|hits| hits.weight() + 32).sum::<usize>();
+        let remembered = Arc::new(Remembered { upto: sources.upto, found: all, weight });
+        memo.lock().unwrap_or_else(PoisonError::into_inner).put(&key, remembered);
+    }
+    Ok(found)
+}
+
+/// Leaves out definitions that belong to something else than what was asked for, unless none
+/// would be left: then the name before the last part says nothing here.
+fn choose(
+    sources: &Sources<'_>,
+    found: &[(Arc<Entry>, Arc<Hits>)],
+    places: &mut Places,
+    asked: &Asked<'_>,
+    only: Only,
+) -> Result<(), Fault> {
+    let defining: Vec<usize> = (0..found.len()).filter(|at| found[*at].1.defines()).collect();
+    let entries: Vec<Arc<Entry>> = defining.iter().map(|at| found[*at].0.clone()).collect();
+    let facts = sources.facts(&entries, only, false)?;
+    let by_file: HashMap<usize, Arc<Facts>> =
+        facts.into_iter().map(|(place, facts)| (defining[place], facts)).collect();
+    places.choose(|file, line| {
+        let Some(facts) = by_file.get(&file) else { return true };
+        let module = module(&found[file].0);
+        let word = asked.parts.last().copied().unwrap_or_default();
+        let named =
+            |(_, fact): &(u32, &super::project::Fact)| fact.name_line == line && facts.name(fact) == word;
+        let mut here = (0u32..).zip(&facts.symbols).filter(named).peekable();
+        if here.peek().is_none() {
+            // A variable or a field: an outline does not tell what it belongs to.
+            return true;
+        }
+        here.any(|(index, _)| {
+            let mut path: Vec<&str> = module.iter().map(String::as_str).collect();
+            path.extend(facts.path(index));
+            path.ends_with(&asked.parts)
+        })
+    });
+    Ok(())
+}
+
+/// A file's path as the parts of a module's name: `a/b.py` is `a`, `b`.
+fn module(entry: &Entry) -> Vec<String> {
+    let path = entry.path().with_extension("");
+    let parts = path.components().map(|part| part.as_os_str().to_string_lossy().into_owned());
+    parts.filter(|part| part != "__init__").collect()
+}
