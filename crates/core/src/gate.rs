@@ -1,16 +1,22 @@
 //! The gate: permission rules on the call, then every path it wants through the three layers.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use tectum_security::{Access, Allowlist, Denied, Hide, Kind, RawPath, SafePath};
 
-use crate::{Call, Fault, FaultKind, Grants, Judgement, Prepared, Question, Rules, Subject};
+use crate::{Call, Fault, FaultKind, Grants, Judgement, Prepared, Question, Rules, Subject, ToolName};
 
 /// The rules and the reach of this house at one moment.
 #[derive(Debug)]
 pub struct Gate {
     rules: Arc<Rules>,
     allowlist: Arc<Allowlist>,
+    /// The filters in use, one for each tool and judgement: what is kept under a filter is
+    /// found again under the same one. There are no more than tools.
+    filters: Mutex<BTreeMap<(ToolName, Judgement), Hide>>,
 }
 
 /// How many denials of one call are told before the rest is only counted.
@@ -41,7 +47,7 @@ pub struct Step {
 impl Gate {
     /// A gate.
     pub fn new(rules: Rules, allowlist: Arc<Allowlist>) -> Self {
-        Self { rules: Arc::new(rules), allowlist }
+        Self { rules: Arc::new(rules), allowlist, filters: Mutex::default() }
     }
 
     /// What may be reached.
@@ -142,8 +148,11 @@ impl Gate {
         if !self.rules.pick(&call.tool) {
             return paths;
         }
-        let (rules, tool) = (self.rules.clone(), call.tool.clone());
-        let hide = Hide::new(move |name| rules.hide(&tool, name, judged));
+        let mut filters = self.filters.lock().unwrap_or_else(PoisonError::into_inner);
+        let hide = filters.entry((call.tool.clone(), judged)).or_insert_with(|| {
+            let (rules, tool) = (self.rules.clone(), call.tool.clone());
+            Hide::new(move |name| rules.hide(&tool, name, judged))
+        });
         paths.into_iter().map(|path| path.hiding(hide.clone())).collect()
     }
 

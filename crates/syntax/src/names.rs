@@ -41,7 +41,7 @@ impl<'n> Asked<'n> {
     }
 }
 
-/// Splits at `.` and `::` outside angle brackets; an operator's own signs do not split.
+/// Splits at `.` and `::` outside brackets; an operator's own signs do not split.
 fn parts(name: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0usize);
     let mut at = 0;
@@ -51,11 +51,11 @@ fn parts(name: &str) -> Vec<&str> {
             break;
         }
         let step = match rest.as_bytes()[0] {
-            b'<' => {
+            b'<' | b'[' => {
                 depth += 1;
                 1
             }
-            b'>' => {
+            b'>' | b']' => {
                 depth = depth.saturating_sub(1);
                 1
             }
@@ -319,6 +319,7 @@ mod tests {
         check("A::operator->", &["A", "operator->"], None, None);
         check("::f()", &["f"], Some(""), None);
         check("~A", &["~A"], None, None);
+        check("A.[Symbol.iterator]", &["A", "[Symbol.iterator]"], None, None);
     }
 
     #[test]

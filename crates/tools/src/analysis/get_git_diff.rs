@@ -97,7 +97,8 @@ impl Tool for GetGitDiff {
         name: "get_git_diff",
         title: "Git diff",
         effect: Effect::Read,
-        world: World::Open,
+        // Git shows the project's own history, and starts nothing of the repository's choosing.
+        world: World::Project,
         idempotent: true,
         primary: "path",
         deadline: DEADLINE,

@@ -138,7 +138,19 @@ pub(super) fn bases(
 /// The first line of a symbol's documentation that says something.
 pub(super) fn first_doc_line(opened: &Opened, symbol: &Symbol) -> Option<String> {
     let doc = super::docs::plain(opened.source.language().pack(), opened.text(), symbol.doc);
-    let line = doc.lines().map(str::trim).find(|line| !line.is_empty())?;
+    // Some languages document in tags; what they enclose is what is said.
+    let line = doc.lines().map(untagged).find(|line| !line.is_empty())?;
     let short: String = line.chars().take(DOC).collect();
     Some(if short.len() < line.len() { format!("{short}…") } else { short })
+}
+
+/// A line without a tag at its start and one at its end.
+fn untagged(line: &str) -> &str {
+    let line = line.trim();
+    let inner = match line.strip_prefix('<').and_then(|rest| rest.split_once('>')) {
+        Some((_, inner)) => inner,
+        None => line,
+    };
+    let end = if inner.ends_with('>') { inner.rfind("</").unwrap_or(inner.len()) } else { inner.len() };
+    inner[..end].trim()
 }

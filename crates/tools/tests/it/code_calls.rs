@@ -121,7 +121,7 @@ pub(crate) fn calls(tool: &str, folder: &str) -> Option<Vec<(&'static str, Value
             content("int f() { return 2; }"),
         ),
         "ts_cpp_get_signature" => once("ts_cpp_get_signature", symbol),
-        "derive_code_path" => once("derive_code_path", json!({"target": "f", "path": folder})),
+        "derive_code_path" => once("derive_code_path", json!({"target": "f", "path": path})),
         "get_repo_map" => once("get_repo_map", json!({"path": folder})),
         "get_file_summary" => once("get_file_summary", file),
         _ => None,

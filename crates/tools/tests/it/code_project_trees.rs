@@ -126,7 +126,7 @@ fn project() -> Shop {
         ("lib/tools.py", "def fix(x):\n    return twice(x)\n\ndef twice(x):\n    return fix(x)\n"),
         (
             "other.py",
-            "class X:\n    def go(self): pass\nclass Y:\n    def go(self): pass\ndef run(a):\n    a.go()\n",
+            "class X:\n    def go(self): pass\nclass Y:\n    def go(self): pass\ndef run(a):\n    a.go()\n    ValueError.go(a)\n",
         ),
         ("node_modules/m/main.py", "def main(): pass\n"),
     ])
@@ -162,6 +162,7 @@ async fn depth_ambiguity_and_targets() {
     assert!(text.contains("└─ twice (lib/tools.py:4) [max depth]"), "{text}");
     let text = shop.text("calls", json!({"target": "other.py::run"})).await;
     assert!(text.contains("└─ a.go [ambiguous: 2] other.py:2, other.py:4"), "{text}");
+    assert!(text.contains("└─ ValueError.go [external]"), "{text}");
     for target in ["Worker.start", "main.Worker.start", "main.py::Worker.start"] {
         let data = shop.data("calls", json!({"target": target})).await;
         assert_eq!(data["nodes"][0]["name"], "Worker.start", "{target}");

@@ -15,6 +15,7 @@ mod code_project_trees;
 mod code_project_usages;
 mod code_python;
 mod code_rename;
+mod code_samples;
 mod code_summary;
 mod edit_bytes;
 mod edit_disk;

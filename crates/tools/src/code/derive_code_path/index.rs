@@ -160,10 +160,14 @@ impl Index {
     pub(super) fn target(&self, target: &str) -> Result<Id, Fault> {
         let target = target.trim();
         let in_file = target.split_once("::").and_then(|(path, symbol)| {
-            let ends =
-                |indexed: &Indexed| indexed.path == path || indexed.path.ends_with(&format!("/{path}"));
-            let files: Vec<usize> = (0..self.files.len()).filter(|at| ends(&self.files[*at])).collect();
-            (!files.is_empty()).then_some((files, symbol))
+            let files = |fits: &dyn Fn(&str) -> bool| -> Vec<usize> {
+                (0..self.files.len()).filter(|at| fits(&self.files[*at].path)).collect()
+            };
+            let mut named = files(&|known| known == path);
+            if named.is_empty() {
+                named = files(&|known| known.strip_suffix(path).is_some_and(|above| above.ends_with('/')));
+            }
+            (!named.is_empty()).then_some((named, symbol))
         });
         let (files, symbol) = match &in_file {
             Some((files, symbol)) => (Some(files), *symbol),

@@ -135,6 +135,10 @@ impl<'r> Resolver<'r> {
             if !inside.is_empty() {
                 return Ok(Meaning::of(inside));
             }
+            // A name that reads like a type, and is none of these sources.
+            if last.starts_with(char::is_uppercase) && self.index.named(last).is_empty() {
+                return Ok(Meaning::External);
+            }
         }
         let members = self.index.named(&call.name).into_iter().filter(|id| !self.is_free(*id));
         Ok(Meaning::of(members.collect()))

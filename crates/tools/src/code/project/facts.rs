@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use tectum_syntax::{Detail, Kind, Language, Outline, Source, Span, Unparsed, names};
+use tectum_syntax::{Detail, Kind, Language, Outline, Pack, Source, Span, Unparsed, names};
 
 use super::{
     ledger::{Charge, Ledger},
@@ -115,7 +115,7 @@ impl Facts {
                 bases: Piece::new(from, bases.len()),
             });
         }
-        let words = count.then(|| count_words(text));
+        let words = count.then(|| count_words(language.pack(), text));
         let weight = pool.text.len()
             + bases.len() * size_of::<Piece>()
             + symbols.len() * size_of::<Fact>()
@@ -223,9 +223,9 @@ impl Pool {
     }
 }
 
-fn count_words(text: &str) -> Box<[(u64, u32)]> {
+fn count_words(pack: &Pack, text: &str) -> Box<[(u64, u32)]> {
     let mut counts: HashMap<u64, u32, BuildHasherDefault<Numbered>> = HashMap::default();
-    words::each(text, |word| *counts.entry(words::hash(word)).or_default() += 1);
+    words::each_in_code(pack, text, |word| *counts.entry(words::hash(word)).or_default() += 1);
     let mut counts: Vec<(u64, u32)> = counts.into_iter().collect();
     counts.sort_unstable();
     counts.into()

@@ -1,5 +1,8 @@
 //! The words of a text: runs of letters, digits and `_`, whatever the language.
 
+use memchr::memmem;
+use tectum_syntax::{Bodies, Pack};
+
 /// Bytes of a word that can be a name; longer runs are data.
 const LONGEST: usize = 256;
 
@@ -32,6 +35,55 @@ pub(crate) fn each<'t>(text: &'t str, mut show: impl FnMut(&'t str)) {
             }
         }
     }
+}
+
+/// Shows every word of the code: comments and strings are stepped over, as well as that can be
+/// told without a parser. Good enough to weigh names by, and nothing else.
+pub(crate) fn each_in_code<'t>(pack: &Pack, text: &'t str, mut show: impl FnMut(&'t str)) {
+    let bytes = text.as_bytes();
+    let braced = pack.style.bodies == Bodies::Braced;
+    let (comment, mut at, mut code) = (pack.style.comment.as_bytes(), 0, 0);
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let skipped = match rest[0] {
+            _ if rest.starts_with(comment) => memchr::memchr(b'\n', rest).unwrap_or(rest.len()),
+            b'/' if braced && rest.starts_with(b"/*") => {
+                memmem::find(rest, b"*/").map_or(rest.len(), |end| end + 2)
+            }
+            b'"' if rest.starts_with(b"\"\"\"") => closed(rest, b"\"\"\""),
+            b'\'' if rest.starts_with(b"'''") => closed(rest, b"'''"),
+            b'"' | b'`' => quoted(rest),
+            // In languages with braces an apostrophe may begin a lifetime, and a character in
+            // apostrophes is no name.
+            b'\'' if !braced => quoted(rest),
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        each(&text[code..at], &mut show);
+        at = (at + skipped.max(1)).min(bytes.len());
+        code = at;
+    }
+    each(&text[code..], &mut show);
+}
+
+/// The length of a literal between two marks of three.
+fn closed(rest: &[u8], mark: &[u8]) -> usize {
+    memmem::find(&rest[3..], mark).map_or(rest.len(), |end| end + 6)
+}
+
+/// The length of a literal in quotes; of the quote alone where it is not closed.
+fn quoted(rest: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(found) = rest.get(at..).and_then(|later| memchr::memchr2(rest[0], b'\\', later)) {
+        at += found;
+        if rest[at] != b'\\' {
+            return at + 1;
+        }
+        at += 2;
+    }
+    1
 }
 
 fn joins(byte: u8) -> bool {
@@ -75,6 +127,21 @@ mod tests {
         check("日本 = \"…\"", &["日本"]);
         check("", &[]);
         check(&"x".repeat(LONGEST + 1), &[]);
+    }
+
+    #[test]
+    #[cfg(all(feature = "lang-rust", feature = "lang-python"))]
+    fn words_of_code_are_in_no_string_and_no_comment() {
+        let packs = tectum_syntax::Packs::all();
+        let check = |id: &str, text: &str, expect: &[&str]| {
+            let mut words = Vec::new();
+            each_in_code(packs.named(id).expect("a pack").pack(), text, |word| words.push(word));
+            assert_eq!(words, expect);
+        };
+        check("rust", "a /* b */ // c\nd(\"e \\\" f\", 'g', &'h i)", &["a", "d", "g", "h", "i"]);
+        check("python", "a # b\n'''c\n'd''' 'e' \"f\" g", &["a", "g"]);
+        check("python", "'open\na", &["open", "a"]);
+        check("rust", "ü \"é\" /*", &["ü"]);
     }
 
     #[test]
