@@ -2,38 +2,60 @@
 
 use crate::{Bodies, Language, Span};
 
-/// Re-indents `content` so that its first line stands at `base` and each level below it is one
-/// `unit` deep; without a unit the content keeps its own. Lines inside strings are not touched,
-/// lines that go on with an open bracket keep their distance. Line ends become `\n`; blank
+/// Re-indents `content` so that its first line stands at `base`. Where the content steps in
+/// units other than the file's, each of its levels becomes one `unit`; otherwise it is only
+/// shifted, and every other blank stays as it was. Lines inside strings are not touched, lines
+/// that go on with an open bracket or comment keep their distance. Line ends become `\n`; blank
 /// lines around the content go.
 pub fn fit(language: &Language, content: &str, base: &str, unit: Option<&str>) -> String {
     let content = trimmed(&content.replace("\r\n", "\n").replace('\r', "\n"));
-    let strings = language.strings(&content);
-    let lines = read(&content, &strings, language.pack().style.bodies);
-    let levels = Levels::of(&lines);
+    let mut lines = read(language, &content);
+    mend_first(&mut lines);
+    let old_base = lines.first().map_or(String::new(), |line| line.indent.clone());
+    let steps = unit.filter(|unit| first_step(&lines).is_some_and(|step| step != *unit));
+    let mut levels: Vec<usize> = Vec::new();
+    let (mut start, mut start_now) = (old_base.clone(), base.to_owned());
     let mut fitted = String::with_capacity(content.len() + lines.len() * base.len());
-    let (mut start_width, mut start_indent) = (0, base.to_owned());
     for (number, line) in lines.iter().enumerate() {
         if number > 0 {
             fitted.push('\n');
         }
-        match line.place {
-            Place::InString => fitted.push_str(line.whole),
-            _ if line.words.is_empty() => {}
-            Place::Starts => {
-                start_width = line.width;
-                start_indent = levels.indent(line.width, base, unit);
-                fitted.push_str(&start_indent);
-                fitted.push_str(line.words);
-            }
-            Place::GoesOn => {
-                fitted.push_str(&start_indent);
-                fitted.push_str(&" ".repeat(line.width.saturating_sub(start_width)));
-                fitted.push_str(line.words);
-            }
+        if line.place == Place::InString {
+            fitted.push_str(line.whole);
+            continue;
         }
+        if line.words.is_empty() {
+            continue;
+        }
+        let indent = match (line.place, steps) {
+            (Place::Starts, Some(unit)) => {
+                let width = columns(&line.indent);
+                while levels.last().is_some_and(|last| *last > width) {
+                    levels.pop();
+                }
+                if levels.last().is_none_or(|last| *last < width) {
+                    levels.push(width);
+                }
+                format!("{base}{}", unit.repeat(levels.len() - 1))
+            }
+            (Place::Starts, None) => shifted(&line.indent, &old_base, base),
+            _ => shifted(&line.indent, &start, &start_now),
+        };
+        if line.place == Place::Starts {
+            (start, start_now) = (line.indent.clone(), indent.clone());
+        }
+        fitted.push_str(&indent);
+        fitted.push_str(line.words);
     }
     fitted
+}
+
+/// Which lines of a text go on with what the line before opened: a bracket, a string, a
+/// comment, a joined line.
+pub fn goes_on(language: &Language, text: &str) -> Vec<bool> {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let joins = |line: &Line<'_>| matches!(line.place, Place::GoesOn | Place::InString);
+    read(language, &text).iter().map(joins).collect()
 }
 
 /// Without blank lines before and after.
@@ -50,9 +72,9 @@ fn trimmed(content: &str) -> String {
 
 struct Line<'t> {
     whole: &'t str,
+    /// The blanks before the words.
+    indent: String,
     words: &'t str,
-    /// Columns before the words; a tab goes to the next multiple of eight.
-    width: usize,
     place: Place,
 }
 
@@ -60,95 +82,145 @@ struct Line<'t> {
 enum Place {
     /// A line of its own.
     Starts,
-    /// Goes on with what was open: a bracket, a joined line.
+    /// A comment on a line of its own: its indentation says nothing.
+    Remark,
+    /// Goes on with what was open: a bracket, a comment, a joined line.
     GoesOn,
     /// Begins inside a string.
     InString,
 }
 
-fn read<'t>(content: &'t str, strings: &[Span], bodies: Bodies) -> Vec<Line<'t>> {
+fn read<'t>(language: &Language, content: &'t str) -> Vec<Line<'t>> {
+    let strings = language.strings(content);
+    let style = &language.pack().style;
     let mut lines = Vec::new();
-    let (mut at, mut depth, mut joined) = (0, 0usize, false);
+    let mut open = Open::default();
+    let (mut at, mut next) = (0, 0);
     for whole in content.split('\n') {
         let (start, end) = (at, at + whole.len());
         at = end + 1;
-        let inside = |offset: usize| {
-            let index = strings.partition_point(|string| (string.start as usize) < offset);
-            strings[..index].last().is_some_and(|string| offset < string.end as usize)
-        };
         let words = whole.trim_start_matches([' ', '\t', '\x0c']);
-        let goes_on = bodies == Bodies::Indented && (depth > 0 || joined);
-        let place = match (inside(start), goes_on) {
-            (true, _) => Place::InString,
-            (false, true) => Place::GoesOn,
-            (false, false) => Place::Starts,
+        let place = match () {
+            () if inside(&strings, start) => Place::InString,
+            () if open.is() => Place::GoesOn,
+            () if words.starts_with(style.comment) => Place::Remark,
+            () => Place::Starts,
         };
-        lines.push(Line { whole, words, width: columns(&whole[..whole.len() - words.len()]), place });
-        // Brackets only count in languages whose bodies they do not mark.
-        for (offset, byte) in (start..end).zip(whole.bytes()) {
-            match byte {
-                _ if inside(offset) || strings.iter().any(|string| string.start as usize == offset) => {}
-                b'#' if bodies == Bodies::Indented => break,
-                b'(' | b'[' | b'{' => depth += 1,
-                b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-                _ => {}
+        let indent = whole[..whole.len() - words.len()].to_owned();
+        lines.push(Line { whole, indent, words, place });
+        open.joined = false;
+        let bytes = content.as_bytes();
+        let mut offset = start.max(next);
+        while offset < end {
+            if let Some(string) = at_string(&strings, offset) {
+                offset = string.end as usize;
+                continue;
             }
+            offset += open.read(&bytes[offset..end], style.comment.as_bytes(), style.bodies);
         }
-        joined = whole.ends_with('\\');
+        next = offset;
     }
     lines
 }
 
+/// What is open at the end of a line.
+#[derive(Default)]
+struct Open {
+    brackets: usize,
+    comment: bool,
+    joined: bool,
+}
+
+impl Open {
+    fn is(&self) -> bool {
+        self.brackets > 0 || self.comment || self.joined
+    }
+
+    /// Reads a little, and says how much.
+    fn read(&mut self, rest: &[u8], comment: &[u8], bodies: Bodies) -> usize {
+        if self.comment {
+            self.comment = !rest.starts_with(b"*/");
+            return if self.comment { 1 } else { 2 };
+        }
+        if rest.starts_with(comment) {
+            return rest.len();
+        }
+        let indented = bodies == Bodies::Indented;
+        match rest[0] {
+            b'/' if !indented && rest.starts_with(b"/*") => {
+                self.comment = true;
+                return 2;
+            }
+            b'(' | b'[' => self.brackets += 1,
+            b')' | b']' => self.brackets = self.brackets.saturating_sub(1),
+            // Braces mark bodies in the other languages.
+            b'{' if indented => self.brackets += 1,
+            b'}' if indented => self.brackets = self.brackets.saturating_sub(1),
+            b'\\' if rest.len() == 1 => self.joined = true,
+            _ => {}
+        }
+        1
+    }
+}
+
+fn at_string(strings: &[Span], offset: usize) -> Option<Span> {
+    let index = strings.partition_point(|string| string.start as usize <= offset);
+    strings[..index].last().copied().filter(|string| offset < string.end as usize)
+}
+
+/// Whether an offset lies inside a string, not at its start.
+fn inside(strings: &[Span], offset: usize) -> bool {
+    at_string(strings, offset).is_some_and(|string| (string.start as usize) < offset)
+}
+
+/// A first line that lost its indentation in quoting gets it back: that of its closing brace,
+/// or of the line after it where that cannot be its body.
+fn mend_first(lines: &mut [Line<'_>]) {
+    let starts: Vec<usize> = (0..lines.len())
+        .filter(|at| lines[*at].place == Place::Starts && !lines[*at].words.is_empty())
+        .collect();
+    let [first, second, ..] = starts[..] else { return };
+    let width = |at: usize| columns(&lines[at].indent);
+    if width(first) >= width(second) {
+        return;
+    }
+    let last = starts[starts.len() - 1];
+    let closes = lines[last].words.starts_with(['}', ')', ']']) || lines[last].words.trim_end() == "end";
+    let opens = lines[first].words.trim_end().ends_with([':', '{', '(', '[', ',', '\\'])
+        || lines[first].words.contains(": ")
+        || closes;
+    if closes && width(last) > width(first) && width(last) < width(second) {
+        lines[first].indent = lines[last].indent.clone();
+    } else if !opens {
+        lines[first].indent = lines[second].indent.clone();
+    }
+}
+
+/// The blanks by which a content first goes deeper.
+fn first_step<'l>(lines: &'l [Line<'_>]) -> Option<&'l str> {
+    let starts: Vec<&Line<'_>> =
+        lines.iter().filter(|line| line.place == Place::Starts && !line.words.is_empty()).collect();
+    starts.windows(2).find_map(|pair| {
+        let step = pair[1].indent.strip_prefix(pair[0].indent.as_str())?;
+        (!step.is_empty()).then_some(step)
+    })
+}
+
+/// The blanks of a line whose neighbour went from one indentation to another.
+fn shifted(indent: &str, from: &str, to: &str) -> String {
+    if let Some(rest) = indent.strip_prefix(from) {
+        return format!("{to}{rest}");
+    }
+    let (width, from, wide) = (columns(indent), columns(from), columns(to));
+    if from == wide {
+        return indent.to_owned();
+    }
+    " ".repeat((width + wide).saturating_sub(from))
+}
+
+/// Columns of some blanks; a tab goes to the next multiple of eight.
 fn columns(blanks: &str) -> usize {
     blanks.bytes().fold(0, |width, byte| if byte == b'\t' { (width / 8 + 1) * 8 } else { width + 1 })
-}
-
-/// The depths that occur in a content, shallow to deep.
-struct Levels {
-    /// Widths of the lines on the way down to each line, by width.
-    widths: Vec<usize>,
-    /// One step of the content itself.
-    step: usize,
-    tabs: bool,
-}
-
-impl Levels {
-    fn of(lines: &[Line<'_>]) -> Self {
-        let starts = || lines.iter().filter(|line| line.place == Place::Starts && !line.words.is_empty());
-        let mut widths: Vec<usize> = starts().map(|line| line.width).collect();
-        // A first line that lost its indentation in quoting counts as the shallowest other one,
-        // if that cannot be its body.
-        let first = widths.first().copied().unwrap_or(0);
-        let second = widths.get(1).copied().unwrap_or(0);
-        let opens = starts().next().is_some_and(|line| {
-            let words = line.words.trim_end();
-            words.ends_with([':', '{', '(', '[', ',', '\\']) || words.ends_with("do") || words.contains(':')
-        });
-        if first < second && !opens {
-            widths.remove(0);
-        }
-        widths.sort_unstable();
-        widths.dedup();
-        let step = widths.windows(2).map(|pair| pair[1] - pair[0]).min().unwrap_or(0);
-        let tabs = starts().any(|line| line.whole.starts_with('\t'));
-        Self { widths, step, tabs }
-    }
-
-    /// The indentation for a line of this width.
-    fn indent(&self, width: usize, base: &str, unit: Option<&str>) -> String {
-        let shallowest = self.widths.first().copied().unwrap_or(0);
-        let over = width.saturating_sub(shallowest);
-        if over == 0 {
-            return base.to_owned();
-        }
-        match unit {
-            Some(unit) if self.step > 0 => {
-                format!("{base}{}{}", unit.repeat(over / self.step), " ".repeat(over % self.step))
-            }
-            _ if self.tabs => format!("{base}{}", "\t".repeat(over / 8)),
-            _ => format!("{base}{}", " ".repeat(over)),
-        }
-    }
 }
 
 #[cfg(all(test, feature = "lang-python", feature = "lang-rust"))]
@@ -195,5 +267,32 @@ mod tests {
         let content = "def f():\n    x = g(1,\n          2)\n    return '''\n  a\n'''";
         let expect = "  def f():\n    x = g(1,\n          2)\n    return '''\n  a\n'''";
         check("python", content, "  ", Some("  "), expect);
+    }
+
+    #[test]
+    fn a_content_in_the_files_own_unit_is_only_shifted() {
+        // The same text at the same depth stays as it is, whatever its blanks.
+        for text in [
+            "\tdef f(self):\n\t\tx = g(1,\n\t\t\t2)\n\t\treturn x",
+            "    def f(self, a,\n  b):\n        if a:\n          return 1\n     # odd\n        return 2",
+        ] {
+            let base = &text[..text.len() - text.trim_start().len()];
+            check("python", text, base, Some(if base == "\t" { "\t" } else { "    " }), text);
+        }
+        let javadoc = "/**\n * Doc.\n */\nint f(int a,\n      int b) {\n    return a;\n}";
+        let expect = "  /**\n   * Doc.\n   */\n  int f(int a,\n        int b) {\n      return a;\n  }";
+        check("rust", javadoc, "  ", Some("    "), expect);
+    }
+
+    #[test]
+    fn another_unit_becomes_the_files_own_once_for_each_level() {
+        let content = "def f(self):\n  if 1:\n   # odd\n    return 2\n  return 3";
+        let expect =
+            "    def f(self):\n        if 1:\n         # odd\n            return 2\n        return 3";
+        check("python", content, "    ", Some("    "), expect);
+        let content = "fn f() {\n  /* a\n   * b */\n  g(1,\n    2)\n}";
+        let expect = "\tfn f() {\n\t\t/* a\n\t\t * b */\n\t\tg(1,\n\t\t  2)\n\t}";
+        check("rust", content, "\t", Some("\t"), expect);
+        check("rust", "fn f() {\n        1\n    }", "    ", Some("    "), "    fn f() {\n        1\n    }");
     }
 }

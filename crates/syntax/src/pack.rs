@@ -47,6 +47,13 @@ pub struct Style {
     pub overloads: bool,
     /// Where else a name at the top of a file can be used as it is.
     pub reach: Reach,
+    /// Modules whose import changes how the whole file is read.
+    pub pragmas: &'static [&'static str],
+    /// Whether the members of a type are known by their plain names inside it.
+    pub implicit_receiver: bool,
+    /// The word that begins the clause a file must start with, before any import; empty where
+    /// there is none.
+    pub package: &'static str,
 }
 
 /// Where a name at the top of one file can be used without saying where it comes from.

@@ -30,6 +30,9 @@ const BRACES: Style = Style {
     receivers: &["this"],
     overloads: false,
     reach: Reach::Imported,
+    pragmas: &[],
+    implicit_receiver: false,
+    package: "",
 };
 
 #[cfg(feature = "lang-python")]
@@ -48,6 +51,9 @@ static PYTHON: Pack = Pack {
         receivers: &["self", "cls"],
         overloads: false,
         reach: Reach::Imported,
+        pragmas: &["__future__"],
+        implicit_receiver: false,
+        package: "",
     },
     grammar: || tree_sitter_python::LANGUAGE.into(),
     queries: queries!("python"),
@@ -96,7 +102,13 @@ static CPP: Pack = Pack {
     extensions: &["cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "inl", "ipp", "tcc", "cu", "cuh"],
     filenames: &[],
     interpreters: &[],
-    style: Style { separator: "::", overloads: true, reach: Reach::Everywhere, ..BRACES },
+    style: Style {
+        separator: "::",
+        overloads: true,
+        reach: Reach::Everywhere,
+        implicit_receiver: true,
+        ..BRACES
+    },
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
     queries: queries!("cpp"),
     front: Front {
@@ -177,10 +189,10 @@ static GO: Pack = Pack {
     extensions: &["go"],
     filenames: &[],
     interpreters: &[],
-    style: Style { receivers: &[], reach: Reach::Folder, ..BRACES },
+    style: Style { receivers: &[], reach: Reach::Folder, package: "package", ..BRACES },
     grammar: || tree_sitter_go::LANGUAGE.into(),
     queries: queries!("go"),
-    front: Front::NONE,
+    front: Front { import_statement: Some(go_import), ..Front::NONE },
 };
 
 #[cfg(feature = "lang-java")]
@@ -190,7 +202,14 @@ static JAVA: Pack = Pack {
     extensions: &["java"],
     filenames: &[],
     interpreters: &[],
-    style: Style { receivers: &["this", "super"], overloads: true, reach: Reach::Folder, ..BRACES },
+    style: Style {
+        receivers: &["this", "super"],
+        overloads: true,
+        reach: Reach::Folder,
+        implicit_receiver: true,
+        package: "package",
+        ..BRACES
+    },
     grammar: || tree_sitter_java::LANGUAGE.into(),
     queries: queries!("java"),
     front: Front::NONE,
@@ -203,7 +222,13 @@ static CSHARP: Pack = Pack {
     extensions: &["cs", "csx"],
     filenames: &[],
     interpreters: &["dotnet-script"],
-    style: Style { receivers: &["this", "base"], overloads: true, reach: Reach::Everywhere, ..BRACES },
+    style: Style {
+        receivers: &["this", "base"],
+        overloads: true,
+        reach: Reach::Everywhere,
+        implicit_receiver: true,
+        ..BRACES
+    },
     grammar: || tree_sitter_c_sharp::LANGUAGE.into(),
     queries: queries!("csharp"),
     front: Front::NONE,
@@ -225,6 +250,9 @@ static RUBY: Pack = Pack {
         receivers: &["self"],
         overloads: false,
         reach: Reach::Everywhere,
+        pragmas: &[],
+        implicit_receiver: true,
+        package: "",
     },
     grammar: || tree_sitter_ruby::LANGUAGE.into(),
     queries: queries!("ruby"),
@@ -243,6 +271,17 @@ static BASH: Pack = Pack {
     queries: queries!("bash"),
     front: Front::NONE,
 };
+
+/// A Go import as a statement of its own: in the source it may stand in a group.
+#[cfg(feature = "lang-go")]
+fn go_import(import: &crate::Import) -> Option<String> {
+    let crate::Import { module, local, .. } = import;
+    let last = module.rsplit('/').next().unwrap_or(module);
+    match local {
+        Some(local) if local != last => Some(format!("import {local} \"{module}\"")),
+        _ => Some(format!("import \"{module}\"")),
+    }
+}
 
 /// The languages of a process.
 #[derive(Clone, Debug)]

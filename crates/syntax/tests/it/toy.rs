@@ -23,6 +23,9 @@ static LUA: Pack = Pack {
         receivers: &["self"],
         overloads: false,
         reach: Reach::Imported,
+        pragmas: &[],
+        implicit_receiver: false,
+        package: "",
     },
     grammar: || tree_sitter_lua::LANGUAGE.into(),
     queries: Queries {

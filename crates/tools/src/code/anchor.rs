@@ -58,7 +58,7 @@ pub(super) fn find(
                 .hint("use before, after, inside_start or inside_end, or leave anchor_symbol out"))
         }
         AnchorType::Top => top(ctx, opened, outline),
-        AnchorType::Bottom => Ok(bottom(opened)),
+        AnchorType::Bottom => Ok(bottom(opened, outline)),
     }
 }
 
@@ -72,7 +72,6 @@ fn beside(opened: &Opened, outline: &Outline, index: u32, side: Side) -> Spot {
     let symbol = &outline.symbols[index as usize];
     let whole = opened.with_doc(symbol);
     let blank = usual_blank(opened, symbol);
-    let parent = symbol.parent.map(|at| &outline.symbols[at as usize]);
     let (offset, before, after) = match side {
         Side::Before => (opened.line_start(whole.start as usize), 0, blank),
         Side::After => (opened.line_end(whole.end as usize - 1), blank, 0),
@@ -80,7 +79,7 @@ fn beside(opened: &Opened, outline: &Outline, index: u32, side: Side) -> Spot {
     Spot {
         offset,
         base: opened.indent_at(whole.start as usize).to_owned(),
-        unit: opened.unit(Some(symbol)).or_else(|| opened.unit(parent)),
+        unit: opened.unit(outline, Some(index)),
         before,
         after,
         parent: symbol.parent,
@@ -110,7 +109,7 @@ fn usual_blank(opened: &Opened, symbol: &Symbol) -> usize {
         .max(usize::from(symbol.kind.is_callable()))
 }
 
-fn blank_at_top(opened: &Opened) -> usize {
+pub(super) fn blank_at_top(opened: &Opened) -> usize {
     if opened.source.language().pack().style.bodies == Bodies::Indented { 2 } else { 1 }
 }
 
@@ -118,7 +117,7 @@ fn inside(opened: &Opened, outline: &Outline, index: u32, at_start: bool) -> Res
     let symbol = &outline.symbols[index as usize];
     let text = opened.text();
     let outer = opened.indent_at(symbol.head.start as usize);
-    let unit = opened.unit(Some(symbol));
+    let unit = opened.unit(outline, Some(index));
     let step = unit.clone().unwrap_or_else(|| "    ".to_owned());
     let base = format!("{outer}{step}");
     let has_others = outline.children(Some(index)).next().is_some();
@@ -175,7 +174,7 @@ fn top(ctx: &Ctx, opened: &Opened, outline: &Outline) -> Result<Spot, Fault> {
         0 => (offset, before),
         lines => (existing, before.saturating_sub(lines)),
     };
-    Ok(Spot { offset, base: String::new(), unit: opened.unit(None), before, after, parent: None })
+    Ok(Spot { offset, base: String::new(), unit: opened.unit(outline, None), before, after, parent: None })
 }
 
 /// The end of the line after which the first definition may stand.
@@ -186,12 +185,16 @@ pub(super) fn after_imports(ctx: &Ctx, opened: &Opened, outline: &Outline) -> Re
     let functions =
         outline.symbols.iter().filter(|symbol| symbol.kind.is_callable() || symbol.kind.is_type());
     let first = functions.map(|symbol| opened.with_doc(symbol).start).min().unwrap_or(u32::MAX);
+    let indented = language.pack().style.bodies == Bodies::Indented;
     let leading = imports.iter().filter(|import| {
         let at_margin = opened.line_start(import.span.start as usize) == import.span.start as usize;
-        import.span.end <= first && at_margin
+        import.span.end <= first && (at_margin || !indented)
     });
     if let Some(end) = leading.map(|import| import.span.end).max() {
-        return Ok(opened.line_end(end as usize - 1));
+        return Ok(opened.line_end(after_group(opened.text(), end as usize) - 1));
+    }
+    if let Some(end) = package_end(opened) {
+        return Ok(end);
     }
     let doc = language.pack().front.module_doc.map(|doc| doc(opened.text())).unwrap_or_default();
     if !doc.is_empty() {
@@ -200,6 +203,27 @@ pub(super) fn after_imports(ctx: &Ctx, opened: &Opened, outline: &Outline) -> Re
     // Before the first definition; a file without any begins with what explains it.
     let before = if first == u32::MAX { comment_end(opened) } else { opened.line_start(first as usize) };
     Ok(before)
+}
+
+/// The end of the group of imports that one stands in.
+fn after_group(text: &str, end: usize) -> usize {
+    let rest = text[end..].trim_start_matches(|c: char| c.is_whitespace() || c == ';' || c == ',');
+    if rest.starts_with([')', '}']) { text.len() - rest.len() + 1 } else { end }
+}
+
+/// The end of the line with the clause that the file must begin with.
+pub(super) fn package_end(opened: &Opened) -> Option<usize> {
+    let word = opened.source.language().pack().style.package;
+    let lines = crate::text::split(opened.text());
+    let mut end = 0;
+    for line in lines {
+        end += line.len();
+        let begins = line.strip_prefix(word).is_some_and(|rest| rest.starts_with([' ', '\t']));
+        if !word.is_empty() && begins {
+            return Some(end);
+        }
+    }
+    None
 }
 
 /// Where the comment lines at the start of a file end.
@@ -215,12 +239,12 @@ fn comment_end(opened: &Opened) -> usize {
     end
 }
 
-fn bottom(opened: &Opened) -> Spot {
+fn bottom(opened: &Opened, outline: &Outline) -> Spot {
     let text = opened.text();
     let end = text.trim_end().len();
     let offset = if end == 0 { 0 } else { opened.line_end(end - 1) };
     let before = if offset == 0 { 0 } else { blank_at_top(opened) };
-    Spot { offset, base: String::new(), unit: opened.unit(None), before, after: 0, parent: None }
+    Spot { offset, base: String::new(), unit: opened.unit(outline, None), before, after: 0, parent: None }
 }
 
 impl Spot {
@@ -240,6 +264,10 @@ impl Spot {
         let last = rest.is_empty() && !starts_line;
         if !last {
             inserted.push('\n');
+        }
+        // What stood on the same line, a closing brace, gets a line as deep as its own.
+        if !starts_line && !rest.is_empty() && !rest.starts_with(['\n', '\r']) {
+            inserted.push_str(opened.indent_at(self.offset));
         }
         inserted.push_str(&"\n".repeat(if rest.trim().is_empty() { 0 } else { self.after }));
         (self.offset..self.offset, inserted)

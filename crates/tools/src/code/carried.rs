@@ -2,9 +2,14 @@
 //! new name, the imports it needs, the places that still use it.
 
 use tectum_core::{Ctx, Fault};
-use tectum_syntax::{Import, Outline, Span};
+use tectum_syntax::{Import, Outline, Reach, Span};
 
-use super::{Opened, anchor::after_imports, change::Edits, lookup::unparsed};
+use super::{
+    Opened,
+    anchor::{after_imports, package_end},
+    change::Edits,
+    lookup::unparsed,
+};
 use crate::text::TextFile;
 
 /// Lines a note names.
@@ -43,9 +48,15 @@ impl Carried {
         // Its own name, and what it says about itself inside.
         let shift = span.end as usize - source.len();
         let mut text = source.to_owned();
+        let shadows = opened.source.language().shadows(opened.text(), &old, &|| ctx.cancel.is_cancelled());
+        let shadows = shadows.map_err(|why| unparsed(&opened.name, why))?;
+        // What is bound anew inside means something else.
+        let hidden =
+            |place: Span| shadows.iter().any(|shadow| shadow.holds(place) && !shadow.holds(symbol.name));
         let mut places: Vec<Span> = mentions(ctx, opened, opened.text(), &old)?
             .into_iter()
             .filter(|mention| mention.role.is_code() && !mention.member && span.holds(mention.span))
+            .filter(|mention| !hidden(mention.span))
             .map(|mention| mention.span)
             .collect();
         if !places.contains(&symbol.name) {
@@ -110,7 +121,22 @@ pub(super) fn needs(
         let same = |other: &Import| {
             (&other.module, &other.name, &other.local) == (&import.module, &import.name, &import.local)
         };
-        if known.iter().any(same) || !uses(local)? {
+        let itself = *local == moved.old || *local == moved.name;
+        if itself || known.iter().any(same) {
+            continue;
+        }
+        if source.source.language().pack().style.pragmas.contains(&import.module.as_str()) {
+            // It must come first; in a file that has code already that is not for us to do.
+            match statement(source, target, &import) {
+                Some(line) if target.text().trim().is_empty() => statements.insert(0, line),
+                _ => needs.notes.push(format!(
+                    "Not fixed: {} imports {local} from {}, which changes how code is read; {} does not",
+                    source.name, import.module, target.name
+                )),
+            }
+            continue;
+        }
+        if !uses(local)? {
             continue;
         }
         let taken = known.iter().any(|other| other.local.as_ref() == Some(local))
@@ -132,7 +158,7 @@ pub(super) fn needs(
     let mut told: Vec<&str> = Vec::new();
     for (at, symbol) in outline.children(None) {
         let name = symbol.name.of(source.text());
-        let itself = at == index || symbol.whole.holds(own.whole);
+        let itself = at == index || symbol.whole.holds(own.whole) || neighbours(source, &target.name);
         if itself || name.is_empty() || told.contains(&name) || name == moved.old || !uses(name)? {
             continue;
         }
@@ -146,6 +172,12 @@ pub(super) fn needs(
             ));
         }
     }
+    if let Some(package) = package(source, target) {
+        let clause = format!("{package}\n\n");
+        needs.notes.push(format!("Begun {} with: {package}", target.name));
+        let rest = statements.drain(..).map(|line| format!("{line}\n")).collect::<String>();
+        needs.edits.push((0..0, format!("{clause}{rest}")));
+    }
     if !statements.is_empty() {
         let offset = after_imports(ctx, target, there)?;
         let starts_line =
@@ -154,6 +186,26 @@ pub(super) fn needs(
         needs.edits.push((offset..offset, format!("{lead}{}\n", statements.join("\n"))));
     }
     Ok(needs)
+}
+
+/// The clause a new file of the same folder must begin with.
+fn package<'s>(source: &'s Opened, target: &Opened) -> Option<&'s str> {
+    if !target.text().trim().is_empty() || folder(source) != folder(target) {
+        return None;
+    }
+    let end = package_end(source)?;
+    let start = source.line_start(end - 1);
+    Some(source.text()[start..end].trim_end())
+}
+
+fn folder(opened: &Opened) -> &str {
+    opened.name.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Whether the two files know each other's names without imports.
+fn neighbours(source: &Opened, target: &str) -> bool {
+    let near = folder(source) == target.rsplit_once('/').map_or("", |(folder, _)| folder);
+    source.source.language().pack().style.reach == Reach::Folder && near
 }
 
 /// The import as one statement for the target; none if it cannot be said there.
@@ -181,6 +233,9 @@ pub(super) fn left_behind(
     moved: &Carried,
     target: &str,
 ) -> Result<Option<String>, Fault> {
+    if neighbours(source, target) && moved.old == moved.name {
+        return Ok(None);
+    }
     let found = mentions(ctx, source, after.text(), &moved.old)?;
     let mut lines: Vec<usize> = found
         .iter()

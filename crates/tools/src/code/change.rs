@@ -96,7 +96,8 @@ pub(super) fn verify(
     if fresh.len() > NAMED {
         let _ = write!(message, "\n  … and {} more", fresh.len() - NAMED);
     }
-    Err(Fault::conflict(message).hint("correct the new source; line numbers are those after the edit"))
+    Err(Fault::conflict(message)
+        .hint("line numbers are those after the edit; correct what was to be written, or use edit_file"))
 }
 
 /// Where the edits are in the new text.
@@ -122,25 +123,35 @@ impl Opened {
     pub(super) fn indent_at(&self, offset: usize) -> &str {
         let line = self.file.lines().range(self.file.lines().at(offset)).unwrap_or(0..0);
         let written = &self.text()[line];
-        &written[..written.len() - written.trim_start_matches([' ', '\t', '\x0c']).len()]
+        let blanks = &written[..written.len() - written.trim_start_matches([' ', '\t', '\x0c']).len()];
+        // A form feed begins a page and indents nothing.
+        &blanks[blanks.rfind('\x0c').map_or(0, |at| at + 1)..]
     }
 
-    /// One level of indentation near a symbol: as its own body has it, else as the file does.
-    pub(super) fn unit(&self, near: Option<&Symbol>) -> Option<String> {
-        let own = near.and_then(|symbol| {
-            let inner = self.text().get(symbol.body.range())?;
-            let first = inner.find(|c: char| !c.is_whitespace() && c != '{')?;
-            let at = symbol.body.start as usize + first;
-            let outer = self.indent_at(symbol.head.start as usize);
-            let starts_line = self.file.lines().at(at) > self.file.lines().at(symbol.head.start as usize);
-            let step = self.indent_at(at).strip_prefix(outer)?;
-            (starts_line && !step.is_empty()).then(|| step.to_owned())
-        });
-        own.or_else(|| match self.file.facts().indent {
+    /// One level of indentation near a symbol: as its own body has it, else as the bodies around
+    /// it do, else as any body of the file, else as the file's lines look.
+    pub(super) fn unit(&self, outline: &Outline, near: Option<u32>) -> Option<String> {
+        /// Bodies looked at: the first that tells is as good as any.
+        const BODIES: usize = 200;
+        let around = std::iter::successors(near, |at| outline.symbols[*at as usize].parent);
+        let around = around.map(|at| &outline.symbols[at as usize]);
+        let all = around.chain(outline.symbols.iter().take(BODIES));
+        all.filter_map(|symbol| self.own_unit(symbol)).next().or_else(|| match self.file.facts().indent {
             Indent::Tabs => Some("\t".to_owned()),
             Indent::Spaces(width) => Some(" ".repeat(width)),
             Indent::Unknown | Indent::Mixed => None,
         })
+    }
+
+    /// How much deeper than a symbol its body begins.
+    fn own_unit(&self, symbol: &Symbol) -> Option<String> {
+        let inner = self.text().get(symbol.body.range())?;
+        let first = inner.find(|c: char| !c.is_whitespace() && c != '{')?;
+        let at = symbol.body.start as usize + first;
+        let outer = self.indent_at(symbol.head.start as usize);
+        let starts_line = self.file.lines().at(at) > self.file.lines().at(symbol.head.start as usize);
+        let step = self.indent_at(at).strip_prefix(outer)?;
+        (starts_line && !step.is_empty()).then(|| step.to_owned())
     }
 
     /// Where the line of an offset begins.
@@ -153,9 +164,21 @@ impl Opened {
         self.file.lines().range(self.file.lines().at(offset)).map_or(self.text().len(), |line| line.end)
     }
 
-    /// A symbol with its documentation, where that stands before it.
+    /// A symbol with the comment behind it on its last line.
+    pub(super) fn extent(&self, symbol: &Symbol) -> Span {
+        let end = symbol.whole.end as usize;
+        let rest = crate::text::body(&self.text()[end..self.line_end(end.saturating_sub(1)).max(end)]);
+        let tail = rest.trim();
+        let line = tail.starts_with(self.source.language().pack().style.comment);
+        let block = tail.starts_with("/*") && tail.find("*/") == tail.len().checked_sub(2);
+        let more = if line || block { rest.trim_end().len() } else { 0 };
+        Span { start: symbol.whole.start, end: (end + more) as u32 }
+    }
+
+    /// The same with its documentation, where that stands before it.
     pub(super) fn with_doc(&self, symbol: &Symbol) -> Span {
         let before = !symbol.doc.is_empty() && symbol.doc.end <= symbol.whole.start;
-        Span { start: if before { symbol.doc.start } else { symbol.whole.start }, end: symbol.whole.end }
+        let Span { start, end } = self.extent(symbol);
+        Span { start: if before { symbol.doc.start } else { start }, end }
     }
 }

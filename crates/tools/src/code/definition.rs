@@ -62,7 +62,7 @@ pub(super) fn run(
         let symbol = &outline.symbols[index as usize];
         let lines = opened.lines(symbol.whole);
         let source = match part {
-            Part::Whole => opened.quoted(symbol.whole),
+            Part::Whole => opened.quoted(opened.extent(symbol)),
             Part::Head => symbol.head.of(opened.text()),
         };
         let shown = &source[..source.floor_char_boundary(room.min(source.len()))];

@@ -99,7 +99,17 @@ pub(crate) fn find(
     let asked = Asked::parse(name);
     match names::find(pack, text, outline, &asked, fits) {
         Meaning::Some(found) => Ok(found),
-        Meaning::Nothing(near) => Err(nothing(file, name, &asked, &near)),
+        Meaning::Nothing(_) if asked.parts.is_empty() => {
+            Err(Fault::invalid("name is empty").hint("code_outline shows what the file defines"))
+        }
+        Meaning::Nothing(near) => match names::find(pack, text, outline, &asked, |_| true) {
+            Meaning::Some(other) if asked.ordinal.is_none() => {
+                let kind = outline.symbols[other[0] as usize].kind.label();
+                Err(Fault::not_found(format!("{name} in {file} is a {kind}, which this tool is not about"))
+                    .hint("code_definition takes a symbol of any kind"))
+            }
+            _ => Err(nothing(file, name, &asked, &near)),
+        },
     }
 }
 

@@ -12,14 +12,14 @@ use super::{
     args::Move,
     carried::{self, Carried},
     change::{Edits, verify},
-    remove::without,
+    remove::{refuse_shared, without},
 };
 use crate::{
     edit::{
         diff,
         pen::{Intent, closing, missing},
     },
-    text::{TextFile, revision},
+    text::{Newline, TextFile, revision},
 };
 
 /// What a move did.
@@ -72,6 +72,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Move, only: Only) -> Result<Rep
     }
     let outline = source.outline(ctx, Detail::Full)?;
     let index = source.one(&outline, &args.name, movable)?;
+    refuse_shared(&source, &outline, index)?;
     let moved = Carried::of(ctx, &source, &outline, index, args.dest_name.as_deref())?;
     let there = target.outline(ctx, Detail::Full)?;
     let spot = anchor::find(ctx, &target, &there, args.anchor_type, args.anchor_symbol.as_deref())?;
@@ -79,7 +80,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Move, only: Only) -> Result<Rep
     let needs = carried::needs(ctx, &source, &outline, index, &target, &there, &moved)?;
     let mut insertions: Edits = needs.edits;
     insertions.push(spot.filled(&target, &moved.text));
-    let insertions = joined(insertions);
+    let insertions = ending_as(&source, &target, joined(insertions, anchor::blank_at_top(&target)));
     let (removal, filled) = without(ctx, &source, source.with_doc(&outline.symbols[index as usize]))?;
 
     let (source_after, target_after) = (source.file.edited(&removal)?, target.file.edited(&insertions)?);
@@ -114,6 +115,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Move, only: Only) -> Result<Rep
 fn within(code: &Code, ctx: &Ctx, args: &Move, only: Only) -> Result<Reply<Output>, Fault> {
     let reply = super::change::change(code, ctx, only, args.dry_run, |opened, outline| {
         let index = opened.one(outline, &args.name, movable)?;
+        refuse_shared(opened, outline, index)?;
         let symbol = &outline.symbols[index as usize];
         let moved = Carried::of(ctx, opened, outline, index, args.dest_name.as_deref())?;
         let spot = anchor::find(ctx, opened, outline, args.anchor_type, args.anchor_symbol.as_deref())?;
@@ -154,13 +156,27 @@ fn decoded(name: &str, bytes: &[u8]) -> Result<TextFile, Fault> {
     TextFile::decode(bytes.to_vec()).map_err(|not_text| not_text.fault(name))
 }
 
-/// Edits in order; those at one place become one.
-fn joined(mut edits: Edits) -> Edits {
+/// A new file has its line ends from where its code comes from.
+fn ending_as(source: &Opened, target: &Opened, edits: Edits) -> Edits {
+    match (target.file.facts().newline, source.file.facts().newline.mostly()) {
+        (Newline::None, Some(eol)) => {
+            edits.into_iter().map(|(range, text)| (range, eol.ending(&text))).collect()
+        }
+        _ => edits,
+    }
+}
+
+/// Edits in order; those at one place become one, with blank lines between.
+fn joined(mut edits: Edits, blank: usize) -> Edits {
     edits.sort_by_key(|(range, _)| range.start);
     let mut joined: Edits = Vec::new();
     for (range, inserted) in edits {
         match joined.last_mut() {
-            Some((last, text)) if *last == range => text.push_str(&inserted),
+            Some((last, text)) if *last == range => {
+                let there = inserted.len() - inserted.trim_start_matches('\n').len();
+                text.push_str(&"\n".repeat(blank.saturating_sub(there)));
+                text.push_str(&inserted);
+            }
             _ => joined.push((range, inserted)),
         }
     }

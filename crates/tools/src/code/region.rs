@@ -1,6 +1,7 @@
 //! `py_region_wrap`: a stretch of lines between two comments that name it.
 
 use tectum_core::{Ctx, Fault, Reply};
+use tectum_syntax::indent;
 
 use super::{
     Code, Only,
@@ -25,11 +26,11 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Region, only: Only) -> Result<R
         }
         let start = opened.file.lines().range(first).map_or(0, |line| line.start);
         let end = opened.file.lines().range(last).map_or(opened.text().len(), |line| line.end);
-        let strings = opened.source.language().strings(opened.text());
-        let inside =
-            |at: usize| strings.iter().any(|string| (string.start as usize) < at && at < string.end as usize);
-        if inside(start) || inside(end) {
-            return Err(Fault::invalid(format!("lines {first}-{last} begin or end inside a string"))
+        // The line after the last begins a statement too, or a statement is cut in two.
+        let goes_on = indent::goes_on(opened.source.language(), opened.text());
+        let cut = |line: usize| goes_on.get(line).copied().unwrap_or(false);
+        if cut(first - 1) || cut(last) {
+            return Err(Fault::invalid(format!("lines {first}-{last} begin or end inside a statement"))
                 .hint("choose lines so that whole statements are wrapped"));
         }
         let comment = opened.source.language().pack().style.comment;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use tectum_core::{Ctx, Fault, Reply};
-use tectum_syntax::{Bodies, Span, delta, names};
+use tectum_syntax::{Bodies, Outline, Span, delta, names};
 
 use super::{
     Code, Only, Opened,
@@ -17,6 +17,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Removal, only: Only) -> Result<
     change(code, ctx, only, args.dry_run, |opened, outline| {
         let index = opened.one(outline, &args.name, |_| true)?;
         let symbol = &outline.symbols[index as usize];
+        refuse_shared(opened, outline, index)?;
         let name = names::full_name(opened.source.language().pack(), opened.text(), outline, index);
         let (edits, filled) = without(ctx, opened, opened.with_doc(symbol))?;
         let mut notes =
@@ -28,12 +29,37 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Removal, only: Only) -> Result<
     })
 }
 
+/// Refuses to take away a statement that defines other names too.
+pub(super) fn refuse_shared(opened: &Opened, outline: &Outline, index: u32) -> Result<(), Fault> {
+    let symbol = &outline.symbols[index as usize];
+    let others: Vec<&str> = outline
+        .symbols
+        .iter()
+        .filter(|other| other.whole == symbol.whole && other.name != symbol.name)
+        .map(|other| other.name.of(opened.text()))
+        .filter(|name| !name.is_empty())
+        .collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    Err(Fault::conflict(format!(
+        "the statement that defines {} also defines {}; nothing was changed",
+        symbol.name.of(opened.text()),
+        others.join(", ")
+    ))
+    .hint("change the statement with edit_file"))
+}
+
 /// The edits that take a stretch away. In languages with indented blocks a block left empty
 /// gets `pass`; then the second part is true.
 pub(super) fn without(ctx: &Ctx, opened: &Opened, span: Span) -> Result<(Edits, bool), Fault> {
-    let plain = vec![(excised(opened, span), String::new())];
+    let range = excised(opened, span);
+    let whole_lines = range.start == opened.line_start(range.start)
+        && range.end == opened.line_start(range.end).max(range.start);
+    let whole_lines = whole_lines || range.end == opened.text().len();
+    let plain = vec![(range, String::new())];
     let language = opened.source.language();
-    if language.pack().style.bodies != Bodies::Indented {
+    if language.pack().style.bodies != Bodies::Indented || !whole_lines {
         return Ok((plain, false));
     }
     let stop = || ctx.cancel.is_cancelled();
@@ -41,25 +67,35 @@ pub(super) fn without(ctx: &Ctx, opened: &Opened, span: Span) -> Result<(Edits, 
     let after = opened.file.edited(&plain)?;
     let (was, is) = (check(opened.text())?, check(after.text())?);
     let at = plain[0].0.start;
-    let broken =
-        !delta::introduced((opened.text(), &was), (after.text(), &is), std::slice::from_ref(&(at..at)))
-            .is_empty();
-    let alone = opened.text()[opened.line_start(span.start as usize)..span.start as usize].trim().is_empty();
-    if broken && alone {
+    let place = at..at;
+    let fresh = delta::introduced((opened.text(), &was), (after.text(), &is), std::slice::from_ref(&place));
+    let broken = !fresh.is_empty();
+    if broken {
         return Ok((vec![(span.range(), "pass".to_owned())], true));
     }
     Ok((plain, false))
 }
 
 /// The lines of a stretch, with one of the two blank runs around them. A stretch that shares
-/// its lines with other code goes alone.
+/// its lines with other code goes alone, with the sign that separates it from that.
 fn excised(opened: &Opened, span: Span) -> Range<usize> {
     let text = opened.text();
     let (first, last) = (opened.line_start(span.start as usize), opened.line_end(span.end as usize - 1));
-    let alone =
-        text[first..span.start as usize].trim().is_empty() && text[span.end as usize..last].trim().is_empty();
-    if !alone {
-        return span.range();
+    let (before, after) = (&text[first..span.start as usize], &text[span.end as usize..last]);
+    let Range { start, mut end } = span.range();
+    let behind = after.trim_start();
+    let separated = behind.starts_with([',', ';']);
+    if separated {
+        end += after.len() - behind.len() + 1;
+    }
+    if !before.trim().is_empty() || !text[end..last].trim().is_empty() {
+        if separated {
+            return start
+                ..end + (text[end..last].len() - text[end..last].trim_start_matches([' ', '\t']).len());
+        }
+        let ahead = before.trim_end();
+        let joined = ahead.len() - ahead.trim_end_matches(';').len();
+        return if joined > 0 { first + ahead.len() - joined..end } else { start..end };
     }
     let before = blank_before(opened, first);
     let after = blank_after(opened, last);
@@ -70,8 +106,17 @@ fn excised(opened: &Opened, span: Span) -> Range<usize> {
     if before == 0 {
         return 0..after;
     }
+    // The first and the last thing of a block leave no blank line behind.
+    let opens = text[..before].trim_end().ends_with(['{', ':', '(']);
+    let closes =
+        text[after..].trim_start().starts_with(['}', ')']) || text[after..].trim_start().starts_with("end");
     let more_before = text[before..first].matches('\n').count() >= text[last..after].matches('\n').count();
-    if more_before { first..after } else { before..last }
+    match (opens, closes) {
+        (true, _) => first..after,
+        (false, true) => before..last,
+        _ if more_before => first..after,
+        _ => before..last,
+    }
 }
 
 /// Where the blank lines before a line begin.

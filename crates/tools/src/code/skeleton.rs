@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use tectum_core::{Ctx, Fault, FaultKind, Reply};
+use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::{Bodies, Detail, Docs, Outline, Symbol};
 
 use super::{Code, Only, Opened};
@@ -30,14 +30,15 @@ pub(super) fn run(code: &Code, ctx: &Ctx, only: Only) -> Result<Reply<Output>, F
     let opened = code.open(ctx, 0, only)?;
     let outline = opened.outline(ctx, Detail::Outline)?;
     let (skeleton, bodies_left_out) = skeleton(&opened, &outline);
-    if skeleton.len() > ctx.max_output {
-        return Err(Fault::new(
-            FaultKind::TooLarge,
-            format!("the skeleton of {} has {} bytes, more than a reply holds", opened.name, skeleton.len()),
-        )
-        .hint("code_outline is shorter; code_definition shows one symbol"));
+    let mut notes = opened.gaps(&outline.gaps);
+    let shown = skeleton.floor_char_boundary(ctx.max_output.min(skeleton.len()));
+    if shown < skeleton.len() {
+        notes.push(format!(
+            "cut: {shown} of {} bytes are shown; code_outline is shorter, code_definition shows one symbol",
+            skeleton.len()
+        ));
     }
-    let notes = opened.gaps(&outline.gaps);
+    let skeleton = skeleton[..shown].to_owned();
     let mut text = skeleton.clone();
     let comment = opened.source.language().pack().style.comment;
     notes.iter().for_each(|note| text.push_str(&format!("\n{comment} Note: {note}")));
@@ -79,11 +80,12 @@ fn placeholder(opened: &Opened, symbol: &Symbol) -> String {
             let start = symbol.body.start as usize;
             let line = text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
             let indent = &text[line..start];
+            let doc = &text[start..symbol.doc.end as usize];
             if !indent.trim().is_empty() {
-                return sign.to_owned();
+                return format!("{doc}; {sign}");
             }
             let end = opened.file.facts().newline.mostly().map_or("\n", |eol| eol.as_str());
-            format!("{}{end}{indent}{sign}", &text[start..symbol.doc.end as usize])
+            format!("{doc}{end}{indent}{sign}")
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{
     change::{Edits, Output, change},
 };
 
-/// Replaces a definition.
+/// Replaces a definition. Decorators and documentation that the new source does not bring stay.
 pub(super) fn definition(
     code: &Code,
     ctx: &Ctx,
@@ -20,19 +20,31 @@ pub(super) fn definition(
     not_empty("new_content", &args.new_content)?;
     change(code, ctx, only, args.dry_run, |opened, outline| {
         let index = opened.one(outline, &args.name, |_| true)?;
-        let symbol = &outline.symbols[index as usize];
         let place = Place { opened, outline, index };
+        let symbol = place.symbol();
+        let extent = opened.extent(symbol);
+        let whole = place.replaced(extent, &args.new_content);
+        let new = Brought::by(ctx, code, opened, &whole, only, symbol)?;
         let decorated = symbol.whole.start < symbol.head.start;
-        let all = place.replaced(symbol.whole, &args.new_content);
-        let (edits, about) = if !decorated {
-            (all, "")
-        } else if brings_decorators(ctx, code, opened, &all, only)? {
-            (all, "; its decorators were replaced by those of the new source")
-        } else {
-            let rest = Span { start: symbol.head.start, end: symbol.whole.end };
-            (place.replaced(rest, &args.new_content), "; its decorators stay")
+        let documented = opened.with_doc(symbol).start < symbol.whole.start;
+        let (edits, about) = match (decorated && !new.decorators, new.doc) {
+            (false, true) if documented => {
+                let span = Span { start: symbol.doc.start, end: extent.end };
+                (place.replaced(span, &args.new_content), "")
+            }
+            (false, _) => (whole, ""),
+            (true, false) => {
+                let span = Span { start: symbol.head.start, end: extent.end };
+                (place.replaced(span, &args.new_content), "; its decorators stay")
+            }
+            (true, true) => (place.around_decorators(&new, extent.end), "; its decorators stay"),
         };
-        let mut notes = vec![place.updated(about)];
+        let replaced = if decorated && new.decorators {
+            "; its decorators were replaced by those of the new source"
+        } else {
+            about
+        };
+        let mut notes = vec![place.updated(replaced)];
         notes.extend(new_name(ctx, code, opened, &edits, only, symbol)?);
         Ok((edits, notes))
     })
@@ -52,6 +64,10 @@ pub(super) fn signature(
             "give the part from `def` or `class` to the colon; py_update_definition changes decorators",
         ));
     }
+    if given.contains(" #") && !given.contains(['"', '\'']) {
+        return Err(Fault::invalid("new_signature has a comment in it")
+            .hint("give the part from `def` or `class` to the colon; a comment behind it stays as it is"));
+    }
     change(code, ctx, only, args.dry_run, |opened, outline| {
         let fits = |symbol: &Symbol| symbol.kind.is_callable() || symbol.kind.is_type();
         let index = opened.one(outline, &args.name, fits)?;
@@ -60,7 +76,11 @@ pub(super) fn signature(
             given.push(':');
         }
         let place = Place { opened, outline, index };
-        let edits = place.replaced(symbol.head, &given);
+        // Further lines quoted with their depth in the file want the first one as deep.
+        let base = opened.indent_at(symbol.head.start as usize);
+        let quoted = given.lines().skip(1).all(|line| line.starts_with(base));
+        let lead = if quoted { base } else { "" };
+        let edits = place.replaced(symbol.head, &format!("{lead}{given}"));
         let mut notes = vec![format!("{}; its body is unchanged", place.updated("").trim_end_matches('.'))];
         notes.extend(new_name(ctx, code, opened, &edits, only, symbol)?);
         Ok((edits, notes))
@@ -79,8 +99,10 @@ pub(super) fn declaration(
         let index = opened.one(outline, &args.name, is_variable)?;
         let symbol = &outline.symbols[index as usize];
         let place = Place { opened, outline, index };
-        let edits = place.replaced(symbol.whole, &args.new_declaration);
-        Ok((edits, vec![place.updated("")]))
+        let edits = place.replaced(opened.extent(symbol), &args.new_declaration);
+        let mut notes = vec![place.updated("")];
+        notes.extend(new_name(ctx, code, opened, &edits, only, symbol)?);
+        Ok((edits, notes))
     })
 }
 
@@ -114,11 +136,23 @@ impl Place<'_> {
         let opened = self.opened;
         let start = span.start as usize;
         let base = opened.indent_at(start);
-        let unit = opened.unit(Some(self.symbol()));
+        let unit = opened.unit(self.outline, Some(self.index));
         let fitted = indent::fit(opened.source.language(), content, base, unit.as_deref());
         // The first line's own indentation stands before the span.
         let fitted = fitted.strip_prefix(base).unwrap_or(&fitted).to_owned();
         vec![(span.range(), fitted)]
+    }
+
+    /// New documentation and a new definition, with the old decorators between them.
+    fn around_decorators(&self, new: &Brought, end: u32) -> Edits {
+        let (opened, symbol) = (self.opened, self.symbol());
+        let rest = (symbol.head.start as usize..end as usize, new.definition.clone());
+        let old = opened.with_doc(symbol);
+        if old.start < symbol.whole.start {
+            return vec![(symbol.doc.range(), new.doc_text.clone()), rest];
+        }
+        let start = symbol.whole.start as usize;
+        vec![(start..start, format!("{}\n{}", new.doc_text, opened.indent_at(start))), rest]
     }
 
     fn updated(&self, about: &str) -> String {
@@ -142,18 +176,51 @@ pub(super) fn after(
     Ok((edited, outline))
 }
 
-/// Whether the first definition of the new source has decorators of its own.
-fn brings_decorators(
-    ctx: &Ctx,
-    code: &Code,
-    opened: &Opened,
-    edits: &Edits,
-    only: Only,
-) -> Result<bool, Fault> {
-    let Some((range, _)) = edits.first() else { return Ok(false) };
-    let (_, outline) = after(ctx, code, opened, edits, only)?;
-    let first = outline.symbols.iter().find(|symbol| symbol.whole.start as usize == range.start);
-    Ok(first.is_some_and(|symbol| symbol.whole.start < symbol.head.start))
+/// What new source brings along.
+struct Brought {
+    /// It has decorators of its own.
+    decorators: bool,
+    /// It has documentation of its own before it.
+    doc: bool,
+    doc_text: String,
+    definition: String,
+}
+
+impl Brought {
+    fn by(
+        ctx: &Ctx,
+        code: &Code,
+        opened: &Opened,
+        edits: &Edits,
+        only: Only,
+        old: &Symbol,
+    ) -> Result<Self, Fault> {
+        let (edited, outline) = after(ctx, code, opened, edits, only)?;
+        let fresh = stretch(opened, &edited, edits);
+        let first = outline.symbols.iter().find(|symbol| fresh.contains(&(symbol.whole.start as usize)));
+        let first = first.ok_or_else(|| defines_nothing(old.name.of(opened.text())))?;
+        let start = first.whole.start as usize;
+        // Old documentation may run into the new; what counts is that some of it is new.
+        let doc = fresh.start < first.doc.end as usize && first.doc.end as usize <= start;
+        Ok(Self {
+            decorators: first.whole.start < first.head.start,
+            doc,
+            doc_text: edited.text()[fresh.start..start].trim_end().to_owned(),
+            definition: edited.text()[start..fresh.end].to_owned(),
+        })
+    }
+}
+
+/// Where the edits are in the edited text, from the first to the last.
+fn stretch(opened: &Opened, edited: &Opened, edits: &Edits) -> std::ops::Range<usize> {
+    let (start, end) =
+        (edits.first().map_or(0, |(range, _)| range.start), edits.last().map_or(0, |(range, _)| range.end));
+    start..edited.text().len() - (opened.text().len() - end)
+}
+
+fn defines_nothing(name: &str) -> Fault {
+    Fault::invalid(format!("the new source of {name} defines nothing; nothing was written"))
+        .hint("give the whole definition, from its first line to its last")
 }
 
 /// A note where the new source defines another name; an error where it defines none.
@@ -165,24 +232,16 @@ fn new_name(
     only: Only,
     old: &Symbol,
 ) -> Result<Option<String>, Fault> {
-    let Some((range, _)) = edits.first() else { return Ok(None) };
     let (edited, outline) = after(ctx, code, opened, edits, only)?;
-    let end = edited.text().len() - (opened.text().len() - range.end);
-    let start = (range.start as u32).min(old.whole.start);
-    let inside = |symbol: &&Symbol| symbol.whole.start >= start && (symbol.whole.start as usize) < end;
+    let fresh = stretch(opened, &edited, edits);
+    let start = fresh.start.min(old.whole.start as usize);
+    let inside = |symbol: &&Symbol| (start..fresh.end).contains(&(symbol.whole.start as usize));
     let name = old.name.of(opened.text());
     let mut brought = outline.symbols.iter().filter(inside).peekable();
-    match brought.peek() {
-        None => Err(Fault::invalid(format!("the new source of {name} defines nothing; nothing was written"))
-            .hint("give the whole definition, from its first line to its last")),
-        Some(first) => {
-            let now = first.name.of(edited.text()).to_owned();
-            let renamed = !brought.any(|symbol| symbol.name.of(edited.text()) == name);
-            Ok(renamed.then(|| {
-                format!(
-                    "Note: it is called {now} now, not {name}; other places that use {name} were not changed"
-                )
-            }))
-        }
-    }
+    let Some(first) = brought.peek() else { return Err(defines_nothing(name)) };
+    let now = first.name.of(edited.text()).to_owned();
+    let renamed = !brought.any(|symbol| symbol.name.of(edited.text()) == name);
+    Ok(renamed.then(|| {
+        format!("Note: it is called {now} now, not {name}; other places that use {name} were not changed")
+    }))
 }

@@ -442,7 +442,7 @@ fn a_region_is_wrapped_where_it_breaks_nothing() {
         "py_region_wrap",
         "x = 1 + \\\n  2\n",
         json!({"start_line": 2, "end_line": 2, "region_name": "X"}),
-        FaultKind::Conflict,
+        FaultKind::InvalidInput,
     );
 }
 

@@ -17,6 +17,7 @@ mod code_python;
 mod code_rename;
 mod code_samples;
 mod code_summary;
+mod code_writers;
 mod edit_bytes;
 mod edit_disk;
 mod edit_rig;

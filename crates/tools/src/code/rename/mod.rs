@@ -123,6 +123,9 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
         ))
         .hint("choose another name"));
     }
+    // A keyword, or a name that makes no sense there, shows in the file that defines it.
+    let own = target::edits(&plan.files[0].places.certain, new);
+    verify(ctx, &opened, &opened.file.edited(&own)?, &own)?;
     let digest = plan.digest(&target);
     if args.apply_to.is_empty() {
         return Ok(plan.told(&target, digest, false, None, String::new()));
@@ -157,6 +160,10 @@ fn target(opened: &Opened, outline: &Outline, index: u32, new: &str) -> Target {
         file: opened.name.clone(),
         name: symbol.name,
         home,
+        callable: symbol.kind.is_callable(),
+        namespace: parent
+            .filter(|parent| parent.kind == tectum_syntax::Kind::Namespace)
+            .map(|parent| parent.name.of(opened.text()).to_owned()),
         unique: false,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tectum_syntax::{Import, Language, Mention, Outline, Reach, Span, Stop, Unparsed, names};
+use tectum_syntax::{Bodies, Import, Language, Mention, Outline, Reach, Role, Span, Stop, Unparsed, names};
 
 /// A symbol that gets another name.
 #[derive(Debug)]
@@ -17,6 +17,10 @@ pub(super) struct Target {
     pub(super) name: Span,
     /// What it belongs to.
     pub(super) home: Home,
+    /// Whether it can be called: a field and a method of one name are two things.
+    pub(super) callable: bool,
+    /// The namespace it stands in, if it does.
+    pub(super) namespace: Option<String>,
     /// True when nothing else in the project is defined under its name.
     pub(super) unique: bool,
 }
@@ -61,19 +65,21 @@ impl Target {
         if mentions.is_empty() {
             return Ok(places);
         }
-        let shadows = file.language.shadows(file.text, &self.old, stop)?;
         let own = file.name == self.file;
-        // A stretch that binds the very symbol does not hide it.
-        let shadowed =
-            |span: Span| shadows.iter().any(|shadow| shadow.holds(span) && !(own && shadow.holds(self.name)));
         let imports = file.language.imports(file.text, stop)?;
         let knows = self.knows(file, own, &imports);
+        // A stretch that binds the very symbol, or imports it, does not hide it.
+        let mut shadows = file.language.shadows(file.text, &self.old, stop)?;
+        shadows.retain(|shadow| {
+            !(own && shadow.holds(self.name)) && !knows.imported.iter().any(|import| shadow.holds(*import))
+        });
         for mention in &mentions {
             if !mention.role.is_code() {
                 places.in_text += 1;
                 continue;
             }
-            match self.judge(file, own, mention, &knows, shadowed(mention.span)) {
+            let shadowed = shadows.iter().any(|shadow| shadow.holds(mention.span));
+            match self.judge(file, own, mention, &knows, shadowed) {
                 Some(true) => places.certain.push(mention.span),
                 Some(false) => places.uncertain.push(mention.span),
                 None => {}
@@ -106,31 +112,79 @@ impl Target {
                 let inside = own && around.holds(span);
                 Some((receiver && inside) || before == class || self.unique)
             }
-            // The other half of a property, and what stands beside it in its type.
             (Home::Type(_, around), None) if own && around.holds(span) && !mention.member => {
-                let defined = file.outline.symbols.iter().any(|symbol| symbol.name == span);
-                let in_body = self.in_function(file.outline, *around, span);
-                (defined || !in_body).then_some(true)
+                self.beside(file, *around, mention, shadowed)
             }
-            (Home::Type(class, _), None) => {
-                let sibling = (0u32..).zip(&file.outline.symbols).any(|(index, symbol)| {
-                    let path = names::path(file.text, file.outline, index);
-                    symbol.name == span && path.len() > 1 && path[path.len() - 2] == class
-                });
-                // An out-of-line definition, or a member of another type.
-                if sibling { Some(true) } else { mention.member.then_some(self.unique) }
-            }
+            (Home::Type(class, _), None) => self.of_type_elsewhere(file, class, mention, shadowed),
             (Home::File, Some(before)) => {
                 let through_module = knows.modules.iter().any(|module| module == before);
                 if through_module { Some(true) } else { (!mention.member || own).then_some(false) }
             }
             (Home::File, None) if shadowed || mention.member => None,
-            (Home::File, None) => match knows.plainly {
-                Plainly::Yes => Some(true),
-                Plainly::Maybe => Some(false),
-                Plainly::OnlyImport => (mention.role == tectum_syntax::Role::Import).then_some(true),
-                Plainly::No => None,
-            },
+            (Home::File, None) => self.plain(file, mention, knows.plainly),
+        }
+    }
+
+    /// A plain name inside the type that holds the target.
+    fn beside(&self, file: &File<'_>, around: Span, mention: &Mention, shadowed: bool) -> Option<bool> {
+        let span = mention.span;
+        // The other half of a property, an overload: members of one name and kind go together.
+        if let Some(symbol) = file.outline.symbols.iter().find(|symbol| symbol.name == span) {
+            return (symbol.kind.is_callable() == self.callable).then_some(true);
+        }
+        if !self.in_function(file.outline, around, span) {
+            return Some(true);
+        }
+        let implicit = file.language.pack().style.implicit_receiver;
+        let fits = (mention.role == Role::Call) == self.callable;
+        (implicit && fits && !shadowed).then_some(true)
+    }
+
+    /// A plain name outside of the type that holds the target.
+    fn of_type_elsewhere(
+        &self,
+        file: &File<'_>,
+        class: &str,
+        mention: &Mention,
+        shadowed: bool,
+    ) -> Option<bool> {
+        let out_of_line = (0u32..).zip(&file.outline.symbols).any(|(index, symbol)| {
+            let path = names::path(file.text, file.outline, index);
+            symbol.name == mention.span && path.len() > 1 && path[path.len() - 2] == class
+        });
+        if out_of_line {
+            return Some(true);
+        }
+        if mention.member {
+            return Some(self.unique);
+        }
+        // A type that derives from it may call it so.
+        let implicit = file.language.pack().style.implicit_receiver;
+        let defined = file.outline.symbols.iter().any(|symbol| symbol.name == mention.span);
+        (implicit && self.callable && mention.role == Role::Call && !shadowed && !defined).then_some(false)
+    }
+
+    /// A plain name that nothing hides.
+    fn plain(&self, file: &File<'_>, mention: &Mention, plainly: Plainly) -> Option<bool> {
+        let span = mention.span;
+        if let Some(symbol) = file.outline.symbols.iter().find(|symbol| symbol.name == span) {
+            let member = symbol.parent.is_some_and(|at| {
+                let parent = &file.outline.symbols[at as usize];
+                parent.kind.is_type() || parent.kind.is_callable()
+            });
+            if member || !symbol.scope.is_empty() {
+                return None;
+            }
+        }
+        let braced = file.language.pack().style.bodies == Bodies::Braced;
+        match plainly {
+            Plainly::No => None,
+            Plainly::OnlyImport => (mention.role == Role::Import).then_some(true),
+            Plainly::Maybe => Some(false),
+            Plainly::Yes if braced && mention.role == Role::Reference && is_key(file.text, span) => {
+                Some(false)
+            }
+            Plainly::Yes => Some(true),
         }
     }
 
@@ -142,44 +196,50 @@ impl Target {
 
     fn knows(&self, file: &File<'_>, own: bool, imports: &[Import]) -> Knows {
         let stem = stem(&self.file);
-        let of_target = |module: &str| {
-            let last = module.rsplit(['.', '/', ':']).find(|part| !part.is_empty()).unwrap_or_default();
-            last == stem || last.split('.').next() == Some(stem) || module.chars().all(|c| c == '.')
-        };
+        let of_target = |module: &str| leads_to(module, &self.file);
         let mut modules: Vec<String> = Vec::new();
         for import in imports {
             let means_module = match &import.name {
                 None => of_target(&import.module),
-                Some(name) => name == stem,
+                Some(name) => name == stem && leads_to(&format!("{}/{name}", import.module), &self.file),
             };
             modules.extend(import.local.clone().filter(|_| means_module));
         }
         if !own && file.language.pack().style.separator == "::" {
             modules.push(stem.to_owned());
         }
+        modules.extend(self.namespace.clone().filter(|_| own));
         let elsewhere = file.outline.children(None).any(|(_, symbol)| {
             !symbol.declaration && symbol.scope.is_empty() && symbol.name.of(file.text) == self.old
         });
-        let named = imports.iter().find(|import| {
-            let bare = import.name.is_none() && import.local.as_deref() == Some(self.old.as_str());
-            import.name.as_deref() == Some(self.old.as_str()) || bare
-        });
+        let named: Vec<&Import> = imports
+            .iter()
+            .filter(|import| match import.name.as_deref() {
+                Some(name) => name == self.old,
+                None => import.local.as_deref() == Some(self.old.as_str()),
+            })
+            .collect();
+        let meant = |import: &&&Import| match import.name {
+            Some(_) => of_target(&import.module) || self.unique,
+            None => of_target(import.module.trim_end_matches(self.old.as_str())) || self.unique,
+        };
+        let certain: Vec<&Import> = named.iter().filter(meant).copied().collect();
         let near = folder(file.name) == folder(&self.file);
-        let plainly = match (own, named, file.language.pack().style.reach) {
-            (true, ..) => Plainly::Yes,
-            (false, _, _) if elsewhere => Plainly::No,
-            (false, Some(import), _) if of_target(&import.module) || self.unique => {
-                if import.local.as_ref() == Some(&self.old) { Plainly::Yes } else { Plainly::OnlyImport }
-            }
-            (false, Some(_), _) => Plainly::Maybe,
-            (false, None, Reach::Everywhere) => Plainly::Yes,
-            (false, None, Reach::Folder) if near => Plainly::Yes,
-            (false, None, _) => {
+        let as_it_is = |import: &&Import| import.local.as_ref() == Some(&self.old);
+        let plainly = match file.language.pack().style.reach {
+            _ if own => Plainly::Yes,
+            _ if certain.iter().any(as_it_is) => Plainly::Yes,
+            _ if !certain.is_empty() => Plainly::OnlyImport,
+            _ if !named.is_empty() => Plainly::Maybe,
+            _ if elsewhere => Plainly::No,
+            Reach::Everywhere => Plainly::Yes,
+            Reach::Folder if near => Plainly::Yes,
+            _ => {
                 let star = |import: &Import| import.name.as_deref() == Some("*") && of_target(&import.module);
                 if imports.iter().any(star) { Plainly::Yes } else { Plainly::No }
             }
         };
-        Knows { plainly, modules }
+        Knows { plainly, modules, imported: certain.iter().map(|import| import.span).collect() }
     }
 
     fn clashes(&self, file: &File<'_>, own: bool, imports: &[Import]) -> bool {
@@ -205,6 +265,8 @@ struct Knows {
     plainly: Plainly,
     /// Names under which the file knows the module of the target.
     modules: Vec<String>,
+    /// The statements that import it.
+    imported: Vec<Span>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -231,11 +293,59 @@ fn qualifier(text: &str, span: Span) -> Option<&str> {
     Some(&before[start..])
 }
 
+/// Whether a name in a literal or a pattern is a key: what it means is another type's business.
+fn is_key(text: &str, span: Span) -> bool {
+    let after = text[span.end as usize..].trim_start();
+    if after.starts_with(':') && !after.starts_with("::") {
+        return true;
+    }
+    let before = text[..span.start as usize].trim_end();
+    before.ends_with(['{', ',']) && after.starts_with([',', '}']) && encloser(before) == Some('{')
+}
+
+/// The bracket that is open at the end of a text, as far back as a literal is likely to reach.
+fn encloser(before: &str) -> Option<char> {
+    const FAR: usize = 2_000;
+    let mut depth = 0usize;
+    for c in before.chars().rev().take(FAR) {
+        match c {
+            ')' | ']' | '}' => depth += 1,
+            '(' | '[' | '{' if depth == 0 => return Some(c),
+            '(' | '[' | '{' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether a module as written can be a file: its parts are the end of the file's path, as far
+/// as both go.
+fn leads_to(module: &str, file: &str) -> bool {
+    let plain = |part: &&str| !matches!(*part, "" | "." | ".." | "crate" | "self" | "super");
+    let path = file.rsplit_once('.').map_or(file, |(path, _)| path);
+    let mut path: Vec<&str> = path.split('/').filter(plain).collect();
+    if path.len() > 1 && path.last().is_some_and(|last| stands_for_folder(last)) {
+        path.pop();
+    }
+    let module = module.trim_matches(['"', '\'']);
+    let slashed = module.contains('/');
+    let parts: Vec<&str> = match slashed {
+        true => module.split('/').map(|part| part.split('.').next().unwrap_or(part)).collect(),
+        false => module.split(['.', ':']).collect(),
+    };
+    let parts: Vec<&str> = parts.into_iter().filter(plain).collect();
+    parts.iter().rev().zip(path.iter().rev()).all(|(part, of_path)| part == of_path)
+}
+
+fn stands_for_folder(stem: &str) -> bool {
+    matches!(stem, "__init__" | "index" | "mod" | "lib" | "main")
+}
+
 fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.split('.').next().unwrap_or(name);
     // A file that stands for its folder has the folder's name.
-    if matches!(stem, "__init__" | "index" | "mod" | "lib" | "main") {
+    if stands_for_folder(stem) {
         return folder(path).rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(stem);
     }
     stem
@@ -268,6 +378,39 @@ mod tests {
         ] {
             let at = text.rfind('x').expect("there");
             assert_eq!(qualifier(text, Span::new(at, at + 1)), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_module_leads_to_a_file_by_the_end_of_its_path() {
+        for (module, file, expect) in [
+            ("utils", "x/utils.py", true),
+            ("x.utils", "x/utils.py", true),
+            ("project.x.utils", "x/utils.py", true),
+            ("y.utils", "x/utils.py", false),
+            (".", "x/utils.py", true),
+            (".utils", "x/utils.py", true),
+            ("../x/utils.js", "src/x/utils.js", true),
+            ("./other", "src/utils.ts", false),
+            ("crate::a::b", "src/a/b.rs", true),
+            ("x", "x/__init__.py", true),
+        ] {
+            assert_eq!(leads_to(module, file), expect, "{module} {file}");
+        }
+    }
+
+    #[test]
+    fn keys_are_told_from_names() {
+        for (text, expect) in [
+            ("{ run }", true),
+            ("{ a, run, b }", true),
+            ("f(a, run, b)", false),
+            ("{ run: 1 }", true),
+            ("a::run()", false),
+            ("[run, a]", false),
+        ] {
+            let at = text.find("run").expect("there");
+            assert_eq!(is_key(text, Span::new(at, at + 3)), expect, "{text}");
         }
     }
 
