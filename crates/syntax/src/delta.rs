@@ -29,8 +29,12 @@ pub fn introduced<'p>(
         let at = problem.span.start as usize;
         edited.iter().any(|range| range.start <= at && at <= range.end)
     };
+    // A bracket that is left open is told where it was opened, which may be anywhere before.
+    let bracket = |problem: &&Problem| {
+        problem.message.ends_with("is not closed") || problem.message.ends_with("closes nothing")
+    };
     if !surplus {
-        fresh.retain(inside);
+        fresh.retain(|problem| inside(problem) || bracket(problem));
     }
     fresh
 }

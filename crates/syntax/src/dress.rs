@@ -118,7 +118,10 @@ fn doc(symbol: &Symbol, text: &str, comments: &[Span]) -> Span {
             let ends = usize::from(comment.of(text).ends_with('\n'));
             let apart =
                 between.bytes().take_while(u8::is_ascii_whitespace).filter(|byte| *byte == b'\n').count();
-            if !between.trim().is_empty() || apart + ends > 1 || !begins_line(text, comment.start) {
+            // The first line of a script names its interpreter.
+            let shebang = comment.start == 0 && text.starts_with("#!");
+            if shebang || !between.trim().is_empty() || apart + ends > 1 || !begins_line(text, comment.start)
+            {
                 break;
             }
             doc = Some(Span { start: comment.start, end: doc.map_or(comment.end, |doc| doc.end) });

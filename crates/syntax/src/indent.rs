@@ -58,6 +58,69 @@ pub fn goes_on(language: &Language, text: &str) -> Vec<bool> {
     read(language, &text).iter().map(joins).collect()
 }
 
+/// The brackets of a text that have no other half, outside comments and strings. Strings are told
+/// by their quotes alone, so this is for languages in which that suffices.
+pub fn unpaired(pack: &crate::Pack, text: &str) -> Vec<char> {
+    let bytes = text.as_bytes();
+    let comment = pack.style.comment.as_bytes();
+    let (mut open, mut unpaired, mut at) = (Vec::new(), Vec::new(), 0);
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        at += match rest[0] {
+            _ if rest.starts_with(comment) => memchr::memchr(b'\n', rest).unwrap_or(rest.len()),
+            b'/' if rest.starts_with(b"/*") => {
+                memchr::memmem::find(rest, b"*/").map_or(rest.len(), |end| end + 2)
+            }
+            b'R' if rest.starts_with(b"R\"") => raw_string(rest),
+            quote @ (b'"' | b'\'') => literal(rest, quote),
+            byte @ (b'(' | b'[' | b'{') => {
+                open.push(byte);
+                1
+            }
+            byte @ (b')' | b']' | b'}') => {
+                let half = match byte {
+                    b')' => b'(',
+                    b']' => b'[',
+                    _ => b'{',
+                };
+                if open.last() == Some(&half) {
+                    open.pop();
+                } else {
+                    unpaired.push(char::from(byte));
+                }
+                1
+            }
+            _ => 1,
+        };
+    }
+    unpaired.extend(open.into_iter().map(char::from));
+    unpaired
+}
+
+/// The length of a literal that ends on its line; of the quote alone where it does not, as in a
+/// number with separators.
+fn literal(rest: &[u8], quote: u8) -> usize {
+    let mut at = 1;
+    while let Some(byte) = rest.get(at) {
+        match byte {
+            b'\\' => at += 2,
+            b'\n' => return 1,
+            byte if *byte == quote => return at + 1,
+            _ => at += 1,
+        }
+    }
+    1
+}
+
+/// The length of `R"x(…)x"`.
+fn raw_string(rest: &[u8]) -> usize {
+    let Some(open) = rest.iter().take(20).position(|byte| *byte == b'(') else { return 2 };
+    let mut end = vec![b')'];
+    end.extend_from_slice(&rest[2..open]);
+    end.push(b'"');
+    memchr::memmem::find(rest, &end).map_or(rest.len(), |at| at + end.len())
+}
+
 /// Without blank lines before and after.
 fn trimmed(content: &str) -> String {
     let mut start = 0;

@@ -7,6 +7,24 @@ use crate::{Outline, Pack, Symbol};
 /// Candidates a message names; a common name in a generated file has thousands.
 const MOST_NAMED: usize = 20;
 
+/// Words that people quote with a name.
+const KEYWORDS: [&str; 14] = [
+    "class",
+    "def",
+    "enum",
+    "fn",
+    "func",
+    "function",
+    "impl",
+    "interface",
+    "module",
+    "namespace",
+    "struct",
+    "trait",
+    "type",
+    "union",
+];
+
 /// A name as it was asked for: `Class.method`, `A::f(int)`, `name#2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked<'n> {
@@ -29,6 +47,12 @@ impl<'n> Asked<'n> {
             (rest, ordinal) = (before.trim_end(), Some(number));
         }
         let mut params = None;
+        // `class A`, `impl A`: as an outline or the source has it.
+        if let Some((word, name)) = rest.split_once(' ')
+            && KEYWORDS.contains(&word)
+        {
+            rest = name.trim_start();
+        }
         // The call operator's own parentheses belong to its name.
         let from = rest.find("operator()").map_or(0, |at| at + "operator()".len());
         if rest.ends_with(')')
@@ -117,14 +141,17 @@ pub fn find(
         if path.len() == asked.parts.len() { &mut whole } else { &mut partly }.push(index);
     }
     let mut found = if whole.is_empty() { partly } else { whole };
-    if let Some(ordinal) = asked.ordinal {
-        found = found.get(ordinal.wrapping_sub(1)).map(|index| vec![*index]).unwrap_or_default();
-    } else if found.len() > 1 {
-        let defined = |index: &&u32| !outline.symbols[**index as usize].declaration;
-        let definitions: Vec<u32> = found.iter().filter(defined).copied().collect();
-        if !definitions.is_empty() {
-            found = definitions;
+    // Definitions are counted before declarations, so that a number means the same whether the
+    // declarations were listed or not.
+    let declared = |index: &u32| outline.symbols[*index as usize].declaration;
+    found.sort_by_key(declared);
+    let definitions = found.iter().filter(|index| !declared(index)).count();
+    match asked.ordinal {
+        Some(ordinal) => {
+            found = found.get(ordinal.wrapping_sub(1)).map(|index| vec![*index]).unwrap_or_default();
         }
+        None if definitions > 0 => found.truncate(definitions),
+        None => {}
     }
     if found.is_empty() {
         return Meaning::Nothing(near(pack, text, outline, asked));
@@ -319,6 +346,8 @@ mod tests {
         check("A::operator->", &["A", "operator->"], None, None);
         check("::f()", &["f"], Some(""), None);
         check("~A", &["~A"], None, None);
+        check("impl A", &["A"], None, None);
+        check("A::operator bool", &["A", "operator bool"], None, None);
         check("A.[Symbol.iterator]", &["A", "[Symbol.iterator]"], None, None);
     }
 

@@ -12,6 +12,8 @@ pub struct Pack {
     pub id: &'static str,
     /// Its name for people: `Python`.
     pub title: &'static str,
+    /// Languages of one family use each other's names: C and C++, TypeScript and JavaScript.
+    pub family: &'static str,
     /// Endings of its files, without the dot, in lower case.
     pub extensions: &'static [&'static str],
     /// Whole names of its files: `Rakefile`.

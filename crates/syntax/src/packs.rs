@@ -39,9 +39,10 @@ const BRACES: Style = Style {
 static PYTHON: Pack = Pack {
     id: "python",
     title: "Python",
+    family: "python",
     extensions: &["py", "pyi", "pyw"],
     filenames: &["SConstruct", "SConscript", "wscript"],
-    interpreters: &["python", "python2", "python3", "pypy", "pypy3"],
+    interpreters: &["python", "python2", "python3", "pypy", "pypy3", "uv"],
     style: Style {
         separator: ".",
         bodies: Bodies::Indented,
@@ -77,6 +78,7 @@ static PYTHON: Pack = Pack {
 static C: Pack = Pack {
     id: "c",
     title: "C",
+    family: "c",
     extensions: &["c", "h"],
     filenames: &[],
     interpreters: &["tcc"],
@@ -99,6 +101,7 @@ static C: Pack = Pack {
 static CPP: Pack = Pack {
     id: "cpp",
     title: "C++",
+    family: "c",
     extensions: &["cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "inl", "ipp", "tcc", "cu", "cuh"],
     filenames: &[],
     interpreters: &[],
@@ -127,6 +130,7 @@ static CPP: Pack = Pack {
 static RUST: Pack = Pack {
     id: "rust",
     title: "Rust",
+    family: "rust",
     extensions: &["rs"],
     filenames: &[],
     interpreters: &["rust-script"],
@@ -140,6 +144,7 @@ static RUST: Pack = Pack {
 static TYPESCRIPT: Pack = Pack {
     id: "typescript",
     title: "TypeScript",
+    family: "javascript",
     extensions: &["ts", "mts", "cts"],
     filenames: &[],
     interpreters: &["ts-node", "tsx", "deno"],
@@ -153,6 +158,7 @@ static TYPESCRIPT: Pack = Pack {
 static TSX: Pack = Pack {
     id: "tsx",
     title: "TSX",
+    family: "javascript",
     extensions: &["tsx"],
     filenames: &[],
     interpreters: &[],
@@ -173,6 +179,7 @@ static TSX: Pack = Pack {
 static JAVASCRIPT: Pack = Pack {
     id: "javascript",
     title: "JavaScript",
+    family: "javascript",
     extensions: &["js", "jsx", "mjs", "cjs"],
     filenames: &["Jakefile"],
     interpreters: &["node", "nodejs", "bun"],
@@ -186,6 +193,7 @@ static JAVASCRIPT: Pack = Pack {
 static GO: Pack = Pack {
     id: "go",
     title: "Go",
+    family: "go",
     extensions: &["go"],
     filenames: &[],
     interpreters: &[],
@@ -199,6 +207,7 @@ static GO: Pack = Pack {
 static JAVA: Pack = Pack {
     id: "java",
     title: "Java",
+    family: "java",
     extensions: &["java"],
     filenames: &[],
     interpreters: &[],
@@ -219,6 +228,7 @@ static JAVA: Pack = Pack {
 static CSHARP: Pack = Pack {
     id: "csharp",
     title: "C#",
+    family: "csharp",
     extensions: &["cs", "csx"],
     filenames: &[],
     interpreters: &["dotnet-script"],
@@ -238,6 +248,7 @@ static CSHARP: Pack = Pack {
 static RUBY: Pack = Pack {
     id: "ruby",
     title: "Ruby",
+    family: "ruby",
     extensions: &["rb", "rake", "gemspec", "ru"],
     filenames: &["Rakefile", "Gemfile", "Guardfile", "Vagrantfile", "Podfile", "Brewfile"],
     interpreters: &["ruby", "jruby"],
@@ -263,6 +274,7 @@ static RUBY: Pack = Pack {
 static BASH: Pack = Pack {
     id: "bash",
     title: "Bash",
+    family: "bash",
     extensions: &["sh", "bash", "zsh", "ksh", "bats"],
     filenames: &[".bashrc", ".bash_profile", ".profile", "PKGBUILD", "APKBUILD"],
     interpreters: &["sh", "bash", "dash", "zsh", "ksh"],
@@ -341,7 +353,9 @@ impl Packs {
         if let Some(known) = self.iter().find(|language| language.pack().filenames.contains(&name)) {
             return Some(known);
         }
-        let extension = name.rsplit_once('.')?.1.to_ascii_lowercase();
+        let extension = name.rsplit_once('.')?.1;
+        // The one ending in which letter case tells two languages apart.
+        let extension = if extension == "C" { "cpp".to_owned() } else { extension.to_ascii_lowercase() };
         self.iter().find(|language| language.pack().extensions.contains(&extension.as_str()))
     }
 
@@ -392,13 +406,18 @@ fn looks_like_cpp(text: &str) -> bool {
         "constexpr ",
         "virtual ",
     ];
+    /// What C has nowhere in a line of code.
+    const ANYWHERE: [&str; 6] = ["::", "enum class ", "= default;", "= delete;", " operator", "static_cast<"];
     let end = text.floor_char_boundary(LOOKED_AT.min(text.len()));
     let mut extern_c = false;
     text[..end].lines().map(str::trim_start).any(|line| {
         // What only C++ compilers see says nothing about the rest.
         extern_c |= line.starts_with("#if") && line.contains("__cplusplus");
         extern_c &= !line.starts_with("#endif");
-        !extern_c && WORDS.iter().any(|word| line.starts_with(word))
+        let code = !line.starts_with(['/', '*', '#']) && !line.contains('"');
+        let code = code.then(|| line.split("//").next().unwrap_or(line));
+        let anywhere = code.is_some_and(|code| ANYWHERE.iter().any(|word| code.contains(word)));
+        !extern_c && (anywhere || WORDS.iter().any(|word| line.starts_with(word)))
     })
 }
 
@@ -423,6 +442,10 @@ mod tests {
         check("run", "#!/usr/bin/perl\n", None);
         check("a.h", "#ifdef __cplusplus\nextern \"C\" {\nclass X;\n#endif\nint f(void);\n", Some("c"));
         check("a.h", "#pragma once\nnamespace a {\n}\n", Some("cpp"));
+        check("a.h", "std::string f(const std::string& s);\n", Some("cpp"));
+        check("a.h", "/* a::b */\n// a::b\n#define X a::b\nint f(void); // a::b\n", Some("c"));
+        check("a.C", "", Some("cpp"));
+        check("run", "#!/usr/bin/env -S uv run --script\n", Some("python"));
         check(".bashrc", "", Some("bash"));
     }
 

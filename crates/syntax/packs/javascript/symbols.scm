@@ -10,7 +10,9 @@
     (function_expression "async"? @async parameters: (_) @params body: (_) @body)
     (generator_function "async"? @async parameters: (_) @params body: (_) @body)
   ]) @definition.function
-(variable_declarator name: (identifier) @name value: (class body: (_) @body)) @definition.class
+(variable_declarator
+  name: (identifier) @name
+  value: (class (class_heritage (_) @base)? body: (_) @body)) @definition.class
 (lexical_declaration . (variable_declarator) @inner .) @outer
 (variable_declaration . (variable_declarator) @inner .) @outer
 
@@ -22,8 +24,20 @@
     (function_expression "async"? @async parameters: (_) @params body: (_) @body)
     (generator_function "async"? @async parameters: (_) @params body: (_) @body)
   ]) @definition.function
-(export_statement "default" @name value: (class !name body: (_) @body)) @definition.class
+(export_statement "default" @name value: (class !name (class_heritage (_) @base)? body: (_) @body)) @definition.class
 (export_statement "default" @name value: (object) @body) @definition.variable
+
+; Classes given to exports.
+((expression_statement
+  (assignment_expression
+    left: (member_expression object: (_) @_of property: (property_identifier) @name)
+    right: (class !name (class_heritage (_) @base)? body: (_) @body))) @definition.class @top
+  (#match? @_of "^(module|exports|module\\.exports)$"))
+((expression_statement
+  (assignment_expression
+    left: (member_expression object: (_) @_of)
+    right: (class name: (identifier) @name (class_heritage (_) @base)? body: (_) @body))) @definition.class @top
+  (#match? @_of "^(module|exports|module\\.exports)$"))
 
 ; Functions given to members at the top of a file: of exports, of a prototype, of an object.
 ((expression_statement

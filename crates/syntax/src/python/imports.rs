@@ -16,6 +16,8 @@ pub fn imports(text: &str) -> Vec<Import> {
             read(text, statement.tokens, &mut found);
         }
     });
+    // A statement that was begun and not finished names nothing.
+    found.retain(|import| !import.module.is_empty());
     found
 }
 

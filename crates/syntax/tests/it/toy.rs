@@ -11,6 +11,7 @@ use tectum_syntax::{
 static LUA: Pack = Pack {
     id: "lua",
     title: "Lua",
+    family: "lua",
     extensions: &["lua"],
     filenames: &[".luacheckrc"],
     interpreters: &["lua"],

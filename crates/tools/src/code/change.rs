@@ -5,7 +5,7 @@ use std::{fmt::Write, ops::Range, sync::Arc};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tectum_core::{Ctx, Fault, Reply};
-use tectum_syntax::{Detail, Outline, Source, Span, Symbol, delta};
+use tectum_syntax::{Bodies, Detail, Outline, Source, Span, Symbol, delta, indent};
 
 use super::{Code, Only, Opened, check, lookup::unparsed};
 use crate::{
@@ -81,6 +81,9 @@ pub(super) fn verify(
         }
         _ => Source::new(before.source.language().clone(), text),
     };
+    for (range, inserted) in edits {
+        check_brackets(before, range, inserted)?;
+    }
     let was = before.source.check(&stop).map_err(fail)?;
     let is = source.check(&stop).map_err(fail)?;
     let places = places(before.file.facts().newline, edits);
@@ -98,6 +101,30 @@ pub(super) fn verify(
     }
     Err(Fault::conflict(message)
         .hint("line numbers are those after the edit; correct what was to be written, or use edit_file"))
+}
+
+/// Refuses source with unpaired brackets in the place of source that had none, in languages
+/// where a grammar cannot be relied on to notice: it recovers, and may do so silently.
+fn check_brackets(before: &Opened, range: &Range<usize>, inserted: &str) -> Result<(), Fault> {
+    let pack = before.source.language().pack();
+    let conditional = |text: &str| text.lines().any(|line| line.trim_start().starts_with("#if"));
+    let old = &before.text()[range.clone()];
+    if pack.style.bodies != Bodies::Braced
+        || pack.front.check.is_none()
+        || conditional(old)
+        || conditional(inserted)
+    {
+        return Ok(());
+    }
+    let open = indent::unpaired(pack, inserted);
+    if open.is_empty() || !indent::unpaired(pack, old).is_empty() {
+        return Ok(());
+    }
+    Err(Fault::conflict(format!(
+        "the new source has brackets without their other half: {}; nothing was written",
+        open.iter().map(|bracket| format!("`{bracket}`")).collect::<Vec<_>>().join(" ")
+    ))
+    .hint("give the whole definition, with every bracket closed"))
 }
 
 /// Where the edits are in the new text.

@@ -27,27 +27,47 @@ pub(super) fn definition(
         let new = Brought::by(ctx, code, opened, &whole, only, symbol)?;
         let decorated = symbol.whole.start < symbol.head.start;
         let documented = opened.with_doc(symbol).start < symbol.whole.start;
+        let before = Span { start: symbol.whole.start, end: symbol.head.start }.of(opened.text()).trim();
+        let (stays, replaced) = match before.starts_with(['@', '#', '[']) {
+            true => ("; its decorators stay", "; its decorators were replaced by those of the new source"),
+            false => ("; what stands before it stays", "; what stood before it was replaced"),
+        };
         let (edits, about) = match (decorated && !new.decorators, new.doc) {
             (false, true) if documented => {
                 let span = Span { start: symbol.doc.start, end: extent.end };
-                (place.replaced(span, &args.new_content), "")
+                (place.replaced(span, &args.new_content), if decorated { replaced } else { "" })
             }
-            (false, _) => (whole, ""),
+            (false, _) => (whole, if decorated { replaced } else { "" }),
             (true, false) => {
                 let span = Span { start: symbol.head.start, end: extent.end };
-                (place.replaced(span, &args.new_content), "; its decorators stay")
+                (place.replaced(span, &args.new_content), stays)
             }
-            (true, true) => (place.around_decorators(&new, extent.end), "; its decorators stay"),
+            (true, true) => (place.around_decorators(&new, extent.end), stays),
         };
-        let replaced = if decorated && new.decorators {
-            "; its decorators were replaced by those of the new source"
-        } else {
-            about
-        };
-        let mut notes = vec![place.updated(replaced)];
+        let mut notes = vec![place.updated(about)];
         notes.extend(new_name(ctx, code, opened, &edits, only, symbol)?);
+        keeps_others(ctx, code, &place, &edits, only)?;
         Ok((edits, notes))
     })
+}
+
+/// Refuses new source that drops another name its statement defined.
+fn keeps_others(ctx: &Ctx, code: &Code, place: &Place<'_>, edits: &Edits, only: Only) -> Result<(), Fault> {
+    let shared = super::remove::refuse_shared(place.opened, place.outline, place.index);
+    let Err(fault) = shared else { return Ok(()) };
+    let (edited, outline) = after(ctx, code, place.opened, edits, only)?;
+    let fresh = stretch(place.opened, &edited, edits);
+    let symbol = place.symbol();
+    let others =
+        place.outline.symbols.iter().filter(|other| other.whole == symbol.whole && other.name != symbol.name);
+    let kept = |other: &Symbol| {
+        let name = other.name.of(place.opened.text());
+        outline
+            .symbols
+            .iter()
+            .any(|new| fresh.contains(&(new.whole.start as usize)) && new.name.of(edited.text()) == name)
+    };
+    if others.into_iter().all(kept) { Ok(()) } else { Err(fault) }
 }
 
 /// Replaces what stands before a body.

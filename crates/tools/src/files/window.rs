@@ -79,6 +79,9 @@ impl<'f> Pieces<'f> {
             Encoding::Utf8 => encoding_rs::UTF_8,
             Encoding::Utf16Le => encoding_rs::UTF_16LE,
             Encoding::Utf16Be => encoding_rs::UTF_16BE,
+            // Of a file this large only windows are shown; the few control characters by which
+            // the two differ are in no text.
+            Encoding::Latin1 => encoding_rs::WINDOWS_1252,
             Encoding::Legacy(encoding) => encoding,
         }
         .new_decoder_without_bom_handling();

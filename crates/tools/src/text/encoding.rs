@@ -14,6 +14,9 @@ pub enum Encoding {
     Utf16Le,
     /// UTF-16, high byte first.
     Utf16Be,
+    /// The first 256 characters of Unicode, a byte each. Only files that declare it have it:
+    /// everywhere else the name means windows-1252.
+    Latin1,
     /// An older one: windows-1252, Shift_JIS, GBK, EUC-KR, …
     Legacy(&'static encoding_rs::Encoding),
 }
@@ -37,6 +40,7 @@ impl Encoding {
             Self::Utf8 => "UTF-8",
             Self::Utf16Le => "UTF-16LE",
             Self::Utf16Be => "UTF-16BE",
+            Self::Latin1 => "ISO-8859-1",
             Self::Legacy(encoding) => encoding.name(),
         }
     }
@@ -47,7 +51,7 @@ impl Encoding {
             Self::Utf8 => b"\xef\xbb\xbf",
             Self::Utf16Le => b"\xff\xfe",
             Self::Utf16Be => b"\xfe\xff",
-            Self::Legacy(_) => b"",
+            Self::Latin1 | Self::Legacy(_) => b"",
         }
     }
 
@@ -57,6 +61,7 @@ impl Encoding {
             Self::Utf8 => Ok(Cow::Borrowed(text.as_bytes())),
             Self::Utf16Le => Ok(text.encode_utf16().flat_map(u16::to_le_bytes).collect()),
             Self::Utf16Be => Ok(text.encode_utf16().flat_map(u16::to_be_bytes).collect()),
+            Self::Latin1 => text.chars().map(|c| u8::try_from(c).map_err(|_| c)).collect(),
             Self::Legacy(encoding) => match encoding.encode(text) {
                 (bytes, _, false) => Ok(bytes),
                 _ => {
@@ -111,6 +116,50 @@ pub(super) fn decode_utf16(bytes: &[u8], encoding: Encoding) -> Decoded {
         text.push(char::REPLACEMENT_CHARACTER);
     }
     Decoded { text, encoding, faithful }
+}
+
+/// Reads bytes as the first two lines say they are to be read: `# -*- coding: latin-1 -*-`. That
+/// is what an interpreter of the file does, so nothing else may be written into it. Nothing
+/// where nothing is declared, or UTF-8 is, or the bytes are not what they are declared to be.
+pub(super) fn decode_declared(bytes: &[u8]) -> Option<Decoded> {
+    let encoding = declared(bytes)?;
+    let text: Cow<'_, str> = match encoding {
+        Encoding::Legacy(legacy) => legacy.decode_without_bom_handling_and_without_replacement(bytes)?,
+        _ => bytes.iter().map(|byte| char::from(*byte)).collect::<String>().into(),
+    };
+    let faithful = encoding.encode(&text).is_ok_and(|again| *again == *bytes);
+    faithful.then(|| Decoded { text: text.into_owned(), encoding, faithful })
+}
+
+fn declared(bytes: &[u8]) -> Option<Encoding> {
+    /// A declaration stands at the start of one of the first two lines.
+    const LOOKED_AT: usize = 256;
+    let head = &bytes[..bytes.len().min(LOOKED_AT)];
+    memchr::memmem::find(head, b"coding")?;
+    let lines = head.split(|byte| *byte == b'\n').take(2);
+    let label = lines.filter(|line| line.trim_ascii_start().starts_with(b"#")).find_map(|line| {
+        let after = &line[memchr::memmem::find(line, b"coding")? + b"coding".len()..];
+        let after = after.strip_prefix(b":").or(after.strip_prefix(b"="))?.trim_ascii_start();
+        let end = after.iter().position(|byte| !byte.is_ascii_alphanumeric() && !b"-_.".contains(byte));
+        Some(&after[..end.unwrap_or(after.len())])
+    })?;
+    let label = String::from_utf8_lossy(label).to_ascii_lowercase().replace('_', "-");
+    if matches!(label.as_str(), "latin-1" | "latin1" | "iso-8859-1" | "iso8859-1" | "l1" | "8859" | "cp819") {
+        return Some(Encoding::Latin1);
+    }
+    let label = match label.as_str() {
+        "cp932" | "ms932" | "mskanji" => "shift-jis",
+        "cp936" => "gbk",
+        "cp949" => "euc-kr",
+        other => other,
+    };
+    let known = encoding_rs::Encoding::for_label(label.as_bytes())
+        .or_else(|| encoding_rs::Encoding::for_label(label.replace('-', "_").as_bytes()))?;
+    let stateless = known != encoding_rs::UTF_8
+        && known != encoding_rs::ISO_2022_JP
+        && known != encoding_rs::REPLACEMENT
+        && known.is_ascii_compatible();
+    stateless.then_some(Encoding::Legacy(known))
 }
 
 /// Reads bytes that are neither UTF-8 nor UTF-16.

@@ -24,9 +24,14 @@ pub struct TextFile {
 const MARK: &str = "\u{feff}";
 
 impl TextFile {
-    /// Reads bytes as text: by byte order mark, as strict UTF-8, as UTF-16 by its zeros, or in
+    /// Reads bytes as text: as they declare themselves, by byte order mark, as strict UTF-8, as UTF-16 by its zeros, or in
     /// the older encoding they look most like. What is no text is named instead.
     pub fn decode(bytes: Vec<u8>) -> Result<Self, NotText> {
+        if let Some(declared) =
+            encoding::decode_declared(&bytes).filter(|decoded| !decoded.text.contains('\0'))
+        {
+            return Ok(Self::new(declared.text, Some(bytes), declared.encoding, true));
+        }
         let bytes = match plain_utf8(bytes) {
             Ok(whole) => return Ok(Self::new(whole, None, Encoding::Utf8, true)),
             Err(bytes) => bytes,

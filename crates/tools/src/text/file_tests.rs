@@ -99,3 +99,25 @@ fn several_edits_at_once() {
     assert_eq!(spliced, b"1 2 drei!");
     assert!(file.splice(&[(5..9, String::new()), (0..4, String::new())]).is_err());
 }
+
+#[test]
+fn a_declared_encoding_is_the_one_that_is_written() {
+    let read = |bytes: &[u8]| TextFile::decode(bytes.to_vec()).expect("text");
+    let latin = read(b"# -*- coding: latin-1 -*-\ns = \"\xe9\x80\"\n");
+    assert_eq!(latin.facts().encoding.name(), "ISO-8859-1");
+    assert!(latin.text().contains("\u{e9}\u{80}"));
+    assert!(latin.splice(&[(0..0, "\u{20ac}".to_owned())]).is_err(), "no euro sign in Latin-1");
+    // A file that is plain ASCII so far takes new letters as it declares them.
+    let ascii = read(b"#!/usr/bin/python\n# vim: set fileencoding=koi8_r :\nx\n");
+    let end = ascii.text().len();
+    let bytes = ascii.splice(&[(end..end, "\u{430}".to_owned())]).expect("spliced");
+    assert_eq!(bytes.last(), Some(&0xc1));
+    for plain in [
+        "# coding: utf-8\n\u{e9}\n",
+        "x\ny\n# coding: latin-1\n\u{e9}\n",
+        "s = 'coding: latin-1'\n\u{e9}\n",
+        "# coding: nonsense\n\u{e9}\n",
+    ] {
+        assert_eq!(read(plain.as_bytes()).facts().encoding.name(), "UTF-8", "{plain}");
+    }
+}

@@ -89,3 +89,18 @@ async fn a_large_slice_is_cut_and_says_so() {
     assert!(said.ends_with("[truncated: only the first 1000 bytes are shown]"), "{said}");
     assert_eq!((&data["truncated"], data["end"].as_u64()), (&json!(true), Some(500)));
 }
+
+#[tokio::test]
+async fn alike_functions_are_not_taken_for_each_other() {
+    let two = "def f1(a):\n    x = a + 1\n    return x\n\ndef f2(a):\n    x = a + 2\n    return x\n";
+    let rig = Rig::with(&[("a.py", two)]);
+    let slice = |first: usize, last: usize| json!({"path": "a.py", "start_line": first, "end_line": last});
+    let whole = rig.data("create_slice", slice(1, 3)).await["slice"].clone();
+    let last = rig.data("create_slice", slice(7, 7)).await["slice"].clone();
+    rig.write("a.py", two.replace("x = a + 1", "y = compute(a)"));
+    let found = rig.data("resolve_slice", json!({"path": "a.py", "slice": whole})).await;
+    assert_eq!((&found["start"], &found["end"]), (&json!(1), &json!(3)), "{found}");
+    rig.write("a.py", format!("def f0(a):\n    x = a + 0\n    return 0\n\n{two}"));
+    let found = rig.data("resolve_slice", json!({"path": "a.py", "slice": last})).await;
+    assert_eq!((&found["start"], &found["status"]), (&json!(11), &json!("moved")), "{found}");
+}

@@ -298,3 +298,76 @@ async fn a_rename_follows_imports_by_their_path() {
     let keyword = json!({"path": "x/utils.py", "name": "exec", "new_name": "class"});
     desk.fails("code_rename", keyword, FaultKind::Conflict).await;
 }
+
+#[test]
+fn a_number_means_the_one_that_was_listed() {
+    let c = "static int f(void);\n#ifdef A\nstatic int f(void) { return 1; }\n#else\nstatic int f(void) { return 2; }\n#endif\n";
+    refuses("code_update_definition", "n.c", c, json!({"name": "f", "new_content": "x"}), "f#1: line 3");
+    let update = json!({"name": "f#2", "new_content": "static int f(void) { return 3; }"});
+    writes("code_update_definition", "n.c", c, update, &c.replace("return 2", "return 3"));
+    writes("code_remove", "n.c", "int g(void);\nint f(void);\n", json!({"name": "f"}), "int g(void);\n");
+}
+
+#[test]
+fn an_open_bracket_is_refused_wherever_it_is() {
+    let c = "#if A\nint a(void) { return 1; }\n#elif B\nint b(void) { return 2; }\nint c(void) { return 3; }\n#endif\n";
+    refuses(
+        "code_update_definition",
+        "a.c",
+        c,
+        json!({"name": "b", "new_content": "int b(void) { return 2;"}),
+        "brackets",
+    );
+    // A character and a string are no brackets.
+    let update = json!({"name": "b", "new_content": "int b(void) { return '{' + \"(\"[0]; /* { */ }"});
+    writes(
+        "code_update_definition",
+        "a.c",
+        c,
+        update,
+        &c.replace("return 2;", "return '{' + \"(\"[0]; /* { */"),
+    );
+}
+
+#[test]
+fn the_first_line_of_a_script_documents_nothing() {
+    writes(
+        "code_remove",
+        "a.sh",
+        "#!/bin/sh\nf() { :; }\ng() { :; }\n",
+        json!({"name": "f"}),
+        "#!/bin/sh\ng() { :; }\n",
+    );
+    let add =
+        json!({"name": "g", "new_content": "g() { :; }", "anchor_type": "before", "anchor_symbol": "f"});
+    writes("code_add", "a.sh", "#!/bin/sh\nf() { :; }\n", add, "#!/bin/sh\ng() { :; }\n\nf() { :; }\n");
+}
+
+#[test]
+fn an_update_keeps_the_other_names_of_its_statement() {
+    refuses(
+        "code_update_definition",
+        "a.c",
+        "int a1 = 1, b1 = 2;\n",
+        json!({"name": "a1", "new_content": "int a1 = 5;"}),
+        "also defines b1",
+    );
+    let both = json!({"name": "a1", "new_content": "int a1 = 5, b1 = 2;"});
+    writes("code_update_definition", "a.c", "int a1 = 1, b1 = 2;\n", both, "int a1 = 5, b1 = 2;\n");
+}
+
+#[tokio::test]
+async fn languages_keep_to_themselves() {
+    let desk = Desk::new();
+    desk.put("a.rs", "pub fn run() { v.last(); }\n");
+    desk.put("b.py", "class Q:\n    def last(self): pass\n");
+    let (text, _) = desk.works("derive_code_path", json!({"target": "run"})).await;
+    assert!(text.contains("[external]") && !text.contains("b.py"), "{text}");
+    desk.put("k.js", "module.exports = class Z extends K {\n  m() {}\n};\nconst K2 = class extends K {};\n");
+    let (text, _) = desk.works("code_outline", json!({"path": "k.js"})).await;
+    assert!(
+        text.contains("[Class] Z (Lines 1-3) extends K\n  [Method] m")
+            && text.contains("K2 (Lines 4-4) extends K"),
+        "{text}"
+    );
+}

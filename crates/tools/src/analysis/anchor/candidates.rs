@@ -20,6 +20,9 @@ const CANDIDATES: usize = 400;
 /// lines are found without it; this bounds a file of many lines that are nearly alike.
 const COMPARED: usize = 5_000;
 
+/// Letters and digits of a line that is more than a bracket or a keyword.
+const TELLING: usize = 4;
+
 /// One end of a slice.
 pub(super) struct Side<'s> {
     /// Its lines from the outermost inwards.
@@ -44,8 +47,12 @@ pub(super) fn find(page: &Page<'_>, side: &Side<'_>) -> Vec<Candidate> {
     let Some(outermost) = side.edge.first() else { return Vec::new() };
     let mut likeness = Likeness::default();
     let mut places = equal(page, side, outermost);
-    let more = CANDIDATES - places.len();
-    places.extend(similar(page, side, outermost, &mut likeness).take(more));
+    // The very line beats any that is only like it; of a line that says little there are many.
+    let telling = outermost.chars().filter(|c| c.is_alphanumeric()).count() >= TELLING;
+    if places.is_empty() || !telling {
+        let more = CANDIDATES - places.len();
+        places.extend(similar(page, side, outermost, &mut likeness).take(more));
+    }
     let score = |place: usize| Candidate { line: page.full[place], score: score(page, side, place) };
     let mut found: Vec<Candidate> = places.into_iter().map(score).collect();
     let far = |candidate: &Candidate| candidate.line.abs_diff(side.expected);

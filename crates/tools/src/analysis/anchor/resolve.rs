@@ -12,6 +12,8 @@ use super::{
 
 /// The least mean of both sides for lines that were changed.
 const FUZZY: f64 = 0.75;
+/// The most that lines which are not the same are worth.
+const SURE: f64 = 0.99;
 /// The most that one side alone is worth.
 const PARTIAL: f64 = 0.6;
 /// How much shorter or longer than before the lines may have become.
@@ -154,8 +156,14 @@ fn unchanged(page: &Page<'_>, wanted: &Wanted<'_>) -> Option<Resolved> {
     let (total, count) = (page.lines.len(), wanted.count);
     let last = total.checked_sub(count)?;
     let same = |start: usize| spelled(page.hash(start..start + count)) == wanted.hash;
-    if wanted.start <= last && same(wanted.start) {
-        return Some(Resolved::at(wanted.start, wanted.start + count, 1.0, Status::Exact));
+    let at_home = wanted.start <= last && same(wanted.start);
+    let neighbours = |start: usize| {
+        page.backward(0, start, AROUND) == wanted.before
+            && page.forward(start + count, total, AROUND) == wanted.after
+    };
+    let home = || Resolved::at(wanted.start, wanted.start + count, 1.0, Status::Exact);
+    if at_home && neighbours(wanted.start) {
+        return Some(home());
     }
     let alike = |start: usize| {
         page.forward(start, start + count, EDGE) == wanted.head
@@ -163,6 +171,14 @@ fn unchanged(page: &Page<'_>, wanted: &Wanted<'_>) -> Option<Resolved> {
     };
     let mut starts: Vec<usize> = (0..=last).filter(|start| alike(*start)).collect();
     starts.sort_by_key(|start| start.abs_diff(wanted.start));
+    // Lines that are at the old place by chance, between other neighbours, are not meant if the
+    // same stand between the right ones.
+    if at_home {
+        let better = starts.iter().copied().filter(|start| neighbours(*start)).find(|start| same(*start));
+        return Some(
+            better.map_or_else(home, |start| Resolved::at(start, start + count, 1.0, Status::Moved)),
+        );
+    }
     let mut left = HASHED;
     for start in starts {
         let bytes: usize = page.lines[start..start + count].iter().map(|line| line.len() + 1).sum();
@@ -191,5 +207,5 @@ fn pair(starts: &[Candidate], ends: &[Candidate], count: usize) -> Option<Resolv
             }
         }
     }
-    best.map(|(mean, start, end)| Resolved::at(start, end + 1, mean.min(1.0), Status::Fuzzy))
+    best.map(|(mean, start, end)| Resolved::at(start, end + 1, mean.min(SURE), Status::Fuzzy))
 }

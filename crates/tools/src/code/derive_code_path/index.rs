@@ -215,6 +215,12 @@ impl Index {
         near.sort_by_key(|name| (name.len().abs_diff(wanted.len()), *name));
         near.truncate(MOST_NEAR);
         let fault = Fault::not_found(format!("no function `{target}` in {} files", self.files.len()));
+        if self.left_out > 0 {
+            return fault.hint(format!(
+                "{} more files were not looked at: give the directory or file it is in as `path`",
+                self.left_out
+            ));
+        }
         match near.as_slice() {
             [] => fault.hint("look for the name with search_content, or pass a larger path"),
             near => fault.hint(format!("similar names: {}", near.join(", "))),

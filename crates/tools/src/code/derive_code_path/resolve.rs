@@ -45,8 +45,18 @@ impl<'r> Resolver<'r> {
         Self { index, loader }
     }
 
-    /// What a call in a function means.
+    /// What a call in a function means. Nothing of a language of another family is called.
     pub(super) fn resolve(&self, from: Id, call: &Call) -> Result<Meaning, Fault> {
+        let family = |id: Id| self.index.facts(id).language.pack().family;
+        let near = |id: &Id| family(*id) == family(from);
+        Ok(match self.meaning(from, call)? {
+            Meaning::One(id) if !near(&id) => Meaning::External,
+            Meaning::Several(ids) => Meaning::of(ids.into_iter().filter(near).collect()),
+            other => other,
+        })
+    }
+
+    fn meaning(&self, from: Id, call: &Call) -> Result<Meaning, Fault> {
         let style = &self.index.files[from.file].facts.language.pack().style;
         if call.receiver.is_empty() {
             return self.plain(from, &call.name);

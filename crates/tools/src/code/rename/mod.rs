@@ -187,7 +187,7 @@ impl Plan {
     fn make(code: &Code, ctx: &Ctx, opened: &Opened, target: &mut Target) -> Result<Self, Fault> {
         let stop = || ctx.cancel.is_cancelled();
         let sources = code.project.sources(code, ctx, 1)?;
-        let id = opened.source.language().pack().id;
+        let family = opened.source.language().pack().family;
         let holding = sources.holding(&[&target.old], Only::Any)?;
         let named: usize = sources
             .facts(&holding, Only::Any, false)?
@@ -205,7 +205,7 @@ impl Plan {
         let read = sources.each(&holding, |entry, content| {
             let text = content.text()?;
             let language = sources.language(entry, &text, Only::Any)?;
-            let related = related(id, language.pack().id);
+            let related = language.pack().family == family;
             let name = sources.spell(entry);
             (related && name != target.file).then(|| {
                 let outline = language.outline(&text, Detail::Full, &stop)?;
@@ -356,12 +356,6 @@ impl Planned {
         let uncertain = places.uncertain.iter().map(shown).collect();
         Self { revision: revision(text.as_bytes()), places, lines, uncertain, name }
     }
-}
-
-/// Whether files of one language can use names of the other.
-fn related(one: &str, other: &str) -> bool {
-    const FAMILIES: [&[&str]; 2] = [&["c", "cpp"], &["typescript", "tsx", "javascript"]];
-    one == other || FAMILIES.iter().any(|family| family.contains(&one) && family.contains(&other))
 }
 
 /// The defining file's part.

@@ -67,7 +67,8 @@ impl Ranked {
             for symbol in shown(&mapped.facts) {
                 let fact = &mapped.facts.symbols[symbol as usize];
                 let name = mapped.facts.name(fact);
-                let mut score = worth.get(&(words::hash(name), file)).copied().unwrap_or(0.0);
+                let mut score =
+                    worth.get(&(key(words::hash(name), &mapped.facts), file)).copied().unwrap_or(0.0);
                 if mapped.focused {
                     score = (score + ranks[file] * 0.1) * FOCUSED;
                 }
@@ -99,6 +100,11 @@ fn shown(facts: &Facts) -> impl Iterator<Item = u32> {
     wanted.map(|(index, _)| index)
 }
 
+/// The number of a word in a language: the same word of another family is another name.
+fn key(word: u64, facts: &Facts) -> u64 {
+    word ^ words::hash(facts.language.pack().family)
+}
+
 fn names(mapped: &[Mapped]) -> HashMap<u64, Name> {
     let mut names: HashMap<u64, Name> = HashMap::new();
     for (file, mapped) in mapped.iter().enumerate() {
@@ -108,7 +114,7 @@ fn names(mapped: &[Mapped]) -> HashMap<u64, Name> {
             if word.chars().nth(LEAST_NAME - 1).is_none() {
                 continue;
             }
-            let name = names.entry(words::hash(word)).or_default();
+            let name = names.entry(key(words::hash(word), &mapped.facts)).or_default();
             let member = fact.parent.is_some_and(|at| mapped.facts.symbols[at as usize].kind.is_type());
             name.weight = name.weight.max(telling(word, member));
             match name.files.last_mut() {
@@ -144,10 +150,11 @@ fn mentions(mapped: &[Mapped], names: &HashMap<u64, Name>) -> Vec<Vec<(u64, f64)
     let of_file = |(file, mapped): (usize, &Mapped)| {
         let words = mapped.facts.words.as_deref().unwrap_or_default();
         let weigh = |(word, count): &(u64, u32)| {
-            let name = names.get(word)?;
+            let word = key(*word, &mapped.facts);
+            let name = names.get(&word)?;
             // A file that defines the name itself means its own.
             let own = name.files.iter().any(|(definer, _)| *definer == file);
-            (!own).then(|| (*word, f64::from(*count).sqrt() * name.weight))
+            (!own).then(|| (word, f64::from(*count).sqrt() * name.weight))
         };
         words.iter().filter_map(weigh).collect()
     };
