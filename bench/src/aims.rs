@@ -23,7 +23,7 @@ pub(crate) enum Goal {
     Below(f64),
 }
 
-const AIMS: [Aim; 18] = [
+const AIMS: [Aim; 43] = [
     aim("read-4k", "calls_per_s_64", "rust-mcp-filesystem", Some(View::AllCpus), Goal::AtLeast(3.0)),
     aim("read-4k", "calls_per_s_64", "floor", Some(View::AllCpus), Goal::AtLeast(0.5)),
     aim("read-4k", "p50_us", "rust-mcp-filesystem", Some(View::OneCpu), Goal::AtMost(0.4)),
@@ -42,6 +42,31 @@ const AIMS: [Aim; 18] = [
     aim("search", "rare_ms", "rg", Some(View::AllCpus), Goal::AtMost(1.3)),
     aim("search", "medium_ms", "rg", Some(View::AllCpus), Goal::AtMost(1.3)),
     aim("search", "regex_ms", "rg", Some(View::AllCpus), Goal::AtMost(1.3)),
+    aim("code-outline-python", "mb_per_cpu_s", "ast", None, Goal::AtLeast(10.0)),
+    aim("code-outline-python", "mb_per_cpu_s", "tree-sitter", None, Goal::AtLeast(50.0)),
+    aim("code-outline-python", "mb_per_cpu_s", "ctags", None, Goal::AtLeast(6.0)),
+    aim("code-outline-c", "mb_per_cpu_s", "tree-sitter", None, Goal::AtLeast(20.0)),
+    aim("code-outline-c", "mb_per_cpu_s", "ctags", None, Goal::AtLeast(4.0)),
+    aim("code-outline-cpp", "mb_per_cpu_s", "tree-sitter", None, Goal::AtLeast(20.0)),
+    aim("code-outline-cpp", "mb_per_cpu_s", "ctags", None, Goal::AtLeast(4.0)),
+    aim("code-cores", "python_mb_per_s", "one-core", None, Goal::AtLeast(1.8)),
+    aim("code-cores", "c_mb_per_s", "one-core", None, Goal::AtLeast(1.8)),
+    aim("code-cores", "cpp_mb_per_s", "one-core", None, Goal::AtLeast(1.8)),
+    aim("code-index", "index_ms", "rg", None, Goal::AtMost(3.0)),
+    Aim { case: "code-index", figure: "more_ms", against: None, view: None, goal: Goal::AtMost(1.0) },
+    aim("code-warm", "outline_us", "tree-sitter", None, Goal::AtMost(0.02)),
+    aim("code-usages-python", "rare_first_ms", "rg", None, Goal::AtMost(1.2)),
+    aim("code-usages-python", "rare_warm_us", "rg", None, Goal::AtMost(0.05)),
+    aim("code-usages-python", "medium_first_ms", "rg", None, Goal::AtMost(1.2)),
+    aim("code-usages-python", "medium_warm_us", "rg", None, Goal::AtMost(0.05)),
+    aim("code-usages-python", "common_first_ms", "rg", None, Goal::AtMost(1.2)),
+    aim("code-usages-python", "common_warm_us", "rg", None, Goal::AtMost(0.05)),
+    aim("code-usages-native", "rare_first_ms", "rg", None, Goal::AtMost(1.2)),
+    aim("code-usages-native", "rare_warm_us", "rg", None, Goal::AtMost(0.05)),
+    aim("code-usages-native", "medium_first_ms", "rg", None, Goal::AtMost(1.2)),
+    aim("code-usages-native", "medium_warm_us", "rg", None, Goal::AtMost(0.05)),
+    aim("code-usages-native", "common_first_ms", "rg", None, Goal::AtMost(1.2)),
+    aim("code-usages-native", "common_warm_us", "rg", None, Goal::AtMost(0.05)),
 ];
 
 const fn aim(

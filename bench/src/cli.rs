@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::cases::Case;
+use crate::code;
 use crate::lineup::Server;
 
 pub(crate) const HELP: &str = "\
@@ -14,6 +15,9 @@ tectum-bench [run] [--tectum PATH] [--case NAME]... [--server NAME]... [--rounds
              [--slice-ms MS] [--out DIR] [--data DIR] [--one-cpu]
     Measure every case, or those named (a prefix is enough), visiting the servers in turn.
     Without --tectum the peers and the floor run alone. --one-cpu pins everything to one CPU.
+tectum-bench code [--tectum PATH] [--case NAME]... [--rounds N] [--out DIR] [--data DIR]
+             [--corpora DIR]
+    The same for code: outlines, usages, the index of a project, and how often they are right.
 tectum-bench report DIR
     Print the Markdown tables of results kept earlier.
 tectum-bench floor --root DIR
@@ -22,6 +26,7 @@ tectum-bench floor --root DIR
 
 pub(crate) enum Command {
     Run(Plan),
+    Code(code::Plan),
     Report(PathBuf),
     Floor { root: PathBuf },
     Help,
@@ -51,6 +56,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
     match first.as_str() {
         "help" | "-h" | "--help" => Ok(Command::Help),
         "run" => plan(args).map(Command::Run),
+        "code" => code_plan(args).map(Command::Code),
         "report" => Ok(Command::Report(value(&mut args, "report")?.into())),
         "floor" => {
             if args.next().is_none_or(|arg| arg != "--root") {
@@ -64,7 +70,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
 }
 
 fn plan(mut args: impl Iterator<Item = OsString>) -> Result<Plan> {
-    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("bench has a parent directory")?;
+    let checkout = checkout()?;
     let mut plan = Plan {
         tectum: None,
         cases: Vec::new(),
@@ -94,6 +100,39 @@ fn plan(mut args: impl Iterator<Item = OsString>) -> Result<Plan> {
         plan.cases = Case::usual(plan.one_cpu);
     }
     Ok(plan)
+}
+
+fn code_plan(mut args: impl Iterator<Item = OsString>) -> Result<code::Plan> {
+    let checkout = checkout()?;
+    let mut plan = code::Plan {
+        tectum: None,
+        cases: Vec::new(),
+        rounds: None,
+        out: checkout.join("bench/results"),
+        data: checkout.join("target/bench-data"),
+        peers: checkout.join("target/bench-peers"),
+        corpora: checkout.join("target/code-corpora"),
+    };
+    while let Some(arg) = args.next() {
+        let option = arg.to_str().unwrap_or_default();
+        match option {
+            "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
+            "--case" => plan.cases.extend(code::Case::named(&text(&mut args, option)?)?),
+            "--rounds" => plan.rounds = Some(number(&mut args, option)?),
+            "--out" => plan.out = value(&mut args, option)?.into(),
+            "--data" => plan.data = value(&mut args, option)?.into(),
+            "--corpora" => plan.corpora = value(&mut args, option)?.into(),
+            _ => bail!("no option `{}` of code; `tectum-bench help` lists them", arg.display()),
+        }
+    }
+    if plan.cases.is_empty() {
+        plan.cases = code::Case::ALL.to_vec();
+    }
+    Ok(plan)
+}
+
+fn checkout() -> Result<&'static Path> {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("bench has a parent directory")
 }
 
 fn binary(path: OsString) -> Result<PathBuf> {
@@ -149,10 +188,26 @@ mod tests {
     }
 
     #[test]
+    fn code_has_cases_of_its_own() {
+        let cases = |args: &[&str]| match parse(args.iter().map(OsString::from)) {
+            Ok(Command::Code(plan)) => plan.cases.iter().map(|case| case.name()).collect::<Vec<_>>(),
+            _ => panic!("{args:?} is not about code"),
+        };
+        assert_eq!(cases(&["code"]).len(), code::Case::ALL.len());
+        assert_eq!(cases(&["code", "--case", "usages"]), ["code-usages-python", "code-usages-native"]);
+        assert_eq!(cases(&["code", "--case", "code-outline-c"]), ["code-outline-c", "code-outline-cpp"]);
+    }
+
+    #[test]
     fn unknown_words_are_refused() {
-        for args in
-            [&["walk"][..], &["--case", "nothing"], &["--rounds", "0"], &["--rounds"], &["--server", "x"]]
-        {
+        for args in [
+            &["walk"][..],
+            &["code", "--one-cpu"],
+            &["--case", "nothing"],
+            &["--rounds", "0"],
+            &["--rounds"],
+            &["--server", "x"],
+        ] {
             assert!(parse(args.iter().map(OsString::from)).is_err(), "{args:?}");
         }
     }

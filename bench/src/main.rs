@@ -1,4 +1,5 @@
-//! Sets MCP servers side by side in one run and prints ratios between them, never times alone.
+//! Sets MCP servers and readers of code side by side in one run and prints ratios between them,
+//! never times alone.
 #![allow(
     clippy::disallowed_methods,
     reason = "a developer program works on its own files and starts its own processes"
@@ -9,6 +10,7 @@ mod aims;
 mod calls;
 mod cases;
 mod cli;
+mod code;
 mod data;
 mod floor;
 mod lineup;
@@ -34,6 +36,7 @@ use crate::cli::Command;
 fn main() -> Result<()> {
     match cli::parse(std::env::args_os().skip(1))? {
         Command::Run(plan) => cases::run(&plan),
+        Command::Code(plan) => code::run(&plan),
         Command::Report(dir) => say(&report::all(&record::load(&dir)?)),
         Command::Floor { root } => floor::serve(&root),
         Command::Help => say(cli::HELP),

@@ -13,7 +13,7 @@ struct Figure {
     compared: bool,
 }
 
-const FIGURES: [Figure; 11] = [
+const FIGURES: [Figure; 38] = [
     figure("p50_us", "p50 µs", true),
     figure("p99_us", "p99 µs", false),
     figure("calls_per_s_1", "calls/s @1", true),
@@ -25,6 +25,33 @@ const FIGURES: [Figure; 11] = [
     figure("rare_ms", "rare word ms", true),
     figure("medium_ms", "medium word ms", true),
     figure("regex_ms", "regex ms", true),
+    figure("mb_per_cpu_s", "MB per CPU second", true),
+    figure("python_mb_per_s", "Python MB/s", true),
+    figure("c_mb_per_s", "C MB/s", true),
+    figure("cpp_mb_per_s", "C++ MB/s", true),
+    figure("index_ms", "first question ms", true),
+    figure("again_ms", "asked again ms", false),
+    figure("changed_ms", "after a change ms", false),
+    figure("more_ms", "more after a change ms", false),
+    figure("outline_us", "outline µs", true),
+    figure("rare_first_ms", "rare word, first, ms", true),
+    figure("rare_warm_us", "rare word, again, µs", true),
+    figure("rare_other_ms", "rare, another word, ms", true),
+    figure("medium_first_ms", "medium word, first, ms", true),
+    figure("medium_warm_us", "medium word, again, µs", true),
+    figure("medium_other_ms", "medium, another word, ms", true),
+    figure("common_first_ms", "common word, first, ms", true),
+    figure("common_warm_us", "common word, again, µs", true),
+    figure("common_other_ms", "common, another word, ms", true),
+    figure("files", "files", false),
+    figure("definitions", "definitions", false),
+    figure("ast_pct", "as ast has them %", false),
+    figure("ctags_pct", "of ctags' found %", false),
+    figure("ctags_end_pct", "same end %", false),
+    figure("known_pct", "of ours in ctags %", false),
+    figure("tree_pct", "of tree-sitter's found %", false),
+    figure("tree_end_pct", "same end %", false),
+    figure("judged_pct", "right by two of three %", false),
 ];
 
 const fn figure(key: &'static str, heading: &'static str, compared: bool) -> Figure {
@@ -62,6 +89,7 @@ fn heading(record: &Record) -> String {
     };
     let slices = match record.case.as_str() {
         "start" | "search" => String::new(),
+        case if case.starts_with("code-") => String::new(),
         _ => format!(" of {} ms", record.slice_ms),
     };
     let mut out = format!("### {}, {cpus}\n\n{} rounds{slices}", record.case, record.rounds());
@@ -82,7 +110,8 @@ fn servers(out: &mut String, record: &Record, figures: &[&Figure]) {
     for entry in &record.servers {
         let _ = write!(out, "\n| {} {} |", entry.server, entry.version);
         for figure in figures {
-            let cell = median(entry.figure(figure.key)).map_or("-".to_owned(), number);
+            let show = if figure.key.ends_with("_pct") { hundredths } else { number };
+            let cell = median(entry.figure(figure.key)).map_or("-".to_owned(), show);
             let _ = write!(out, " {cell} |");
         }
     }
@@ -92,9 +121,12 @@ fn servers(out: &mut String, record: &Record, figures: &[&Figure]) {
 fn comparisons(out: &mut String, record: &Record, figures: &[&Figure]) {
     let mut rows = String::new();
     for subject in subjects(record) {
-        for figure in figures.iter().filter(|figure| figure.compared) {
+        for figure in figures {
             own_aim(&mut rows, record, subject, figure);
-            for other in record.servers.iter().filter(|other| other.server != subject.server) {
+            if !figure.compared {
+                continue;
+            }
+            for other in others(record, subject) {
                 let by_round = ratios(subject.figure(figure.key), other.figure(figure.key));
                 let Some(spread) = Spread::of(&by_round) else { continue };
                 let what = format!("{}, {} ÷ {}", figure.heading, subject.server, other.server);
@@ -114,9 +146,17 @@ fn comparisons(out: &mut String, record: &Record, figures: &[&Figure]) {
 /// Who is compared with the others: Tectum, or where it did not run whoever stands first.
 fn subjects(record: &Record) -> Vec<&Entry> {
     let measured = || record.servers.iter().filter(|entry| !entry.figures.is_empty());
-    let ours: Vec<&Entry> =
-        measured().filter(|entry| ["tectum", "tectum-fast"].contains(&entry.server.as_str())).collect();
+    let ours: Vec<&Entry> = measured().filter(|entry| entry.server.starts_with("tectum")).collect();
     if ours.is_empty() { measured().take(1).collect() } else { ours }
+}
+
+/// Whom a subject is compared with. Questions about code differ too much to be set beside each
+/// other.
+fn others<'r>(record: &'r Record, subject: &Entry) -> impl Iterator<Item = &'r Entry> {
+    let apart = record.case.starts_with("code-");
+    let own = subject.server.clone();
+    let counts = move |other: &&Entry| other.server != own && !(apart && other.server.starts_with("tectum"));
+    record.servers.iter().filter(counts)
 }
 
 fn own_aim(rows: &mut String, record: &Record, subject: &Entry, figure: &Figure) {
@@ -133,7 +173,17 @@ fn row(rows: &mut String, what: &str, seen: Spread, aim: Option<&Aim>) {
     let (goal, verdict) =
         aim.map_or((String::new(), ""), |aim| (aim.goal.to_string(), aim.goal.verdict(seen)));
     let Spread { low, median, high } = seen;
-    let _ = writeln!(rows, "| {what} | {median:.2} | {low:.2} to {high:.2} | {goal} | {verdict} |");
+    // A hundredth is too coarse where one side hardly takes any time.
+    let digits = if median < 0.1 { 4 } else { 2 };
+    let _ = writeln!(
+        rows,
+        "| {what} | {median:.digits$} | {low:.digits$} to {high:.digits$} | {goal} | {verdict} |"
+    );
+}
+
+/// Near to a hundred per cent the hundredths count.
+fn hundredths(value: f64) -> String {
+    format!("{value:.2}")
 }
 
 /// Three significant digits or so, thousands set apart.

@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: measures the binary that is shipped, never a development build.
+//! `cargo xtask bench`: measures the binary that is shipped, never a development build. A first
+//! word that is no option chooses what is measured: `cargo xtask bench code`.
 
 use anyhow::{Result, ensure};
 
@@ -14,10 +15,14 @@ pub fn run(checkout: &Checkout, args: &[&str]) -> Result<()> {
         "The build left no {}. Unset CARGO_BUILD_TARGET: a cross build puts its binary elsewhere.",
         binary.display()
     );
+    let (command, options) = match args.split_first() {
+        Some((first, rest)) if !first.starts_with('-') => (*first, rest),
+        _ => ("run", args),
+    };
     step::run(
         step::cargo(checkout)
-            .args(["run", "--profile", "dist", "-p", "tectum-bench", "--", "--tectum"])
+            .args(["run", "--profile", "dist", "-p", "tectum-bench", "--", command, "--tectum"])
             .arg(&binary)
-            .args(args),
+            .args(options),
     )
 }

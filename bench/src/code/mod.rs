@@ -1,0 +1,159 @@
+//! The part of the bench about code: outlines against parsers and ctags, searching names against
+//! `rg`, and how often an outline is right. Every figure is a ratio within one run.
+
+mod ast_peer;
+mod cores;
+mod corpora;
+mod cpu;
+mod ctags_peer;
+mod index;
+mod outline;
+mod precision;
+mod tree_sitter_peer;
+mod usages;
+mod verdict;
+mod warm;
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+
+use crate::cases::Outcome;
+use crate::data::Data;
+use crate::lineup::{Grounds, Server};
+use crate::peers::Peers;
+use crate::record::{self, Machine, Record, View};
+use crate::report;
+use crate::session::Session;
+
+use self::corpora::{Corpora, Tongue};
+
+/// What one run is to do.
+pub(crate) struct Plan {
+    pub(crate) tectum: Option<PathBuf>,
+    pub(crate) cases: Vec<Case>,
+    pub(crate) rounds: Option<usize>,
+    pub(crate) out: PathBuf,
+    pub(crate) data: PathBuf,
+    pub(crate) peers: PathBuf,
+    pub(crate) corpora: PathBuf,
+}
+
+/// What can be measured about code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    Python,
+    C,
+    Cpp,
+    Cores,
+    Index,
+    Warm,
+    PythonUsages,
+    NativeUsages,
+    Precision,
+}
+
+/// What all cases share.
+struct Bench {
+    grounds: Grounds,
+    corpora: Corpora,
+}
+
+impl Case {
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Python,
+        Self::C,
+        Self::Cpp,
+        Self::Cores,
+        Self::Index,
+        Self::Warm,
+        Self::PythonUsages,
+        Self::NativeUsages,
+        Self::Precision,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Python => "code-outline-python",
+            Self::C => "code-outline-c",
+            Self::Cpp => "code-outline-cpp",
+            Self::Cores => "code-cores",
+            Self::Index => "code-index",
+            Self::Warm => "code-warm",
+            Self::PythonUsages => "code-usages-python",
+            Self::NativeUsages => "code-usages-native",
+            Self::Precision => "code-precision",
+        }
+    }
+
+    /// The cases whose names begin so, with or without `code-`.
+    pub(crate) fn named(prefix: &str) -> Result<Vec<Self>> {
+        let fits = |case: &Self| {
+            let name = case.name();
+            name.starts_with(prefix) || name.trim_start_matches("code-").starts_with(prefix)
+        };
+        let found: Vec<_> = Self::ALL.into_iter().filter(fits).collect();
+        if found.is_empty() {
+            bail!("no case `{prefix}`; there are {}", Self::ALL.map(Self::name).join(", "));
+        }
+        Ok(found)
+    }
+
+    fn rounds(self, plan: &Plan) -> usize {
+        match self {
+            // Counting needs no second look.
+            Self::Precision => 1,
+            // CPU time is steady, and a parser takes many seconds for a round.
+            Self::Python | Self::C | Self::Cpp => plan.rounds.unwrap_or(5),
+            _ => plan.rounds.unwrap_or(12),
+        }
+    }
+
+    fn measure(self, bench: &Bench, rounds: usize) -> Result<Outcome> {
+        match self {
+            Self::Python => outline::measure(bench, Tongue::Python, rounds),
+            Self::C => outline::measure(bench, Tongue::C, rounds),
+            Self::Cpp => outline::measure(bench, Tongue::Cpp, rounds),
+            Self::Cores => cores::measure(bench, rounds),
+            Self::Index => index::measure(bench, rounds),
+            Self::Warm => warm::measure(bench, rounds),
+            Self::PythonUsages => usages::measure(bench, &usages::PYTHON, rounds),
+            Self::NativeUsages => usages::measure(bench, &usages::NATIVE, rounds),
+            Self::Precision => Ok((Vec::new(), precision::measure(bench)?)),
+        }
+    }
+}
+
+impl Bench {
+    /// Tectum, freshly started on a tree and greeted, with the version it gives itself.
+    fn serve(&self, root: &std::path::Path) -> Result<(Session, String)> {
+        let mut session = Session::spawn(&Server::Tectum.launch(&self.grounds, root)?)?;
+        let version = session.initialize()?;
+        Ok((session, version))
+    }
+}
+
+/// Measures the planned cases one after the other, keeping and printing each as it is done.
+pub(crate) fn run(plan: &Plan) -> Result<()> {
+    let machine = Machine::here();
+    let grounds = Grounds {
+        tectum: plan.tectum.clone(),
+        peers: Peers::at(&plan.peers),
+        data: Data::prepare(&plan.data)?,
+    };
+    let bench = Bench { grounds, corpora: Corpora::prepare(&plan.corpora)? };
+    for case in &plan.cases {
+        let rounds = case.rounds(plan);
+        eprintln!("{}: {rounds} rounds", case.name());
+        let (others_cpu, servers) = case.measure(&bench, rounds)?;
+        let (case, machine) = (case.name().to_owned(), machine.clone());
+        let record = Record { case, view: View::AllCpus, slice_ms: 0, machine, others_cpu, servers };
+        if record.rounds() == 0 {
+            eprintln!("  nothing was measured, so nothing is kept");
+            continue;
+        }
+        record::save(&record, &plan.out)?;
+        crate::say(&report::section(&record))?;
+    }
+    Ok(())
+}
