@@ -62,11 +62,17 @@ mod tests {
         let (old, new) = ("a(\nok\n", "x\na(\nbad)\n");
         let before = [problem(old, "a(", "open")];
         let kept = [problem(new, "a(", "open")];
-        assert_eq!(introduced((old, &before), (new, &kept), &[0..1]), Vec::<&Problem>::new());
+        assert_eq!(
+            introduced((old, &before), (new, &kept), std::slice::from_ref(&(0..1))),
+            Vec::<&Problem>::new()
+        );
         let more = [problem(new, "a(", "open"), problem(new, "bad)", "closed")];
-        assert_eq!(introduced((old, &before), (new, &more), &[5..9]), [&more[1]]);
+        assert_eq!(introduced((old, &before), (new, &more), std::slice::from_ref(&(5..9))), [&more[1]]);
         let other = [problem(new, "bad)", "closed")];
-        assert_eq!(introduced((old, &before), (new, &other), &[5..9]), [&other[0]]);
-        assert_eq!(introduced((old, &before), (new, &other), &[0..1]), Vec::<&Problem>::new());
+        assert_eq!(introduced((old, &before), (new, &other), std::slice::from_ref(&(5..9))), [&other[0]]);
+        assert_eq!(
+            introduced((old, &before), (new, &other), std::slice::from_ref(&(0..1))),
+            Vec::<&Problem>::new()
+        );
     }
 }

@@ -121,9 +121,16 @@ fn diff(ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
     }
     let asked =
         Asked { base: args.base_rev, head: args.head_rev, staged: args.staged, stat: args.stat, context };
+    let plain = asked.base.is_none() && asked.head.is_none() && !asked.staged;
     let stop = || ctx.cancel.is_cancelled();
     let until = Instant::now() + DEADLINE;
-    let mut found = git::compare(ctx.path(0)?, &asked, &stop, until, ctx.max_output)?;
+    let path = ctx.path(0)?;
+    let mut found = git::compare(path, &asked, &stop, until, ctx.max_output)?;
+    if found.files.is_empty() && path.kind().is_none() && plain {
+        let name = path.name();
+        return Err(Fault::not_found(format!("{name} does not exist, and did not in the last commit"))
+            .hint("check the path; base_rev can name a revision that had it"));
+    }
     Ok(reply(&mut found, args.stat, ctx.max_output))
 }
 

@@ -49,6 +49,7 @@ pub struct Code {
     pub(crate) packs: Packs,
     pub(crate) shelf: Shelf,
     pub(crate) pen: Arc<Pen>,
+    pub(crate) drawn: outline::Drawn,
     pub(crate) threads: Threads,
     pub(crate) max_file: u64,
     pub(crate) project: Project,
@@ -85,7 +86,15 @@ impl Code {
     pub fn new(settings: &Settings, pen: Arc<Pen>, packs: Packs) -> Self {
         let (threads, max_file) = (settings.threads, settings.max_file);
         let project = Project::new(true);
-        Self { packs, shelf: Shelf::new(SHELF_BYTES), pen, threads, max_file, project }
+        Self {
+            packs,
+            shelf: Shelf::new(SHELF_BYTES),
+            pen,
+            drawn: outline::Drawn::default(),
+            threads,
+            max_file,
+            project,
+        }
     }
 
     /// The same without a watch over the project: every question compares the stamps of all

@@ -1,11 +1,14 @@
 //! `code_outline`: what a file defines, nested, with line ranges.
 
-use std::fmt::Write;
+use std::{
+    fmt::Write,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use tectum_core::{Ctx, Fault, Reply};
-use tectum_syntax::{Detail, Symbol};
+use tectum_syntax::{Detail, Source, Symbol};
 
 use super::{Code, Only, Opened, lookup::Lines};
 
@@ -45,9 +48,72 @@ pub struct Item {
     pub bases: Vec<String>,
 }
 
+/// Outlines that were drawn lately, by what they are of. An agent asks for the same few again
+/// and again, and drawing one costs far more than sending it.
+#[derive(Debug, Default)]
+pub(crate) struct Drawn(Mutex<Vec<(Key, Arc<Sheet>)>>);
+
+/// What an outline is of.
+#[derive(Debug)]
+struct Key {
+    path: String,
+    source: Arc<Source>,
+    detail: Detail,
+    room: usize,
+}
+
+/// A finished outline.
+#[derive(Debug)]
+struct Sheet {
+    text: String,
+    output: Arc<Output>,
+}
+
+impl Drawn {
+    /// Outlines kept at a time.
+    const MOST: usize = 8;
+    /// Bytes of the largest text whose outline is kept: it keeps the text, too.
+    const LARGEST: usize = 1024 * 1024;
+
+    fn get(&self, wanted: &Key) -> Option<Arc<Sheet>> {
+        let mut drawn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = drawn.iter().position(|(key, _)| {
+            Arc::ptr_eq(&key.source, &wanted.source)
+                && (&key.path, key.detail, key.room) == (&wanted.path, wanted.detail, wanted.room)
+        })?;
+        let found = drawn.remove(at);
+        let sheet = found.1.clone();
+        drawn.push(found);
+        Some(sheet)
+    }
+
+    fn put(&self, key: Key, sheet: Arc<Sheet>) {
+        let mut drawn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if drawn.len() == Self::MOST {
+            drawn.remove(0);
+        }
+        drawn.push((key, sheet));
+    }
+}
+
 /// Outlines the call's file.
-pub(super) fn run(code: &Code, ctx: &Ctx, only: Only, detail: Detail) -> Result<Reply<Output>, Fault> {
+pub(super) fn run(code: &Code, ctx: &Ctx, only: Only, detail: Detail) -> Result<Reply<Arc<Output>>, Fault> {
     let opened = code.open(ctx, 0, only)?;
+    let key = Key { path: opened.name.clone(), source: opened.source.clone(), detail, room: ctx.max_output };
+    let sheet = match code.drawn.get(&key) {
+        Some(sheet) => sheet,
+        None => {
+            let sheet = Arc::new(draw(ctx, &opened, detail)?);
+            if opened.text().len() <= Drawn::LARGEST {
+                code.drawn.put(key, sheet.clone());
+            }
+            sheet
+        }
+    };
+    Ok(Reply::new(sheet.text.clone(), sheet.output.clone()))
+}
+
+fn draw(ctx: &Ctx, opened: &Opened, detail: Detail) -> Result<Sheet, Fault> {
     let outline = opened.outline(ctx, detail)?;
     let pack = opened.source.language().pack();
     let mut text = String::new();
@@ -65,19 +131,13 @@ pub(super) fn run(code: &Code, ctx: &Ctx, only: Only, detail: Detail) -> Result<
             break;
         }
         let lines = opened.lines(symbol.whole);
-        let bases = bases(&opened, ctx, detail, index, symbol)?;
-        let _ = write!(
-            text,
-            "{:width$}[{}] {} ({lines})",
-            "",
-            label(symbol),
-            own_name(&opened, symbol),
-            width = depth * 2
-        );
+        let bases = bases(opened, ctx, detail, index, symbol)?;
+        let (label, name) = (label(symbol), own_name(opened, symbol));
+        let _ = write!(text, "{:width$}[{label}] {name} ({lines})", "", width = depth * 2);
         if !bases.is_empty() {
             let _ = write!(text, " extends {}", bases.join(", "));
         }
-        if let Some(doc) = first_doc_line(&opened, symbol) {
+        if let Some(doc) = first_doc_line(opened, symbol) {
             let _ = write!(text, " — {doc}");
         }
         text.push('\n');
@@ -91,19 +151,15 @@ pub(super) fn run(code: &Code, ctx: &Ctx, only: Only, detail: Detail) -> Result<
         });
     }
     if outline.symbols.is_empty() {
-        let _ = writeln!(
-            text,
-            "No definitions in {} ({}, {} lines)",
-            opened.name,
-            pack.title,
-            opened.file.lines().count()
-        );
+        let (title, lines) = (pack.title, opened.file.lines().count());
+        let _ = writeln!(text, "No definitions in {} ({title}, {lines} lines)", opened.name);
     }
     notes.iter().for_each(|note| {
         let _ = writeln!(text, "Note: {note}");
     });
     let text = text.trim_end().to_owned();
-    Ok(Reply::new(text, Output { path: opened.name, language: pack.title, symbols, notes }))
+    let output = Output { path: opened.name.clone(), language: pack.title, symbols, notes };
+    Ok(Sheet { text, output: Arc::new(output) })
 }
 
 /// The word between the brackets.

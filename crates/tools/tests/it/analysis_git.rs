@@ -51,6 +51,8 @@ async fn what_changed_since_the_last_commit() {
     let stat = repo.diff(json!({"path": ".", "stat": true})).await;
     has(&stat, &["a.txt | modified, +1 -1", "sub/b.txt | modified, +1 -0"]);
     lacks(&stat, &["@@"]);
+    let fault = repo.call(json!({"path": "nowhere.txt"})).await.expect_err("nothing is there");
+    has(&fault.text(), &["nowhere.txt does not exist"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -113,7 +115,8 @@ async fn deleted_files_and_directories_are_shown() {
     let folder = repo.diff(json!({"path": "dir"})).await;
     has(&folder, &["2 files changed", "-x", "-y"]);
     has(&repo.diff(json!({"path": "dir/deep/x.txt"})).await, &["1 file changed", "-x"]);
-    assert_eq!(repo.diff(json!({"path": "never/was/here"})).await, "(no changes)");
+    let fault = repo.call(json!({"path": "never/was/here"})).await.expect_err("nothing is there");
+    has(&fault.text(), &["never/was/here does not exist"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,13 +1,13 @@
 //! The functions and classes a tree of calls can lead to, by name.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use tectum_core::{Fault, FaultKind};
 use tectum_syntax::{Kind, names::Asked};
 
 use crate::code::{
     Only,
-    project::{Entry, Fact, Facts, Sources},
+    project::{Entry, Fact, Facts, Sources, words},
 };
 
 /// Sources looked at.
@@ -42,7 +42,8 @@ pub(super) struct Indexed {
 pub(super) struct Index {
     pub(super) files: Vec<Indexed>,
     pub(super) left_out: usize,
-    by_name: HashMap<Box<str>, Vec<Id>>,
+    /// By the number of a name, in order. Two names may share a number.
+    by_name: Vec<(u64, Id)>,
 }
 
 impl Index {
@@ -62,14 +63,15 @@ impl Index {
             Indexed { path: sources.spell(&entry), module: module(&entry), entry, facts }
         };
         let files: Vec<Indexed> = found.into_iter().map(file).collect();
-        let mut by_name: HashMap<Box<str>, Vec<Id>> = HashMap::new();
+        let mut by_name: Vec<(u64, Id)> = Vec::new();
         for (file, indexed) in files.iter().enumerate() {
             for (symbol, fact) in (0u32..).zip(&indexed.facts.symbols) {
                 if (fact.kind.is_callable() || fact.kind.is_type()) && fact.kind != Kind::Impl {
-                    by_name.entry(indexed.facts.name(fact).into()).or_default().push(Id { file, symbol });
+                    by_name.push((words::hash(indexed.facts.name(fact)), Id { file, symbol }));
                 }
             }
         }
+        by_name.sort_unstable_by_key(|(number, id)| (*number, id.file, id.symbol));
         Ok(Self { files, left_out, by_name })
     }
 
@@ -91,9 +93,12 @@ impl Index {
 
     /// Everything of this name that can be called, definitions before what is only announced.
     pub(super) fn named(&self, name: &str) -> Vec<Id> {
-        let all = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
+        let number = words::hash(name);
+        let first = self.by_name.partition_point(|(other, _)| *other < number);
+        let all = self.by_name[first..].iter().take_while(|(other, _)| *other == number).map(|(_, id)| *id);
+        let all: Vec<Id> = all.filter(|id| self.name(*id) == name).collect();
         let defined: Vec<Id> = all.iter().copied().filter(|id| !self.fact(*id).declaration).collect();
-        if defined.is_empty() { all.to_vec() } else { defined }
+        if defined.is_empty() { all } else { defined }
     }
 
     /// What stands directly in a symbol.
@@ -205,14 +210,15 @@ impl Index {
         let wanted = name.to_lowercase();
         let mut near: Vec<&str> = self
             .by_name
-            .keys()
-            .map(|name| &**name)
+            .iter()
+            .map(|(_, id)| self.name(*id))
             .filter(|name| {
                 let name = name.to_lowercase();
                 name.contains(&wanted) || (name.len() > 2 && wanted.contains(&name))
             })
             .collect();
         near.sort_by_key(|name| (name.len().abs_diff(wanted.len()), *name));
+        near.dedup();
         near.truncate(MOST_NEAR);
         let fault = Fault::not_found(format!("no function `{target}` in {} files", self.files.len()));
         if self.left_out > 0 {

@@ -88,7 +88,7 @@ impl Facts {
         let mut pool = Pool::default();
         let mut bases: Vec<Piece> = Vec::new();
         let mut symbols = Vec::with_capacity(outline.symbols.len());
-        let lines = Lines::of(text);
+        let lines = Counted::of(text);
         let line = |offset: u32| u32::try_from(lines.at(offset as usize)).unwrap_or(u32::MAX);
         let mut types = 0;
         for (index, symbol) in (0u32..).zip(&outline.symbols) {
@@ -223,6 +223,47 @@ impl Pool {
     }
 }
 
+/// The numbers of lines, for a few offsets of a text: line ends are counted by the block, not
+/// kept one by one.
+enum Counted<'t> {
+    /// How many lines end before each block.
+    Blocks(&'t [u8], Vec<usize>),
+    /// A text in which `\r` may end lines too.
+    Lines(Lines),
+}
+
+impl<'t> Counted<'t> {
+    /// Bytes counted together: few enough to count again for every offset.
+    const BLOCK: usize = 1024;
+
+    fn of(text: &'t str) -> Self {
+        let bytes = text.as_bytes();
+        if memchr::memchr(b'\r', bytes).is_some() {
+            return Self::Lines(Lines::of(text));
+        }
+        let mut before = 0;
+        let blocks = bytes.chunks(Self::BLOCK).map(|block| {
+            let so_far = before;
+            before += memchr::memchr_iter(b'\n', block).count();
+            so_far
+        });
+        Self::Blocks(bytes, blocks.collect())
+    }
+
+    /// The number of the line that holds this offset.
+    fn at(&self, offset: usize) -> usize {
+        match self {
+            Self::Lines(lines) => lines.at(offset),
+            Self::Blocks(bytes, blocks) => {
+                let offset = offset.min(bytes.len().saturating_sub(1));
+                let Some(before) = blocks.get(offset / Self::BLOCK) else { return 1 };
+                let start = offset - offset % Self::BLOCK;
+                1 + before + memchr::memchr_iter(b'\n', &bytes[start..offset]).count()
+            }
+        }
+    }
+}
+
 fn count_words(pack: &Pack, text: &str) -> Box<[(u64, u32)]> {
     let mut counts: HashMap<u64, u32, BuildHasherDefault<Numbered>> = HashMap::default();
     words::each_in_code(pack, text, |word| *counts.entry(words::hash(word)).or_default() += 1);
@@ -246,5 +287,21 @@ impl Hasher for Numbered {
 
     fn write_u64(&mut self, number: u64) {
         self.0 = number;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counted_lines_are_those_of_the_text() {
+        let long = "line\n".repeat(1_000);
+        for text in ["", "a", "a\nb\n", "\n\n", "a\r\nb\rc\n", &long] {
+            let (lines, counted) = (Lines::of(text), Counted::of(text));
+            for offset in 0..=text.len() {
+                assert_eq!(counted.at(offset), lines.at(offset), "{offset} of {text:?}");
+            }
+        }
     }
 }

@@ -71,7 +71,9 @@ impl Target {
         // A stretch that binds the very symbol, or imports it, does not hide it.
         let mut shadows = file.language.shadows(file.text, &self.old, stop)?;
         shadows.retain(|shadow| {
-            !(own && shadow.holds(self.name)) && !knows.imported.iter().any(|import| shadow.holds(*import))
+            let defines = own && shadow.holds(self.name);
+            let imports = knows.imported.iter().any(|import| shadow.holds(*import));
+            !defines && !imports
         });
         for mention in &mentions {
             if !mention.role.is_code() {
