@@ -13,7 +13,9 @@
     (function_expression "async"? @async parameters: (_) @params body: (_) @body)
     (generator_function "async"? @async parameters: (_) @params body: (_) @body)
   ]) @definition.function
-(variable_declarator name: (identifier) @name value: (class body: (_) @body)) @definition.class
+(variable_declarator
+  name: (identifier) @name
+  value: (class (class_heritage [(extends_clause value: (_) @base) (implements_clause (_) @base)])? body: (_) @body)) @definition.class
 (lexical_declaration . (variable_declarator) @inner .) @outer
 (variable_declaration . (variable_declarator) @inner .) @outer
 
@@ -25,7 +27,9 @@
     (function_expression "async"? @async parameters: (_) @params body: (_) @body)
     (generator_function "async"? @async parameters: (_) @params body: (_) @body)
   ]) @definition.function
-(export_statement "default" @name value: (class !name body: (_) @body)) @definition.class
+(export_statement
+  "default" @name
+  value: (class !name (class_heritage [(extends_clause value: (_) @base) (implements_clause (_) @base)])? body: (_) @body)) @definition.class
 (export_statement "default" @name value: (object) @body) @definition.variable
 
 ; Functions given to members at the top of a file: of exports, of a prototype, of an object.

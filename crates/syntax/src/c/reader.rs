@@ -208,8 +208,11 @@ impl<'a> Reader<'a> {
         while let Some(at) = self.twins.iter().position(|(kept, _)| *kept == symbol) {
             let (_, twin) = self.twins.swap_remove(at);
             let twin = &mut self.symbols[twin as usize];
-            twin.whole.end = end as u32;
-            twin.body.end = end as u32;
+            // A body that was given up may end before its twin in a later branch begins.
+            if end as u32 > twin.whole.start.max(twin.body.start).max(twin.head.end) {
+                twin.whole.end = end as u32;
+                twin.body.end = end as u32;
+            }
         }
     }
 

@@ -357,6 +357,17 @@ fn an_update_keeps_the_other_names_of_its_statement() {
 }
 
 #[tokio::test]
+async fn classes_bound_to_names_have_their_bases() {
+    let desk = Desk::new();
+    desk.put("k.ts", "const K2 = class extends K implements I {};\nexport default class extends K {}\n");
+    let (text, _) = desk.works("code_outline", json!({"path": "k.ts"})).await;
+    assert!(
+        text.contains("K2 (Lines 1-1) extends K, I") && text.contains("default (Lines 2-2) extends K"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
 async fn languages_keep_to_themselves() {
     let desk = Desk::new();
     desk.put("a.rs", "pub fn run() { v.last(); }\n");
