@@ -139,7 +139,9 @@ fn hold(text: &str) {
 fn a_twin_that_was_given_up_is_forgotten() {
     hold("#if A\nint f(int a) {\n#else\nint f(int a)\n{\n#endif");
     hold("#if A\nint f(int a) {\n#else\nint f(int a)\n{\n#endif\nint g(void) {\n");
-    hold("#if A\nint f(int a) {\n#else\nint f(int a)\nint f(int a)\n{\n#endif\n    for (;;) {\n        x();\n    }\n ");
+    hold(
+        "#if A\nint f(int a) {\n#else\nint f(int a)\nint f(int a)\n{\n#endif\n    for (;;) {\n        x();\n    }\n ",
+    );
 }
 
 proptest! {
