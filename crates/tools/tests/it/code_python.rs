@@ -137,6 +137,30 @@ fn a_skeleton_keeps_what_is_said_and_leaves_out_what_is_done() {
     assert_eq!(crlf, "def a():\r\n    'doc'\r\n    ...\r\n");
 }
 
+#[tokio::test]
+async fn skeletons_are_python() {
+    let odd = [
+        SHAPES,
+        "def f(x): \"doc\"; return 1\nclass A: x = 1; y = 2\n",
+        "class A:\n\tasync def f(self): # why\n\t\t# only a comment first\n\t\tawait x\n",
+        "def f():\n    '''doc''' 'more'\n    return 1\nif a: pass\nelse:\n  def g(): pass\n",
+        "@d\ndef f(a=lambda: {1: 2}, *, b: 'int' = \":\") -> {1: 2}[1]: return a\n",
+        "def outer():\n    def inner():\n        return 1\n    return inner\nmatch x:\n  case 1:\n    def h(): pass\n",
+        "def f[T: int](x: T) -> T:\n    return f'{x[\"a\"]}'\n",
+        "def f(\n):\n    \"\"\"doc\n    def not_one(): pass\n    \"\"\"\n    yield\n",
+    ];
+    let desk = Desk::new();
+    for source in odd {
+        for source in [source.to_owned(), source.replace('\n', "\r\n")] {
+            desk.put("a.py", &source);
+            let (_, data) = desk.works("py_get_skeleton", json!({"path": "a.py"})).await;
+            desk.put("b.py", data["skeleton"].as_str().expect("a skeleton"));
+            let (said, _) = desk.works("py_check_syntax", json!({"path": "b.py"})).await;
+            assert_eq!(said, "Syntax OK: b.py", "{source}\n---\n{}", data["skeleton"]);
+        }
+    }
+}
+
 #[test]
 fn names_lead_to_definitions() {
     let area = reads("py_get_definition", SHAPES, json!({"name": "area"}));
