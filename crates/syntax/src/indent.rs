@@ -1,6 +1,6 @@
 //! Fitting a piece of code to the place it goes to: its depth, and the file's own unit.
 
-use crate::{Bodies, Language, Span};
+use crate::{Bodies, Language, Span, Style};
 
 /// Re-indents `content` so that its first line stands at `base`. Where the content steps in
 /// units other than the file's, each of its levels becomes one `unit`; otherwise it is only
@@ -20,7 +20,7 @@ pub fn fit(language: &Language, content: &str, base: &str, unit: Option<&str>) -
         if number > 0 {
             fitted.push('\n');
         }
-        if line.place == Place::InString {
+        if matches!(line.place, Place::InString | Place::Fixed) {
             fitted.push_str(line.whole);
             continue;
         }
@@ -151,6 +151,8 @@ enum Place {
     GoesOn,
     /// Begins inside a string.
     InString,
+    /// A directive at the margin, where it belongs at any depth.
+    Fixed,
 }
 
 fn read<'t>(language: &Language, content: &'t str) -> Vec<Line<'t>> {
@@ -165,6 +167,7 @@ fn read<'t>(language: &Language, content: &'t str) -> Vec<Line<'t>> {
         let words = whole.trim_start_matches([' ', '\t', '\x0c']);
         let place = match () {
             () if inside(&strings, start) => Place::InString,
+            () if is_directive(words, whole, style) => Place::Fixed,
             () if open.is() => Place::GoesOn,
             () if words.starts_with(style.comment) => Place::Remark,
             () => Place::Starts,
@@ -184,6 +187,13 @@ fn read<'t>(language: &Language, content: &'t str) -> Vec<Line<'t>> {
         next = offset;
     }
     lines
+}
+
+/// Whether a line is for a preprocessor: `#if`, and neither an attribute nor a comment.
+fn is_directive(words: &str, whole: &str, style: &Style) -> bool {
+    let at_margin = words.len() == whole.len();
+    let sign = words.starts_with('#') && !words.starts_with("#[") && !words.starts_with("#!");
+    at_margin && sign && style.bodies == Bodies::Braced && style.comment != "#"
 }
 
 /// What is open at the end of a line.
@@ -345,6 +355,15 @@ mod tests {
         let javadoc = "/**\n * Doc.\n */\nint f(int a,\n      int b) {\n    return a;\n}";
         let expect = "  /**\n   * Doc.\n   */\n  int f(int a,\n        int b) {\n      return a;\n  }";
         check("rust", javadoc, "  ", Some("    "), expect);
+    }
+
+    #[test]
+    #[cfg(feature = "lang-cpp")]
+    fn directives_stay_at_the_margin() {
+        let content = "  void m() {\n    int a = 1;\n#ifdef X\n    a = 2;\n#endif\n  }";
+        check("cpp", content, "  ", Some("  "), content);
+        let deeper = "      void m() {\n        int a = 1;\n#ifdef X\n        a = 2;\n#endif\n      }";
+        check("cpp", content, "      ", Some("  "), deeper);
     }
 
     #[test]

@@ -37,14 +37,14 @@ pub(super) fn refuse_shared(opened: &Opened, outline: &Outline, index: u32) -> R
         .iter()
         .filter(|other| other.whole == symbol.whole && other.name != symbol.name)
         .map(|other| other.name.of(opened.text()))
-        .filter(|name| !name.is_empty())
+        .filter(|name| !name.is_empty() && *name != symbol.name.of(opened.text()))
         .collect();
     if others.is_empty() {
         return Ok(());
     }
     Err(Fault::conflict(format!(
         "the statement that defines {} also defines {}; nothing was changed",
-        symbol.name.of(opened.text()),
+        super::outline::own_name(opened, symbol),
         others.join(", ")
     ))
     .hint("change the statement with edit_file"))

@@ -155,6 +155,11 @@ impl Place<'_> {
     fn replaced(&self, span: Span, content: &str) -> Edits {
         let opened = self.opened;
         let start = span.start as usize;
+        // What is quoted as it stands is written as it stands.
+        let plain = |text: &str| text.replace("\r\n", "\n").trim_end().to_owned();
+        if plain(opened.quoted(span)) == plain(content) {
+            return vec![(span.range(), span.of(opened.text()).to_owned())];
+        }
         let base = opened.indent_at(start);
         let unit = opened.unit(self.outline, Some(self.index));
         let fitted = indent::fit(opened.source.language(), content, base, unit.as_deref());
