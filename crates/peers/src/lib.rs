@@ -1,3 +1,4 @@
-//! The only crate that speaks MCP: Tectum as a server, and, as peers join, as a client.
+//! Where MCP begins and ends: Tectum as a server, and the servers it federates.
 
 pub mod serve;
+pub mod spec;
