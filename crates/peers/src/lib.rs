@@ -1,4 +1,7 @@
 //! Where MCP begins and ends: Tectum as a server, and the servers it federates.
 
+mod child;
+mod link;
 pub mod serve;
 pub mod spec;
+mod wire;

@@ -2,7 +2,8 @@
 
 use tectum_core::{Fault, FaultKind, Outcome, Payload};
 
-use super::{catalogue, era::Era, rpc::code};
+use super::catalogue;
+use crate::wire::{era::Era, rpc::code};
 
 /// Starts an answer to `id`.
 fn open(out: &mut Vec<u8>, id: &str, key: &str) {

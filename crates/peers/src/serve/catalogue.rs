@@ -11,7 +11,7 @@ use rmcp::model::{
 use serde_json::Value;
 use tectum_core::{Effect, Registry, Snapshot, ToolInfo, World};
 
-use super::era::{self, Era, MODERN};
+use crate::wire::era::{self, Era, MODERN};
 
 /// Tools on one page of the list.
 const PAGE: usize = 200;

@@ -13,7 +13,8 @@ use tectum_core::SessionId;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{answer, rpc};
+use super::answer;
+use crate::wire::rpc;
 
 /// Calls of one client that may be in flight together.
 const MOST_IN_FLIGHT: usize = 1024;

@@ -15,6 +15,8 @@ use super::{
     answer,
     catalogue::{self, Catalogue},
     conversation::{Conversation, Wanted, acknowledged},
+};
+use crate::wire::{
     era::{self, Era},
     rpc::{self, Malformed, Message, Params, Request, code},
 };
@@ -58,11 +60,11 @@ impl Endpoint {
     pub(crate) fn handle(&self, delivery: &Delivery<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Handled {
         match rpc::read(bytes) {
             Ok(Message::Request(request)) => self.request(delivery, &request, out),
-            Ok(Message::Notification { method, params }) => {
+            Ok(Message::Notification { method, params, .. }) => {
                 notification(delivery.from, &method, &params);
                 Handled::Silent
             }
-            Ok(Message::Response) => Handled::Silent,
+            Ok(Message::Response(_)) => Handled::Silent,
             Err(Malformed { id, code, message }) => {
                 answer::error(out, id.as_deref(), code, &message, None);
                 Handled::Answered
@@ -77,7 +79,7 @@ impl Endpoint {
         request: &Request<'_>,
         out: &mut Vec<u8>,
     ) -> Handled {
-        let Request { id, method, params } = request;
+        let Request { id, method, params, .. } = request;
         let required = delivery.modern || method == "server/discover";
         let era = match Era::of(params.meta.as_ref(), required) {
             Ok(era) => era,

@@ -4,10 +4,7 @@ mod answer;
 mod catalogue;
 mod conversation;
 mod endpoint;
-mod era;
 mod http;
-mod pipe;
-mod rpc;
 mod stdio;
 #[cfg(test)]
 mod tests;

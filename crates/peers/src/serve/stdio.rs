@@ -14,6 +14,9 @@ use super::{
     answer,
     conversation::{Conversation, OUTBOX},
     endpoint::{Delivery, Endpoint, Handled},
+};
+use crate::wire::{
+    lines::{Line, Lines},
     pipe::{Input, Output},
     rpc::{MAX_MESSAGE, code, salvage_id},
 };
@@ -37,7 +40,7 @@ pub async fn stdio(house: Tectum, stop: CancellationToken) -> io::Result<()> {
         client,
         outbox,
         tasks: TaskTracker::new(),
-        lines: Lines::default(),
+        lines: Lines::new(MAX_MESSAGE),
         out: Vec::new(),
         output: Output::stdout()?,
     };
@@ -117,7 +120,7 @@ impl Server {
 
     /// Handles every complete line that has been read.
     fn take_lines(&mut self) -> io::Result<()> {
-        let mut lines = std::mem::take(&mut self.lines);
+        let mut lines = std::mem::replace(&mut self.lines, Lines::new(MAX_MESSAGE));
         let mut written = Ok(());
         lines.drain(|line| {
             self.line(line);
@@ -215,59 +218,6 @@ impl Server {
                     return Ok(());
                 }
             }
-        }
-    }
-}
-
-/// What has been read and not yet handled.
-#[derive(Default)]
-struct Lines {
-    buffer: Vec<u8>,
-    /// Bytes of an over-long line that were let go already.
-    skipped: usize,
-    /// Up to where the buffer is known to hold no newline.
-    searched: usize,
-    /// The beginning of an over-long line.
-    start: Vec<u8>,
-}
-
-enum Line<'l> {
-    Whole(&'l [u8]),
-    TooLong { start: &'l [u8], size: usize },
-}
-
-impl Lines {
-    /// What is kept of an over-long line, to find its id in.
-    const KEPT: usize = 64 * 1024;
-
-    fn drain(&mut self, mut each: impl FnMut(Line<'_>)) {
-        let mut from = 0;
-        while let Some(at) = memchr::memchr(b'\n', &self.buffer[from.max(self.searched)..]) {
-            let end = from.max(self.searched) + at;
-            let line = &self.buffer[from..end];
-            let size = self.skipped + line.len();
-            if size > MAX_MESSAGE {
-                let start = if self.start.is_empty() { line } else { &self.start };
-                each(Line::TooLong { start, size });
-            } else {
-                each(Line::Whole(line));
-            }
-            self.skipped = 0;
-            self.start.clear();
-            self.searched = 0;
-            from = end + 1;
-        }
-        self.buffer.drain(..from);
-        self.searched = self.buffer.len();
-        if self.skipped + self.buffer.len() > MAX_MESSAGE {
-            if self.start.is_empty() {
-                self.start.extend_from_slice(&self.buffer[..self.buffer.len().min(Self::KEPT)]);
-            }
-            self.skipped += self.buffer.len();
-            self.buffer = Vec::new();
-            self.searched = 0;
-        } else if self.buffer.is_empty() && self.buffer.capacity() > 1024 * 1024 {
-            self.buffer = Vec::new();
         }
     }
 }

@@ -23,10 +23,8 @@ use tokio::{net::TcpListener, sync::Semaphore};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use self::{body::Reply, guard::Guard, sessions::Sessions};
-use super::{
-    endpoint::Endpoint,
-    era::{LEGACY, MODERN},
-};
+use super::endpoint::Endpoint;
+use crate::wire::era::{LEGACY, MODERN};
 
 /// The one path.
 const ROUTE: &str = "/mcp";

@@ -23,6 +23,8 @@ use crate::serve::{
     answer,
     conversation::Conversation,
     endpoint::{Delivery, Handled},
+};
+use crate::wire::{
     era::MODERN,
     rpc::{self, MAX_MESSAGE, Message, Request as Rpc, code},
 };
@@ -62,7 +64,7 @@ impl Service {
                     self.legacy(&headers, &rpc).await
                 }
             }
-            Ok(Message::Notification { .. } | Message::Response) => self.unanswered(&headers, &bytes),
+            Ok(Message::Notification { .. } | Message::Response(_)) => self.unanswered(&headers, &bytes),
         }
     }
 

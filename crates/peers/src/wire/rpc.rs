@@ -16,6 +16,8 @@ pub(crate) mod code {
     pub(crate) const INVALID_PARAMS: i32 = -32602;
     pub(crate) const INTERNAL: i32 = -32603;
     pub(crate) const RESOURCE_NOT_FOUND: i32 = -32002;
+    pub(crate) const URL_ELICITATION: i32 = -32042;
+    pub(crate) const MISSING_CAPABILITY: i32 = -32021;
     pub(crate) const HEADER_MISMATCH: i32 = -32020;
     pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
 }
@@ -26,9 +28,18 @@ pub(crate) enum Message<'m> {
     /// Wants an answer.
     Request(Request<'m>),
     /// Wants none.
-    Notification { method: Cow<'m, str>, params: Params<'m> },
+    Notification { method: Cow<'m, str>, params: Params<'m>, raw: &'m str },
     /// An answer to a request of ours.
-    Response,
+    Response(Response<'m>),
+}
+
+/// An answer, with its id as it was written.
+#[derive(Debug)]
+pub(crate) struct Response<'m> {
+    /// `None` when the other side could not read ours.
+    pub(crate) id: Option<&'m str>,
+    /// The result, or the error object.
+    pub(crate) outcome: Result<&'m RawValue, &'m RawValue>,
 }
 
 /// A request, with its id as it was written.
@@ -37,6 +48,8 @@ pub(crate) struct Request<'m> {
     pub(crate) id: &'m str,
     pub(crate) method: Cow<'m, str>,
     pub(crate) params: Params<'m>,
+    /// The parameters as they were written; an empty object when there were none.
+    pub(crate) raw: &'m str,
 }
 
 /// What is wrong with a message, and the id to answer to where one could be read.
@@ -97,8 +110,46 @@ pub(crate) struct Meta<'m> {
     pub(crate) client_capabilities: Option<&'m RawValue>,
 }
 
-/// Reads one message.
+/// A message with its parameters unread.
+#[derive(Debug)]
+pub(crate) enum Opened<'m> {
+    /// Wants an answer.
+    Request { id: &'m str, method: Cow<'m, str>, params: &'m str },
+    /// Wants none.
+    Notification { method: Cow<'m, str>, params: &'m str },
+    /// An answer to a request of ours.
+    Response(Response<'m>),
+}
+
+/// Reads one message, and its parameters as far as routing needs them.
 pub(crate) fn read(bytes: &[u8]) -> Result<Message<'_>, Malformed> {
+    match open(bytes)? {
+        Opened::Request { id, method, params } => {
+            let read = parameters(params, &method, Some(id))?;
+            Ok(Message::Request(Request { id, method, params: read, raw: params }))
+        }
+        Opened::Notification { method, params } => {
+            let read = parameters(params, &method, None)?;
+            Ok(Message::Notification { method, params: read, raw: params })
+        }
+        Opened::Response(response) => Ok(Message::Response(response)),
+    }
+}
+
+fn parameters<'m>(raw: &'m str, method: &str, id: Option<&str>) -> Result<Params<'m>, Malformed> {
+    let read = match raw.starts_with('{') {
+        true => serde_json::from_str(raw).map_err(|error| error.to_string()),
+        false => Err("`params` must be an object".into()),
+    };
+    read.map_err(|why| Malformed {
+        id: id.map(str::to_owned),
+        code: code::INVALID_PARAMS,
+        message: format!("{method}: {why}"),
+    })
+}
+
+/// Reads a message's envelope.
+pub(crate) fn open(bytes: &[u8]) -> Result<Opened<'_>, Malformed> {
     let fail = |code, message: String| Malformed { id: salvage_id(bytes), code, message };
     let text = std::str::from_utf8(bytes)
         .map_err(|error| fail(code::PARSE_ERROR, format!("not UTF-8 at byte {}", error.valid_up_to())))?;
@@ -133,25 +184,18 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Message<'_>, Malformed> {
         return Err(invalid("`jsonrpc` must be \"2.0\""));
     }
     let Some(method) = envelope.method else {
-        if envelope.result.is_some() || envelope.error.is_some() {
-            return Ok(Message::Response);
-        }
-        return Err(invalid("`method` is missing"));
+        let outcome = match (envelope.result, envelope.error) {
+            (Some(result), None) => Ok(result),
+            (_, Some(error)) => Err(error),
+            (None, None) => return Err(invalid("`method` is missing")),
+        };
+        return Ok(Opened::Response(Response { id, outcome }));
     };
-    let params = match envelope.params.map(RawValue::get) {
-        None => Ok(Params::default()),
-        Some(text) if text.starts_with('{') => serde_json::from_str(text).map_err(|error| error.to_string()),
-        Some(_) => Err("`params` must be an object".into()),
-    };
-    match (id, params) {
-        (Some(id), Ok(params)) => Ok(Message::Request(Request { id, method, params })),
-        (None, Ok(params)) => Ok(Message::Notification { method, params }),
-        (id, Err(message)) => Err(Malformed {
-            id: id.map(str::to_owned),
-            code: code::INVALID_PARAMS,
-            message: format!("{method}: {message}"),
-        }),
-    }
+    let params = envelope.params.map_or("{}", RawValue::get);
+    Ok(match id {
+        Some(id) => Opened::Request { id, method, params },
+        None => Opened::Notification { method, params },
+    })
 }
 
 /// A string, or a whole number.

@@ -1,0 +1,87 @@
+//! One request and all that comes back for it, in order.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+
+use super::{Link, Loss};
+
+/// Something that came for a request.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// A notification: progress, a log line.
+    Note {
+        /// Its method.
+        method: String,
+        /// Its parameters as they were written.
+        params: Box<RawValue>,
+    },
+    /// A question of the server's, to be answered under its own id.
+    Question {
+        /// The server's id, as it was written.
+        id: String,
+        /// Its method.
+        method: String,
+        /// Its parameters as they were written.
+        params: Box<RawValue>,
+    },
+    /// The answer: the last event.
+    Answer(Result<Box<RawValue>, Box<RawValue>>),
+    /// There will be none: also the last.
+    Lost(Loss),
+}
+
+/// A request in flight. Letting go of it before its answer cancels it.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    id: u64,
+    link: Arc<Link>,
+    events: mpsc::UnboundedReceiver<Event>,
+    ended: bool,
+}
+
+impl Exchange {
+    pub(super) fn new(id: u64, link: Arc<Link>, events: mpsc::UnboundedReceiver<Event>) -> Self {
+        Self { id, link, events, ended: false }
+    }
+
+    /// The connection it runs on.
+    pub(crate) fn link(&self) -> &Arc<Link> {
+        &self.link
+    }
+
+    /// What comes next. After the last event it is lost for ever.
+    pub(crate) async fn next(&mut self) -> Event {
+        let event = match self.events.recv().await {
+            Some(event) => event,
+            None => Event::Lost(Loss::Gone("the connection was closed".into())),
+        };
+        self.ended |= matches!(event, Event::Answer(_) | Event::Lost(_));
+        self.link.inbox.taken(self.id);
+        event
+    }
+
+    /// The answer, whatever else comes before it is let go; questions are refused.
+    pub(crate) async fn answer(mut self) -> Result<Result<Box<RawValue>, Box<RawValue>>, Loss> {
+        loop {
+            match self.next().await {
+                Event::Answer(answer) => return Ok(answer),
+                Event::Lost(loss) => return Err(loss),
+                Event::Note { .. } => {}
+                Event::Question { id, method, .. } => {
+                    let error = format!(r#"{{"code":-32601,"message":"{method} is not answered here"}}"#);
+                    self.link.answer(&id, Err(&error))?;
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.link.abandon(self.id);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The first words on a connection: which era the server speaks, and what it can do.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::value::RawValue;
+
+use super::{Ask, Link, Loss, error_parts};
+use crate::{
+    spec::EraChoice,
+    wire::{
+        era::{Era, LATEST_LEGACY, LEGACY, MODERN},
+        object::{Members, Object, raw},
+        rpc::code,
+    },
+};
+
+/// How long a server may leave the question for its era unanswered. Servers of the older era
+/// answer it with an error as soon as they run; some never answer what they do not know.
+const PROBE: Duration = Duration::from_secs(10);
+
+/// What a server said about itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Hello {
+    /// Its era.
+    pub(crate) era: Era,
+    /// The version settled on.
+    pub(crate) version: String,
+    /// What it can do, as it wrote it.
+    pub(crate) capabilities: Box<RawValue>,
+    /// Its name and version, as it wrote them.
+    pub(crate) server: Option<Box<RawValue>>,
+    /// What it wants models to know.
+    pub(crate) instructions: Option<String>,
+}
+
+impl Default for Hello {
+    fn default() -> Self {
+        Self {
+            era: Era::Legacy,
+            version: LATEST_LEGACY.into(),
+            capabilities: raw("{}".into()),
+            server: None,
+            instructions: None,
+        }
+    }
+}
+
+impl Hello {
+    /// True when the server declares this capability, such as `tools` or `resources.subscribe`.
+    pub(crate) fn can(&self, path: &str) -> bool {
+        let mut value = &*self.capabilities;
+        for step in path.split('.') {
+            match Members::of(value.get()).and_then(|members| members.get(step)) {
+                Some(next) => value = next,
+                None => return false,
+            }
+        }
+        !matches!(value.get(), "false" | "null")
+    }
+}
+
+/// Who we are, for servers.
+pub(crate) fn client_info() -> String {
+    Object::new()
+        .text("name", "tectum")
+        .text("title", "Tectum")
+        .text("version", env!("CARGO_PKG_VERSION"))
+        .end()
+}
+
+/// The facts every modern request carries.
+pub(crate) fn modern_meta(meta: &mut Object, capabilities: &str) {
+    meta.text("io.modelcontextprotocol/protocolVersion", MODERN)
+        .raw("io.modelcontextprotocol/clientInfo", &client_info())
+        .raw("io.modelcontextprotocol/clientCapabilities", capabilities);
+}
+
+/// Why a greeting failed.
+#[derive(Debug)]
+pub(crate) enum Unfit {
+    /// The connection broke while the era was asked for: some servers of the older era end
+    /// themselves at a question they do not know. A new connection may ask in the older way.
+    DiedAtProbe(Loss),
+    /// Anything else.
+    Lost(Loss),
+}
+
+/// Greets a server and finds out its era.
+pub(crate) async fn greet(link: &Arc<Link>, choice: EraChoice, capabilities: &str) -> Result<(), Unfit> {
+    let hello = match choice {
+        EraChoice::Legacy => initialize(link, capabilities).await,
+        EraChoice::Modern => match tokio::time::timeout(PROBE * 6, discover(link, capabilities)).await {
+            Ok(Ok(Some(hello))) => Ok(hello),
+            Ok(Ok(None)) => Err(Loss::Failed(format!("it does not speak {MODERN}"))),
+            Ok(Err(loss)) => Err(loss),
+            Err(_) => Err(Loss::Failed("it did not answer server/discover".into())),
+        },
+        EraChoice::Auto => match tokio::time::timeout(PROBE, discover(link, capabilities)).await {
+            Ok(Ok(Some(hello))) => Ok(hello),
+            Ok(Ok(None)) | Err(_) => initialize(link, capabilities).await,
+            Ok(Err(loss @ Loss::Gone(_))) => return Err(Unfit::DiedAtProbe(loss)),
+            Ok(Err(loss)) => Err(loss),
+        },
+    };
+    let hello = hello.map_err(Unfit::Lost)?;
+    link.settle(&hello);
+    let legacy = hello.era == Era::Legacy;
+    let _ = link.hello.set(hello);
+    if legacy {
+        link.notify("notifications/initialized", "{}").map_err(Unfit::Lost)?;
+    }
+    Ok(())
+}
+
+/// Asks in the newer way; `None` from a server of the older era.
+async fn discover(link: &Arc<Link>, capabilities: &str) -> Result<Option<Hello>, Loss> {
+    let ask = Ask { method: "server/discover", name: None, headers: Vec::new(), owner: None };
+    let exchange = link.request(ask, |_| {
+        let mut meta = Object::new();
+        modern_meta(&mut meta, capabilities);
+        Object::new().raw("_meta", &meta.end()).end()
+    })?;
+    let result = match exchange.answer().await? {
+        Ok(result) => result,
+        Err(error) => {
+            let (code, message) = error_parts(&error);
+            return match i32::try_from(code) {
+                // A modern server that does not speak our version names those it does.
+                Ok(code::UNSUPPORTED_VERSION) if !error.get().contains("\"2025-") => {
+                    Err(Loss::Failed(message))
+                }
+                _ => Ok(None),
+            };
+        }
+    };
+    let Some(members) = Members::of(result.get()) else { return Ok(None) };
+    let speaks = members.get("supportedVersions").is_some_and(|versions| versions.get().contains(MODERN));
+    if !speaks {
+        return Ok(None);
+    }
+    let server = members
+        .get("serverInfo")
+        .or_else(|| Members::of(members.get("_meta")?.get())?.get("io.modelcontextprotocol/serverInfo"));
+    Ok(Some(Hello {
+        era: Era::Modern,
+        version: MODERN.into(),
+        capabilities: members.get("capabilities").map_or_else(|| raw("{}".into()), ToOwned::to_owned),
+        server: server.map(ToOwned::to_owned),
+        instructions: members.text("instructions"),
+    }))
+}
+
+async fn initialize(link: &Arc<Link>, capabilities: &str) -> Result<Hello, Loss> {
+    let ask = Ask { method: "initialize", name: None, headers: Vec::new(), owner: None };
+    let exchange = link.request(ask, |_| {
+        Object::new()
+            .text("protocolVersion", LATEST_LEGACY)
+            .raw("capabilities", capabilities)
+            .raw("clientInfo", &client_info())
+            .end()
+    })?;
+    let result = exchange.answer().await?.map_err(|error| {
+        let (code, message) = error_parts(&error);
+        Loss::Failed(format!("it refused the handshake: MCP {code}: {message}"))
+    })?;
+    let members = Members::of(result.get())
+        .ok_or_else(|| Loss::Failed("its answer to initialize is no object".into()))?;
+    let version = members.text("protocolVersion").unwrap_or_default();
+    if !LEGACY.contains(&&*version) {
+        return Err(Loss::Failed(format!("it speaks protocol version `{version}`, which is not known here")));
+    }
+    Ok(Hello {
+        era: Era::Legacy,
+        version,
+        capabilities: members.get("capabilities").map_or_else(|| raw("{}".into()), ToOwned::to_owned),
+        server: members.get("serverInfo").map(ToOwned::to_owned),
+        instructions: members.text("instructions"),
+    })
+}

@@ -1,0 +1,227 @@
+//! Where a connection's messages are sorted: to the request they belong to, or to the loose ones.
+//!
+//! Requests of ours are told apart by our own ids, so nothing a server or a client writes into
+//! an id can reach another's call.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{Event, Loss, MAX_MESSAGE};
+use crate::wire::{
+    object::Members,
+    rpc::{self, Opened},
+};
+
+/// Events kept for one call that its client has not taken yet; beyond that the call fails, so
+/// that what arrives is either whole or known to be lost.
+const MOST_QUEUED: usize = 65_536;
+/// Loose messages that may wait.
+pub(crate) const LOOSE: usize = 1024;
+
+/// A message that belongs to no request of ours.
+#[derive(Debug)]
+pub(crate) enum Loose {
+    /// A notification.
+    Note {
+        /// Its method.
+        method: String,
+        /// Its parameters as they were written.
+        params: Box<RawValue>,
+    },
+    /// A question that cannot be told to belong to one client; it is to be refused.
+    Question {
+        /// The server's id, as it was written.
+        id: String,
+        /// Its method.
+        method: String,
+    },
+}
+
+/// How a message arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// On the stream of this request.
+    Stream(u64),
+    /// On what all requests share.
+    Shared,
+}
+
+/// Sorts what comes in.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    table: Mutex<Table>,
+    loose: mpsc::Sender<Loose>,
+    closed: CancellationToken,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    open: BTreeMap<u64, Slot>,
+    lost: Option<Loss>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    events: mpsc::UnboundedSender<Event>,
+    queued: usize,
+    owner: Option<u64>,
+}
+
+impl Inbox {
+    /// An inbox, and where its loose messages come out.
+    pub(crate) fn new() -> (Self, mpsc::Receiver<Loose>) {
+        let (loose, taken) = mpsc::channel(LOOSE);
+        (Self { table: Mutex::default(), loose, closed: CancellationToken::new() }, taken)
+    }
+
+    pub(super) fn closed(&self) -> &CancellationToken {
+        &self.closed
+    }
+
+    pub(super) fn open(&self, id: u64, owner: Option<u64>) -> Result<mpsc::UnboundedReceiver<Event>, Loss> {
+        let mut table = self.table();
+        if let Some(lost) = &table.lost {
+            return Err(lost.clone());
+        }
+        let (events, taken) = mpsc::unbounded_channel();
+        table.open.insert(id, Slot { events, queued: 0, owner });
+        Ok(taken)
+    }
+
+    /// An event was taken out of a request's queue.
+    pub(super) fn taken(&self, id: u64) {
+        if let Some(slot) = self.table().open.get_mut(&id) {
+            slot.queued = slot.queued.saturating_sub(1);
+        }
+    }
+
+    pub(super) fn forget(&self, id: u64) {
+        self.table().open.remove(&id);
+    }
+
+    /// How the connection ended, once it has.
+    pub(crate) fn lost(&self) -> Option<Loss> {
+        self.table().lost.clone()
+    }
+
+    /// One request failed on its way.
+    pub(crate) fn fail(&self, id: u64, loss: Loss) {
+        if let Some(slot) = self.table().open.remove(&id) {
+            let _ = slot.events.send(Event::Lost(loss));
+        }
+    }
+
+    /// The connection ended: every request on it is told.
+    pub(crate) fn close(&self, loss: Loss) {
+        let mut table = self.table();
+        if table.lost.is_some() {
+            return;
+        }
+        for slot in std::mem::take(&mut table.open).into_values() {
+            let _ = slot.events.send(Event::Lost(loss.clone()));
+        }
+        table.lost = Some(loss);
+        drop(table);
+        self.closed.cancel();
+    }
+
+    /// Takes one message. What cannot be read is let go: no id of ours can be found in it.
+    pub(crate) fn deliver(&self, bytes: &[u8], origin: Origin) {
+        match rpc::open(bytes) {
+            Ok(Opened::Response(response)) => {
+                let Some(id) = response.id.and_then(|id| id.trim_matches('"').parse().ok()) else { return };
+                let answer = response.outcome.map(ToOwned::to_owned).map_err(ToOwned::to_owned);
+                // A second or late answer finds nobody.
+                if let Some(slot) = self.table().open.remove(&id) {
+                    let _ = slot.events.send(Event::Answer(answer));
+                }
+            }
+            Ok(Opened::Notification { method, params }) => self.note(method.into_owned(), params, origin),
+            Ok(Opened::Request { id, method, params }) => {
+                self.question(id.to_owned(), method.into_owned(), params, origin);
+            }
+            Err(malformed) => {
+                tracing::debug!(why = malformed.message, "a server sent what is no message");
+            }
+        }
+    }
+
+    /// A message over the bound: the request it answers fails, if its id can still be read.
+    pub(crate) fn deliver_too_long(&self, start: &[u8], size: usize) {
+        let id = rpc::salvage_id(start).and_then(|id| id.trim_matches('"').parse().ok());
+        if let Some(id) = id {
+            self.fail(id, Loss::Failed(format!("its answer has {size} bytes, the limit is {MAX_MESSAGE}")));
+        }
+    }
+
+    fn note(&self, method: String, params: &str, origin: Origin) {
+        let Some(params) = owned(params) else { return };
+        let to = match (&*method, origin) {
+            ("notifications/progress", _) => Members::of(params.get())
+                .and_then(|members| members.get("progressToken"))
+                .and_then(|token| token.get().trim_matches('"').parse().ok()),
+            ("notifications/message", Origin::Stream(id)) => Some(id),
+            ("notifications/message", Origin::Shared) => self.only_owner(),
+            _ => None,
+        };
+        match to {
+            Some(id) => self.push(id, Event::Note { method, params }),
+            // Progress of nothing has no place to go.
+            None if method == "notifications/progress" => {}
+            None => self.loosen(Loose::Note { method, params }),
+        }
+    }
+
+    fn question(&self, id: String, method: String, params: &str, origin: Origin) {
+        let to = match origin {
+            Origin::Stream(request) => Some(request),
+            Origin::Shared => self.only_owner(),
+        };
+        match (to, owned(params)) {
+            (Some(request), Some(params)) if method != "ping" => {
+                self.push(request, Event::Question { id, method, params });
+            }
+            _ => self.loosen(Loose::Question { id, method }),
+        }
+    }
+
+    /// The oldest request in flight, if all that are belong to one client: a message that names
+    /// no request must not be shown to somebody else.
+    fn only_owner(&self) -> Option<u64> {
+        let table = self.table();
+        let mut owned = table.open.iter().filter_map(|(id, slot)| Some((*id, slot.owner?)));
+        let (first, owner) = owned.next()?;
+        owned.all(|(_, other)| other == owner).then_some(first)
+    }
+
+    fn push(&self, id: u64, event: Event) {
+        let mut table = self.table();
+        let Some(slot) = table.open.get_mut(&id) else { return };
+        slot.queued += 1;
+        if slot.queued <= MOST_QUEUED {
+            let _ = slot.events.send(event);
+        } else if let Some(slot) = table.open.remove(&id) {
+            let _ = slot.events.send(Event::Lost(Loss::Flooded));
+        }
+    }
+
+    fn loosen(&self, message: Loose) {
+        if self.loose.try_send(message).is_err() {
+            tracing::debug!("a server's message was dropped: nobody takes them as fast as it sends");
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn owned(params: &str) -> Option<Box<RawValue>> {
+    RawValue::from_string(params.to_owned()).ok()
+}

@@ -1,0 +1,188 @@
+//! A child process as a carrier: lines on its standard input and output.
+//!
+//! Whoever sends writes at once, as far as the pipe takes it; the rest waits for a task. One
+//! task reads. Nothing is handed to a pool of threads.
+
+use std::{
+    io,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tokio::{
+    io::AsyncReadExt,
+    net::unix::pipe,
+    sync::{Notify, watch},
+};
+
+use super::{Inbox, Loss, MAX_MESSAGE, Origin, Outgoing};
+use crate::{
+    child::Child,
+    wire::lines::{Line, Lines},
+};
+
+/// Bytes that may wait for a server that does not read; beyond that it counts as gone.
+const MOST_UNWRITTEN: usize = 64 * 1024 * 1024;
+/// How much is read at once.
+const CHUNK: usize = 64 * 1024;
+
+/// The pipes of one child.
+#[derive(Debug)]
+pub(crate) struct Pipes {
+    out: Arc<Out>,
+    inbox: Arc<Inbox>,
+    /// Raised to ask the child's keeper to end it; lowered by the keeper when the tree is gone.
+    ending: watch::Sender<Phase>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Running,
+    Asked,
+    Ended,
+}
+
+#[derive(Debug)]
+struct Out {
+    writer: Mutex<Writer>,
+    more: Notify,
+}
+
+#[derive(Debug)]
+struct Writer {
+    /// `None` once the server was told that nothing more comes.
+    pipe: Option<Arc<pipe::Sender>>,
+    waiting: Vec<u8>,
+}
+
+impl Pipes {
+    /// Takes over a child that was just started. Its end is the connection's.
+    pub(crate) fn new(mut child: Child, inbox: Arc<Inbox>) -> Self {
+        let (stdin, stdout) = child.take_pipes();
+        let out = Arc::new(Out {
+            writer: Mutex::new(Writer { pipe: Some(Arc::new(stdin)), waiting: Vec::new() }),
+            more: Notify::new(),
+        });
+        let (ending, asked) = watch::channel(Phase::Running);
+        tokio::spawn(write_on(out.clone()));
+        let reading = tokio::spawn(read_on(stdout, inbox.clone()));
+        tokio::spawn(keep(child, out.clone(), inbox.clone(), asked, ending.clone(), reading));
+        Self { out, inbox, ending }
+    }
+
+    pub(super) fn send(&self, mut message: Outgoing) -> Result<(), Loss> {
+        message.bytes.push(b'\n');
+        let mut writer = self.out.lock();
+        let Some(pipe) = writer.pipe.clone() else {
+            drop(writer);
+            return Err(self.inbox.lost().unwrap_or_else(|| Loss::Gone("it was stopped".into())));
+        };
+        let mut written = 0;
+        if writer.waiting.is_empty() {
+            written = match pipe.try_write(&message.bytes) {
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+                Err(error) => return Err(Loss::Gone(format!("its standard input is closed ({error})"))),
+            };
+        }
+        if written < message.bytes.len() {
+            if writer.waiting.len() > MOST_UNWRITTEN {
+                return Err(Loss::Failed("it does not read what it is sent".into()));
+            }
+            writer.waiting.extend_from_slice(&message.bytes[written..]);
+            self.out.more.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Ends the child and everything it started.
+    pub(super) async fn stop(&self) {
+        let mut phase = self.ending.subscribe();
+        self.ending.send_if_modified(|phase| {
+            let running = *phase == Phase::Running;
+            if running {
+                *phase = Phase::Asked;
+            }
+            running
+        });
+        let _ = phase.wait_for(|phase| *phase == Phase::Ended).await;
+    }
+}
+
+impl Out {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Writer> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn shut(&self) {
+        self.lock().pipe = None;
+        self.more.notify_one();
+    }
+}
+
+/// Writes what did not fit at once.
+async fn write_on(out: Arc<Out>) {
+    loop {
+        out.more.notified().await;
+        loop {
+            let pipe = {
+                let writer = out.lock();
+                let Some(pipe) = writer.pipe.clone() else { return };
+                if writer.waiting.is_empty() {
+                    break;
+                }
+                pipe
+            };
+            if pipe.writable().await.is_err() {
+                return;
+            }
+            let mut writer = out.lock();
+            match pipe.try_write(&writer.waiting) {
+                Ok(count) => drop(writer.waiting.drain(..count)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// Reads lines until the server closes its output.
+async fn read_on(mut stdout: pipe::Receiver, inbox: Arc<Inbox>) {
+    let mut lines = Lines::new(MAX_MESSAGE);
+    loop {
+        lines.buffer.reserve(CHUNK);
+        match stdout.read_buf(&mut lines.buffer).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => lines.drain(|line| match line {
+                Line::Whole(bytes) if bytes.trim_ascii().is_empty() => {}
+                Line::Whole(bytes) => inbox.deliver(bytes, Origin::Shared),
+                Line::TooLong { start, size } => inbox.deliver_too_long(start, size),
+            }),
+        }
+    }
+}
+
+/// Waits for the child's end, brings it about when asked, and tells the inbox how it came.
+async fn keep(
+    mut child: Child,
+    out: Arc<Out>,
+    inbox: Arc<Inbox>,
+    mut asked: watch::Receiver<Phase>,
+    ending: watch::Sender<Phase>,
+    mut reading: tokio::task::JoinHandle<()>,
+) {
+    tokio::select! {
+        status = child.ended() => {
+            // What it said last is still in the pipe.
+            let _ = tokio::time::timeout(std::time::Duration::from_millis(100), &mut reading).await;
+            inbox.close(Loss::Gone(format!("it ended ({status})")));
+        }
+        _ = &mut reading => inbox.close(Loss::Gone("it closed its output".into())),
+        // The guard that this gives back must not be held while the child ends.
+        () = async { drop(asked.wait_for(|phase| *phase == Phase::Asked).await) } => {}
+    }
+    out.shut();
+    child.stop().await;
+    reading.abort();
+    inbox.close(Loss::Gone("it was stopped".into()));
+    ending.send_replace(Phase::Ended);
+}
