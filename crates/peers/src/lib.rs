@@ -2,6 +2,7 @@
 
 mod child;
 mod link;
+mod peer;
 pub mod serve;
 pub mod spec;
 mod wire;

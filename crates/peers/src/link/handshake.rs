@@ -85,6 +85,15 @@ pub(crate) enum Unfit {
     Lost(Loss),
 }
 
+impl Unfit {
+    /// What was lost.
+    pub(crate) fn into_loss(self) -> Loss {
+        match self {
+            Self::DiedAtProbe(loss) | Self::Lost(loss) => loss,
+        }
+    }
+}
+
 /// Greets a server and finds out its era.
 pub(crate) async fn greet(link: &Arc<Link>, choice: EraChoice, capabilities: &str) -> Result<(), Unfit> {
     let hello = match choice {

@@ -112,6 +112,11 @@ impl Link {
         self.inbox.closed()
     }
 
+    /// How the connection ended, once it has.
+    pub(crate) fn lost(&self) -> Option<Loss> {
+        self.inbox.lost()
+    }
+
     /// Sends a request. Its parameters are made when its id is known, since the id is also the
     /// token of its progress.
     pub(crate) fn request(

@@ -1,0 +1,255 @@
+//! One federated server: one task that starts it, keeps it and learns what it offers.
+//!
+//! Others hold a handle. They get a live connection or a fault that says why there is none;
+//! what the server offers is always answered from memory.
+
+mod health;
+mod keeper;
+mod listing;
+mod offer;
+
+use std::{
+    collections::HashMap,
+    fmt,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use arc_swap::ArcSwap;
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock as _};
+use tectum_core::{Fault, FaultKind};
+use tokio::sync::{Semaphore, SemaphorePermit, mpsc, oneshot, watch};
+
+pub(crate) use self::{
+    health::{State, Status},
+    offer::{Item, Offer, What},
+};
+use crate::{
+    child::Stderr,
+    link::{Link, Loss},
+    spec::{EraChoice, Isolation, ServerName, ServerSpec},
+    wire::era::Era,
+};
+
+/// Commands that may wait for a server's task.
+const COMMANDS: usize = 256;
+
+/// Clients that can be served by one connection: those that can answer the same questions.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Class {
+    /// What a server may ask for, as the client declared it.
+    pub(crate) abilities: Arc<str>,
+    /// The one client, where connections are not shared.
+    pub(crate) client: Option<u64>,
+}
+
+/// Where a server's task finds what is not in its spec.
+#[derive(Clone, Debug)]
+pub(crate) struct Surroundings {
+    /// Where children start that name no directory.
+    pub(crate) directory: PathBuf,
+    /// Where what is known about servers outlives us; nothing is kept without it.
+    pub(crate) state: Option<PathBuf>,
+    /// The executable that guards children.
+    pub(crate) guard: Option<PathBuf>,
+    /// Where changes are told.
+    pub(crate) news: mpsc::UnboundedSender<News>,
+}
+
+/// What a server's task tells the federation.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// What this server offers is another thing now.
+    Offer(ServerName),
+    /// A resource changed.
+    Updated {
+        /// Whose.
+        server: ServerName,
+        /// Which, by the server's own name.
+        uri: String,
+    },
+    /// A question put to a person elsewhere was answered there.
+    ElicitationDone {
+        /// The notification's parameters as they were written.
+        params: String,
+    },
+}
+
+/// A handle on one server.
+pub(crate) struct Peer {
+    pub(crate) spec: Arc<ServerSpec>,
+    links: ArcSwap<HashMap<Class, Arc<Link>>>,
+    era: Mutex<EraChoice>,
+    offer: ArcSwap<Offer>,
+    status: watch::Sender<Status>,
+    commands: mpsc::Sender<Command>,
+    seats: Semaphore,
+    rate: Option<DefaultDirectRateLimiter>,
+    pub(crate) stderr: Arc<Stderr>,
+}
+
+enum Command {
+    Open { class: Class, reply: oneshot::Sender<Result<Arc<Link>, Fault>> },
+    Changed(What),
+    Subscriptions(Vec<String>),
+    Level(String),
+    Stop(oneshot::Sender<()>),
+}
+
+impl Peer {
+    /// Begins to keep a server. It is not started before somebody needs it.
+    pub(crate) fn start(spec: ServerSpec, surroundings: Surroundings) -> Arc<Self> {
+        let (commands, orders) = mpsc::channel(COMMANDS);
+        let spec = Arc::new(spec);
+        let known = surroundings.state.as_deref().and_then(|state| Offer::kept(state, &spec));
+        let rate = spec.rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate)));
+        let log = surroundings.state.as_ref().map(|state| state.join(format!("{}.log", spec.name)));
+        let peer = Arc::new(Self {
+            links: ArcSwap::default(),
+            era: Mutex::new(match (spec.era, &known) {
+                (EraChoice::Auto, Some(offer)) => offer.era.map_or(EraChoice::Auto, choice),
+                (era, _) => era,
+            }),
+            offer: ArcSwap::from_pointee(known.unwrap_or_default()),
+            status: watch::Sender::new(Status::default()),
+            commands,
+            seats: Semaphore::new(spec.concurrency),
+            rate,
+            stderr: Arc::new(Stderr::new(log)),
+            spec,
+        });
+        tokio::spawn(keeper::keep(peer.clone(), surroundings, orders));
+        peer
+    }
+
+    /// What it offers, as last known.
+    pub(crate) fn offer(&self) -> Arc<Offer> {
+        self.offer.load_full()
+    }
+
+    /// How it is.
+    pub(crate) fn status(&self) -> Status {
+        self.status.borrow().clone()
+    }
+
+    /// Changes with its state.
+    pub(crate) fn watch(&self) -> watch::Receiver<Status> {
+        self.status.subscribe()
+    }
+
+    /// The class of a client with these abilities.
+    pub(crate) fn class(&self, abilities: &Arc<str>, client: u64) -> Class {
+        // Without a handshake every request says what its client can do.
+        if self.era() == EraChoice::Modern {
+            return Class::default();
+        }
+        let client = (self.spec.isolation == Isolation::PerClient).then_some(client);
+        Class { abilities: abilities.clone(), client }
+    }
+
+    /// A live connection; the server is started if it has to be.
+    pub(crate) async fn link(&self, class: &Class) -> Result<Arc<Link>, Fault> {
+        if let Some(link) = self.links.load().get(class)
+            && !link.closed().is_cancelled()
+        {
+            return Ok(link.clone());
+        }
+        let (reply, opened) = oneshot::channel();
+        let open = Command::Open { class: class.clone(), reply };
+        self.commands.send(open).await.map_err(|_| self.stopped())?;
+        opened.await.map_err(|_| self.stopped())?
+    }
+
+    /// A place among its calls, and its turn by the rate.
+    pub(crate) async fn seat(&self) -> Result<SemaphorePermit<'_>, Fault> {
+        let waiting = async {
+            let seat = self.seats.acquire().await.map_err(|_| self.stopped())?;
+            if let Some(rate) = &self.rate {
+                while let Err(early) = rate.check() {
+                    let clock = governor::clock::DefaultClock::default();
+                    tokio::time::sleep(early.wait_time_from(clock.now()).max(Duration::from_millis(1))).await;
+                }
+            }
+            Ok(seat)
+        };
+        match tokio::time::timeout(self.spec.timeout, waiting).await {
+            Ok(seat) => seat,
+            Err(_) => Err(Fault::new(
+                FaultKind::Upstream,
+                format!(
+                    "{} is busy: no place became free within {} s",
+                    self.spec.name,
+                    self.spec.timeout.as_secs()
+                ),
+            )
+            .hint("call it less often at once, or raise its `concurrency` or `rate`")),
+        }
+    }
+
+    /// Lets its task know which resources are watched.
+    pub(crate) async fn subscribe(&self, uris: Vec<String>) {
+        let _ = self.commands.send(Command::Subscriptions(uris)).await;
+    }
+
+    /// Lets it know from which level on it should log.
+    pub(crate) async fn level(&self, level: String) {
+        let _ = self.commands.send(Command::Level(level)).await;
+    }
+
+    /// Asks it anew what it offers.
+    pub(crate) async fn refresh(&self, what: What) {
+        let _ = self.commands.send(Command::Changed(what)).await;
+    }
+
+    /// Ends it, with everything it started.
+    pub(crate) async fn stop(&self) {
+        let (done, ended) = oneshot::channel();
+        if self.commands.send(Command::Stop(done)).await.is_ok() {
+            let _ = ended.await;
+        }
+    }
+
+    /// The fault of a connection that came to nothing.
+    pub(crate) fn fault(&self, loss: &Loss) -> Fault {
+        let name = &self.spec.name;
+        let fault = Fault::new(FaultKind::Upstream, format!("{name}: {loss}"));
+        match loss {
+            Loss::Unauthorized(_) => fault.hint(format!("a person can log in with `tectum login {name}`")),
+            _ => fault,
+        }
+    }
+
+    fn stopped(&self) -> Fault {
+        Fault::new(FaultKind::Upstream, format!("{} was stopped", self.spec.name))
+            .hint("it was removed, disabled or changed in the configuration")
+    }
+
+    fn era(&self) -> EraChoice {
+        *self.era.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember_era(&self, era: Era) {
+        *self.era.lock().unwrap_or_else(PoisonError::into_inner) = choice(era);
+    }
+
+    fn forget_era(&self) {
+        *self.era.lock().unwrap_or_else(PoisonError::into_inner) = self.spec.era;
+    }
+}
+
+fn choice(era: Era) -> EraChoice {
+    match era {
+        Era::Legacy => EraChoice::Legacy,
+        Era::Modern => EraChoice::Modern,
+    }
+}
+
+impl fmt::Debug for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peer")
+            .field("name", &self.spec.name)
+            .field("status", &self.status())
+            .finish_non_exhaustive()
+    }
+}
