@@ -3,6 +3,7 @@
 use std::{error::Error, fmt};
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 use tectum_security::{Denied, PathError, Reason, deny};
 
 /// What sort of failure it was. Each edge translates a kind once: into an MCP result, an HTTP
@@ -56,12 +57,14 @@ pub struct Fault {
     pub hint: Option<String>,
     /// What lay beneath, for the journal; never shown to the model.
     pub source: Option<Box<dyn Error + Send + Sync>>,
+    /// A peer's own error as it wrote it, for edges that speak its language.
+    pub raw: Option<Box<RawValue>>,
 }
 
 impl Fault {
     /// A fault of a kind, with its message.
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None, source: None }
+        Self { kind, message: message.into(), hint: None, source: None, raw: None }
     }
 
     /// Arguments do not fit.
@@ -178,7 +181,7 @@ impl From<PathError> for Fault {
                     }
                     _ => FaultKind::Conflict,
                 };
-                Self { kind, message, hint: None, source: Some(source.into()) }
+                Self { source: Some(source.into()), ..Self::new(kind, message) }
             }
         }
     }

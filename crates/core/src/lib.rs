@@ -21,7 +21,9 @@ mod schema;
 pub mod tectum;
 pub mod tool;
 
-pub use call::{Call, CallId, NativeReply, Outcome, Payload, Progress, ProgressNote, SessionId, ToolName};
+pub use call::{
+    Call, CallId, Companion, NativeReply, Outcome, Payload, Progress, ProgressNote, SessionId, ToolName,
+};
 pub use desk::{AskId, Decision, Desk, Question};
 pub use directives::{Directive, Role};
 pub use efferent::{Efferent, Observation};
@@ -29,7 +31,7 @@ pub use fault::{Fault, FaultKind};
 pub use gate::{Gate, Verdict};
 pub use journal::{Entry, Journal};
 pub use native::{NativeSet, NativeTool};
-pub use provider::{Prepared, Provider, ToolInfo};
+pub use provider::{Done, Prepared, Provider, Running, ServerTool, ToolInfo, Work};
 pub use registry::{Registry, Snapshot};
 pub use rules::{Judgement, Origin, Rule, Rules};
 pub use tectum::Tectum;

@@ -133,6 +133,8 @@ fn info<A: JsonSchema, O: JsonSchema>(card: &Card, description: Option<&str>) ->
         world,
         idempotent,
         primary: primary.into(),
+        server: None,
+        listed: true,
     }
 }
 

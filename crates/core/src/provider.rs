@@ -35,6 +35,21 @@ pub struct ToolInfo {
     pub idempotent: bool,
     /// The argument permission rules are matched against.
     pub primary: String,
+    /// Whose it is, for a tool of a federated server.
+    pub server: Option<ServerTool>,
+    /// False for a tool that is left out of the list and found by searching.
+    pub listed: bool,
+}
+
+/// What is known about a federated tool beyond its name.
+#[derive(Clone, Debug)]
+pub struct ServerTool {
+    /// The server.
+    pub server: Arc<str>,
+    /// The whole definition as the server wrote it, under our name.
+    pub definition: Arc<str>,
+    /// True when the server has not confirmed it since it was last away.
+    pub stale: bool,
 }
 
 /// Work that has begun.

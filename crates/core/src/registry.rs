@@ -3,7 +3,10 @@
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use arc_swap::ArcSwap;
@@ -17,12 +20,14 @@ pub struct Snapshot {
     providers: HashMap<ToolName, Arc<dyn Provider>>,
     infos: BTreeMap<ToolName, ToolInfo>,
     order: Vec<ToolName>,
+    version: u64,
 }
 
 impl Snapshot {
     /// The tools of several providers. A name taken by an earlier provider stays with it.
     pub fn of(providers: &[Arc<dyn Provider>]) -> Self {
-        let mut snapshot = Self::default();
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let mut snapshot = Self { version: NEXT.fetch_add(1, Ordering::Relaxed), ..Self::default() };
         for provider in providers {
             for info in provider.tools().iter() {
                 if snapshot.infos.contains_key(&info.name) {
@@ -35,6 +40,20 @@ impl Snapshot {
             }
         }
         snapshot
+    }
+
+    /// A number that no other set of tools has.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// True when a client would be told the same about both.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        let said = |info: &ToolInfo| {
+            let definition = info.server.as_ref().map(|server| server.definition.clone());
+            (info.name.clone(), info.listed, definition)
+        };
+        self.tools().map(said).eq(other.tools().map(said))
     }
 
     /// The tools, in a stable order.
@@ -87,6 +106,11 @@ impl Registry {
     pub fn replace(&self, next: Snapshot) {
         self.now.store(Arc::new(next));
         self.version.send_modify(|version| *version += 1);
+    }
+
+    /// Replaces all of it by what says the same to clients: nobody need be told.
+    pub fn replace_quietly(&self, next: Snapshot) {
+        self.now.store(Arc::new(next));
     }
 
     /// Changes whenever the tools do.

@@ -151,6 +151,10 @@ impl Rules {
             return (Judgement::Allow, format!("allow rule {rule}"));
         }
         match (&self.default, world) {
+            // A server's own word tightens a default, and never loosens it.
+            (Some((judgement, _)), World::Peer(own)) if own > *judgement => {
+                (own, format!("`permission = \"{own}\"` of its server"))
+            }
             (Some((judgement, origin)), _) => (*judgement, format!("default `{judgement}` ({origin})")),
             (None, World::Project) => {
                 (Judgement::Allow, "built-in default: tools of the project are allowed".into())
@@ -158,6 +162,7 @@ impl Rules {
             (None, World::Open) => {
                 (Judgement::Ask, "built-in default: tools that reach beyond the project ask".into())
             }
+            (None, World::Peer(own)) => (own, format!("`permission = \"{own}\"` of its server")),
         }
     }
 }
@@ -271,6 +276,18 @@ mod tests {
         let rules = Rules::default();
         assert_eq!(rules.judge("read_file", &[], World::Project).0, Judgement::Allow);
         assert_eq!(rules.judge("shell", &[], World::Open).0, Judgement::Ask);
+    }
+
+    #[test]
+    fn a_server_tightens_the_default_and_rules_beat_both() {
+        let open = Rules::default();
+        assert_eq!(open.judge("gh__x", &[], World::Peer(Judgement::Allow)).0, Judgement::Allow);
+        assert_eq!(open.judge("gh__x", &[], World::Peer(Judgement::Deny)).0, Judgement::Deny);
+        let rules = rules(&["gh__rm*"], &[], &["gh__ls"]);
+        assert_eq!(rules.judge("gh__x", &[], World::Peer(Judgement::Allow)).0, Judgement::Ask);
+        assert_eq!(rules.judge("gh__x", &[], World::Peer(Judgement::Deny)).0, Judgement::Deny);
+        assert_eq!(rules.judge("gh__ls", &[], World::Peer(Judgement::Deny)).0, Judgement::Allow);
+        assert_eq!(rules.judge("gh__rm_all", &[], World::Peer(Judgement::Allow)).0, Judgement::Deny);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use tectum_security::{Access, RawPath, SafePath};
 use tokio_util::sync::CancellationToken;
 
-use crate::{CallId, Directive, Fault, FaultKind, Progress};
+use crate::{CallId, Directive, Fault, FaultKind, Judgement, Progress};
 
 /// A tool that runs in this process. The doc comment on `Args` is what the model reads.
 pub trait Tool: Send + Sync + 'static {
@@ -45,6 +45,8 @@ pub enum World {
     Project,
     /// Everything beyond: processes, the network.
     Open,
+    /// Whatever a federated server reaches; what its configuration says holds where no rule speaks.
+    Peer(Judgement),
 }
 
 /// The facts of a tool that do not depend on a call.

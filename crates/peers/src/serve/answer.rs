@@ -44,9 +44,15 @@ pub(crate) fn outcome(out: &mut Vec<u8>, id: &str, era: Era, outcome: &Outcome) 
             out.extend_from_slice(reply.structured.as_bytes());
             close_call(out, era, outcome, None);
         }
-        Err(fault) => match fault.kind {
-            FaultKind::Cancelled => {}
-            FaultKind::Internal => {
+        Err(fault) => match (fault.kind, &fault.raw) {
+            // A peer's own error is passed on as it wrote it.
+            (_, Some(theirs)) => {
+                open(out, id, "error");
+                out.extend_from_slice(theirs.get().as_bytes());
+                out.push(b'}');
+            }
+            (FaultKind::Cancelled, None) => {}
+            (FaultKind::Internal, None) => {
                 let data = format!(r#"{{"call":"{}"}}"#, outcome.call);
                 tracing::error!(call = %outcome.call, fault = %fault, source = ?fault.source, "a tool failed inside");
                 error(out, Some(id), code::INTERNAL, &fault.message, Some(&data));

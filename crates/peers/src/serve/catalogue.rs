@@ -11,12 +11,8 @@ use rmcp::model::{
 use serde_json::Value;
 use tectum_core::{Effect, Registry, Snapshot, ToolInfo, World};
 
-use crate::wire::era::{self, Era, MODERN};
-
-/// Tools on one page of the list.
-const PAGE: usize = 200;
-/// How long a client may keep a list before asking again, in milliseconds.
-const TTL_MS: u64 = 60_000;
+use super::pages::{Pages, TTL_MS};
+use crate::wire::era::{self, MODERN};
 
 /// What the model is told about us, once.
 const INSTRUCTIONS: &str = "File tools of this project. Paths are relative to the project; nothing outside it can be \
@@ -26,86 +22,45 @@ reply. Search with search_content before reading whole files.";
 /// The ready answers, for whatever the registry holds now.
 #[derive(Debug, Default)]
 pub(crate) struct Catalogue {
-    made: Mutex<Option<(usize, Arc<Lists>)>>,
-}
-
-/// The tool list's pages, for both eras.
-#[derive(Debug)]
-pub(crate) struct Lists {
-    legacy: Vec<String>,
-    modern: Vec<String>,
+    made: Mutex<Option<(u64, Arc<Pages>)>>,
 }
 
 impl Catalogue {
-    /// The lists for the registry as it is now.
-    pub(crate) fn lists(&self, registry: &Registry) -> Arc<Lists> {
+    /// The tools' list for the registry as it is now.
+    pub(crate) fn tools(&self, registry: &Registry) -> Arc<Pages> {
         let snapshot = registry.snapshot();
-        // A snapshot is replaced, never changed, so its address is its version.
-        let version = Arc::as_ptr(&snapshot) as usize;
+        let version = snapshot.version();
         let mut made = self.made.lock().unwrap_or_else(|broken| broken.into_inner());
         match &*made {
-            Some((known, lists)) if *known == version => lists.clone(),
+            Some((known, pages)) if *known == version => pages.clone(),
             _ => {
-                let lists = Arc::new(Lists::new(&snapshot));
-                *made = Some((version, lists.clone()));
-                lists
+                let pages = Arc::new(pages(&snapshot));
+                *made = Some((version, pages.clone()));
+                pages
             }
         }
     }
 }
 
-impl Lists {
-    fn new(snapshot: &Snapshot) -> Self {
-        let tools: Vec<String> = snapshot.tools().map(tool).collect();
-        let pages = tools.chunks(PAGE).map(|chunk| chunk.join(",")).collect::<Vec<_>>();
-        let pages = if pages.is_empty() { vec![String::new()] } else { pages };
-        let last = pages.len() - 1;
-        let render = |era: Era| {
-            let page = |(index, tools): (usize, &String)| {
-                let next =
-                    if index < last { format!(r#","nextCursor":"{}""#, index + 1) } else { String::new() };
-                format!(r#"{{"tools":[{tools}]{next}{}}}"#, tail(era))
-            };
-            pages.iter().enumerate().map(page).collect()
-        };
-        Self { legacy: render(Era::Legacy), modern: render(Era::Modern) }
-    }
-
-    /// One page of the tool list; `None` for a cursor we never gave.
-    pub(crate) fn tools(&self, era: Era, cursor: Option<&str>) -> Option<&str> {
-        let pages = match era {
-            Era::Legacy => &self.legacy,
-            Era::Modern => &self.modern,
-        };
-        let index = match cursor {
-            None => 0,
-            Some(text) => text.parse().ok().filter(|index| *index > 0)?,
-        };
-        pages.get(index).map(String::as_str)
-    }
+fn pages(snapshot: &Snapshot) -> Pages {
+    let tools: Vec<String> = snapshot.tools().filter(|info| info.listed).map(tool).collect();
+    let servers = snapshot.tools().filter_map(|info| info.server.as_ref());
+    let mut stale: Vec<&str> = servers.filter(|server| server.stale).map(|server| &*server.server).collect();
+    stale.dedup();
+    Pages::new("tools", &tools, &stale)
 }
 
-/// The end of every list: cache hints and our name, where the era has them.
-fn tail(era: Era) -> String {
-    match era {
-        Era::Legacy => String::new(),
-        Era::Modern => {
-            format!(r#","resultType":"complete","ttlMs":{TTL_MS},"cacheScope":"public","_meta":{}"#, meta())
-        }
-    }
-}
-
-/// A list with nothing in it.
-pub(crate) fn empty_list(era: Era, key: &str) -> String {
-    format!(r#"{{"{key}":[]{}}}"#, tail(era))
-}
-
-/// The metadata every modern result carries.
-pub(crate) fn meta() -> String {
+/// The metadata every modern result carries: our name under the protocol's key.
+pub(crate) fn server_meta() -> (&'static str, String) {
     let version = env!("CARGO_PKG_VERSION");
-    format!(
-        r#"{{"io.modelcontextprotocol/serverInfo":{{"name":"tectum","title":"Tectum","version":"{version}"}}}}"#
-    )
+    let info = format!(r#"{{"name":"tectum","title":"Tectum","version":"{version}"}}"#);
+    ("io.modelcontextprotocol/serverInfo", info)
+}
+
+/// The same as an object of its own.
+pub(crate) fn meta() -> String {
+    let (key, info) = server_meta();
+    format!(r#"{{"{key}":{info}}}"#)
 }
 
 /// The answer to `initialize`.
@@ -151,6 +106,9 @@ fn capabilities() -> ServerCapabilities {
 }
 
 fn tool(info: &ToolInfo) -> String {
+    if let Some(server) = &info.server {
+        return server.definition.to_string();
+    }
     let mut tool = Tool::new(info.name.to_string(), info.description.clone(), object(&info.input_schema));
     tool.title = Some(info.title.clone());
     tool.output_schema = info.output_schema.as_deref().map(object);
@@ -159,7 +117,7 @@ fn tool(info: &ToolInfo) -> String {
         Some(info.effect == Effect::Read),
         Some(info.effect == Effect::Change),
         Some(info.idempotent),
-        Some(info.world == World::Open),
+        Some(info.world != World::Project),
     ));
     serde_json::to_string(&tool).unwrap_or_default()
 }

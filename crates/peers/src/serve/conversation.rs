@@ -1,38 +1,57 @@
-//! One client's state: what it settled on, which of its calls are in flight, and the way to
-//! send it something it did not ask for.
+//! One client's state: what it settled on, which of its calls are in flight, what it was asked,
+//! and the way to send it something it did not ask for.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
+use serde_json::value::RawValue;
 use tectum_core::SessionId;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::answer;
-use crate::wire::rpc;
+use crate::{
+    federation::Notice,
+    wire::{
+        object::{Object, raw},
+        rpc::{self, Response},
+    },
+};
 
 /// Calls of one client that may be in flight together.
 const MOST_IN_FLIGHT: usize = 1024;
 /// Messages that may wait for a client; a client that reads slower than that loses progress notes.
 pub(crate) const OUTBOX: usize = 4096;
+/// Questions one client may owe answers to.
+const MOST_QUESTIONS: usize = 256;
+
+/// An answer of a client's: its result or its error, as it was written.
+type Answer = Result<Box<RawValue>, Box<RawValue>>;
 
 /// One client.
 #[derive(Debug)]
 pub(crate) struct Conversation {
     pub(crate) session: SessionId,
+    key: u64,
     initialized: AtomicBool,
+    capabilities: OnceLock<Arc<str>>,
+    level: Mutex<Option<String>>,
     in_flight: Mutex<HashMap<String, CancellationToken>>,
     listeners: Mutex<HashMap<String, Wanted>>,
+    watched: Mutex<BTreeSet<String>>,
+    questions: Mutex<HashMap<u64, oneshot::Sender<Answer>>>,
+    /// Where messages go that belong to no call, for clients that have such a place.
+    unasked: Mutex<Option<mpsc::Sender<Vec<u8>>>>,
     dropped: AtomicU64,
 }
 
 /// Which changes a modern client listens for.
-#[derive(Clone, Copy, Debug, Default, serde::Deserialize, serde::Serialize)]
+#[derive(Clone, Debug, Default, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Wanted {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -41,6 +60,8 @@ pub(crate) struct Wanted {
     pub(crate) prompts_list_changed: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) resources_list_changed: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) resource_subscriptions: Vec<String>,
 }
 
 /// Why a call may not start.
@@ -62,13 +83,25 @@ pub(crate) struct Seat {
 impl Conversation {
     /// A new client.
     pub(crate) fn new(session: SessionId) -> Arc<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
         Arc::new(Self {
             session,
+            key: NEXT.fetch_add(1, Ordering::Relaxed),
             initialized: AtomicBool::new(false),
+            capabilities: OnceLock::new(),
+            level: Mutex::default(),
             in_flight: Mutex::default(),
             listeners: Mutex::default(),
+            watched: Mutex::default(),
+            questions: Mutex::default(),
+            unasked: Mutex::default(),
             dropped: AtomicU64::new(0),
         })
+    }
+
+    /// Tells this client apart from every other one.
+    pub(crate) fn key(&self) -> u64 {
+        self.key
     }
 
     /// The handshake is over.
@@ -79,6 +112,31 @@ impl Conversation {
     /// True when unasked messages of the older era may be sent.
     pub(crate) fn is_initialized(&self) -> bool {
         self.initialized.load(Ordering::Relaxed)
+    }
+
+    /// What it can do, as its handshake said.
+    pub(crate) fn capabilities(&self) -> Arc<str> {
+        self.capabilities.get().cloned().unwrap_or_else(|| "{}".into())
+    }
+
+    /// Remembers what its handshake said.
+    pub(crate) fn set_capabilities(&self, capabilities: &str) {
+        let _ = self.capabilities.set(capabilities.into());
+    }
+
+    /// From which level on it wants log messages.
+    pub(crate) fn level(&self) -> Option<String> {
+        lock(&self.level).clone()
+    }
+
+    /// It said from which level on.
+    pub(crate) fn set_level(&self, level: &str) {
+        *lock(&self.level) = Some(level.to_owned());
+    }
+
+    /// Where messages go that belong to no call.
+    pub(crate) fn set_unasked(&self, outbox: mpsc::Sender<Vec<u8>>) {
+        *lock(&self.unasked) = Some(outbox);
     }
 
     /// True when a call with this id has not ended yet.
@@ -107,10 +165,60 @@ impl Conversation {
         lock(&self.listeners).remove(id);
     }
 
-    /// The client is gone: nobody waits for its calls any more.
+    /// The client is gone: nobody waits for its calls any more, and it answers nothing.
     pub(crate) fn cancel_all(&self) {
         for call in lock(&self.in_flight).values() {
             call.cancel();
+        }
+        lock(&self.questions).clear();
+    }
+
+    /// Asks the client something in the older way, on the stream of a call where there is one.
+    /// Its error, and ours where it cannot be asked, come back as an error object.
+    pub(crate) async fn ask(
+        &self,
+        outbox: Option<&mpsc::Sender<Vec<u8>>>,
+        method: &str,
+        params: &str,
+    ) -> Answer {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let refuse = |why: &str| Err(raw(Object::new().raw("code", "-32603").text("message", why).end()));
+        let outbox = match outbox {
+            Some(outbox) => Some(outbox.clone()),
+            None => lock(&self.unasked).clone(),
+        };
+        let Some(outbox) = outbox else { return refuse("the client cannot be asked on this connection") };
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let (tell, answer) = oneshot::channel();
+        {
+            let mut questions = lock(&self.questions);
+            if questions.len() >= MOST_QUESTIONS {
+                return refuse("the client owes too many answers");
+            }
+            questions.insert(id, tell);
+        }
+        let _owed = Owed { client: self, id };
+        let message = Object::new()
+            .raw("jsonrpc", "\"2.0\"")
+            .raw("id", &id.to_string())
+            .text("method", method)
+            .raw("params", params)
+            .end();
+        if outbox.send(message.into_bytes()).await.is_err() {
+            return refuse("the client left");
+        }
+        match answer.await {
+            Ok(answer) => answer,
+            Err(_) => refuse("the client left"),
+        }
+    }
+
+    /// The client answered a question; an answer to none is let go.
+    pub(crate) fn answered(&self, response: &Response<'_>) {
+        let id = response.id.and_then(|id| id.parse().ok());
+        let waiting = id.and_then(|id: u64| lock(&self.questions).remove(&id));
+        if let Some(waiting) = waiting {
+            let _ = waiting.send(response.outcome.map(ToOwned::to_owned).map_err(ToOwned::to_owned));
         }
     }
 
@@ -119,16 +227,61 @@ impl Conversation {
         lock(&self.listeners).insert(id.to_owned(), wanted);
     }
 
+    /// It watches a resource, or does so no longer.
+    pub(crate) fn watch(&self, uri: &str, on: bool) {
+        let mut watched = lock(&self.watched);
+        match on {
+            true => drop(watched.insert(uri.to_owned())),
+            false => drop(watched.remove(uri)),
+        }
+    }
+
     /// What to send when the tools changed.
     pub(crate) fn tools_changed(&self) -> Vec<Vec<u8>> {
-        const METHOD: &str = "notifications/tools/list_changed";
+        self.changed("notifications/tools/list_changed", |wanted| wanted.tools_list_changed)
+    }
+
+    /// What to send of something all clients may want to know.
+    pub(crate) fn noticed(&self, notice: &Notice) -> Vec<Vec<u8>> {
+        match notice {
+            Notice::Prompts => {
+                self.changed("notifications/prompts/list_changed", |wanted| wanted.prompts_list_changed)
+            }
+            Notice::Resources => {
+                self.changed("notifications/resources/list_changed", |wanted| wanted.resources_list_changed)
+            }
+            Notice::Updated(names) => self.updated(names),
+            Notice::ElicitationDone(params) if self.is_initialized() => {
+                vec![answer::notification("notifications/elicitation/complete", params)]
+            }
+            Notice::ElicitationDone(_) => Vec::new(),
+        }
+    }
+
+    fn changed(&self, method: &str, wants: impl Fn(&Wanted) -> bool) -> Vec<Vec<u8>> {
         let mut messages = Vec::new();
         if self.is_initialized() {
-            messages.push(answer::notification(METHOD, "{}"));
+            messages.push(answer::notification(method, "{}"));
         }
         for (id, wanted) in lock(&self.listeners).iter() {
-            if wanted.tools_list_changed {
-                messages.push(answer::notification(METHOD, &subscription_meta(id)));
+            if wants(wanted) {
+                messages.push(answer::notification(method, &subscription_meta(id)));
+            }
+        }
+        messages
+    }
+
+    fn updated(&self, names: &[String]) -> Vec<Vec<u8>> {
+        const METHOD: &str = "notifications/resources/updated";
+        let mut messages = Vec::new();
+        if let Some(uri) = names.iter().find(|name| lock(&self.watched).contains(*name)) {
+            messages.push(answer::notification(METHOD, &Object::new().text("uri", uri).end()));
+        }
+        for (id, wanted) in lock(&self.listeners).iter() {
+            if let Some(uri) = names.iter().find(|name| wanted.resource_subscriptions.contains(name)) {
+                let meta = Object::new().raw("io.modelcontextprotocol/subscriptionId", id).end();
+                let params = Object::new().text("uri", uri).raw("_meta", &meta).end();
+                messages.push(answer::notification(METHOD, &params));
             }
         }
         messages
@@ -142,9 +295,21 @@ impl Conversation {
     }
 }
 
+/// A question that is forgotten when nobody waits for its answer any more.
+struct Owed<'c> {
+    client: &'c Conversation,
+    id: u64,
+}
+
+impl Drop for Owed<'_> {
+    fn drop(&mut self) {
+        lock(&self.client.questions).remove(&self.id);
+    }
+}
+
 /// The first message of a subscription.
-pub(crate) fn acknowledged(id: &str, wanted: Wanted) -> Vec<u8> {
-    let accepted = serde_json::to_string(&wanted).unwrap_or_default();
+pub(crate) fn acknowledged(id: &str, wanted: &Wanted) -> Vec<u8> {
+    let accepted = serde_json::to_string(wanted).unwrap_or_default();
     let params = format!(
         r#"{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}},"notifications":{accepted}}}"#
     );
@@ -161,8 +326,8 @@ impl Drop for Seat {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|broken| broken.into_inner())
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Refused {

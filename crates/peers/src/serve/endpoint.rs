@@ -2,23 +2,29 @@
 
 use std::{
     pin::Pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll, Waker},
 };
 
 use serde_json::value::RawValue;
-use tectum_core::{Call, CallId, Progress, ProgressNote, Tectum};
+use tectum_core::{Call, CallId, Companion, Progress, ProgressNote, Tectum};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     answer,
     catalogue::{self, Catalogue},
-    conversation::{Conversation, Wanted, acknowledged},
+    conversation::{Conversation, Refused, Wanted, acknowledged},
 };
-use crate::wire::{
-    era::{self, Era},
-    rpc::{self, Malformed, Message, Params, Request, code},
+use crate::{
+    federation::{Caller, Federation, LEVELS},
+    wire::{
+        era::{self, Era},
+        rpc::{self, Malformed, Message, Params, Request, code},
+    },
 };
 
 /// What is done with a message.
@@ -26,34 +32,39 @@ pub(crate) enum Handled {
     /// The answer was written.
     Answered,
     /// The answer comes when this ends; an empty one is not sent.
-    Running(Pin<Box<dyn Future<Output = Vec<u8>> + Send>>),
+    Running(Running),
     /// A subscription began; its first message was written.
     Listening,
     /// No answer is due.
     Silent,
 }
 
+/// An answer that is being worked on.
+pub(crate) type Running = Pin<Box<dyn Future<Output = Vec<u8>> + Send>>;
+
 /// Tectum as an MCP server, whatever carries the messages.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) house: Tectum,
+    pub(crate) federation: Option<Arc<Federation>>,
     catalogue: Catalogue,
+    met: AtomicBool,
 }
 
 /// One message's surroundings.
 pub(crate) struct Delivery<'d> {
     /// Who sent it.
     pub(crate) from: &'d Arc<Conversation>,
-    /// Where progress goes.
+    /// Where messages of its call go.
     pub(crate) outbox: Option<&'d mpsc::Sender<Vec<u8>>>,
     /// Set by a transport that knows the request to be of the newer era.
     pub(crate) modern: bool,
 }
 
 impl Endpoint {
-    /// A server for this house.
-    pub(crate) fn new(house: Tectum) -> Self {
-        Self { house, catalogue: Catalogue::default() }
+    /// A server for this house, and for the servers federated with it.
+    pub(crate) fn new(house: Tectum, federation: Option<Arc<Federation>>) -> Self {
+        Self { house, federation, catalogue: Catalogue::default(), met: AtomicBool::new(false) }
     }
 
     /// Handles one message, writing what can be answered at once to `out`.
@@ -61,10 +72,13 @@ impl Endpoint {
         match rpc::read(bytes) {
             Ok(Message::Request(request)) => self.request(delivery, &request, out),
             Ok(Message::Notification { method, params, .. }) => {
-                notification(delivery.from, &method, &params);
+                self.notification(delivery.from, &method, &params);
                 Handled::Silent
             }
-            Ok(Message::Response(_)) => Handled::Silent,
+            Ok(Message::Response(response)) => {
+                delivery.from.answered(&response);
+                Handled::Silent
+            }
             Err(Malformed { id, code, message }) => {
                 answer::error(out, id.as_deref(), code, &message, None);
                 Handled::Answered
@@ -89,16 +103,23 @@ impl Endpoint {
             }
         };
         if delivery.from.is_in_flight(id) {
-            let (code, message) = super::conversation::Refused::DuplicateId.error();
+            let (code, message) = Refused::DuplicateId.error();
             answer::error(out, Some(id), code, message, None);
+            return Handled::Answered;
+        }
+        if let Err(message) = input_is_whole(params) {
+            answer::error(out, Some(id), code::INVALID_PARAMS, message, None);
             return Handled::Answered;
         }
         match (&**method, era) {
             ("tools/call", _) => return self.call(delivery, request, era, out),
-            ("subscriptions/listen", Era::Modern) => return listen(delivery, request, out),
+            ("subscriptions/listen", Era::Modern) => return self.listen(delivery, request, out),
             _ => {}
         }
-        match self.plain(era, delivery, method, params) {
+        if let Some(handled) = self.federated(delivery, request, era, out) {
+            return handled;
+        }
+        match self.plain(era, delivery, request) {
             Ok(result) => answer::result(out, id, &result),
             Err((code, message)) => answer::error(out, Some(id), code, &message, None),
         }
@@ -106,67 +127,48 @@ impl Endpoint {
     }
 
     /// Methods that are answered from memory.
-    fn plain(
-        &self,
-        era: Era,
-        from: &Delivery<'_>,
-        method: &str,
-        params: &Params<'_>,
-    ) -> Result<String, (i32, String)> {
+    fn plain(&self, era: Era, from: &Delivery<'_>, request: &Request<'_>) -> Result<String, (i32, String)> {
+        let Request { method, params, .. } = request;
         let invalid = |message: String| (code::INVALID_PARAMS, message);
-        match (method, era) {
+        match (&**method, era) {
             ("initialize", Era::Legacy) => {
                 let asked = params.protocol_version.and_then(rpc::text);
                 let asked =
                     asked.ok_or_else(|| invalid("initialize: `protocolVersion` must be a string".into()))?;
                 from.from.set_initialized();
+                from.from.set_capabilities(params.capabilities.map_or("{}", RawValue::get));
+                self.meet(from, request, era);
                 Ok(catalogue::initialize(era::negotiate(&asked)))
             }
             ("ping", Era::Legacy) => Ok("{}".into()),
-            ("logging/setLevel", Era::Legacy) => {
-                const LEVELS: &[&str] =
-                    &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
-                match params.level.and_then(rpc::text) {
-                    Some(level) if LEVELS.contains(&&*level) => Ok("{}".into()),
-                    _ => Err(invalid(format!(
-                        "logging/setLevel: `level` must be one of {}",
-                        LEVELS.join(", ")
-                    ))),
+            ("logging/setLevel", Era::Legacy) => match params.level.and_then(rpc::text) {
+                Some(level) if LEVELS.contains(&&*level) => {
+                    self.set_level(from.from, &level);
+                    Ok("{}".into())
                 }
+                _ => Err(invalid(format!("logging/setLevel: `level` must be one of {}", LEVELS.join(", ")))),
+            },
+            ("server/discover", Era::Modern) => {
+                self.meet(from, request, era);
+                Ok(catalogue::discover())
             }
-            ("server/discover", Era::Modern) => Ok(catalogue::discover()),
             ("tools/list", _) => {
-                let cursor = params
-                    .cursor
-                    .filter(|raw| raw.get() != "null")
-                    .map(|raw| rpc::text(raw).unwrap_or_default());
-                let lists = self.catalogue.lists(self.house.registry());
-                let page = lists.tools(era, cursor.as_deref());
-                page.map(str::to_owned)
-                    .ok_or_else(|| invalid("tools/list: unknown cursor; start again without one".into()))
+                self.meet(from, request, era);
+                page(&self.catalogue.tools(self.house.registry()), era, request)
             }
-            ("resources/list", _) => Ok(catalogue::empty_list(era, "resources")),
-            ("resources/templates/list", _) => Ok(catalogue::empty_list(era, "resourceTemplates")),
-            ("prompts/list", _) => Ok(catalogue::empty_list(era, "prompts")),
-            ("resources/read", _) | ("resources/subscribe" | "resources/unsubscribe", Era::Legacy) => {
-                let uri = params
-                    .uri
-                    .and_then(rpc::text)
-                    .ok_or_else(|| invalid(format!("{method}: `uri` must be a string")))?;
-                let code = if era == Era::Modern { code::INVALID_PARAMS } else { code::RESOURCE_NOT_FOUND };
-                Err((code, format!("no such resource: {uri}")))
-            }
-            ("prompts/get", _) => {
-                let name = params
-                    .name
-                    .as_deref()
-                    .ok_or_else(|| invalid("prompts/get: `name` must be a string".into()))?;
-                Err(invalid(format!("no such prompt: {name}")))
-            }
-            ("completion/complete", _) => {
-                Err(invalid("nothing to complete: there are no prompts or templates".into()))
-            }
+            ("resources/list", _) => page(&self.goods().resources, era, request),
+            ("resources/templates/list", _) => page(&self.goods().templates, era, request),
+            ("prompts/list", _) => page(&self.goods().prompts, era, request),
             _ => Err((code::METHOD_NOT_FOUND, format!("method not found: {method}"))),
+        }
+    }
+
+    /// The first client brings servers to life that were never met.
+    fn meet(&self, delivery: &Delivery<'_>, request: &Request<'_>, era: Era) {
+        if let Some(federation) = &self.federation
+            && !self.met.swap(true, Ordering::Relaxed)
+        {
+            federation.wake(&caller(delivery, request, era));
         }
     }
 
@@ -177,73 +179,145 @@ impl Endpoint {
             answer::error(out, Some(id), code::INVALID_PARAMS, "tools/call: `name` must be a string", None);
             return Handled::Answered;
         };
-        if self.house.registry().snapshot().tool(name).is_none() {
+        let snapshot = self.house.registry().snapshot();
+        let Some(tool) = snapshot.tool(name) else {
             answer::error(out, Some(id), code::INVALID_PARAMS, &format!("Unknown tool: {name}"), None);
             return Handled::Answered;
-        }
+        };
         let args = match params.arguments {
             Some(raw) if raw.get() != "null" => raw.to_owned(),
             _ => RawValue::from_string("{}".into()).unwrap_or_default(),
         };
         let cancel = CancellationToken::new();
+        let (progress, companion) = match &tool.server {
+            None => (progress(delivery, params), Companion::none()),
+            Some(_) => (Progress::none(), Companion::of(Arc::new(caller(delivery, request, era)))),
+        };
         let call = Call {
             id: CallId::fresh(),
             session: delivery.from.session.clone(),
-            tool: name.into(),
+            tool: tool.name.clone(),
             args,
             cancel: cancel.clone(),
-            progress: progress(delivery, params),
+            progress,
+            companion,
         };
+        drop(snapshot);
         let house = self.house.clone();
         let mut running = Box::pin(async move { house.call(call).await });
         if let Poll::Ready(outcome) = running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             answer::outcome(out, id, era, &outcome);
             return Handled::Answered;
         }
-        let seat = match delivery.from.seat(id, &cancel) {
-            Ok(seat) => seat,
-            Err(refused) => {
-                let (code, message) = refused.error();
-                answer::error(out, Some(id), code, message, None);
+        seated(delivery, id, &cancel, out, |id| {
+            Box::pin(async move {
+                let outcome = running.await;
+                let mut out = Vec::new();
+                answer::outcome(&mut out, &id, era, &outcome);
+                out
+            })
+        })
+    }
+
+    fn notification(&self, from: &Arc<Conversation>, method: &str, params: &Params<'_>) {
+        match method {
+            "notifications/cancelled" => {
+                if let Some(id) = params.request_id {
+                    from.cancel(id.get());
+                }
+            }
+            "notifications/initialized" => from.set_initialized(),
+            _ => {}
+        }
+    }
+
+    fn listen(&self, delivery: &Delivery<'_>, request: &Request<'_>, out: &mut Vec<u8>) -> Handled {
+        let wanted = match request.params.notifications.map(|raw| serde_json::from_str::<Wanted>(raw.get())) {
+            None => Wanted::default(),
+            Some(Ok(wanted)) => wanted,
+            Some(Err(error)) => {
+                let message = format!("subscriptions/listen: `notifications`: {error}");
+                answer::error(out, Some(request.id), code::INVALID_PARAMS, &message, None);
                 return Handled::Answered;
             }
         };
-        let id = (*id).to_owned();
-        Handled::Running(Box::pin(async move {
-            let outcome = running.await;
-            let mut out = Vec::new();
-            answer::outcome(&mut out, &id, era, &outcome);
-            drop(seat);
-            out
-        }))
+        out.extend_from_slice(&acknowledged(request.id, &wanted));
+        for uri in &wanted.resource_subscriptions {
+            self.watch(delivery.from, uri, true);
+        }
+        delivery.from.listen(request.id, wanted);
+        Handled::Listening
     }
 }
 
-fn notification(from: &Conversation, method: &str, params: &Params<'_>) {
-    match method {
-        "notifications/cancelled" => {
-            if let Some(id) = params.request_id {
-                from.cancel(id.get());
-            }
+/// Gives a call its place in the client's table, and its work to whoever carries it.
+pub(super) fn seated(
+    delivery: &Delivery<'_>,
+    id: &str,
+    cancel: &CancellationToken,
+    out: &mut Vec<u8>,
+    work: impl FnOnce(String) -> Running,
+) -> Handled {
+    match delivery.from.seat(id, cancel) {
+        Ok(seat) => {
+            let work = work(id.to_owned());
+            Handled::Running(Box::pin(async move {
+                let out = work.await;
+                drop(seat);
+                out
+            }))
         }
-        "notifications/initialized" => from.set_initialized(),
-        _ => {}
+        Err(refused) => {
+            let (code, message) = refused.error();
+            answer::error(out, Some(id), code, message, None);
+            Handled::Answered
+        }
     }
 }
 
-fn listen(delivery: &Delivery<'_>, request: &Request<'_>, out: &mut Vec<u8>) -> Handled {
-    let wanted = match request.params.notifications.map(|raw| serde_json::from_str::<Wanted>(raw.get())) {
-        None => Wanted::default(),
-        Some(Ok(wanted)) => wanted,
-        Some(Err(error)) => {
-            let message = format!("subscriptions/listen: `notifications`: {error}");
-            answer::error(out, Some(request.id), code::INVALID_PARAMS, &message, None);
-            return Handled::Answered;
-        }
+/// The client of a request, for servers beyond us.
+pub(super) fn caller(delivery: &Delivery<'_>, request: &Request<'_>, era: Era) -> Caller {
+    let params = &request.params;
+    let meta = params.meta.as_ref();
+    let capabilities = match (era, meta.and_then(|meta| meta.client_capabilities)) {
+        (Era::Modern, Some(declared)) => declared.get().into(),
+        _ => delivery.from.capabilities(),
     };
-    delivery.from.listen(request.id, wanted);
-    out.extend_from_slice(&acknowledged(request.id, wanted));
-    Handled::Listening
+    let level = match era {
+        Era::Modern => meta.and_then(|meta| meta.log_level).and_then(rpc::text).map(Into::into),
+        Era::Legacy => delivery.from.level(),
+    };
+    Caller {
+        era,
+        client: Some(delivery.from.clone()),
+        capabilities,
+        meta: meta
+            .and_then(|_| crate::wire::object::Members::of(request.raw)?.get("_meta").map(ToOwned::to_owned)),
+        input: params.input_responses.map(ToOwned::to_owned),
+        state: params.request_state.and_then(rpc::text).map(Into::into),
+        token: meta.and_then(|meta| meta.progress_token).map(|token| token.get().to_owned()),
+        level,
+        outbox: delivery.outbox.cloned(),
+    }
+}
+
+/// Answers a client sends along must be what their name says.
+fn input_is_whole(params: &Params<'_>) -> Result<(), &'static str> {
+    let Some(input) = params.input_responses else { return Ok(()) };
+    let members = crate::wire::object::Members::of(input.get());
+    match members.is_some_and(|members| members.0.iter().all(|(_, answer)| answer.get().starts_with('{'))) {
+        true => Ok(()),
+        false => Err("`inputResponses` must be an object of objects"),
+    }
+}
+
+fn page(pages: &super::Pages, era: Era, request: &Request<'_>) -> Result<String, (i32, String)> {
+    let cursor = request.params.cursor.filter(|raw| raw.get() != "null");
+    let cursor = cursor.map(|raw| rpc::text(raw).unwrap_or_default());
+    let page = pages.page(era, cursor.as_deref()).map(str::to_owned);
+    page.ok_or_else(|| {
+        (code::INVALID_PARAMS, format!("{}: unknown cursor; start again without one", request.method))
+    })
 }
 
 /// Progress goes to the client only if it asked for it, with its own token.

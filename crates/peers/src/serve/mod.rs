@@ -4,10 +4,16 @@ mod answer;
 mod catalogue;
 mod conversation;
 mod endpoint;
+mod federated;
 mod http;
+mod pages;
 mod stdio;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use answer::notification;
+pub(crate) use catalogue::server_meta;
+pub(crate) use conversation::Conversation;
 pub use http::{Auth, HttpOptions, HttpServer};
+pub(crate) use pages::Pages;
 pub use stdio::stdio;

@@ -7,7 +7,7 @@
 use std::{io, sync::Arc, time::Duration};
 
 use tectum_core::{SessionId, Tectum};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{broadcast, mpsc, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
@@ -15,10 +15,13 @@ use super::{
     conversation::{Conversation, OUTBOX},
     endpoint::{Delivery, Endpoint, Handled},
 };
-use crate::wire::{
-    lines::{Line, Lines},
-    pipe::{Input, Output},
-    rpc::{MAX_MESSAGE, code, salvage_id},
+use crate::{
+    federation::{Federation, Notice},
+    wire::{
+        lines::{Line, Lines},
+        pipe::{Input, Output},
+        rpc::{MAX_MESSAGE, code, salvage_id},
+    },
 };
 
 /// Answers are written when this much has gathered, while it is still in the cache and the
@@ -30,13 +33,19 @@ const MOST_UNWRITTEN: usize = 4 * 1024 * 1024;
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Serves until the client leaves or `stop` is cancelled.
-pub async fn stdio(house: Tectum, stop: CancellationToken) -> io::Result<()> {
+pub async fn stdio(
+    house: Tectum,
+    federation: Option<Arc<Federation>>,
+    stop: CancellationToken,
+) -> io::Result<()> {
     let changes = house.registry().changes();
     let client = Conversation::new(SessionId::new("stdio"));
     let (outbox, mut finished) = mpsc::channel(OUTBOX);
-    let announcing = tokio::spawn(announce(changes, client.clone(), outbox.clone()));
+    client.set_unasked(outbox.clone());
+    let notices = federation.as_ref().map(|federation| federation.notices());
+    let announcing = tokio::spawn(announce(changes, notices, client.clone(), outbox.clone()));
     let mut server = Server {
-        endpoint: Endpoint::new(house),
+        endpoint: Endpoint::new(house, federation),
         client,
         outbox,
         tasks: TaskTracker::new(),
@@ -56,17 +65,39 @@ pub async fn stdio(house: Tectum, stop: CancellationToken) -> io::Result<()> {
     }
 }
 
-/// Tells the client when the tools changed.
+/// Tells the client when the tools changed, or something else it may want to know.
 async fn announce(
     mut changes: watch::Receiver<u64>,
+    mut notices: Option<broadcast::Receiver<Notice>>,
     client: Arc<Conversation>,
     outbox: mpsc::Sender<Vec<u8>>,
 ) {
-    while changes.changed().await.is_ok() {
-        for message in client.tools_changed() {
+    loop {
+        let messages = tokio::select! {
+            changed = changes.changed() => match changed {
+                Ok(()) => client.tools_changed(),
+                Err(_) => return,
+            },
+            notice = next_notice(&mut notices) => client.noticed(&notice),
+        };
+        for message in messages {
             if outbox.send(message).await.is_err() {
                 return;
             }
+        }
+    }
+}
+
+/// The next notice; never, where there are no servers. Who fell behind goes on with the next.
+pub(super) async fn next_notice(notices: &mut Option<broadcast::Receiver<Notice>>) -> Notice {
+    loop {
+        match notices {
+            Some(receiver) => match receiver.recv().await {
+                Ok(notice) => return notice,
+                Err(broadcast::error::RecvError::Lagged(_)) => {}
+                Err(broadcast::error::RecvError::Closed) => *notices = None,
+            },
+            None => std::future::pending().await,
         }
     }
 }

@@ -97,6 +97,17 @@ pub(crate) struct Params<'m> {
     pub(crate) request_id: Option<&'m RawValue>,
     #[serde(borrow, default)]
     pub(crate) notifications: Option<&'m RawValue>,
+    #[serde(borrow, default)]
+    pub(crate) capabilities: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "inputResponses", deserialize_with = "given")]
+    pub(crate) input_responses: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "requestState")]
+    pub(crate) request_state: Option<&'m RawValue>,
+}
+
+/// A value that was given, `null` too.
+fn given<'de: 'm, 'm, D: serde::Deserializer<'de>>(value: D) -> Result<Option<&'m RawValue>, D::Error> {
+    <&'m RawValue>::deserialize(value).map(Some)
 }
 
 /// The request metadata we understand.
@@ -108,6 +119,8 @@ pub(crate) struct Meta<'m> {
     pub(crate) protocol_version: Option<&'m RawValue>,
     #[serde(borrow, default, rename = "io.modelcontextprotocol/clientCapabilities")]
     pub(crate) client_capabilities: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/logLevel")]
+    pub(crate) log_level: Option<&'m RawValue>,
 }
 
 /// A message with its parameters unread.

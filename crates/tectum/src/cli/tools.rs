@@ -57,6 +57,7 @@ fn data(info: &ToolInfo, permission: Judgement) -> Value {
         "world": match info.world {
             World::Project => "project",
             World::Open => "open",
+            World::Peer(_) => "server",
         },
         "idempotent": info.idempotent,
         "primary": info.primary,

@@ -30,6 +30,7 @@ pub(super) enum Reply {
 
 /// Messages as server-sent events, until their sender ends.
 pub(super) struct Events {
+    first: Option<Vec<u8>>,
     messages: mpsc::Receiver<Vec<u8>>,
     silence: Pin<Box<Sleep>>,
     /// Cancels what feeds the stream when the client closes it.
@@ -64,6 +65,9 @@ impl Body for Reply {
 
 impl Events {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(event(&first)));
+        }
         match self.messages.poll_recv(cx) {
             Poll::Ready(Some(message)) => {
                 self.silence.as_mut().reset(Instant::now() + KEEP_ALIVE);
@@ -110,17 +114,18 @@ pub(super) fn json(status: StatusCode, bytes: Vec<u8>) -> Response<Reply> {
 
 /// Events from this queue.
 pub(super) fn event_stream(messages: mpsc::Receiver<Vec<u8>>, status: StatusCode) -> Response<Reply> {
-    events(messages, None, status)
+    events(None, messages, None, status)
 }
 
-/// The same, telling `closing` when the client leaves.
+/// The same after a first one, telling `closing` when the client leaves.
 pub(super) fn events(
+    first: Option<Vec<u8>>,
     messages: mpsc::Receiver<Vec<u8>>,
     closing: Option<DropGuard>,
     status: StatusCode,
 ) -> Response<Reply> {
     let silence = Box::pin(tokio::time::sleep(KEEP_ALIVE));
-    let mut response = Response::new(Reply::Events(Events { messages, silence, _closing: closing }));
+    let mut response = Response::new(Reply::Events(Events { first, messages, silence, _closing: closing }));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

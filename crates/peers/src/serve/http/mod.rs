@@ -23,8 +23,11 @@ use tokio::{net::TcpListener, sync::Semaphore};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use self::{body::Reply, guard::Guard, sessions::Sessions};
-use super::endpoint::Endpoint;
-use crate::wire::era::{LEGACY, MODERN};
+use super::{conversation::Conversation, endpoint::Endpoint, stdio::next_notice};
+use crate::{
+    federation::Federation,
+    wire::era::{LEGACY, MODERN},
+};
 
 /// The one path.
 const ROUTE: &str = "/mcp";
@@ -79,7 +82,11 @@ struct Service {
 impl HttpServer {
     /// Binds; refuses an address that is not loopback unless `allow_remote` is set, and
     /// refuses [`Auth::None`] there altogether.
-    pub async fn bind(house: Tectum, options: HttpOptions) -> io::Result<Self> {
+    pub async fn bind(
+        house: Tectum,
+        federation: Option<Arc<Federation>>,
+        options: HttpOptions,
+    ) -> io::Result<Self> {
         let refuse = |why: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned()));
         if !options.listen.ip().is_loopback() {
             if !options.allow_remote {
@@ -99,7 +106,7 @@ impl HttpServer {
         let listener = TcpListener::bind(options.listen).await?;
         let address = listener.local_addr()?;
         let service = Service {
-            endpoint: Endpoint::new(house),
+            endpoint: Endpoint::new(house, federation),
             guard: Guard::new(address, &options),
             sessions: Sessions::default(),
             stop: CancellationToken::new(),
@@ -176,11 +183,18 @@ async fn connection(service: Arc<Service>, stream: tokio::net::TcpStream) {
     }
 }
 
-/// Tells every open stream when the tools changed.
+/// Tells every open stream when the tools changed, or something else clients may want to know.
 async fn announce(service: Arc<Service>) {
     let mut changes = service.endpoint.house.registry().changes();
-    while changes.changed().await.is_ok() {
-        service.sessions.tools_changed();
+    let mut notices = service.endpoint.federation.as_ref().map(|federation| federation.notices());
+    loop {
+        tokio::select! {
+            changed = changes.changed() => match changed {
+                Ok(()) => service.sessions.tell(Conversation::tools_changed),
+                Err(_) => return,
+            },
+            notice = next_notice(&mut notices) => service.sessions.tell(|client| client.noticed(&notice)),
+        }
     }
 }
 

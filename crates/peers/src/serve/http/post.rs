@@ -121,12 +121,11 @@ impl Service {
         rpc: &Rpc<'_>,
         modern: bool,
     ) -> Response<Reply> {
-        let token = rpc.params.meta.as_ref().and_then(|meta| meta.progress_token);
         let streams = accepts(headers, "text/event-stream");
-        let (outbox, messages) = mpsc::channel(CALL_STREAM);
-        let progress = (streams && token.is_some()).then_some(&outbox);
+        let (outbox, mut messages) = mpsc::channel(CALL_STREAM);
+        let outlet = streams.then_some(&outbox);
         let mut out = Vec::new();
-        match self.endpoint.request(&Delivery { from: client, outbox: progress, modern }, rpc, &mut out) {
+        match self.endpoint.request(&Delivery { from: client, outbox: outlet, modern }, rpc, &mut out) {
             Handled::Answered | Handled::Silent => {
                 let status = if modern { status(&out, rpc) } else { StatusCode::OK };
                 if messages.is_empty() {
@@ -140,33 +139,50 @@ impl Service {
                 self.sessions.listen(client.clone(), outbox);
                 body::event_stream(messages, StatusCode::OK)
             }
-            Handled::Running(work) if progress.is_some() => {
+            Handled::Running(mut work) => {
+                // The answer is a stream only if something comes before it.
+                let first = tokio::select! {
+                    biased;
+                    answer = &mut work => match messages.try_recv() {
+                        Ok(first) => {
+                            send_later(outbox, async move { answer });
+                            return body::events(Some(first), messages, None, StatusCode::OK);
+                        }
+                        Err(_) if answer.is_empty() => return body::empty(StatusCode::NO_CONTENT),
+                        Err(_) => {
+                            let status = if modern { status(&answer, rpc) } else { StatusCode::OK };
+                            return body::json(status, answer);
+                        }
+                    },
+                    Some(first) = messages.recv() => first,
+                };
                 // Closing the stream cancels the call.
                 let left = CancellationToken::new();
                 let closing = left.clone().drop_guard();
-                let client = client.clone();
-                let id = rpc.id.to_owned();
-                tokio::spawn(async move {
-                    let mut work = work;
-                    let answer = tokio::select! {
+                let (client, id) = (client.clone(), rpc.id.to_owned());
+                send_later(outbox, async move {
+                    tokio::select! {
                         answer = &mut work => answer,
                         () = left.cancelled() => {
                             client.cancel(&id);
                             work.await
                         }
-                    };
-                    if !answer.is_empty() {
-                        let _ = outbox.send(answer).await;
                     }
                 });
-                body::events(messages, Some(closing), StatusCode::OK)
+                body::events(Some(first), messages, Some(closing), StatusCode::OK)
             }
-            Handled::Running(work) => match work.await {
-                answer if answer.is_empty() => body::empty(StatusCode::NO_CONTENT),
-                answer => body::json(StatusCode::OK, answer),
-            },
         }
     }
+}
+
+/// The last message of a stream comes when its work is done.
+fn send_later(outbox: mpsc::Sender<Vec<u8>>, work: impl Future<Output = Vec<u8>> + Send + 'static) {
+    tokio::spawn(async move {
+        let answer = work.await;
+        if !answer.is_empty() {
+            let _ = outbox.send(answer).await;
+        }
+    });
 }
 
 /// The body, whole, within its bounds of size and time.
@@ -262,7 +278,9 @@ fn status(answer: &[u8], rpc: &Rpc<'_>) -> StatusCode {
         .map(|error| error.code)
     {
         Some(code::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
-        Some(code::UNSUPPORTED_VERSION | code::HEADER_MISMATCH) => StatusCode::BAD_REQUEST,
+        Some(code::UNSUPPORTED_VERSION | code::HEADER_MISMATCH | code::MISSING_CAPABILITY) => {
+            StatusCode::BAD_REQUEST
+        }
         Some(code::INVALID_PARAMS) if !meta_is_whole => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
     }

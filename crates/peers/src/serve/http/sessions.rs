@@ -97,14 +97,15 @@ impl Sessions {
     }
 
     /// Tells everybody who listens. A stream that cannot take it is let go.
-    pub(super) fn tools_changed(&self) {
+    pub(super) fn tell(&self, messages: impl Fn(&Conversation) -> Vec<Vec<u8>>) {
         for session in lock(&self.by_id).values() {
-            for message in session.client.tools_changed() {
+            for message in messages(&session.client) {
                 lock(&session.streams).retain(|stream| stream.try_send(message.clone()).is_ok());
             }
         }
         lock(&self.listeners).retain(|(client, stream)| {
-            client.tools_changed().into_iter().all(|message| stream.try_send(message).is_ok())
+            !stream.is_closed()
+                && messages(client).into_iter().all(|message| stream.try_send(message).is_ok())
         });
     }
 }

@@ -1,0 +1,359 @@
+//! One request of a client's, carried out at a federated server, whatever eras the two speak.
+//!
+//! | client | server | a question in the middle of the call |
+//! |---|---|---|
+//! | legacy | legacy | goes to the client under an id of ours, its answer goes back |
+//! | modern | modern | is the result; the client asks again and everything passes through |
+//! | legacy | modern | is asked on the stream of the call, then the server is asked again |
+//! | modern | legacy | is the result; the server's call waits, parked, for the client's next try |
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::value::RawValue;
+use tectum_core::{Ctx, Fault, FaultKind, ProgressNote};
+use tokio::{task::JoinSet, time::Instant};
+
+use super::{
+    caller::Caller,
+    parked::{Parked, Question, Shelf},
+    translate,
+};
+use crate::{
+    link::{Ask, Event, Exchange, Link, Loss, modern_meta},
+    peer::Peer,
+    wire::{
+        era::Era,
+        object::{Members, Object, quoted},
+        rpc::code,
+    },
+};
+
+/// How long further questions are waited for after a first one, so that a client that answers
+/// by trying again gets them together.
+const GATHER: Duration = Duration::from_millis(25);
+/// Rounds of questions one call may take.
+const MOST_ROUNDS: usize = 32;
+
+/// What is to be carried out.
+#[derive(Debug)]
+pub(crate) struct Order {
+    /// The method.
+    pub(crate) method: &'static str,
+    /// What it is about, by the server's own name.
+    pub(crate) name: Option<String>,
+    /// Its parameters but for `_meta` and what belongs to a repeated try, as JSON members.
+    pub(crate) params: Vec<(&'static str, Box<RawValue>)>,
+    /// Values that stand beside the body where a transport has headers.
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+/// Why there is no result.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The server's own error, as it wrote it.
+    Theirs(Box<RawValue>),
+    /// Ours.
+    Ours(Fault),
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::Ours(fault)
+    }
+}
+
+/// Carries out one request.
+pub(crate) async fn run(
+    peer: &Arc<Peer>,
+    order: Order,
+    caller: &Caller,
+    shelf: &Shelf,
+    ctx: Option<&Ctx>,
+) -> Result<Box<RawValue>, Failure> {
+    let seat = peer.seat().await?;
+    let class = peer.class(&caller.abilities(), caller.key());
+    let mut carried = Carried { peer, order, caller, shelf, ctx, round: 0 };
+    let exchange = match carried.resumed()? {
+        Some(exchange) => exchange,
+        None => carried.begin(&class).await?,
+    };
+    let done = carried.follow(exchange).await;
+    drop(seat);
+    done
+}
+
+struct Carried<'a> {
+    peer: &'a Arc<Peer>,
+    order: Order,
+    caller: &'a Caller,
+    shelf: &'a Shelf,
+    ctx: Option<&'a Ctx>,
+    round: usize,
+}
+
+impl Carried<'_> {
+    /// The parked call that a repeated try belongs to.
+    fn resumed(&self) -> Result<Option<Exchange>, Failure> {
+        let Some(state) = self.caller.state.as_deref().filter(|state| Shelf::is_ours(state)) else {
+            return Ok(None);
+        };
+        let parked = self.shelf.take(state, &self.digest());
+        let Parked { exchange, questions } =
+            parked.map_err(|why| Failure::Theirs(error(code::INVALID_PARAMS, &why)))?;
+        let given = self.caller.input.as_ref().and_then(|input| Members::of(input.get()));
+        for question in &questions {
+            let answer = given.as_ref().and_then(|given| given.get(&question.key));
+            let outcome = match answer {
+                Some(answer) => Ok(answer.get()),
+                None => Err(r#"{"code":-32603,"message":"the client gave no answer"}"#),
+            };
+            exchange.link().answer(&question.id, outcome).map_err(|loss| self.lost(&loss))?;
+        }
+        Ok(Some(exchange))
+    }
+
+    /// Sends the request. A connection that was found dead before anything left is replaced once.
+    async fn begin(&mut self, class: &crate::peer::Class) -> Result<Exchange, Failure> {
+        let link = self.peer.link(class).await?;
+        match self.send(&link, None, None) {
+            Ok(exchange) => Ok(exchange),
+            Err(Loss::Gone(_)) => {
+                let link = self.peer.link(class).await?;
+                self.send(&link, None, None).map_err(|loss| self.lost(&loss))
+            }
+            Err(loss) => Err(self.lost(&loss)),
+        }
+    }
+
+    fn send(&self, link: &Arc<Link>, input: Option<&str>, state: Option<&str>) -> Result<Exchange, Loss> {
+        let modern = link.hello().era == Era::Modern;
+        let caller = self.caller;
+        let ask = Ask {
+            method: self.order.method,
+            name: self.order.name.as_deref(),
+            headers: self.order.headers.clone(),
+            owner: Some(caller.key()),
+        };
+        link.request(ask, |id| {
+            let mut params = Object::new();
+            for (key, value) in &self.order.params {
+                params.raw(key, value.get());
+            }
+            if modern {
+                let own = caller.input.as_ref().filter(|_| caller.era == Era::Modern);
+                if let Some(input) = input.or(own.map(|raw| raw.get())) {
+                    params.raw("inputResponses", input);
+                }
+                if let Some(state) = state.or(caller.state.as_deref().filter(|_| own.is_some())) {
+                    params.text("requestState", state);
+                }
+            }
+            let mut meta = Object::new();
+            caller.travelling(&mut meta);
+            if caller.token.is_some() || self.ctx.is_some_and(|ctx| ctx.progress.wanted()) {
+                meta.raw("progressToken", &id.to_string());
+            }
+            if modern {
+                modern_meta(&mut meta, &caller.capabilities);
+                let level = match caller.era {
+                    Era::Modern => caller.level.as_deref(),
+                    Era::Legacy => Some(caller.level.as_deref().unwrap_or("info")),
+                };
+                if let Some(level) = level {
+                    meta.text("io.modelcontextprotocol/logLevel", level);
+                }
+            }
+            let meta = meta.end();
+            if meta != "{}" {
+                params.raw("_meta", &meta);
+            }
+            params.end()
+        })
+    }
+
+    /// Follows a request to its end.
+    async fn follow(&mut self, mut exchange: Exchange) -> Result<Box<RawValue>, Failure> {
+        let quiet = self.peer.spec.timeout;
+        let mut until = Instant::now() + quiet;
+        let mut asking: JoinSet<Result<(), Loss>> = JoinSet::new();
+        loop {
+            // While a person is asked the server is not the one who is slow.
+            let asks = !asking.is_empty();
+            let event = tokio::select! {
+                biased;
+                event = exchange.next() => event,
+                Some(_) = asking.join_next(), if asks => {
+                    until = Instant::now() + quiet;
+                    continue;
+                }
+                () = tokio::time::sleep_until(until), if !asks => return Err(self.late(quiet).into()),
+            };
+            until = Instant::now() + quiet;
+            match event {
+                Event::Note { method, params } => self.note(&method, &params).await,
+                Event::Question { id, method, params } if !self.caller.can(&method) => {
+                    let why = quoted(&format!("{method}: the client cannot do this"));
+                    let error = format!(r#"{{"code":-32601,"message":{why}}}"#);
+                    exchange.link().answer(&id, Err(&error)).map_err(|loss| self.lost(&loss))?;
+                    drop(params);
+                }
+                Event::Question { id, method, params } if self.caller.era == Era::Legacy => {
+                    let Some(client) = self.caller.client.clone() else { continue };
+                    let (link, outbox) = (exchange.link().clone(), self.caller.outbox.clone());
+                    asking.spawn(async move {
+                        match client.ask(outbox.as_ref(), &method, params.get()).await {
+                            Ok(result) => link.answer(&id, Ok(result.get())),
+                            Err(error) => link.answer(&id, Err(error.get())),
+                        }
+                    });
+                }
+                Event::Question { id, method, params } => {
+                    let first = Question::new(1, id, method, params);
+                    return self.park(exchange, first).await;
+                }
+                Event::Answer(Ok(result)) => {
+                    let theirs = exchange.link().hello().era;
+                    if theirs == Era::Modern && self.caller.era == Era::Legacy {
+                        match translate::input_required(&result) {
+                            Some(input) => {
+                                exchange = self.ask_and_retry(exchange.link().clone(), input).await?;
+                                until = Instant::now() + quiet;
+                                continue;
+                            }
+                            None => return Ok(translate::to_legacy(self.order.method, result)),
+                        }
+                    }
+                    return Ok(match (theirs, self.caller.era) {
+                        (Era::Legacy, Era::Modern) => translate::to_modern(self.order.method, result),
+                        _ => result,
+                    });
+                }
+                Event::Answer(Err(error)) => {
+                    return Err(Failure::Theirs(translate::error(self.order.method, error, self.caller.era)));
+                }
+                Event::Lost(loss) => return Err(self.lost(&loss)),
+            }
+        }
+    }
+
+    /// Passes a notification on.
+    async fn note(&self, method: &str, params: &RawValue) {
+        let Some(members) = Members::of(params.get()) else { return };
+        if method == "notifications/progress" {
+            if let Some(ctx) = self.ctx.filter(|_| self.caller.token.is_none()) {
+                ctx.progress.note(progress_note(&members));
+            }
+            let Some(token) = &self.caller.token else { return };
+            let mut params = Object::new();
+            params.raw("progressToken", token).all(&members.keep(|name| name != "progressToken"));
+            return self.caller.tell(crate::serve::notification(method, &params.end())).await;
+        }
+        if self.caller.wants(&members.text("level").unwrap_or_default()) {
+            self.caller.tell(crate::serve::notification(method, params.get())).await;
+        }
+    }
+
+    /// A modern client answers by trying again: until then the server's call waits.
+    async fn park(&self, mut exchange: Exchange, first: Question) -> Result<Box<RawValue>, Failure> {
+        let mut questions = vec![first];
+        let until = Instant::now() + GATHER;
+        while let Ok(event) = tokio::time::timeout_at(until, exchange.next()).await {
+            match event {
+                Event::Question { id, method, params } => {
+                    questions.push(Question::new(questions.len() + 1, id, method, params));
+                }
+                Event::Note { method, params } => self.note(&method, &params).await,
+                Event::Answer(Ok(result)) => return Ok(translate::to_modern(self.order.method, result)),
+                Event::Answer(Err(error)) => {
+                    return Err(Failure::Theirs(translate::error(self.order.method, error, self.caller.era)));
+                }
+                Event::Lost(loss) => return Err(self.lost(&loss)),
+            }
+        }
+        let mut requests = Object::new();
+        for question in &questions {
+            let request =
+                Object::new().text("method", &question.method).raw("params", question.params.get()).end();
+            requests.raw(&question.key, &request);
+        }
+        let requests = requests.end();
+        let parked = Parked { exchange, questions };
+        let state = self.shelf.park(parked, self.digest())?;
+        Ok(translate::asking(&requests, &state))
+    }
+
+    /// A legacy client is asked one by one, then the modern server is asked again.
+    async fn ask_and_retry(&mut self, link: Arc<Link>, input: translate::Input) -> Result<Exchange, Failure> {
+        self.round += 1;
+        if self.round > MOST_ROUNDS {
+            let name = &self.peer.spec.name;
+            return Err(Fault::new(
+                FaultKind::Upstream,
+                format!("{name} asked {MOST_ROUNDS} times and still asks"),
+            )
+            .into());
+        }
+        let Some(client) = self.caller.client.clone() else {
+            return Err(
+                Fault::new(FaultKind::Upstream, "the server asks a person, and there is none here").into()
+            );
+        };
+        let mut answers = Object::new();
+        for (key, method, params) in &input.requests {
+            if !self.caller.can(method) {
+                return Err(Failure::Theirs(error(
+                    code::MISSING_CAPABILITY,
+                    &format!("{method}: the client cannot do this"),
+                )));
+            }
+            let answer = client.ask(self.caller.outbox.as_ref(), method, params).await;
+            answers.raw(key, answer.map_err(Failure::Theirs)?.get());
+        }
+        self.send(&link, Some(&answers.end()), input.state.as_deref()).map_err(|loss| self.lost(&loss))
+    }
+
+    /// What a repeated try must repeat: the method and everything it says.
+    fn digest(&self) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.peer.spec.name.as_str().as_bytes()).update(self.order.method.as_bytes());
+        for (key, value) in &self.order.params {
+            hasher.update(key.as_bytes()).update(&[0]).update(value.get().as_bytes()).update(&[0]);
+        }
+        hasher.finalize()
+    }
+
+    fn late(&self, quiet: Duration) -> Fault {
+        let name = &self.peer.spec.name;
+        Fault::new(
+            FaultKind::Timeout,
+            format!("{name} was silent for {} s and the call was cancelled", quiet.as_secs()),
+        )
+        .hint(format!(
+            "its `timeout` can be raised below [servers.{name}]; whether the call had an effect is not known"
+        ))
+    }
+
+    fn lost(&self, loss: &Loss) -> Failure {
+        let fault = self.peer.fault(loss);
+        Failure::Ours(match loss {
+            Loss::Gone(_) if self.order.method == "tools/call" => {
+                fault.hint("the server went away during the call: whether it had an effect is not known; look before calling again")
+            }
+            _ => fault,
+        })
+    }
+}
+
+fn progress_note(members: &Members<'_>) -> ProgressNote {
+    let number = |key: &str| members.get(key).and_then(|raw| raw.get().parse::<f64>().ok());
+    let whole = |number: f64| number.max(0.0) as u64;
+    ProgressNote {
+        done: number("progress").map_or(0, whole),
+        total: number("total").map(whole),
+        message: members.text("message").unwrap_or_default(),
+    }
+}
+
+fn error(code: i32, message: &str) -> Box<RawValue> {
+    crate::wire::object::raw(Object::new().raw("code", &code.to_string()).text("message", message).end())
+}

@@ -1,0 +1,149 @@
+//! The client behind a call, as far as a federated server may need it.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+
+use crate::{
+    serve::Conversation,
+    wire::{
+        era::Era,
+        object::{Members, Object},
+    },
+};
+
+/// Levels of log messages, from the least to the most urgent.
+pub(crate) const LEVELS: &[&str] =
+    &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/// Metadata that belongs to one hop and is not passed on.
+const OWN_META: &str = "io.modelcontextprotocol/";
+
+/// The client of one request.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    /// Its era.
+    pub(crate) era: Era,
+    /// Its side of the conversation; `None` for a call that came over no wire.
+    pub(crate) client: Option<Arc<Conversation>>,
+    /// What it can do, as it declared it.
+    pub(crate) capabilities: Arc<str>,
+    /// The request's metadata as it was written.
+    pub(crate) meta: Option<Box<RawValue>>,
+    /// Answers to what the server asked for last time.
+    pub(crate) input: Option<Box<RawValue>>,
+    /// What the server wants to see again with them.
+    pub(crate) state: Option<String>,
+    /// The token it wants progress under, as it was written.
+    pub(crate) token: Option<String>,
+    /// From which level on it wants to see log messages.
+    pub(crate) level: Option<String>,
+    /// Where messages of this call go.
+    pub(crate) outbox: Option<mpsc::Sender<Vec<u8>>>,
+}
+
+impl Default for Caller {
+    /// Nobody who could be asked or told anything.
+    fn default() -> Self {
+        Self {
+            era: Era::Legacy,
+            client: None,
+            capabilities: "{}".into(),
+            meta: None,
+            input: None,
+            state: None,
+            token: None,
+            level: None,
+            outbox: None,
+        }
+    }
+}
+
+impl Caller {
+    /// Names the client among those that share a connection. A modern request over HTTP has a
+    /// conversation of its own.
+    pub(crate) fn key(&self) -> u64 {
+        self.client.as_ref().map_or(0, |client| client.key())
+    }
+
+    /// What servers may ask it for: the part of its capabilities that a handshake passes on.
+    pub(crate) fn abilities(&self) -> Arc<str> {
+        abilities(&self.capabilities)
+    }
+
+    /// True when it said it can answer this question.
+    pub(crate) fn can(&self, method: &str) -> bool {
+        let wanted = match method {
+            "elicitation/create" => "elicitation",
+            "sampling/createMessage" => "sampling",
+            "roots/list" => "roots",
+            _ => return false,
+        };
+        Members::of(&self.capabilities).is_some_and(|members| members.get(wanted).is_some())
+    }
+
+    /// True when it wants log messages of this level.
+    pub(crate) fn wants(&self, level: &str) -> bool {
+        let rank = |level: &str| LEVELS.iter().position(|known| *known == level);
+        match &self.level {
+            Some(least) => rank(level) >= rank(least),
+            // Servers of the older era log as they see fit until they are told otherwise.
+            None => self.era == Era::Legacy,
+        }
+    }
+
+    /// The metadata that travels on: trace context and whatever else is not about this hop.
+    pub(crate) fn travelling(&self, into: &mut Object) {
+        let Some(members) = self.meta.as_ref().and_then(|meta| Members::of(meta.get())) else { return };
+        into.all(&members.keep(|name| !name.starts_with(OWN_META) && name != "progressToken"));
+    }
+
+    /// Sends a message of this call; waits while the client is slow, so that none is lost.
+    pub(crate) async fn tell(&self, message: Vec<u8>) {
+        if let Some(outbox) = &self.outbox {
+            // Whoever is gone needs not be told.
+            let _ = outbox.send(message).await;
+        }
+    }
+}
+
+/// The capabilities a server may make use of.
+pub(crate) fn abilities(capabilities: &str) -> Arc<str> {
+    let Some(members) = Members::of(capabilities) else { return "{}".into() };
+    let asked = |name: &str| matches!(name, "elicitation" | "sampling" | "roots");
+    Object::new().all(&members.keep(asked)).end().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn abilities_are_what_a_server_can_ask_for() {
+        let declared = r#"{"x":1,"sampling":{},"roots":{"listChanged":true},"experimental":{}}"#;
+        let caller = Caller { capabilities: declared.into(), ..Caller::default() };
+        assert_eq!(&*caller.abilities(), r#"{"sampling":{},"roots":{"listChanged":true}}"#);
+        assert!(caller.can("roots/list") && !caller.can("elicitation/create") && !caller.can("ping"));
+    }
+
+    #[test]
+    fn metadata_of_this_hop_stays_here() {
+        let meta =
+            r#"{"progressToken":1,"io.modelcontextprotocol/logLevel":"info","traceparent":"00-1","v":1.0}"#;
+        let caller = Caller { meta: RawValue::from_string(meta.into()).ok(), ..Caller::default() };
+        let mut object = Object::new();
+        caller.travelling(&mut object);
+        assert_eq!(object.end(), r#"{"traceparent":"00-1","v":1.0}"#);
+    }
+
+    #[test]
+    fn logs_are_held_back_from_who_did_not_ask() {
+        let caller =
+            |era, level: Option<&str>| Caller { era, level: level.map(Into::into), ..Caller::default() };
+        assert!(caller(Era::Legacy, None).wants("debug"));
+        assert!(!caller(Era::Modern, None).wants("emergency"));
+        assert!(caller(Era::Modern, Some("warning")).wants("error"));
+        assert!(!caller(Era::Legacy, Some("warning")).wants("info"));
+    }
+}

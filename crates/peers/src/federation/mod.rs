@@ -1,0 +1,351 @@
+//! All federated servers behind one endpoint: their tools join the registry, their resources
+//! and prompts the lists, and what changes is told to whoever listens.
+
+mod bridge;
+mod caller;
+mod goods;
+mod names;
+mod parked;
+mod tools;
+mod translate;
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use arc_swap::ArcSwap;
+use serde_json::value::RawValue;
+use tectum_core::{Fault, FaultKind, Provider, Snapshot, Tectum};
+use tokio::sync::{broadcast, mpsc};
+
+pub(crate) use self::{
+    bridge::{Failure, Order},
+    caller::{Caller, LEVELS},
+    goods::{Goods, Source},
+};
+use self::{parked::Shelf, tools::PeerTools};
+use crate::{
+    peer::{News, Peer, Surroundings},
+    spec::{ServerName, ServerSpec},
+};
+
+/// Notices that a slow listener may fall behind by.
+const NOTICES: usize = 1024;
+
+/// Where the federation finds what no server's spec says.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Where children start that name no directory.
+    pub directory: PathBuf,
+    /// Where what is known about servers outlives the process; nothing is kept without it.
+    pub state: Option<PathBuf>,
+    /// The executable whose `guard` command watches over children; without one they are
+    /// started directly.
+    pub guard: Option<PathBuf>,
+}
+
+/// Something all clients may want to know.
+#[derive(Clone, Debug)]
+pub(crate) enum Notice {
+    /// The list of prompts changed.
+    Prompts,
+    /// The list of resources changed.
+    Resources,
+    /// A resource changed, by any of these names.
+    Updated(Vec<String>),
+    /// A question put to a person elsewhere was answered there.
+    ElicitationDone(String),
+}
+
+/// How one server is, for people and programs.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct ServerStatus {
+    /// What it is doing.
+    pub state: &'static str,
+    /// Since when, in seconds of the epoch.
+    pub since: u64,
+    /// How many tools it offers.
+    pub tools: usize,
+    /// How often it was started.
+    pub starts: u64,
+    /// What is wrong, or was last.
+    pub error: Option<String>,
+    /// What is renamed or left out of its offer.
+    pub remarks: Vec<String>,
+}
+
+/// All federated servers.
+pub struct Federation {
+    house: Tectum,
+    base: Vec<Arc<dyn Provider>>,
+    settings: Settings,
+    peers: ArcSwap<BTreeMap<ServerName, Arc<Peer>>>,
+    goods: ArcSwap<Goods>,
+    shelf: Arc<Shelf>,
+    notices: broadcast::Sender<Notice>,
+    news: mpsc::UnboundedSender<News>,
+    remarks: Mutex<HashMap<ServerName, Vec<String>>>,
+    watchers: Mutex<BTreeMap<(ServerName, String), BTreeSet<u64>>>,
+}
+
+impl Federation {
+    /// A federation whose tools stand beside those of `base` in the house's registry. It has no
+    /// servers before [`Federation::apply`], and must be made in a runtime.
+    pub fn start(house: Tectum, base: Vec<Arc<dyn Provider>>, settings: Settings) -> Arc<Self> {
+        let (news, heard) = mpsc::unbounded_channel();
+        let federation = Arc::new(Self {
+            house,
+            base,
+            settings,
+            peers: ArcSwap::default(),
+            goods: ArcSwap::default(),
+            shelf: Arc::default(),
+            notices: broadcast::Sender::new(NOTICES),
+            news,
+            remarks: Mutex::default(),
+            watchers: Mutex::default(),
+        });
+        tokio::spawn(hear(Arc::downgrade(&federation), heard));
+        federation
+    }
+
+    /// Makes these the servers. Those whose spec did not change are left alone, with their
+    /// calls in flight; the others end, and start again when somebody needs them.
+    pub async fn apply(&self, specs: Vec<ServerSpec>) {
+        let before = self.peers.load_full();
+        let mut peers = BTreeMap::new();
+        let mut ended = Vec::new();
+        for spec in specs {
+            let peer = match before.get(&spec.name) {
+                Some(peer) if *peer.spec == spec => peer.clone(),
+                _ => Peer::start(spec, self.surroundings()),
+            };
+            peers.insert(peer.spec.name.clone(), peer);
+        }
+        for (name, peer) in before.iter() {
+            if !peers.get(name).is_some_and(|kept| Arc::ptr_eq(kept, peer)) {
+                ended.push(peer.clone());
+            }
+        }
+        self.peers.store(Arc::new(peers));
+        self.recompose();
+        // The old ones end beside us: a slow end delays nobody.
+        for peer in ended {
+            tokio::spawn(async move { peer.stop().await });
+        }
+    }
+
+    /// How every server is.
+    pub fn status(&self) -> BTreeMap<String, ServerStatus> {
+        let remarks = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);
+        let one = |(name, peer): (&ServerName, &Arc<Peer>)| {
+            let status = peer.status();
+            let since = status.since.duration_since(std::time::UNIX_EPOCH).map_or(0, |age| age.as_secs());
+            let offer = peer.offer();
+            let mut said = remarks.get(name).cloned().unwrap_or_default();
+            said.extend(offer.left_out.iter().cloned());
+            let status = ServerStatus {
+                state: status.state.word(),
+                since,
+                tools: offer.tools.len(),
+                starts: status.starts,
+                error: status.error,
+                remarks: said,
+            };
+            (name.to_string(), status)
+        };
+        self.peers.load().iter().map(one).collect()
+    }
+
+    /// Waits until every server that must be there is, or names those that are not.
+    pub async fn require(&self) -> Result<(), Fault> {
+        let peers = self.peers.load_full();
+        for peer in peers.values().filter(|peer| peer.spec.required) {
+            let class = peer.class(&"{}".into(), 0);
+            peer.link(&class).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends all servers, and everything they started.
+    pub async fn stop(&self) {
+        let peers = self.peers.swap(Arc::default());
+        let ending: tokio::task::JoinSet<()> =
+            peers.values().cloned().map(|peer| async move { peer.stop().await }).collect();
+        ending.join_all().await;
+    }
+
+    /// A client is there: servers that were never met are started, so that it sees their tools.
+    pub(crate) fn wake(&self, caller: &Caller) {
+        for peer in self.peers.load().values().filter(|peer| !peer.offer().known) {
+            let (peer, class) = (peer.clone(), peer.class(&caller.abilities(), caller.key()));
+            tokio::spawn(async move { drop(peer.link(&class).await) });
+        }
+    }
+
+    /// The resources and prompts as they are now.
+    pub(crate) fn goods(&self) -> Arc<Goods> {
+        self.goods.load_full()
+    }
+
+    /// What changes from now on.
+    pub(crate) fn notices(&self) -> broadcast::Receiver<Notice> {
+        self.notices.subscribe()
+    }
+
+    /// Carries out a request at a server.
+    pub(crate) async fn run(
+        &self,
+        source: &Source,
+        order: Order,
+        caller: &Caller,
+    ) -> Result<Box<RawValue>, Failure> {
+        bridge::run(&source.peer, order, caller, &self.shelf, None).await
+    }
+
+    /// From which level on servers should log.
+    pub(crate) async fn level(&self, level: &str) {
+        for peer in self.peers.load_full().values() {
+            peer.level(level.to_owned()).await;
+        }
+    }
+
+    /// A client watches a resource, or does so no longer.
+    pub(crate) async fn watch(&self, client: u64, source: &Source, on: bool) {
+        let server = source.peer.spec.name.clone();
+        let uris = {
+            let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+            let key = (server.clone(), source.own.to_string());
+            match on {
+                true => drop(watchers.entry(key).or_default().insert(client)),
+                false => {
+                    if let Some(clients) = watchers.get_mut(&key) {
+                        clients.remove(&client);
+                    }
+                }
+            }
+            watchers.retain(|_, clients| !clients.is_empty());
+            watched(&watchers, &server)
+        };
+        source.peer.subscribe(uris).await;
+    }
+
+    /// A client left: nothing is watched for it any more.
+    pub(crate) async fn unwatch(&self, client: u64) {
+        let changed: BTreeMap<ServerName, Vec<String>> = {
+            let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut servers = BTreeSet::new();
+            for ((server, _), clients) in watchers.iter_mut() {
+                if clients.remove(&client) {
+                    servers.insert(server.clone());
+                }
+            }
+            watchers.retain(|_, clients| !clients.is_empty());
+            servers.into_iter().map(|server| (server.clone(), watched(&watchers, &server))).collect()
+        };
+        let peers = self.peers.load_full();
+        for (server, uris) in changed {
+            if let Some(peer) = peers.get(&server) {
+                peer.subscribe(uris).await;
+            }
+        }
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            directory: self.settings.directory.clone(),
+            state: self.settings.state.clone(),
+            guard: self.settings.guard.clone(),
+            news: self.news.clone(),
+        }
+    }
+
+    /// Puts everything together anew.
+    fn recompose(&self) {
+        let peers = self.peers.load_full();
+        let own: BTreeSet<Arc<str>> = self
+            .base
+            .iter()
+            .flat_map(|base| base.tools().iter().map(|info| info.name.clone()).collect::<Vec<_>>())
+            .collect();
+        let taken = |name: &str| own.contains(name);
+        let mut providers = self.base.clone();
+        let mut remarks = HashMap::new();
+        for (name, peer) in peers.iter() {
+            let tools = PeerTools::of(peer, &self.shelf, &taken);
+            remarks.insert(name.clone(), tools.remarks.clone());
+            providers.push(Arc::new(tools));
+        }
+        *self.remarks.lock().unwrap_or_else(PoisonError::into_inner) = remarks;
+        let next = Snapshot::of(&providers);
+        if !next.says_the_same(&self.house.registry().snapshot()) {
+            self.house.registry().replace(next);
+        } else {
+            self.house.registry().replace_quietly(next);
+        }
+        let goods = Goods::of(&peers);
+        let before = self.goods.load_full();
+        let (resources, prompts) = (
+            goods.resources != before.resources || goods.templates != before.templates,
+            goods.prompts != before.prompts,
+        );
+        self.goods.store(Arc::new(goods));
+        if resources {
+            let _ = self.notices.send(Notice::Resources);
+        }
+        if prompts {
+            let _ = self.notices.send(Notice::Prompts);
+        }
+    }
+}
+
+impl std::fmt::Debug for Federation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Federation").field("peers", &self.peers.load()).finish_non_exhaustive()
+    }
+}
+
+fn watched(watchers: &BTreeMap<(ServerName, String), BTreeSet<u64>>, server: &ServerName) -> Vec<String> {
+    watchers.keys().filter(|(of, _)| of == server).map(|(_, uri)| uri.clone()).collect()
+}
+
+/// Takes what the servers' tasks tell.
+async fn hear(federation: std::sync::Weak<Federation>, mut news: mpsc::UnboundedReceiver<News>) {
+    while let Some(item) = news.recv().await {
+        let Some(federation) = federation.upgrade() else { return };
+        match item {
+            News::Offer(_) => {
+                // Several servers often come up together; one composition serves them all.
+                let mut others = Vec::new();
+                while let Ok(next) = news.try_recv() {
+                    if !matches!(next, News::Offer(_)) {
+                        others.push(next);
+                    }
+                }
+                federation.recompose();
+                for other in others {
+                    federation.tell(other);
+                }
+            }
+            other => federation.tell(other),
+        }
+    }
+}
+
+impl Federation {
+    fn tell(&self, news: News) {
+        let notice = match news {
+            News::Offer(_) => return,
+            News::Updated { server, uri } => Notice::Updated(self.goods().exposed(&server, &uri)),
+            News::ElicitationDone { params } => Notice::ElicitationDone(params),
+        };
+        let _ = self.notices.send(notice);
+    }
+}
+
+/// The fault of a resource or prompt that no server has.
+pub(crate) fn unknown(what: &str, name: &str) -> Fault {
+    Fault::new(FaultKind::NotFound, format!("no such {what}: {name}"))
+}

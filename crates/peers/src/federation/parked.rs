@@ -1,0 +1,149 @@
+//! Calls of modern clients at legacy servers that wait for an answer: the server's call stays
+//! open here while the client makes up its mind and tries again.
+//!
+//! They live in this process only. What the client carries between its tries is a handle it can
+//! neither make nor change, good for one use, for the same request and for a limited time.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use base64::Engine as _;
+use serde_json::value::RawValue;
+use subtle::ConstantTimeEq as _;
+use tectum_core::{Fault, FaultKind};
+
+use crate::link::Exchange;
+
+/// How long a server's call waits for the client's next try.
+const PATIENCE: Duration = Duration::from_secs(10 * 60);
+/// Calls that may wait at once; beyond that the next one is refused.
+const MOST: usize = 1024;
+/// What our handles begin with; servers' own states pass through.
+const MARK: &str = "tectum1.";
+
+/// A question of a server's that waits for its answer.
+#[derive(Debug)]
+pub(crate) struct Question {
+    /// What the client knows it by.
+    pub(crate) key: String,
+    /// What the server knows it by.
+    pub(crate) id: String,
+    /// Its method.
+    pub(crate) method: String,
+    /// Its parameters.
+    pub(crate) params: Box<RawValue>,
+}
+
+/// A call that waits.
+#[derive(Debug)]
+pub(crate) struct Parked {
+    /// The server's side of it.
+    pub(crate) exchange: Exchange,
+    /// What the server wants to know.
+    pub(crate) questions: Vec<Question>,
+}
+
+/// Where calls wait.
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    key: [u8; 32],
+    waiting: Arc<Mutex<HashMap<[u8; 16], Place>>>,
+}
+
+#[derive(Debug)]
+struct Place {
+    parked: Parked,
+    digest: blake3::Hash,
+    until: Instant,
+}
+
+impl Question {
+    /// The `number`th question of a call.
+    pub(crate) fn new(number: usize, id: String, method: String, params: Box<RawValue>) -> Self {
+        Self { key: format!("question_{number}"), id, method, params }
+    }
+}
+
+impl Default for Shelf {
+    fn default() -> Self {
+        let mut key = [0; 32];
+        // Without random numbers nothing can be signed; then no handle is ever good.
+        let _ = getrandom::fill(&mut key);
+        Self { key, waiting: Arc::default() }
+    }
+}
+
+impl Shelf {
+    /// True for a state that we handed out, or that pretends to be one.
+    pub(crate) fn is_ours(state: &str) -> bool {
+        state.starts_with(MARK)
+    }
+
+    /// Lets a call wait, and gives the handle for it.
+    pub(crate) fn park(&self, parked: Parked, digest: blake3::Hash) -> Result<String, Fault> {
+        let mut handle = [0; 16];
+        getrandom::fill(&mut handle).map_err(|_| Fault::internal("no random numbers for a handle"))?;
+        let until = Instant::now() + PATIENCE;
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.retain(|_, place| place.until > Instant::now());
+        if waiting.len() >= MOST {
+            return Err(Fault::new(FaultKind::Upstream, "too many calls wait for answers of their clients")
+                .hint("answer or give up some of them first"));
+        }
+        waiting.insert(handle, Place { parked, digest, until });
+        drop(waiting);
+        self.sweep_later();
+        Ok(self.sealed(&handle))
+    }
+
+    /// The call a handle stands for, if the handle is whole, unused, in time and comes with the
+    /// same request. Whoever may call here showed the one token there is, so a handle need not
+    /// name its owner.
+    pub(crate) fn take(&self, state: &str, digest: &blake3::Hash) -> Result<Parked, String> {
+        let refuse = |why: &str| Err(format!("requestState: {why}"));
+        let engine = base64::engine::general_purpose::URL_SAFE_NO_PAD;
+        let bytes = state.strip_prefix(MARK).and_then(|text| engine.decode(text).ok());
+        let Some(handle) = bytes.as_deref().and_then(|bytes| bytes.get(..16)?.try_into().ok()) else {
+            return refuse("it is not one that was given here");
+        };
+        let handle: [u8; 16] = handle;
+        if !bool::from(self.sealed(&handle).as_bytes().ct_eq(state.as_bytes())) {
+            return refuse("it was changed");
+        }
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        match waiting.get(&handle) {
+            Some(place) if place.until <= Instant::now() => {}
+            Some(place) if place.digest != *digest => {
+                return refuse("it belongs to another request");
+            }
+            Some(_) => match waiting.remove(&handle) {
+                Some(place) => return Ok(place.parked),
+                None => return refuse("it was used before"),
+            },
+            None => {}
+        }
+        refuse("it was used before, or nobody answered in time; start again without it")
+    }
+
+    fn sealed(&self, handle: &[u8; 16]) -> String {
+        let seal = blake3::keyed_hash(&self.key, handle);
+        let mut bytes = handle.to_vec();
+        bytes.extend_from_slice(&seal.as_bytes()[..16]);
+        format!("{MARK}{}", base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes))
+    }
+
+    /// What nobody comes back for is cancelled at the server.
+    fn sweep_later(&self) {
+        let waiting = Arc::downgrade(&self.waiting);
+        tokio::spawn(async move {
+            tokio::time::sleep(PATIENCE + Duration::from_secs(1)).await;
+            if let Some(waiting) = waiting.upgrade() {
+                let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                waiting.retain(|_, place| place.until > Instant::now());
+            }
+        });
+    }
+}

@@ -1,0 +1,173 @@
+//! The tools of one server as the house sees them.
+
+use std::{collections::HashMap, sync::Arc};
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde_json::{Value, value::RawValue};
+use tectum_core::{
+    Call, Ctx, Done, Effect, Fault, FaultKind, Payload, Prepared, Provider, ServerTool, Subject, ToolInfo,
+    Wants, Work, World,
+};
+
+use super::{
+    bridge::{self, Failure, Order},
+    caller::Caller,
+    goods::renamed,
+    names,
+    parked::Shelf,
+};
+use crate::{
+    link::error_parts,
+    peer::{Item, Peer},
+    wire::object::{Members, raw},
+};
+
+/// A server's tools at one moment.
+pub(crate) struct PeerTools {
+    peer: Arc<Peer>,
+    shelf: Arc<Shelf>,
+    infos: Arc<[ToolInfo]>,
+    own: HashMap<Arc<str>, Arc<str>>,
+    /// What was renamed or left out, for people.
+    pub(crate) remarks: Vec<String>,
+}
+
+impl PeerTools {
+    /// What a server offers now, but for what its configuration leaves out.
+    pub(crate) fn of(peer: &Arc<Peer>, shelf: &Arc<Shelf>, taken: &dyn Fn(&str) -> bool) -> Self {
+        let offer = peer.offer();
+        let spec = &peer.spec;
+        let (include, exclude) = (globs(&spec.include), globs(&spec.exclude));
+        let mut tools = Self {
+            peer: peer.clone(),
+            shelf: shelf.clone(),
+            infos: Arc::new([]),
+            own: HashMap::new(),
+            remarks: Vec::new(),
+        };
+        let mut infos = Vec::new();
+        for item in &offer.tools {
+            let wanted = spec.include.is_empty() || include.is_match(&*item.key);
+            if !wanted || exclude.is_match(&*item.key) {
+                continue;
+            }
+            let mut name = names::exposed(&spec.name, &item.key, spec.prefix);
+            if !spec.prefix && taken(&name) {
+                let other = names::exposed(&spec.name, &item.key, true);
+                tools
+                    .remarks
+                    .push(format!("{}: `{name}` is a tool of our own, so this one is `{other}`", spec.name));
+                name = other;
+            } else if spec.prefix && name != format!("{}__{}", spec.name, item.key) {
+                tools.remarks.push(format!(
+                    "{}: `{}` is offered as `{name}`",
+                    spec.name,
+                    item.key.escape_debug()
+                ));
+            }
+            let name: Arc<str> = name.into();
+            match info(item, &name, peer, !offer.fresh) {
+                Ok(info) => {
+                    tools.own.insert(name, item.key.clone());
+                    infos.push(info);
+                }
+                Err(why) => tools.remarks.push(format!(
+                    "{}: `{}` is left out: {why}",
+                    spec.name,
+                    item.key.escape_debug()
+                )),
+            }
+        }
+        tools.infos = infos.into();
+        tools
+    }
+}
+
+fn info(item: &Item, name: &Arc<str>, peer: &Peer, stale: bool) -> Result<ToolInfo, String> {
+    let members = Members::of(item.json.get()).ok_or("its definition is no object")?;
+    let schema = members.get("inputSchema").ok_or("its definition has no `inputSchema`")?;
+    if !schema.get().starts_with('{') {
+        return Err("its `inputSchema` is no object".into());
+    }
+    let value = |key: &str| members.get(key).and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+    Ok(ToolInfo {
+        name: name.clone(),
+        title: members.text("title").unwrap_or_else(|| item.key.to_string()),
+        description: members.text("description").unwrap_or_default(),
+        input_schema: Arc::new(value("inputSchema").unwrap_or_default()),
+        output_schema: value("outputSchema").map(Arc::new),
+        // What a stranger says about its own tools lowers no gate.
+        effect: Effect::Change,
+        world: World::Peer(peer.spec.permission),
+        idempotent: false,
+        primary: String::new(),
+        server: Some(ServerTool {
+            server: peer.spec.name.as_str().into(),
+            definition: renamed(item, "name", name).into(),
+            stale,
+        }),
+        listed: true,
+    })
+}
+
+impl Provider for PeerTools {
+    fn tools(&self) -> Arc<[ToolInfo]> {
+        self.infos.clone()
+    }
+
+    fn prepare(&self, call: &Call) -> Result<Prepared, Fault> {
+        let own = self.own.get(&call.tool);
+        let own = own.ok_or_else(|| Fault::not_found(format!("unknown tool: {}", call.tool)))?;
+        if !call.args.get().starts_with('{') {
+            return Err(Fault::invalid(format!("{}: arguments must be an object", call.tool)));
+        }
+        let order = Order {
+            method: "tools/call",
+            name: Some(own.to_string()),
+            params: vec![("name", raw(crate::wire::object::quoted(own))), ("arguments", call.args.clone())],
+            headers: Vec::new(),
+        };
+        let caller = call.companion.get::<Caller>().unwrap_or_default();
+        let (peer, shelf) = (self.peer.clone(), self.shelf.clone());
+        let work: Work = Box::new(move |ctx: Ctx| {
+            Box::pin(async move {
+                let result = bridge::run(&peer, order, &caller, &shelf, Some(&ctx)).await;
+                result.map(done).map_err(|failure| fault(&peer, failure))
+            })
+        });
+        Ok(Prepared {
+            wants: Wants { subject: Subject::None, paths: Vec::new() },
+            effect: Effect::Change,
+            world: World::Peer(self.peer.spec.permission),
+            deadline: self.peer.spec.most_timeout,
+            max_output: usize::MAX,
+            work,
+        })
+    }
+}
+
+fn done(result: Box<RawValue>) -> Done {
+    Done { payload: Payload::Raw(result), directives: Vec::new() }
+}
+
+/// The server's own error, under its name and with its own words kept for clients.
+fn fault(peer: &Peer, failure: Failure) -> Fault {
+    match failure {
+        Failure::Ours(fault) => fault,
+        Failure::Theirs(error) => {
+            let (code, message) = error_parts(&error);
+            let mut fault =
+                Fault::new(FaultKind::Upstream, format!("{}: MCP {code}: {message}", peer.spec.name));
+            fault.raw = Some(error);
+            fault
+        }
+    }
+}
+
+fn globs(patterns: &[String]) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    for glob in patterns.iter().filter_map(|pattern| Glob::new(pattern).ok()) {
+        set.add(glob);
+    }
+    set.build().unwrap_or_else(|_| GlobSet::empty())
+}

@@ -1,0 +1,264 @@
+//! The methods that only federated servers can answer: resources, prompts, completion.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    answer,
+    conversation::Conversation,
+    endpoint::{Delivery, Endpoint, Handled, caller, seated},
+};
+use crate::{
+    federation::{Failure, Federation, Goods, Order, Source},
+    link::error_parts,
+    wire::{
+        era::Era,
+        object::{Members, Object, quoted, raw},
+        rpc::{self, Request, code},
+    },
+};
+
+/// What a client asked for, and who may have it.
+struct Asked {
+    sources: Vec<Source>,
+    method: &'static str,
+    params: Vec<(&'static str, Box<RawValue>)>,
+    /// What to say when nobody has it.
+    missing: (i32, String),
+    /// The parameter that carries the server's own name.
+    named: Named,
+}
+
+enum Named {
+    Name,
+    Uri,
+    /// Part of a reference, which was rewritten already.
+    Inside,
+}
+
+impl Endpoint {
+    /// Handles a request for the servers beyond us; `None` for every other one.
+    pub(super) fn federated(
+        &self,
+        delivery: &Delivery<'_>,
+        request: &Request<'_>,
+        era: Era,
+        out: &mut Vec<u8>,
+    ) -> Option<Handled> {
+        let asked = match (&*request.method, era) {
+            ("resources/read", _) => self.resource(request, era),
+            ("prompts/get", _) => self.prompt(request),
+            ("completion/complete", _) => self.completion(request),
+            ("resources/subscribe", Era::Legacy) => {
+                return Some(self.subscribe(delivery, request, true, out));
+            }
+            ("resources/unsubscribe", Era::Legacy) => {
+                return Some(self.subscribe(delivery, request, false, out));
+            }
+            _ => return None,
+        };
+        let asked = match asked {
+            Ok(asked) if !asked.sources.is_empty() => asked,
+            Ok(Asked { missing: (code, message), .. }) | Err((code, message)) => {
+                let uri = request.params.uri.map(|uri| Object::new().raw("uri", uri.get()).end());
+                answer::error(out, Some(request.id), code, &message, uri.as_deref());
+                return Some(Handled::Answered);
+            }
+        };
+        let federation = self.federation.clone()?;
+        let caller = caller(delivery, request, era);
+        let cancel = CancellationToken::new();
+        let cancelled = cancel.clone();
+        Some(seated(delivery, request.id, &cancel, out, |id| {
+            Box::pin(async move {
+                let mut out = Vec::new();
+                tokio::select! {
+                    done = first_that_has_it(&federation, asked, &caller) => written(&mut out, &id, done),
+                    () = cancelled.cancelled() => {}
+                }
+                out
+            })
+        }))
+    }
+
+    /// The resources and prompts there are.
+    pub(super) fn goods(&self) -> Arc<Goods> {
+        self.federation.as_ref().map(|federation| federation.goods()).unwrap_or_default()
+    }
+
+    /// A client says from which level on it wants logs; servers hear of it.
+    pub(super) fn set_level(&self, client: &Conversation, level: &str) {
+        client.set_level(level);
+        if let Some(federation) = self.federation.clone() {
+            let level = level.to_owned();
+            tokio::spawn(async move { federation.level(&level).await });
+        }
+    }
+
+    /// A client watches a resource, or does so no longer.
+    pub(super) fn watch(&self, client: &Arc<Conversation>, uri: &str, on: bool) {
+        let Some(federation) = self.federation.clone() else { return };
+        let (key, sources) = (client.key(), federation.goods().resource(uri));
+        tokio::spawn(async move {
+            for source in sources.iter().take(1) {
+                federation.watch(key, source, on).await;
+            }
+        });
+    }
+
+    /// A client left.
+    pub(super) fn unwatch(&self, client: &Conversation) {
+        if let Some(federation) = self.federation.clone() {
+            let key = client.key();
+            tokio::spawn(async move { federation.unwatch(key).await });
+        }
+    }
+
+    fn subscribe(
+        &self,
+        delivery: &Delivery<'_>,
+        request: &Request<'_>,
+        on: bool,
+        out: &mut Vec<u8>,
+    ) -> Handled {
+        let uri = request.params.uri.and_then(rpc::text);
+        match uri.filter(|uri| !self.goods().resource(uri).is_empty()) {
+            Some(uri) => {
+                delivery.from.watch(&uri, on);
+                self.watch(delivery.from, &uri, on);
+                answer::result(out, request.id, "{}");
+            }
+            None => answer::error(
+                out,
+                Some(request.id),
+                code::RESOURCE_NOT_FOUND,
+                &format!("{}: `uri` must name a resource", request.method),
+                None,
+            ),
+        }
+        Handled::Answered
+    }
+
+    fn resource(&self, request: &Request<'_>, era: Era) -> Result<Asked, (i32, String)> {
+        let uri = request.params.uri.and_then(rpc::text);
+        let uri =
+            uri.ok_or_else(|| (code::INVALID_PARAMS, "resources/read: `uri` must be a string".into()))?;
+        let missing = if era == Era::Modern { code::INVALID_PARAMS } else { code::RESOURCE_NOT_FOUND };
+        Ok(Asked {
+            sources: self.goods().resource(&uri),
+            method: "resources/read",
+            params: Vec::new(),
+            missing: (missing, format!("no such resource: {uri}")),
+            named: Named::Uri,
+        })
+    }
+
+    fn prompt(&self, request: &Request<'_>) -> Result<Asked, (i32, String)> {
+        let name = request.params.name.as_deref();
+        let name =
+            name.ok_or_else(|| (code::INVALID_PARAMS, "prompts/get: `name` must be a string".into()))?;
+        Ok(Asked {
+            sources: self.goods().prompt(name).cloned().into_iter().collect(),
+            method: "prompts/get",
+            params: request.params.arguments.map(|raw| ("arguments", raw.to_owned())).into_iter().collect(),
+            missing: (code::INVALID_PARAMS, format!("no such prompt: {name}")),
+            named: Named::Name,
+        })
+    }
+
+    fn completion(&self, request: &Request<'_>) -> Result<Asked, (i32, String)> {
+        let invalid = |message: &str| (code::INVALID_PARAMS, format!("completion/complete: {message}"));
+        let params = Members::of(request.raw).unwrap_or_default();
+        let reference = params.get("ref").and_then(|raw| Members::of(raw.get()));
+        let reference = reference.ok_or_else(|| invalid("`ref` must be an object"))?;
+        let goods = self.goods();
+        let found = match reference.text("type").as_deref() {
+            Some("ref/prompt") => reference.text("name").map(|name| ("name", goods.prompt(&name).cloned())),
+            Some("ref/resource") => reference.text("uri").map(|uri| {
+                let source =
+                    goods.template(&uri).cloned().or_else(|| goods.resource(&uri).into_iter().next());
+                ("uri", source)
+            }),
+            _ => return Err(invalid("`ref.type` must be ref/prompt or ref/resource")),
+        };
+        let (key, source) = found.ok_or_else(|| invalid("`ref` names nothing"))?;
+        let missing = (code::INVALID_PARAMS, "nothing to complete: no such prompt or template".to_owned());
+        let Some(source) = source else {
+            return Ok(Asked {
+                sources: Vec::new(),
+                method: "",
+                params: Vec::new(),
+                missing,
+                named: Named::Inside,
+            });
+        };
+        let mut own = Object::new();
+        for (name, value) in &reference.0 {
+            match name == key {
+                true => own.text(name, &source.own),
+                false => own.raw(name, value.get()),
+            };
+        }
+        let mut passed = vec![("ref", raw(own.end()))];
+        for key in ["argument", "context"] {
+            passed.extend(params.get(key).map(|value| (key, value.to_owned())));
+        }
+        Ok(Asked {
+            sources: vec![source],
+            method: "completion/complete",
+            params: passed,
+            missing,
+            named: Named::Inside,
+        })
+    }
+}
+
+/// Asks one server after the other; the first that has it answers.
+async fn first_that_has_it(
+    federation: &Federation,
+    asked: Asked,
+    caller: &crate::federation::Caller,
+) -> Result<Box<RawValue>, Failure> {
+    let mut last = None;
+    let several = asked.sources.len() > 1;
+    for source in &asked.sources {
+        let mut params: Vec<_> = asked.params.clone();
+        match asked.named {
+            Named::Name => params.insert(0, ("name", raw(quoted(&source.own)))),
+            Named::Uri => params.insert(0, ("uri", raw(quoted(&source.own)))),
+            Named::Inside => {}
+        }
+        let name = match asked.named {
+            Named::Inside => None,
+            Named::Name | Named::Uri => Some(source.own.to_string()),
+        };
+        let order = Order { method: asked.method, name, params, headers: Vec::new() };
+        match federation.run(source, order, caller).await {
+            Ok(result) => return Ok(result),
+            Err(failure) if several => last = Some(failure),
+            Err(failure) => return Err(failure),
+        }
+    }
+    Err(last.unwrap_or_else(|| {
+        let (code, message) = asked.missing;
+        Failure::Theirs(raw(Object::new().raw("code", &code.to_string()).text("message", &message).end()))
+    }))
+}
+
+fn written(out: &mut Vec<u8>, id: &str, done: Result<Box<RawValue>, Failure>) {
+    match done {
+        Ok(result) => answer::result(out, id, result.get()),
+        Err(Failure::Theirs(error)) => {
+            let (code, message) = error_parts(&error);
+            let data = Members::of(error.get()).and_then(|members| members.get("data"));
+            let code = i32::try_from(code).unwrap_or(code::INTERNAL);
+            answer::error(out, Some(id), code, &message, data.map(RawValue::get));
+        }
+        Err(Failure::Ours(fault)) => {
+            let data = fault.hint.as_ref().map(|hint| Object::new().text("hint", hint).end());
+            answer::error(out, Some(id), code::INTERNAL, &fault.message, data.as_deref());
+        }
+    }
+}
