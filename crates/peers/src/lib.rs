@@ -1,6 +1,6 @@
 //! Where MCP begins and ends: Tectum as a server, and the servers it federates.
 
-mod child;
+pub mod child;
 pub mod federation;
 mod link;
 mod peer;

@@ -16,7 +16,7 @@ use tokio::{
 
 use super::{Inbox, Loss, MAX_MESSAGE, Origin, Outgoing};
 use crate::{
-    child::Child,
+    child::{Child, Life},
     wire::lines::{Line, Lines},
 };
 
@@ -56,8 +56,8 @@ struct Writer {
 
 impl Pipes {
     /// Takes over a child that was just started. Its end is the connection's.
-    pub(crate) fn new(mut child: Child, inbox: Arc<Inbox>) -> Self {
-        let (stdin, stdout) = child.take_pipes();
+    pub(crate) fn new(child: Child, inbox: Arc<Inbox>) -> Self {
+        let Child { stdin, stdout, life } = child;
         let out = Arc::new(Out {
             writer: Mutex::new(Writer { pipe: Some(Arc::new(stdin)), waiting: Vec::new() }),
             more: Notify::new(),
@@ -65,7 +65,7 @@ impl Pipes {
         let (ending, asked) = watch::channel(Phase::Running);
         tokio::spawn(write_on(out.clone()));
         let reading = tokio::spawn(read_on(stdout, inbox.clone()));
-        tokio::spawn(keep(child, out.clone(), inbox.clone(), asked, ending.clone(), reading));
+        tokio::spawn(keep(life, out.clone(), inbox.clone(), asked, ending.clone(), reading));
         Self { out, inbox, ending }
     }
 
@@ -163,7 +163,7 @@ async fn read_on(mut stdout: pipe::Receiver, inbox: Arc<Inbox>) {
 
 /// Waits for the child's end, brings it about when asked, and tells the inbox how it came.
 async fn keep(
-    mut child: Child,
+    mut life: Life,
     out: Arc<Out>,
     inbox: Arc<Inbox>,
     mut asked: watch::Receiver<Phase>,
@@ -171,7 +171,7 @@ async fn keep(
     mut reading: tokio::task::JoinHandle<()>,
 ) {
     tokio::select! {
-        status = child.ended() => {
+        status = life.ended() => {
             // What it said last is still in the pipe.
             let _ = tokio::time::timeout(std::time::Duration::from_millis(100), &mut reading).await;
             inbox.close(Loss::Gone(format!("it ended ({status})")));
@@ -181,7 +181,7 @@ async fn keep(
         () = async { drop(asked.wait_for(|phase| *phase == Phase::Asked).await) } => {}
     }
     out.shut();
-    child.stop().await;
+    life.stop().await;
     reading.abort();
     inbox.close(Loss::Gone("it was stopped".into()));
     ending.send_replace(Phase::Ended);

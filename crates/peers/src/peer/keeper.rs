@@ -198,7 +198,7 @@ impl Keeper {
     fn failed(&mut self, class: &Class, loss: &Loss) {
         self.deaths.count(Instant::now(), spread());
         self.peer.forget_era();
-        let said = self.peer.stderr.last_line();
+        let said = self.peer.stderr.lines().pop();
         let why = match said {
             Some(said) => format!("{loss}; it said last: {said}"),
             None => loss.to_string(),
@@ -471,7 +471,10 @@ async fn hear(
                 "notifications/elicitation/complete" => {
                     let _ = news.send(News::ElicitationDone { params: params.get().to_owned() });
                 }
-                "notifications/message" => peer.stderr.note(params.get()),
+                "notifications/message" => {
+                    peer.stderr.push(params.get().as_bytes());
+                    peer.stderr.push(b"\n");
+                }
                 _ => tracing::debug!(server = %peer.spec.name, method, "a notification nobody waits for"),
             },
         }

@@ -6,6 +6,7 @@ mod config;
 mod connect;
 mod failure;
 mod given;
+mod guard;
 mod log;
 mod policy;
 mod screen;
@@ -93,6 +94,9 @@ enum Command {
     Completions(completions::Completions),
     /// Print the version
     Version,
+    /// Stand between Tectum and a server it started; not for people
+    #[command(hide = true)]
+    Guard(guard::Guard),
 }
 
 /// Parses the words of a command line, runs the command and says how the process ends.
@@ -112,6 +116,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Config(config) => config.run(&cli.shared, &screen),
         Command::Completions(completions) => completions.run(&screen),
         Command::Version => version::run(&screen),
+        Command::Guard(guard) => return guard.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

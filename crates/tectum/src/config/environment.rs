@@ -11,8 +11,9 @@ use super::{
 };
 
 /// Variables of ours that are no settings of the file. `version` speaks about one file only, and
-/// installers like to use that variable for something else.
-const APART: &[&str] = &["TECTUM_LOG", "TECTUM_TOKEN", "TECTUM_VERSION"];
+/// installers like to use that variable for something else. A Tectum that another one started
+/// finds the mark that all processes of that start carry.
+const APART: &[&str] = &["TECTUM_GUARDED", "TECTUM_LOG", "TECTUM_TOKEN", "TECTUM_VERSION"];
 /// The tests' toolbox sets some as well.
 const APART_PREFIX: &str = "TECTUM_TOOLBOX";
 

@@ -1,0 +1,220 @@
+//! The guard: a small process between Tectum and one server, which outlives both for as long as
+//! it takes to end everything the server started. It reads and writes nothing of what they say.
+
+use std::{
+    ffi::{OsStr, OsString},
+    io,
+    os::{fd::OwnedFd, unix::process::CommandExt as _},
+    process::{Command, ExitCode},
+    thread,
+    time::Duration,
+};
+
+use rustix::{
+    fs::{Mode, OFlags},
+    process::{Pid, Signal, WaitOptions, WaitStatus, getppid, kill_process_group, setsid, wait},
+};
+use tokio::{
+    signal::unix::{Signal as Signals, SignalKind, signal},
+    sync::oneshot,
+    time::{Instant, sleep_until},
+};
+
+use super::{environment::MARK, mark, tree::Tree};
+
+/// How long a server may take to end after SIGTERM. Tectum waits twice as long for the guard, so
+/// the other half is for killing.
+const GRACE: Duration = Duration::from_millis(250);
+/// How often the parent is looked after where the kernel cannot tell of its death.
+const LOOK: Duration = Duration::from_millis(100);
+/// The thread that looks after the parent calls nothing deep.
+const STACK: usize = 64 * 1024;
+/// What shells answer for a program that could not be started.
+const NOT_STARTED: u8 = 126;
+
+/// Starts a command and ends its whole tree when it exits, when `parent` dies, or on SIGTERM.
+/// The exit code is the command's own, or 128 and its signal.
+pub fn run(parent: u32, command: &OsStr, args: &[OsString]) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    match runtime.and_then(|runtime| runtime.block_on(stand(parent, command, args))) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            // Standard error is the server's log, where whoever looks for the reason will look. If
+            // nobody reads it any more, nobody needs the reason.
+            let text = format!("tectum guard: {} could not be started: {error}\n", command.display());
+            let _ = rustix::io::write(rustix::stdio::stderr(), text.as_bytes());
+            ExitCode::from(NOT_STARTED)
+        }
+    }
+}
+
+async fn stand(parent: u32, command: &OsStr, args: &[OsString]) -> io::Result<u8> {
+    // A session of our own: no terminal can reach the tree, and it can ask none for a password.
+    // It fails only for the leader of a group, who cannot be reached by chance either.
+    let _ = setsid();
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    // Listening begins before there is something to listen to.
+    let mut children = signal(SignalKind::child())?;
+    let mut calls = Calls::listen()?;
+    let mut orphaned = Parent::find(parent)?.watch()?;
+    let word = std::env::var(MARK).or_else(|_| mark())?;
+    let mut server = Server::start(command, args, &word)?;
+    loop {
+        tokio::select! {
+            _ = children.recv() => server.reap(),
+            _ = &mut orphaned => break,
+            () = calls.end() => break,
+        }
+        if server.status.is_some() {
+            break;
+        }
+    }
+    server.ask(&mut children).await;
+    let tree = Tree { mark: &word, mine: true, guard: None, leader: Some(server.pid) };
+    tree.clear(&mut |pid, status| server.note(pid, status));
+    Ok(server.code())
+}
+
+/// The command, and how it ended.
+struct Server {
+    pid: Pid,
+    status: Option<WaitStatus>,
+}
+
+impl Server {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the guard exists to start this one program and to end all it starts"
+    )]
+    fn start(command: &OsStr, args: &[OsString], word: &str) -> io::Result<Self> {
+        let null = null()?;
+        let child = Command::new(command).args(args).env(MARK, word).process_group(0).spawn()?;
+        // An end of file must travel between Tectum and the server, so no copy of their pipes may
+        // stay here. The log's pipe goes as well: nothing is said from now on.
+        rustix::stdio::dup2_stdin(&null)?;
+        rustix::stdio::dup2_stdout(&null)?;
+        rustix::stdio::dup2_stderr(&null)?;
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or_else(|| io::Error::other("the system gave it no number"))?;
+        Ok(Self { pid, status: None })
+    }
+
+    /// Takes every child that ended: the server, and orphans that became ours.
+    fn reap(&mut self) {
+        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+            self.note(pid, status);
+        }
+    }
+
+    fn note(&mut self, pid: Pid, status: WaitStatus) {
+        if pid == self.pid {
+            self.status = Some(status);
+        }
+    }
+
+    /// Asks a server that still runs to end, and gives it a moment.
+    async fn ask(&mut self, children: &mut Signals) {
+        let until = Instant::now() + GRACE;
+        if self.status.is_none() {
+            let _ = kill_process_group(self.pid, Signal::TERM);
+        }
+        while self.status.is_none() {
+            tokio::select! {
+                _ = children.recv() => self.reap(),
+                () = sleep_until(until) => return,
+            }
+        }
+    }
+
+    fn code(&self) -> u8 {
+        let code = self.status.and_then(|status| match status.exit_status() {
+            Some(code) => Some(code),
+            None => status.terminating_signal().map(|signal| 128 + signal),
+        });
+        // Without a status it could not be killed, which only SIGKILL describes.
+        code.and_then(|code| u8::try_from(code).ok()).unwrap_or(128 + 9)
+    }
+}
+
+/// The signals that ask a guard to end.
+struct Calls {
+    terminate: Signals,
+    interrupt: Signals,
+    hang_up: Signals,
+}
+
+impl Calls {
+    fn listen() -> io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hang_up: signal(SignalKind::hangup())?,
+        })
+    }
+
+    async fn end(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+            _ = self.hang_up.recv() => {}
+        }
+    }
+}
+
+/// Tectum, for whose sake the server runs.
+struct Parent {
+    pid: Pid,
+    #[cfg(target_os = "linux")]
+    handle: Option<OwnedFd>,
+}
+
+impl Parent {
+    /// Finds it alive, or says that there is nobody left to serve.
+    fn find(parent: u32) -> io::Result<Self> {
+        let gone = || io::Error::other("the process that wanted it is gone");
+        let pid = i32::try_from(parent).ok().and_then(Pid::from_raw).ok_or_else(gone)?;
+        #[cfg(target_os = "linux")]
+        let handle = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::NONBLOCK).ok();
+        // Asked after the handle was opened: if it is our parent now, the handle is our parent's.
+        if getppid() != Some(pid) {
+            return Err(gone());
+        }
+        Ok(Self {
+            pid,
+            #[cfg(target_os = "linux")]
+            handle,
+        })
+    }
+
+    /// Tells of its death. The runtime watches no handles of processes, so a small thread does.
+    fn watch(self) -> io::Result<oneshot::Receiver<()>> {
+        let (dead, death) = oneshot::channel();
+        thread::Builder::new().name("parent".into()).stack_size(STACK).spawn(move || {
+            self.wait();
+            let _ = dead.send(());
+        })?;
+        Ok(death)
+    }
+
+    fn wait(&self) {
+        #[cfg(target_os = "linux")]
+        if let Some(handle) = &self.handle {
+            use rustix::event::{PollFd, PollFlags, poll};
+            loop {
+                match poll(&mut [PollFd::new(handle, PollFlags::IN)], None) {
+                    Err(rustix::io::Errno::INTR) => {}
+                    Ok(_) => return,
+                    Err(_) => break,
+                }
+            }
+        }
+        while getppid() == Some(self.pid) {
+            thread::sleep(LOOK);
+        }
+    }
+}
+
+fn null() -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
+}

@@ -1,0 +1,161 @@
+//! One child's process from its start to its end. A task of its own holds it, so that it is ended
+//! and reaped whatever becomes of those who wanted it.
+
+use std::{io, os::unix::process::ExitStatusExt as _, process::ExitStatus, sync::Arc, time::Duration};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::{
+    io::AsyncReadExt as _,
+    net::unix::pipe,
+    process,
+    sync::watch,
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+
+use super::{stderr::Stderr, tree::Tree};
+
+/// A server that reads its input sees its end and stops; most do within this.
+const END_OF_INPUT: Duration = Duration::from_millis(200);
+/// From SIGTERM to SIGKILL. A guard needs half of it for its own ladder and the rest for killing.
+const TERM: Duration = Duration::from_millis(500);
+/// How long the last words may take once nobody is left to write; a pipe's content is read in less.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+/// Read from standard error at once.
+const CHUNK: usize = 16 * 1024;
+
+/// A child's process. Dropping it ends the child; `stop` also waits for that.
+#[derive(Debug)]
+pub struct Life {
+    id: u32,
+    wish: watch::Sender<Wish>,
+    end: watch::Receiver<Option<ExitStatus>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    Live,
+    Stop,
+}
+
+impl Life {
+    pub(super) fn begin(
+        process: process::Child,
+        word: String,
+        guarded: bool,
+        stderr: pipe::Receiver,
+        log: Arc<Stderr>,
+    ) -> io::Result<Self> {
+        let id = process.id().ok_or_else(|| io::Error::other("the child ended before it began"))?;
+        let (wish, wishes) = watch::channel(Wish::Live);
+        let (end, ended) = watch::channel(None);
+        let held = Held { process, id, word, guarded };
+        let log = tokio::spawn(listen(stderr, log));
+        tokio::spawn(async move {
+            let status = held.live(wishes, log).await;
+            let _ = end.send(Some(status));
+        });
+        Ok(Self { id, wish, end: ended })
+    }
+
+    /// The number of the server's process, or of its guard's.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Waits until the child has ended, and all it started with it. May be asked again.
+    pub async fn ended(&mut self) -> ExitStatus {
+        match self.end.wait_for(Option::is_some).await {
+            Ok(status) => (*status).unwrap_or_default(),
+            // The runtime is going down and took the holder with it, which killed the child.
+            Err(_) => ExitStatus::from_raw(Signal::KILL.as_raw()),
+        }
+    }
+
+    /// Ends the child, whose input should be closed already, and returns when its tree is gone.
+    pub async fn stop(mut self) -> ExitStatus {
+        let _ = self.wish.send(Wish::Stop);
+        self.ended().await
+    }
+}
+
+/// The process as its own task holds it. Its number stays its own until it has been waited for,
+/// which happens only here.
+struct Held {
+    process: process::Child,
+    id: u32,
+    word: String,
+    guarded: bool,
+}
+
+impl Held {
+    async fn live(mut self, mut wishes: watch::Receiver<Wish>, mut log: JoinHandle<()>) -> ExitStatus {
+        let ended = tokio::select! {
+            ended = self.process.wait() => ended,
+            wish = wishes.changed() => {
+                // No wish means that nobody holds the child any more, nor its input.
+                let patience = if wish.is_ok() { END_OF_INPUT } else { Duration::ZERO };
+                self.end(patience).await
+            }
+        };
+        self.clear().await;
+        if timeout(LAST_WORDS, &mut log).await.is_err() {
+            log.abort();
+        }
+        // Waiting for one's own child does not fail; if it did, there is no child any more.
+        ended.unwrap_or_default()
+    }
+
+    async fn end(&mut self, patience: Duration) -> io::Result<ExitStatus> {
+        for (wait, signal) in [(patience, Signal::TERM), (TERM, Signal::KILL)] {
+            tokio::select! {
+                biased;
+                ended = self.process.wait() => return ended,
+                () = sleep(wait) => self.signal(signal),
+            }
+        }
+        self.process.wait().await
+    }
+
+    /// To a guard alone, who passes it on; to a server without one, with its group.
+    fn signal(&self, signal: Signal) {
+        let Some(pid) = self.process.id().and_then(pid) else { return };
+        let _ = if self.guarded { kill_process(pid, signal) } else { kill_process_group(pid, signal) };
+    }
+
+    /// What is left is killed: nothing after a guard that did its work, everything after one that
+    /// was killed.
+    async fn clear(&self) {
+        let (word, pid, guarded) = (self.word.clone(), pid(self.id), self.guarded);
+        let work = move || {
+            let (guard, leader) = if guarded { (pid, None) } else { (None, pid) };
+            Tree { mark: &word, mine: false, guard, leader }.clear(&mut |_, _| {})
+        };
+        // A look at the whole table of processes, and pauses in it, are not for the runtime's threads.
+        if let Ok(false) = tokio::task::spawn_blocking(work).await {
+            tracing::warn!(child = self.id, "some processes of a server could not be ended");
+        }
+    }
+}
+
+impl Drop for Held {
+    /// The runtime goes down with the child still running. A guard does the rest on its own.
+    fn drop(&mut self) {
+        self.signal(if self.guarded { Signal::TERM } else { Signal::KILL });
+    }
+}
+
+fn pid(id: u32) -> Option<Pid> {
+    i32::try_from(id).ok().and_then(Pid::from_raw)
+}
+
+async fn listen(mut from: pipe::Receiver, log: Arc<Stderr>) {
+    let mut chunk = vec![0; CHUNK];
+    while let Ok(read) = from.read(&mut chunk).await {
+        if read == 0 {
+            break;
+        }
+        log.push(&chunk[..read]);
+    }
+    log.finish();
+}

@@ -1,0 +1,181 @@
+//! Child processes: how a server is started, spoken to, and ended with everything it started.
+//!
+//! Between Tectum and a server stands a guard, which ends the server's tree when Tectum stops it or
+//! dies. If the guard itself is killed, Tectum ends the tree. The one thing neither finds is a
+//! process that left its session and cleared its environment before its guard was killed.
+
+mod environment;
+pub mod guard;
+mod life;
+mod stderr;
+#[cfg(target_os = "linux")]
+mod tree;
+#[cfg(not(target_os = "linux"))]
+#[path = "tree_elsewhere.rs"]
+mod tree;
+
+#[cfg(test)]
+#[path = "child_tests.rs"]
+mod tests;
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    io,
+    os::fd::{AsFd, OwnedFd},
+    path::{Path, PathBuf},
+    process::{ExitStatus, Stdio},
+    sync::Arc,
+};
+
+use tokio::{net::unix::pipe, process::Command};
+
+pub use self::{life::Life, stderr::Stderr};
+use crate::spec::Launch;
+
+/// The pipes are widened to this where it is allowed, as those to our own clients are.
+#[cfg(target_os = "linux")]
+const WIDE: usize = 1024 * 1024;
+/// Bytes of the word that all processes of one start carry: enough that nobody guesses it.
+const MARK_BYTES: usize = 16;
+
+/// What is to be started.
+#[derive(Debug)]
+pub struct Order<'a> {
+    /// The command.
+    pub launch: &'a Launch,
+    /// Where it starts unless it says otherwise.
+    pub directory: &'a Path,
+    /// An executable with the `guard` command, see [`own_guard`]. Without one the server is started
+    /// directly, and then nobody ends its tree if this process is killed.
+    pub guard: Option<&'a Path>,
+}
+
+/// A server that was started.
+#[derive(Debug)]
+pub struct Child {
+    /// To its standard input.
+    pub stdin: pipe::Sender,
+    /// From its standard output.
+    pub stdout: pipe::Receiver,
+    /// Its process; whoever drops it ends the server.
+    pub life: Life,
+}
+
+/// Starts a server. Its standard error goes to `log`. Must be called within a runtime.
+pub fn start(order: &Order<'_>, log: Arc<Stderr>) -> io::Result<Child> {
+    let launch = order.launch;
+    let directory = launch.cwd.as_ref().map_or(order.directory.to_owned(), |cwd| order.directory.join(cwd));
+    if !directory.is_dir() {
+        let text = format!("{} is not a directory to start in: correct `cwd`", directory.display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, text));
+    }
+    let word = mark()?;
+    let variables = environment::environment(launch, std::env::vars_os(), &word)?;
+    let path = variables.get(OsStr::new("PATH")).map_or(OsStr::new(""), OsString::as_os_str);
+    let program = environment::program(&launch.command, path, &directory)?;
+    if launch.args.iter().any(|arg| arg.contains('\0')) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "an argument has a zero byte: remove it"));
+    }
+    if order.guard.is_some() {
+        adopt_orphans();
+    }
+
+    let mut command = command(order.guard, &program, &launch.args, &variables);
+    command.current_dir(directory);
+    let (stdin_child, stdin) = std::io::pipe()?;
+    let (stdout, stdout_child) = std::io::pipe()?;
+    let (stderr, stderr_child) = std::io::pipe()?;
+    widen(&stdin);
+    widen(&stdout);
+    // Our ends first: if one cannot be watched, nothing has been started yet.
+    let stdin = pipe::Sender::from_owned_fd(OwnedFd::from(stdin))?;
+    let stdout = pipe::Receiver::from_owned_fd(OwnedFd::from(stdout))?;
+    let stderr = pipe::Receiver::from_owned_fd(OwnedFd::from(stderr))?;
+    command.stdin(Stdio::from(stdin_child)).stdout(Stdio::from(stdout_child));
+    command.stderr(Stdio::from(stderr_child));
+    let process = command.spawn().map_err(|error| {
+        io::Error::new(error.kind(), format!("{} could not be started: {error}", program.display()))
+    })?;
+    // The command holds the child's ends open as well.
+    drop(command);
+    let life = Life::begin(process, word, order.guard.is_some(), stderr, log)?;
+    Ok(Child { stdin, stdout, life })
+}
+
+impl Child {
+    /// The number of the server's process, or of its guard's.
+    pub fn id(&self) -> u32 {
+        self.life.id()
+    }
+
+    /// Waits until the server has ended, and all it started with it.
+    pub async fn ended(&mut self) -> ExitStatus {
+        self.life.ended().await
+    }
+
+    /// Ends the server: its input is closed, then it is asked, then it is killed. Returns when the
+    /// whole tree is gone, which is within a second.
+    pub async fn stop(self) -> ExitStatus {
+        drop(self.stdin);
+        self.life.stop().await
+    }
+}
+
+/// This program's own file, to be used as a guard. A running program may have been replaced on
+/// the disk; then the kernel still has it.
+pub fn own_guard() -> io::Result<PathBuf> {
+    let own = std::env::current_exe()?;
+    let kept = Path::new("/proc/self/exe");
+    Ok(if !own.is_file() && kept.exists() { kept.to_owned() } else { own })
+}
+
+/// From now on, what a killed guard leaves behind becomes a child of this process, which can then
+/// end it and reap it. Starting a child with a guard does this too.
+pub fn adopt_orphans() {
+    // It has been possible since Linux 3.4; where it is not, init takes them and the mark finds them.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "servers are started here and nowhere else: in a clean environment, and ended with their tree"
+)]
+fn command(
+    guard: Option<&Path>,
+    program: &Path,
+    args: &[String],
+    variables: &BTreeMap<OsString, OsString>,
+) -> Command {
+    let mut command = match guard {
+        Some(guard) => {
+            // It leaves our process group itself, by opening a session.
+            let mut command = Command::new(guard);
+            command.arg0("tectum").args(["guard", "--parent"]).arg(std::process::id().to_string());
+            command.arg("--").arg(program);
+            command
+        }
+        None => {
+            let mut command = Command::new(program);
+            command.process_group(0);
+            command
+        }
+    };
+    command.args(args).env_clear().envs(variables);
+    command
+}
+
+fn mark() -> io::Result<String> {
+    let mut bytes = [0; MARK_BYTES];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// An unprivileged user has a budget for this; without it the pipe stays as it is.
+fn widen(end: &impl AsFd) {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::pipe::fcntl_setpipe_size(end, WIDE);
+    #[cfg(not(target_os = "linux"))]
+    let _ = end;
+}

@@ -1,0 +1,262 @@
+//! What a child writes to its standard error: the last of it in memory, and in a file if one is
+//! wanted. Both are bounded whatever comes, and nothing in them can act on a terminal.
+
+use std::{
+    collections::VecDeque,
+    fmt::Write as _,
+    fs::{File, OpenOptions, Permissions},
+    io::{self, Write as _},
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+/// What is kept in memory of each server: enough for a long stack trace or two.
+const MOST: usize = 64 * 1024;
+/// A line's end is cut beyond this; people read lines, not files in one.
+const MOST_LINE: usize = 4 * 1024;
+/// The file is put aside at this size, and what was put aside before is forgotten.
+const MOST_FILE: u64 = 256 * 1024;
+/// What an empty line still costs, so that lines without text cannot fill the memory either.
+const LINE_COST: usize = 32;
+/// Stands where a line was cut.
+const CUT: &str = " … (cut)";
+
+/// The last words of one server, over all its starts.
+#[derive(Debug, Default)]
+pub struct Stderr {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    lines: VecDeque<String>,
+    bytes: usize,
+    /// Lines that had to go.
+    dropped: u64,
+    /// The line that is still being written, as bytes.
+    open: Vec<u8>,
+    /// Whether the open line is longer than what was kept of it.
+    cut: bool,
+    file: Option<LogFile>,
+}
+
+impl Stderr {
+    /// A log in memory only.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A log that is also appended to a file, which only its owner may read.
+    pub fn with_file(path: &Path) -> io::Result<Self> {
+        let kept = Kept { file: Some(LogFile::open(path)?), ..Kept::default() };
+        Ok(Self { kept: Mutex::new(kept) })
+    }
+
+    /// The lines that are kept, oldest first.
+    pub fn lines(&self) -> Vec<String> {
+        self.kept().lines.iter().cloned().collect()
+    }
+
+    /// How many lines are no longer kept.
+    pub fn dropped(&self) -> u64 {
+        self.kept().dropped
+    }
+
+    /// Takes what was read, however it was split.
+    pub fn push(&self, mut bytes: &[u8]) {
+        let mut kept = self.kept();
+        while let Some(end) = memchr::memchr(b'\n', bytes) {
+            kept.extend(&bytes[..end]);
+            kept.close();
+            bytes = &bytes[end + 1..];
+        }
+        kept.extend(bytes);
+    }
+
+    /// Nothing more will come: a line without its end is a line too.
+    pub fn finish(&self) {
+        let mut kept = self.kept();
+        if !kept.open.is_empty() {
+            kept.close();
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn extend(&mut self, bytes: &[u8]) {
+        let room = MOST_LINE - self.open.len();
+        self.open.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        self.cut |= bytes.len() > room;
+    }
+
+    fn close(&mut self) {
+        let bytes = self.open.strip_suffix(b"\r").unwrap_or(&self.open);
+        let mut line = harmless(&String::from_utf8_lossy(bytes));
+        if self.cut {
+            line.push_str(CUT);
+        }
+        self.open.clear();
+        self.cut = false;
+        // A disk that is full must not cost the server; the memory still has the line.
+        if self.file.as_mut().is_some_and(|file| file.append(&line).is_err()) {
+            self.file = None;
+        }
+        self.bytes += cost(&line);
+        self.lines.push_back(line);
+        while self.bytes > MOST {
+            let Some(gone) = self.lines.pop_front() else { break };
+            self.bytes -= cost(&gone);
+            self.dropped += 1;
+        }
+    }
+}
+
+fn cost(line: &str) -> usize {
+    line.len() + LINE_COST
+}
+
+/// The text with everything spelt out that a terminal would obey, or that would show letters in
+/// another order than they stand.
+fn harmless(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        let acts = c.is_control() && c != '\t';
+        let turns = matches!(
+            c,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        );
+        match acts || turns {
+            // Writing to a string does not fail.
+            true => _ = write!(safe, "{}", c.escape_default()),
+            false => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// A file that never grows beyond its bound.
+#[derive(Debug)]
+struct LogFile {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+}
+
+impl LogFile {
+    #[expect(clippy::disallowed_methods, reason = "a log of our own, not an agent's path")]
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+        // A file that was there before keeps its mode otherwise.
+        file.set_permissions(Permissions::from_mode(0o600))?;
+        let bytes = file.metadata()?.len();
+        Ok(Self { path: path.to_owned(), file, bytes })
+    }
+
+    fn append(&mut self, line: &str) -> io::Result<()> {
+        let text = format!("{line}\n");
+        let length = text.len() as u64;
+        if self.bytes > 0 && self.bytes + length > MOST_FILE {
+            self.put_aside()?;
+        }
+        self.file.write_all(text.as_bytes())?;
+        self.bytes += length;
+        Ok(())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a log of our own, not an agent's path")]
+    fn put_aside(&mut self) -> io::Result<()> {
+        let mut aside = self.path.clone().into_os_string();
+        aside.push(".1");
+        std::fs::rename(&self.path, aside)?;
+        *self = Self::open(&self.path)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_whole_however_they_were_split() {
+        let log = Stderr::new();
+        for piece in ["one\ntw", "o\r\n\nth", "ree"] {
+            log.push(piece.as_bytes());
+        }
+        assert_eq!(log.lines(), ["one", "two", ""]);
+        log.finish();
+        log.finish();
+        assert_eq!(log.lines(), ["one", "two", "", "three"]);
+    }
+
+    #[test]
+    fn nothing_can_act_on_a_terminal() {
+        for (given, expect) in [
+            (&b"\x1b[31mred\x07"[..], r"\u{1b}[31mred\u{7}"),
+            ("a\u{202e}b\u{9b}c".as_bytes(), r"a\u{202e}b\u{9b}c"),
+            (b"caf\xe9 \t ok", "caf\u{fffd} \t ok"),
+            ("über 日本".as_bytes(), "über 日本"),
+            (b"50%\r60%", r"50%\r60%"),
+        ] {
+            let log = Stderr::new();
+            log.push(given);
+            log.finish();
+            assert_eq!(log.lines(), [expect]);
+        }
+    }
+
+    #[test]
+    fn a_line_without_an_end_does_not_grow() {
+        let log = Stderr::new();
+        let piece = vec![b'x'; 1024 * 1024];
+        for _ in 0..64 {
+            log.push(&piece);
+        }
+        assert!(log.kept().open.capacity() <= 4 * MOST_LINE);
+        log.push(b"\nnext\n");
+        let lines = log.lines();
+        assert_eq!(lines[0], format!("{}{CUT}", "x".repeat(MOST_LINE)));
+        assert_eq!(lines[1], "next");
+    }
+
+    #[test]
+    fn the_last_lines_are_kept() {
+        let log = Stderr::new();
+        for number in 0..100_000 {
+            log.push(format!("line {number}\n").as_bytes());
+        }
+        let lines = log.lines();
+        assert_eq!(lines.last().map(String::as_str), Some("line 99999"));
+        assert!(lines.iter().map(|line| cost(line)).sum::<usize>() <= MOST);
+        assert_eq!(lines.len() as u64 + log.dropped(), 100_000);
+        log.push(&[b'\n'; 100_000]);
+        assert!(log.lines().len() <= MOST / LINE_COST);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test looks at the files the log made")]
+    fn the_file_is_bounded_and_private() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        let path = scratch.path().join("server.log");
+        std::fs::write(&path, "before\n").expect("written");
+        let log = Stderr::with_file(&path).expect("opened");
+        log.push(b"first\n");
+        assert_eq!(std::fs::read_to_string(&path).expect("read"), "before\nfirst\n");
+        let line = format!("{}\n", "y".repeat(1000));
+        for _ in 0..2000 {
+            log.push(line.as_bytes());
+        }
+        let aside = scratch.path().join("server.log.1");
+        for file in [&path, &aside] {
+            let found = std::fs::metadata(file).expect("there");
+            assert!(found.len() > 0 && found.len() <= MOST_FILE, "{}", found.len());
+            assert_eq!(found.permissions().mode() & 0o777, 0o600);
+        }
+        assert_eq!(std::fs::read_dir(scratch.path()).expect("read").count(), 2);
+    }
+}
