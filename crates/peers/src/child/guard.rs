@@ -22,9 +22,9 @@ use tokio::{
 
 use super::{environment::MARK, mark, tree::Tree};
 
-/// How long a server may take to end after SIGTERM. Tectum waits twice as long for the guard, so
-/// the other half is for killing.
-const GRACE: Duration = Duration::from_millis(250);
+/// How long a server may take to end after SIGTERM. Tectum waits more than twice as long for the
+/// guard, so the rest is for killing.
+const GRACE: Duration = Duration::from_millis(200);
 /// How often the parent is looked after where the kernel cannot tell of its death.
 const LOOK: Duration = Duration::from_millis(100);
 /// The thread that looks after the parent calls nothing deep.

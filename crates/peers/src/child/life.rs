@@ -17,7 +17,7 @@ use super::{stderr::Stderr, tree::Tree};
 
 /// A server that reads its input sees its end and stops; most do within this.
 const END_OF_INPUT: Duration = Duration::from_millis(200);
-/// From SIGTERM to SIGKILL. A guard needs half of it for its own ladder and the rest for killing.
+/// From SIGTERM to SIGKILL. A guard needs 200 ms of it for the server's grace and the rest for killing.
 const TERM: Duration = Duration::from_millis(500);
 /// How long the last words may take once nobody is left to write; a pipe's content is read in less.
 const LAST_WORDS: Duration = Duration::from_millis(200);

@@ -23,6 +23,8 @@ use super::environment::MARK;
 const MOST: Duration = Duration::from_millis(900);
 /// Between two looks: the time in which killed processes die.
 const PAUSE: Duration = Duration::from_millis(2);
+/// Holds the first 22 fields of a process's state at their longest.
+const STAT: usize = 1024;
 /// More than the kernel allows for arguments and environment together.
 const MOST_ENVIRONMENT: u64 = 8 * 1024 * 1024;
 
@@ -44,12 +46,14 @@ impl Tree<'_> {
     pub(super) fn clear(&self, reaped: &mut dyn FnMut(Pid, WaitStatus)) -> bool {
         let until = Instant::now() + MOST;
         let me = getpid();
+        // The dead have no environment: whom the mark found once is remembered until he is reaped.
+        let mut seen = HashMap::new();
         loop {
-            let members = self.members(me);
-            // A dead process that is not our child is reaped by its own parent, or by init.
-            if !members.iter().any(|process| !process.dead || process.parent == me.as_raw_pid()) {
+            let members = self.members(me, &seen);
+            if !members.iter().any(|process| process.is_left(me)) {
                 return true;
             }
+            seen.extend(members.iter().map(|process| (process.pid, process.started)));
             self.kill(&members);
             for process in members.iter().filter(|process| process.parent == me.as_raw_pid()) {
                 if let Ok(Some((pid, status))) = waitpid(Some(process.pid), WaitOptions::NOHANG) {
@@ -65,28 +69,21 @@ impl Tree<'_> {
 
     /// Who is there now. Reading environments costs more than reading states, and can hang where
     /// a process hangs, so marks are looked for only when nobody else is left.
-    fn members(&self, me: Pid) -> Vec<Process> {
+    fn members(&self, me: Pid, seen: &HashMap<Pid, u64>) -> Vec<Process> {
         let all = everybody();
-        let seeds: Vec<&Process> = all.iter().filter(|process| self.is_known(process, me, &all)).collect();
-        let seeds = match seeds.is_empty() {
-            true => all.iter().filter(|process| process.pid != me && process.carries(self.mark)).collect(),
-            false => seeds,
-        };
-        with_descendants(&seeds, &all, me)
-    }
-
-    fn is_known(&self, process: &Process, me: Pid, all: &[Process]) -> bool {
-        if process.pid == me {
-            return false;
-        }
-        if self.mine && process.parent == me.as_raw_pid() {
-            return true;
-        }
+        let is_seen = |process: &Process| seen.get(&process.pid) == Some(&process.started);
+        let is_below = |process: &Process| self.mine && process.parent == me.as_raw_pid();
         // A number stays taken while its session lives. A process that has it now is a new one, and
         // then no old session is left.
-        self.guard.is_some_and(|guard| {
-            process.session == guard.as_raw_pid() && !all.iter().any(|other| other.pid == guard)
-        })
+        let session = self.guard.filter(|guard| !all.iter().any(|process| process.pid == *guard));
+        let is_led = |process: &Process| session.is_some_and(|guard| process.session == guard.as_raw_pid());
+
+        let others = || all.iter().filter(|process| process.pid != me);
+        let mut seeds: Vec<&Process> = others().filter(|p| is_seen(p) || is_below(p) || is_led(p)).collect();
+        if !seeds.iter().any(|process| process.is_left(me)) {
+            seeds.extend(others().filter(|process| process.carries(self.mark)));
+        }
+        with_descendants(&seeds, &all, me)
     }
 
     /// Whole groups first: the kernel kills a group at once, and no fork escapes. Then each alone.
@@ -102,7 +99,7 @@ impl Tree<'_> {
                 let _ = Pid::from_raw(process.group).map(|group| kill_process_group(group, Signal::KILL));
             }
         }
-        for process in members {
+        for process in members.iter().filter(|process| !groups.contains(&process.group)) {
             process.kill();
         }
     }
@@ -123,8 +120,11 @@ struct Process {
 impl Process {
     #[expect(clippy::disallowed_methods, reason = "the kernel's table of processes, not an agent's path")]
     fn look(pid: Pid) -> Option<Self> {
-        let stat = std::fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
-        Self::parse(pid, &stat)
+        let mut file = std::fs::File::open(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+        // One read gives the whole line, of which the first half is enough.
+        let mut stat = [0; STAT];
+        let length = file.read(&mut stat).ok()?;
+        Self::parse(pid, &stat[..length])
     }
 
     /// The program's name stands in brackets and may hold anything, brackets too.
@@ -141,6 +141,12 @@ impl Process {
             session: number(3)?,
             started: fields.get(19)?.parse().ok()?,
         })
+    }
+
+    /// Whether there is something to do about it. A dead process that is not our child is reaped by
+    /// its own parent, or by init.
+    fn is_left(&self, me: Pid) -> bool {
+        !self.dead || self.parent == me.as_raw_pid()
     }
 
     /// Whether the mark is in its environment. Another user's environment is closed to us.

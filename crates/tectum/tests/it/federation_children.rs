@@ -80,7 +80,7 @@ impl Grove {
         }
         let left = self.alive();
         assert!(left.is_empty(), "{what}: {} processes survived", left.len());
-        println!("{what}: all gone after {:?}", start.elapsed());
+        eprintln!("{what}: all gone after {:?}", start.elapsed());
     }
 }
 
@@ -146,7 +146,7 @@ async fn a_polite_server_ends_in_its_own_time() {
     let left = grove.rig.project().join("left");
     let script = format!("echo up; read line; echo bye > {}", left.display());
     let child = grove.grow(&script).await;
-    assert!(child.stop().await.success() || left.exists());
+    assert!(child.stop().await.success());
     assert_eq!(grove.rig.read("left"), "bye\n");
     let script =
         format!("trap 'echo term > {}; exit 0' TERM; echo up; while :; do sleep 0.01; done", left.display());
@@ -263,7 +263,7 @@ async fn heavy_nothing_survives_of_random_trees() {
             0 => drop(child),
             _ => _ = child.stop().await,
         }
-        println!("tree {seed}: {before} alive, {:?} to stop", start.elapsed());
+        eprintln!("tree {seed}: {before} alive, {:?} to stop", start.elapsed());
         let gone = tokio::task::spawn_blocking(move || grove.assert_gone(&format!("tree {seed}")));
         gone.await.expect("no survivors");
     }
@@ -317,7 +317,7 @@ async fn heavy_nothing_survives_of_a_storm() {
         let child = grove.grow(&format!("trap '' TERM\n{storm}\n")).await;
         let start = Instant::now();
         child.stop().await;
-        println!("{what}: {:?} to stop", start.elapsed());
+        eprintln!("{what}: {:?} to stop", start.elapsed());
         grove.assert_gone(what);
     }
 }
