@@ -1,6 +1,6 @@
 //! `tectum completions SHELL`.
 
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command, CommandFactory as _};
 use clap_complete::Shell;
 
 use super::{Cli, failure::Failure, screen::Screen};
@@ -16,7 +16,15 @@ pub(crate) struct Completions {
 impl Completions {
     pub(crate) fn run(self, screen: &Screen) -> Result<(), Failure> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "tectum", &mut script);
+        clap_complete::generate(self.shell, &mut offered(), "tectum", &mut script);
         screen.print(&String::from_utf8_lossy(&script))
     }
+}
+
+/// The command line without what help hides; the generators would offer that too.
+fn offered() -> Command {
+    let all = Cli::command();
+    let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    let offered = Command::new("tectum").version(env!("CARGO_PKG_VERSION")).disable_help_subcommand(true);
+    offered.args(all.get_arguments().cloned()).subcommands(shown)
 }

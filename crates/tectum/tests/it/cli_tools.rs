@@ -55,6 +55,7 @@ fn completions_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let said = Said::from(rig.run(&["completions", shell]));
         assert!(said.code == 0 && said.out.contains("tectum"), "{shell}");
+        assert!(said.out.contains("policy") && !said.out.contains("guard"), "{shell}");
     }
     assert_eq!(Said::from(rig.run(&["completions", "csh"])).code, 2);
 }

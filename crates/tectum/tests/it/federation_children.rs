@@ -201,6 +201,12 @@ async fn nothing_survives_the_guard() {
     kill(child.id());
     child.ended().await;
     assert_eq!(grove.alive(), [0; 0]);
+    // Nor does it help to hold the guard.
+    let child = grove.grow(&script).await;
+    let held = Command::new("kill").args(["-STOP", &child.id().to_string()]).status().expect("runs");
+    assert!(held.success());
+    child.stop().await;
+    assert_eq!(grove.alive(), [0; 0]);
     assert_eq!(zombies(), 0);
 }
 
