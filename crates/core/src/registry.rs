@@ -47,6 +47,13 @@ impl Snapshot {
         self.version
     }
 
+    /// Leaves all tools out of the list but these; they can still be called.
+    pub fn list_only(&mut self, listed: impl Fn(&ToolInfo) -> bool) {
+        for info in self.infos.values_mut() {
+            info.listed &= listed(info);
+        }
+    }
+
     /// True when a client would be told the same about both.
     pub fn says_the_same(&self, other: &Self) -> bool {
         let said = |info: &ToolInfo| {

@@ -6,4 +6,5 @@ mod link;
 mod peer;
 pub mod serve;
 pub mod spec;
+pub mod visible;
 mod wire;

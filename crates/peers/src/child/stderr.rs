@@ -3,13 +3,14 @@
 
 use std::{
     collections::VecDeque,
-    fmt::Write as _,
     fs::{File, OpenOptions, Permissions},
     io::{self, Write as _},
     os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
+
+use crate::visible::visible;
 
 /// What is kept in memory of each server: enough for a long stack trace or two.
 const MOST: usize = 64 * 1024;
@@ -120,23 +121,9 @@ fn cost(line: &str) -> usize {
     line.len() + LINE_COST
 }
 
-/// The text with everything spelt out that a terminal would obey, or that would show letters in
-/// another order than they stand.
+/// The text with everything spelt out that a terminal would obey or a person would not see.
 fn harmless(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        let acts = c.is_control() && c != '\t';
-        let turns = matches!(
-            c,
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        );
-        match acts || turns {
-            // Writing to a string does not fail.
-            true => _ = write!(safe, "{}", c.escape_default()),
-            false => safe.push(c),
-        }
-    }
-    safe
+    visible(text).replace('\r', "\\r")
 }
 
 /// A file that never grows beyond its bound.

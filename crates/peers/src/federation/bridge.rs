@@ -100,6 +100,7 @@ impl Carried<'_> {
         let parked = self.shelf.take(state, &self.digest());
         let Parked { exchange, questions } =
             parked.map_err(|why| Failure::Theirs(error(code::INVALID_PARAMS, &why)))?;
+        exchange.waits(false);
         let given = self.caller.input.as_ref().and_then(|input| Members::of(input.get()));
         for question in &questions {
             let answer = given.as_ref().and_then(|given| given.get(&question.key));
@@ -277,6 +278,7 @@ impl Carried<'_> {
             requests.raw(&question.key, &request);
         }
         let requests = requests.end();
+        exchange.waits(true);
         let parked = Parked { exchange, questions };
         let state = self.shelf.park(parked, self.digest())?;
         Ok(translate::asking(&requests, &state))

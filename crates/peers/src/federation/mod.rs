@@ -3,9 +3,12 @@
 
 mod bridge;
 mod caller;
+mod find;
 mod goods;
 mod names;
 mod parked;
+pub mod pins;
+mod spool;
 mod tools;
 mod translate;
 
@@ -17,15 +20,23 @@ use std::{
 
 use arc_swap::ArcSwap;
 use serde_json::value::RawValue;
-use tectum_core::{Fault, FaultKind, Provider, Snapshot, Tectum};
+use tectum_core::{Fault, NativeSet, NativeTool, Provider, Snapshot, Tectum};
 use tokio::sync::{broadcast, mpsc};
 
 pub(crate) use self::{
     bridge::{Failure, Order},
     caller::{Caller, LEVELS},
+    find::CALL_TOOL,
     goods::{Goods, Source},
+    translate::to_modern,
 };
-use self::{parked::Shelf, tools::PeerTools};
+use self::{
+    find::{CallTool, FindTools},
+    parked::Shelf,
+    pins::Pins,
+    spool::Spool,
+    tools::PeerTools,
+};
 use crate::{
     peer::{News, Peer, Surroundings},
     spec::{ServerName, ServerSpec},
@@ -44,7 +55,36 @@ pub struct Settings {
     /// The executable whose `guard` command watches over children; without one they are
     /// started directly.
     pub guard: Option<PathBuf>,
+    /// Which tools are listed.
+    pub exposure: Exposure,
 }
+
+/// Which tools clients are shown. All of them can be called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Exposure {
+    /// All, while federated servers bring fewer than 64; beyond that theirs are searched.
+    #[default]
+    Auto,
+    /// All.
+    All,
+    /// The few every project needs; the others are searched.
+    Core,
+    /// Our own; those of federated servers are searched.
+    Search,
+}
+
+/// Federated tools up to which all are listed unless told otherwise.
+const MOST_LISTED: usize = 64;
+/// The tools that every project needs.
+const CORE: &[&str] = &[
+    "read_file",
+    "write_file",
+    "edit_file",
+    "apply_edits",
+    "list_directory",
+    "search_files",
+    "search_content",
+];
 
 /// Something all clients may want to know.
 #[derive(Clone, Debug)]
@@ -84,6 +124,9 @@ pub struct Federation {
     peers: ArcSwap<BTreeMap<ServerName, Arc<Peer>>>,
     goods: ArcSwap<Goods>,
     shelf: Arc<Shelf>,
+    spool: Option<Arc<Spool>>,
+    index: Arc<find::Shared>,
+    finder: Arc<dyn Provider>,
     notices: broadcast::Sender<Notice>,
     news: mpsc::UnboundedSender<News>,
     remarks: Mutex<HashMap<ServerName, Vec<String>>>,
@@ -95,6 +138,10 @@ impl Federation {
     /// servers before [`Federation::apply`], and must be made in a runtime.
     pub fn start(house: Tectum, base: Vec<Arc<dyn Provider>>, settings: Settings) -> Arc<Self> {
         let (news, heard) = mpsc::unbounded_channel();
+        let spool = settings.state.as_ref().map(|state| Arc::new(Spool::new(state.join("results"))));
+        let index = Arc::new(find::Shared::default());
+        let finder =
+            NativeSet::new(vec![NativeTool::new(FindTools(index.clone())), NativeTool::new(CallTool)]);
         let federation = Arc::new(Self {
             house,
             base,
@@ -102,6 +149,9 @@ impl Federation {
             peers: ArcSwap::default(),
             goods: ArcSwap::default(),
             shelf: Arc::default(),
+            spool,
+            index,
+            finder: Arc::new(finder),
             notices: broadcast::Sender::new(NOTICES),
             news,
             remarks: Mutex::default(),
@@ -205,6 +255,19 @@ impl Federation {
         bridge::run(&source.peer, order, caller, &self.shelf, None).await
     }
 
+    /// A result that was too large to be passed on, in ranges; `None` for any other address.
+    pub(crate) async fn kept(&self, uri: &str) -> Option<std::io::Result<Box<RawValue>>> {
+        let spool = self.spool.clone().filter(|_| uri.starts_with(spool::ADDRESS))?;
+        let uri = uri.to_owned();
+        let read = tokio::task::spawn_blocking(move || spool.read(&uri)).await;
+        Some(read.unwrap_or_else(|_| Err(std::io::Error::other("it could not be read"))))
+    }
+
+    /// What a person approved holds from now on.
+    pub fn reload_approvals(&self) {
+        self.recompose();
+    }
+
     /// From which level on servers should log.
     pub(crate) async fn level(&self, level: &str) {
         for peer in self.peers.load_full().values() {
@@ -272,14 +335,33 @@ impl Federation {
             .collect();
         let taken = |name: &str| own.contains(name);
         let mut providers = self.base.clone();
-        let mut remarks = HashMap::new();
+        let (mut remarks, mut offered) = (HashMap::new(), Vec::new());
         for (name, peer) in peers.iter() {
-            let tools = PeerTools::of(peer, &self.shelf, &taken);
+            let pins = self.pins(name, peer);
+            let tools = PeerTools::of(peer, &self.shelf, self.spool.as_ref(), &pins, &taken);
             remarks.insert(name.clone(), tools.remarks.clone());
-            providers.push(Arc::new(tools));
+            offered.push(tools);
         }
+        let federated: usize = offered.iter().map(PeerTools::count).sum();
+        let (core, search) = match self.settings.exposure {
+            Exposure::All => (false, false),
+            Exposure::Auto => (false, federated >= MOST_LISTED),
+            Exposure::Search => (false, true),
+            Exposure::Core => (true, true),
+        };
+        if search {
+            offered.iter_mut().for_each(PeerTools::unlist);
+            providers.push(self.finder.clone());
+        }
+        providers.extend(offered.into_iter().map(|tools| Arc::new(tools) as Arc<dyn Provider>));
         *self.remarks.lock().unwrap_or_else(PoisonError::into_inner) = remarks;
-        let next = Snapshot::of(&providers);
+        let mut next = Snapshot::of(&providers);
+        if core {
+            next.list_only(|info| {
+                CORE.contains(&&*info.name) || matches!(&*info.name, "find_tools" | CALL_TOOL)
+            });
+        }
+        self.index.set(next.tools().filter(|info| !info.listed));
         if !next.says_the_same(&self.house.registry().snapshot()) {
             self.house.registry().replace(next);
         } else {
@@ -297,6 +379,23 @@ impl Federation {
         }
         if prompts {
             let _ = self.notices.send(Notice::Prompts);
+        }
+    }
+}
+
+impl Federation {
+    /// What was approved of a server's tools, brought up to date with what it offers.
+    fn pins(&self, name: &ServerName, peer: &Peer) -> Pins {
+        let Some(state) = &self.settings.state else { return Pins::default() };
+        let pins = Pins::kept(state, name);
+        match pins.updated(&peer.offer().tools) {
+            None => pins,
+            Some(next) => {
+                if let Err(error) = next.keep(state, name) {
+                    tracing::warn!(server = %name, %error, "what was approved of its tools could not be kept");
+                }
+                next
+            }
         }
     }
 }
@@ -343,9 +442,4 @@ impl Federation {
         };
         let _ = self.notices.send(notice);
     }
-}
-
-/// The fault of a resource or prompt that no server has.
-pub(crate) fn unknown(what: &str, name: &str) -> Fault {
-    Fault::new(FaultKind::NotFound, format!("no such {what}: {name}"))
 }

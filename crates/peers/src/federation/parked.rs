@@ -61,9 +61,10 @@ struct Place {
 }
 
 impl Question {
-    /// The `number`th question of a call.
+    /// The `number`th question of a call. A server that names its questions keeps its names.
     pub(crate) fn new(number: usize, id: String, method: String, params: Box<RawValue>) -> Self {
-        Self { key: format!("question_{number}"), id, method, params }
+        let named = serde_json::from_str::<String>(&id).ok().filter(|name| !name.is_empty());
+        Self { key: named.unwrap_or_else(|| format!("question_{number}")), id, method, params }
     }
 }
 

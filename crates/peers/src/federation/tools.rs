@@ -5,8 +5,8 @@ use std::{collections::HashMap, sync::Arc};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::{Value, value::RawValue};
 use tectum_core::{
-    Call, Ctx, Done, Effect, Fault, FaultKind, Payload, Prepared, Provider, ServerTool, Subject, ToolInfo,
-    Wants, Work, World,
+    Call, CallId, Ctx, Done, Effect, Fault, FaultKind, Payload, Prepared, Provider, ServerTool, Subject,
+    ToolInfo, Wants, Work, World,
 };
 
 use super::{
@@ -15,10 +15,13 @@ use super::{
     goods::renamed,
     names,
     parked::Shelf,
+    pins::Pins,
+    spool::Spool,
 };
 use crate::{
     link::error_parts,
     peer::{Item, Peer},
+    visible::make_visible,
     wire::object::{Members, raw},
 };
 
@@ -26,26 +29,40 @@ use crate::{
 pub(crate) struct PeerTools {
     peer: Arc<Peer>,
     shelf: Arc<Shelf>,
-    infos: Arc<[ToolInfo]>,
-    own: HashMap<Arc<str>, Arc<str>>,
+    spool: Option<Arc<Spool>>,
+    infos: Vec<ToolInfo>,
+    own: HashMap<Arc<str>, Own>,
     /// What was renamed or left out, for people.
     pub(crate) remarks: Vec<String>,
 }
 
+/// What a tool is called at its server, and whether it may be called.
+#[derive(Debug)]
+struct Own {
+    name: Arc<str>,
+    withheld: bool,
+}
+
 impl PeerTools {
     /// What a server offers now, but for what its configuration leaves out.
-    pub(crate) fn of(peer: &Arc<Peer>, shelf: &Arc<Shelf>, taken: &dyn Fn(&str) -> bool) -> Self {
+    pub(crate) fn of(
+        peer: &Arc<Peer>,
+        shelf: &Arc<Shelf>,
+        spool: Option<&Arc<Spool>>,
+        pins: &Pins,
+        taken: &dyn Fn(&str) -> bool,
+    ) -> Self {
         let offer = peer.offer();
         let spec = &peer.spec;
         let (include, exclude) = (globs(&spec.include), globs(&spec.exclude));
         let mut tools = Self {
             peer: peer.clone(),
             shelf: shelf.clone(),
-            infos: Arc::new([]),
+            spool: spool.cloned(),
+            infos: Vec::new(),
             own: HashMap::new(),
             remarks: Vec::new(),
         };
-        let mut infos = Vec::new();
         for item in &offer.tools {
             let wanted = spec.include.is_empty() || include.is_match(&*item.key);
             if !wanted || exclude.is_match(&*item.key) {
@@ -67,9 +84,17 @@ impl PeerTools {
             }
             let name: Arc<str> = name.into();
             match info(item, &name, peer, !offer.fresh) {
-                Ok(info) => {
-                    tools.own.insert(name, item.key.clone());
-                    infos.push(info);
+                Ok(mut info) => {
+                    let withheld = pins.withholds(&item.key);
+                    if withheld {
+                        info.listed = false;
+                        tools.remarks.push(format!(
+                            "{}: `{name}` changed since it was approved and is withheld: `tectum approve-tools {}`",
+                            spec.name, spec.name
+                        ));
+                    }
+                    tools.own.insert(name, Own { name: item.key.clone(), withheld });
+                    tools.infos.push(info);
                 }
                 Err(why) => tools.remarks.push(format!(
                     "{}: `{}` is left out: {why}",
@@ -78,8 +103,19 @@ impl PeerTools {
                 )),
             }
         }
-        tools.infos = infos.into();
         tools
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.infos.len()
+    }
+
+    /// Leaves them out of the list; they are found by searching.
+    pub(crate) fn unlist(&mut self) {
+        for info in &mut self.infos {
+            info.listed = false;
+        }
     }
 }
 
@@ -103,21 +139,45 @@ fn info(item: &Item, name: &Arc<str>, peer: &Peer, stale: bool) -> Result<ToolIn
         primary: String::new(),
         server: Some(ServerTool {
             server: peer.spec.name.as_str().into(),
-            definition: renamed(item, "name", name).into(),
+            definition: shown(renamed(item, "name", name)).into(),
             stale,
         }),
         listed: true,
     })
 }
 
+/// A definition whose texts a person sees as the model does. Nearly always it is as it came.
+fn shown(definition: String) -> String {
+    // Escapes hide what they stand for; so do bytes beyond ASCII.
+    if definition.is_ascii() && !definition.contains("\\u") {
+        return definition;
+    }
+    let Ok(mut value) = serde_json::from_str::<Value>(&definition) else { return definition };
+    match make_visible(&mut value) {
+        true => value.to_string(),
+        false => definition,
+    }
+}
+
 impl Provider for PeerTools {
     fn tools(&self) -> Arc<[ToolInfo]> {
-        self.infos.clone()
+        self.infos.clone().into()
     }
 
     fn prepare(&self, call: &Call) -> Result<Prepared, Fault> {
         let own = self.own.get(&call.tool);
         let own = own.ok_or_else(|| Fault::not_found(format!("unknown tool: {}", call.tool)))?;
+        if own.withheld {
+            let fault = Fault::new(
+                FaultKind::Permission,
+                format!("{} changed its definition since a person approved it, and is withheld", call.tool),
+            );
+            let name = &self.peer.spec.name;
+            return Err(
+                fault.hint(format!("a person can look at the change with `tectum approve-tools {name}`"))
+            );
+        }
+        let own = &own.name;
         if !call.args.get().starts_with('{') {
             return Err(Fault::invalid(format!("{}: arguments must be an object", call.tool)));
         }
@@ -128,11 +188,15 @@ impl Provider for PeerTools {
             headers: Vec::new(),
         };
         let caller = call.companion.get::<Caller>().unwrap_or_default();
-        let (peer, shelf) = (self.peer.clone(), self.shelf.clone());
+        let (peer, shelf, spool) = (self.peer.clone(), self.shelf.clone(), self.spool.clone());
         let work: Work = Box::new(move |ctx: Ctx| {
             Box::pin(async move {
                 let result = bridge::run(&peer, order, &caller, &shelf, Some(&ctx)).await;
-                result.map(done).map_err(|failure| fault(&peer, failure))
+                let result = result.map_err(|failure| fault(&peer, failure))?;
+                match spool.filter(|_| result.get().len() > peer.spec.max_result) {
+                    None => Ok(done(result)),
+                    Some(spool) => bounded(spool, ctx.call, result).await,
+                }
             })
         });
         Ok(Prepared {
@@ -144,6 +208,20 @@ impl Provider for PeerTools {
             work,
         })
     }
+}
+
+/// Keeps a large result aside and passes on what stands for it.
+async fn bounded(spool: Arc<Spool>, call: CallId, result: Box<RawValue>) -> Result<Done, Fault> {
+    let size = result.get().len();
+    let kept = tokio::task::spawn_blocking(move || spool.keep(call, &result)).await;
+    let kept = kept.unwrap_or_else(|_| Err(std::io::Error::other("it could not be kept")));
+    kept.map(done).map_err(|error| {
+        Fault::new(
+            FaultKind::TooLarge,
+            format!("the result has {size} bytes and could not be kept aside: {error}"),
+        )
+        .hint("ask for a smaller part")
+    })
 }
 
 fn done(result: Box<RawValue>) -> Done {

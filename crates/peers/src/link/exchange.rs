@@ -51,6 +51,11 @@ impl Exchange {
         &self.link
     }
 
+    /// The server waits for an answer of ours, or does so no longer.
+    pub(crate) fn waits(&self, waits: bool) {
+        self.link.inbox.waits(self.id, waits);
+    }
+
     /// What comes next. After the last event it is lost for ever.
     pub(crate) async fn next(&mut self) -> Event {
         let event = match self.events.recv().await {

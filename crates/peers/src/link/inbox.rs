@@ -71,6 +71,8 @@ struct Slot {
     events: mpsc::UnboundedSender<Event>,
     queued: usize,
     owner: Option<u64>,
+    /// Set while the server waits for an answer of ours: it asks nothing new then.
+    waits: bool,
 }
 
 impl Inbox {
@@ -90,7 +92,7 @@ impl Inbox {
             return Err(lost.clone());
         }
         let (events, taken) = mpsc::unbounded_channel();
-        table.open.insert(id, Slot { events, queued: 0, owner });
+        table.open.insert(id, Slot { events, queued: 0, owner, waits: false });
         Ok(taken)
     }
 
@@ -98,6 +100,13 @@ impl Inbox {
     pub(super) fn taken(&self, id: u64) {
         if let Some(slot) = self.table().open.get_mut(&id) {
             slot.queued = slot.queued.saturating_sub(1);
+        }
+    }
+
+    /// The server waits for an answer to what it asked for this request, or does so no longer.
+    pub(super) fn waits(&self, id: u64, waits: bool) {
+        if let Some(slot) = self.table().open.get_mut(&id) {
+            slot.waits = waits;
         }
     }
 
@@ -192,10 +201,15 @@ impl Inbox {
     }
 
     /// The oldest request in flight, if all that are belong to one client: a message that names
-    /// no request must not be shown to somebody else.
+    /// no request must not be shown to somebody else. Requests whose question is still open do
+    /// not count.
     fn only_owner(&self) -> Option<u64> {
         let table = self.table();
-        let mut owned = table.open.iter().filter_map(|(id, slot)| Some((*id, slot.owner?)));
+        let mut owned = table
+            .open
+            .iter()
+            .filter(|(_, slot)| !slot.waits)
+            .filter_map(|(id, slot)| Some((*id, slot.owner?)));
         let (first, owner) = owned.next()?;
         owned.all(|(_, other)| other == owner).then_some(first)
     }

@@ -1,6 +1,7 @@
 //! The methods of an MCP server, for both eras and every transport.
 
 use std::{
+    borrow::Cow,
     pin::Pin,
     sync::{
         Arc,
@@ -20,9 +21,10 @@ use super::{
     conversation::{Conversation, Refused, Wanted, acknowledged},
 };
 use crate::{
-    federation::{Caller, Federation, LEVELS},
+    federation::{CALL_TOOL, Caller, Federation, LEVELS},
     wire::{
         era::{self, Era},
+        object::Members,
         rpc::{self, Malformed, Message, Params, Request, code},
     },
 };
@@ -180,11 +182,19 @@ impl Endpoint {
             return Handled::Answered;
         };
         let snapshot = self.house.registry().snapshot();
+        // The call is of the tool inside: rules, records and observers see that one.
+        let inner = (name == CALL_TOOL && snapshot.tool(CALL_TOOL).is_some())
+            .then(|| params.arguments.and_then(|raw| Members::of(raw.get())).unwrap_or_default());
+        let (name, arguments) = match &inner {
+            None => (Cow::Borrowed(name), params.arguments),
+            Some(inner) => (inner.text("name").unwrap_or_default().into(), inner.get("arguments")),
+        };
+        let name = &*name;
         let Some(tool) = snapshot.tool(name) else {
             answer::error(out, Some(id), code::INVALID_PARAMS, &format!("Unknown tool: {name}"), None);
             return Handled::Answered;
         };
-        let args = match params.arguments {
+        let args = match arguments {
             Some(raw) if raw.get() != "null" => raw.to_owned(),
             _ => RawValue::from_string("{}".into()).unwrap_or_default(),
         };
@@ -291,8 +301,7 @@ pub(super) fn caller(delivery: &Delivery<'_>, request: &Request<'_>, era: Era) -
         era,
         client: Some(delivery.from.clone()),
         capabilities,
-        meta: meta
-            .and_then(|_| crate::wire::object::Members::of(request.raw)?.get("_meta").map(ToOwned::to_owned)),
+        meta: meta.and_then(|_| Members::of(request.raw)?.get("_meta").map(ToOwned::to_owned)),
         input: params.input_responses.map(ToOwned::to_owned),
         state: params.request_state.and_then(rpc::text).map(Into::into),
         token: meta.and_then(|meta| meta.progress_token).map(|token| token.get().to_owned()),
@@ -304,7 +313,7 @@ pub(super) fn caller(delivery: &Delivery<'_>, request: &Request<'_>, era: Era) -
 /// Answers a client sends along must be what their name says.
 fn input_is_whole(params: &Params<'_>) -> Result<(), &'static str> {
     let Some(input) = params.input_responses else { return Ok(()) };
-    let members = crate::wire::object::Members::of(input.get());
+    let members = Members::of(input.get());
     match members.is_some_and(|members| members.0.iter().all(|(_, answer)| answer.get().starts_with('{'))) {
         true => Ok(()),
         false => Err("`inputResponses` must be an object of objects"),

@@ -47,6 +47,9 @@ impl Endpoint {
         era: Era,
         out: &mut Vec<u8>,
     ) -> Option<Handled> {
+        if let Some(handled) = self.kept_result(delivery, request, era, out) {
+            return Some(handled);
+        }
         let asked = match (&*request.method, era) {
             ("resources/read", _) => self.resource(request, era),
             ("prompts/get", _) => self.prompt(request),
@@ -77,6 +80,51 @@ impl Endpoint {
                 tokio::select! {
                     done = first_that_has_it(&federation, asked, &caller) => written(&mut out, &id, done),
                     () = cancelled.cancelled() => {}
+                }
+                out
+            })
+        }))
+    }
+
+    /// A result that was too large to be passed on is read here, in ranges.
+    fn kept_result(
+        &self,
+        delivery: &Delivery<'_>,
+        request: &Request<'_>,
+        era: Era,
+        out: &mut Vec<u8>,
+    ) -> Option<Handled> {
+        let uri = request.params.uri.filter(|_| request.method == "resources/read").and_then(rpc::text)?;
+        let federation = self.federation.clone().filter(|_| uri.starts_with("tectum://results/"))?;
+        let uri = uri.into_owned();
+        Some(seated(delivery, request.id, &CancellationToken::new(), out, |id| {
+            Box::pin(async move {
+                let mut out = Vec::new();
+                match (federation.kept(&uri).await, era) {
+                    (Some(Ok(read)), Era::Legacy) => answer::result(&mut out, &id, read.get()),
+                    (Some(Ok(read)), Era::Modern) => {
+                        let read = crate::federation::to_modern("resources/read", read);
+                        answer::result(&mut out, &id, read.get());
+                    }
+                    (Some(Err(error)), Era::Legacy) => {
+                        answer::error(
+                            &mut out,
+                            Some(&id),
+                            code::RESOURCE_NOT_FOUND,
+                            &error.to_string(),
+                            None,
+                        );
+                    }
+                    (Some(Err(error)), Era::Modern) => {
+                        answer::error(&mut out, Some(&id), code::INVALID_PARAMS, &error.to_string(), None);
+                    }
+                    (None, _) => answer::error(
+                        &mut out,
+                        Some(&id),
+                        code::INVALID_PARAMS,
+                        "no results are kept here",
+                        None,
+                    ),
                 }
                 out
             })

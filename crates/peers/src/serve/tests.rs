@@ -48,6 +48,8 @@ impl Provider for Many {
             world: World::Project,
             idempotent: true,
             primary: String::new(),
+            server: None,
+            listed: true,
         };
         (0..self.0).map(info).collect()
     }
@@ -85,7 +87,7 @@ fn house(tools: usize, does: Does) -> (tempfile::TempDir, Endpoint) {
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let allowlist = Allowlist::builder().base(scratch.path()).build().expect("opens");
     let gate = Gate::new(Rules::default(), Arc::new(allowlist));
-    (scratch, Endpoint::new(Tectum::new(Snapshot::of(&[Arc::new(Many(tools, does))]), gate)))
+    (scratch, Endpoint::new(Tectum::new(Snapshot::of(&[Arc::new(Many(tools, does))]), gate), None))
 }
 
 async fn ask(endpoint: &Endpoint, client: &Arc<Conversation>, method: &str, params: Value) -> Value {
@@ -225,7 +227,7 @@ async fn a_client_that_hangs_up_cancels_its_call() {
             allow_remote: false,
             hosts: Vec::new(),
         };
-        let server = HttpServer::bind(house, options).await.expect("binds");
+        let server = HttpServer::bind(house, None, options).await.expect("binds");
         let address = server.address();
         let stop = CancellationToken::new();
         let running = tokio::spawn(server.run(stop.clone()));

@@ -27,7 +27,7 @@ pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let served = to_the_end(Builder::new_current_thread(), async {
         let ended = CancellationToken::new();
         stop::on_signal(ended.clone())?;
-        let served = serve::stdio(house.clone(), ended).await;
+        let served = serve::stdio(house.clone(), None, ended).await;
         house.drain(DRAIN).await;
         served
     })?;

@@ -86,7 +86,7 @@ async fn listen(
     let ended = CancellationToken::new();
     stop::on_signal(ended.clone())?;
     let count = house.registry().snapshot().tools().count();
-    let server = HttpServer::bind(house, options).await.map_err(|error| taken(address, &error))?;
+    let server = HttpServer::bind(house, None, options).await.map_err(|error| taken(address, &error))?;
     let url = format!("http://{}/mcp", server.address());
     if kept.is_none() {
         let warning = screen.paint_error(Colour::Yellow, "warning:");

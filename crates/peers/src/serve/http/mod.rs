@@ -240,7 +240,10 @@ impl Service {
             return method_not_allowed();
         }
         match self.sessions.end(headers) {
-            Ok(()) => body::empty(StatusCode::NO_CONTENT),
+            Ok(client) => {
+                self.endpoint.unwatch(&client);
+                body::empty(StatusCode::NO_CONTENT)
+            }
             Err(refusal) => *refusal,
         }
     }

@@ -137,7 +137,16 @@ impl Service {
             Handled::Listening => {
                 let _ = outbox.try_send(out);
                 self.sessions.listen(client.clone(), outbox);
-                body::event_stream(messages, StatusCode::OK)
+                let left = CancellationToken::new();
+                let closing = left.clone().drop_guard();
+                let (federation, key) = (self.endpoint.federation.clone(), client.key());
+                tokio::spawn(async move {
+                    left.cancelled().await;
+                    if let Some(federation) = federation {
+                        federation.unwatch(key).await;
+                    }
+                });
+                body::events(None, messages, Some(closing), StatusCode::OK)
             }
             Handled::Running(mut work) => {
                 // The answer is a stream only if something comes before it.

@@ -82,11 +82,11 @@ impl Sessions {
     }
 
     /// Ends the session a request names, and its calls with it.
-    pub(super) fn end(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+    pub(super) fn end(&self, headers: &HeaderMap) -> Result<Arc<Conversation>, Refusal> {
         let session = self.find(headers)?;
         lock(&self.by_id).retain(|_, other| !Arc::ptr_eq(other, &session));
         session.client.cancel_all();
-        Ok(())
+        Ok(session.client.clone())
     }
 
     /// Remembers a subscription of the newer era.

@@ -1,0 +1,234 @@
+//! Results that are too large to be passed on as they stand: kept in files, with a preview for
+//! the model and an address under which the rest can be read in ranges.
+
+use std::{
+    io::{self, Read as _, Seek as _},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+    time::SystemTime,
+};
+
+use serde_json::value::RawValue;
+use tectum_core::CallId;
+
+use crate::wire::object::{Members, Object, quoted, raw};
+
+/// What the addresses begin with.
+pub(crate) const ADDRESS: &str = "tectum://results/";
+/// How much of the text a preview shows.
+const PREVIEW: usize = 16 * 1024;
+/// How much is read at once unless less is asked for.
+pub(crate) const PIECE: usize = 64 * 1024;
+/// The most that is read at once.
+const MOST_PIECE: usize = 1024 * 1024;
+/// What all kept results may take on the disk; the oldest make room.
+const MOST_KEPT: u64 = 512 * 1024 * 1024;
+
+/// Where large results are kept.
+#[derive(Debug)]
+pub(crate) struct Spool {
+    directory: PathBuf,
+    kept: AtomicU64,
+}
+
+impl Spool {
+    /// A spool in this directory, which only its owner may enter.
+    pub(crate) fn new(directory: PathBuf) -> Self {
+        let kept = files(&directory).iter().map(|(_, size, _)| size).sum();
+        Self { directory, kept: AtomicU64::new(kept) }
+    }
+
+    /// Keeps a result and gives what is passed on in its place.
+    pub(crate) fn keep(&self, call: CallId, result: &RawValue) -> io::Result<Box<RawValue>> {
+        self.write(&format!("{call}.json"), result.get().as_bytes())?;
+        let members = Members::of(result.get()).unwrap_or_default();
+        let content = members.get("content").map_or("[]", |raw| raw.get());
+        let items: Vec<&RawValue> = serde_json::from_str(content).unwrap_or_default();
+        let (mut preview, mut links) = (String::new(), Vec::new());
+        links.push(link(
+            &format!("{ADDRESS}{call}"),
+            "the whole result",
+            "application/json",
+            result.get().len(),
+        ));
+        for (index, item) in items.iter().enumerate() {
+            let item = Members::of(item.get()).unwrap_or_default();
+            let (text, kind) = match (item.text("text"), item.text("data")) {
+                (Some(text), _) => (text, "text/plain".to_owned()),
+                (None, Some(data)) => (data, item.text("mimeType").unwrap_or_default()),
+                (None, None) => continue,
+            };
+            if preview.len() < PREVIEW && kind == "text/plain" {
+                preview.push_str(&text[..text.floor_char_boundary(PREVIEW - preview.len())]);
+            }
+            if text.len() > PREVIEW {
+                self.write(&format!("{call}.{index}"), text.as_bytes())?;
+                let name = format!("part {} of the result", index + 1);
+                links.push(link(&format!("{ADDRESS}{call}/{index}"), &name, &kind, text.len()));
+            }
+        }
+        let note = format!(
+            "{preview}\n\n[the result has {} bytes; this is its beginning. All of it is kept: read \
+             {ADDRESS}{call}?offset=0&length={PIECE} and so on, or the parts linked below]",
+            result.get().len()
+        );
+        let text = Object::new().text("type", "text").text("text", note.trim_start()).end();
+        let mut object = Object::new();
+        object.raw("content", &format!("[{text},{}]", links.join(",")));
+        object.all(&members.keep(|name| name != "content" && name != "structuredContent"));
+        Ok(raw(object.end()))
+    }
+
+    /// Reads a range of what an address names: `tectum://results/CALL[/PART][?offset=…&length=…]`.
+    pub(crate) fn read(&self, uri: &str) -> io::Result<Box<RawValue>> {
+        let missing = || io::Error::new(io::ErrorKind::NotFound, format!("no such result is kept: {uri}"));
+        let rest = uri.strip_prefix(ADDRESS).ok_or_else(missing)?;
+        let (name, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (call, part) = name.split_once('/').map_or((name, None), |(call, part)| (call, Some(part)));
+        // Only names that we gave reach the disk.
+        let call = CallId::parse(call).ok_or_else(missing)?;
+        let file = match part.map(str::parse::<u32>) {
+            None => format!("{call}.json"),
+            Some(Ok(part)) => format!("{call}.{part}"),
+            Some(Err(_)) => return Err(missing()),
+        };
+        let asked = |key: &str| {
+            let value = query.split('&').find_map(|pair| pair.strip_prefix(key)?.strip_prefix('='));
+            value.and_then(|value| value.parse::<u64>().ok())
+        };
+        let (offset, length) =
+            (asked("offset").unwrap_or(0), asked("length").map_or(PIECE, |length| length as usize));
+        let (text, total) = range(&self.directory.join(file), offset, length.clamp(4, MOST_PIECE))
+            .map_err(|error| if error.kind() == io::ErrorKind::NotFound { missing() } else { error })?;
+        let next = offset + text.len() as u64;
+        let mut meta = Object::new();
+        meta.raw("tectum/offset", &offset.to_string()).raw("tectum/total", &total.to_string());
+        if next < total {
+            meta.raw("tectum/next", &quoted(&format!("{ADDRESS}{name}?offset={next}&length={length}")));
+        }
+        let kind = if part.is_none() { "application/json" } else { "text/plain" };
+        let piece = Object::new()
+            .text("uri", uri)
+            .text("mimeType", kind)
+            .text("text", &text)
+            .raw("_meta", &meta.end())
+            .end();
+        Ok(raw(format!(r#"{{"contents":[{piece}]}}"#)))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "our own state, under names that we gave")]
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
+        let kept = self.kept.fetch_add(bytes.len() as u64, Ordering::Relaxed) + bytes.len() as u64;
+        if kept > MOST_KEPT {
+            self.make_room();
+        }
+        let mut options = std::fs::OpenOptions::new();
+        let mut file =
+            options.write(true).create(true).truncate(true).mode(0o600).open(self.directory.join(name))?;
+        io::Write::write_all(&mut file, bytes)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "our own state, under names that we gave")]
+    fn make_room(&self) {
+        let mut files = files(&self.directory);
+        files.sort_by_key(|(_, _, age)| *age);
+        let mut total: u64 = files.iter().map(|(_, size, _)| size).sum();
+        for (path, size, _) in files {
+            if total <= MOST_KEPT / 2 {
+                break;
+            }
+            if std::fs::remove_file(&path).is_ok() {
+                total -= size;
+            }
+        }
+        self.kept.store(total, Ordering::Relaxed);
+    }
+}
+
+fn link(uri: &str, name: &str, kind: &str, size: usize) -> String {
+    Object::new()
+        .text("type", "resource_link")
+        .text("uri", uri)
+        .text("name", name)
+        .text("mimeType", kind)
+        .raw("size", &size.to_string())
+        .end()
+}
+
+/// The text at an offset, in whole characters, and the size of all of it.
+#[expect(clippy::disallowed_methods, reason = "our own state, under names that we gave")]
+fn range(path: &Path, offset: u64, length: usize) -> io::Result<(String, u64)> {
+    let mut file = std::fs::File::open(path)?;
+    let total = file.metadata()?.len();
+    file.seek(io::SeekFrom::Start(offset.min(total)))?;
+    let mut bytes = vec![0; length.min(usize::try_from(total.saturating_sub(offset)).unwrap_or(length))];
+    file.read_exact(&mut bytes)?;
+    // A character that the range cuts belongs to the next one.
+    let end = match std::str::from_utf8(&bytes) {
+        Ok(_) => bytes.len(),
+        Err(error) => error.valid_up_to(),
+    };
+    bytes.truncate(end);
+    let text = String::from_utf8(bytes)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "the offset is inside of a character"))?;
+    Ok((text, total))
+}
+
+#[expect(clippy::disallowed_methods, reason = "our own state")]
+fn files(directory: &Path) -> Vec<(PathBuf, u64, SystemTime)> {
+    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+    let fact = |entry: io::Result<std::fs::DirEntry>| {
+        let entry = entry.ok()?;
+        let meta = entry.metadata().ok()?;
+        Some((entry.path(), meta.len(), meta.modified().ok()?))
+    };
+    entries.filter_map(fact).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn a_large_result_is_read_back_whole_in_ranges() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        let spool = Spool::new(scratch.path().join("results"));
+        let text = "aü日".repeat(50_000);
+        let result = serde_json::json!({ "content": [{ "type": "text", "text": text }], "isError": false, "odd": 1.0 });
+        let result = RawValue::from_string(result.to_string()).expect("JSON");
+        let call = CallId::fresh();
+        let passed: Value =
+            serde_json::from_str(spool.keep(call, &result).expect("kept").get()).expect("JSON");
+        assert_eq!(passed["isError"], false);
+        assert!(passed["content"][0]["text"].as_str().expect("text").starts_with("aü日aü日"));
+        for (uri, whole) in
+            [(format!("{ADDRESS}{call}"), result.get()), (format!("{ADDRESS}{call}/0"), &*text)]
+        {
+            let (mut next, mut got) = (Some(format!("{uri}?offset=0&length=65537")), String::new());
+            while let Some(uri) = next {
+                let read: Value = serde_json::from_str(spool.read(&uri).expect("read").get()).expect("JSON");
+                got.push_str(read["contents"][0]["text"].as_str().expect("text"));
+                next = read["contents"][0]["_meta"]["tectum/next"].as_str().map(str::to_owned);
+            }
+            assert!(got == whole, "{uri}");
+        }
+    }
+
+    #[test]
+    fn only_names_that_were_given_are_read() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        let spool = Spool::new(scratch.path().to_owned());
+        for uri in [
+            "tectum://results/../secret",
+            "tectum://results/c-0000000000000000",
+            "tectum://results/x/../y",
+            "other://",
+        ] {
+            assert!(spool.read(uri).is_err(), "{uri}");
+        }
+    }
+}
