@@ -101,6 +101,11 @@ impl Inbox {
         }
     }
 
+    /// True while somebody waits for this answer.
+    pub(super) fn waits(&self, id: u64) -> bool {
+        self.table().open.contains_key(&id)
+    }
+
     pub(super) fn forget(&self, id: u64) {
         self.table().open.remove(&id);
     }
