@@ -112,7 +112,7 @@ impl Flow {
             .map_err(words)?;
         let credentials = self.memory.load().await.map_err(words)?;
         let credentials = credentials.ok_or("no token came back")?;
-        Ok(Kept { url: self.url, client_secret: self.client_secret, wanted: Vec::new(), credentials })
+        Ok(Kept::new(self.url, self.client_secret, credentials))
     }
 }
 
@@ -137,7 +137,7 @@ pub(super) async fn renew(remote: &Remote, challenge: Option<&str>, kept: &Kept)
     }
     manager.refresh_token().await.map_err(failed)?;
     let credentials = memory.load().await.map_err(failed)?.ok_or(Renewal::Needed)?;
-    Ok(Kept { credentials, ..kept.clone() })
+    Ok(kept.renewed(credentials))
 }
 
 /// What the server and its authorization server publish about themselves.

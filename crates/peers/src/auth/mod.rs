@@ -14,7 +14,7 @@ mod store;
 use std::{
     fmt,
     path::Path,
-    sync::{Mutex, MutexGuard, Once, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
 };
 
 use reqwest::header::HeaderValue;
@@ -76,7 +76,9 @@ pub(crate) struct Refusal {
 pub(crate) struct Bearer(String);
 
 /// The login at one server.
-pub(crate) struct Login {
+pub(crate) struct Login(Arc<Desk>);
+
+struct Desk {
     name: ServerName,
     remote: Remote,
     store: Store,
@@ -87,7 +89,9 @@ pub(crate) struct Login {
     turn: tokio::sync::Mutex<()>,
 }
 
+#[derive(Default)]
 enum Held {
+    #[default]
     Unread,
     Nothing,
     Kept(Box<Kept>),
@@ -102,41 +106,64 @@ impl Login {
         authorize: Authorize,
         client: reqwest::Client,
     ) -> Self {
-        Self {
+        Self(Arc::new(Desk {
             name: name.clone(),
             remote: remote.clone(),
             store: Store::new(state, name, &remote.url),
             authorize,
             client,
-            held: Mutex::new(Held::Unread),
+            held: Mutex::default(),
             turn: tokio::sync::Mutex::new(()),
-        }
+        }))
     }
 
     /// The token to send, renewed if it is about to end. Without one the server says whether it
     /// wants one.
     pub(crate) async fn bearer(&self) -> Result<Option<Bearer>, Loss> {
-        if matches!(*self.held(), Held::Unread) {
-            self.reread()?;
+        let desk = &self.0;
+        if matches!(*desk.held(), Held::Unread) {
+            desk.reread()?;
         }
-        let Some(kept) = self.kept() else { return Ok(None) };
-        if !kept.ends_soon() {
-            return Ok(kept.bearer());
+        match &*desk.held() {
+            Held::Unread | Held::Nothing => return Ok(None),
+            Held::Kept(kept) if !kept.ends_soon() => return Ok(kept.bearer()),
+            Held::Kept(_) => {}
         }
-        let _turn = self.turn.lock().await;
-        let now = self.kept();
-        if now.as_ref().and_then(Kept::bearer) != kept.bearer() {
-            return Ok(now.as_ref().and_then(Kept::bearer));
-        }
-        // Where it cannot be renewed the old one goes: clocks differ, and the server's counts.
-        match self.renew(&kept, None).await {
-            Ok(renewed) => Ok(renewed.bearer()),
-            Err(_) => Ok(kept.bearer()),
-        }
+        let desk = desk.clone();
+        finished(async move { Ok(desk.renewed().await) }).await
     }
 
     /// The server refused this token, or that there was none. Good when another try is worth it.
-    pub(crate) async fn refused(&self, refusal: Refusal, used: Option<&Bearer>) -> Result<(), Loss> {
+    pub(crate) async fn refused(&self, refusal: Refusal, used: Option<Bearer>) -> Result<(), Loss> {
+        let desk = self.0.clone();
+        finished(async move { desk.refused(&refusal, used.as_ref()).await }).await
+    }
+}
+
+/// Runs to its end even when its caller leaves: a renewal that is given up half-way may have
+/// used up the only token for it.
+async fn finished<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Loss>> + Send + 'static,
+) -> Result<T, Loss> {
+    match tokio::spawn(work).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(Loss::Failed("its login was interrupted".into())),
+    }
+}
+
+impl Desk {
+    /// The token after its renewal. Where that fails the old one goes: clocks differ, and the
+    /// server's counts.
+    async fn renewed(&self) -> Option<Bearer> {
+        let _turn = self.turn.lock().await;
+        let kept = self.kept()?;
+        match kept.ends_soon() {
+            true => self.renew(&kept, None).await.map_or_else(|_| kept.bearer(), |renewed| renewed.bearer()),
+            false => kept.bearer(),
+        }
+    }
+
+    async fn refused(&self, refusal: &Refusal, used: Option<&Bearer>) -> Result<(), Loss> {
         let _turn = self.turn.lock().await;
         // Somebody may have logged in, or another call renewed it meanwhile.
         if self.kept().and_then(|kept| kept.bearer()).as_ref() != used {
@@ -160,8 +187,8 @@ impl Login {
         }
         let wanted = if refusal.rights { self.wanted(refusal.challenge.as_deref()) } else { Vec::new() };
         match self.authorize {
-            Authorize::Follow => self.follow(&refusal, kept, &wanted).await,
-            Authorize::Person => Err(self.ask_for_login(&refusal, kept, wanted)),
+            Authorize::Follow => self.follow(refusal, kept, &wanted).await,
+            Authorize::Person => Err(self.ask_for_login(refusal, kept, wanted)),
         }
     }
 

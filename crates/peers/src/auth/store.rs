@@ -5,6 +5,7 @@ use std::{
     io::{self, Read as _, Write as _},
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
+    sync::OnceLock,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -43,6 +44,17 @@ pub(super) struct Kept {
     pub(super) wanted: Vec<String>,
     /// Client, token and the issuer both came from.
     pub(super) credentials: StoredCredentials,
+    /// Read out of them at the first use.
+    #[serde(skip)]
+    token: OnceLock<Option<Token>>,
+}
+
+/// What is looked at before every request.
+#[derive(Clone)]
+struct Token {
+    bearer: Bearer,
+    /// When it ends, in seconds since 1970.
+    ends: Option<u64>,
 }
 
 /// The parts of a token's answer that are looked at here.
@@ -54,9 +66,19 @@ struct Answer {
 }
 
 impl Kept {
+    pub(super) fn new(url: String, client_secret: Option<String>, credentials: StoredCredentials) -> Self {
+        Self { url, client_secret, wanted: Vec::new(), credentials, token: OnceLock::new() }
+    }
+
+    /// The same login after a renewal.
+    pub(super) fn renewed(&self, credentials: StoredCredentials) -> Self {
+        let fresh = Self::new(self.url.clone(), self.client_secret.clone(), credentials);
+        Self { wanted: self.wanted.clone(), ..fresh }
+    }
+
     /// The token to send.
     pub(super) fn bearer(&self) -> Option<Bearer> {
-        self.answer().map(|answer| Bearer(answer.access_token))
+        self.token().map(|token| token.bearer.clone())
     }
 
     /// What it was granted.
@@ -66,16 +88,22 @@ impl Kept {
 
     /// True when it ends within moments, or has ended.
     pub(super) fn ends_soon(&self) -> bool {
-        let lasts = self.answer().and_then(|answer| answer.expires_in);
-        let (Some(lasts), Some(since)) = (lasts, self.credentials.token_received_at) else { return false };
+        let Some(ends) = self.token().and_then(|token| token.ends) else { return false };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        now.saturating_add(EARLY) >= since.saturating_add(lasts)
+        now.saturating_add(EARLY) >= ends
+    }
+
+    fn token(&self) -> Option<&Token> {
+        self.token.get_or_init(|| self.read_token()).as_ref()
     }
 
     /// The SDK's type has its parts behind a trait of another crate; its JSON is the standard's.
-    fn answer(&self) -> Option<Answer> {
-        let token = serde_json::to_value(self.credentials.token_response.as_ref()?).ok()?;
-        serde_json::from_value(token).ok()
+    fn read_token(&self) -> Option<Token> {
+        let answer = serde_json::to_value(self.credentials.token_response.as_ref()?).ok()?;
+        let answer: Answer = serde_json::from_value(answer).ok()?;
+        let since = self.credentials.token_received_at;
+        let ends = answer.expires_in.zip(since).map(|(lasts, since)| since.saturating_add(lasts));
+        Some(Token { bearer: Bearer(answer.access_token), ends })
     }
 }
 

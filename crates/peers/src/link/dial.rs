@@ -20,8 +20,9 @@ use crate::{
 
 /// What all remote servers share: connections that are kept, and where logins lie.
 pub(crate) struct Door {
-    /// Made for the first server that needs it: whoever has none does not wait for it.
-    client: OnceLock<Result<reqwest::Client, String>>,
+    /// Each made for the first server that needs it: whoever has none does not wait for it.
+    plain: OnceLock<Result<reqwest::Client, String>>,
+    secure: OnceLock<Result<reqwest::Client, String>>,
     state: PathBuf,
     authorize: Authorize,
 }
@@ -32,15 +33,14 @@ pub(crate) type Connected = (Arc<Link>, mpsc::Receiver<Loose>);
 impl Door {
     /// Logins lie below this state directory.
     pub(crate) fn new(state: &Path, authorize: Authorize) -> Self {
-        Self { client: OnceLock::new(), state: state.to_owned(), authorize }
+        Self { plain: OnceLock::new(), secure: OnceLock::new(), state: state.to_owned(), authorize }
     }
 
     fn address(&self, name: &ServerName, remote: &Remote) -> Result<Address, Loss> {
-        let client = self.client.get_or_init(|| {
-            install_tls();
-            http::client()
-        });
-        let client = client.clone().map_err(Loss::Failed)?;
+        install_tls();
+        let tls = http::parse(&remote.url).map_err(Loss::Failed)?.scheme() == "https";
+        let client = if tls { &self.secure } else { &self.plain };
+        let client = client.get_or_init(|| http::client(tls)).clone().map_err(Loss::Failed)?;
         let login = Login::new(name, remote, &self.state, self.authorize, client.clone());
         Address::new(client, remote, login).map_err(Loss::Failed)
     }

@@ -46,8 +46,9 @@ pub(crate) struct Unsent {
     pub(crate) reached: bool,
 }
 
-/// The client for all servers: its connections are kept and shared.
-pub(crate) fn client() -> Result<Client, String> {
+/// A client for many servers: its connections are kept and shared. One that never speaks TLS
+/// needs no certificates, and some machines have none.
+pub(crate) fn client(tls: bool) -> Result<Client, String> {
     // A redirect within the origin may be followed as long as the method stays what it was.
     // Anything else is for the operator to see, not for us to obey.
     let policy = redirect::Policy::custom(|attempt| {
@@ -60,7 +61,11 @@ pub(crate) fn client() -> Result<Client, String> {
             attempt.stop()
         }
     });
-    Client::builder()
+    let builder = match tls {
+        true => Client::builder(),
+        false => Client::builder().tls_certs_only([]),
+    };
+    builder
         .user_agent(concat!("tectum/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT)
         .pool_idle_timeout(IDLE)
@@ -127,7 +132,7 @@ impl Address {
                 let what = "it does not accept the configured Authorization header";
                 return Err(reached(Loss::Unauthorized(format!("{what} (HTTP {})", response.status()))));
             };
-            login.refused(refusal, token.as_ref()).await.map_err(reached)?;
+            login.refused(refusal, token).await.map_err(reached)?;
         }
         Err(reached(Loss::Unauthorized("it refused every login it was given".into())))
     }

@@ -120,6 +120,22 @@ async fn a_server_that_knows_neither_probe_nor_status_codes_is_of_the_older_era(
 }
 
 #[tokio::test]
+async fn a_server_that_refuses_a_version_it_names_is_asked_again() {
+    let times = Arc::new(AtomicUsize::new(0));
+    let fake = Fake::with(times, async |seen, times: Arc<AtomicUsize>| {
+        if times.fetch_add(1, Ordering::Relaxed) > 0 {
+            return modern(&seen).unwrap_or_else(|| result(&seen, json!({})));
+        }
+        let data = json!({"supported": ["2026-07-28"], "requested": "2026-07-28"});
+        let error = json!({"code": -32022, "message": "Unsupported protocol version", "data": data});
+        json_reply(400, &json!({"jsonrpc": "2.0", "id": seen.body["id"], "error": error}))
+    })
+    .await;
+    assert_eq!(greeted(&fake.url("/"), EraChoice::Auto).await.0.hello().era, Era::Modern);
+    assert_eq!(fake.shorts(), ["POST server/discover"; 2]);
+}
+
+#[tokio::test]
 async fn a_refusal_with_an_error_in_it_is_the_answer() {
     for (status, id, code) in
         [(404, true, -32601), (400, true, -32602), (400, false, -32600), (500, true, -32603)]
