@@ -1,5 +1,6 @@
 //! Where MCP begins and ends: Tectum as a server, and the servers it federates.
 
+pub mod auth;
 pub mod child;
 pub mod federation;
 mod link;

@@ -91,8 +91,11 @@ pub struct Remote {
     pub headers: BTreeMap<String, Secret>,
     /// Scopes to ask for at login; empty leaves it to the server.
     pub scopes: Vec<String>,
-    /// The client's name at the authorization server, where one was registered by hand.
+    /// The client's name at the authorization server, where one was registered by hand; or the
+    /// `https://` address of a document that describes the client, for servers that read those.
     pub client_id: Option<String>,
+    /// What goes with that name, where it has a secret.
+    pub client_secret: Option<Secret>,
 }
 
 /// Text that is never shown by accident.

@@ -14,7 +14,7 @@ mod translate;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -38,6 +38,8 @@ use self::{
     tools::PeerTools,
 };
 use crate::{
+    auth::Authorize,
+    link::Door,
     peer::{News, Peer, Surroundings},
     spec::{ServerName, ServerSpec},
 };
@@ -52,6 +54,8 @@ pub struct Settings {
     pub directory: PathBuf,
     /// Where what is known about servers outlives the process; nothing is kept without it.
     pub state: Option<PathBuf>,
+    /// Where logins at servers are kept; nobody is logged in without it.
+    pub logins: Option<PathBuf>,
     /// The executable whose `guard` command watches over children; without one they are
     /// started directly.
     pub guard: Option<PathBuf>,
@@ -73,6 +77,8 @@ pub enum Exposure {
     Search,
 }
 
+/// A directory that cannot be: no login is found in it and none is kept.
+const NOWHERE: &str = "/dev/null/tectum";
 /// Federated tools up to which all are listed unless told otherwise.
 const MOST_LISTED: usize = 64;
 /// The tools that every project needs.
@@ -125,6 +131,7 @@ pub struct Federation {
     goods: ArcSwap<Goods>,
     shelf: Arc<Shelf>,
     spool: Option<Arc<Spool>>,
+    door: Arc<Door>,
     index: Arc<find::Shared>,
     finder: Arc<dyn Provider>,
     notices: broadcast::Sender<Notice>,
@@ -145,10 +152,13 @@ impl Federation {
         let federation = Arc::new(Self {
             house,
             base,
-            settings,
             peers: ArcSwap::default(),
             goods: ArcSwap::default(),
             shelf: Arc::default(),
+            door: Arc::new(Door::new(
+                settings.logins.as_deref().unwrap_or(Path::new(NOWHERE)),
+                Authorize::of_process(),
+            )),
             spool,
             index,
             finder: Arc::new(finder),
@@ -156,6 +166,7 @@ impl Federation {
             news,
             remarks: Mutex::default(),
             watchers: Mutex::default(),
+            settings,
         });
         tokio::spawn(hear(Arc::downgrade(&federation), heard));
         federation
@@ -321,6 +332,7 @@ impl Federation {
             directory: self.settings.directory.clone(),
             state: self.settings.state.clone(),
             guard: self.settings.guard.clone(),
+            door: self.door.clone(),
             news: self.news.clone(),
         }
     }
@@ -415,11 +427,11 @@ async fn hear(federation: std::sync::Weak<Federation>, mut news: mpsc::Unbounded
     while let Some(item) = news.recv().await {
         let Some(federation) = federation.upgrade() else { return };
         match item {
-            News::Offer(_) => {
+            News::Offer => {
                 // Several servers often come up together; one composition serves them all.
                 let mut others = Vec::new();
                 while let Ok(next) = news.try_recv() {
-                    if !matches!(next, News::Offer(_)) {
+                    if !matches!(next, News::Offer) {
                         others.push(next);
                     }
                 }
@@ -436,7 +448,7 @@ async fn hear(federation: std::sync::Weak<Federation>, mut news: mpsc::Unbounded
 impl Federation {
     fn tell(&self, news: News) {
         let notice = match news {
-            News::Offer(_) => return,
+            News::Offer => return,
             News::Updated { server, uri } => Notice::Updated(self.goods().exposed(&server, &uri)),
             News::ElicitationDone { params } => Notice::ElicitationDone(params),
         };

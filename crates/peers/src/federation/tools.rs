@@ -19,7 +19,7 @@ use super::{
     spool::Spool,
 };
 use crate::{
-    link::error_parts,
+    link::{error_parts, headers},
     peer::{Item, Peer},
     visible::make_visible,
     wire::object::{Members, raw},
@@ -40,6 +40,8 @@ pub(crate) struct PeerTools {
 #[derive(Debug)]
 struct Own {
     name: Arc<str>,
+    /// The schema of its arguments as the server wrote it, where it annotates any of them.
+    schema: String,
     withheld: bool,
 }
 
@@ -93,7 +95,8 @@ impl PeerTools {
                             spec.name, spec.name
                         ));
                     }
-                    tools.own.insert(name, Own { name: item.key.clone(), withheld });
+                    let schema = headers::annotated_schema(item.json.get());
+                    tools.own.insert(name, Own { name: item.key.clone(), schema, withheld });
                     tools.infos.push(info);
                 }
                 Err(why) => tools.remarks.push(format!(
@@ -125,6 +128,7 @@ fn info(item: &Item, name: &Arc<str>, peer: &Peer, stale: bool) -> Result<ToolIn
     if !schema.get().starts_with('{') {
         return Err("its `inputSchema` is no object".into());
     }
+    headers::check(schema.get())?;
     let value = |key: &str| members.get(key).and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
     Ok(ToolInfo {
         name: name.clone(),
@@ -177,15 +181,17 @@ impl Provider for PeerTools {
                 fault.hint(format!("a person can look at the change with `tectum approve-tools {name}`"))
             );
         }
-        let own = &own.name;
         if !call.args.get().starts_with('{') {
             return Err(Fault::invalid(format!("{}: arguments must be an object", call.tool)));
         }
         let order = Order {
             method: "tools/call",
-            name: Some(own.to_string()),
-            params: vec![("name", raw(crate::wire::object::quoted(own))), ("arguments", call.args.clone())],
-            headers: Vec::new(),
+            name: Some(own.name.to_string()),
+            params: vec![
+                ("name", raw(crate::wire::object::quoted(&own.name))),
+                ("arguments", call.args.clone()),
+            ],
+            headers: headers::of_call(&own.schema, call.args.get()),
         };
         let caller = call.companion.get::<Caller>().unwrap_or_default();
         let (peer, shelf, spool) = (self.peer.clone(), self.shelf.clone(), self.spool.clone());

@@ -123,19 +123,21 @@ pub(crate) async fn greet(link: &Arc<Link>, choice: EraChoice, capabilities: &st
 
 /// Asks in the newer way; `None` from a server of the older era.
 async fn discover(link: &Arc<Link>, capabilities: &str) -> Result<Option<Hello>, Loss> {
-    let ask = Ask { method: "server/discover", name: None, headers: Vec::new(), owner: None };
-    let exchange = link.request(ask, |_| {
-        let mut meta = Object::new();
-        modern_meta(&mut meta, capabilities);
-        Object::new().raw("_meta", &meta.end()).end()
-    })?;
-    let result = match exchange.answer().await? {
+    let mut answer = ask_to_discover(link, capabilities).await?;
+    // Some servers refuse our version and name it among those they speak: they are asked again.
+    if let Err(error) = &answer
+        && error_parts(error).0 == i64::from(code::UNSUPPORTED_VERSION)
+        && supported(error).contains(MODERN)
+    {
+        answer = ask_to_discover(link, capabilities).await?;
+    }
+    let result = match answer {
         Ok(result) => result,
         Err(error) => {
             let (code, message) = error_parts(&error);
             return match i32::try_from(code) {
                 // A modern server that does not speak our version names those it does.
-                Ok(code::UNSUPPORTED_VERSION) if !error.get().contains("\"2025-") => {
+                Ok(code::UNSUPPORTED_VERSION) if !supported(&error).contains("\"2025-") => {
                     Err(Loss::Failed(message))
                 }
                 _ => Ok(None),
@@ -157,6 +159,25 @@ async fn discover(link: &Arc<Link>, capabilities: &str) -> Result<Option<Hello>,
         server: server.map(ToOwned::to_owned),
         instructions: members.text("instructions"),
     }))
+}
+
+async fn ask_to_discover(
+    link: &Arc<Link>,
+    capabilities: &str,
+) -> Result<Result<Box<RawValue>, Box<RawValue>>, Loss> {
+    let ask = Ask { method: "server/discover", name: None, headers: Vec::new(), owner: None };
+    let exchange = link.request(ask, |_| {
+        let mut meta = Object::new();
+        modern_meta(&mut meta, capabilities);
+        Object::new().raw("_meta", &meta.end()).end()
+    })?;
+    exchange.answer().await
+}
+
+/// The versions a refusal names, as it wrote them.
+fn supported(error: &RawValue) -> &str {
+    let data = Members::of(error.get()).and_then(|error| Members::of(error.get("data")?.get()));
+    data.and_then(|data| data.get("supported")).map_or("", RawValue::get)
 }
 
 async fn initialize(link: &Arc<Link>, capabilities: &str) -> Result<Hello, Loss> {

@@ -110,6 +110,11 @@ impl Inbox {
         }
     }
 
+    /// True while somebody waits for this answer.
+    pub(super) fn is_open(&self, id: u64) -> bool {
+        self.table().open.contains_key(&id)
+    }
+
     pub(super) fn forget(&self, id: u64) {
         self.table().open.remove(&id);
     }

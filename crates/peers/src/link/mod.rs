@@ -3,10 +3,16 @@
 //!
 //! It knows JSON-RPC and carries bytes; what they mean for a client is the federation's business.
 
+mod dial;
 mod exchange;
 mod handshake;
+pub(crate) mod headers;
+mod http;
 mod inbox;
+mod sse;
 mod stdio;
+#[cfg(test)]
+mod tests;
 
 use std::{
     fmt,
@@ -19,8 +25,10 @@ use std::{
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use dial::{Door, connect, connect_sse};
 pub(crate) use exchange::{Event, Exchange};
-pub(crate) use handshake::{Hello, Unfit, client_info, greet, modern_meta};
+pub(crate) use handshake::{Hello, Unfit, greet, modern_meta};
+pub(crate) use http::{parse, same_origin};
 pub(crate) use inbox::{Inbox, Loose, Origin};
 pub(crate) use stdio::Pipes;
 
@@ -47,6 +55,10 @@ pub(crate) enum Loss {
 pub(crate) enum Carrier {
     /// A child process.
     Stdio(Pipes),
+    /// Streamable HTTP.
+    Http(http::Remote),
+    /// The transport of 2024.
+    Sse(sse::Sse),
 }
 
 /// A message on its way out.
@@ -170,31 +182,40 @@ impl Link {
         self.inbox.close(Loss::Gone("it was stopped".into()));
         match &self.carrier {
             Carrier::Stdio(pipes) => pipes.stop().await,
+            Carrier::Http(remote) => remote.stop().await,
+            // Its stream ended with the inbox.
+            Carrier::Sse(_) => {}
         }
     }
 
     /// The handshake is over: what the carrier has to know of it.
     fn settle(&self, hello: &Hello) {
         match &self.carrier {
-            Carrier::Stdio(_) => tracing::debug!(version = hello.version, "greeted"),
+            Carrier::Stdio(_) | Carrier::Sse(_) => {}
+            Carrier::Http(remote) => remote.settle(hello),
         }
+        tracing::debug!(version = hello.version, "greeted");
     }
 
     fn send(&self, message: Outgoing) -> Result<(), Loss> {
         match &self.carrier {
             Carrier::Stdio(pipes) => pipes.send(message),
+            Carrier::Http(remote) => remote.send(message),
+            Carrier::Sse(sse) => sse.send(message),
         }
     }
 
     /// Nobody waits for this answer any more.
     fn abandon(&self, id: u64) {
         self.inbox.forget(id);
-        match &self.carrier {
-            Carrier::Stdio(_) => {
-                let params = format!(r#"{{"requestId":{id},"reason":"the caller left"}}"#);
-                // A server that is gone needs not be told.
-                let _ = self.notify("notifications/cancelled", &params);
-            }
+        let told = match &self.carrier {
+            Carrier::Stdio(_) | Carrier::Sse(_) => true,
+            Carrier::Http(remote) => remote.abandon(id),
+        };
+        if told {
+            let params = format!(r#"{{"requestId":{id},"reason":"the caller left"}}"#);
+            // A server that is gone needs not be told.
+            let _ = self.notify("notifications/cancelled", &params);
         }
     }
 }

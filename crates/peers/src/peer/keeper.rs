@@ -16,7 +16,7 @@ use tokio::{
 use super::{Class, Command, News, Offer, Peer, State, Surroundings, What, health::Deaths, listing};
 use crate::{
     child::{self, Order},
-    link::{Ask, Carrier, Exchange, Inbox, Link, Loose, Loss, Pipes, Unfit, greet, modern_meta},
+    link::{self, Ask, Carrier, Exchange, Inbox, Link, Loose, Loss, Pipes, Unfit, greet, modern_meta},
     spec::{EraChoice, Transport},
     wire::{
         era::Era,
@@ -244,7 +244,7 @@ impl Keeper {
         let offer = self.peer.offer();
         if offer.fresh {
             self.peer.offer.store(Arc::new(Offer { fresh: false, ..(*offer).clone() }));
-            let _ = self.around.news.send(News::Offer(self.peer.spec.name.clone()));
+            let _ = self.around.news.send(News::Offer);
         }
     }
 
@@ -302,7 +302,7 @@ impl Keeper {
                     offer.keep(state, &self.peer.spec);
                 }
                 self.peer.offer.store(Arc::from(offer));
-                let _ = self.around.news.send(News::Offer(self.peer.spec.name.clone()));
+                let _ = self.around.news.send(News::Offer);
             }
             Err(loss) => {
                 tracing::warn!(server = %self.peer.spec.name, why = %loss, "could not be asked what it offers");
@@ -439,7 +439,8 @@ async fn connect(
                 Err(Unfit::Lost(loss)) => Err(loss),
             }
         }
-        Transport::Http(_) | Transport::Sse(_) => Err(Loss::Failed("this transport is not there yet".into())),
+        Transport::Http(remote) => link::connect(&peer.spec.name, remote, era, abilities, &around.door).await,
+        Transport::Sse(remote) => link::connect_sse(&peer.spec.name, remote, abilities, &around.door).await,
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) use self::{
 };
 use crate::{
     child::Stderr,
-    link::{Link, Loss},
+    link::{Door, Link, Loss},
     spec::{EraChoice, Isolation, ServerName, ServerSpec},
     wire::era::Era,
 };
@@ -45,7 +45,7 @@ pub(crate) struct Class {
 }
 
 /// Where a server's task finds what is not in its spec.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Surroundings {
     /// Where children start that name no directory.
     pub(crate) directory: PathBuf,
@@ -53,6 +53,8 @@ pub(crate) struct Surroundings {
     pub(crate) state: Option<PathBuf>,
     /// The executable that guards children.
     pub(crate) guard: Option<PathBuf>,
+    /// The way to remote servers.
+    pub(crate) door: Arc<Door>,
     /// Where changes are told.
     pub(crate) news: mpsc::UnboundedSender<News>,
 }
@@ -60,8 +62,8 @@ pub(crate) struct Surroundings {
 /// What a server's task tells the federation.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// What this server offers is another thing now.
-    Offer(ServerName),
+    /// What a server offers is another thing now.
+    Offer,
     /// A resource changed.
     Updated {
         /// Whose.
@@ -132,11 +134,6 @@ impl Peer {
     /// How it is.
     pub(crate) fn status(&self) -> Status {
         self.status.borrow().clone()
-    }
-
-    /// Changes with its state.
-    pub(crate) fn watch(&self) -> watch::Receiver<Status> {
-        self.status.subscribe()
     }
 
     /// The class of a client with these abilities.

@@ -73,7 +73,7 @@ impl Endpoint {
     pub(crate) fn handle(&self, delivery: &Delivery<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Handled {
         match rpc::read(bytes) {
             Ok(Message::Request(request)) => self.request(delivery, &request, out),
-            Ok(Message::Notification { method, params, .. }) => {
+            Ok(Message::Notification { method, params }) => {
                 self.notification(delivery.from, &method, &params);
                 Handled::Silent
             }

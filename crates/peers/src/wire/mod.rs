@@ -2,6 +2,7 @@
 //! that the runtime watches itself.
 
 pub(crate) mod era;
+pub(crate) mod events;
 pub(crate) mod lines;
 pub(crate) mod object;
 pub(crate) mod pipe;

@@ -16,7 +16,6 @@ pub(crate) mod code {
     pub(crate) const INVALID_PARAMS: i32 = -32602;
     pub(crate) const INTERNAL: i32 = -32603;
     pub(crate) const RESOURCE_NOT_FOUND: i32 = -32002;
-    pub(crate) const URL_ELICITATION: i32 = -32042;
     pub(crate) const MISSING_CAPABILITY: i32 = -32021;
     pub(crate) const HEADER_MISMATCH: i32 = -32020;
     pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
@@ -28,7 +27,7 @@ pub(crate) enum Message<'m> {
     /// Wants an answer.
     Request(Request<'m>),
     /// Wants none.
-    Notification { method: Cow<'m, str>, params: Params<'m>, raw: &'m str },
+    Notification { method: Cow<'m, str>, params: Params<'m> },
     /// An answer to a request of ours.
     Response(Response<'m>),
 }
@@ -143,7 +142,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Message<'_>, Malformed> {
         }
         Opened::Notification { method, params } => {
             let read = parameters(params, &method, None)?;
-            Ok(Message::Notification { method, params: read, raw: params })
+            Ok(Message::Notification { method, params: read })
         }
         Opened::Response(response) => Ok(Message::Response(response)),
     }

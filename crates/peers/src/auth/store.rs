@@ -1,0 +1,202 @@
+//! Where logins lie: one file for each server, readable by its owner alone, replaced as a whole.
+
+use std::{
+    fs::{DirBuilder, File, OpenOptions, Permissions},
+    io::{self, Read as _, Write as _},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+    sync::OnceLock,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use rmcp::transport::auth::StoredCredentials;
+use rustix::fs::FlockOperation;
+use serde::{Deserialize, Serialize};
+
+use super::Bearer;
+use crate::spec::ServerName;
+
+/// The largest file that is taken for a login.
+const MOST: u64 = 256 * 1024;
+/// A token is renewed this long before its end, so that it does not end on its way.
+const EARLY: u64 = 30;
+/// How long another process may hold the lock over a renewal; it may have died in a way that
+/// only looks alive, and two renewals are better than none.
+const PATIENCE: Duration = Duration::from_secs(30);
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// The file of one server.
+pub(super) struct Store {
+    path: PathBuf,
+    url: String,
+}
+
+/// A login as it is kept.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Kept {
+    /// The server it is for: a name can come to mean another one.
+    pub(super) url: String,
+    /// The secret of the client that was registered for it.
+    #[serde(default)]
+    pub(super) client_secret: Option<String>,
+    /// Scopes the server asked for since.
+    #[serde(default)]
+    pub(super) wanted: Vec<String>,
+    /// Client, token and the issuer both came from.
+    pub(super) credentials: StoredCredentials,
+    /// Read out of them at the first use.
+    #[serde(skip)]
+    token: OnceLock<Option<Token>>,
+}
+
+/// What is looked at before every request.
+#[derive(Clone)]
+struct Token {
+    bearer: Bearer,
+    /// When it ends, in seconds since 1970.
+    ends: Option<u64>,
+}
+
+/// The parts of a token's answer that are looked at here.
+#[derive(Deserialize)]
+struct Answer {
+    access_token: String,
+    #[serde(default)]
+    expires_in: Option<u64>,
+}
+
+impl Kept {
+    pub(super) fn new(url: String, client_secret: Option<String>, credentials: StoredCredentials) -> Self {
+        Self { url, client_secret, wanted: Vec::new(), credentials, token: OnceLock::new() }
+    }
+
+    /// The same login after a renewal.
+    pub(super) fn renewed(&self, credentials: StoredCredentials) -> Self {
+        let fresh = Self::new(self.url.clone(), self.client_secret.clone(), credentials);
+        Self { wanted: self.wanted.clone(), ..fresh }
+    }
+
+    /// The token to send.
+    pub(super) fn bearer(&self) -> Option<Bearer> {
+        self.token().map(|token| token.bearer.clone())
+    }
+
+    /// What it was granted.
+    pub(super) fn granted(&self) -> Vec<String> {
+        self.credentials.granted_scopes.clone()
+    }
+
+    /// True when it ends within moments, or has ended.
+    pub(super) fn ends_soon(&self) -> bool {
+        let Some(ends) = self.token().and_then(|token| token.ends) else { return false };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        now.saturating_add(EARLY) >= ends
+    }
+
+    fn token(&self) -> Option<&Token> {
+        self.token.get_or_init(|| self.read_token()).as_ref()
+    }
+
+    /// The SDK's type has its parts behind a trait of another crate; its JSON is the standard's.
+    fn read_token(&self) -> Option<Token> {
+        let answer = serde_json::to_value(self.credentials.token_response.as_ref()?).ok()?;
+        let answer: Answer = serde_json::from_value(answer).ok()?;
+        let since = self.credentials.token_received_at;
+        let ends = answer.expires_in.zip(since).map(|(lasts, since)| since.saturating_add(lasts));
+        Some(Token { bearer: Bearer(answer.access_token), ends })
+    }
+}
+
+impl Store {
+    pub(super) fn new(state: &Path, name: &ServerName, url: &str) -> Self {
+        let hash = blake3::hash(url.as_bytes()).to_hex();
+        let path = state.join("tokens").join(format!("{name}-{}.json", &hash[..16]));
+        Self { path, url: url.to_owned() }
+    }
+
+    /// The login, if there is one. One that others can read is not used.
+    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
+    pub(super) fn load(&self) -> Result<Option<Kept>, String> {
+        let shown = self.path.display();
+        let file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(format!("{shown}: {error}")),
+        };
+        let mode = file.metadata().map_err(|error| format!("{shown}: {error}"))?.permissions().mode();
+        if mode & 0o077 != 0 {
+            return Err(format!(
+                "{shown} can be read by other users: run chmod 600 on it, or log in anew if somebody may have read it"
+            ));
+        }
+        let mut text = String::new();
+        file.take(MOST).read_to_string(&mut text).map_err(|error| format!("{shown}: {error}"))?;
+        // What is garbled is as good as nothing: the next login replaces it.
+        let kept: Option<Kept> = serde_json::from_str(&text).ok();
+        Ok(kept.filter(|kept| kept.url == self.url))
+    }
+
+    /// Keeps a login in place of the one before.
+    pub(super) fn save(&self, kept: &Kept) -> Result<(), String> {
+        self.replace(kept).map_err(|error| format!("{}: {error}", self.path.display()))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
+    fn replace(&self, kept: &Kept) -> io::Result<()> {
+        self.make_folder()?;
+        let mut random = [0_u8; 8];
+        getrandom::fill(&mut random).map_err(io::Error::other)?;
+        let fresh = self.path.with_extension(format!("{:016x}.new", u64::from_ne_bytes(random)));
+        let written = (|| {
+            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
+            file.set_permissions(Permissions::from_mode(0o600))?;
+            file.write_all(&serde_json::to_vec(kept)?)?;
+            file.sync_all()?;
+            std::fs::rename(&fresh, &self.path)
+        })();
+        if written.is_err() {
+            let _ = std::fs::remove_file(&fresh);
+        }
+        written
+    }
+
+    /// Forgets the login. True when there was one.
+    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
+    pub(super) fn clear(&self) -> Result<bool, String> {
+        let _ = std::fs::remove_file(self.path.with_extension("lock"));
+        match std::fs::remove_file(&self.path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(format!("{}: {error}", self.path.display())),
+        }
+    }
+
+    /// Held over a renewal: a refresh token may be good for one use only.
+    pub(super) async fn lock(&self) -> Option<File> {
+        let file = self.lock_file().ok()?;
+        let until = tokio::time::Instant::now() + PATIENCE;
+        while rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            if tokio::time::Instant::now() > until {
+                return None;
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+        Some(file)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
+    fn lock_file(&self) -> io::Result<File> {
+        self.make_folder()?;
+        let path = self.path.with_extension("lock");
+        OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
+    }
+
+    fn make_folder(&self) -> io::Result<()> {
+        match self.path.parent() {
+            Some(folder) => DirBuilder::new().recursive(true).mode(0o700).create(folder),
+            None => Ok(()),
+        }
+    }
+}

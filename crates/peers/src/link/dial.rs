@@ -1,0 +1,97 @@
+//! From an address to a connection that has been greeted: which transport, which era, and what
+//! to try next when a server does not know the first.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
+
+use tokio::sync::mpsc;
+
+use super::{
+    Carrier, Inbox, Link, Loose, Loss, Unfit, greet,
+    http::{self, Address},
+    sse::Sse,
+};
+use crate::{
+    auth::{Authorize, Login, install_tls},
+    spec::{EraChoice, Remote, ServerName},
+};
+
+/// What all remote servers share: connections that are kept, and where logins lie.
+pub(crate) struct Door {
+    /// Each made for the first server that needs it: whoever has none does not wait for it.
+    plain: OnceLock<Result<reqwest::Client, String>>,
+    secure: OnceLock<Result<reqwest::Client, String>>,
+    state: PathBuf,
+    authorize: Authorize,
+}
+
+/// A greeted connection, and where its loose messages come out.
+pub(crate) type Connected = (Arc<Link>, mpsc::Receiver<Loose>);
+
+impl Door {
+    /// Logins lie below this state directory.
+    pub(crate) fn new(state: &Path, authorize: Authorize) -> Self {
+        Self { plain: OnceLock::new(), secure: OnceLock::new(), state: state.to_owned(), authorize }
+    }
+
+    fn address(&self, name: &ServerName, remote: &Remote) -> Result<Address, Loss> {
+        install_tls();
+        let tls = http::parse(&remote.url).map_err(Loss::Failed)?.scheme() == "https";
+        let client = if tls { &self.secure } else { &self.plain };
+        let client = client.get_or_init(|| http::client(tls)).clone().map_err(Loss::Failed)?;
+        let login = Login::new(name, remote, &self.state, self.authorize, client.clone());
+        Address::new(client, remote, login).map_err(Loss::Failed)
+    }
+}
+
+/// Connects to a server over streamable HTTP. One that does not know its handshake is tried
+/// over the transport of 2024 at the same address, as the protocol wants it.
+pub(crate) async fn connect(
+    name: &ServerName,
+    remote: &Remote,
+    choice: EraChoice,
+    capabilities: &str,
+    door: &Door,
+) -> Result<Connected, Loss> {
+    let (inbox, loose) = Inbox::new();
+    let inbox = Arc::new(inbox);
+    let carrier = http::Remote::new(door.address(name, remote)?, inbox.clone());
+    let link = Link::new(Carrier::Http(carrier), inbox);
+    let loss = match greet(&link, choice, capabilities).await {
+        Ok(()) => return Ok((link, loose)),
+        Err(Unfit::DiedAtProbe(loss) | Unfit::Lost(loss)) => loss,
+    };
+    let older = matches!(&link.carrier, Carrier::Http(remote) if remote.speaks_otherwise());
+    link.stop().await;
+    if !older || choice == EraChoice::Modern {
+        return Err(loss);
+    }
+    match connect_sse(name, remote, capabilities, door).await {
+        Ok(connected) => Ok(connected),
+        Err(wants @ Loss::Unauthorized(_)) => Err(wants),
+        // The first refusal says more about an address that speaks neither.
+        Err(_) => Err(loss),
+    }
+}
+
+/// Connects to a server over the transport of 2024, which only the older era knows.
+pub(crate) async fn connect_sse(
+    name: &ServerName,
+    remote: &Remote,
+    capabilities: &str,
+    door: &Door,
+) -> Result<Connected, Loss> {
+    let (inbox, loose) = Inbox::new();
+    let inbox = Arc::new(inbox);
+    let carrier = Sse::open(door.address(name, remote)?, inbox.clone()).await?;
+    let link = Link::new(Carrier::Sse(carrier), inbox);
+    match greet(&link, EraChoice::Legacy, capabilities).await {
+        Ok(()) => Ok((link, loose)),
+        Err(Unfit::DiedAtProbe(loss) | Unfit::Lost(loss)) => {
+            link.stop().await;
+            Err(loss)
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Where a remote server is reached, and everything that goes with every request to it: the
+//! configured headers, the login, and the refusal to be led to another origin.
+
+use std::{error::Error as _, time::Duration};
+
+use bytes::Bytes;
+use reqwest::{
+    Client, Method, Response, StatusCode, Url,
+    header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE},
+    redirect,
+};
+
+use crate::{
+    auth::{Login, Refusal},
+    link::{Loss, MAX_MESSAGE},
+    spec,
+};
+
+/// How long a connection may take to come about.
+const CONNECT: Duration = Duration::from_secs(10);
+/// How long an unused connection is kept.
+const IDLE: Duration = Duration::from_secs(90);
+/// Redirects followed within one origin: a slash more or less, a moved path.
+const MOST_REDIRECTS: usize = 5;
+/// How often one request is sent anew because of its login: once for an old token, once for
+/// one that lacks a right, and once more for a server that changed its mind meanwhile.
+const MOST_LOGINS: usize = 3;
+/// The largest body of a refusal that is looked at.
+pub(super) const MAX_REFUSAL: usize = 1024 * 1024;
+
+/// A server's address.
+pub(crate) struct Address {
+    client: Client,
+    url: Url,
+    headers: HeaderMap,
+    /// Absent where the configuration brings its own authorization.
+    login: Option<Login>,
+}
+
+/// Why nothing came back.
+#[derive(Debug)]
+pub(crate) struct Unsent {
+    /// In the link's words.
+    pub(crate) loss: Loss,
+    /// Whether somebody took the request: then another form of it may fare better.
+    pub(crate) reached: bool,
+}
+
+/// A client for many servers: its connections are kept and shared. One that never speaks TLS
+/// needs no certificates, and some machines have none.
+pub(crate) fn client(tls: bool) -> Result<Client, String> {
+    // A redirect within the origin may be followed as long as the method stays what it was.
+    // Anything else is for the operator to see, not for us to obey.
+    let policy = redirect::Policy::custom(|attempt| {
+        let keeps =
+            matches!(attempt.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
+        let same = attempt.previous().last().is_some_and(|last| same_origin(last, attempt.url()));
+        if keeps && same && attempt.previous().len() <= MOST_REDIRECTS {
+            attempt.follow()
+        } else {
+            attempt.stop()
+        }
+    });
+    let builder = match tls {
+        true => Client::builder(),
+        false => Client::builder().tls_certs_only([]),
+    };
+    builder
+        .user_agent(concat!("tectum/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT)
+        .pool_idle_timeout(IDLE)
+        .tcp_nodelay(true)
+        .referer(false)
+        .redirect(policy)
+        .build()
+        .map_err(|error| format!("no HTTP client can be made: {}", words(&error)))
+}
+
+/// True when both are of one scheme, host and port.
+pub(crate) fn same_origin(one: &Url, other: &Url) -> bool {
+    one.origin() == other.origin() && one.origin().is_tuple()
+}
+
+impl Address {
+    /// Checks an address and its headers.
+    pub(crate) fn new(client: Client, remote: &spec::Remote, login: Login) -> Result<Self, String> {
+        let url = parse(&remote.url)?;
+        let mut headers = HeaderMap::new();
+        for (name, value) in &remote.headers {
+            let key = HeaderName::from_bytes(name.as_bytes())
+                .map_err(|_| format!("`{name}` cannot be the name of a header"))?;
+            // The value is a secret more often than not, so it is not repeated.
+            let mut value = HeaderValue::from_str(value.reveal()).map_err(|_| {
+                format!("the value of header `{name}` cannot be sent: it holds a line break or the like")
+            })?;
+            value.set_sensitive(true);
+            headers.insert(key, value);
+        }
+        let login = (!headers.contains_key(AUTHORIZATION)).then_some(login);
+        Ok(Self { client, url, headers, login })
+    }
+
+    /// The configured address.
+    pub(crate) fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Sends a request, with the login the server wants where there is one. `more` wins over
+    /// configured headers of the same name.
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        to: &Url,
+        more: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response, Unsent> {
+        let reached = |loss| Unsent { loss, reached: true };
+        for _ in 0..=MOST_LOGINS {
+            let mut headers = self.headers.clone();
+            headers.extend(more.clone());
+            let token = match &self.login {
+                Some(login) if same_origin(&self.url, to) => login.bearer().await.map_err(reached)?,
+                _ => None,
+            };
+            if let Some(token) = &token {
+                headers.insert(AUTHORIZATION, token.header().map_err(reached)?);
+            }
+            let request = self.client.request(method.clone(), to.clone()).headers(headers).body(body.clone());
+            let response = request.send().await.map_err(|error| self.unsent(&error))?;
+            let Some(refusal) = refusal(&response) else { return Ok(response) };
+            let Some(login) = &self.login else {
+                let what = "it does not accept the configured Authorization header";
+                return Err(reached(Loss::Unauthorized(format!("{what} (HTTP {})", response.status()))));
+            };
+            login.refused(refusal, token).await.map_err(reached)?;
+        }
+        Err(reached(Loss::Unauthorized("it refused every login it was given".into())))
+    }
+
+    fn unsent(&self, error: &reqwest::Error) -> Unsent {
+        let host = self.url.origin().ascii_serialization();
+        let loss = if error.is_connect() {
+            Loss::Failed(format!("{host} cannot be reached: {}", words(error)))
+        } else {
+            Loss::Failed(format!("{host} did not answer: {}", words(error)))
+        };
+        Unsent { loss, reached: !error.is_connect() }
+    }
+}
+
+/// An address somebody wrote.
+pub(crate) fn parse(url: &str) -> Result<Url, String> {
+    let parsed = Url::parse(url).map_err(|error| format!("`{url}` is no address: {error}"))?;
+    match parsed.scheme() {
+        "http" | "https" if parsed.has_host() => Ok(parsed),
+        _ => Err(format!("`{url}` is neither an http:// nor an https:// address")),
+    }
+}
+
+/// Whether a response asks for a login, or for more than the present one gives. A plain 403 is
+/// an answer like any other.
+fn refusal(response: &Response) -> Option<Refusal> {
+    let challenge = response
+        .headers()
+        .get_all(WWW_AUTHENTICATE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .find(|value| value.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer")))
+        .map(str::to_owned);
+    match response.status() {
+        StatusCode::UNAUTHORIZED => Some(Refusal { challenge, rights: false }),
+        StatusCode::FORBIDDEN if challenge.as_ref()?.contains("insufficient_scope") => {
+            Some(Refusal { challenge, rights: true })
+        }
+        _ => None,
+    }
+}
+
+/// A body, whole, within a bound.
+pub(crate) async fn collect(mut response: Response, most: usize) -> Result<Vec<u8>, String> {
+    let announced = response.content_length().unwrap_or(0);
+    if announced > most as u64 {
+        return Err(format!("its answer has {announced} bytes, the limit is {most}"));
+    }
+    let mut body = Vec::with_capacity(usize::try_from(announced).unwrap_or(0));
+    while let Some(chunk) = response.chunk().await.map_err(|error| broken(&error))? {
+        if body.len() + chunk.len() > most {
+            return Err(format!("its answer has more than {most} bytes, which is the limit"));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// The body of an answer.
+pub(crate) async fn collect_message(response: Response) -> Result<Vec<u8>, String> {
+    collect(response, MAX_MESSAGE).await
+}
+
+/// What a status without a message in it means, with the beginning of what was said.
+pub(crate) fn status_words(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> String {
+    if status.is_redirection() {
+        let to = headers.get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or("nowhere");
+        let to: String = to.chars().take(200).collect();
+        return format!(
+            "it redirects to {to} (HTTP {status}), which is not followed: configure that address if it is the right one"
+        );
+    }
+    let text: String = String::from_utf8_lossy(body).chars().take(200).collect();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.is_empty() || text.starts_with('<') {
+        true => format!("it answered HTTP {status}"),
+        false => format!("it answered HTTP {status}: {text}"),
+    }
+}
+
+/// A connection that broke in the middle.
+pub(crate) fn broken(error: &reqwest::Error) -> String {
+    format!("the connection broke: {}", words(error))
+}
+
+/// What lies at the bottom of an error; the address stays out, since it may hold a secret.
+fn words(error: &reqwest::Error) -> String {
+    let mut source = error.source();
+    let mut last = None;
+    while let Some(inner) = source {
+        last = Some(inner.to_string());
+        source = inner.source();
+    }
+    last.unwrap_or_else(|| {
+        if error.is_timeout() { "it took too long".into() } else { "the request could not be sent".into() }
+    })
+}

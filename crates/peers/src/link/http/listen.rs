@@ -1,0 +1,50 @@
+//! The stream on which a server of the older era says what nobody asked for.
+
+use std::time::Duration;
+
+use super::{Origin, Shared, deliver_all, request};
+use crate::{
+    link::MAX_MESSAGE,
+    wire::events::{Events, Found},
+};
+
+/// The longest pause between two attempts.
+const MOST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Listens as long as the server offers a stream. Ends when it offers none.
+pub(super) async fn listen(shared: &Shared) {
+    let mut last = None;
+    let mut pause = request::PAUSE;
+    loop {
+        match shared.open_stream(last.as_deref()).await {
+            Ok(response) if response.status().is_success() && request::is_stream(&response) => {
+                let (events, heard) = read(shared, response).await;
+                last = events.last_id.or(last);
+                if heard {
+                    pause = events.retry.unwrap_or(request::PAUSE).clamp(request::PAUSES.0, MOST_PAUSE);
+                }
+            }
+            // Not offered, or not to us. Should the session be gone, the next request finds out.
+            Ok(response) if !response.status().is_server_error() => return,
+            Ok(_) | Err(_) => {}
+        }
+        tokio::time::sleep(pause).await;
+        // A stream that only opens and closes is asked for less and less often.
+        pause = (pause * 2).min(MOST_PAUSE);
+    }
+}
+
+/// Delivers what comes until the stream ends, and tells whether anything came.
+async fn read(shared: &Shared, mut response: reqwest::Response) -> (Events, bool) {
+    let mut events = Events::new(MAX_MESSAGE);
+    let mut heard = false;
+    while let Ok(Some(chunk)) = response.chunk().await {
+        heard = true;
+        events.feed(&chunk, |found| match found {
+            Found::Event { name: "" | "message", data } => deliver_all(&shared.inbox, data, Origin::Shared),
+            Found::Event { .. } => {}
+            Found::TooLong { start, size } => shared.inbox.deliver_too_long(start, size),
+        });
+    }
+    (events, heard)
+}

@@ -1,0 +1,208 @@
+//! One request from its POST to its answer: as JSON, at the end of a stream, or on the stream
+//! that continues a broken one.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::{
+    Method, Response, StatusCode,
+    header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue},
+};
+
+use super::{Phase, SESSION, Shared, Unsent, address, broken, status_words};
+use crate::{
+    link::{Loss, MAX_MESSAGE, error_parts},
+    wire::{
+        events::{Events, Found},
+        rpc::{self, Opened, code},
+    },
+};
+
+/// The pause before a stream is taken up again, where the server names none.
+pub(super) const PAUSE: Duration = Duration::from_secs(1);
+/// The shortest and the longest pause a server may ask for: neither a busy loop nor for ever.
+pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(300));
+/// Attempts to take up a stream that fail one after the other.
+const MOST_FAILURES: u32 = 5;
+/// How long a stream may stay open behind its answer, so that its connection can be used again.
+const LINGER: Duration = Duration::from_secs(1);
+
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+
+/// A request on its way.
+pub(super) struct Call {
+    pub(super) id: u64,
+    pub(super) method: String,
+    pub(super) name: Option<String>,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Bytes,
+}
+
+/// Why a request came to nothing.
+enum Fault {
+    /// As the caller is told.
+    Lost(Loss),
+    /// The same, after something had come back: another form of the request may fare better.
+    Answered(Loss),
+}
+
+impl Call {
+    /// True for the question which era a server speaks.
+    pub(super) fn probes(&self) -> bool {
+        self.method == "server/discover"
+    }
+
+    /// Sends it and delivers what comes. Whatever happens, it has an answer at the end.
+    pub(super) async fn run(&self, shared: &Shared) {
+        let fault = match self.exchange(shared).await {
+            Ok(()) => Fault::Answered(Loss::Failed("its answer is no answer to the request".into())),
+            Err(fault) => fault,
+        };
+        let loss = match fault {
+            // Servers of the older era refuse what they do not know in every conceivable way.
+            Fault::Answered(Loss::Failed(why)) if self.probes() && shared.state().phase == Phase::Opening => {
+                let error = crate::wire::object::quoted(&why);
+                let code = code::METHOD_NOT_FOUND;
+                let answer = format!(
+                    r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{code},"message":{error}}}}}"#,
+                    self.id
+                );
+                shared.deliver(self.id, answer.as_bytes());
+                return;
+            }
+            Fault::Answered(loss) | Fault::Lost(loss) => loss,
+        };
+        // Nothing happens here when the answer was delivered.
+        shared.inbox.fail(self.id, loss);
+    }
+
+    async fn exchange(&self, shared: &Shared) -> Result<(), Fault> {
+        let headers = shared.headers(Some(self));
+        let session = headers.contains_key(SESSION);
+        let sent = shared.address.send(Method::POST, shared.address.url(), headers, self.body.clone()).await;
+        let response = sent.map_err(|Unsent { loss, reached }| match reached {
+            true => Fault::Answered(loss),
+            false => Fault::Lost(loss),
+        })?;
+        if !response.status().is_success() {
+            return Err(self.refused(shared, response, session).await);
+        }
+        if self.method == "initialize" {
+            shared.state().session = response.headers().get(SESSION).filter(|id| !id.is_empty()).cloned();
+        }
+        if is_stream(&response) {
+            return self.follow(shared, response).await;
+        }
+        let body = address::collect_message(response).await.map_err(failed)?;
+        shared.deliver(self.id, &body);
+        Ok(())
+    }
+
+    /// A refusal may hold the answer all the same.
+    async fn refused(&self, shared: &Shared, response: Response, session: bool) -> Fault {
+        let status = response.status();
+        let headers = response.headers().clone();
+        let body = address::collect(response, address::MAX_REFUSAL).await.unwrap_or_default();
+        let error = match rpc::open(&body) {
+            Ok(Opened::Response(response)) => response.outcome.err().map(error_parts),
+            _ => None,
+        };
+        let unknown = error.as_ref().is_some_and(|(code, _)| *code == i64::from(code::METHOD_NOT_FOUND));
+        if status == StatusCode::NOT_FOUND && session && !unknown {
+            shared.session_expired();
+        }
+        if error.is_some() && shared.deliver(self.id, &body) {
+            return Fault::Lost(Loss::Failed("it was refused".into()));
+        }
+        let otherwise = [StatusCode::BAD_REQUEST, StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED]
+            .contains(&status);
+        if self.method == "initialize" && otherwise {
+            shared.state().speaks_otherwise = true;
+        }
+        failed(status_words(status, &headers, &body))
+    }
+
+    /// Reads a stream up to the answer, taking it up again where it breaks and can be continued.
+    async fn follow(&self, shared: &Shared, response: Response) -> Result<(), Fault> {
+        let mut events = Events::new(MAX_MESSAGE);
+        let mut response = Some(response);
+        let mut failures = 0;
+        loop {
+            let ended = match response.take() {
+                Some(response) => {
+                    failures = 0;
+                    match self.read(shared, response, &mut events).await {
+                        Ok(()) => return Ok(()),
+                        Err(ended) => ended,
+                    }
+                }
+                None => "its stream cannot be continued".into(),
+            };
+            let legacy = shared.state().phase != Phase::Modern;
+            let Some(last) = events.last_id.clone().filter(|_| legacy && failures < MOST_FAILURES) else {
+                return Err(failed(ended));
+            };
+            let pause = events.retry.unwrap_or(PAUSE).clamp(PAUSES.0, PAUSES.1);
+            tokio::time::sleep(pause * (failures + 1)).await;
+            failures += 1;
+            match shared.open_stream(Some(&last)).await {
+                Ok(next) if is_stream(&next) && next.status().is_success() => {
+                    // What was cut off is sent anew from its beginning.
+                    let retry = events.retry;
+                    events = Events::new(MAX_MESSAGE);
+                    (events.last_id, events.retry) = (Some(last), retry);
+                    response = Some(next);
+                }
+                Ok(other) if other.status().is_client_error() => return Err(failed(ended)),
+                Ok(_) | Err(_) => {}
+            }
+        }
+    }
+
+    /// Delivers the events of one stream. An error says how it ended without the answer.
+    async fn read(&self, shared: &Shared, mut response: Response, events: &mut Events) -> Result<(), String> {
+        loop {
+            let chunk = match response.chunk().await {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => return Err("its stream ended before the answer".into()),
+                Err(error) => return Err(broken(&error)),
+            };
+            events.feed(&chunk, |found| match found {
+                Found::Event { name: "" | "message", data } => {
+                    shared.deliver(self.id, data);
+                }
+                Found::Event { .. } => {}
+                Found::TooLong { start, size } => shared.inbox.deliver_too_long(start, size),
+            });
+            if !shared.inbox.is_open(self.id) {
+                // Read to its end the connection serves another request; otherwise it is lost.
+                let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
+                let _ = tokio::time::timeout(LINGER, rest).await;
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// Asks for a stream of what the server has to say, continued behind this event.
+    pub(super) async fn open_stream(&self, last: Option<&str>) -> Result<Response, Unsent> {
+        let mut headers = self.headers(None);
+        headers.remove(CONTENT_TYPE);
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        if let Some(Ok(last)) = last.map(HeaderValue::from_str) {
+            headers.insert(LAST_EVENT, last);
+        }
+        self.address.send(Method::GET, self.address.url(), headers, Bytes::new()).await
+    }
+}
+
+/// True for a stream of events.
+pub(crate) fn is_stream(response: &Response) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/event-stream")
+}
+
+fn failed(why: String) -> Fault {
+    Fault::Answered(Loss::Failed(why))
+}
