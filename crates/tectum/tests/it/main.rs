@@ -9,6 +9,7 @@ mod cli_tools;
 mod cli_up;
 mod config_check;
 mod config_show;
+mod federation_config;
 mod fuzz;
 mod kill;
 mod outside_clients;
