@@ -27,8 +27,6 @@ pub(crate) struct Hello {
     pub(crate) version: String,
     /// What it can do, as it wrote it.
     pub(crate) capabilities: Box<RawValue>,
-    /// Its name and version, as it wrote them.
-    pub(crate) server: Option<Box<RawValue>>,
     /// What it wants models to know.
     pub(crate) instructions: Option<String>,
 }
@@ -39,7 +37,6 @@ impl Default for Hello {
             era: Era::Legacy,
             version: LATEST_LEGACY.into(),
             capabilities: raw("{}".into()),
-            server: None,
             instructions: None,
         }
     }
@@ -149,14 +146,10 @@ async fn discover(link: &Arc<Link>, capabilities: &str) -> Result<Option<Hello>,
     if !speaks {
         return Ok(None);
     }
-    let server = members
-        .get("serverInfo")
-        .or_else(|| Members::of(members.get("_meta")?.get())?.get("io.modelcontextprotocol/serverInfo"));
     Ok(Some(Hello {
         era: Era::Modern,
         version: MODERN.into(),
         capabilities: members.get("capabilities").map_or_else(|| raw("{}".into()), ToOwned::to_owned),
-        server: server.map(ToOwned::to_owned),
         instructions: members.text("instructions"),
     }))
 }
@@ -203,7 +196,6 @@ async fn initialize(link: &Arc<Link>, capabilities: &str) -> Result<Hello, Loss>
         era: Era::Legacy,
         version,
         capabilities: members.get("capabilities").map_or_else(|| raw("{}".into()), ToOwned::to_owned),
-        server: members.get("serverInfo").map(ToOwned::to_owned),
         instructions: members.text("instructions"),
     })
 }

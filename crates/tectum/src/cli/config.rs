@@ -2,7 +2,14 @@
 
 use clap::Subcommand;
 use serde_json::json;
-use tectum::config::{schema, show};
+use tectum::{
+    Config, Problems,
+    config::{
+        Problem, schema,
+        servers::{Survey, Why},
+        show,
+    },
+};
 
 use super::{
     Shared,
@@ -34,6 +41,7 @@ impl ConfigCommand {
             Self::Check => {
                 let (config, house) = shared.house(screen)?;
                 tell_strange_rules(&config, &house, screen);
+                check_servers(shared, &config, screen)?;
                 match screen.json {
                     true => screen.print_json(&json!({ "ok": true, "directory": config.directory })),
                     false if screen.quiet => Ok(()),
@@ -47,4 +55,27 @@ impl ConfigCommand {
             Self::Schema => screen.print(&format!("{:#}", schema::schema())),
         }
     }
+}
+
+/// Tells what keeps servers from starting. A table of ours that is for no server is a mistake in
+/// the settings; what other programs' files hold is only told.
+fn check_servers(shared: &Shared, config: &Config, screen: &Screen) -> Result<(), Failure> {
+    let survey = Survey::of(&shared.sources(Vec::new()), config);
+    let ours = |name: &str| config.merged().servers().iter().any(|table| table.name.as_str() == name);
+    let (strays, broken): (Vec<_>, Vec<_>) = survey.broken.iter().partition(|held| ours(&held.name));
+    let held = survey.servers.iter().filter_map(|server| server.verdict.as_ref().err());
+    let wrong = held.filter(|held| held.why == Why::Problem).chain(broken);
+    let warning = screen.paint_error(Colour::Yellow, "warning:");
+    for told in wrong.map(|held| &held.message).chain(&survey.notes) {
+        screen.tell(&format!("{warning} {told}"));
+    }
+    if strays.is_empty() {
+        return Ok(());
+    }
+    let problem = |held: &&tectum::config::servers::Held| Problem {
+        origin: held.origin.clone(),
+        message: held.message.clone(),
+        hint: held.hint.clone(),
+    };
+    Err(Problems(strays.iter().map(problem).collect()).into())
 }

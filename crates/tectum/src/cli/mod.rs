@@ -11,6 +11,7 @@ mod log;
 mod policy;
 mod screen;
 mod serve;
+mod servers;
 mod stop;
 mod tools;
 mod up;
@@ -90,6 +91,26 @@ enum Command {
     /// See and check the settings
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    /// Add another MCP server
+    Add(servers::Add),
+    /// Remove a server from tectum.toml
+    Remove(servers::Remove),
+    /// Switch a server on
+    Enable(servers::Enable),
+    /// Switch a server off, wherever it is named
+    Disable(servers::Disable),
+    /// List the servers with where they are named and how they are
+    List,
+    /// Show one server
+    Get(servers::Get),
+    /// Use the servers of another program
+    Import(servers::Import),
+    /// Start a server anew in a running Tectum
+    Restart(servers::Restart),
+    /// See and agree to what a project's servers would start
+    Trust(servers::TrustCommand),
+    /// Keep an answer to what a file asks for as ${input:ID}
+    Input(servers::Input),
     /// Print a completion script
     Completions(completions::Completions),
     /// Print the version
@@ -114,6 +135,16 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Call(call) => call.run(&cli.shared, &screen),
         Command::Policy(policy) => policy.run(&cli.shared, &screen),
         Command::Config(config) => config.run(&cli.shared, &screen),
+        Command::Add(add) => add.run(&cli.shared, &screen),
+        Command::Remove(remove) => remove.run(&cli.shared, &screen),
+        Command::Enable(enable) => enable.run(&cli.shared, &screen),
+        Command::Disable(disable) => disable.run(&cli.shared, &screen),
+        Command::List => servers::list(&cli.shared, &screen),
+        Command::Get(get) => get.run(&cli.shared, &screen),
+        Command::Import(import) => import.run(&cli.shared, &screen),
+        Command::Restart(restart) => restart.run(&cli.shared, &screen),
+        Command::Trust(trust) => trust.run(&cli.shared, &screen),
+        Command::Input(input) => input.run(&cli.shared, &screen),
         Command::Completions(completions) => completions.run(&screen),
         Command::Version => version::run(&screen),
         Command::Guard(guard) => return guard.run(),

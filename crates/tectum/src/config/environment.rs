@@ -15,7 +15,9 @@ use super::{
 /// finds the mark that all processes of that start carry.
 const APART: &[&str] = &["TECTUM_GUARDED", "TECTUM_LOG", "TECTUM_TOKEN", "TECTUM_VERSION"];
 /// The tests' toolbox sets some as well.
-const APART_PREFIX: &str = "TECTUM_TOOLBOX";
+const TOOLBOX: &str = "TECTUM_TOOLBOX";
+/// Answers to what other programs' files ask for, such as `${input:token}`.
+pub const INPUT: &str = "TECTUM_INPUT_";
 
 /// Reads every `TECTUM_*` variable.
 pub fn read(
@@ -44,7 +46,8 @@ pub fn read(
 }
 
 fn is_setting(name: &str) -> bool {
-    name.starts_with("TECTUM_") && !APART.contains(&name) && !name.starts_with(APART_PREFIX)
+    let apart = APART.contains(&name) || name.starts_with(TOOLBOX) || name.starts_with(INPUT);
+    name.starts_with("TECTUM_") && !apart
 }
 
 fn setting(
@@ -87,6 +90,7 @@ mod tests {
             ("TECTUM_TOKEN", "x"),
             ("TECTUM_VERSION", "0.1.0"),
             ("TECTUM_TOOLBOX_NODE", "x"),
+            ("TECTUM_INPUT_TOKEN", "x"),
             ("TECTUM_HTTP_LISTEN", ""),
             ("HOME", "/root"),
         ]);

@@ -12,7 +12,8 @@ use super::{
     keys::{self, Key, Merge},
     load::{Layer, Setting},
     place::{Origin, Problem},
-    value::{Base, Form, Item, Value, Written},
+    servers::{self, Entry, Place, Source},
+    value::{Base, Field, Form, Item, Value, Written},
 };
 
 /// Whose file it is.
@@ -33,16 +34,27 @@ pub struct File<'f> {
     pub text: &'f str,
     /// Whose it is.
     pub owner: Owner,
+    /// Where it lies.
+    pub path: &'f Path,
+}
+
+/// What a file said.
+#[derive(Debug, Default)]
+pub struct Content {
+    /// Its settings.
+    pub settings: Layer,
+    /// Its servers.
+    pub servers: Vec<Entry>,
 }
 
 impl File<'_> {
     /// Reads all of it. Mistakes are added to `problems` in the order they stand.
-    pub fn read(&self, base: Base<'_>, problems: &mut Vec<Problem>) -> Layer {
+    pub fn read(&self, base: Base<'_>, problems: &mut Vec<Problem>) -> Content {
         let (document, errors) = DeTable::parse_recoverable(self.text);
         let mut reading = Reading {
             file: self,
             base,
-            layer: Layer::default(),
+            content: Content::default(),
             written: HashMap::new(),
             problems: Vec::new(),
         };
@@ -57,35 +69,61 @@ impl File<'_> {
             _ => (0, 0),
         });
         problems.extend(reading.problems);
-        reading.layer
+        reading.content
     }
 
     fn place(&self, offset: usize) -> Origin {
         Origin::in_file(&self.name, self.text, offset)
     }
 
-    fn written(&self, value: &toml::Spanned<DeValue<'_>>) -> Written {
-        let form = match value.get_ref() {
-            DeValue::String(text) => Form::Text(text.clone().into_owned()),
-            DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
-                Ok(number) => Form::Number(number),
-                Err(_) => Form::Other("number that is too large"),
-            },
-            DeValue::Boolean(flag) => Form::Flag(*flag),
-            DeValue::Array(list) => Form::List(list.iter().map(|one| self.written(one)).collect()),
-            DeValue::Float(_) => Form::Other("fraction"),
-            DeValue::Datetime(_) => Form::Other("date"),
-            DeValue::Table(_) => Form::Other("table"),
+    fn source(&self) -> Source {
+        let place = match self.owner {
+            Owner::Operator => Place::Yours,
+            Owner::Project => Place::Project,
         };
-        Written { origin: self.place(value.span().start), form }
+        Source::ours(self.path, self.name.clone(), place)
     }
+
+    fn written(&self, value: &toml::Spanned<DeValue<'_>>) -> Written {
+        written(value, &|offset| self.place(offset))
+    }
+}
+
+/// A value of a TOML document, with the places of all it holds.
+pub(super) fn written(value: &toml::Spanned<DeValue<'_>>, place: &dyn Fn(usize) -> Origin) -> Written {
+    let form = match value.get_ref() {
+        DeValue::String(text) => Form::Text(text.clone().into_owned()),
+        DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {
+            Ok(number) => Form::Number(number),
+            Err(_) => Form::Other("number that is too large"),
+        },
+        DeValue::Boolean(flag) => Form::Flag(*flag),
+        DeValue::Array(list) => Form::List(list.iter().map(|one| written(one, place)).collect()),
+        DeValue::Float(number) => match number.as_str().parse() {
+            Ok(number) => Form::Fraction(number),
+            Err(_) => Form::Other("fraction"),
+        },
+        DeValue::Datetime(_) => Form::Other("date"),
+        DeValue::Table(table) => Form::Table(fields(table, place)),
+    };
+    Written { origin: place(value.span().start), form }
+}
+
+fn fields(table: &DeTable<'_>, place: &dyn Fn(usize) -> Origin) -> Vec<Field> {
+    let field =
+        |(name, value): (&toml::Spanned<std::borrow::Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| Field {
+            name: name.get_ref().to_string(),
+            origin: place(name.span().start),
+            value: written(value, place),
+        };
+    table.iter().map(field).collect()
 }
 
 /// A file half read.
 struct Reading<'f> {
     file: &'f File<'f>,
     base: Base<'f>,
-    layer: Layer,
+    content: Content,
     /// What was set so far, and by which of its names.
     written: HashMap<String, &'static Key>,
     problems: Vec<Problem>,
@@ -98,6 +136,12 @@ impl Reading<'_> {
             let place = self.file.place(name.span().start);
             let name = &**name.get_ref();
             match value.get_ref() {
+                _ if name == servers::keys::TABLE => {
+                    let source = Arc::new(self.file.source());
+                    let written = self.file.written(value);
+                    let found = servers::table(written, &source, self.base, &mut self.problems);
+                    self.content.servers.extend(found);
+                }
                 DeValue::Table(table) if sections.contains(&name) => self.section(name, table),
                 _ if sections.contains(&name) => {
                     let message = format!("`{name}` is a table, got: {}", value.get_ref().type_str());
@@ -158,7 +202,7 @@ impl Reading<'_> {
             self.problems.push(Problem::new(origin, message).hint(format!("keep `{}`", newer.path())));
             return;
         }
-        self.layer.push(setting);
+        self.content.settings.push(setting);
     }
 }
 
@@ -169,7 +213,8 @@ fn stray(place: Origin, name: &str, sections: &[&str]) -> Problem {
             .hint(format!("it belongs below [{}]", key.section));
     }
     let top = keys::of_section("").map(|key| key.name);
-    Problem::unknown(place, "key", name, &top.chain(sections.iter().copied()).collect::<Vec<_>>())
+    let tables = sections.iter().copied().chain([servers::keys::TABLE]);
+    Problem::unknown(place, "key", name, &top.chain(tables).collect::<Vec<_>>())
 }
 
 fn not_the_projects(place: Origin, key: &Key) -> Problem {
@@ -223,7 +268,8 @@ mod tests {
     fn problems(owner: Owner, text: &str) -> Vec<String> {
         let base = Base { directory: Path::new("/project"), home: None };
         let mut problems = Vec::new();
-        File { name: "tectum.toml".into(), text, owner }.read(base, &mut problems);
+        let path = Path::new("/project/tectum.toml");
+        File { name: "tectum.toml".into(), text, owner, path }.read(base, &mut problems);
         problems.iter().map(|p| format!("{p} ({})", p.hint.as_deref().unwrap_or_default())).collect()
     }
 

@@ -49,6 +49,19 @@ pub enum Shape {
     Choice(&'static [&'static str]),
     /// An IP address with a port.
     Address,
+    /// Text that says something.
+    Text,
+    /// A program alone, or a list of the program and its arguments.
+    Command,
+    /// Texts by name.
+    Table,
+    /// A time: seconds, or text such as `"90s"`.
+    Span {
+        /// The shortest, in seconds.
+        least: u64,
+        /// The longest, in seconds.
+        most: u64,
+    },
     /// A list of texts.
     List {
         /// What each text is.
@@ -69,6 +82,10 @@ pub enum Each {
     Rule,
     /// A host name.
     Host,
+    /// Any text that is not blank.
+    Word,
+    /// Any text at all.
+    Argument,
 }
 
 /// What several layers mean together.
@@ -98,7 +115,7 @@ impl Key {
 }
 
 /// A key that takes the last layer's value; the statics below change what differs.
-const PLAIN: Key = Key {
+pub(super) const PLAIN: Key = Key {
     section: "",
     name: "",
     shape: Shape::Flag,
@@ -118,7 +135,7 @@ pub static VERSION: Key = Key {
     ..PLAIN
 };
 /// The keys that say what can be reached.
-pub const REACH: &[&str] = &["roots", "tracked"];
+pub const REACH: &[&str] = &["roots", "tracked", "read"];
 
 /// True for a value that protects less than another one would. A repository's own file may not
 /// choose it, since whoever wrote it is not whom it protects.
@@ -320,6 +337,25 @@ pub static HOSTS: Key = Key {
     doc: "Further host names this server answers to.",
     ..PLAIN
 };
+/// `federation.read`
+pub static READ: Key = Key {
+    section: "federation",
+    name: "read",
+    shape: Shape::List { each: Each::Path, empty: None },
+    merge: Merge::Sum,
+    unset: "the project's .mcp.json and mcp_config.json, and mcp_config.json beside your own tectum.toml",
+    doc: "Files of other programs whose servers are used as well; read live, never changed.",
+    ..PLAIN
+};
+/// `federation.exposure`
+pub static EXPOSURE: Key = Key {
+    section: "federation",
+    name: "exposure",
+    shape: Shape::Choice(&["all", "core", "search"]),
+    unset: "decided by how many tools there are",
+    doc: "Which tools of other servers a client is shown at once: all, a core, or a search for them.",
+    ..PLAIN
+};
 /// `log.level`
 pub static LEVEL: Key = Key {
     section: "log",
@@ -381,6 +417,8 @@ pub static KEYS: &[&Key] = &[
     &AUTH,
     &ALLOW_REMOTE,
     &HOSTS,
+    &READ,
+    &EXPOSURE,
     &LEVEL,
     &MCP_ENABLED,
     &MCP_BLACKLIST,

@@ -10,10 +10,11 @@ use std::{
 
 use super::{
     environment,
-    file::{File, Owner, shown},
+    file::{Content, File, Owner, shown},
     keys::{KEYS, Key, Merge},
     model::Config,
     place::{Origin, Problem, Problems},
+    servers::{self, Entry},
     value::{Base, Item, Value, Written},
 };
 
@@ -76,20 +77,22 @@ impl Sources {
         if let Some(path) = &self.user_file {
             // A relative path in the user's file means the served directory: the file serves them all.
             let name = shown(path, &directory, self.home.as_deref());
-            merged.add(file_layer(path, name, Owner::Operator, here, &mut problems).unwrap_or_default());
+            merged.add_content(
+                file_layer(path, name, Owner::Operator, here, &mut problems).unwrap_or_default(),
+            );
         }
         let (path, owner) = match &self.file {
             Some(path) => (path.clone(), Owner::Operator),
             None => (directory.join("tectum.toml"), Owner::Project),
         };
-        let own = std::path::absolute(&path).ok().and_then(|path| path.parent().map(Path::to_owned));
-        let beside = Base { directory: own.as_deref().unwrap_or(&directory), ..here };
+        let path = std::path::absolute(&path).unwrap_or(path);
+        let beside = Base { directory: path.parent().unwrap_or(&directory), ..here };
         let name = shown(&path, &directory, self.home.as_deref());
         match file_layer(&path, name, owner, beside, &mut problems) {
-            Some(layer) => merged.add(layer),
-            None if self.file.is_some() => {
+            Some(content) => merged.add_content(content),
+            None if let Some(given) = &self.file => {
                 let name = Origin::Flag("--config".into());
-                problems.push(Problem::new(name, format!("there is no file {}", path.display())));
+                problems.push(Problem::new(name, format!("there is no file {}", given.display())));
             }
             None => {}
         }
@@ -100,10 +103,12 @@ impl Sources {
             merged.add(value.map(|value| Setting::new(key, value, origin)));
         }
 
+        problems.extend(servers::double_plain(merged.servers()));
         if !problems.is_empty() {
             return Err(Problems(problems));
         }
-        Config::of(directory, self.state.clone(), merged)
+        let files = self.user_file.iter().cloned().chain([path]).collect();
+        Config::of(directory, self, files, merged)
     }
 
     #[expect(clippy::disallowed_methods, reason = "the operator's own directory, not an agent's path")]
@@ -131,28 +136,28 @@ fn file_layer(
     owner: Owner,
     base: Base<'_>,
     problems: &mut Vec<Problem>,
-) -> Option<Layer> {
-    match read(path) {
+) -> Option<Content> {
+    match read(path, MAX_FILE) {
         Ok(text) => {
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-            Some(File { name, text, owner }.read(base, problems))
+            Some(File { name, text, owner, path }.read(base, problems))
         }
         // A link to nothing is no absent file: somebody meant rules to be there.
         Err(error) if is_absent(&error) && !path.is_symlink() => None,
         Err(error) => {
             let place = Origin::File { name, line: 1, column: 1 };
             problems.push(Problem::new(place, format!("cannot read it: {error}")));
-            Some(Layer::default())
+            Some(Content::default())
         }
     }
 }
 
-fn is_absent(error: &io::Error) -> bool {
+pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 #[expect(clippy::disallowed_methods, reason = "our own settings, named by the operator, not an agent's path")]
-fn read(path: &Path) -> io::Result<String> {
+pub(super) fn read(path: &Path, most: u64) -> io::Result<String> {
     use io::Read as _;
 
     // Opening a pipe would wait for a writer, and a repository may hold one under this name.
@@ -161,9 +166,9 @@ fn read(path: &Path) -> io::Result<String> {
     }
     let file = std::fs::File::open(path)?;
     let mut text = String::new();
-    file.take(MAX_FILE + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MAX_FILE {
-        return Err(io::Error::other(format!("it is larger than {MAX_FILE} bytes")));
+    file.take(most + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > most {
+        return Err(io::Error::other(format!("it is larger than {most} bytes")));
     }
     Ok(text)
 }
@@ -205,6 +210,7 @@ impl Eq for Key {}
 #[derive(Clone, Debug, Default)]
 pub struct Merged {
     settings: BTreeMap<(&'static str, &'static str), Setting>,
+    servers: Vec<Entry>,
 }
 
 impl Merged {
@@ -216,6 +222,17 @@ impl Merged {
                 std::collections::btree_map::Entry::Occupied(mut held) => held.get_mut().cover(setting),
             }
         }
+    }
+
+    /// Lays what a file said on top.
+    pub fn add_content(&mut self, content: Content) {
+        self.add(content.settings);
+        self.servers.extend(content.servers);
+    }
+
+    /// The tables of servers: the user's, then the project's.
+    pub fn servers(&self) -> &[Entry] {
+        &self.servers
     }
 
     /// What holds for a key, if anybody said so.

@@ -11,9 +11,10 @@ pub mod load;
 pub mod model;
 pub mod place;
 pub mod schema;
+pub mod servers;
 pub mod show;
 pub mod value;
 
 pub use load::Sources;
-pub use model::{AuthMode, Config, Files, Http, Level, ToolSet, Workspace};
+pub use model::{AuthMode, Config, Exposure, Federation, Files, Http, Level, ToolSet, Workspace};
 pub use place::{Origin, Problem, Problems};

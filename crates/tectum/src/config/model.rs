@@ -2,7 +2,7 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use tectum_core::{
@@ -12,10 +12,13 @@ use tectum_core::{
 
 use super::{
     keys,
-    load::{Merged, Sources},
+    load::{Merged, Setting, Sources},
     place::{Origin, Problem, Problems},
-    value::Item,
+    value::{Item, Value},
 };
+
+/// The name of the older file of servers.
+const SEED: &str = "mcp_config.json";
 
 /// Everything the house is set up with.
 #[derive(Clone, Debug)]
@@ -32,8 +35,14 @@ pub struct Config {
     pub files: Files,
     /// The listener of `tectum up`.
     pub http: Http,
+    /// The other servers.
+    pub federation: Federation,
     /// How much is logged.
     pub log: Level,
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// The files of settings, whether they are there or not.
+    pub files_of_settings: Vec<PathBuf>,
     /// Where the user's state lies; `None` keeps everything in memory.
     pub state: Option<PathBuf>,
     merged: Merged,
@@ -91,6 +100,26 @@ pub struct Http {
     pub hosts: Vec<String>,
 }
 
+/// Where other servers are named, and how their tools are offered.
+#[derive(Clone, Debug)]
+pub struct Federation {
+    /// Files of other programs, the first of which wins.
+    pub read: Vec<PathBuf>,
+    /// Which tools are shown at once; `None` lets the engine decide.
+    pub exposure: Option<Exposure>,
+}
+
+/// Which tools of other servers a client is shown at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exposure {
+    /// All.
+    All,
+    /// A core.
+    Core,
+    /// A search for them.
+    Search,
+}
+
 /// Who may call over HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuthMode {
@@ -126,7 +155,12 @@ impl Config {
         &self.merged
     }
 
-    pub(super) fn of(directory: PathBuf, state: Option<PathBuf>, merged: Merged) -> Result<Self, Problems> {
+    pub(super) fn of(
+        directory: PathBuf,
+        sources: &Sources,
+        files_of_settings: Vec<PathBuf>,
+        merged: Merged,
+    ) -> Result<Self, Problems> {
         let texts = |key| merged.list(key).iter().map(|item| item.text.clone());
         let paths = |key| texts(key).map(PathBuf::from).collect();
         let bytes = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
@@ -171,6 +205,22 @@ impl Config {
                 allow_remote: merged.flag(&keys::ALLOW_REMOTE),
                 hosts: texts(&keys::HOSTS).collect(),
             },
+            federation: Federation {
+                read: match merged.get(&keys::READ) {
+                    None => usual_files(&directory, sources),
+                    // A project says what of itself is read; it takes nothing of the user's away.
+                    Some(setting) if only_the_projects(setting, sources) => {
+                        let own = sources.user_file.as_ref().map(|user| user.with_file_name(SEED));
+                        texts(&keys::READ).map(PathBuf::from).chain(own).collect()
+                    }
+                    Some(_) => paths(&keys::READ),
+                },
+                exposure: merged.word(&keys::EXPOSURE).map(|word| match word {
+                    "core" => Exposure::Core,
+                    "search" => Exposure::Search,
+                    _ => Exposure::All,
+                }),
+            },
             log: match merged.word(&keys::LEVEL) {
                 Some("error") => Level::Error,
                 Some("info") => Level::Info,
@@ -178,11 +228,28 @@ impl Config {
                 Some("trace") => Level::Trace,
                 _ => Level::Warn,
             },
+            home: sources.home.clone(),
+            state: sources.state.clone(),
             directory,
-            state,
+            files_of_settings,
             merged,
         })
     }
+}
+
+/// Whether nobody but the project's own file said anything about a list.
+fn only_the_projects(setting: &Setting, sources: &Sources) -> bool {
+    let own = |origin: &Origin| matches!(origin, Origin::File { name, .. } if &**name == "tectum.toml");
+    let items: &[Item] = if let Value::List(items) = &setting.value { items } else { &[] };
+    sources.file.is_none() && own(&setting.origin) && items.iter().all(|item| own(&item.origin))
+}
+
+/// The files that are read where nobody named others. A set-up without a user's file, such as
+/// the built-in one, reads nothing.
+fn usual_files(directory: &Path, sources: &Sources) -> Vec<PathBuf> {
+    let Some(user) = &sources.user_file else { return Vec::new() };
+    let of_project = [".mcp.json", SEED].map(|name| directory.join(name));
+    of_project.into_iter().chain([user.with_file_name(SEED)]).collect()
 }
 
 fn rules(merged: &Merged) -> Result<Rules, Problems> {

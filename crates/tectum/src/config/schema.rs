@@ -2,7 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::keys::{self, Each, Key, Shape};
+use tectum_peers::spec::ServerName;
+
+use super::{
+    keys::{self, Each, Key, Shape},
+    servers,
+};
 
 /// The schema of the whole file.
 pub fn schema() -> Value {
@@ -18,6 +23,20 @@ pub fn schema() -> Value {
             json!({ "type": "object", "properties": keys, "additionalProperties": false }),
         );
     }
+    let servers: Map<String, Value> =
+        servers::keys::KEYS.iter().map(|key| (key.name.into(), of_key(key))).collect();
+    properties.insert(
+        servers::keys::TABLE.into(),
+        json!({
+            "type": "object",
+            "description": "Other MCP servers, each under its name. Without command and url, a table \
+                changes the entry of that name in another file.",
+            "propertyNames": { "pattern": "^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$", "maxLength": ServerName::MOST },
+            "additionalProperties": {
+                "type": "object", "properties": servers, "additionalProperties": false,
+            },
+        }),
+    );
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "tectum.toml",
@@ -37,6 +56,16 @@ fn of_key(key: &Key) -> Value {
             { "type": "string", "pattern": "^[0-9]+ ?([kK]|kB|KiB|[mM]|MB|MiB|[gG]|GB|GiB)?$" },
         ] }),
         Shape::Choice(words) => json!({ "type": "string", "enum": words }),
+        Shape::Text => json!({ "type": "string", "minLength": 1 }),
+        Shape::Command => json!({ "anyOf": [
+            { "type": "string", "minLength": 1 },
+            { "type": "array", "items": { "type": "string" }, "minItems": 1 },
+        ] }),
+        Shape::Table => json!({ "type": "object", "additionalProperties": { "type": "string" } }),
+        Shape::Span { least, most } => json!({ "anyOf": [
+            { "type": "number", "minimum": least, "maximum": most },
+            { "type": "string", "pattern": "^[0-9]+ ?(ms|s|m|min|h)?$" },
+        ] }),
         Shape::Address => json!({ "type": "string", "pattern": ":[0-9]+$" }),
         Shape::List { each, empty } => {
             let mut list = json!({ "type": "array", "items": of_entry(*each) });
@@ -59,7 +88,8 @@ fn of_key(key: &Key) -> Value {
 fn of_entry(each: Each) -> Value {
     match each {
         Each::Rule => json!({ "type": "string", "pattern": r"^[^()]+(\(.*\))?$" }),
-        Each::Path | Each::Pattern | Each::Host => json!({ "type": "string", "minLength": 1 }),
+        Each::Path | Each::Pattern | Each::Host | Each::Word => json!({ "type": "string", "minLength": 1 }),
+        Each::Argument => json!({ "type": "string" }),
     }
 }
 
@@ -71,7 +101,7 @@ fn default_of(key: &Key) -> Option<Value> {
     Some(match key.shape {
         Shape::Flag | Shape::Count { .. } => serde_json::from_str(text).ok()?,
         Shape::List { .. } => json!([text]),
-        Shape::Size { .. } | Shape::Choice(_) | Shape::Address => json!(text),
+        _ => json!(text),
     })
 }
 
@@ -93,6 +123,9 @@ mod tests {
         check("[tools]\nmax_output = \"50k\"\n[files]\nmax_file = 4096", true);
         check("[permissions]\nallow = [\"read_*\", \"edit_file(src/**)\"]", true);
         check("[http]\nlisten = \"127.0.0.1:8999\"\n[mcp]\nenabled = false", true);
+        check("[servers.git_hub]\ncommand = [\"npx\", \"-y\"]\nenv = { A = \"\" }\ntimeout = \"5m\"", true);
+        check("[servers.a]\nurl = \"https://x\"\ntype = \"http\"\nstart_timeout = 2.5\nprefix = false", true);
+        check("[federation]\nread = []\nexposure = \"core\"", true);
     }
 
     #[test]
@@ -103,6 +136,12 @@ mod tests {
         check("[workspace]\nrots = [\".\"]", false);
         check("[files]\ndurability = \"fast\"", false);
         check("[permissions]\ndeny = [\"edit_file(x\"]", false);
+        check("[servers.a__b]\ncommand = \"x\"", false);
+        check("[servers.a]\ncomand = \"x\"", false);
+        check("[servers.a]\ncommand = []", false);
+        check("[servers.a]\nenv = { A = 1 }", false);
+        check("[servers.a]\ntimeout = \"soon\"", false);
+        check("[federation]\nexposure = \"some\"", false);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use serde_json::{Map, json};
 use super::{
     keys::{self, Key, Shape},
     load::{Merged, Setting},
+    servers::{self, Entry},
     value::{Item, Value, quoted},
 };
 
@@ -23,6 +24,33 @@ pub fn toml(merged: &Merged) -> String {
         if !entries.is_empty() {
             text.push_str(&format!("\n[{section}]\n{entries}"));
         }
+    }
+    for (i, server) in merged.servers().iter().enumerate() {
+        // A file holds one table of a name; the earlier one of another file becomes a remark.
+        match merged.servers()[i + 1..].iter().find(|later| later.name == server.name) {
+            Some(_) => {
+                text.push_str(&line(&format!("\n# [servers.{}] also stands in", server.name), &server.origin))
+            }
+            None => text.push_str(&table(server)),
+        }
+    }
+    text
+}
+
+/// One table of a server. Values that may be secret are left out; their names are told.
+fn table(server: &Entry) -> String {
+    let mut text = line(&format!("\n[servers.{}]", server.name), &server.origin);
+    for key in servers::keys::KEYS {
+        let Some((value, origin)) = server.values.get(key) else { continue };
+        text.push_str(&match value {
+            Value::Table(_) => {
+                let names = server.names(key).join(", ");
+                line(&format!("# {} (values are not shown): {names}", key.name), origin)
+            }
+            Value::List(items) if items.is_empty() => line(&format!("{} = []", key.name), origin),
+            Value::List(items) => list(key, items),
+            value => line(&format!("{} = {}", key.name, scalar(key, value)), origin),
+        });
     }
     text
 }
@@ -51,12 +79,27 @@ pub fn json(merged: &Merged) -> serde_json::Value {
         };
         table.insert(key.name.into(), shown);
     }
+    let servers = merged.servers().iter().map(|server| (server.name.to_string(), table_json(server)));
+    tables.insert(servers::keys::TABLE.into(), servers.collect::<Map<_, _>>().into());
     tables.into()
+}
+
+fn table_json(server: &Entry) -> serde_json::Value {
+    let mut table = Map::new();
+    for key in servers::keys::KEYS {
+        let Some((value, origin)) = server.values.get(key) else { continue };
+        table.insert(key.name.into(), json!({ "value": plain_json(value), "origin": origin.to_string() }));
+    }
+    table.into()
 }
 
 fn entry(merged: &Merged, key: &Key) -> String {
     match merged.get(key) {
         Some(Setting { value: Value::List(items), .. }) if !items.is_empty() => list(key, items),
+        // An empty list says something where its absence says something else.
+        Some(Setting { value: Value::List(_), origin, .. }) if !key.unset.is_empty() => {
+            line(&format!("{} = []", key.name), origin)
+        }
         Some(Setting { value: Value::List(_), .. }) | None => match key.unset {
             "" => format!("# {} is not set\n", key.name),
             words => format!("# {} is not set: {words}\n", key.name),
@@ -83,9 +126,28 @@ fn scalar(key: &Key, value: &Value) -> String {
     match value {
         Value::Flag(flag) => flag.to_string(),
         Value::Number(bytes) if matches!(key.shape, Shape::Size { .. }) => size(*bytes),
+        Value::Number(time) if matches!(key.shape, Shape::Span { .. }) => span(*time),
         Value::Number(number) => number.to_string(),
         Value::Word(word) => quoted(word),
-        Value::List(_) => String::new(),
+        Value::List(_) | Value::Table(_) => String::new(),
+    }
+}
+
+/// A value that is no secret, as people write it.
+pub fn plainly(key: &Key, value: &Value) -> String {
+    match value {
+        Value::List(items) => items.iter().map(|item| quoted(&item.text)).collect::<Vec<_>>().join(", "),
+        Value::Table(fields) => fields.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", "),
+        value => scalar(key, value).trim_matches('"').to_owned(),
+    }
+}
+
+/// A value as JSON; of a table, the names.
+pub fn plain_json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::List(items) => json!(items.iter().map(|item| &item.text).collect::<Vec<_>>()),
+        Value::Table(fields) => json!(fields.iter().map(|(name, _)| name).collect::<Vec<_>>()),
+        value => scalar_json(value),
     }
 }
 
@@ -94,7 +156,7 @@ fn scalar_json(value: &Value) -> serde_json::Value {
         Value::Flag(flag) => json!(flag),
         Value::Number(number) => json!(number),
         Value::Word(word) => json!(word),
-        Value::List(_) => json!(null),
+        Value::List(_) | Value::Table(_) => json!(null),
     }
 }
 
@@ -106,4 +168,14 @@ fn size(bytes: u64) -> String {
         }
     }
     bytes.to_string()
+}
+
+/// A time in the largest unit that divides it.
+pub(super) fn span(milliseconds: u64) -> String {
+    for (unit, suffix) in [(3_600_000, "h"), (60_000, "m"), (1000, "s")] {
+        if milliseconds.is_multiple_of(unit) {
+            return format!("\"{}{suffix}\"", milliseconds / unit);
+        }
+    }
+    format!("\"{milliseconds}ms\"")
 }

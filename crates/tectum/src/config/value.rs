@@ -27,10 +27,27 @@ pub enum Form {
     Number(i64),
     /// `true` or `false`.
     Flag(bool),
+    /// A number that is not whole.
+    Fraction(f64),
     /// A list.
     List(Vec<Written>),
+    /// Values by name.
+    Table(Vec<Field>),
+    /// Nothing, which JSON can say.
+    Null,
     /// Something no key takes, by its name.
     Other(&'static str),
+}
+
+/// One name in a table, and what it holds.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// The name.
+    pub name: String,
+    /// Where the name stands.
+    pub origin: Origin,
+    /// What it holds.
+    pub value: Written,
 }
 
 /// A value that fits its key.
@@ -38,12 +55,14 @@ pub enum Form {
 pub enum Value {
     /// `true` or `false`.
     Flag(bool),
-    /// A count, or a size in bytes.
+    /// A count, a size in bytes, or a time in milliseconds.
     Number(u64),
     /// A word or an address.
     Word(String),
     /// Texts, each with the place it was written.
     List(Vec<Item>),
+    /// Texts by name, each with its place.
+    Table(Vec<(String, Item)>),
 }
 
 /// One text of a list. Paths are absolute here.
@@ -74,7 +93,13 @@ impl Written {
                 _ => Form::Text(text.into()),
             },
             Shape::Count { .. } => text.parse().map_or_else(|_| Form::Text(text.into()), Form::Number),
-            Shape::Size { .. } | Shape::Choice(_) | Shape::Address => Form::Text(text.into()),
+            Shape::Size { .. }
+            | Shape::Choice(_)
+            | Shape::Address
+            | Shape::Text
+            | Shape::Command
+            | Shape::Table
+            | Shape::Span { .. } => Form::Text(text.into()),
             Shape::List { .. } => {
                 let item = |part: &str| Self { origin: origin.clone(), form: Form::Text(part.trim().into()) };
                 Form::List(split_list(text).into_iter().map(item).collect())
@@ -101,7 +126,7 @@ impl Written {
         base: Base<'_>,
         problems: &mut Vec<Problem>,
     ) -> Result<Option<Value>, (String, String)> {
-        let got = self.form.described();
+        let got = self.form.told(key);
         let wrong = |must: &str, write: String| Err((format!("must be {must}, got {got}"), write));
         match (&key.shape, self.form) {
             (Shape::Flag, Form::Flag(flag)) => Ok(Some(Value::Flag(flag))),
@@ -145,15 +170,49 @@ impl Written {
                 wrong("an IP address with a port", format!("write {} = \"127.0.0.1:8999\"", key.name))
             }
 
+            (Shape::Text, Form::Text(text)) if !text.trim().is_empty() => Ok(Some(Value::Word(text))),
+            (Shape::Text, _) => wrong("text that is not empty", format!("write {} = \"\u{2026}\"", key.name)),
+
+            (Shape::Command, Form::Text(text)) if !text.trim().is_empty() => {
+                Ok(Some(Value::List(vec![Item { text, origin: self.origin }])))
+            }
+            (Shape::Command, Form::List(list)) if !list.is_empty() => {
+                Ok(texts(list, key, Each::Argument, base, problems))
+            }
+            (Shape::Command, _) => wrong(
+                "the name of a program, or a list of it and its arguments",
+                format!("write {} = \"npx\" and args = [\"\u{2026}\"]", key.name),
+            ),
+
+            (Shape::Table, Form::Table(fields)) => {
+                let before = problems.len();
+                let entry = |field: Field| {
+                    let item = field.value.item(key, Each::Argument, base, problems)?;
+                    Some((field.name, item))
+                };
+                let fields: Vec<(String, Item)> = fields.into_iter().filter_map(entry).collect();
+                Ok((problems.len() == before).then_some(Value::Table(fields)))
+            }
+            (Shape::Table, _) => {
+                wrong("a table of texts", format!("write {} = {{ NAME = \"\u{2026}\" }}", key.name))
+            }
+
+            (Shape::Span { least, most }, form) => match form.milliseconds() {
+                Some(time) if (least * 1000..=most * 1000).contains(&time) => Ok(Some(Value::Number(time))),
+                Some(_) => wrong(
+                    &format!("a time from {least} to {most} seconds"),
+                    format!("write {} = \"60s\"", key.name),
+                ),
+                None => wrong(
+                    "a time",
+                    format!("write a number of seconds or text such as {} = \"90s\" or \"5m\"", key.name),
+                ),
+            },
+
             (Shape::List { empty: Some(instead), .. }, Form::List(list)) if list.is_empty() => {
                 Err(("is an empty list".into(), (*instead).into()))
             }
-            (Shape::List { each, .. }, Form::List(list)) => {
-                let before = problems.len();
-                let items: Vec<Item> =
-                    list.into_iter().filter_map(|one| one.item(key, *each, base, problems)).collect();
-                Ok((problems.len() == before).then_some(Value::List(items)))
-            }
+            (Shape::List { each, .. }, Form::List(list)) => Ok(texts(list, key, *each, base, problems)),
             (Shape::List { .. }, Form::Text(text)) => {
                 wrong("a list", format!("write {} = [{}]", key.name, quoted(&text)))
             }
@@ -171,16 +230,16 @@ impl Written {
             Form::Text(text) => text,
             other => {
                 return wrong(
-                    format!("each entry must be text, got {}", other.described()),
+                    format!("each entry must be text, got {}", other.told(key)),
                     "put it in quotes",
                 );
             }
         };
-        if text.trim().is_empty() {
+        if text.trim().is_empty() && each != Each::Argument {
             return wrong("an entry is empty".into(), "remove it, or write what is meant");
         }
         let text = match each {
-            Each::Host => text,
+            Each::Host | Each::Word | Each::Argument => text,
             Each::Path => match absolute(&text, base) {
                 Ok(path) => path,
                 Err(why) => return wrong(why, "write the whole path"),
@@ -203,7 +262,43 @@ impl Written {
     }
 }
 
+/// Every entry of a list, or nothing when one of them is wrong.
+fn texts(
+    list: Vec<Written>,
+    key: &Key,
+    each: Each,
+    base: Base<'_>,
+    problems: &mut Vec<Problem>,
+) -> Option<Value> {
+    let before = problems.len();
+    let items: Vec<Item> = list.into_iter().filter_map(|one| one.item(key, each, base, problems)).collect();
+    (problems.len() == before).then_some(Value::List(items))
+}
+
 impl Form {
+    /// A time in milliseconds; a bare number is seconds.
+    fn milliseconds(&self) -> Option<u64> {
+        match self {
+            Self::Number(seconds) => u64::try_from(*seconds).ok()?.checked_mul(1000),
+            // The bound keeps the cast exact.
+            Self::Fraction(seconds) if (0.0..1e9).contains(seconds) => {
+                Some((seconds * 1000.0).round() as u64)
+            }
+            Self::Text(text) => {
+                let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+                let factor: u64 = match &text[digits.len()..] {
+                    "ms" => 1,
+                    "" | "s" => 1000,
+                    "m" | "min" => 60 * 1000,
+                    "h" => 60 * 60 * 1000,
+                    _ => return None,
+                };
+                digits.trim_end().parse::<u64>().ok()?.checked_mul(factor)
+            }
+            _ => None,
+        }
+    }
+
     /// A size in bytes. Suffixes are powers of 1024.
     fn size(&self) -> Option<u64> {
         match self {
@@ -223,14 +318,26 @@ impl Form {
         }
     }
 
+    /// A value in an error message about a key. What may hold secrets is not repeated.
+    fn told(&self, key: &Key) -> String {
+        match (&key.shape, self) {
+            (Shape::Table, Self::Text(_)) => "a text".into(),
+            (Shape::Table, Self::Number(_) | Self::Fraction(_)) => "a number".into(),
+            _ => self.described(),
+        }
+    }
+
     /// A value in an error message: what it is, and the value itself when that is short.
-    fn described(&self) -> String {
+    pub(super) fn described(&self) -> String {
         match self {
             Self::Text(text) if text.chars().count() <= 40 => format!("the text {}", quoted(text)),
             Self::Text(_) => "a long text".into(),
             Self::Number(number) => format!("the number {number}"),
             Self::Flag(flag) => format!("{flag}"),
+            Self::Fraction(number) => format!("the number {number}"),
             Self::List(_) => "a list".into(),
+            Self::Table(_) => "a table".into(),
+            Self::Null => "null".into(),
             Self::Other(name) => format!("a {name}"),
         }
     }
@@ -241,7 +348,7 @@ pub(crate) fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
 
-fn absolute(text: &str, base: Base<'_>) -> Result<String, String> {
+pub(super) fn absolute(text: &str, base: Base<'_>) -> Result<String, String> {
     let path = match text.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => match base.home {
             Some(home) => home.join(rest.trim_start_matches('/')),
@@ -276,84 +383,5 @@ fn split_list(text: &str) -> Vec<&str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{super::keys, *};
-
-    fn read(key: &Key, text: &str) -> Result<Value, String> {
-        let base = Base { directory: Path::new("/project"), home: Some(Path::new("/home/me")) };
-        let mut problems = Vec::new();
-        let value = Written::from_text(key, text, Origin::Default).accept(key, base, &mut problems);
-        value.ok_or_else(|| {
-            format!("{} ({})", problems[0].message, problems[0].hint.as_deref().unwrap_or_default())
-        })
-    }
-
-    fn texts(key: &Key, text: &str) -> Vec<String> {
-        match read(key, text) {
-            Ok(Value::List(items)) => items.into_iter().map(|item| item.text).collect(),
-            other => panic!("{text}: {other:?}"),
-        }
-    }
-
-    #[test]
-    fn sizes() {
-        for (text, bytes) in [("2048", 2048), ("50k", 51_200), ("64M", 64 << 20), ("1 GiB", 1 << 30)] {
-            assert_eq!(read(&keys::MAX_FILE, text), Ok(Value::Number(bytes)), "{text}");
-        }
-        for text in ["", "k", "50x", "-5k", "1.5M", "99999999999999G", "0"] {
-            read(&keys::MAX_FILE, text).expect_err(text);
-        }
-    }
-
-    #[test]
-    fn a_wrong_value_is_told_what_to_write() {
-        let check = |key: &Key, text: &str, expect: &str| {
-            assert_eq!(read(key, text).expect_err(text), expect);
-        };
-        check(
-            &keys::SYMLINKS,
-            "always",
-            r#"`workspace.symlinks` must be one of "inside", "never", got the text "always" (write symlinks = "inside")"#,
-        );
-        check(
-            &keys::NATIVE,
-            "yes",
-            r#"`tools.native` must be true or false, got the text "yes" (write native = true or native = false)"#,
-        );
-        check(
-            &keys::LISTEN,
-            "localhost",
-            r#"`http.listen` must be an IP address with a port, got the text "localhost" (write listen = "127.0.0.1:8999")"#,
-        );
-        check(
-            &keys::VERSION,
-            "2",
-            "`version` must be 1, got the number 2 (this Tectum knows version = 1 only)",
-        );
-        check(
-            &keys::THREADS,
-            "0",
-            "`tools.threads` must be a whole number from 1 to 256, got the number 0 (write threads = 1)",
-        );
-    }
-
-    #[test]
-    fn a_list_splits_at_plain_commas_only() {
-        assert_eq!(texts(&keys::DENY, "*.{pem,key}, secrets/**"), ["*.{pem,key}", "secrets/**"]);
-        assert_eq!(texts(&keys::ALLOW, "shell(a, b),read_*"), ["shell(a, b)", "read_*"]);
-    }
-
-    #[test]
-    fn paths_become_absolute() {
-        let found = texts(&keys::ROOTS, ".,src,../other,/etc,~/notes,~");
-        let expect = ["/project", "/project/src", "/project/../other", "/etc", "/home/me/notes", "/home/me"];
-        assert_eq!(found, expect);
-    }
-
-    #[test]
-    fn entries_are_checked_one_by_one() {
-        assert!(read(&keys::DENY, "a[").expect_err("refused").contains("`a[` is not a pattern"));
-        assert!(read(&keys::ALLOW, "edit_file(x").expect_err("refused").contains("not a rule"));
-        assert!(read(&keys::ALLOW, "a,,b").expect_err("refused").contains("an entry is empty"));
-    }
-}
+#[path = "value_tests.rs"]
+mod tests;

@@ -72,3 +72,53 @@ fn of_completions() {
 fn of_version() {
     insta::assert_snapshot!(help(&["version"]));
 }
+
+#[test]
+fn of_add() {
+    insta::assert_snapshot!(help(&["add"]));
+}
+
+#[test]
+fn of_remove() {
+    insta::assert_snapshot!(help(&["remove"]));
+}
+
+#[test]
+fn of_enable() {
+    insta::assert_snapshot!(help(&["enable"]));
+}
+
+#[test]
+fn of_disable() {
+    insta::assert_snapshot!(help(&["disable"]));
+}
+
+#[test]
+fn of_list() {
+    insta::assert_snapshot!(help(&["list"]));
+}
+
+#[test]
+fn of_get() {
+    insta::assert_snapshot!(help(&["get"]));
+}
+
+#[test]
+fn of_import() {
+    insta::assert_snapshot!(help(&["import"]));
+}
+
+#[test]
+fn of_restart() {
+    insta::assert_snapshot!(help(&["restart"]));
+}
+
+#[test]
+fn of_trust() {
+    insta::assert_snapshot!(help(&["trust"]));
+}
+
+#[test]
+fn of_input() {
+    insta::assert_snapshot!(help(&["input"]));
+}

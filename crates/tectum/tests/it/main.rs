@@ -10,6 +10,7 @@ mod cli_up;
 mod config_check;
 mod config_show;
 mod federation_children;
+mod federation_config;
 mod fuzz;
 mod kill;
 mod outside_clients;

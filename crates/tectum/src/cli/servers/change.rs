@@ -1,0 +1,244 @@
+//! `tectum add`, `remove`, `enable`, `disable`: changes to a `tectum.toml`, and to nothing else.
+
+use std::sync::Arc;
+
+use clap::Args;
+use tectum::{
+    Fault,
+    config::{
+        Origin,
+        servers::{Entry, Place, Source, entry::Values, keys, spoken},
+        value::{Item, Value},
+    },
+    peers::spec::ServerName,
+};
+
+use super::{
+    super::{Shared, failure::Failure, screen::Screen},
+    Done, Site,
+};
+
+/// Add another MCP server.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+It goes to your own tectum.toml, or to the project's with --project. ${NAME} in a value stands for
+an environment variable, so that no secret needs to be written down.
+
+Examples:
+  tectum add files -- npx -y @modelcontextprotocol/server-filesystem .
+  tectum add github --env 'TOKEN=${GITHUB_TOKEN}' -- github-mcp-server stdio
+  tectum add docs --url https://example.com/mcp --header 'Authorization: Bearer ${DOCS_TOKEN}'")]
+pub(crate) struct Add {
+    /// Its name: letters, digits, - and single _
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// The address of a server that is running already
+    #[arg(long, value_name = "URL", required_unless_present = "command")]
+    url: Option<String>,
+    /// An environment variable of the program
+    #[arg(long, value_name = "K=V", conflicts_with = "url")]
+    env: Vec<String>,
+    /// Where the program starts
+    #[arg(long, value_name = "DIR", conflicts_with = "url")]
+    cwd: Option<String>,
+    /// A header of every request
+    #[arg(long, value_name = "K:V", requires = "url")]
+    header: Vec<String>,
+    /// How it is reached: stdio, http or sse
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Option<String>,
+    #[command(flatten)]
+    target: Target,
+    /// The program and its arguments
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "url")]
+    command: Vec<String>,
+}
+
+/// Remove a server from tectum.toml.
+#[derive(Debug, Args)]
+pub(crate) struct Remove {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    name: String,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// Switch a server on.
+#[derive(Debug, Args)]
+pub(crate) struct Enable {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    name: String,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// Switch a server off, wherever it is named.
+#[derive(Debug, Args)]
+pub(crate) struct Disable {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    name: String,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// Which file is changed.
+#[derive(Debug, Args)]
+pub(super) struct Target {
+    /// Change the project's tectum.toml instead of your own
+    #[arg(long)]
+    pub(super) project: bool,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+impl Add {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        let site = Site::load(shared, screen)?;
+        let mut draft = site.draft(self.target.project)?;
+        let name = ServerName::parse(&self.name).map_err(Fault::invalid)?;
+        if draft.has(name.as_str()) {
+            let fault = Fault::conflict(format!("{} has a server `{name}` already", draft.name));
+            return Err(fault
+                .hint(format!("remove it first with `tectum remove {name}`, or choose another name"))
+                .into());
+        }
+        let entry = Entry {
+            written: name.to_string(),
+            origin: Origin::Flag("add".into()),
+            source: Arc::new(Source::ours(&draft.path, draft.name.clone(), Place::Yours)),
+            values: self.values()?,
+            forward: Vec::new(),
+            problem: None,
+            name,
+        };
+        draft.put(&entry);
+        let name = entry.name.as_str();
+        let mut notes = Vec::new();
+        if let Some(other) = site.survey.server(name) {
+            notes.push(format!("`{name}` of {} is not used any more", other.entry.origin));
+        }
+        if self.target.project && site.sources.file.is_none() {
+            notes.push(format!("it starts once it is trusted: `tectum trust {name}`"));
+        }
+        let sentence = format!("added `{name}` to {}", draft.name);
+        site.finish(&draft, self.target.dry_run, &Done { servers: vec![name], sentence, notes }, screen)
+    }
+
+    fn values(&self) -> Result<Values, Failure> {
+        let origin = || Origin::Flag("add".into());
+        let item = |text: &str| Item { text: text.to_owned(), origin: origin() };
+        let mut values = Values::default();
+        if let Some((command, args)) = self.command.split_first() {
+            values.set(&keys::COMMAND, Value::List(vec![item(command)]), origin());
+            if !args.is_empty() {
+                values.set(&keys::ARGS, Value::List(args.iter().map(|arg| item(arg)).collect()), origin());
+            }
+        }
+        let words = [(&keys::CWD, &self.cwd), (&keys::URL, &self.url), (&keys::TYPE, &self.kind)];
+        for (key, word) in words {
+            if let Some(word) = word {
+                values.set(key, Value::Word(word.clone()), origin());
+            }
+        }
+        for (key, pairs, separator) in [(&keys::ENV, &self.env, '='), (&keys::HEADERS, &self.header, ':')] {
+            let pair = |pair: &String| match pair.split_once(separator) {
+                Some((name, value)) if !name.trim().is_empty() => {
+                    let value = if separator == ':' { value.trim() } else { value };
+                    Ok((name.trim().to_owned(), item(value)))
+                }
+                // The value may be a secret, so it is not repeated.
+                _ => Err(Fault::invalid(format!(
+                    "each --{} is a name, `{separator}` and a value",
+                    &key.name.trim_end_matches('s')
+                ))
+                .hint(format!("write NAME{separator}value"))),
+            };
+            let fields = pairs.iter().map(pair).collect::<Result<Vec<_>, Fault>>()?;
+            if !fields.is_empty() {
+                values.set(key, Value::Table(fields), origin());
+            }
+        }
+        Ok(values)
+    }
+}
+
+impl Remove {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        let site = Site::load(shared, screen)?;
+        let name = self.name.as_str();
+        let Some(mut draft) = site.draft_with(name, self.target.project)? else {
+            let server = site.server(name)?;
+            let fault = Fault::conflict(format!(
+                "`{name}` stands in {}, a file that is not ours to change",
+                server.entry.origin
+            ));
+            return Err(fault.hint(format!("switch it off with `tectum disable {name}`")).into());
+        };
+        draft.remove(name);
+        let sentence = format!("removed `{}` from {}", spoken::text(name), draft.name);
+        site.finish(
+            &draft,
+            self.target.dry_run,
+            &Done { servers: vec![name], sentence, notes: Vec::new() },
+            screen,
+        )
+    }
+}
+
+impl Enable {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        switch(&self.name, true, &self.target, shared, screen)
+    }
+}
+
+impl Disable {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        switch(&self.name, false, &self.target, shared, screen)
+    }
+}
+
+/// Writes one line: in the table of the server where there is one, else in a table of its own,
+/// which stands over the entry of another file.
+fn switch(name: &str, on: bool, target: &Target, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+    let site = Site::load(shared, screen)?;
+    let server = site.server(name)?;
+    let mut draft = match site.draft_with(name, target.project)? {
+        Some(draft) => draft,
+        None => site.draft(target.project)?,
+    };
+    if on {
+        draft.enable(name, None);
+        // Another file may have switched it off; then ours must say so.
+        let elsewhere = server.entry.values.flag(&keys::ENABLED) == Some(false)
+            && server.entry.values.origin(&keys::ENABLED).is_some_and(|at| !is_in(at, &draft.name));
+        if elsewhere || own_word(&site, name, &draft.name) {
+            draft.enable(name, Some(true));
+        }
+    } else {
+        draft.enable(name, Some(false));
+    }
+    let word = if on { "on" } else { "off" };
+    let sentence = format!("switched `{name}` {word} in {}", draft.name);
+    site.finish(&draft, target.dry_run, &Done { servers: vec![name], sentence, notes: Vec::new() }, screen)
+}
+
+fn is_in(origin: &Origin, file: &Arc<str>) -> bool {
+    matches!(origin, Origin::File { name, .. } if name == file)
+}
+
+/// Whether the entry below our table switches itself off.
+fn own_word(site: &Site, name: &str, file: &Arc<str>) -> bool {
+    let sources = tectum::config::servers::survey::sources_of(&site.config);
+    sources.iter().any(|source| {
+        let content = tectum::config::servers::foreign::read(source, &site.config.directory);
+        let entries = content.ok().flatten().map(|content| content.entries).unwrap_or_default();
+        source.name != *file
+            && entries
+                .iter()
+                .any(|entry| entry.name.as_str() == name && entry.values.flag(&keys::ENABLED) == Some(false))
+    })
+}

@@ -1,0 +1,216 @@
+//! `tectum import`: finds the servers that other programs have, and uses them live or as copies.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use clap::Args;
+use serde_json::{Value, json};
+use tectum::{
+    Fault,
+    config::{
+        keys,
+        servers::{
+            Entry, Place, Source,
+            clients::{CLIENTS, Client},
+            foreign, survey,
+        },
+    },
+};
+
+use super::{
+    super::{
+        Shared,
+        failure::Failure,
+        screen::{Colour, Screen},
+    },
+    Done, Site,
+    change::Target,
+};
+
+/// Use the servers of another program.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Clients: claude, claude-desktop, cursor, vscode, windsurf, codex, zed, gemini. Their files are read
+as they stand and never changed: what changes there changes here. With --copy the entries are
+copied to tectum.toml instead. Without an argument, what there is to import is listed.")]
+pub(crate) struct Import {
+    /// A client, or a file that names servers
+    #[arg(value_name = "CLIENT|FILE")]
+    from: Option<String>,
+    /// Copy the entries instead of reading the file live
+    #[arg(long, requires = "from")]
+    copy: bool,
+    #[command(flatten)]
+    target: Target,
+}
+
+/// A file that names servers.
+struct Find {
+    client: &'static str,
+    written: String,
+    source: Arc<Source>,
+    entries: Vec<Entry>,
+    problem: Option<String>,
+}
+
+impl Import {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        let site = Site::load(shared, screen)?;
+        let Some(from) = &self.from else { return list(&site, screen) };
+        let finds = match Client::named(from) {
+            Some(client) => {
+                let finds = of_client(&site, client);
+                if finds.is_empty() {
+                    let places: Vec<String> =
+                        spots(&site, client).into_iter().map(|(_, written)| written).collect();
+                    let fault = Fault::not_found(format!("{} names no servers", client.title));
+                    return Err(fault.hint(format!("looked at {}", places.join(", "))).into());
+                }
+                finds
+            }
+            None => vec![of_file(&site, from)?],
+        };
+        if let Some(problem) = finds.iter().find_map(|find| find.problem.clone()) {
+            return Err(Fault::invalid(problem).hint("mend that file, or import another").into());
+        }
+        match self.copy {
+            true => self.copied(&site, &finds, screen),
+            false => self.live(&site, &finds, screen),
+        }
+    }
+
+    fn live(&self, site: &Site, finds: &[Find], screen: &Screen) -> Result<(), Failure> {
+        let mut draft = site.draft(self.target.project)?;
+        let usual: Vec<String> = match site.config.merged().get(&keys::READ) {
+            Some(_) => Vec::new(),
+            None => {
+                // A project's file names what lies in the project.
+                let named = site.config.federation.read.iter();
+                let fits = |path: &&PathBuf| !self.target.project || path.starts_with(&site.config.directory);
+                named.filter(fits).map(|path| written(site, path)).collect()
+            }
+        };
+        let mut added = Vec::new();
+        for find in finds {
+            if draft.read_also(&usual, &find.written) {
+                added.push(find.written.as_str());
+            }
+        }
+        let servers: Vec<&str> =
+            finds.iter().flat_map(|find| &find.entries).map(|entry| entry.name.as_str()).collect();
+        let sentence = match added.is_empty() {
+            true => format!("{} reads them already", draft.name),
+            false => format!("{} servers of {} are used from now on", servers.len(), added.join(", ")),
+        };
+        site.finish(&draft, self.target.dry_run, &Done { servers, sentence, notes: waits(finds) }, screen)
+    }
+
+    fn copied(&self, site: &Site, finds: &[Find], screen: &Screen) -> Result<(), Failure> {
+        // In the user's file they would run without having been looked at.
+        if let Some(find) =
+            finds.iter().find(|find| find.source.place == Place::Project && !self.target.project)
+        {
+            let fault = Fault::invalid(format!(
+                "{} lies in the project, and your own file is for what you trust",
+                find.source.name
+            ));
+            return Err(fault
+                .hint(
+                    "copy it to the project's file with --project, or import it without --copy and trust it",
+                )
+                .into());
+        }
+        let mut draft = site.draft(self.target.project)?;
+        let (mut servers, mut notes) = (Vec::new(), Vec::new());
+        for entry in finds.iter().flat_map(|find| &find.entries) {
+            let name = entry.name.as_str();
+            if let Some(problem) = &entry.problem {
+                notes.push(format!("`{name}` is not copied: {problem}"));
+            } else if draft.has(name) {
+                notes.push(format!("`{name}` is not copied: {} has one", draft.name));
+            } else {
+                draft.put(entry);
+                servers.push(name);
+            }
+        }
+        let sentence = format!("copied {} servers to {}", servers.len(), draft.name);
+        site.finish(&draft, self.target.dry_run, &Done { servers, sentence, notes }, screen)
+    }
+}
+
+fn waits(finds: &[Find]) -> Vec<String> {
+    let theirs = finds.iter().filter(|find| find.source.place == Place::Project);
+    theirs
+        .map(|find| format!("those of {} start once they are trusted: `tectum trust`", find.written))
+        .collect()
+}
+
+fn list(site: &Site, screen: &Screen) -> Result<(), Failure> {
+    let finds: Vec<Find> = CLIENTS.iter().flat_map(|client| of_client(site, client)).collect();
+    let is_read = |find: &Find| site.config.federation.read.contains(&find.source.path);
+    if screen.json {
+        let data = |find: &Find| {
+            json!({
+                "client": find.client, "file": find.source.path, "read": is_read(find), "problem": find.problem,
+                "servers": find.entries.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(),
+            })
+        };
+        return screen.print_json(&json!({ "found": finds.iter().map(data).collect::<Vec<Value>>() }));
+    }
+    if finds.is_empty() {
+        return screen.print("no other program on this machine names servers");
+    }
+    let head = format!("{:<14}  {:>7}  {:<4}  FILE", "CLIENT", "SERVERS", "READ");
+    let mut text = format!("{}\n", screen.paint(Colour::Bold, &head));
+    for find in &finds {
+        let count = if find.problem.is_some() { "?".into() } else { find.entries.len().to_string() };
+        let read = if is_read(find) { "yes" } else { "no" };
+        text.push_str(&format!("{:<14}  {count:>7}  {read:<4}  {}\n", find.client, find.written));
+        if let Some(problem) = &find.problem {
+            text.push_str(&format!("  {problem}\n"));
+        }
+    }
+    screen.print(&(text + &screen.paint(Colour::Dim, "`tectum import CLIENT` uses them live")))
+}
+
+fn spots(site: &Site, client: &Client) -> Vec<(PathBuf, String)> {
+    let home = site.config.home.as_deref();
+    let config = site.sources.user_file.as_deref().and_then(Path::parent).and_then(Path::parent);
+    let spots = client.spots(&site.config.directory, home, config);
+    spots.into_iter().map(|spot| (spot.path, spot.written)).collect()
+}
+
+fn of_client(site: &Site, client: &'static Client) -> Vec<Find> {
+    let finds =
+        spots(site, client).into_iter().filter_map(|(path, written)| look(site, client.name, &path, written));
+    finds.filter(|find| !find.entries.is_empty() || find.problem.is_some()).collect()
+}
+
+/// What a file holds; `None` when there is none.
+fn look(site: &Site, client: &'static str, path: &Path, written: String) -> Option<Find> {
+    let place = survey::place_of(path, &site.config);
+    let source = Arc::new(Source::foreign(path, site.shown(path), place));
+    match foreign::read(&source, &site.config.directory) {
+        Ok(None) => None,
+        Ok(Some(content)) => Some(Find { client, written, source, entries: content.entries, problem: None }),
+        Err(problem) => {
+            Some(Find { client, written, source, entries: Vec::new(), problem: Some(problem.to_string()) })
+        }
+    }
+}
+
+fn of_file(site: &Site, from: &str) -> Result<Find, Failure> {
+    let path = std::path::absolute(from)?;
+    look(site, "", &path, written(site, &path)).ok_or_else(|| {
+        let known: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+        let fault = Fault::not_found(format!("there is neither a client nor a file `{from}`"));
+        fault.hint(format!("clients: {}", known.join(", "))).into()
+    })
+}
+
+/// A path as `[federation] read` of the user's file has it: relative ones mean the served directory.
+fn written(site: &Site, path: &Path) -> String {
+    site.shown(path).to_string()
+}

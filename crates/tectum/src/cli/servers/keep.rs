@@ -1,0 +1,139 @@
+//! `tectum restart` and `tectum input`: numbers and answers that are kept in the user's state.
+
+use std::io::{self, IsTerminal as _, Read as _};
+
+use clap::Args;
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use serde_json::json;
+use tectum::{Fault, config::servers::context};
+
+use super::{
+    super::{
+        Shared,
+        failure::Failure,
+        screen::{Colour, Screen},
+    },
+    Site, cannot_write,
+};
+
+/// The longest answer.
+const MOST_ANSWER: u64 = 64 << 10;
+
+/// Start a server anew in a running Tectum.
+#[derive(Debug, Args)]
+pub(crate) struct Restart {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+/// Keep an answer to what a file asks for as ${input:ID}.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The answer is read from standard input, one line; a terminal does not show it. It is kept for its
+owner only, never in a project. TECTUM_INPUT_<ID> in the environment goes before it.")]
+pub(crate) struct Input {
+    /// The id, as the file has it
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Forget the answer
+    #[arg(long)]
+    forget: bool,
+}
+
+impl Restart {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        let site = Site::load(shared, screen)?;
+        let name = site.server(&self.name)?.entry.name.to_string();
+        let state = site.state()?;
+        let file = context::generations_file(state);
+        let mut generation = 0;
+        let kept = context::keep(state, &file, |table| {
+            let number: &mut u64 = table.entry(name.clone()).or_default();
+            *number = number.wrapping_add(1);
+            generation = *number;
+        });
+        kept.map_err(|error| cannot_write(&file, &error))?;
+        match screen.json {
+            true => screen.print_json(&json!({ "ok": true, "server": name, "generation": generation })),
+            false if screen.quiet => Ok(()),
+            false => screen.print(&format!(
+                "{} a running Tectum starts `{name}` anew in a moment",
+                screen.paint(Colour::Green, "ok:")
+            )),
+        }
+    }
+}
+
+impl Input {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        let site = Site::load(shared, screen)?;
+        let state = site.state()?;
+        let file = context::inputs_file(state);
+        let answer = match self.forget {
+            true => None,
+            false => Some(answer(&self.id, screen)?),
+        };
+        let kept = context::keep(state, &file, |table| {
+            match answer {
+                Some(answer) => drop(table.insert(self.id.clone(), answer)),
+                None => drop(table.remove(&self.id)),
+            };
+        });
+        kept.map_err(|error| cannot_write(&file, &error))?;
+        match screen.json {
+            true => screen.print_json(&json!({ "ok": true, "input": self.id, "kept": !self.forget })),
+            false if screen.quiet => Ok(()),
+            false => {
+                let done = if self.forget { "forgot" } else { "kept" };
+                screen.print(&format!(
+                    "{} {done} the answer to `{}`",
+                    screen.paint(Colour::Green, "ok:"),
+                    self.id
+                ))
+            }
+        }
+    }
+}
+
+fn answer(id: &str, screen: &Screen) -> Result<String, Failure> {
+    let input = io::stdin();
+    let mut line = String::new();
+    if input.is_terminal() {
+        screen.tell(&format!("{id}: (what you type is not shown)"));
+        let _silence = Silence::begin();
+        input.read_line(&mut line)?;
+    } else {
+        input.lock().take(MOST_ANSWER).read_to_string(&mut line)?;
+    }
+    let answer = line.lines().next().unwrap_or_default();
+    if answer.is_empty() {
+        return Err(Fault::invalid(format!("there is no answer to `{id}` on standard input"))
+            .hint(format!("type it, or pipe it: printf %s \"$KEY\" | tectum input {id}"))
+            .into());
+    }
+    Ok(answer.to_owned())
+}
+
+/// A terminal that shows nothing of what is typed, until this is dropped.
+struct Silence(Option<Termios>);
+
+impl Silence {
+    fn begin() -> Self {
+        let input = io::stdin();
+        let Ok(before) = tcgetattr(&input) else { return Self(None) };
+        let mut silent = before.clone();
+        silent.local_modes.remove(LocalModes::ECHO);
+        let done = tcsetattr(&input, OptionalActions::Flush, &silent);
+        Self(done.ok().map(|()| before))
+    }
+}
+
+impl Drop for Silence {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            // A terminal that is gone needs nothing put back.
+            let _ = tcsetattr(io::stdin(), OptionalActions::Flush, before);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! `tectum list` and `tectum get`: every server that any file names, and how it is.
+
+use clap::Args;
+use serde_json::{Map, Value, json};
+use tectum::config::servers::{Held, keys, spoken, survey::Server};
+
+use super::{
+    super::{
+        Shared,
+        failure::Failure,
+        screen::{Colour, Screen},
+    },
+    Site, entry_data, status, tell_note, word,
+};
+
+/// Show one server.
+#[derive(Debug, Args)]
+pub(crate) struct Get {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+/// Lists all servers; with -v in detail.
+pub(crate) fn list(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+    let site = Site::load(shared, screen)?;
+    let live = site.traces().and_then(|traces| status::running(&traces));
+    if screen.json {
+        let servers: Vec<Value> =
+            site.survey.servers.iter().map(|server| data(&site, server, live.as_ref())).collect();
+        return screen.print_json(&json!({
+            "servers": servers,
+            "broken": site.survey.broken.iter().map(held_data).collect::<Vec<_>>(),
+            "notes": site.survey.notes,
+        }));
+    }
+    if site.survey.servers.is_empty() && site.survey.broken.is_empty() {
+        screen
+            .print("no servers yet: `tectum add` adds one, `tectum import` finds those of other programs")?;
+    } else {
+        screen.print(&table(&site, live.as_ref(), shared.verbose > 0, screen))?;
+    }
+    site.survey.notes.iter().for_each(|note| tell_note(note, screen));
+    Ok(())
+}
+
+impl Get {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        let site = Site::load(shared, screen)?;
+        let server = site.server(&self.name)?;
+        let live = site.traces().and_then(|traces| status::running(&traces));
+        if screen.json {
+            return screen.print_json(&data(&site, server, live.as_ref()));
+        }
+        let head = format!(
+            "{}  {}\n",
+            screen.paint(Colour::Bold, server.entry.name.as_str()),
+            state(server, screen)
+        );
+        screen.print(&format!("{head}{}", detail(&site, server, live.as_ref())))
+    }
+}
+
+fn table(site: &Site, live: Option<&Value>, verbose: bool, screen: &Screen) -> String {
+    let servers = &site.survey.servers;
+    let widest =
+        |head: &str, of: &dyn Fn(&Server) -> usize| servers.iter().map(of).max().unwrap_or(0).max(head.len());
+    let names = widest("NAME", &|server| server.entry.name.as_str().len());
+    let origins = widest("FROM", &|server| server.entry.origin.to_string().chars().count());
+    let head =
+        format!("{:<names$}  {:<9}  {:<origins$}  {:<9}  COMMAND", "NAME", "TRANSPORT", "FROM", "STATE");
+    let mut text = format!("{}\n", screen.paint(Colour::Bold, &head));
+    for server in servers {
+        let entry = &server.entry;
+        let origin = entry.origin.to_string();
+        text.push_str(&format!(
+            "{:<names$}  {:<9}  {origin:<origins$}  {}  {}\n",
+            entry.name.as_str(),
+            entry.kind(),
+            state(server, screen),
+            target(server),
+        ));
+        if verbose {
+            text.push_str(&detail(site, server, live));
+        }
+    }
+    for held in &site.survey.broken {
+        let problem = screen.paint(Colour::Red, "problem");
+        text.push_str(&format!("{problem}: {}\n", spoken::text(&told(held))));
+        if let Some(hint) = &held.hint {
+            text.push_str(&format!("  hint: {hint}\n"));
+        }
+    }
+    text
+}
+
+fn state(server: &Server, screen: &Screen) -> String {
+    let word = word(server);
+    let colour = match word {
+        "enabled" => Colour::Green,
+        "disabled" => Colour::Dim,
+        "untrusted" => Colour::Yellow,
+        _ => Colour::Red,
+    };
+    screen.paint(colour, &format!("{word:<9}"))
+}
+
+/// The command or the address, as written.
+fn target(server: &Server) -> String {
+    match server.entry.values.word(&keys::URL) {
+        Some(url) => spoken::text(url),
+        None => spoken::line(&server.entry.argv()),
+    }
+}
+
+fn detail(site: &Site, server: &Server, live: Option<&Value>) -> String {
+    let entry = &server.entry;
+    let mut lines = vec![("from", entry.origin.to_string()), ("transport", entry.kind().to_owned())];
+    match entry.values.word(&keys::URL) {
+        Some(url) => lines.push(("url", spoken::quoted(url))),
+        None => lines.push(("command", spoken::line(&entry.argv()))),
+    }
+    for (what, key) in [("environment", &keys::ENV), ("headers", &keys::HEADERS)] {
+        let names: Vec<String> = entry.names(key).into_iter().map(spoken::text).collect();
+        if !names.is_empty() {
+            lines.push((what, names.join(", ")));
+        }
+    }
+    for key in keys::KEYS.iter().filter(|key| !TOLD.contains(&key.name)) {
+        if let Some((value, origin)) = entry.values.get(key) {
+            lines.push((
+                key.name,
+                format!("{} ({origin})", spoken::text(&tectum::config::show::plainly(key, value))),
+            ));
+        }
+    }
+    if let Err(held) = &server.verdict {
+        lines.push(("why", spoken::text(&held.message)));
+        lines.extend(held.hint.iter().map(|hint| ("hint", hint.clone())));
+    }
+    if let Some(now) = live.and_then(|live| live.get(entry.name.as_str())) {
+        let count = |field: &str| now[field].as_u64().unwrap_or(0);
+        let state = spoken::text(now["state"].as_str().unwrap_or("unknown"));
+        let mut told = format!("{state}, {} tools, {} restarts", count("tools"), count("restarts"));
+        if let Some(error) = now["error"].as_str() {
+            told.push_str(&format!(", {}", spoken::text(error)));
+        }
+        lines.push(("now", told));
+    }
+    let log =
+        site.traces().map(|traces| status::last_lines(&traces, entry.name.as_str())).unwrap_or_default();
+    lines.extend(log.iter().map(|line| ("log", spoken::text(line))));
+    lines.iter().map(|(what, words)| format!("  {what:<13}  {words}\n")).collect()
+}
+
+/// Keys that have lines of their own above.
+const TOLD: &[&str] = &["command", "args", "env", "url", "type", "headers"];
+
+fn data(site: &Site, server: &Server, live: Option<&Value>) -> Value {
+    let entry = &server.entry;
+    let mut data = entry_data(entry);
+    let settings = keys::KEYS.iter().filter(|key| !TOLD.contains(&key.name)).filter_map(|key| {
+        let (value, origin) = entry.values.get(key)?;
+        let shown = tectum::config::show::plain_json(value);
+        Some((key.name.to_owned(), json!({ "value": shown, "origin": origin.to_string() })))
+    });
+    data["settings"] = settings.collect::<Map<_, _>>().into();
+    data["state"] = json!(word(server));
+    data["why"] = server.verdict.as_ref().err().map_or(Value::Null, held_data);
+    data["now"] = live.and_then(|live| live.get(entry.name.as_str())).cloned().unwrap_or_default();
+    data["log"] = json!(
+        site.traces().map(|traces| status::last_lines(&traces, entry.name.as_str())).unwrap_or_default()
+    );
+    data
+}
+
+fn held_data(held: &Held) -> Value {
+    json!({ "name": held.name, "origin": held.origin.to_string(), "message": held.message, "hint": held.hint })
+}
+
+/// The message with its place, unless it begins with one.
+fn told(held: &Held) -> String {
+    let origin = held.origin.to_string();
+    match held.message.starts_with(&origin) {
+        true => held.message.clone(),
+        false => format!("{origin}: {}", held.message),
+    }
+}

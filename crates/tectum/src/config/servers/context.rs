@@ -1,0 +1,84 @@
+//! What holds around the files: the environment, and what is kept in the user's state.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+};
+
+use super::{super::Sources, trust::Ledger};
+use crate::state;
+
+/// What holds around the files.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    /// The environment.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// This program's own file.
+    pub executable: Option<PathBuf>,
+    /// Answers that are kept.
+    pub inputs: BTreeMap<String, String>,
+    /// How often each server was restarted by hand.
+    pub generations: BTreeMap<String, u64>,
+    /// What was agreed to.
+    pub ledger: Ledger,
+    /// What is wrong with our own state.
+    pub notes: Vec<String>,
+}
+
+impl Context {
+    /// The context of this process, read from the state as it is now.
+    pub fn of(sources: &Sources) -> Self {
+        let mut context = Self {
+            environment: sources.environment.iter().cloned().collect(),
+            executable: std::env::current_exe().ok().map(|path| state::canonical(&path)),
+            ..Self::default()
+        };
+        let Some(state) = &sources.state else { return context };
+        match Ledger::load(state) {
+            Ok(ledger) => context.ledger = ledger,
+            Err(why) => context.notes.push(why),
+        }
+        context.inputs = kept(&inputs_file(state), &mut context.notes);
+        context.generations = kept(&generations_file(state), &mut context.notes);
+        context
+    }
+}
+
+/// Where answers to inputs are kept.
+pub fn inputs_file(state: &Path) -> PathBuf {
+    state.join("inputs.json")
+}
+
+/// Where restarts are counted.
+pub fn generations_file(state: &Path) -> PathBuf {
+    state.join("servers.json")
+}
+
+/// A table of our own state. One that cannot be read counts as empty, and that is told.
+fn kept<V: for<'de> serde::Deserialize<'de>>(path: &Path, notes: &mut Vec<String>) -> BTreeMap<String, V> {
+    let text = match state::read_private(path) {
+        Ok(text) => text.unwrap_or_else(|| "{}".into()),
+        Err(error) => {
+            notes.push(format!("{} is not used: {error}", path.display()));
+            return BTreeMap::new();
+        }
+    };
+    serde_json::from_str(&text).unwrap_or_else(|error| {
+        notes.push(format!("{} is not used: {error}", path.display()));
+        BTreeMap::new()
+    })
+}
+
+/// Changes a table of our own state under the lock.
+pub fn keep<V>(state: &Path, path: &Path, change: impl FnOnce(&mut BTreeMap<String, V>)) -> io::Result<()>
+where
+    V: serde::Serialize + for<'de> serde::Deserialize<'de>,
+{
+    let _lock = state::lock(state)?;
+    let text = state::read_private(path)?.unwrap_or_else(|| "{}".into());
+    let mut table = serde_json::from_str(&text).map_err(io::Error::other)?;
+    change(&mut table);
+    state::write_private(path, &format!("{:#}\n", serde_json::to_value(&table).map_err(io::Error::other)?))
+}

@@ -1,0 +1,245 @@
+//! The one table of keys of a `[servers.NAME]`: reading, checking, `show` and the schema follow it.
+//!
+//! Entries of other programs' files are translated to these keys and checked against them as well.
+
+use super::super::keys::{Each, Key, PLAIN, Shape};
+
+/// The table of `tectum.toml` that holds the servers.
+pub const TABLE: &str = "servers";
+/// How one of its tables is called where no name is known.
+const SECTION: &str = "servers.NAME";
+/// The longest time anything may be allowed to take.
+const DAY: u64 = 24 * 60 * 60;
+
+/// A key of a server; the statics below change what differs.
+const SERVER: Key = Key { section: SECTION, ..PLAIN };
+const WORDS: Shape = Shape::List { each: Each::Word, empty: None };
+
+/// `command`
+pub static COMMAND: Key = Key {
+    name: "command",
+    shape: Shape::Command,
+    doc: "The program to start, or a list of it and its arguments. A path that is not absolute starts \
+          at this file's directory; a bare name is searched in PATH.",
+    ..SERVER
+};
+/// `args`
+pub static ARGS: Key = Key {
+    name: "args",
+    shape: Shape::List { each: Each::Argument, empty: None },
+    doc: "The program's arguments.",
+    ..SERVER
+};
+/// `env`
+pub static ENV: Key = Key {
+    name: "env",
+    shape: Shape::Table,
+    doc: "Environment variables of the program. ${NAME} stands for one of yours.",
+    ..SERVER
+};
+/// `cwd`
+pub static CWD: Key = Key {
+    name: "cwd",
+    shape: Shape::Text,
+    unset: "the served directory",
+    doc: "Where the program starts; a relative path starts at the served directory.",
+    ..SERVER
+};
+/// `url`
+pub static URL: Key = Key {
+    name: "url",
+    shape: Shape::Text,
+    doc: "The address of a server that is running already.",
+    ..SERVER
+};
+/// `type`
+pub static TYPE: Key = Key {
+    name: "type",
+    shape: Shape::Choice(&["stdio", "http", "sse", "streamable-http", "streamable_http"]),
+    unset: "stdio with a command, http with a url",
+    doc: "How the server is reached.",
+    ..SERVER
+};
+/// `headers`
+pub static HEADERS: Key = Key {
+    name: "headers",
+    shape: Shape::Table,
+    doc: "Headers of every request. ${NAME} stands for one of your environment variables.",
+    ..SERVER
+};
+/// `era`
+pub static ERA: Key = Key {
+    name: "era",
+    shape: Shape::Choice(&["auto", "legacy", "modern"]),
+    default: "auto",
+    doc: "Which era of the protocol the server speaks.",
+    ..SERVER
+};
+/// `enabled`
+pub static ENABLED: Key =
+    Key { name: "enabled", default: "true", doc: "Whether the server is used.", ..SERVER };
+/// `required`
+pub static REQUIRED: Key =
+    Key { name: "required", default: "false", doc: "Whether Tectum refuses to start without it.", ..SERVER };
+/// `prefix`
+pub static PREFIX: Key = Key {
+    name: "prefix",
+    default: "true",
+    doc: "Whether its tools are called NAME__tool. One server at most goes without.",
+    ..SERVER
+};
+/// `start_timeout`
+pub static START_TIMEOUT: Key = Key {
+    name: "start_timeout",
+    shape: Shape::Span { least: 1, most: DAY },
+    default: "60s",
+    doc: "How long its start may take.",
+    ..SERVER
+};
+/// `timeout`
+pub static TIMEOUT: Key = Key {
+    name: "timeout",
+    shape: Shape::Span { least: 1, most: DAY },
+    default: "60s",
+    doc: "How long a call may stay silent.",
+    ..SERVER
+};
+/// `max_timeout`
+pub static MAX_TIMEOUT: Key = Key {
+    name: "max_timeout",
+    shape: Shape::Span { least: 1, most: DAY },
+    default: "30m",
+    doc: "How long a call may take at all.",
+    ..SERVER
+};
+/// `concurrency`
+pub static CONCURRENCY: Key = Key {
+    name: "concurrency",
+    shape: Shape::Count { least: 1, most: 1024 },
+    default: "64",
+    doc: "Calls that run there at once; more wait.",
+    ..SERVER
+};
+/// `rate`
+pub static RATE: Key = Key {
+    name: "rate",
+    shape: Shape::Count { least: 1, most: 1_000_000 },
+    unset: "no limit",
+    doc: "Calls a minute.",
+    ..SERVER
+};
+/// `include`
+pub static INCLUDE: Key = Key {
+    name: "include",
+    shape: WORDS,
+    unset: "all of them",
+    doc: "Patterns of its tools that are used.",
+    ..SERVER
+};
+/// `exclude`
+pub static EXCLUDE: Key =
+    Key { name: "exclude", shape: WORDS, doc: "Patterns of its tools that are left out.", ..SERVER };
+/// `isolation`
+pub static ISOLATION: Key = Key {
+    name: "isolation",
+    shape: Shape::Choice(&["shared", "per-client"]),
+    default: "shared",
+    doc: "Whether all clients share one connection, or each has its own.",
+    ..SERVER
+};
+/// `permission`
+pub static PERMISSION: Key = Key {
+    name: "permission",
+    shape: Shape::Choice(&["allow", "ask", "deny"]),
+    default: "allow",
+    doc: "What holds for its tools where no rule of [permissions] speaks.",
+    ..SERVER
+};
+/// `max_result`
+pub static MAX_RESULT: Key = Key {
+    name: "max_result",
+    shape: Shape::Size { least: 1024 },
+    default: "1M",
+    doc: "The largest result that is passed on as it stands.",
+    ..SERVER
+};
+/// `scopes`
+pub static SCOPES: Key = Key {
+    name: "scopes",
+    shape: WORDS,
+    unset: "the server decides",
+    doc: "What to ask for at login.",
+    ..SERVER
+};
+/// `client_id`
+pub static CLIENT_ID: Key = Key {
+    name: "client_id",
+    shape: Shape::Text,
+    doc: "Tectum's name at the authorization server, where one was registered by hand.",
+    ..SERVER
+};
+
+/// Every key, in the order `config show` prints them.
+pub static KEYS: &[&Key] = &[
+    &COMMAND,
+    &ARGS,
+    &ENV,
+    &CWD,
+    &URL,
+    &TYPE,
+    &HEADERS,
+    &ERA,
+    &ENABLED,
+    &REQUIRED,
+    &PREFIX,
+    &START_TIMEOUT,
+    &TIMEOUT,
+    &MAX_TIMEOUT,
+    &CONCURRENCY,
+    &RATE,
+    &INCLUDE,
+    &EXCLUDE,
+    &ISOLATION,
+    &PERMISSION,
+    &MAX_RESULT,
+    &SCOPES,
+    &CLIENT_ID,
+];
+
+/// The keys that mean something only for a program to start.
+pub static OF_COMMANDS: &[&Key] = &[&ARGS, &ENV, &CWD];
+/// The keys that mean something only for an address.
+pub static OF_URLS: &[&Key] = &[&HEADERS, &SCOPES, &CLIENT_ID];
+/// The keys that say what a server is; all others say how it is treated and may stand alone.
+pub static IDENTITY: &[&Key] = &[&ARGS, &ENV, &CWD, &TYPE, &HEADERS];
+/// The keys whose values may be secrets: only the names in them are ever shown.
+pub static SECRET: &[&Key] = &[&ENV, &HEADERS];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_every_key_is_documented() {
+        let mut names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), KEYS.len());
+        for key in KEYS {
+            assert!(key.doc.ends_with('.') && key.section == SECTION, "{}", key.path());
+        }
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_engine() {
+        use tectum_peers::spec;
+        let seconds = |key: &Key, unit: u64| {
+            key.default.trim_end_matches(['s', 'm']).parse::<u64>().expect("a number") * unit
+        };
+        assert_eq!(seconds(&START_TIMEOUT, 1), spec::START_TIMEOUT.as_secs());
+        assert_eq!(seconds(&TIMEOUT, 1), spec::TIMEOUT.as_secs());
+        assert_eq!(seconds(&MAX_TIMEOUT, 60), spec::MOST_TIMEOUT.as_secs());
+        assert_eq!(CONCURRENCY.default, spec::CONCURRENCY.to_string());
+        assert_eq!((MAX_RESULT.default, spec::MAX_RESULT), ("1M", 1 << 20));
+    }
+}

@@ -1,0 +1,176 @@
+//! The servers while a house is running: read anew whenever one of the files changed.
+//!
+//! A file that is broken for a while keeps the servers it had when it was right.
+
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use super::{
+    super::{Config, Problems, Sources},
+    Resolved, Survey,
+    context::{self, Context},
+    foreign,
+    foreign::Content,
+    survey::{self, Reading},
+    trust::Ledger,
+};
+
+/// How often the files are looked at: about a dozen calls to the system, and no watch to lose.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What tells that a file is another one than before, or was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp(Option<[i64; 7]>);
+
+impl Stamp {
+    /// The stamp of a file as it is now; an absent one has a stamp, too.
+    pub fn of(path: &Path) -> Self {
+        let stamp = path.metadata().map(|held| {
+            let id = |number: u64| i64::from_ne_bytes(number.to_ne_bytes());
+            [
+                held.mtime(),
+                held.mtime_nsec(),
+                held.ctime(),
+                held.ctime_nsec(),
+                id(held.size()),
+                id(held.ino()),
+                id(held.dev()),
+            ]
+        });
+        Self(stamp.ok())
+    }
+}
+
+/// Every file that has a part in which servers there are, whether it is there or not.
+pub fn files(config: &Config) -> Vec<PathBuf> {
+    let mut files = config.files_of_settings.clone();
+    files.extend(config.federation.read.iter().cloned());
+    if let Some(state) = &config.state {
+        files.extend([Ledger::path(state), context::inputs_file(state), context::generations_file(state)]);
+    }
+    files
+}
+
+/// The servers of a running house.
+#[derive(Debug)]
+pub struct Live {
+    sources: Sources,
+    listening: Option<SocketAddr>,
+    config: Option<Config>,
+    good: HashMap<PathBuf, Content>,
+    stamps: Vec<(PathBuf, Stamp)>,
+}
+
+impl Live {
+    /// Servers from these sources. Nothing is read before [`Live::specs`].
+    pub fn new(sources: Sources) -> Self {
+        Self { sources, listening: None, config: None, good: HashMap::new(), stamps: Vec::new() }
+    }
+
+    /// Where this house listens, if not where its settings say: that address is itself.
+    pub fn listening(mut self, address: SocketAddr) -> Self {
+        self.listening = Some(address);
+        self
+    }
+
+    /// The servers as the files name them now. Broken settings keep the last good ones, and so
+    /// does each broken file of another program; both are told.
+    pub fn specs(&mut self) -> Resolved {
+        let mut notes = Vec::new();
+        // Looked at before they are read: what changes meanwhile is seen as a change afterwards.
+        let before: Vec<(PathBuf, Stamp)> = match &self.config {
+            Some(config) => files(config).into_iter().map(stamped).collect(),
+            None => Vec::new(),
+        };
+        match self.load() {
+            Ok(config) => self.config = Some(config),
+            Err(problems) => {
+                let kept = if self.config.is_some() { "; the last good settings are kept" } else { "" };
+                notes.extend(problems.0.iter().map(|problem| format!("{problem}{kept}")));
+            }
+        }
+        let Some(config) = self.config.clone() else {
+            let own = self.sources.file.clone().unwrap_or_else(|| self.sources.directory.join("tectum.toml"));
+            self.stamps = self.sources.user_file.iter().cloned().chain([own]).map(stamped).collect();
+            return Resolved { notes, ..Resolved::default() };
+        };
+        let mut stamps: HashMap<PathBuf, Stamp> = files(&config).into_iter().map(stamped).collect();
+        stamps.extend(before);
+        let readings =
+            survey::sources_of(&config).into_iter().map(|source| self.read(source, &config, &mut notes));
+        let readings: Vec<Reading> = readings.collect();
+        let survey = Survey::with(&config, &Context::of(&self.sources), readings);
+        for file in &survey.files {
+            stamps.entry(file.clone()).or_insert_with(|| Stamp::of(file));
+        }
+        stamps.retain(|path, _| survey.files.contains(path));
+        self.stamps = stamps.into_iter().collect();
+        let mut resolved = survey.resolved();
+        resolved.notes.splice(0..0, notes);
+        for note in &resolved.notes {
+            tracing::warn!("{note}");
+        }
+        resolved
+    }
+
+    /// Waits until one of the files is not as it was when [`Live::specs`] read it.
+    pub async fn changed(&mut self) {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            if self.is_stale() {
+                return;
+            }
+        }
+    }
+
+    /// Whether one of the files is not as it was then.
+    pub fn is_stale(&self) -> bool {
+        self.stamps.iter().any(|(path, stamp)| Stamp::of(path) != *stamp)
+    }
+
+    fn load(&self) -> Result<Config, Problems> {
+        let mut config = self.sources.load()?;
+        config.http.listen = self.listening.unwrap_or(config.http.listen);
+        Ok(config)
+    }
+
+    fn read(&mut self, source: Arc<super::Source>, config: &Config, notes: &mut Vec<String>) -> Reading {
+        let path = source.path.clone();
+        let content = match foreign::read(&source, &config.directory) {
+            Ok(Some(content)) => {
+                self.good.insert(path, content.clone());
+                Ok(Some(content))
+            }
+            Ok(None) => {
+                self.good.remove(&path);
+                Ok(None)
+            }
+            Err(problem) => match self.good.get(&path) {
+                Some(content) => {
+                    notes.push(format!("{problem}; its servers stay as they were"));
+                    Ok(Some(Content { notes: Vec::new(), ..content.clone() }))
+                }
+                None => {
+                    notes.push(problem.to_string());
+                    Err(problem)
+                }
+            },
+        };
+        (source, content)
+    }
+}
+
+fn stamped(path: PathBuf) -> (PathBuf, Stamp) {
+    let stamp = Stamp::of(&path);
+    (path, stamp)
+}
+
+#[cfg(test)]
+#[path = "live_tests.rs"]
+mod tests;

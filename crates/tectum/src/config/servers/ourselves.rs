@@ -1,0 +1,105 @@
+//! Finds the entries that are Tectum itself: files of other programs name us, and a house that
+//! federates itself would call itself for ever.
+
+use std::{
+    ffi::OsString,
+    net::IpAddr,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    Entry,
+    context::Context,
+    keys,
+    variables::{self, Scope},
+};
+use crate::{config::Http, state};
+
+/// Why an entry is ourselves, if it is.
+pub(super) fn why(entry: &Entry, context: &Context, http: &Http, scope: Scope<'_>) -> Option<String> {
+    let filled =
+        |text: &str| variables::fill(text, entry.source.dialect, scope).unwrap_or_else(|_| text.to_owned());
+    if let Some(url) = entry.values.word(&keys::URL) {
+        let own = is_ours(&filled(url), http);
+        return own.then(|| format!("it is the address Tectum itself listens on ({})", http.listen));
+    }
+    let argv: Vec<String> = entry.argv().into_iter().map(filled).collect();
+    let (command, args) = argv.split_first()?;
+    let found = located(command, &entry.source.base, context);
+    if found.is_some() && found == context.executable {
+        return Some("it is this very program".into());
+    }
+    let named = Path::new(command).file_name().is_some_and(|name| name == "tectum");
+    (named && args.iter().any(|word| word == "serve")).then(|| "it starts Tectum itself".into())
+}
+
+/// The file a command means, under its canonical name.
+fn located(command: &str, base: &Path, context: &Context) -> Option<PathBuf> {
+    let real = |path: PathBuf| path.is_file().then(|| state::canonical(&path));
+    if command.contains('/') {
+        return real(base.join(command));
+    }
+    let path = context.environment.get(&OsString::from("PATH"))?;
+    std::env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .find_map(|folder| real(folder.join(command)))
+}
+
+fn is_ours(url: &str, http: &Http) -> bool {
+    let Some((host, port)) = host_and_port(url) else { return false };
+    if port != http.listen.port() {
+        return false;
+    }
+    let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    let near = ip.is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified() || ip == http.listen.ip());
+    near || host.eq_ignore_ascii_case("localhost")
+        || http.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
+}
+
+/// The host and the port of an address.
+pub(super) fn host_and_port(url: &str) -> Option<(&str, u16)> {
+    let (scheme, rest) = url.split_once("://")?;
+    let usual = match scheme.to_ascii_lowercase().as_str() {
+        "http" => 80,
+        "https" => 443,
+        _ => return None,
+    };
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let authority = authority.rsplit('@').next()?;
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, port.parse().ok()?),
+        _ => (authority, usual),
+    };
+    (!host.is_empty()).then_some((host, port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::AuthMode;
+
+    #[test]
+    fn our_own_address_is_known_under_its_names() {
+        let http = Http {
+            listen: "127.0.0.1:8999".parse().expect("an address"),
+            auth: AuthMode::Token,
+            allow_remote: false,
+            hosts: vec!["box.local".into()],
+        };
+        for url in [
+            "http://127.0.0.1:8999/mcp",
+            "http://localhost:8999",
+            "HTTP://LocalHost:8999?x",
+            "http://[::1]:8999/mcp",
+            "http://me@box.local:8999/mcp",
+            "http://0.0.0.0:8999",
+        ] {
+            assert!(is_ours(url, &http), "{url}");
+        }
+        for url in
+            ["http://127.0.0.1:9000/mcp", "https://example.com:8999", "http://localhost", "x", "http://:8999"]
+        {
+            assert!(!is_ours(url, &http), "{url}");
+        }
+    }
+}

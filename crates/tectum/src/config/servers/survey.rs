@@ -1,0 +1,266 @@
+//! All servers that any file names, one for each name: which can start, and why the others cannot.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use tectum_peers::spec::{ServerName, ServerSpec};
+
+use super::{
+    super::{
+        Config, Sources,
+        file::shown,
+        place::{Origin, Problem},
+    },
+    Entry, Place, Source, build,
+    context::Context,
+    entry::contradictions,
+    foreign::{self, Content},
+    keys, ourselves,
+    overlay::{self, overlaid},
+    trust::Trust,
+    variables::Scope,
+};
+use crate::state;
+
+/// What the engine gets.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    /// The servers to have.
+    pub specs: Vec<ServerSpec>,
+    /// Those that are named and do not start.
+    pub held: Vec<Held>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+/// A server that is named and does not start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Its name; for a file that cannot be read, the file's.
+    pub name: String,
+    /// Where it stands.
+    pub origin: Origin,
+    /// In one word.
+    pub why: Why,
+    /// In a sentence.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// Why a server does not start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Nobody agreed to it yet.
+    Untrusted,
+    /// It is switched off.
+    Disabled,
+    /// Something is wrong.
+    Problem,
+}
+
+/// Everything that is known about the servers.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    /// One for each name, by name.
+    pub servers: Vec<Server>,
+    /// Every entry of the project with what was agreed about it, also where another is used.
+    pub asked: Vec<(Entry, Trust)>,
+    /// Files that cannot be read, and tables that change an entry nobody has.
+    pub broken: Vec<Held>,
+    /// What the user should know.
+    pub notes: Vec<String>,
+    /// Every file that had a part in it, and those that would have if they were there.
+    pub files: Vec<PathBuf>,
+}
+
+/// One server.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// Its entry, with what other tables say about it laid on top.
+    pub entry: Entry,
+    /// Whether it may start.
+    pub trust: Trust,
+    /// Whether it can.
+    pub verdict: Result<Box<ServerSpec>, Held>,
+}
+
+/// A file of another program and what came of reading it.
+pub type Reading = (Arc<Source>, Result<Option<Content>, Problem>);
+
+/// The files of other programs that a set-up reads, in order.
+pub fn sources_of(config: &Config) -> Vec<Arc<Source>> {
+    let source = |path: &PathBuf| {
+        let name = shown(path, &config.directory, config.home.as_deref());
+        Arc::new(Source::foreign(path, name, place_of(path, config)))
+    };
+    config.federation.read.iter().map(source).collect()
+}
+
+/// Whose word a file is: what an agent could write to is the project's, whoever names it.
+pub fn place_of(path: &Path, config: &Config) -> Place {
+    let folder = path.parent().map(state::canonical).unwrap_or_default();
+    let named = folder.join(path.file_name().unwrap_or_default());
+    let real = state::canonical(path);
+    let reached = |root: &Path| {
+        let root = state::canonical(root);
+        named.starts_with(&root) || real.starts_with(&root)
+    };
+    let workspace = &config.workspace;
+    let roots = workspace.roots.iter().chain(&workspace.tracked).map(PathBuf::as_path);
+    match roots.chain([config.directory.as_path()]).any(reached) {
+        true => Place::Project,
+        false => Place::Yours,
+    }
+}
+
+impl Survey {
+    /// Reads all files and looks.
+    pub fn of(sources: &Sources, config: &Config) -> Self {
+        let read = |source: Arc<Source>| {
+            let content = foreign::read(&source, &config.directory);
+            (source, content)
+        };
+        let readings = sources_of(config).into_iter().map(read).collect();
+        Self::with(config, &Context::of(sources), readings)
+    }
+
+    /// Looks at files that were read already.
+    pub fn with(config: &Config, context: &Context, readings: Vec<Reading>) -> Self {
+        let mut survey = Self { notes: context.notes.clone(), ..Self::default() };
+        survey.files = super::files(config);
+        let mut described = BTreeMap::new();
+        // The project's table is the later layer, so it goes first.
+        let (tables, overlays): (Vec<Entry>, Vec<Entry>) =
+            config.merged().servers().iter().rev().cloned().partition(Entry::is_whole);
+        let mut entries = tables;
+        for (source, content) in readings {
+            match content {
+                Ok(None) => {}
+                Ok(Some(content)) => {
+                    survey.notes.extend(content.notes);
+                    survey.files.extend(content.files);
+                    described.extend(content.inputs);
+                    entries.extend(content.entries);
+                }
+                Err(problem) => survey.broken.push(Held {
+                    name: source.name.to_string(),
+                    origin: problem.origin.clone(),
+                    why: Why::Problem,
+                    message: problem.to_string(),
+                    hint: problem.hint,
+                }),
+            }
+        }
+        let scope = Scope {
+            environment: &context.environment,
+            directory: &config.directory,
+            home: config.home.as_deref(),
+            inputs: &context.inputs,
+            described: &described,
+        };
+        let mut named: BTreeMap<ServerName, Vec<Entry>> = BTreeMap::new();
+        for entry in entries {
+            match ourselves::why(&entry, context, &config.http, scope) {
+                Some(why) => {
+                    survey.notes.push(format!("{}: `{}` is left aside: {why}", entry.origin, entry.name));
+                }
+                None => named.entry(entry.name.clone()).or_default().push(entry),
+            }
+        }
+        survey.broken.extend(overlay::strays(&overlays, &named));
+        for (_, candidates) in named {
+            survey.choose(candidates, &overlays, context, scope);
+        }
+        survey
+    }
+
+    /// Chooses among the entries of one name. One that nobody agreed to yet never takes the place
+    /// of another that may start.
+    fn choose(&mut self, candidates: Vec<Entry>, overlays: &[Entry], context: &Context, scope: Scope<'_>) {
+        let judged: Vec<(Entry, Trust)> = candidates
+            .into_iter()
+            .map(|entry| {
+                let trust = context.ledger.judge(&entry);
+                (entry, trust)
+            })
+            .collect();
+        self.asked.extend(judged.iter().filter(|(entry, _)| entry.source.place == Place::Project).cloned());
+        let chosen = judged.iter().position(|(_, trust)| trust.suffices()).unwrap_or(0);
+        for (i, (entry, _)) in judged.iter().enumerate().filter(|(i, _)| *i != chosen) {
+            let used = &judged[chosen].0.origin;
+            let (at, name) = (&entry.origin, &entry.name);
+            self.notes.push(match i < chosen {
+                true => format!("{at}: `{name}` is not trusted; the one of {used} is used"),
+                false => format!("{at}: `{name}` is not used, since {used} goes before"),
+            });
+        }
+        let Some((entry, trust)) = judged.into_iter().nth(chosen) else { return };
+        let entry = overlaid(entry, overlays, &mut self.notes);
+        let verdict = verdict(&entry, &trust, context, scope);
+        self.servers.push(Server { entry, trust, verdict });
+    }
+
+    /// What the engine gets of it.
+    pub fn resolved(self) -> Resolved {
+        let mut resolved = Resolved { held: self.broken, notes: self.notes, ..Resolved::default() };
+        for server in self.servers {
+            match server.verdict {
+                Ok(spec) => resolved.specs.push(*spec),
+                Err(held) => resolved.held.push(held),
+            }
+        }
+        resolved
+    }
+
+    /// The server of a name.
+    pub fn server(&self, name: &str) -> Option<&Server> {
+        self.servers.iter().find(|server| server.entry.name.as_str() == name)
+    }
+}
+
+fn verdict(
+    entry: &Entry,
+    trust: &Trust,
+    context: &Context,
+    scope: Scope<'_>,
+) -> Result<Box<ServerSpec>, Held> {
+    let held = |why, message: String, hint: Option<String>| Held {
+        name: entry.name.to_string(),
+        origin: entry.origin.clone(),
+        why,
+        message,
+        hint,
+    };
+    let problem = |problem: Problem| held(Why::Problem, problem.to_string(), problem.hint);
+    let name = &entry.name;
+    if entry.values.flag(&keys::ENABLED) == Some(false) {
+        let origin = entry.values.origin(&keys::ENABLED).unwrap_or(&entry.origin);
+        let hint = Some(format!("switch it on with `tectum enable {name}`"));
+        return Err(held(Why::Disabled, format!("it is switched off in {origin}"), hint));
+    }
+    if let Some(wrong) = entry.problem.clone().or_else(|| contradictions(entry).into_iter().next()) {
+        return Err(problem(wrong));
+    }
+    let hint = Some(format!("see what it would start, and agree, with `tectum trust {name}`"));
+    match trust {
+        Trust::Own | Trust::Given => {}
+        Trust::Asked => {
+            let message = format!("{} comes with the project, and nobody agreed to it yet", entry.origin);
+            return Err(held(Why::Untrusted, message, hint));
+        }
+        Trust::Changed(changes) => {
+            let message = format!("{} changed since it was trusted: {}", entry.origin, changes.join("; "));
+            return Err(held(Why::Untrusted, message, hint));
+        }
+    }
+    let generation = context.generations.get(name.as_str()).copied().unwrap_or(0);
+    build::spec(entry, scope, generation).map(Box::new).map_err(problem)
+}
+
+#[cfg(test)]
+#[path = "survey_tests.rs"]
+pub(super) mod tests;

@@ -1,0 +1,204 @@
+//! Which servers of a project a person agreed to: exactly as they were shown, and no other.
+//!
+//! What was agreed to is kept in the user's state, outside every project. The digest covers the
+//! entry as it is written, before variables, so that a later change of any of it asks again.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Map, Value, json};
+
+use super::{Entry, Place, keys, spoken};
+use crate::state;
+
+/// Whether an entry may start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// It is the user's own.
+    Own,
+    /// A person agreed to exactly this.
+    Given,
+    /// A person agreed to something else under this name; here is what differs.
+    Changed(Vec<String>),
+    /// Nobody was asked yet.
+    Asked,
+}
+
+impl Trust {
+    /// Whether that is enough.
+    pub fn suffices(&self) -> bool {
+        matches!(self, Self::Own | Self::Given)
+    }
+}
+
+/// What was agreed to.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    path: PathBuf,
+    records: Vec<Value>,
+}
+
+impl Ledger {
+    /// Where it is kept.
+    pub fn path(state: &Path) -> PathBuf {
+        state.join("trust.json")
+    }
+
+    /// Reads it. One that cannot be believed is an error, and then nothing is trusted.
+    pub fn load(state: &Path) -> Result<Self, String> {
+        let path = Self::path(state);
+        let text = state::read_private(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let Some(text) = text else { return Ok(Self { path, records: Vec::new() }) };
+        match serde_json::from_str::<Value>(&text) {
+            Ok(Value::Object(mut fields)) => match fields.remove("trusted") {
+                Some(Value::Array(records)) => Ok(Self { path, records }),
+                _ => Err(format!(
+                    "{} does not hold what was trusted; delete it to be asked again",
+                    path.display()
+                )),
+            },
+            _ => Err(format!("{} is not JSON; delete it to be asked again", path.display())),
+        }
+    }
+
+    /// Writes it as a whole.
+    pub fn save(&self) -> std::io::Result<()> {
+        let text = format!("{:#}\n", json!({ "version": 1, "trusted": self.records }));
+        state::write_private(&self.path, &text)
+    }
+
+    /// Changes it as it is now, while nobody else does.
+    pub fn change(state: &Path, change: impl FnOnce(&mut Self)) -> std::io::Result<()> {
+        let _lock = state::lock(state)?;
+        let mut ledger = Self::load(state).map_err(std::io::Error::other)?;
+        change(&mut ledger);
+        ledger.save()
+    }
+
+    /// What it says about an entry.
+    pub fn judge(&self, entry: &Entry) -> Trust {
+        if entry.source.place == Place::Yours {
+            return Trust::Own;
+        }
+        let record = record(entry);
+        match self.records.iter().find(|held| same_place(held, &record)) {
+            None => Trust::Asked,
+            Some(held) if held["digest"] == record["digest"] => Trust::Given,
+            Some(held) => Trust::Changed(changes(held, &record)),
+        }
+    }
+
+    /// Agrees to an entry as it stands.
+    pub fn agree(&mut self, entry: &Entry) {
+        let record = record(entry);
+        self.records.retain(|held| !same_place(held, &record));
+        self.records.push(record);
+    }
+
+    /// Takes the consent to a name in a file back; false when there was none.
+    pub fn revoke(&mut self, file: &Path, written: &str) -> bool {
+        let before = self.records.len();
+        let file = Value::from(file.to_string_lossy());
+        self.records.retain(|held| held["file"] != file || held["name"] != written);
+        self.records.len() < before
+    }
+
+    /// Files below a directory that hold something trusted under a name.
+    pub fn files_of(&self, written: &str, below: &Path) -> Vec<PathBuf> {
+        let held = self.records.iter().filter(|held| held["name"] == written);
+        let files = held.filter_map(|held| held["file"].as_str()).map(PathBuf::from);
+        files.filter(|file| file.starts_with(below)).collect()
+    }
+}
+
+fn same_place(one: &Value, other: &Value) -> bool {
+    one["file"] == other["file"] && one["name"] == other["name"]
+}
+
+/// All that is agreed to, with secrets as digests.
+fn record(entry: &Entry) -> Value {
+    let table = |key| {
+        let fields = entry.values.table(key).iter();
+        fields.map(|(name, item)| (name.as_str(), item.text.as_str())).collect::<BTreeMap<_, _>>()
+    };
+    let (env, headers) = (table(&keys::ENV), table(&keys::HEADERS));
+    let texts = |key| entry.values.list(key).iter().map(|item| item.text.as_str()).collect::<Vec<_>>();
+    let mut forward = entry.forward.clone();
+    forward.sort();
+    let file = entry.source.path.to_string_lossy();
+    let (url, cwd) = (entry.values.word(&keys::URL), entry.values.word(&keys::CWD));
+    // A list of JSON values can be read in one way only, so two entries never share it.
+    let whole = json!([
+        file,
+        entry.written,
+        texts(&keys::COMMAND),
+        texts(&keys::ARGS),
+        env,
+        forward,
+        url,
+        headers,
+        cwd,
+        entry.kind(),
+    ]);
+    let hidden = |table: &BTreeMap<&str, &str>| -> Map<String, Value> {
+        table.iter().map(|(name, text)| ((*name).to_owned(), json!(digest(text)))).collect()
+    };
+    json!({
+        "file": file,
+        "name": entry.written,
+        "digest": digest(&whole.to_string()),
+        "command": entry.argv(),
+        "environment": hidden(&env),
+        "forwarded": forward,
+        "url": url,
+        "headers": hidden(&headers),
+        "directory": cwd,
+        "type": entry.kind(),
+    })
+}
+
+fn digest(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
+/// What differs between what was agreed to and what stands there now, for people.
+fn changes(held: &Value, now: &Value) -> Vec<String> {
+    let mut told = Vec::new();
+    let shown = |value: &Value| match value {
+        Value::Array(words) => {
+            spoken::line(&words.iter().map(|word| word.as_str().unwrap_or_default()).collect::<Vec<_>>())
+        }
+        Value::String(text) => spoken::quoted(text),
+        _ => "nothing".into(),
+    };
+    for field in ["type", "command", "url", "directory", "forwarded"] {
+        if held[field] != now[field] {
+            told.push(format!("{field}: was {}, is {}", shown(&held[field]), shown(&now[field])));
+        }
+    }
+    for (field, what) in [("environment", "variable"), ("headers", "header")] {
+        let empty = Map::new();
+        let of = |value: &Value| value[field].as_object().unwrap_or(&empty).clone();
+        let (before, after) = (of(held), of(now));
+        for (name, value) in &after {
+            let name_shown = spoken::text(name);
+            match before.get(name) {
+                None => told.push(format!("{what} {name_shown}: new")),
+                Some(held) if held != value => told.push(format!("{what} {name_shown}: another value")),
+                Some(_) => {}
+            }
+        }
+        let gone = before.keys().filter(|name| !after.contains_key(*name));
+        told.extend(gone.map(|name| format!("{what} {}: gone", spoken::text(name))));
+    }
+    if told.is_empty() {
+        told.push("how the command is split into words".into());
+    }
+    told
+}
+
+#[cfg(test)]
+#[path = "trust_tests.rs"]
+mod tests;
