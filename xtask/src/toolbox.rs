@@ -1,11 +1,11 @@
-//! The toolbox: other people's MCP clients, which the tests run against the real binary.
-//! It owns their versions and their place under `target/toolbox`, puts nothing elsewhere,
+//! The toolbox: other people's MCP clients and servers, which the tests run with the real
+//! binary. It owns their versions and their place under `target/toolbox`, puts nothing elsewhere,
 //! and fails rather than leave one out.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -16,8 +16,23 @@ use crate::system::{self, NPM, PYTHON_VENV};
 const NODE: &str = "24";
 const CONFORMANCE: &str = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
 const INSPECTOR: &str = "@modelcontextprotocol/inspector@2.12.0";
+/// Reference servers that speak the first era only, and where each begins.
+const NPM_SERVERS: [(&str, &str); 3] = [
+    ("TECTUM_TOOLBOX_EVERYTHING", "@modelcontextprotocol/server-everything"),
+    ("TECTUM_TOOLBOX_FILESYSTEM", "@modelcontextprotocol/server-filesystem"),
+    ("TECTUM_TOOLBOX_MEMORY", "@modelcontextprotocol/server-memory"),
+];
+const NPM_SERVERS_VERSION: &str = "2026.8.31";
+
 /// A client that speaks both eras of the protocol.
 const PYTHON_SDK: &str = "mcp==2.3.0";
+/// Servers that speak both eras: their packages, and the programs these bring.
+const PYTHON_SERVERS: [(&str, &str, &str); 4] = [
+    ("TECTUM_TOOLBOX_GIT", "mcp-server-git==2026.10.19", "mcp-server-git"),
+    ("TECTUM_TOOLBOX_TIME", "mcp-server-time==2026.10.19", "mcp-server-time"),
+    ("TECTUM_TOOLBOX_FETCH", "mcp-server-fetch==2026.10.24", "mcp-server-fetch"),
+    ("TECTUM_TOOLBOX_FASTMCP", "fastmcp==4.1.2", "fastmcp"),
+];
 
 /// Where the tests find each tool.
 pub struct Toolbox {
@@ -26,6 +41,8 @@ pub struct Toolbox {
     conformance: PathBuf,
     inspector: PathBuf,
     python: PathBuf,
+    npm_servers: Vec<PathBuf>,
+    python_servers: Vec<PathBuf>,
 }
 
 /// Packages that are installed together, and the stamp that says they are.
@@ -43,45 +60,71 @@ impl Toolbox {
         let lock = fs::File::create(root.join("lock"))?;
         lock.lock()?;
 
-        let npm = Shelf::new(
-            &root,
-            "npm",
-            vec![format!("{}@{NODE}", node_package()?), CONFORMANCE.to_owned(), INSPECTOR.to_owned()],
-        );
-        let python = Shelf::new(&root, "python", vec![PYTHON_SDK.to_owned()]);
+        let mut wanted =
+            vec![format!("{}@{NODE}", node_package()?), CONFORMANCE.to_owned(), INSPECTOR.to_owned()];
+        wanted.extend(NPM_SERVERS.map(|(_, package)| format!("{package}@{NPM_SERVERS_VERSION}")));
+        let npm = Shelf::new(&root, "npm", wanted);
+        let mut wanted = vec![PYTHON_SDK.to_owned()];
+        wanted.extend(PYTHON_SERVERS.map(|(_, package, _)| package.to_owned()));
+        let python = Shelf::new(&root, "python", wanted);
+
         let modules = npm.directory.join("node_modules");
+        let programs = python.directory.join("bin");
         let toolbox = Self {
             node: modules.join(node_package()?).join("bin/node"),
             conformance: modules.join("@modelcontextprotocol/conformance/dist/index.js"),
             inspector: modules.join("@modelcontextprotocol/inspector/clients/launcher/build/index.js"),
-            python: python.directory.join("bin/python"),
+            python: programs.join("python"),
+            npm_servers: NPM_SERVERS
+                .iter()
+                .map(|(_, package)| modules.join(package).join("dist/index.js"))
+                .collect(),
+            python_servers: PYTHON_SERVERS.iter().map(|(.., program)| programs.join(program)).collect(),
             root,
         };
-
-        if !npm.holds(&[&toolbox.node, &toolbox.conformance, &toolbox.inspector]) {
-            system::ensure(&[NPM])?;
-            toolbox
-                .install_npm(&npm)
-                .context("The npm packages of the test toolbox could not be installed")?;
-        }
-        if !python.holds(&[&toolbox.python]) {
-            system::ensure(&[PYTHON_VENV])?;
-            toolbox
-                .install_python(&python)
-                .context("The Python client of the test toolbox could not be installed")?;
-        }
+        toolbox.fill(&npm, &python)?;
         Ok(toolbox)
     }
 
     /// What the tests read to find the tools.
-    pub fn environment(&self) -> [(&'static str, &OsStr); 5] {
-        [
-            ("TECTUM_TOOLBOX", self.root.as_os_str()),
-            ("TECTUM_TOOLBOX_NODE", self.node.as_os_str()),
-            ("TECTUM_TOOLBOX_CONFORMANCE", self.conformance.as_os_str()),
-            ("TECTUM_TOOLBOX_INSPECTOR", self.inspector.as_os_str()),
-            ("TECTUM_TOOLBOX_PYTHON", self.python.as_os_str()),
-        ]
+    pub fn environment(&self) -> Vec<(&'static str, &Path)> {
+        let mut environment = vec![
+            ("TECTUM_TOOLBOX", self.root.as_path()),
+            ("TECTUM_TOOLBOX_NODE", self.node.as_path()),
+            ("TECTUM_TOOLBOX_CONFORMANCE", self.conformance.as_path()),
+            ("TECTUM_TOOLBOX_INSPECTOR", self.inspector.as_path()),
+            ("TECTUM_TOOLBOX_PYTHON", self.python.as_path()),
+        ];
+        let npm = NPM_SERVERS.iter().zip(&self.npm_servers);
+        environment.extend(npm.map(|((name, _), path)| (*name, path.as_path())));
+        let python = PYTHON_SERVERS.iter().zip(&self.python_servers);
+        environment.extend(python.map(|((name, ..), path)| (*name, path.as_path())));
+        environment
+    }
+
+    /// Installs what is absent. Both registries are slow to answer and need little of the
+    /// machine, so they are asked at the same time.
+    fn fill(&self, npm: &Shelf, python: &Shelf) -> Result<()> {
+        let npm_programs: Vec<&Path> = [&self.node, &self.conformance, &self.inspector]
+            .into_iter()
+            .chain(&self.npm_servers)
+            .map(PathBuf::as_path)
+            .collect();
+        let python_programs: Vec<&Path> =
+            [&self.python].into_iter().chain(&self.python_servers).map(PathBuf::as_path).collect();
+        let (npm_lacks, python_lacks) = (!npm.holds(&npm_programs), !python.holds(&python_programs));
+
+        // System packages come before either: their installer works alone.
+        let needs = [(npm_lacks, NPM), (python_lacks, PYTHON_VENV)];
+        let needs: Vec<_> = needs.into_iter().filter(|(lacks, _)| *lacks).map(|(_, need)| need).collect();
+        system::ensure(&needs)?;
+        thread::scope(|scope| {
+            let other = scope.spawn(|| if npm_lacks { self.install_npm(npm) } else { Ok(()) });
+            let of_python = if python_lacks { self.install_python(python) } else { Ok(()) };
+            let of_npm = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            of_npm.context("The npm packages of the test toolbox could not be installed")?;
+            of_python.context("The Python packages of the test toolbox could not be installed")
+        })
     }
 
     fn install_npm(&self, shelf: &Shelf) -> Result<()> {
@@ -105,6 +148,9 @@ impl Toolbox {
         )?;
         try_out(Command::new(&self.node).arg(&self.conformance).arg("--version"))?;
         try_out(Command::new(&self.node).arg(&self.inspector).args(["--cli", "--help"]))?;
+        for server in &self.npm_servers {
+            ensure!(server.is_file(), "{} is not where the server used to begin.", server.display());
+        }
         shelf.sign()
     }
 
@@ -117,6 +163,9 @@ impl Toolbox {
                 .args(&shelf.wanted),
         )?;
         try_out(Command::new(&self.python).args(["-c", "import mcp"]))?;
+        for server in &self.python_servers {
+            ensure!(server.is_file(), "{} was installed without its program.", server.display());
+        }
         shelf.sign()
     }
 }

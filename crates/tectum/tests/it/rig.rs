@@ -75,6 +75,13 @@ impl Rig {
         command
     }
 
+    /// Writes the configuration of the rig's user. A project's own file may not start programs.
+    pub(crate) fn configure(&self, text: &str) {
+        let folder = self.home().join("config/tectum");
+        std::fs::create_dir_all(&folder).expect("made");
+        std::fs::write(folder.join("tectum.toml"), text).expect("written");
+    }
+
     /// Runs the binary to its end.
     pub(crate) fn run(&self, args: &[&str]) -> Output {
         self.tectum().args(args).stdin(Stdio::null()).output().expect("runs")
@@ -131,6 +138,14 @@ impl Rig {
         std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
         Http { child, port, token: token.map(str::to_owned), session: None }
     }
+}
+
+/// Our own server to put behind the binary; cargo builds it with the tests.
+pub(crate) fn fixture() -> PathBuf {
+    let beside = Path::new(env!("CARGO_BIN_EXE_tectum")).parent().expect("a directory");
+    let fixture = beside.join("examples/fixture");
+    assert!(fixture.is_file(), "{} is not built: run all tests of the package", fixture.display());
+    fixture
 }
 
 /// A client on a pipe. Every wait ends: a silent server fails the test through the runner's limit.
