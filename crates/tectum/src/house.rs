@@ -19,17 +19,18 @@ use crate::{
 /// Builds the house. It opens the roots and nothing else; a root that cannot be opened is
 /// reported with the place it was written.
 pub fn build(config: &Config) -> Result<Tectum, Problems> {
-    let (tools, gate) = parts(config)?;
-    Ok(Tectum::new(tools, gate))
+    let (providers, gate) = parts(config)?;
+    Ok(Tectum::new(Snapshot::of(&providers), gate))
 }
 
 /// The same for a process that runs one call and ends.
 pub fn build_for_one_call(config: &Config) -> Result<Tectum, Problems> {
-    let (tools, gate) = parts(config)?;
-    Ok(Tectum::for_one_call(tools, gate))
+    let (providers, gate) = parts(config)?;
+    Ok(Tectum::for_one_call(Snapshot::of(&providers), gate))
 }
 
-fn parts(config: &Config) -> Result<(Snapshot, Gate), Problems> {
+/// The tools of our own, and the gate before them.
+pub(crate) fn parts(config: &Config) -> Result<(Vec<Arc<dyn Provider>>, Gate), Problems> {
     let allowlist = allowlist(config).map_err(|error| placed(config, &error))?;
     let settings = Settings {
         durability: config.files.durability,
@@ -42,7 +43,7 @@ fn parts(config: &Config) -> Result<(Snapshot, Gate), Problems> {
     if config.tools.native {
         providers.push(Arc::new(NativeSet::new(catalog(&settings))));
     }
-    Ok((Snapshot::of(&providers), Gate::new(config.permissions.clone(), Arc::new(allowlist))))
+    Ok((providers, Gate::new(config.permissions.clone(), Arc::new(allowlist))))
 }
 
 fn allowlist(config: &Config) -> Result<Allowlist, BuildError> {

@@ -210,7 +210,15 @@ impl Carried<'_> {
                 }
                 Event::Question { id, method, params } => {
                     let first = Question::new(1, id, method, params);
-                    return self.park(exchange, first).await;
+                    match self.brought(&first) {
+                        Some(answer) => {
+                            exchange
+                                .link()
+                                .answer(&first.id, Ok(&answer))
+                                .map_err(|loss| self.lost(&loss))?;
+                        }
+                        None => return self.park(exchange, first).await,
+                    }
                 }
                 Event::Answer(Ok(result)) => {
                     let theirs = exchange.link().hello().era;
@@ -252,6 +260,12 @@ impl Carried<'_> {
         if self.caller.wants(&members.text("level").unwrap_or_default()) {
             self.caller.tell(crate::serve::notification(method, params.get())).await;
         }
+    }
+
+    /// The answer that a client brought along with its first try, knowing the question.
+    fn brought(&self, question: &Question) -> Option<String> {
+        let given = self.caller.input.as_ref().filter(|_| self.caller.state.is_none())?;
+        Some(Members::of(given.get())?.get(&question.key)?.get().to_owned())
     }
 
     /// A modern client answers by trying again: until then the server's call waits.

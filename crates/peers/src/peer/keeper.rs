@@ -52,6 +52,8 @@ struct Keeper {
     stale: BTreeSet<What>,
     /// When the first and the last of the changes came that are not listed yet.
     changed: Option<(Instant, Instant)>,
+    /// The connection that told of them.
+    changed_on: Option<Arc<Link>>,
     listing: bool,
     watched: Vec<String>,
     level: Option<String>,
@@ -69,6 +71,7 @@ pub(super) async fn keep(peer: Arc<Peer>, around: Surroundings, mut orders: mpsc
         deaths: Deaths::default(),
         stale: BTreeSet::new(),
         changed: None,
+        changed_on: None,
         listing: false,
         watched: Vec::new(),
         level: None,
@@ -101,7 +104,10 @@ impl Keeper {
     fn order(&mut self, order: Command) {
         match order {
             Command::Open { class, reply } => self.open(class, reply),
-            Command::Changed(what) => self.change(what),
+            Command::Changed(what, on) => {
+                self.changed_on = Some(on);
+                self.change(what);
+            }
             Command::Subscriptions(uris) => self.watch(uris),
             Command::Level(level) => {
                 for (link, _) in self.links.values() {
@@ -261,13 +267,15 @@ impl Keeper {
 
     fn list(&mut self) {
         self.changed = None;
-        let Some((link, _)) = self.links.values().next() else { return };
+        let told = self.changed_on.take().filter(|link| !link.closed().is_cancelled());
+        let any = || self.links.values().next().map(|(link, _)| link.clone());
+        let Some(link) = told.or_else(any) else { return };
         if self.listing || self.stale.is_empty() {
             return;
         }
         self.listing = true;
         let what: Vec<What> = std::mem::take(&mut self.stale).into_iter().collect();
-        let (link, mut offer) = (link.clone(), Box::new((*self.peer.offer()).clone()));
+        let mut offer = Box::new((*self.peer.offer()).clone());
         let patience = self.peer.spec.start_timeout;
         self.work.spawn(async move {
             let hello = link.hello();
@@ -461,9 +469,9 @@ async fn hear(
                 let _ = link.answer(&id, Err(&format!(r#"{{"code":-32601,"message":{why}}}"#)));
             }
             Loose::Note { method, params } => match &*method {
-                "notifications/tools/list_changed" => peer.refresh(What::Tools).await,
-                "notifications/resources/list_changed" => peer.refresh(What::Resources).await,
-                "notifications/prompts/list_changed" => peer.refresh(What::Prompts).await,
+                "notifications/tools/list_changed" => peer.changed(What::Tools, &link).await,
+                "notifications/resources/list_changed" => peer.changed(What::Resources, &link).await,
+                "notifications/prompts/list_changed" => peer.changed(What::Prompts, &link).await,
                 "notifications/resources/updated" => {
                     if let Some(uri) = Members::of(params.get()).and_then(|members| members.text("uri")) {
                         let _ = news.send(News::Updated { server: peer.spec.name.clone(), uri });

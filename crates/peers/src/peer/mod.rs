@@ -93,7 +93,7 @@ pub(crate) struct Peer {
 
 enum Command {
     Open { class: Class, reply: oneshot::Sender<Result<Arc<Link>, Fault>> },
-    Changed(What),
+    Changed(What, Arc<Link>),
     Subscriptions(Vec<String>),
     Level(String),
     Stop(oneshot::Sender<()>),
@@ -195,9 +195,9 @@ impl Peer {
         let _ = self.commands.send(Command::Level(level)).await;
     }
 
-    /// Asks it anew what it offers.
-    pub(crate) async fn refresh(&self, what: What) {
-        let _ = self.commands.send(Command::Changed(what)).await;
+    /// What it offers changed, on this connection: a server with several has several states.
+    async fn changed(&self, what: What, on: &Arc<Link>) {
+        let _ = self.commands.send(Command::Changed(what, on.clone())).await;
     }
 
     /// Ends it, with everything it started.

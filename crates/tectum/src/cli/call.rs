@@ -38,14 +38,22 @@ pub(crate) struct CallTool {
 
 impl CallTool {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        let (_, house) = shared.house(screen)?;
-        let call = self.prepare(&house)?;
-        stop::on_signal_elsewhere(call.cancel.clone());
         // One call needs one thread; tools that block do so on the spot.
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let outcome = runtime.block_on(house.call(call));
+        let outcome = runtime.block_on(async {
+            let household = shared.household(screen).await?;
+            let called = match self.prepare(&household.house) {
+                Ok(call) => {
+                    stop::on_signal_elsewhere(call.cancel.clone());
+                    Ok(household.house.call(call).await)
+                }
+                Err(failure) => Err(failure),
+            };
+            household.stop().await;
+            called
+        });
         runtime.shutdown_background();
-        tell(outcome, screen)
+        tell(outcome?, screen)
     }
 
     fn prepare(&self, house: &Tectum) -> Result<Call, Failure> {

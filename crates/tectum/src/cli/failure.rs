@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tectum::{
     Fault, FaultKind, Problems,
     config::{Origin, Problem},
+    servers::StartError,
     token::TokenError,
 };
 
@@ -103,6 +104,18 @@ impl From<Fault> for Failure {
 impl From<Problems> for Failure {
     fn from(problems: Problems) -> Self {
         Self::Settings(problems)
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Settings(problems) => problems.into(),
+            StartError::Required(mut fault) => {
+                fault.message = format!("a required server is not there: {}", fault.message);
+                fault.into()
+            }
+        }
     }
 }
 

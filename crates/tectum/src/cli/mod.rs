@@ -1,5 +1,6 @@
 //! The commands, one file each; this one owns their names and the options they share.
 
+mod approve;
 mod call;
 mod completions;
 mod config;
@@ -8,6 +9,7 @@ mod failure;
 mod given;
 mod guard;
 mod log;
+mod login;
 mod policy;
 mod screen;
 mod serve;
@@ -17,12 +19,21 @@ mod tools;
 mod up;
 mod version;
 
-use std::{ffi::OsString, path::PathBuf, process::ExitCode};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use tectum::{
-    Config, Sources, Tectum,
-    config::keys::{self, Key},
+    Config, Fault, Sources, Tectum,
+    config::{
+        keys::{self, Key},
+        servers::Live,
+    },
+    peers::spec::ServerSpec,
+    servers::Household,
 };
 
 use self::{failure::Failure, screen::Screen};
@@ -111,6 +122,12 @@ enum Command {
     Trust(servers::TrustCommand),
     /// Keep an answer to what a file asks for as ${input:ID}
     Input(servers::Input),
+    /// Log in at a remote server
+    Login(login::Login),
+    /// Forget the login at a remote server
+    Logout(login::Logout),
+    /// See how servers changed their tools, and approve it
+    ApproveTools(approve::ApproveTools),
     /// Print a completion script
     Completions(completions::Completions),
     /// Print the version
@@ -145,6 +162,13 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Restart(restart) => restart.run(&cli.shared, &screen),
         Command::Trust(trust) => trust.run(&cli.shared, &screen),
         Command::Input(input) => input.run(&cli.shared, &screen),
+        Command::Login(login) => {
+            with_server(&cli.shared, &screen, |find, state| login.run(find, state, &screen))
+        }
+        Command::Logout(logout) => {
+            with_server(&cli.shared, &screen, |find, state| logout.run(find, state, &screen))
+        }
+        Command::ApproveTools(approve) => approve.run(&cli.shared, &screen),
         Command::Completions(completions) => completions.run(&screen),
         Command::Version => version::run(&screen),
         Command::Guard(guard) => return guard.run(),
@@ -179,6 +203,12 @@ impl Shared {
         Ok(config)
     }
 
+    /// The house with its servers, for a command that makes one call at most.
+    async fn household(&self, screen: &Screen) -> Result<Household, Failure> {
+        let config = self.load(Vec::new(), screen)?;
+        Ok(Household::for_one_call(&config, self.sources(Vec::new())).await?)
+    }
+
     /// The settings and the house they describe, for a command that makes one call at most.
     fn house(&self, screen: &Screen) -> Result<(Config, Tectum), Failure> {
         let config = self.load(Vec::new(), screen)?;
@@ -187,11 +217,31 @@ impl Shared {
     }
 }
 
+/// Runs a command that is about one server, with the way to find it and where logins are kept.
+fn with_server(
+    shared: &Shared,
+    screen: &Screen,
+    run: impl FnOnce(&dyn Fn(&str) -> Result<ServerSpec, Failure>, Option<&Path>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let config = shared.load(Vec::new(), screen)?;
+    let specs = Live::new(shared.sources(Vec::new())).specs().specs;
+    let find = |name: &str| {
+        let found = specs.iter().find(|spec| spec.name.as_str() == name).cloned();
+        found.ok_or_else(|| {
+            Fault::not_found(format!("no server `{name}` is in use"))
+                .hint("`tectum list` shows all of them, and why some are held")
+                .into()
+        })
+    };
+    run(&find, config.state.as_deref())
+}
+
 /// Tells of rules that are for no tool there is. A mistake perhaps, so the work goes on.
 fn tell_strange_rules(config: &Config, house: &Tectum, screen: &Screen) {
     let snapshot = house.registry().snapshot();
     let tools: Vec<&str> = snapshot.tools().map(|info| &*info.name).collect();
-    for stranger in config.permissions.strangers(&tools) {
+    // A rule for a server's tool may be for one that is not known yet.
+    for stranger in config.permissions.strangers(&tools).into_iter().filter(|rule| !rule.contains("__")) {
         let warning = screen.paint_error(screen::Colour::Yellow, "warning:");
         screen.tell(&format!("{warning} {stranger}"));
     }

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use tectum::peers::serve;
+use tectum::{config::servers::Live, peers::serve, servers::Household};
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
@@ -18,20 +18,22 @@ const MOST_BLOCKING: usize = 64;
 
 pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let config = shared.load(Vec::new(), screen)?;
-    let house = tectum::build(&config)?;
-    tell_strange_rules(&config, &house, screen);
+    let live = Live::new(shared.sources(Vec::new()));
     if io::stdin().is_terminal() && !screen.quiet {
         screen.tell("Speaking MCP on standard input and output: a client starts this. Ctrl-C stops; `tectum up` serves people.");
     }
     // One client, one thread: whoever reads a call answers it, and nothing is handed over.
-    let served = to_the_end(Builder::new_current_thread(), async {
+    to_the_end(Builder::new_current_thread(), async {
         let ended = CancellationToken::new();
         stop::on_signal(ended.clone())?;
-        let served = serve::stdio(house.clone(), None, ended).await;
+        let household = Household::start(&config, live).await?;
+        let house = household.house.clone();
+        tell_strange_rules(&config, &house, screen);
+        let served = serve::stdio(house.clone(), Some(household.federation.clone()), ended).await;
         house.drain(DRAIN).await;
-        served
-    })?;
-    Ok(served?)
+        household.stop().await;
+        Ok(served?)
+    })?
 }
 
 /// Runs a server in a runtime of its own. What still blocks at the end is left behind: a read of

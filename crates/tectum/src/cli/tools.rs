@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use tectum::core::{Effect, Judgement, ToolInfo, World};
+use tokio::runtime::Builder;
 
 use super::{
     Shared,
@@ -13,8 +14,15 @@ use super::{
 const BYTES_PER_TOKEN: usize = 4;
 
 pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-    let (config, house) = shared.house(screen)?;
-    let snapshot = house.registry().snapshot();
+    let config = shared.load(Vec::new(), screen)?;
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    // What servers offer is known from their last run; none is started to be listed.
+    let snapshot = runtime.block_on(async {
+        let household = shared.household(screen).await?;
+        let snapshot = household.house.registry().snapshot();
+        household.stop().await;
+        Ok::<_, Failure>(snapshot)
+    })?;
     let permission = |info: &ToolInfo| config.permissions.judge(&info.name, &[], info.world).0;
     if screen.json {
         let tools: Vec<Value> = snapshot.tools().map(|info| data(info, permission(info))).collect();

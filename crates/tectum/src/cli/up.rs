@@ -5,9 +5,10 @@ use std::{io, net::SocketAddr};
 use clap::Args;
 use serde_json::json;
 use tectum::{
-    Config, Fault, FaultKind, Tectum,
-    config::{AuthMode, keys},
+    Config, Fault, FaultKind,
+    config::{AuthMode, keys, servers::Live},
     peers::serve::{Auth, HttpOptions, HttpServer},
+    servers::Household,
     token::{self, Kept},
 };
 use tokio::runtime::Builder;
@@ -37,8 +38,6 @@ pub(crate) struct Up {
 impl Up {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let config = self.load(shared, screen)?;
-        let house = tectum::build(&config)?;
-        tell_strange_rules(&config, &house, screen);
         let (auth, kept) = auth(&config)?;
         let options = HttpOptions {
             listen: config.http.listen,
@@ -46,10 +45,11 @@ impl Up {
             allow_remote: config.http.allow_remote,
             hosts: config.http.hosts.clone(),
         };
-        serve::to_the_end(workers(), listen(house, options, &config, kept.as_ref(), screen))?
+        let live = Live::new(shared.sources(self.flags())).listening(config.http.listen);
+        serve::to_the_end(workers(), listen(live, options, &config, kept.as_ref(), screen))?
     }
 
-    fn load(&self, shared: &Shared, screen: &Screen) -> Result<Config, Failure> {
+    fn flags(&self) -> Vec<(&'static keys::Key, String, String)> {
         let mut flags = Vec::new();
         if let Some(address) = self.listen {
             flags.push((&keys::LISTEN, address.to_string(), "--listen".to_owned()));
@@ -57,7 +57,11 @@ impl Up {
         if self.no_auth {
             flags.push((&keys::AUTH, "none".to_owned(), "--no-auth".to_owned()));
         }
-        let mut config = shared.load(flags, screen)?;
+        flags
+    }
+
+    fn load(&self, shared: &Shared, screen: &Screen) -> Result<Config, Failure> {
+        let mut config = shared.load(self.flags(), screen)?;
         if let Some(port) = self.port {
             config.http.listen.set_port(port);
         }
@@ -76,7 +80,7 @@ fn workers() -> Builder {
 }
 
 async fn listen(
-    house: Tectum,
+    live: Live,
     options: HttpOptions,
     config: &Config,
     kept: Option<&Kept>,
@@ -85,8 +89,17 @@ async fn listen(
     let address = options.listen;
     let ended = CancellationToken::new();
     stop::on_signal(ended.clone())?;
+    let household = Household::start(config, live).await?;
+    let (house, federation) = (household.house.clone(), household.federation.clone());
+    tell_strange_rules(config, &house, screen);
     let count = house.registry().snapshot().tools().count();
-    let server = HttpServer::bind(house, None, options).await.map_err(|error| taken(address, &error))?;
+    let server = match HttpServer::bind(house, Some(federation), options).await {
+        Ok(server) => server,
+        Err(error) => {
+            household.stop().await;
+            return Err(taken(address, &error));
+        }
+    };
     let url = format!("http://{}/mcp", server.address());
     if kept.is_none() {
         let warning = screen.paint_error(Colour::Yellow, "warning:");
@@ -109,7 +122,9 @@ async fn listen(
     } else if !screen.quiet {
         screen.print(&greeting(&url, config, count, kept, screen))?;
     }
-    Ok(server.run(ended).await?)
+    let served = server.run(ended).await;
+    household.stop().await;
+    Ok(served?)
 }
 
 fn greeting(url: &str, config: &Config, count: usize, kept: Option<&Kept>, screen: &Screen) -> String {

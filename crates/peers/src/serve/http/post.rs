@@ -19,14 +19,17 @@ use super::{
     header, known_legacy_version, plain, refuse,
     sessions::HEADER,
 };
-use crate::serve::{
-    answer,
-    conversation::Conversation,
-    endpoint::{Delivery, Handled},
-};
-use crate::wire::{
-    era::MODERN,
-    rpc::{self, MAX_MESSAGE, Message, Request as Rpc, code},
+use crate::{
+    link,
+    serve::{
+        answer,
+        conversation::Conversation,
+        endpoint::{Delivery, Handled},
+    },
+    wire::{
+        era::MODERN,
+        rpc::{self, MAX_MESSAGE, Message, Request as Rpc, code},
+    },
 };
 
 /// How long a client may take to send a body.
@@ -105,12 +108,37 @@ impl Service {
     }
 
     async fn modern(&self, headers: &HeaderMap, rpc: &Rpc<'_>) -> Response<Reply> {
-        if let Err(why) = headers_match(headers, rpc) {
+        if let Err(why) = headers_match(headers, rpc).and_then(|()| self.arguments_match(headers, rpc)) {
             return error(StatusCode::BAD_REQUEST, Some(rpc.id), code::HEADER_MISMATCH, &why);
         }
         // Without sessions every request is a client of its own; ids cannot clash.
         let client = Conversation::new(SessionId::new("http"));
         self.run(headers, &client, rpc, true).await
+    }
+
+    /// The arguments that a tool's schema wants beside the body must stand there and say the same.
+    fn arguments_match(&self, headers: &HeaderMap, rpc: &Rpc<'_>) -> Result<(), String> {
+        let snapshot = self.endpoint.house.registry().snapshot();
+        let name = rpc.params.name.as_deref().filter(|_| rpc.method == "tools/call");
+        let Some(server) = name.and_then(|name| snapshot.tool(name)?.server.as_ref()) else { return Ok(()) };
+        let schema = link::headers::annotated_schema(&server.definition);
+        if schema.is_empty() {
+            return Ok(());
+        }
+        let wanted = link::headers::of_call(&schema, rpc.params.arguments.map_or("{}", |raw| raw.get()));
+        for (name, value) in &wanted {
+            let Some(given) = once(headers, name)? else {
+                return Err(format!("the {name} header is missing"));
+            };
+            if decoded(given) != decoded(value) {
+                return Err(format!("{name} is {given}, the body says {value}"));
+            }
+        }
+        let stray = headers.keys().map(|name| name.as_str()).find(|name| {
+            name.starts_with("mcp-param-")
+                && !wanted.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+        });
+        stray.map_or(Ok(()), |name| Err(format!("the {name} header stands for no argument of the body")))
     }
 
     /// Runs a request and chooses the form of its answer.

@@ -126,11 +126,17 @@ impl Filling<'_> {
                 ));
             }
         }
+        let client_secret = values.word(&keys::CLIENT_SECRET_ENV).map(|name| {
+            let origin = values.origin(&keys::CLIENT_SECRET_ENV).unwrap_or(&self.entry.origin);
+            self.fill(&format!("${{env:{name}}}"), origin).map(Secret::new)
+        });
+        let client_secret = client_secret.transpose()?;
         Ok(Remote {
             url,
             headers,
             scopes: texts(values.list(&keys::SCOPES)),
             client_id: values.word(&keys::CLIENT_ID).map(str::to_owned),
+            client_secret,
         })
     }
 

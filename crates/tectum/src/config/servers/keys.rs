@@ -179,6 +179,14 @@ pub static CLIENT_ID: Key = Key {
     ..SERVER
 };
 
+/// `client_secret_env`
+pub static CLIENT_SECRET_ENV: Key = Key {
+    name: "client_secret_env",
+    shape: Shape::Text,
+    doc: "The environment variable that holds the secret that goes with client_id.",
+    ..SERVER
+};
+
 /// Every key, in the order `config show` prints them.
 pub static KEYS: &[&Key] = &[
     &COMMAND,
@@ -204,12 +212,13 @@ pub static KEYS: &[&Key] = &[
     &MAX_RESULT,
     &SCOPES,
     &CLIENT_ID,
+    &CLIENT_SECRET_ENV,
 ];
 
 /// The keys that mean something only for a program to start.
 pub static OF_COMMANDS: &[&Key] = &[&ARGS, &ENV, &CWD];
 /// The keys that mean something only for an address.
-pub static OF_URLS: &[&Key] = &[&HEADERS, &SCOPES, &CLIENT_ID];
+pub static OF_URLS: &[&Key] = &[&HEADERS, &SCOPES, &CLIENT_ID, &CLIENT_SECRET_ENV];
 /// The keys that say what a server is; all others say how it is treated and may stand alone.
 pub static IDENTITY: &[&Key] = &[&ARGS, &ENV, &CWD, &TYPE, &HEADERS];
 /// The keys whose values may be secrets: only the names in them are ever shown.

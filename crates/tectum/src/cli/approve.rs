@@ -1,0 +1,146 @@
+//! `tectum approve-tools`: what servers changed about tools that were approved, as a diff, and
+//! a person's consent to it.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use clap::Args;
+use serde_json::{Value, json};
+use tectum::{
+    Fault, FaultKind,
+    peers::{
+        federation::pins::{Change, Pins},
+        spec::ServerName,
+        visible::visible,
+    },
+    servers,
+};
+
+use super::{
+    Shared,
+    failure::Failure,
+    screen::{Colour, Screen},
+};
+
+/// See how servers changed their tools, and approve it.
+#[derive(Debug, Args)]
+pub(crate) struct ApproveTools {
+    /// The server; all of them if absent
+    #[arg(value_name = "SERVER")]
+    server: Option<String>,
+    /// The tools, by the server's own names; all that changed if absent
+    #[arg(value_name = "TOOL")]
+    tools: Vec<String>,
+    /// Approve without asking
+    #[arg(short, long)]
+    yes: bool,
+}
+
+impl ApproveTools {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        let config = shared.load(Vec::new(), screen)?;
+        let Some(place) = servers::directory(&config) else {
+            return Err(Fault::invalid("nothing is kept here, so nothing waits for approval").into());
+        };
+        let specs = tectum::config::servers::Live::new(shared.sources(Vec::new())).specs().specs;
+        let names: Vec<ServerName> = specs.into_iter().map(|spec| spec.name).collect();
+        if let Some(server) =
+            self.server.as_ref().filter(|server| !names.iter().any(|name| name.as_str() == *server))
+        {
+            return Err(Fault::not_found(format!("no server `{server}` is in use"))
+                .hint("`tectum list` shows all of them")
+                .into());
+        }
+        let wanted = |name: &&ServerName| self.server.as_ref().is_none_or(|server| name.as_str() == server);
+        let waiting: Vec<(ServerName, Vec<Change>)> = names
+            .iter()
+            .filter(wanted)
+            .map(|name| (name.clone(), self.changes(&Pins::kept(&place, name))))
+            .filter(|(_, changes)| !changes.is_empty())
+            .collect();
+        if waiting.is_empty() {
+            return match screen.json {
+                true => screen.print_json(&json!({ "waiting": [], "approved": false })),
+                false => screen.print("No changed tool waits for approval."),
+            };
+        }
+        if !screen.json {
+            for (name, changes) in &waiting {
+                changes.iter().try_for_each(|change| screen.print(&shown(name, change, screen)))?;
+            }
+        }
+        let approved = self.yes || self.asked(screen)?;
+        if approved {
+            for (name, changes) in &waiting {
+                let mut pins = Pins::kept(&place, name);
+                changes.iter().for_each(|change| pins.approve(change));
+                pins.keep(&place, name)?;
+            }
+        }
+        let all = waiting.iter().flat_map(|(name, changes)| changes.iter().map(move |change| (name, change)));
+        if screen.json {
+            let waiting: Vec<Value> = all.map(|(name, change)| data(name, change)).collect();
+            return screen.print_json(&json!({ "waiting": waiting, "approved": approved }));
+        }
+        match approved {
+            true => screen.print(&format!(
+                "Approved {} changes; a running Tectum takes them up within a second.",
+                all.count()
+            )),
+            false => screen.print("Nothing was approved; the tools stay withheld."),
+        }
+    }
+
+    fn changes(&self, pins: &Pins) -> Vec<Change> {
+        let changes = pins.changes().into_iter();
+        changes.filter(|change| self.tools.is_empty() || self.tools.contains(&change.tool)).collect()
+    }
+
+    fn asked(&self, screen: &Screen) -> Result<bool, Failure> {
+        if screen.json {
+            return Ok(false);
+        }
+        if !io::stdin().is_terminal() {
+            let message = "there is nobody to ask: standard input is no terminal";
+            return Err(Fault::new(FaultKind::Permission, message)
+                .hint("look at the changes above, then say --yes")
+                .into());
+        }
+        write!(io::stderr(), "Approve these changes? [y/N] ")?;
+        let mut line = String::new();
+        io::stdin().read_line(&mut line)?;
+        Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+    }
+}
+
+/// The change as lines taken away and lines added, with nothing hidden in them.
+fn shown(server: &ServerName, change: &Change, screen: &Screen) -> String {
+    let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
+    let (old, new) = (pretty(&change.approved), pretty(&change.waiting));
+    let mut text = screen.paint(Colour::Bold, &format!("{server}: {}", visible(&change.tool)));
+    for line in diff(&old, &new) {
+        let colour = match line.chars().next() {
+            Some('+') => Colour::Green,
+            Some('-') => Colour::Red,
+            _ => Colour::Dim,
+        };
+        text.push('\n');
+        text.push_str(&screen.paint(colour, &visible(&line)));
+    }
+    text
+}
+
+/// The changed lines of a text, with a little around them.
+fn diff(old: &str, new: &str) -> Vec<String> {
+    let diff = similar::TextDiff::from_lines(old, new);
+    let text = diff.unified_diff().context_radius(2).to_string();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn data(server: &ServerName, change: &Change) -> Value {
+    json!({
+        "server": server.as_str(),
+        "tool": change.tool,
+        "approved": change.approved,
+        "waiting": change.waiting,
+    })
+}

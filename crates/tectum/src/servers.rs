@@ -1,0 +1,160 @@
+//! The servers of a running house: started from the files that name them, changed when those
+//! files change, and told about where `tectum list` can see it.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use tectum_core::Tectum;
+use tectum_peers::federation::{Exposure, Federation, ServerStatus, Settings};
+use tokio::task::JoinHandle;
+
+use crate::{
+    Config, Sources,
+    config::{self, servers::Live},
+    house, state,
+};
+
+/// How often the record of states is brought up to date, and approvals are looked for.
+const TICK: Duration = Duration::from_secs(1);
+
+/// A house with its servers.
+#[derive(Debug)]
+pub struct Household {
+    /// The house.
+    pub house: Tectum,
+    /// Its servers.
+    pub federation: Arc<Federation>,
+    keeping: Option<JoinHandle<()>>,
+    record: Option<PathBuf>,
+}
+
+impl Household {
+    /// Builds the house and names its servers to it. None is started before somebody needs it,
+    /// and those that are required are waited for. Must be called in a runtime.
+    pub async fn start(config: &Config, live: Live) -> Result<Self, StartError> {
+        let household = Self::settle(config, live, true).await?;
+        household.federation.require().await.map_err(StartError::Required)?;
+        Ok(household)
+    }
+
+    /// The same for one call, or to look at what is known: nothing is watched.
+    pub async fn for_one_call(config: &Config, sources: Sources) -> Result<Self, StartError> {
+        Self::settle(config, Live::new(sources), false).await
+    }
+
+    async fn settle(config: &Config, mut live: Live, keep: bool) -> Result<Self, StartError> {
+        let (base, gate) = house::parts(config).map_err(StartError::Settings)?;
+        let snapshot = tectum_core::Snapshot::of(&base);
+        let house = if keep { Tectum::new(snapshot, gate) } else { Tectum::for_one_call(snapshot, gate) };
+        let federation = Federation::start(house.clone(), base, settings(config));
+        federation.apply(live.specs().specs).await;
+        let place = directory(config);
+        let keeping = keep.then(|| tokio::spawn(keep_up(federation.clone(), live, place.clone())));
+        let record = place.filter(|_| keep).map(|place| record(&place));
+        Ok(Self { house, federation, keeping, record })
+    }
+
+    /// Ends the servers, and everything they started.
+    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
+    pub async fn stop(self) {
+        if let Some(keeping) = self.keeping {
+            keeping.abort();
+        }
+        self.federation.stop().await;
+        if let Some(record) = self.record {
+            let _ = std::fs::remove_file(record);
+        }
+    }
+}
+
+/// Why a house with servers could not be started.
+#[derive(Debug)]
+pub enum StartError {
+    /// The settings are wrong.
+    Settings(config::Problems),
+    /// A server that is required is not there.
+    Required(tectum_core::Fault),
+}
+
+/// The directory of what is kept about this project's servers.
+pub fn directory(config: &Config) -> Option<PathBuf> {
+    let state = config.state.as_deref()?;
+    Some(state::of_project(state, &config.directory).join("servers"))
+}
+
+fn settings(config: &Config) -> Settings {
+    Settings {
+        directory: config.directory.clone(),
+        state: directory(config),
+        logins: config.state.clone(),
+        guard: tectum_peers::child::own_guard().ok(),
+        exposure: config.federation.exposure.map_or(Exposure::Auto, |exposure| match exposure {
+            config::Exposure::All => Exposure::All,
+            config::Exposure::Core => Exposure::Core,
+            config::Exposure::Search => Exposure::Search,
+        }),
+    }
+}
+
+/// Follows the files, and writes down how the servers are.
+async fn keep_up(federation: Arc<Federation>, mut live: Live, place: Option<PathBuf>) {
+    let mut said = BTreeMap::new();
+    let mut approvals = place.as_deref().map(approvals_of);
+    loop {
+        tokio::time::sleep(TICK).await;
+        if live.is_stale() {
+            federation.apply(live.specs().specs).await;
+        }
+        let Some(place) = &place else { continue };
+        let now = approvals_of(place);
+        if approvals.replace(now.clone()) != Some(now) {
+            federation.reload_approvals();
+        }
+        let status = federation.status();
+        let words = words(&status);
+        if words != said {
+            write(&record(place), &status);
+            said = words;
+        }
+    }
+}
+
+/// What tells that an approval was given or asked for.
+type Approvals = Vec<(PathBuf, config::servers::Stamp)>;
+
+#[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
+fn approvals_of(place: &Path) -> Approvals {
+    let Ok(entries) = std::fs::read_dir(place) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let pins = paths.filter(|path| path.to_string_lossy().ends_with(".pins.json"));
+    let mut found: Approvals = pins.map(|path| (path.clone(), config::servers::Stamp::of(&path))).collect();
+    found.sort_by(|(one, _), (other, _)| one.cmp(other));
+    found
+}
+
+fn words(status: &BTreeMap<String, ServerStatus>) -> BTreeMap<String, String> {
+    let word = |(name, status): (&String, &ServerStatus)| {
+        (name.clone(), format!("{} {} {} {:?}", status.state, status.tools, status.starts, status.error))
+    };
+    status.iter().map(word).collect()
+}
+
+fn record(place: &Path) -> PathBuf {
+    place.join("status.json")
+}
+
+#[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
+fn write(path: &Path, status: &BTreeMap<String, ServerStatus>) {
+    let text = serde_json::json!({ "pid": std::process::id(), "servers": status }).to_string();
+    let aside = path.with_extension(format!("json.{}", std::process::id()));
+    let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    let written =
+        written.and_then(|()| std::fs::write(&aside, text)).and_then(|()| std::fs::rename(&aside, path));
+    if let Err(error) = written {
+        tracing::debug!(%error, "how the servers are could not be written down");
+    }
+}
