@@ -6,6 +6,7 @@
 
 pub mod environment;
 pub mod file;
+pub mod form;
 pub mod keys;
 pub mod load;
 pub mod model;

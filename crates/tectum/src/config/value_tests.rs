@@ -29,6 +29,19 @@ fn sizes() {
 }
 
 #[test]
+fn times() {
+    let key = &super::super::servers::keys::TIMEOUT;
+    for (text, milliseconds) in
+        [("1", 1000), ("90s", 90_000), ("5m", 300_000), ("1500ms", 1500), ("2 h", 7_200_000)]
+    {
+        assert_eq!(read(key, text), Ok(Value::Number(milliseconds)), "{text}");
+    }
+    for text in ["", "s", "0", "999ms", "25h", "-1s", "1.5m", "soon", "99999999999999999h"] {
+        read(key, text).expect_err(text);
+    }
+}
+
+#[test]
 fn a_wrong_value_is_told_what_to_write() {
     let check = |key: &Key, text: &str, expect: &str| {
         assert_eq!(read(key, text).expect_err(text), expect);

@@ -189,6 +189,43 @@ fn what_a_project_brings_waits_for_consent() {
     assert_eq!(run(&rig, &["trust", "--revoke", "web"]).code, 4);
 }
 
+/// Runs the binary with a terminal as its standard input, on which somebody types.
+fn typed(rig: &Rig, args: &[&str], keys: &str) -> Said {
+    use rustix::pty;
+    let ours = pty::openpt(pty::OpenptFlags::RDWR | pty::OpenptFlags::NOCTTY).expect("a terminal");
+    pty::grantpt(&ours).and_then(|()| pty::unlockpt(&ours)).expect("opened");
+    let name = pty::ptsname(&ours, Vec::new()).expect("a name").into_string().expect("UTF-8");
+    let theirs = std::fs::OpenOptions::new().read(true).write(true).open(name).expect("opens");
+    let mut hand = std::fs::File::from(ours);
+    hand.write_all(keys.as_bytes()).expect("typed");
+    let said = Said::from(rig.tectum().args(args).stdin(theirs).output().expect("runs"));
+    assert!(!said.out.contains(SECRET) && !said.err.contains(SECRET), "{args:?}: {}{}", said.out, said.err);
+    said
+}
+
+#[test]
+fn a_person_is_asked_about_each() {
+    let both = MCP.replace("}}}}", "}},\"other\":{\"url\":\"https://o\",\"headers\":{\"H\":\"hunter2\"}}}}");
+    let rig = Rig::with(&[(".mcp.json", &both)]);
+    let said = typed(&rig, &["trust"], "yes\nno\n");
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert!(said.out.contains("connects to    \"https://o\" (http)\n  headers        H\n"), "{}", said.out);
+    assert!(said.out.ends_with("ok: trusted other\n"), "{}", said.out);
+    assert!(
+        said.err.contains("Start `other` from now on") && said.err.contains("Start `web`"),
+        "{}",
+        said.err
+    );
+    assert_eq!((state(&rig, "other"), state(&rig, "web")), ("enabled".into(), "untrusted".into()));
+    let said = typed(&rig, &["trust"], "\n");
+    assert!(
+        said.code == 0 && said.out.ends_with("nothing is trusted\n"),
+        "silence is no consent: {}",
+        said.out
+    );
+    assert_eq!(typed(&rig, &["trust", "--json"], "yes\n").code, 3);
+}
+
 #[test]
 fn consent_is_not_needed_for_what_is_your_own() {
     let rig = Rig::new();
@@ -303,6 +340,10 @@ fn an_input_is_asked_for_by_name_and_kept_out_of_sight() {
     let said = Said::from(child.wait_with_output().expect("ends"));
     assert_eq!((said.code, said.out.as_str()), (0, "ok: kept the answer to `api-key`\n"));
     assert_eq!(state(&rig, "s"), "enabled");
+    let said = typed(&rig, &["input", "api-key"], "hunter2\n");
+    assert!(said.code == 0 && said.err.contains("what you type is not shown"), "{}", said.err);
+    let kept = rig.home().join("state/tectum/inputs.json");
+    assert_eq!(kept.metadata().expect("there").permissions().mode() & 0o777, 0o600);
     ok(&rig, &["input", "api-key", "--forget"]);
     assert_eq!(state(&rig, "s"), "problem");
     assert_eq!(run(&rig, &["input", "api-key"]).code, 2);

@@ -124,7 +124,7 @@ impl Silence {
         let Ok(before) = tcgetattr(&input) else { return Self(None) };
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO);
-        let done = tcsetattr(&input, OptionalActions::Flush, &silent);
+        let done = tcsetattr(&input, OptionalActions::Now, &silent);
         Self(done.ok().map(|()| before))
     }
 }
@@ -133,7 +133,7 @@ impl Drop for Silence {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
             // A terminal that is gone needs nothing put back.
-            let _ = tcsetattr(io::stdin(), OptionalActions::Flush, before);
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -72,7 +73,7 @@ pub enum Dialect {
 }
 
 /// Values by key, each with its place.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Values(BTreeMap<&'static str, (Value, Origin)>);
 
 impl Entry {
@@ -107,6 +108,27 @@ impl Entry {
         names.sort_unstable();
         names.dedup();
         names
+    }
+}
+
+impl fmt::Debug for Values {
+    /// Of a table the names only: its values may be secrets, and a log is no place for them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut map = f.debug_map();
+        for (key, (value, _)) in &self.0 {
+            match value {
+                Value::Table(fields) => {
+                    map.entry(key, &fields.iter().map(|(name, _)| name).collect::<Vec<_>>());
+                }
+                Value::List(items) => {
+                    map.entry(key, &items.iter().map(|item| &item.text).collect::<Vec<_>>());
+                }
+                value => {
+                    map.entry(key, value);
+                }
+            }
+        }
+        map.finish()
     }
 }
 

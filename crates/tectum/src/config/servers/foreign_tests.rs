@@ -230,3 +230,27 @@ fn a_file_that_is_broken_is_placed() {
     let problem = parse(&source, "a = 1\n[mcp_servers.x", Path::new("/p")).expect_err("broken");
     assert!(problem.to_string().starts_with("c.toml:2:"), "{problem}");
 }
+
+#[test]
+fn whatever_a_file_holds_it_is_read_or_refused() {
+    let json = r#"{"servers":{"ä":{"command":["x","${A}"],"env":{"K":"v\n"},"timeout":1e3,"url":null}},"inputs":[{"id":"i"}]}// ü"#;
+    let toml =
+        "[mcp_servers.a]\ncommand = \"x\"\nenv_vars = [\"A\", { name = \"B\" }]\nstartup_timeout_sec = 1.5\n";
+    for (path, text) in [("/h/.gemini/settings.json", json), ("/h/config.toml", toml)] {
+        let source = Arc::new(Source::foreign(Path::new(path), "f".into(), Place::Project));
+        let read = |bytes: &[u8]| {
+            // Every entry of what reads is whole enough to be looked at.
+            let content = parse(&source, &String::from_utf8_lossy(bytes), Path::new("/p"));
+            content.map_or(0, |content| content.entries.iter().map(|entry| told(entry).len()).sum::<usize>())
+        };
+        assert!(read(text.as_bytes()) > 0);
+        for at in 0..text.len() {
+            read(&text.as_bytes()[..at]);
+            for byte in *b"\"{}[],:0-\\/.=\n\0\xff" {
+                let mut bytes = text.as_bytes().to_vec();
+                bytes[at] = byte;
+                read(&bytes);
+            }
+        }
+    }
+}

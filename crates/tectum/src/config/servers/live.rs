@@ -65,12 +65,20 @@ pub struct Live {
     config: Option<Config>,
     good: HashMap<PathBuf, Content>,
     stamps: Vec<(PathBuf, Stamp)>,
+    told: Vec<String>,
 }
 
 impl Live {
     /// Servers from these sources. Nothing is read before [`Live::specs`].
     pub fn new(sources: Sources) -> Self {
-        Self { sources, listening: None, config: None, good: HashMap::new(), stamps: Vec::new() }
+        Self {
+            sources,
+            listening: None,
+            config: None,
+            good: HashMap::new(),
+            stamps: Vec::new(),
+            told: Vec::new(),
+        }
     }
 
     /// Where this house listens, if not where its settings say: that address is itself.
@@ -80,7 +88,8 @@ impl Live {
     }
 
     /// The servers as the files name them now. Broken settings keep the last good ones, and so
-    /// does each broken file of another program; both are told.
+    /// does each broken file of another program; both are told, and logged once. Files are read
+    /// on the spot, so a caller that must not block asks from a thread of its own.
     pub fn specs(&mut self) -> Resolved {
         let mut notes = Vec::new();
         // Looked at before they are read: what changes meanwhile is seen as a change afterwards.
@@ -113,9 +122,11 @@ impl Live {
         self.stamps = stamps.into_iter().collect();
         let mut resolved = survey.resolved();
         resolved.notes.splice(0..0, notes);
-        for note in &resolved.notes {
+        // Some programs write their files every few seconds; what was logged once is known.
+        for note in resolved.notes.iter().filter(|note| !self.told.contains(note)) {
             tracing::warn!("{note}");
         }
+        self.told.clone_from(&resolved.notes);
         resolved
     }
 

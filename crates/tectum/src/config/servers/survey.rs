@@ -97,7 +97,14 @@ pub fn sources_of(config: &Config) -> Vec<Arc<Source>> {
         let name = shown(path, &config.directory, config.home.as_deref());
         Arc::new(Source::foreign(path, name, place_of(path, config)))
     };
-    config.federation.read.iter().map(source).collect()
+    let mut paths: Vec<&PathBuf> = Vec::new();
+    for path in &config.federation.read {
+        // Two lists may name one file, and it is read once.
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths.into_iter().map(source).collect()
 }
 
 /// Whose word a file is: what an agent could write to is the project's, whoever names it.
