@@ -23,7 +23,7 @@ pub(crate) struct Door {
     /// Each made for the first server that needs it: whoever has none does not wait for it.
     plain: OnceLock<Result<reqwest::Client, String>>,
     secure: OnceLock<Result<reqwest::Client, String>>,
-    state: PathBuf,
+    state: Option<PathBuf>,
     authorize: Authorize,
 }
 
@@ -31,9 +31,9 @@ pub(crate) struct Door {
 pub(crate) type Connected = (Arc<Link>, mpsc::Receiver<Loose>);
 
 impl Door {
-    /// Logins lie below this state directory.
-    pub(crate) fn new(state: &Path, authorize: Authorize) -> Self {
-        Self { plain: OnceLock::new(), secure: OnceLock::new(), state: state.to_owned(), authorize }
+    /// Logins lie below this state directory; without one they last as long as the process.
+    pub(crate) fn new(state: Option<&Path>, authorize: Authorize) -> Self {
+        Self { plain: OnceLock::new(), secure: OnceLock::new(), state: state.map(Path::to_owned), authorize }
     }
 
     fn address(&self, name: &ServerName, remote: &Remote) -> Result<Address, Loss> {
@@ -41,7 +41,7 @@ impl Door {
         let tls = http::parse(&remote.url).map_err(Loss::Failed)?.scheme() == "https";
         let client = if tls { &self.secure } else { &self.plain };
         let client = client.get_or_init(|| http::client(tls)).clone().map_err(Loss::Failed)?;
-        let login = Login::new(name, remote, &self.state, self.authorize, client.clone());
+        let login = Login::new(name, remote, self.state.as_deref(), self.authorize, client.clone());
         Address::new(client, remote, login).map_err(Loss::Failed)
     }
 }

@@ -122,7 +122,7 @@ fn pairs(query: &str) -> BTreeMap<String, String> {
 }
 
 async fn reach(fake: &Fake, state: &Path, authorize: Authorize) -> Result<Arc<Link>, Loss> {
-    let door = Door::new(state, authorize);
+    let door = Door::new(Some(state), authorize);
     connect(&name(), &remote(&fake.url("/mcp")), EraChoice::Auto, "{}", &door).await.map(|(link, _)| link)
 }
 
@@ -161,7 +161,7 @@ async fn without_a_login_the_answer_says_how_to_get_one() {
 
     let mut remote = remote(&fake.url("/mcp"));
     remote.headers.insert("authorization".into(), Secret::new("Bearer mine"));
-    let door = Door::new(state.path(), Authorize::Follow);
+    let door = Door::new(Some(state.path()), Authorize::Follow);
     let failed = connect(&name(), &remote, EraChoice::Auto, "{}", &door).await.expect_err("refused");
     assert!(
         matches!(&failed, Loss::Unauthorized(why) if why.contains("configured Authorization")),
@@ -200,6 +200,19 @@ async fn a_login_is_kept_for_its_owner_and_used_again() {
     assert_eq!(logout(&name(), &remote(&fake.url("/mcp")), state.path()), Ok(false));
     let loss = reach(&fake, state.path(), Authorize::Person).await.expect_err("logged out");
     assert!(matches!(loss, Loss::Unauthorized(_)));
+}
+
+#[tokio::test]
+async fn without_a_place_a_login_lasts_as_long_as_the_process() {
+    let rules = rules(3600);
+    let fake = server(&rules).await;
+    let door = Door::new(None, Authorize::Follow);
+    let remote = remote(&fake.url("/mcp"));
+    let (link, _loose) = connect(&name(), &remote, EraChoice::Auto, "{}", &door).await.expect("let in");
+    assert_eq!(call(&link, "read").await, Ok(json!({"ok": true})));
+    rules.lock().expect("whole").tokens.clear();
+    assert_eq!(call(&link, "read").await, Ok(json!({"ok": true})));
+    assert_eq!((of_path(&fake, "/authorize").len(), of_path(&fake, "/token").len()), (1, 2));
 }
 
 #[tokio::test]
@@ -281,7 +294,7 @@ async fn a_described_client_needs_no_registration() {
         let fake = server(&rules).await;
         let mut remote = remote(&fake.url("/mcp"));
         remote.client_id = Some(document.into());
-        let door = Door::new(state.path(), Authorize::Follow);
+        let door = Door::new(Some(state.path()), Authorize::Follow);
         connect(&name(), &remote, EraChoice::Auto, "{}", &door).await.expect("let in");
         let client = pairs(&of_path(&fake, "/authorize")[0].query)["client_id"].clone();
         let registered = of_path(&fake, "/register").len();
@@ -293,7 +306,7 @@ async fn a_described_client_needs_no_registration() {
     let mut remote = remote(&fake.url("/mcp"));
     remote.client_id = Some("by-hand".into());
     remote.client_secret = Some(Secret::new("s"));
-    let door = Door::new(state.path(), Authorize::Follow);
+    let door = Door::new(Some(state.path()), Authorize::Follow);
     connect(&name(), &remote, EraChoice::Auto, "{}", &door).await.expect("let in");
     assert_eq!(of_path(&fake, "/token")[0].header("authorization"), Some("Basic YnktaGFuZDpz"));
     assert!(of_path(&fake, "/register").is_empty());
