@@ -22,12 +22,12 @@ use reqwest::{
 };
 use tokio::{runtime::Handle, task::AbortHandle};
 
-pub(crate) use address::{Address, Unsent, broken, client, collect, parse, same_origin, status_words};
+pub(crate) use address::{Address, Kind, Unsent, broken, client, collect, parse, same_origin, status_words};
 pub(crate) use request::is_stream;
 pub(crate) use turns::Turns;
 
 use self::request::Call;
-use super::{Hello, Inbox, Kind, Loss, Origin, Outgoing, headers::wrapped};
+use super::{Hello, Inbox, Kind as Message, Loss, Origin, Outgoing, headers::wrapped};
 use crate::wire::{
     era::{Era, MODERN},
     object::Object,
@@ -107,7 +107,7 @@ impl Remote {
             return Err(loss);
         }
         let body = Bytes::from(message.bytes);
-        let Kind::Request { id, method, name, headers } = message.kind else {
+        let Message::Request { id, method, name, headers } = message.kind else {
             return self.send_in_turn(body);
         };
         let before = shared.turns.so_far();

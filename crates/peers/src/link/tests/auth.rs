@@ -30,6 +30,8 @@ struct Rules {
     lasts: u64,
     /// The issuer its answers name, where it is not its own.
     issuer: Option<String>,
+    /// Lets nobody in.
+    closed: bool,
     /// Asks for more, whatever it is shown.
     insatiable: bool,
     /// What it says of itself on top.
@@ -72,6 +74,12 @@ fn serve(seen: &Seen, rules: &mut Rules) -> Reply {
                 201,
                 &json!({"client_id": "client-1", "client_secret": "hush", "redirect_uris": redirects}),
             )
+        }
+        "/authorize" if rules.closed => {
+            let asked = pairs(&seen.query);
+            let why = "error=access_denied&error_description=not+today";
+            let to = format!("{}?{why}&state={}&iss={base}", asked["redirect_uri"], asked["state"]);
+            with(plain(302, "text/plain", ""), "location", &to)
         }
         "/authorize" => {
             let asked = pairs(&seen.query);
@@ -281,6 +289,17 @@ async fn an_answer_of_another_issuer_is_not_believed() {
     let fake = server(&rules).await;
     let loss = reach(&fake, state.path(), Authorize::Follow).await.expect_err("refused");
     assert!(matches!(&loss, Loss::Unauthorized(why) if why.contains("issuer mismatch")), "{loss}");
+    assert!(of_path(&fake, "/token").is_empty());
+}
+
+#[tokio::test]
+async fn a_refusal_is_told_as_it_was_given() {
+    let rules = rules(3600);
+    rules.lock().expect("whole").closed = true;
+    let fake = server(&rules).await;
+    let state = tempfile::tempdir().expect("a directory");
+    let loss = reach(&fake, state.path(), Authorize::Follow).await.expect_err("refused");
+    assert!(matches!(&loss, Loss::Unauthorized(why) if why.contains("access_denied (not today)")), "{loss}");
     assert!(of_path(&fake, "/token").is_empty());
 }
 

@@ -4,6 +4,7 @@ mod auth;
 mod fake;
 mod http;
 mod sse;
+mod streams;
 
 use std::{collections::BTreeMap, sync::Arc};
 
