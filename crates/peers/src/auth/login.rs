@@ -23,7 +23,7 @@ pub async fn login(
     state: &Path,
     show: impl FnOnce(&str),
 ) -> Result<Granted, String> {
-    let store = Store::new(state, name, &remote.url);
+    let store = Store::new(Some(state), name, &remote.url);
     // What was granted before, and what the server asked for since, is asked for again.
     let scopes = match store.load() {
         Ok(Some(kept)) => union(&kept.granted(), &kept.wanted),
@@ -42,5 +42,5 @@ pub async fn login(
 
 /// Forgets the login at a server. True when there was one.
 pub fn logout(name: &ServerName, remote: &Remote, state: &Path) -> Result<bool, String> {
-    Store::new(state, name, &remote.url).clear()
+    Store::new(Some(state), name, &remote.url).clear()
 }

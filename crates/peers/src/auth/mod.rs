@@ -102,7 +102,7 @@ impl Login {
     pub(crate) fn new(
         name: &ServerName,
         remote: &Remote,
-        state: &Path,
+        state: Option<&Path>,
         authorize: Authorize,
         client: reqwest::Client,
     ) -> Self {
@@ -252,6 +252,9 @@ impl Desk {
     }
 
     fn reread(&self) -> Result<(), Loss> {
+        if !self.store.keeps() {
+            return Ok(());
+        }
         let found = self.store.load().map_err(Loss::Failed)?;
         *self.held() = found.map_or(Held::Nothing, |kept| Held::Kept(Box::new(kept)));
         Ok(())

@@ -25,9 +25,9 @@ const EARLY: u64 = 30;
 const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// The file of one server.
+/// The file of one server. Without a path nothing outlives the process.
 pub(super) struct Store {
-    path: PathBuf,
+    path: Option<PathBuf>,
     url: String,
 }
 
@@ -108,17 +108,23 @@ impl Kept {
 }
 
 impl Store {
-    pub(super) fn new(state: &Path, name: &ServerName, url: &str) -> Self {
+    pub(super) fn new(state: Option<&Path>, name: &ServerName, url: &str) -> Self {
         let hash = blake3::hash(url.as_bytes()).to_hex();
-        let path = state.join("tokens").join(format!("{name}-{}.json", &hash[..16]));
+        let path = state.map(|state| state.join("tokens").join(format!("{name}-{}.json", &hash[..16])));
         Self { path, url: url.to_owned() }
+    }
+
+    /// False where nothing is kept.
+    pub(super) fn keeps(&self) -> bool {
+        self.path.is_some()
     }
 
     /// The login, if there is one. One that others can read is not used.
     #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
     pub(super) fn load(&self) -> Result<Option<Kept>, String> {
-        let shown = self.path.display();
-        let file = match File::open(&self.path) {
+        let Some(path) = &self.path else { return Ok(None) };
+        let shown = path.display();
+        let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Ok(None);
@@ -140,42 +146,25 @@ impl Store {
 
     /// Keeps a login in place of the one before.
     pub(super) fn save(&self, kept: &Kept) -> Result<(), String> {
-        self.replace(kept).map_err(|error| format!("{}: {error}", self.path.display()))
-    }
-
-    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
-    fn replace(&self, kept: &Kept) -> io::Result<()> {
-        self.make_folder()?;
-        let mut random = [0_u8; 8];
-        getrandom::fill(&mut random).map_err(io::Error::other)?;
-        let fresh = self.path.with_extension(format!("{:016x}.new", u64::from_ne_bytes(random)));
-        let written = (|| {
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
-            file.set_permissions(Permissions::from_mode(0o600))?;
-            file.write_all(&serde_json::to_vec(kept)?)?;
-            file.sync_all()?;
-            std::fs::rename(&fresh, &self.path)
-        })();
-        if written.is_err() {
-            let _ = std::fs::remove_file(&fresh);
-        }
-        written
+        let Some(path) = &self.path else { return Ok(()) };
+        replace(path, kept).map_err(|error| format!("{}: {error}", path.display()))
     }
 
     /// Forgets the login. True when there was one.
     #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
     pub(super) fn clear(&self) -> Result<bool, String> {
-        let _ = std::fs::remove_file(self.path.with_extension("lock"));
-        match std::fs::remove_file(&self.path) {
+        let Some(path) = &self.path else { return Ok(false) };
+        let _ = std::fs::remove_file(path.with_extension("lock"));
+        match std::fs::remove_file(path) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(format!("{}: {error}", self.path.display())),
+            Err(error) => Err(format!("{}: {error}", path.display())),
         }
     }
 
     /// Held over a renewal: a refresh token may be good for one use only.
     pub(super) async fn lock(&self) -> Option<File> {
-        let file = self.lock_file().ok()?;
+        let file = lock_file(self.path.as_ref()?).ok()?;
         let until = tokio::time::Instant::now() + PATIENCE;
         while rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             if tokio::time::Instant::now() > until {
@@ -185,18 +174,36 @@ impl Store {
         }
         Some(file)
     }
+}
 
-    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
-    fn lock_file(&self) -> io::Result<File> {
-        self.make_folder()?;
-        let path = self.path.with_extension("lock");
-        OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
+#[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
+fn replace(path: &Path, kept: &Kept) -> io::Result<()> {
+    make_folder(path)?;
+    let mut random = [0_u8; 8];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let fresh = path.with_extension(format!("{:016x}.new", u64::from_ne_bytes(random)));
+    let written = (|| {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
+        file.set_permissions(Permissions::from_mode(0o600))?;
+        file.write_all(&serde_json::to_vec(kept)?)?;
+        file.sync_all()?;
+        std::fs::rename(&fresh, path)
+    })();
+    if written.is_err() {
+        let _ = std::fs::remove_file(&fresh);
     }
+    written
+}
 
-    fn make_folder(&self) -> io::Result<()> {
-        match self.path.parent() {
-            Some(folder) => DirBuilder::new().recursive(true).mode(0o700).create(folder),
-            None => Ok(()),
-        }
+#[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
+fn lock_file(path: &Path) -> io::Result<File> {
+    make_folder(path)?;
+    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path.with_extension("lock"))
+}
+
+fn make_folder(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(folder) => DirBuilder::new().recursive(true).mode(0o700).create(folder),
+        None => Ok(()),
     }
 }

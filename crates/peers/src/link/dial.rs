@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::{
     Carrier, Inbox, Link, Loose, Loss, Unfit, greet,
-    http::{self, Address},
+    http::{self, Address, Kind},
     sse::Sse,
 };
 use crate::{
@@ -20,10 +20,9 @@ use crate::{
 
 /// What all remote servers share: connections that are kept, and where logins lie.
 pub(crate) struct Door {
-    /// Each made for the first server that needs it: whoever has none does not wait for it.
-    plain: OnceLock<Result<reqwest::Client, String>>,
-    secure: OnceLock<Result<reqwest::Client, String>>,
-    state: PathBuf,
+    /// One for each kind of address, made for the first server that needs it.
+    clients: [OnceLock<Result<reqwest::Client, String>>; Kind::COUNT],
+    state: Option<PathBuf>,
     authorize: Authorize,
 }
 
@@ -31,17 +30,17 @@ pub(crate) struct Door {
 pub(crate) type Connected = (Arc<Link>, mpsc::Receiver<Loose>);
 
 impl Door {
-    /// Logins lie below this state directory.
-    pub(crate) fn new(state: &Path, authorize: Authorize) -> Self {
-        Self { plain: OnceLock::new(), secure: OnceLock::new(), state: state.to_owned(), authorize }
+    /// Logins lie below this state directory; without one they last as long as the process.
+    pub(crate) fn new(state: Option<&Path>, authorize: Authorize) -> Self {
+        Self { clients: Default::default(), state: state.map(Path::to_owned), authorize }
     }
 
     fn address(&self, name: &ServerName, remote: &Remote) -> Result<Address, Loss> {
         install_tls();
-        let tls = http::parse(&remote.url).map_err(Loss::Failed)?.scheme() == "https";
-        let client = if tls { &self.secure } else { &self.plain };
-        let client = client.get_or_init(|| http::client(tls)).clone().map_err(Loss::Failed)?;
-        let login = Login::new(name, remote, &self.state, self.authorize, client.clone());
+        let kind = Kind::of(&http::parse(&remote.url).map_err(Loss::Failed)?);
+        let client = self.clients[kind.number()].get_or_init(|| http::client(kind));
+        let client = client.clone().map_err(Loss::Failed)?;
+        let login = Login::new(name, remote, self.state.as_deref(), self.authorize, client.clone());
         Address::new(client, remote, login).map_err(Loss::Failed)
     }
 }

@@ -3,8 +3,10 @@
 use std::io;
 
 use tectum::config::Level;
-use tracing::level_filters::LevelFilter;
-use tracing_subscriber::{EnvFilter, fmt};
+use tracing::{Metadata, level_filters::LevelFilter};
+use tracing_subscriber::{
+    EnvFilter, filter::filter_fn, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+};
 
 use super::screen::{Colour, Screen};
 
@@ -20,14 +22,19 @@ pub(crate) fn start(level: Level, screen: &Screen) {
     };
     // A second start, in a test or a host that logs itself, changes nothing.
     let _ = match std::env::var("TECTUM_LOG") {
-        Err(_) => log.with_max_level(level).try_init(),
+        Err(_) => log.with_max_level(level).finish().with(filter_fn(harmless)).try_init(),
         Ok(words) => match EnvFilter::try_new(&words) {
-            Ok(filter) => log.with_env_filter(filter).try_init(),
+            Ok(filter) => log.with_env_filter(filter).finish().with(filter_fn(harmless)).try_init(),
             Err(error) => {
                 let warning = screen.paint_error(Colour::Yellow, "warning:");
                 screen.tell(&format!("{warning} TECTUM_LOG is not understood and not used: {error}"));
-                log.with_max_level(level).try_init()
+                log.with_max_level(level).finish().with(filter_fn(harmless)).try_init()
             }
         },
     };
+}
+
+/// The SDK tells the codes and answers of a login when it is asked for details. Nobody may ask.
+fn harmless(event: &Metadata<'_>) -> bool {
+    !event.target().starts_with("rmcp::transport") || *event.level() <= tracing::Level::WARN
 }

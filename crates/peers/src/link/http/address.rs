@@ -1,7 +1,7 @@
 //! Where a remote server is reached, and everything that goes with every request to it: the
 //! configured headers, the login, and the refusal to be led to another origin.
 
-use std::{error::Error as _, time::Duration};
+use std::{error::Error as _, net::IpAddr, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
@@ -46,9 +46,35 @@ pub(crate) struct Unsent {
     pub(crate) reached: bool,
 }
 
-/// A client for many servers: its connections are kept and shared. One that never speaks TLS
-/// needs no certificates, and some machines have none.
-pub(crate) fn client(tls: bool) -> Result<Client, String> {
+/// What a client has to be able to do for an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kind {
+    /// Speak TLS. One that never does needs no certificates, and some machines have none.
+    tls: bool,
+    /// Stay on this machine. A proxy has no business there, whatever the environment says.
+    local: bool,
+}
+
+impl Kind {
+    /// How many there are.
+    pub(crate) const COUNT: usize = 4;
+
+    /// The kind of this address.
+    pub(crate) fn of(url: &Url) -> Self {
+        let host = url.host_str().unwrap_or_default();
+        let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+        let named = host == "localhost" || host.ends_with(".localhost");
+        Self { tls: url.scheme() == "https", local: named || address.is_ok_and(|ip| ip.is_loopback()) }
+    }
+
+    /// Its number, below `COUNT`.
+    pub(crate) fn number(self) -> usize {
+        usize::from(self.tls) * 2 + usize::from(self.local)
+    }
+}
+
+/// A client for many servers: its connections are kept and shared.
+pub(crate) fn client(kind: Kind) -> Result<Client, String> {
     // A redirect within the origin may be followed as long as the method stays what it was.
     // Anything else is for the operator to see, not for us to obey.
     let policy = redirect::Policy::custom(|attempt| {
@@ -61,10 +87,13 @@ pub(crate) fn client(tls: bool) -> Result<Client, String> {
             attempt.stop()
         }
     });
-    let builder = match tls {
-        true => Client::builder(),
-        false => Client::builder().tls_certs_only([]),
-    };
+    let mut builder = Client::builder();
+    if !kind.tls {
+        builder = builder.tls_certs_only([]);
+    }
+    if kind.local {
+        builder = builder.no_proxy();
+    }
     builder
         .user_agent(concat!("tectum/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT)
@@ -230,4 +259,23 @@ fn words(error: &reqwest::Error) -> String {
     last.unwrap_or_else(|| {
         if error.is_timeout() { "it took too long".into() } else { "the request could not be sent".into() }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_on_this_machine_are_known() {
+        for (url, tls, local) in [
+            ("http://localhost:1/", false, true),
+            ("http://127.0.0.1/", false, true),
+            ("http://[::1]:8/", false, true),
+            ("https://mcp.localhost/", true, true),
+            ("https://localhost.example/", true, false),
+            ("http://10.0.0.1/", false, false),
+        ] {
+            assert_eq!(Kind::of(&parse(url).expect(url)), Kind { tls, local }, "{url}");
+        }
+    }
 }

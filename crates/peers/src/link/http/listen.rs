@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Origin, Shared, deliver_all, request};
+use super::{Loss, Origin, Shared, Unsent, deliver_all, request};
 use crate::{
     link::MAX_MESSAGE,
     wire::events::{Events, Found},
@@ -26,6 +26,8 @@ pub(super) async fn listen(shared: &Shared) {
             }
             // Not offered, or not to us. Should the session be gone, the next request finds out.
             Ok(response) if !response.status().is_server_error() => return,
+            // Asking again would not change its mind; requests say that a login is wanted.
+            Err(Unsent { loss: Loss::Unauthorized(_), .. }) => return,
             Ok(_) | Err(_) => {}
         }
         tokio::time::sleep(pause).await;

@@ -22,12 +22,12 @@ use reqwest::{
 };
 use tokio::{runtime::Handle, task::AbortHandle};
 
-pub(crate) use address::{Address, Unsent, broken, client, collect, parse, same_origin, status_words};
+pub(crate) use address::{Address, Kind, Unsent, broken, client, collect, parse, same_origin, status_words};
 pub(crate) use request::is_stream;
 pub(crate) use turns::Turns;
 
 use self::request::Call;
-use super::{Hello, Inbox, Kind, Loss, Origin, Outgoing, headers::wrapped};
+use super::{Hello, Inbox, Kind as Message, Loss, Origin, Outgoing, headers::wrapped};
 use crate::wire::{
     era::{Era, MODERN},
     object::Object,
@@ -36,6 +36,8 @@ use crate::wire::{
 
 /// How long a server may take to accept a notification or an answer.
 const ACCEPTS: Duration = Duration::from_secs(30);
+/// The longest error without an id that is taken for an answer.
+const MOST_ERROR: usize = 64 * 1024;
 /// How long the farewell to a session may take.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -105,7 +107,7 @@ impl Remote {
             return Err(loss);
         }
         let body = Bytes::from(message.bytes);
-        let Kind::Request { id, method, name, headers } = message.kind else {
+        let Message::Request { id, method, name, headers } = message.kind else {
             return self.send_in_turn(body);
         };
         let before = shared.turns.so_far();
@@ -260,7 +262,9 @@ impl Shared {
 
 /// Delivers what came for a request.
 pub(super) fn deliver(inbox: &Inbox, id: u64, bytes: &[u8]) {
-    if let Ok(Opened::Response(response)) = rpc::open(bytes)
+    // Such an error is short; what is long is not read twice.
+    if bytes.len() <= MOST_ERROR
+        && let Ok(Opened::Response(response)) = rpc::open(bytes)
         && let (None, Err(error)) = (response.id, response.outcome)
     {
         let answer = Object::new()

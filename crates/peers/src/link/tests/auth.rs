@@ -30,6 +30,8 @@ struct Rules {
     lasts: u64,
     /// The issuer its answers name, where it is not its own.
     issuer: Option<String>,
+    /// Lets nobody in.
+    closed: bool,
     /// Asks for more, whatever it is shown.
     insatiable: bool,
     /// What it says of itself on top.
@@ -72,6 +74,12 @@ fn serve(seen: &Seen, rules: &mut Rules) -> Reply {
                 201,
                 &json!({"client_id": "client-1", "client_secret": "hush", "redirect_uris": redirects}),
             )
+        }
+        "/authorize" if rules.closed => {
+            let asked = pairs(&seen.query);
+            let why = "error=access_denied&error_description=not+today";
+            let to = format!("{}?{why}&state={}&iss={base}", asked["redirect_uri"], asked["state"]);
+            with(plain(302, "text/plain", ""), "location", &to)
         }
         "/authorize" => {
             let asked = pairs(&seen.query);
@@ -122,7 +130,7 @@ fn pairs(query: &str) -> BTreeMap<String, String> {
 }
 
 async fn reach(fake: &Fake, state: &Path, authorize: Authorize) -> Result<Arc<Link>, Loss> {
-    let door = Door::new(state, authorize);
+    let door = Door::new(Some(state), authorize);
     connect(&name(), &remote(&fake.url("/mcp")), EraChoice::Auto, "{}", &door).await.map(|(link, _)| link)
 }
 
@@ -161,7 +169,7 @@ async fn without_a_login_the_answer_says_how_to_get_one() {
 
     let mut remote = remote(&fake.url("/mcp"));
     remote.headers.insert("authorization".into(), Secret::new("Bearer mine"));
-    let door = Door::new(state.path(), Authorize::Follow);
+    let door = Door::new(Some(state.path()), Authorize::Follow);
     let failed = connect(&name(), &remote, EraChoice::Auto, "{}", &door).await.expect_err("refused");
     assert!(
         matches!(&failed, Loss::Unauthorized(why) if why.contains("configured Authorization")),
@@ -200,6 +208,19 @@ async fn a_login_is_kept_for_its_owner_and_used_again() {
     assert_eq!(logout(&name(), &remote(&fake.url("/mcp")), state.path()), Ok(false));
     let loss = reach(&fake, state.path(), Authorize::Person).await.expect_err("logged out");
     assert!(matches!(loss, Loss::Unauthorized(_)));
+}
+
+#[tokio::test]
+async fn without_a_place_a_login_lasts_as_long_as_the_process() {
+    let rules = rules(3600);
+    let fake = server(&rules).await;
+    let door = Door::new(None, Authorize::Follow);
+    let remote = remote(&fake.url("/mcp"));
+    let (link, _loose) = connect(&name(), &remote, EraChoice::Auto, "{}", &door).await.expect("let in");
+    assert_eq!(call(&link, "read").await, Ok(json!({"ok": true})));
+    rules.lock().expect("whole").tokens.clear();
+    assert_eq!(call(&link, "read").await, Ok(json!({"ok": true})));
+    assert_eq!((of_path(&fake, "/authorize").len(), of_path(&fake, "/token").len()), (1, 2));
 }
 
 #[tokio::test]
@@ -272,6 +293,17 @@ async fn an_answer_of_another_issuer_is_not_believed() {
 }
 
 #[tokio::test]
+async fn a_refusal_is_told_as_it_was_given() {
+    let rules = rules(3600);
+    rules.lock().expect("whole").closed = true;
+    let fake = server(&rules).await;
+    let state = tempfile::tempdir().expect("a directory");
+    let loss = reach(&fake, state.path(), Authorize::Follow).await.expect_err("refused");
+    assert!(matches!(&loss, Loss::Unauthorized(why) if why.contains("access_denied (not today)")), "{loss}");
+    assert!(of_path(&fake, "/token").is_empty());
+}
+
+#[tokio::test]
 async fn a_described_client_needs_no_registration() {
     let state = tempfile::tempdir().expect("a directory");
     let document = "https://client.example/tectum.json";
@@ -281,7 +313,7 @@ async fn a_described_client_needs_no_registration() {
         let fake = server(&rules).await;
         let mut remote = remote(&fake.url("/mcp"));
         remote.client_id = Some(document.into());
-        let door = Door::new(state.path(), Authorize::Follow);
+        let door = Door::new(Some(state.path()), Authorize::Follow);
         connect(&name(), &remote, EraChoice::Auto, "{}", &door).await.expect("let in");
         let client = pairs(&of_path(&fake, "/authorize")[0].query)["client_id"].clone();
         let registered = of_path(&fake, "/register").len();
@@ -293,7 +325,7 @@ async fn a_described_client_needs_no_registration() {
     let mut remote = remote(&fake.url("/mcp"));
     remote.client_id = Some("by-hand".into());
     remote.client_secret = Some(Secret::new("s"));
-    let door = Door::new(state.path(), Authorize::Follow);
+    let door = Door::new(Some(state.path()), Authorize::Follow);
     connect(&name(), &remote, EraChoice::Auto, "{}", &door).await.expect("let in");
     assert_eq!(of_path(&fake, "/token")[0].header("authorization"), Some("Basic YnktaGFuZDpz"));
     assert!(of_path(&fake, "/register").is_empty());

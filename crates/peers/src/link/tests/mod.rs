@@ -4,8 +4,9 @@ mod auth;
 mod fake;
 mod http;
 mod sse;
+mod streams;
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Value, json};
 
@@ -30,7 +31,7 @@ fn remote(url: &str) -> Remote {
 }
 
 fn door() -> Door {
-    Door::new(Path::new("/nonexistent"), Authorize::Person)
+    Door::new(None, Authorize::Person)
 }
 
 /// A greeted connection.
