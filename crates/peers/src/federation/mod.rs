@@ -14,7 +14,7 @@ mod translate;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -77,8 +77,6 @@ pub enum Exposure {
     Search,
 }
 
-/// A directory that cannot be: no login is found in it and none is kept.
-const NOWHERE: &str = "/dev/null/tectum";
 /// Federated tools up to which all are listed unless told otherwise.
 const MOST_LISTED: usize = 64;
 /// The tools that every project needs.
@@ -155,10 +153,7 @@ impl Federation {
             peers: ArcSwap::default(),
             goods: ArcSwap::default(),
             shelf: Arc::default(),
-            door: Arc::new(Door::new(
-                settings.logins.as_deref().unwrap_or(Path::new(NOWHERE)),
-                Authorize::of_process(),
-            )),
+            door: Arc::new(Door::new(settings.logins.as_deref(), Authorize::of_process())),
             spool,
             index,
             finder: Arc::new(finder),
