@@ -38,3 +38,39 @@ pub(crate) fn start(level: Level, screen: &Screen) {
 fn harmless(event: &Metadata<'_>) -> bool {
     !event.target().starts_with("rmcp::transport") || *event.level() <= tracing::Level::WARN
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex, PoisonError};
+
+    use super::*;
+
+    /// What was logged.
+    #[derive(Clone, Default)]
+    struct Paper(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Paper {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn codes_of_a_login_are_not_logged() {
+        let paper = Paper::default();
+        let writer = paper.clone();
+        let log = fmt().with_max_level(LevelFilter::TRACE).with_writer(move || writer.clone()).finish();
+        tracing::subscriber::with_default(log.with(filter_fn(harmless)), || {
+            tracing::debug!(target: "rmcp::transport::auth", "start exchange code: hunter2");
+            tracing::warn!(target: "rmcp::transport::auth", "a warning");
+            tracing::trace!(target: "tectum_peers::link", "our own");
+        });
+        let logged = String::from_utf8(paper.0.lock().expect("whole").clone()).expect("text");
+        assert!(!logged.contains("hunter2"), "{logged}");
+        assert!(logged.contains("a warning") && logged.contains("our own"), "{logged}");
+    }
+}
