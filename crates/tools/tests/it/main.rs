@@ -8,6 +8,7 @@ mod attacker;
 mod catalog;
 mod code_c;
 mod code_calls;
+mod code_outline_again;
 mod code_project_fresh;
 mod code_project_policy;
 mod code_project_rig;
