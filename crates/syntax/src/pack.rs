@@ -3,7 +3,7 @@
 
 use tree_sitter::Language;
 
-use crate::{CallSite, Import, Mention, Outline, Problem, Span};
+use crate::{CallSite, Import, Mention, Outline, Problem, Span, Unparsed};
 
 /// A language.
 #[derive(Debug)]
@@ -136,8 +136,11 @@ pub struct Queries {
 pub struct Front {
     /// The symbols.
     pub outline: Option<fn(&str, Detail) -> Outline>,
-    /// What a compiler would refuse.
-    pub check: Option<fn(&str) -> Vec<Problem>>,
+    /// What an interpreter would refuse of a file's bytes before it reads them as text. This one
+    /// sees them all, and its span counts them.
+    pub undecodable: Option<fn(&[u8]) -> Option<Problem>>,
+    /// What a compiler would refuse, or why that was not found out.
+    pub check: Option<fn(&str) -> Result<Vec<Problem>, Unparsed>>,
     /// Every place where a word stands as a whole word, in order.
     pub mentions: Option<fn(&str, &str) -> Vec<Mention>>,
     /// What is imported.
@@ -165,6 +168,7 @@ impl Front {
     /// Everything from the tree.
     pub const NONE: Self = Self {
         outline: None,
+        undecodable: None,
         check: None,
         mentions: None,
         imports: None,

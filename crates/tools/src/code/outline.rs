@@ -114,8 +114,7 @@ impl Drawn {
 pub(super) fn run(code: &Code, ctx: &Ctx, only: Only, detail: Detail) -> Result<Reply<Ready>, Fault> {
     let path = ctx.path(0)?;
     let asked = Asked { path: path.name(), only, detail, room: ctx.max_output };
-    let drawn = code.drawn.get(&asked);
-    if let Some(sheet) = &drawn
+    if let Some(sheet) = code.drawn.get(&asked)
         && path.file()?.holds(&sheet.bytes)?
     {
         return Ok(sheet.reply());
