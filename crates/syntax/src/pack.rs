@@ -130,6 +130,12 @@ pub struct Queries {
     pub locals: &'static str,
 }
 
+/// Finds what cannot be read in the bytes of a file.
+pub type Undecodable = fn(&[u8]) -> Option<Problem>;
+
+/// Finds what a compiler would refuse in a text.
+pub type Check = fn(&str) -> Result<Vec<Problem>, Unparsed>;
+
 /// What a pack does with code of its own, faster or more exactly than its queries could. Each
 /// function sees the text without a byte order mark, and must return for any text whatever.
 #[derive(Clone, Copy, Debug, Default)]
@@ -138,9 +144,9 @@ pub struct Front {
     pub outline: Option<fn(&str, Detail) -> Outline>,
     /// What an interpreter would refuse of a file's bytes before it reads them as text. This one
     /// sees them all, and its span counts them.
-    pub undecodable: Option<fn(&[u8]) -> Option<Problem>>,
+    pub undecodable: Option<Undecodable>,
     /// What a compiler would refuse, or why that was not found out.
-    pub check: Option<fn(&str) -> Result<Vec<Problem>, Unparsed>>,
+    pub check: Option<Check>,
     /// Every place where a word stands as a whole word, in order.
     pub mentions: Option<fn(&str, &str) -> Vec<Mention>>,
     /// What is imported.

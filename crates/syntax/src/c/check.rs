@@ -268,16 +268,16 @@ mod tests {
     };
 
     fn good_c(text: &str) {
-        assert_eq!(check_c(text).unwrap(), [], "{text}");
+        assert_eq!(check_c(text).expect("checked"), [], "{text}");
     }
 
     fn good_cpp(text: &str) {
-        assert_eq!(check_cpp(text).unwrap(), [], "{text}");
+        assert_eq!(check_cpp(text).expect("checked"), [], "{text}");
     }
 
     /// The lines, from 1, at which something is wrong.
     fn bad(text: &str, lines: &[usize]) {
-        for problems in [check_c(text).unwrap(), check_cpp(text).unwrap()] {
+        for problems in [check_c(text).expect("checked"), check_cpp(text).expect("checked")] {
             let found: Vec<usize> = problems
                 .iter()
                 .map(|problem| text[..problem.span.start as usize].matches('\n').count() + 1)
