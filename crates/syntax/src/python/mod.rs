@@ -9,6 +9,7 @@ mod check;
 mod depth;
 mod docstring;
 mod encoding;
+mod glance;
 mod imports;
 mod lex;
 mod lines;
