@@ -63,7 +63,8 @@ impl Above<'_> {
     }
 }
 
-/// Opens `relative` beneath a folder whose true name is `real`, judged like any other name.
+/// Opens `relative` beneath a folder whose true name is `real`, judged like any other name, and
+/// says what was opened.
 pub(crate) fn open_plain(
     dir: BorrowedFd<'_>,
     real: &Path,
