@@ -206,6 +206,9 @@ fn find(
     let key = format!("{}:{word}", only.label());
     let memo = sources.tree.as_ref().map(|tree| &tree.usages);
     let known = memo.and_then(|memo| memo.lock().unwrap_or_else(PoisonError::into_inner).get(&key));
+    // A question that began later may have remembered later versions. It tells nothing about
+    // those that it no longer saw, and that this one still sees.
+    let known = known.filter(|known| known.upto <= sources.upto);
     let upto = known.as_ref().map_or(0, |known| known.upto);
     let unseen: Vec<Arc<Entry>> = searched.iter().filter(|entry| entry.serial > upto).cloned().collect();
     let before =
