@@ -274,8 +274,11 @@ impl<'q> Sources<'q> {
     pub(crate) fn holding(&self, words: &[&str], only: Only) -> Result<Vec<Arc<Entry>>, Fault> {
         let fitting = self.fitting(only);
         let key = |word: &str| format!("{}:{word}", only.label());
-        let known: Vec<_> =
-            words.iter().map(|word| self.holders(|memo| memo.get(&key(word))).flatten()).collect();
+        // What a later view found out says nothing about files that this view alone still has.
+        let ours = |word: &&str| {
+            self.holders(|memo| memo.get(&key(word))).flatten().filter(|known| known.upto <= self.upto)
+        };
+        let known: Vec<_> = words.iter().map(ours).collect();
         let upto = known.iter().map(|known| known.as_ref().map_or(0, |known| known.upto));
         let oldest = upto.min().unwrap_or(0);
         let unseen: Vec<Arc<Entry>> = fitting.iter().filter(|entry| entry.serial > oldest).cloned().collect();
