@@ -10,7 +10,7 @@ use std::{
 
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
-    fs::{AtFlags, OFlags},
+    fs::{AtFlags, OFlags, Stat},
 };
 
 use crate::{
@@ -52,7 +52,9 @@ impl Above<'_> {
     /// Opens a file of this folder by its plain path, no link followed. `None` for what is
     /// not there, is no plain file or is protected.
     pub fn open(&self, relative: &Path) -> Option<(File, u64)> {
-        open_plain(self.dir.as_fd(), &self.real, relative, &self.granted.root, &self.granted.policy)
+        let (root, policy) = (&self.granted.root, &self.granted.policy);
+        let (file, stat) = open_plain(self.dir.as_fd(), &self.real, relative, root, policy)?;
+        Some((file, size(&stat)))
     }
 
     /// Whether a name stands in this folder.
@@ -61,14 +63,15 @@ impl Above<'_> {
     }
 }
 
-/// Opens `relative` beneath a folder whose true name is `real`, judged like any other name.
+/// Opens `relative` beneath a folder whose true name is `real`, judged like any other name, and
+/// says what was opened.
 pub(crate) fn open_plain(
     dir: BorrowedFd<'_>,
     real: &Path,
     relative: &Path,
     root: &Arc<Root>,
     policy: &Policy,
-) -> Option<(File, u64)> {
+) -> Option<(File, Stat)> {
     // With `..` the words would not be the name that is opened.
     let plain = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if !plain || policy.denies(root, &real.join(relative)).is_some() {
@@ -79,5 +82,5 @@ pub(crate) fn open_plain(
     if Kind::of(&stat) != Kind::File || policy.protected_alias(root, &stat) {
         return None;
     }
-    Some((file.into(), size(&stat)))
+    Some((file.into(), stat))
 }

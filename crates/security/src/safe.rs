@@ -325,6 +325,30 @@ impl OpenFile {
             .map_err(|source| PathError::Io { path: self.name.clone(), source })?
             .ok_or_else(|| too_large(limit.saturating_add(1)))
     }
+
+    /// Whether the content is exactly this. The file is read, so no change is missed whatever its
+    /// times say, but nothing of it is kept.
+    pub fn holds(&self, content: &[u8]) -> Result<bool, PathError> {
+        /// Enough that calls do not count, and little enough to stay in a near cache.
+        const PIECE: usize = 64 * 1024;
+        if self.size != content.len() as u64 {
+            return Ok(false);
+        }
+        let mut piece = Vec::with_capacity(PIECE);
+        let mut rest = content;
+        loop {
+            piece.clear();
+            let offset = (content.len() - rest.len()) as u64;
+            match rustix::io::pread(&*self.file, rustix::buffer::spare_capacity(&mut piece), offset) {
+                Ok(0) => return Ok(rest.is_empty()),
+                Ok(_) => {}
+                Err(Errno::INTR) => continue,
+                Err(errno) => return Err(system_error(self.name.clone(), errno)),
+            }
+            let Some(after) = rest.strip_prefix(&*piece) else { return Ok(false) };
+            rest = after;
+        }
+    }
 }
 
 /// Reads to the end; `None` when a growing file passes the limit.

@@ -13,7 +13,7 @@ use std::{
 
 use rustix::{
     fd::{AsFd, OwnedFd},
-    fs::{AtFlags, Dir, Mode, OFlags},
+    fs::{AtFlags, Dir, Mode, OFlags, Stat},
     io::Errno,
 };
 
@@ -77,19 +77,29 @@ impl<S> Folder<'_, S> {
     /// Opens one of the folder's files for reading. `None` for what is no plain file (any
     /// more), cannot be read, or is another name of a protected file.
     pub fn open(&self, name: &OsStr) -> Option<(File, u64)> {
+        self.open_file(name).map(|(file, stat)| (file, size(&stat)))
+    }
+
+    /// The same with what tells one state of the file from another.
+    pub fn open_stamped(&self, name: &OsStr) -> Option<(File, Stamp)> {
+        self.open_file(name).map(|(file, stat)| (file, Stamp::of(&stat)))
+    }
+
+    fn open_file(&self, name: &OsStr) -> Option<(File, Stat)> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = rustix::fs::openat(self.dir, entry_name(name)?, flags, Mode::empty()).ok()?;
         let stat = rustix::fs::fstat(&file).ok()?;
         if Kind::of(&stat) != Kind::File || self.policy.protected_alias(self.root, &stat) {
             return None;
         }
-        Some((file.into(), size(&stat)))
+        Some((file.into(), stat))
     }
 
     /// Opens a file further below by its plain path, no link followed; `None` as for
     /// [`Folder::open`].
     pub fn open_below(&self, relative: &Path) -> Option<(File, u64)> {
-        open_plain(self.dir.as_fd(), self.real, relative, self.root, self.policy)
+        let (file, stat) = open_plain(self.dir.as_fd(), self.real, relative, self.root, self.policy)?;
+        Some((file, size(&stat)))
     }
 
     /// The size of one of the folder's files.

@@ -297,16 +297,17 @@ impl SafePath {
     /// Opens a file below this directory by the plain path a walk gave, no link followed, and
     /// judges its name again. `None` for what a walk would not show or not open.
     pub fn open_below(&self, below: &Path) -> Option<(File, Stamp)> {
-        let mut real = self.place.real.clone();
-        for part in below.components() {
-            real.push(part);
-            if self.hide.is_some() && self.ruled(&real).is_some() {
-                return None;
+        if self.hide.is_some() {
+            let mut real = self.place.real.clone();
+            for part in below.components() {
+                real.push(part);
+                if self.ruled(&real).is_some() {
+                    return None;
+                }
             }
         }
         let dir = self.directory().ok()?;
-        let (file, _) = open_plain(dir.as_fd(), &self.place.real, below, &self.root, &self.policy)?;
-        let stat = rustix::fs::fstat(&file).ok()?;
+        let (file, stat) = open_plain(dir.as_fd(), &self.place.real, below, &self.root, &self.policy)?;
         Some((file, Stamp::of(&stat)))
     }
 

@@ -194,7 +194,7 @@ impl Language {
     /// What a compiler would refuse.
     pub fn check(&self, text: &str, stop: Stop<'_>) -> Result<Vec<Problem>, Unparsed> {
         match self.pack.front.check {
-            Some(check) => Ok(check(text)),
+            Some(check) => check(text),
             None => Ok(faults(&self.parse(text, None, stop)?, text)),
         }
     }

@@ -3,7 +3,7 @@
 
 use tree_sitter::Language;
 
-use crate::{CallSite, Import, Mention, Outline, Problem, Span};
+use crate::{CallSite, Import, Mention, Outline, Problem, Span, Unparsed};
 
 /// A language.
 #[derive(Debug)]
@@ -130,14 +130,23 @@ pub struct Queries {
     pub locals: &'static str,
 }
 
+/// Finds what cannot be read in the bytes of a file.
+pub type Undecodable = fn(&[u8]) -> Option<Problem>;
+
+/// Finds what a compiler would refuse in a text.
+pub type Check = fn(&str) -> Result<Vec<Problem>, Unparsed>;
+
 /// What a pack does with code of its own, faster or more exactly than its queries could. Each
 /// function sees the text without a byte order mark, and must return for any text whatever.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Front {
     /// The symbols.
     pub outline: Option<fn(&str, Detail) -> Outline>,
-    /// What a compiler would refuse.
-    pub check: Option<fn(&str) -> Vec<Problem>>,
+    /// What an interpreter would refuse of a file's bytes before it reads them as text. This one
+    /// sees them all, and its span counts them.
+    pub undecodable: Option<Undecodable>,
+    /// What a compiler would refuse, or why that was not found out.
+    pub check: Option<Check>,
     /// Every place where a word stands as a whole word, in order.
     pub mentions: Option<fn(&str, &str) -> Vec<Mention>>,
     /// What is imported.
@@ -165,6 +174,7 @@ impl Front {
     /// Everything from the tree.
     pub const NONE: Self = Self {
         outline: None,
+        undecodable: None,
         check: None,
         mentions: None,
         imports: None,

@@ -60,7 +60,8 @@ static PYTHON: Pack = Pack {
     queries: queries!("python"),
     front: Front {
         outline: Some(python::outline),
-        check: Some(python::check),
+        undecodable: Some(python::undecodable),
+        check: Some(|text| Ok(python::check(text))),
         mentions: Some(python::mentions),
         imports: Some(python::imports),
         import_statement: Some(python::import_statement),

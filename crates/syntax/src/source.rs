@@ -78,7 +78,7 @@ impl Source {
     /// What a compiler would refuse.
     pub fn check(&self, stop: Stop<'_>) -> Result<Vec<Problem>, Unparsed> {
         match self.language.pack().front.check {
-            Some(check) => Ok(check(&self.text)),
+            Some(check) => check(&self.text),
             None => Ok(faults(self.tree(stop)?, &self.text)),
         }
     }

@@ -20,6 +20,9 @@ pub enum Unparsed {
     /// Over [`MOST_PARSED`].
     #[error("the file has {0} bytes, and files over {MOST_PARSED} are not parsed")]
     TooLarge(usize),
+    /// It took longer than this many seconds.
+    #[error("it took longer than {0} seconds")]
+    Late(u64),
     /// The caller wanted no more.
     #[error("parsing was stopped")]
     Stopped,

@@ -38,6 +38,8 @@ pub(crate) fn outcome(out: &mut Vec<u8>, id: &str, era: Era, outcome: &Outcome) 
     match &outcome.result {
         Ok(Payload::Raw(raw)) => result(out, id, raw.get()),
         Ok(Payload::Native(reply)) => {
+            // Room for all of it at once: an escape here and there, and the frame around it.
+            out.reserve(reply.text.len() + reply.text.len() / 8 + reply.structured.len() + 1024);
             open(out, id, "result");
             content(out, &reply.text, false);
             out.extend_from_slice(br#","structuredContent":"#);

@@ -132,10 +132,10 @@ impl Server {
                 // Finished calls first: a client that never stops asking still gets its answers.
                 biased;
                 Some(message) = finished.recv() => {
-                    self.push(&message);
+                    self.push(message);
                     // Whatever else is ready goes out with the same write.
                     while let Ok(message) = finished.try_recv() {
-                        self.push(&message);
+                        self.push(message);
                     }
                 }
                 read = input.read(&mut self.lines.buffer), if reading && self.out.len() < MOST_UNWRITTEN => match read {
@@ -208,8 +208,13 @@ impl Server {
         }
     }
 
-    fn push(&mut self, message: &[u8]) {
-        self.out.extend_from_slice(message);
+    fn push(&mut self, message: Vec<u8>) {
+        // A lone answer need not be copied.
+        if self.out.is_empty() {
+            self.out = message;
+        } else {
+            self.out.extend_from_slice(&message);
+        }
         self.out.push(b'\n');
     }
 
@@ -234,14 +239,14 @@ impl Server {
         let until = tokio::time::Instant::now() + GRACE;
         loop {
             while let Ok(message) = finished.try_recv() {
-                self.push(&message);
+                self.push(message);
             }
             self.flush()?;
             if self.tasks.is_empty() && finished.is_empty() && self.out.is_empty() {
                 return Ok(());
             }
             tokio::select! {
-                Some(message) = finished.recv() => self.push(&message),
+                Some(message) = finished.recv() => self.push(message),
                 writable = self.output.writable(), if !self.out.is_empty() => writable?,
                 () = self.tasks.wait(), if !self.tasks.is_empty() => {}
                 () = tokio::time::sleep_until(until) => {

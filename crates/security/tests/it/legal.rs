@@ -171,3 +171,25 @@ fn tracked_files_open_themselves_and_nothing_beside() {
     assert!(open(&alone, "beside", Access::Read).is_err());
     assert!(open(&alone, ".", Access::Read).is_err());
 }
+
+#[test]
+fn a_file_is_compared_with_all_of_its_bytes() {
+    const PIECE: usize = 64 * 1024;
+    let scene = Scene::new();
+    let allowed = scene.allowlist();
+    for size in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE] {
+        let content: String = "0123456789".chars().cycle().take(size).collect();
+        scene.file("compared", &content);
+        let holds = |other: &[u8]| {
+            let path = open(&allowed, "compared", Access::Read).expect("granted");
+            path.file().expect("a file").holds(other).expect("read")
+        };
+        assert!(holds(content.as_bytes()), "{size}");
+        assert!(!holds(format!("{content}0").as_bytes()), "{size}");
+        if size > 0 {
+            assert!(!holds(&content.as_bytes()[1..]), "{size}");
+            assert!(!holds(format!("{}x", &content[1..]).as_bytes()), "{size}");
+            assert!(!holds(format!("{}x", &content[..size - 1]).as_bytes()), "{size}");
+        }
+    }
+}

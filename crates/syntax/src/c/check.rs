@@ -15,10 +15,7 @@ use super::{
     bytes::{in_word, is_loud},
     repair::{self, Change, Form, Keep},
 };
-use crate::{Problem, Span};
-
-/// Longer sources are not checked: the trees would take more memory than the answer is worth.
-const LARGEST: usize = 16 << 20;
+use crate::{MOST_PARSED, Problem, Span, Unparsed};
 
 /// A text that takes longer is not checked.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -39,27 +36,27 @@ const COUNTED: usize = 2000;
 const LINES_AROUND: usize = 3;
 
 /// What is wrong with a text.
-pub(super) fn check(text: &str, language: &Language, cpp: bool) -> Vec<Problem> {
-    let unchecked = |message: &str| vec![Problem { span: Span::default(), message: message.to_owned() }];
-    if text.len() > LARGEST {
-        return unchecked("the file is too long to be checked");
+pub(super) fn check(text: &str, language: &Language, cpp: bool) -> Result<Vec<Problem>, Unparsed> {
+    if text.len() > MOST_PARSED {
+        return Err(Unparsed::TooLarge(text.len()));
     }
+    let late = Unparsed::Late(PATIENCE.as_secs());
     let mut problems = brackets::problems(text, cpp);
     let mut grammar = Grammar { parser: Parser::new(), started: Instant::now(), lines: line_starts(text) };
     if grammar.parser.set_language(language).is_err() {
-        return unchecked("the grammar cannot be used");
+        return Err(Unparsed::Grammar(if cpp { "C++" } else { "C" }));
     }
     let Some(plain) = grammar.parse(text.as_bytes()) else {
-        return unchecked("the file could not be checked in time");
+        return Err(late);
     };
     if !plain.root_node().has_error() {
-        return problems;
+        return Ok(problems);
     }
     let known = flaws(&plain, text.as_bytes());
     let (first, branched) = repair::reading(text, cpp, Keep::First);
     let Some(mut left) = grammar.repaired(first.clone(), cpp) else {
-        problems.extend(unchecked("the file could not be checked in time"));
-        return problems;
+        // A bracket without a partner is wrong in any reading.
+        return if problems.is_empty() { Err(late) } else { Ok(problems) };
     };
     if branched {
         let (last, _) = repair::reading(text, cpp, Keep::Last);
@@ -75,7 +72,7 @@ pub(super) fn check(text: &str, language: &Language, cpp: bool) -> Vec<Problem> 
     problems.extend(left);
     problems.sort_by_key(|problem| problem.span.start);
     problems.truncate(MOST);
-    problems
+    Ok(problems)
 }
 
 fn line_starts(text: &str) -> Vec<usize> {
@@ -265,19 +262,22 @@ fn flaw(node: Node<'_>, source: &[u8]) -> Problem {
 
 #[cfg(all(test, feature = "lang-c", feature = "lang-cpp"))]
 mod tests {
-    use crate::c::{check_c, check_cpp};
+    use crate::{
+        MOST_PARSED, Unparsed,
+        c::{check_c, check_cpp},
+    };
 
     fn good_c(text: &str) {
-        assert_eq!(check_c(text), [], "{text}");
+        assert_eq!(check_c(text).expect("checked"), [], "{text}");
     }
 
     fn good_cpp(text: &str) {
-        assert_eq!(check_cpp(text), [], "{text}");
+        assert_eq!(check_cpp(text).expect("checked"), [], "{text}");
     }
 
     /// The lines, from 1, at which something is wrong.
     fn bad(text: &str, lines: &[usize]) {
-        for problems in [check_c(text), check_cpp(text)] {
+        for problems in [check_c(text).expect("checked"), check_cpp(text).expect("checked")] {
             let found: Vec<usize> = problems
                 .iter()
                 .map(|problem| text[..problem.span.start as usize].matches('\n').count() + 1)
@@ -321,12 +321,12 @@ mod tests {
 
     #[test]
     fn long_texts_end() {
-        let long = " ".repeat(super::LARGEST + 1);
-        assert_eq!(check_c(&long).len(), 1);
+        let long = " ".repeat(MOST_PARSED + 1);
+        assert_eq!(check_c(&long).unwrap_err(), Unparsed::TooLarge(MOST_PARSED + 1));
         for shard in ["(", "{", "<", "\"", "a(", "if(", "#if A\n{", "struct{"] {
             let text = shard.repeat(20_000 / shard.len());
-            check_c(&text);
-            check_cpp(&text);
+            let _ = check_c(&text);
+            let _ = check_cpp(&text);
         }
     }
 }

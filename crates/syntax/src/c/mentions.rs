@@ -1,48 +1,92 @@
 //! Every place where a word stands, and what it is there.
 
-use std::collections::HashSet;
-
 use memchr::memmem;
 
 use super::{
     bytes::in_word,
     outline,
-    pieces::{self, Piece},
+    pieces::{Piece, Pieces},
 };
 use crate::{Detail, Mention, Role, Span};
 
 /// Template arguments between a name and its call are looked at this far.
 const TEMPLATE_ARGUMENTS: usize = 200;
 
-/// Every whole word, in order.
+/// A word is looked back at this far to tell whether it is a keyword; `return` is none of a
+/// declaration's.
+const LONGEST_KEYWORD: usize = 6;
+
+/// Every whole word, in order. What a file declares is only found out where one of the words may
+/// be the name of it.
 pub(super) fn mentions(text: &str, word: &str, cpp: bool) -> Vec<Mention> {
-    let hits = whole_words(text.as_bytes(), word.as_bytes());
-    if hits.is_empty() {
-        return Vec::new();
-    }
-    let outline = outline::outline(text, cpp, Detail::Full);
-    let defined: HashSet<Span> = outline.symbols.iter().map(|symbol| symbol.name).collect();
-    let mut pieces = Vec::new();
-    pieces::apart(text.as_bytes(), cpp, |piece, start, end| pieces.push((piece, start, end)));
-    let mut next = 0;
-    hits.into_iter()
-        .map(|start| {
-            while pieces.get(next).is_some_and(|(_, _, end)| *end <= start) {
-                next += 1;
+    let bytes = text.as_bytes();
+    let hits = whole_words(bytes, word.as_bytes());
+    let mut pieces = Pieces::new(bytes, cpp);
+    let mut piece = None;
+    // The places in the list that may be definitions.
+    let mut open: Vec<usize> = Vec::new();
+    let mut found = Vec::with_capacity(hits.len());
+    for start in hits {
+        while piece.is_none_or(|(_, _, end)| end <= start) {
+            piece = Some(pieces.next().unwrap_or((Piece::Code, bytes.len(), usize::MAX)));
+        }
+        let span = Span::new(start, start + word.len());
+        let (role, member) = match piece {
+            Some((Piece::Comment, from, _)) if from <= start => (Role::Comment, false),
+            Some((Piece::Quoted, from, _)) if from <= start => (Role::String, false),
+            Some((Piece::Inclusion, from, _)) if from <= start => (Role::Import, false),
+            _ => {
+                if may_define(bytes, span) {
+                    open.push(found.len());
+                }
+                in_code(bytes, span)
             }
-            let piece =
-                pieces.get(next).filter(|(_, from, _)| *from <= start).map_or(Piece::Code, |piece| piece.0);
-            let span = Span::new(start, start + word.len());
-            let (role, member) = match piece {
-                Piece::Comment => (Role::Comment, false),
-                Piece::Quoted => (Role::String, false),
-                Piece::Inclusion => (Role::Import, false),
-                Piece::Code if defined.contains(&span) => (Role::Definition, false),
-                Piece::Code => in_code(text.as_bytes(), span),
-            };
-            Mention { span, role, member }
-        })
-        .collect()
+        };
+        found.push(Mention { span, role, member });
+    }
+    if !open.is_empty() {
+        let outline = outline::outline(text, cpp, Detail::Full);
+        let names = outline.symbols.iter().map(|symbol| symbol.name);
+        let mut defined: Vec<Span> = names.filter(|name| name.of(text) == word).collect();
+        defined.sort_unstable();
+        for at in open {
+            if defined.binary_search(&found[at].span).is_ok() {
+                found[at].role = Role::Definition;
+                found[at].member = false;
+            }
+        }
+    }
+    found
+}
+
+/// Whether a declaration can name what stands here. What is a member, qualifies something or
+/// stands in an expression is no new name, except behind `#define`.
+fn may_define(bytes: &[u8], span: Span) -> bool {
+    let before = bytes[..span.start as usize].trim_ascii_end();
+    let word = word_before(before);
+    if word == b"define" {
+        return true;
+    }
+    let member = before.ends_with(b"->") || (before.ends_with(b".") && !before.ends_with(b".."));
+    if member || word == b"return" || matches!(before.last(), Some(b'=' | b'!' | b'?' | b'+' | b'%' | b'|')) {
+        return false;
+    }
+    if let Some(head) = before.strip_suffix(b"(")
+        && matches!(word_before(head.trim_ascii_end()), b"if" | b"while" | b"switch" | b"sizeof")
+    {
+        return false;
+    }
+    let after = &bytes[skip_blanks(bytes, span.end as usize)..];
+    !(after.starts_with(b"::")
+        || after.starts_with(b"==")
+        || matches!(after.first(), Some(b'.' | b'+' | b'-' | b'!' | b'?' | b'%' | b'|')))
+}
+
+/// The word that ends where these bytes end.
+fn word_before(bytes: &[u8]) -> &[u8] {
+    let floor = bytes.len().saturating_sub(LONGEST_KEYWORD + 1);
+    let start = bytes[floor..].iter().rposition(|byte| !in_word(*byte)).map_or(floor, |at| floor + at + 1);
+    &bytes[start..]
 }
 
 fn whole_words(bytes: &[u8], word: &[u8]) -> Vec<usize> {
@@ -145,6 +189,28 @@ mod tests {
         check("#define A f(1)\n#error f\n", "f", &[(Role::Call, false), (Role::String, false)]);
         check("struct s { int f; };", "f", &[(Role::Definition, false)]);
         check("g(a..., f);", "f", &[(Role::Reference, false)]);
+    }
+
+    #[test]
+    fn definitions_are_told_wherever_they_can_stand() {
+        const D: (Role, bool) = (Role::Definition, false);
+        const R: (Role, bool) = (Role::Reference, false);
+        const C: (Role, bool) = (Role::Call, false);
+        check("#define f ::g\n", "f", &[D]);
+        check("#  define f(x) x + 1\n", "f", &[D]);
+        check("#define f.\n#define g =f\n", "f", &[D, R]);
+        check("namespace f::g {}\nnamespace a::f {}", "f", &[R, D]);
+        check("int A::f() { return f + 1; }", "f", &[D, R]);
+        check("typedef int (*f)(int);", "f", &[D]);
+        check("int (f)(int a) { if (f(1)) { while (f (2)) {} } }", "f", &[D, C, C]);
+        check("T &f; T &&g; T && h;", "f", &[D]);
+        check("T && f;", "f", &[D]);
+        check("enum { a, f };", "f", &[D]);
+        check("int f = 1, g = f;", "f", &[D, R]);
+        check("int f == 1;", "f", &[R]);
+        check("using f = int; using f::g;", "f", &[D, R]);
+        check("struct f : g<f::h> {};", "f", &[D, R]);
+        check("f::f() : a(1) {} f::~f() {}", "f", &[R, D, R, C]);
     }
 
     #[test]

@@ -28,7 +28,7 @@ mod state;
 mod token;
 mod words;
 
-use crate::{CallSite, Detail, Import, Mention, Outline, Problem, Span};
+use crate::{CallSite, Detail, Import, Mention, Outline, Problem, Span, Unparsed};
 
 /// What a C source defines.
 pub fn outline_c(text: &str, detail: Detail) -> Outline {
@@ -72,13 +72,13 @@ pub fn params_match(given: &str, written: &str) -> bool {
 
 /// What a C compiler would refuse.
 #[cfg(feature = "lang-c")]
-pub fn check_c(text: &str) -> Vec<Problem> {
+pub fn check_c(text: &str) -> Result<Vec<Problem>, Unparsed> {
     check::check(text, &tree_sitter_c::LANGUAGE.into(), false)
 }
 
 /// What a C++ compiler would refuse.
 #[cfg(feature = "lang-cpp")]
-pub fn check_cpp(text: &str) -> Vec<Problem> {
+pub fn check_cpp(text: &str) -> Result<Vec<Problem>, Unparsed> {
     check::check(text, &tree_sitter_cpp::LANGUAGE.into(), true)
 }
 

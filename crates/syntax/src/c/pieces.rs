@@ -17,42 +17,65 @@ pub(super) enum Piece {
 
 /// Calls for every stretch of the text that is not code, in order. Text of `#error` is a string.
 pub(super) fn apart(bytes: &[u8], cpp: bool, mut found: impl FnMut(Piece, usize, usize)) {
-    static STOPS: [bool; 256] = bytes::set(b"\"'/#");
-    let mut at = 0;
-    while let Some(stop) = bytes::find(bytes, at, &STOPS) {
-        at = stop + 1;
+    Pieces::new(bytes, cpp).for_each(|(piece, start, end)| found(piece, start, end));
+}
+
+/// The same stretches, one after another: nothing is read beyond the one that was asked for.
+pub(super) struct Pieces<'a> {
+    bytes: &'a [u8],
+    cpp: bool,
+    at: usize,
+}
+
+impl<'a> Pieces<'a> {
+    pub(super) fn new(bytes: &'a [u8], cpp: bool) -> Self {
+        Self { bytes, cpp, at: 0 }
+    }
+
+    /// The stretch that a byte begins, if it begins one, and where to go on.
+    fn begin(&self, stop: usize) -> (Option<(Piece, usize)>, usize) {
+        let (bytes, cpp) = (self.bytes, self.cpp);
         match bytes[stop] {
             b'"' => {
-                at = skim::string(bytes, stop, cpp);
-                found(Piece::Quoted, stop, at);
+                let end = skim::string(bytes, stop, cpp);
+                (Some((Piece::Quoted, stop)), end)
             }
             b'\'' => {
-                at = skim::apostrophe(bytes, stop, cpp);
+                let end = skim::apostrophe(bytes, stop, cpp);
                 let number =
-                    bytes.get(stop + 1).is_some_and(|byte| bytes::in_word(*byte)) && bytes[at - 1] != b'\'';
-                if !number {
-                    found(Piece::Quoted, stop, at);
-                }
+                    bytes.get(stop + 1).is_some_and(|byte| bytes::in_word(*byte)) && bytes[end - 1] != b'\'';
+                ((!number).then_some((Piece::Quoted, stop)), end)
             }
-            b'/' => {
-                if let Some(end) = skim::comment(bytes, stop) {
-                    at = end;
-                    found(Piece::Comment, stop, at);
-                }
-            }
+            b'/' => match skim::comment(bytes, stop) {
+                Some(end) => (Some((Piece::Comment, stop)), end),
+                None => (None, stop + 1),
+            },
             _ if skim::begins_line(bytes, stop) => match directive_parts(bytes, stop, bytes.len()).0 {
                 b"include" | b"include_next" | b"import" => {
-                    at = skim::directive(bytes, stop);
-                    found(Piece::Inclusion, stop, at);
+                    (Some((Piece::Inclusion, stop)), skim::directive(bytes, stop))
                 }
-                b"error" | b"warning" => {
-                    at = skim::directive(bytes, stop);
-                    found(Piece::Quoted, stop + 1, at);
-                }
-                _ => {}
+                b"error" | b"warning" => (Some((Piece::Quoted, stop + 1)), skim::directive(bytes, stop)),
+                _ => (None, stop + 1),
             },
-            _ => {}
+            _ => (None, stop + 1),
         }
+    }
+}
+
+impl Iterator for Pieces<'_> {
+    type Item = (Piece, usize, usize);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        static STOPS: [bool; 256] = bytes::set(b"\"'/#");
+        while let Some(stop) = bytes::find(self.bytes, self.at, &STOPS) {
+            let (piece, end) = self.begin(stop);
+            self.at = end;
+            if let Some((piece, start)) = piece {
+                return Some((piece, start, end));
+            }
+        }
+        self.at = self.bytes.len();
+        None
     }
 }
 

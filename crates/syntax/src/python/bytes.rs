@@ -21,6 +21,26 @@ pub(super) const STEP: [i8; 256] = {
     table
 };
 
+/// From this on a sum of [`COUNT`] holds a byte that must be looked at.
+pub(super) const COUNT_STOP: u32 = 1 << 16;
+
+/// [`STEP`] in a form that a few bytes can be added up in: opening brackets in the lowest byte,
+/// closing ones in the next, [`STOP`] above them.
+pub(super) const COUNT: [u32; 256] = {
+    let mut table = [0u32; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match STEP[byte] {
+            STOP => COUNT_STOP,
+            1 => 1,
+            -1 => 1 << 8,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+};
+
 /// Bytes that may stand in a name. All bytes of letters outside ASCII count, so that no name is
 /// ever cut inside a character.
 const WORD: [bool; 256] = {

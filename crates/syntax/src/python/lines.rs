@@ -3,8 +3,8 @@
 
 use super::{
     bytes::{
-        Prefix, STEP, STOP, begins_statement, byte, find_line_end, is_blank, is_line_end, is_word,
-        line_end_len, literal_end, quotes_len,
+        COUNT, COUNT_STOP, Prefix, STEP, STOP, begins_statement, byte, find_line_end, is_blank, is_line_end,
+        is_word, line_end_len, literal_end, quotes_len,
     },
     lex::Lexer,
 };
@@ -46,6 +46,10 @@ impl<'t> Lines<'t> {
             let mut column = 0;
             // Of an indentation joined over several lines by backslashes, the first part counts.
             let mut joined = None;
+            while bytes[at..].first_chunk() == Some(b"    ") {
+                at += 4;
+                column += 4;
+            }
             loop {
                 match byte(bytes, at) {
                     b' ' => column += 1,
@@ -82,6 +86,15 @@ impl<'t> Lines<'t> {
         let mut depth = 0i32;
         let mut at = from;
         loop {
+            // Four bytes with one look at the sum of them, then the last few one by one.
+            while let Some(four) = bytes[at..].first_chunk::<4>() {
+                let sum: u32 = four.iter().map(|byte| COUNT[*byte as usize]).sum();
+                if sum >= COUNT_STOP {
+                    break;
+                }
+                depth += (sum & 0xff) as i32 - (sum >> 8) as i32;
+                at += 4;
+            }
             let mut run = bytes.len() - at;
             for (offset, byte) in bytes[at..].iter().enumerate() {
                 let step = STEP[*byte as usize];
@@ -264,6 +277,15 @@ mod tests {
         check("a = '''\nx\n''' ; b\nc", &[(0, "a = '''\nx\n''' ; b"), (0, "c")]);
         check("a = 1 + \\\n  2\nb", &[(0, "a = 1 + \\\n  2"), (0, "b")]);
         check("a \\\n\nb", &[(0, "a"), (0, "b")]);
+        // Wherever brackets and line ends stand among the bytes before them.
+        for n in 1..12 {
+            let name = "n".repeat(n);
+            let open = format!("{name}([{name}{{\n{name}}}]{name})");
+            check(
+                &format!("{open}#c\n{:n$}{name}))\nx", ""),
+                &[(0, &open), (n as u32, &format!("{name}))")), (0, "x")],
+            );
+        }
         check("f'{\"(\"}' 'x\\\ny'\nb", &[(0, "f'{\"(\"}' 'x\\\ny'"), (0, "b")]);
     }
 

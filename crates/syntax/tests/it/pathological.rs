@@ -18,7 +18,8 @@ fn ask(language: &Language, text: &str) -> Outline {
     language.mentions(text, "a", &go_on).unwrap();
     language.imports(text, &go_on).unwrap();
     language.shadows(text, "a", &go_on).unwrap();
-    language.check(text, &go_on).unwrap();
+    // A slow machine may run out of patience; that is an end, too.
+    assert!(matches!(language.check(text, &go_on), Ok(_) | Err(Unparsed::Late(_))));
     if let Some(first) = outline.symbols.first() {
         language.calls(text, first.whole, &outline, &go_on).unwrap();
     }

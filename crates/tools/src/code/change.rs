@@ -5,7 +5,7 @@ use std::{fmt::Write, ops::Range, sync::Arc};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tectum_core::{Ctx, Fault, Reply};
-use tectum_syntax::{Bodies, Detail, Outline, Source, Span, Symbol, delta, indent};
+use tectum_syntax::{Bodies, Detail, Outline, Source, Span, Symbol, Unparsed, delta, indent};
 
 use super::{Code, Only, Opened, check, lookup::unparsed};
 use crate::{
@@ -84,7 +84,11 @@ pub(super) fn verify(
     for (range, inserted) in edits {
         check_brackets(before, range, inserted)?;
     }
-    let was = before.source.check(&stop).map_err(fail)?;
+    let was = match before.source.check(&stop) {
+        // What could not be checked cannot be found broken.
+        Err(Unparsed::TooLarge(_) | Unparsed::Late(_)) => return Ok(Arc::new(source)),
+        checked => checked.map_err(fail)?,
+    };
     let is = source.check(&stop).map_err(fail)?;
     let places = places(before.file.facts().newline, edits);
     let fresh = delta::introduced((before.text(), &was), (after.text(), &is), &places);

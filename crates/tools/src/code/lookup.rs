@@ -148,6 +148,8 @@ pub(crate) fn unparsed(name: &str, why: Unparsed) -> Fault {
     match why {
         Unparsed::TooLarge(_) => Fault::new(FaultKind::TooLarge, format!("{name}: {why}"))
             .hint("read_file and search_content work on files of any size"),
+        Unparsed::Late(_) => Fault::new(FaultKind::Timeout, format!("{name}: {why}"))
+            .hint("edit_file changes a file without checking its syntax"),
         Unparsed::Stopped => Fault::new(FaultKind::Cancelled, format!("{name}: {why}")),
         Unparsed::Grammar(_) => Fault::internal(format!("{name}: {why}")),
     }

@@ -2,13 +2,14 @@
 
 use std::{
     fmt::Write,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 use tectum_core::{Ctx, Fault, Reply};
-use tectum_syntax::{Detail, Source, Symbol};
+use tectum_syntax::{Detail, Symbol};
 
 use super::{Code, Only, Opened, lookup::Lines};
 
@@ -48,72 +49,93 @@ pub struct Item {
     pub bases: Vec<String>,
 }
 
+/// An [`Output`] as the JSON it was written down as, once for all calls that get it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Ready(#[schemars(with = "Output")] Arc<RawValue>);
+
 /// Outlines that were drawn lately, by what they are of. An agent asks for the same few again
 /// and again, and drawing one costs far more than sending it.
 #[derive(Debug, Default)]
-pub(crate) struct Drawn(Mutex<Vec<(Key, Arc<Sheet>)>>);
+pub(crate) struct Drawn(Mutex<Vec<Arc<Sheet>>>);
 
-/// What an outline is of.
-#[derive(Debug)]
-struct Key {
+/// What an outline was asked for with. With the bytes of the file, it decides the outline.
+#[derive(Debug, PartialEq, Eq)]
+struct Asked {
     path: String,
-    source: Arc<Source>,
+    only: Only,
     detail: Detail,
     room: usize,
 }
 
-/// A finished outline.
+/// A finished outline, and the bytes it is of.
 #[derive(Debug)]
 struct Sheet {
+    asked: Asked,
+    bytes: Vec<u8>,
     text: String,
-    output: Arc<Output>,
+    output: Ready,
 }
 
 impl Drawn {
     /// Outlines kept at a time.
     const MOST: usize = 8;
-    /// Bytes of the largest text whose outline is kept: it keeps the text, too.
+    /// Bytes of the largest file whose outline is kept: the file is kept, too.
     const LARGEST: usize = 1024 * 1024;
 
-    fn get(&self, wanted: &Key) -> Option<Arc<Sheet>> {
-        let mut drawn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = drawn.iter().position(|(key, _)| {
-            Arc::ptr_eq(&key.source, &wanted.source)
-                && (&key.path, key.detail, key.room) == (&wanted.path, wanted.detail, wanted.room)
-        })?;
+    fn get(&self, asked: &Asked) -> Option<Arc<Sheet>> {
+        let mut drawn = self.lock();
+        let at = drawn.iter().position(|sheet| sheet.asked == *asked)?;
         let found = drawn.remove(at);
-        let sheet = found.1.clone();
-        drawn.push(found);
-        Some(sheet)
+        drawn.push(found.clone());
+        Some(found)
     }
 
-    fn put(&self, key: Key, sheet: Arc<Sheet>) {
-        let mut drawn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Keeps an outline in the place of an older one of the same file.
+    fn put(&self, sheet: Arc<Sheet>) {
+        if sheet.bytes.len() > Self::LARGEST {
+            return;
+        }
+        let mut drawn = self.lock();
+        drawn.retain(|old| old.asked != sheet.asked);
         if drawn.len() == Self::MOST {
             drawn.remove(0);
         }
-        drawn.push((key, sheet));
+        drawn.push(sheet);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Sheet>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Outlines the call's file.
-pub(super) fn run(code: &Code, ctx: &Ctx, only: Only, detail: Detail) -> Result<Reply<Arc<Output>>, Fault> {
+/// Outlines the call's file. What was drawn before is sent again if the file still holds the
+/// bytes it was drawn from: comparing them costs little, and misses no change as times could.
+pub(super) fn run(code: &Code, ctx: &Ctx, only: Only, detail: Detail) -> Result<Reply<Ready>, Fault> {
+    let path = ctx.path(0)?;
+    let asked = Asked { path: path.name(), only, detail, room: ctx.max_output };
+    if let Some(sheet) = code.drawn.get(&asked)
+        && path.file()?.holds(&sheet.bytes)?
+    {
+        return Ok(sheet.reply());
+    }
     let opened = code.open(ctx, 0, only)?;
-    let key = Key { path: opened.name.clone(), source: opened.source.clone(), detail, room: ctx.max_output };
-    let sheet = match code.drawn.get(&key) {
-        Some(sheet) => sheet,
-        None => {
-            let sheet = Arc::new(draw(ctx, &opened, detail)?);
-            if opened.text().len() <= Drawn::LARGEST {
-                code.drawn.put(key, sheet.clone());
-            }
-            sheet
-        }
-    };
-    Ok(Reply::new(sheet.text.clone(), sheet.output.clone()))
+    let (text, output) = draw(ctx, &opened, detail)?;
+    let output = to_raw_value(&output)
+        .map_err(|error| Fault::internal(format!("an outline could not be written as JSON: {error}")))?;
+    let bytes = opened.file.into_bytes();
+    let sheet = Arc::new(Sheet { asked, bytes, text, output: Ready(output.into()) });
+    code.drawn.put(sheet.clone());
+    Ok(sheet.reply())
 }
 
-fn draw(ctx: &Ctx, opened: &Opened, detail: Detail) -> Result<Sheet, Fault> {
+impl Sheet {
+    fn reply(&self) -> Reply<Ready> {
+        Reply::new(self.text.clone(), self.output.clone())
+    }
+}
+
+fn draw(ctx: &Ctx, opened: &Opened, detail: Detail) -> Result<(String, Output), Fault> {
     let outline = opened.outline(ctx, detail)?;
     let pack = opened.source.language().pack();
     let mut text = String::new();
@@ -159,7 +181,7 @@ fn draw(ctx: &Ctx, opened: &Opened, detail: Detail) -> Result<Sheet, Fault> {
     });
     let text = text.trim_end().to_owned();
     let output = Output { path: opened.name.clone(), language: pack.title, symbols, notes };
-    Ok(Sheet { text, output: Arc::new(output) })
+    Ok((text, output))
 }
 
 /// The word between the brackets.

@@ -2,7 +2,9 @@
 //! there. Names are matched as words; what a name refers to is not resolved.
 
 mod hits;
+mod line;
 mod page;
+mod places;
 
 use std::{
     collections::HashMap,
@@ -18,7 +20,7 @@ use tectum_core::{Ctx, Fault, Reply, security::RawPath};
 use tectum_syntax::{Role, names::Asked};
 
 pub(crate) use self::hits::Hits;
-use self::page::{Page, Places};
+use self::{hits::Room, page::Page, places::Places};
 use super::{
     Code, Only,
     project::{Entry, Facts, Needle, Remembered, Sources, words},
@@ -31,6 +33,9 @@ const PAGE: usize = 100;
 const MOST_PER_PAGE: usize = 2_000;
 /// Lines held for one answer; beyond it usages are only counted.
 const MOST_HELD: usize = 500_000;
+/// What the texts of held lines may weigh, about. A first page of a common word, and all pages of
+/// others, are shown without a file being read again.
+const MOST_TEXTS: usize = 512 * 1024;
 
 /// What to look for, and where.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -201,11 +206,23 @@ fn find(
     let key = format!("{}:{word}", only.label());
     let memo = sources.tree.as_ref().map(|tree| &tree.usages);
     let known = memo.and_then(|memo| memo.lock().unwrap_or_else(PoisonError::into_inner).get(&key));
+    // A question that began later may have remembered later versions. It tells nothing about
+    // those that it no longer saw, and that this one still sees.
+    let known = known.filter(|known| known.upto <= sources.upto);
     let upto = known.as_ref().map_or(0, |known| known.upto);
     let unseen: Vec<Arc<Entry>> = searched.iter().filter(|entry| entry.serial > upto).cloned().collect();
+    let before =
+        |entry: &Arc<Entry>| known.as_ref().and_then(|known| known.found.get(&entry.serial)).cloned();
+    if let Some(known) = known.as_ref().filter(|_| unseen.is_empty()) {
+        let found: Found =
+            searched.iter().filter_map(|entry| Some((entry.clone(), before(entry)?))).collect();
+        if found.len() == known.found.len() {
+            return Ok(found);
+        }
+    }
     let needle = Needle::new(word);
     let stop = || ctx.cancel.is_cancelled();
-    let held = AtomicUsize::new(0);
+    let (held, texts) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let scanned = sources.each(&unseen, |entry, content| {
         if !needle.may_be_in(content) {
             return None;
@@ -213,19 +230,22 @@ fn find(
         let text = content.text()?;
         let language = sources.language(entry, &text, only)?;
         let mentions = language.mentions(&text, word, &stop).ok()?;
-        let room = MOST_HELD.saturating_sub(held.load(Ordering::Relaxed));
+        let room = Room {
+            rows: MOST_HELD.saturating_sub(held.load(Ordering::Relaxed)),
+            // A single file is not read again: the rows of one are few enough.
+            texts: sources.is_file() || texts.load(Ordering::Relaxed) < MOST_TEXTS,
+        };
         let hits = Hits::of(&text, &mentions, room)?;
         held.fetch_add(hits.rows.len(), Ordering::Relaxed);
+        texts.fetch_add(hits.texts_weight(), Ordering::Relaxed);
         Some(Arc::new(hits))
     })?;
     let mut all: HashMap<u64, Arc<Hits>> =
         scanned.into_iter().map(|(at, hits)| (unseen[at].serial, hits)).collect();
-    let before = |serial: &u64| known.as_ref().and_then(|known| known.found.get(serial)).cloned();
-    all.extend(searched.iter().filter_map(|entry| Some((entry.serial, before(&entry.serial)?))));
+    all.extend(searched.iter().filter_map(|entry| Some((entry.serial, before(entry)?))));
     let found = searched.iter().filter_map(|entry| Some((entry.clone(), all.get(&entry.serial)?.clone())));
     let found = found.collect();
-    let changed = !unseen.is_empty() || known.is_none_or(|known| known.found.len() != all.len());
-    if let Some(memo) = memo.filter(|_| changed) {
+    if let Some(memo) = memo {
         let weight = key.len() + all.values().map(|hits| hits.weight() + 32).sum::<usize>();
         let remembered = Arc::new(Remembered { upto: sources.upto, found: all, weight });
         memo.lock().unwrap_or_else(PoisonError::into_inner).put(&key, remembered);
@@ -238,7 +258,7 @@ fn find(
 fn choose(
     sources: &Sources<'_>,
     found: &[(Arc<Entry>, Arc<Hits>)],
-    places: &mut Places,
+    places: &mut Places<'_, Arc<Entry>>,
     asked: &Asked<'_>,
     only: Only,
 ) -> Result<(), Fault> {

@@ -1,21 +1,22 @@
 //! The functions and classes a tree of calls can lead to, by name.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tectum_core::{Fault, FaultKind};
 use tectum_syntax::{Kind, names::Asked};
 
-use crate::code::{
-    Only,
-    project::{Entry, Fact, Facts, Sources, words},
-};
+use crate::code::project::{Ahead, Entry, Fact, Facts, Sources};
 
 /// Sources looked at.
 const MOST_FILES: usize = 2_000;
 /// Larger files are written by programs.
 const MOST_BYTES: u64 = 1024 * 1024;
+/// Which sources will be asked for.
+pub(super) const AHEAD: Ahead = Ahead { most_files: MOST_FILES, most_bytes: MOST_BYTES };
 /// Names a constructor has.
 const CONSTRUCTORS: [&str; 4] = ["__init__", "constructor", "initialize", "new"];
+/// Numbers that names are told apart by; with more symbols than these, some share one.
+const MOST_NUMBERS: usize = 1 << 20;
 /// Candidates an error names.
 const MOST_NAMED: usize = 20;
 /// Names an error proposes.
@@ -34,44 +35,39 @@ pub(super) struct Indexed {
     pub(super) facts: Arc<Facts>,
     /// As other calls take it.
     pub(super) path: String,
+    module: OnceLock<Vec<String>>,
+}
+
+impl Indexed {
     /// Its path below the start as the parts of a module's name.
-    pub(super) module: Vec<String>,
+    pub(super) fn module(&self) -> &[String] {
+        self.module.get_or_init(|| module(&self.entry))
+    }
 }
 
 /// All of them.
 pub(super) struct Index {
     pub(super) files: Vec<Indexed>,
     pub(super) left_out: usize,
-    /// By the number of a name, in order. Two names may share a number.
-    by_name: Vec<(u64, Id)>,
+    by_name: Names,
 }
 
 impl Index {
     /// Looks at the sources.
     pub(super) fn of(sources: &Sources<'_>) -> Result<Self, Fault> {
-        let own: Vec<Arc<Entry>> = match sources.is_file() {
-            true => sources.entries.clone(),
-            false => {
-                let near = sources.entries.iter().filter(|entry| !entry.is_vendored());
-                near.filter(|entry| sources.size(entry) <= MOST_BYTES).take(MOST_FILES).cloned().collect()
-            }
-        };
-        let left_out = sources.entries.len() - own.len();
-        let found = sources.facts(&own, Only::Any, false)?;
-        let file = |(at, facts): (usize, Arc<Facts>)| {
-            let entry: Arc<Entry> = own[at].clone();
-            Indexed { path: sources.spell(&entry), module: module(&entry), entry, facts }
+        // A file that was asked for by its name is looked at whatever its size.
+        let most = if sources.is_file() { u64::MAX } else { MOST_BYTES };
+        let own = sources.entries.iter().filter(|entry| sources.is_file() || !entry.is_vendored());
+        let (found, looked_at) = sources.facts_of_first(own, MOST_FILES, most)?;
+        let left_out = sources.entries.len() - looked_at;
+        let file = |(entry, facts): (Arc<Entry>, Arc<Facts>)| Indexed {
+            path: sources.spell(&entry),
+            module: OnceLock::new(),
+            entry,
+            facts,
         };
         let files: Vec<Indexed> = found.into_iter().map(file).collect();
-        let mut by_name: Vec<(u64, Id)> = Vec::new();
-        for (file, indexed) in files.iter().enumerate() {
-            for (symbol, fact) in (0u32..).zip(&indexed.facts.symbols) {
-                if (fact.kind.is_callable() || fact.kind.is_type()) && fact.kind != Kind::Impl {
-                    by_name.push((words::hash(indexed.facts.name(fact)), Id { file, symbol }));
-                }
-            }
-        }
-        by_name.sort_unstable_by_key(|(number, id)| (*number, id.file, id.symbol));
+        let by_name = Names::of(&files);
         Ok(Self { files, left_out, by_name })
     }
 
@@ -93,10 +89,8 @@ impl Index {
 
     /// Everything of this name that can be called, definitions before what is only announced.
     pub(super) fn named(&self, name: &str) -> Vec<Id> {
-        let number = words::hash(name);
-        let first = self.by_name.partition_point(|(other, _)| *other < number);
-        let all = self.by_name[first..].iter().take_while(|(other, _)| *other == number).map(|(_, id)| *id);
-        let all: Vec<Id> = all.filter(|id| self.name(*id) == name).collect();
+        let near = self.by_name.near(Fact::number(name)).iter().copied();
+        let all: Vec<Id> = near.filter(|id| self.name(*id) == name).collect();
         let defined: Vec<Id> = all.iter().copied().filter(|id| !self.fact(*id).declaration).collect();
         if defined.is_empty() { all } else { defined }
     }
@@ -187,7 +181,7 @@ impl Index {
         for id in self.named(last).into_iter().filter(|id| files.is_none_or(|files| files.contains(&id.file)))
         {
             let path = self.facts(id).path(id.symbol);
-            let mut long: Vec<&str> = self.files[id.file].module.iter().map(String::as_str).collect();
+            let mut long: Vec<&str> = self.files[id.file].module().iter().map(String::as_str).collect();
             long.extend(&path);
             if path == asked.parts {
                 exact.push(id);
@@ -210,8 +204,9 @@ impl Index {
         let wanted = name.to_lowercase();
         let mut near: Vec<&str> = self
             .by_name
+            .ids
             .iter()
-            .map(|(_, id)| self.name(*id))
+            .map(|id| self.name(*id))
             .filter(|name| {
                 let name = name.to_lowercase();
                 name.contains(&wanted) || (name.len() > 2 && wanted.contains(&name))
@@ -252,6 +247,51 @@ impl Index {
         }
         let message = format!("`{target}` can mean {} functions:\n  {}", found.len(), choices.join("\n  "));
         Fault::new(FaultKind::Conflict, message).hint("pass one of them as target, as path::symbol")
+    }
+}
+
+/// Everything that can be called, in the order of the last bits of its name's number. It is
+/// made for each question, so it is dealt out in two passes and never compared.
+struct Names {
+    ids: Vec<Id>,
+    /// Where those of each number begin, and where the last end.
+    starts: Vec<u32>,
+    mask: u32,
+}
+
+impl Names {
+    fn of(files: &[Indexed]) -> Self {
+        let callable = || {
+            files.iter().enumerate().flat_map(|(file, indexed)| {
+                let named = (0u32..).zip(&indexed.facts.symbols).filter(|(_, fact)| {
+                    (fact.kind.is_callable() || fact.kind.is_type()) && fact.kind != Kind::Impl
+                });
+                named.map(move |(symbol, fact)| (fact.number, Id { file, symbol }))
+            })
+        };
+        let symbols: usize = files.iter().map(|indexed| indexed.facts.symbols.len()).sum();
+        let mask = symbols.next_power_of_two().min(MOST_NUMBERS) as u32 - 1;
+        let mut starts = vec![0u32; mask as usize + 2];
+        callable().for_each(|(number, _)| starts[(number & mask) as usize + 1] += 1);
+        let mut total = 0;
+        for start in &mut starts {
+            total += *start;
+            *start = total;
+        }
+        let mut next = starts.clone();
+        let mut ids = vec![Id { file: 0, symbol: 0 }; total as usize];
+        for (number, id) in callable() {
+            let place = &mut next[(number & mask) as usize];
+            ids[*place as usize] = id;
+            *place += 1;
+        }
+        Self { ids, starts, mask }
+    }
+
+    /// All with this number, and some with others, in the order of their places.
+    fn near(&self, number: u32) -> &[Id] {
+        let bucket = (number & self.mask) as usize;
+        &self.ids[self.starts[bucket] as usize..self.starts[bucket + 1] as usize]
     }
 }
 

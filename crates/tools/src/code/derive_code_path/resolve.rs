@@ -133,7 +133,7 @@ impl<'r> Resolver<'r> {
             let within = |id: &Id| {
                 let path = self.index.facts(*id).path(id.symbol);
                 let mut long: Vec<&str> =
-                    self.index.files[id.file].module.iter().map(String::as_str).collect();
+                    self.index.files[id.file].module().iter().map(String::as_str).collect();
                 long.extend(&path[..path.len().saturating_sub(1)]);
                 let parts: &[&str] = match parts.as_slice() {
                     ["crate" | "self" | "super", rest @ ..] => rest,
@@ -203,8 +203,8 @@ impl<'r> Resolver<'r> {
             return Vec::new();
         }
         let fits = |at: &usize| {
-            let module = &self.index.files[*at].module;
-            if relative { *module == wanted } else { module.ends_with(&wanted) }
+            let module = self.index.files[*at].module();
+            if relative { module == wanted } else { module.ends_with(&wanted) }
         };
         (0..self.index.files.len()).filter(fits).collect()
     }

@@ -1,6 +1,6 @@
 //! The content of a file as it was read: bytes first, text only where it is asked for.
 
-use std::{borrow::Cow, fs::File, io::Read};
+use std::{borrow::Cow, cell::OnceCell, fs::File, io::Read};
 
 use memchr::memmem;
 
@@ -12,24 +12,28 @@ const USUAL: usize = 4 * 1024 * 1024;
 
 /// The bytes of one file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Content<'b>(pub(super) &'b [u8]);
+pub(crate) struct Content<'b> {
+    bytes: &'b [u8],
+    /// Whether zeros are among them: asked more than once, and each time all bytes are looked at.
+    zeros: &'b OnceCell<bool>,
+}
 
 impl<'b> Content<'b> {
     /// The text without a byte order mark; `None` for what is no text. Plain UTF-8 is not
     /// copied.
     pub(crate) fn text(self) -> Option<Cow<'b, str>> {
-        if memchr::memchr(0, self.0).is_none()
-            && let Ok(text) = std::str::from_utf8(self.0)
+        if !self.is_doubtful()
+            && let Ok(text) = std::str::from_utf8(self.bytes)
         {
             return Some(Cow::Borrowed(text.strip_prefix('\u{feff}').unwrap_or(text)));
         }
-        let file = TextFile::decode(self.0.to_vec()).ok()?;
+        let file = TextFile::decode(self.bytes.to_vec()).ok()?;
         Some(Cow::Owned(file.text().to_owned()))
     }
 
     /// Whether the content may be no text after all.
     pub(super) fn is_doubtful(self) -> bool {
-        memchr::memchr(0, self.0).is_some()
+        *self.zeros.get_or_init(|| memchr::memchr(0, self.bytes).is_some())
     }
 }
 
@@ -49,7 +53,7 @@ impl Needle {
     /// UTF-16, and letters beyond ASCII have other bytes in other encodings: those must be
     /// decoded to know.
     pub(crate) fn may_be_in(&self, content: Content<'_>) -> bool {
-        let bytes = content.0;
+        let bytes = content.bytes;
         self.finder.find(bytes).is_some()
             || bytes.starts_with(&[0xff, 0xfe])
             || bytes.starts_with(&[0xfe, 0xff])
@@ -60,7 +64,10 @@ impl Needle {
 
 /// Reads files one after another into the same memory.
 #[derive(Debug, Default)]
-pub(super) struct Buffer(Vec<u8>);
+pub(super) struct Buffer {
+    bytes: Vec<u8>,
+    zeros: OnceCell<bool>,
+}
 
 impl Buffer {
     /// The whole content of a file, read once.
@@ -68,24 +75,25 @@ impl Buffer {
         if size > most {
             return Err(What::TooLarge);
         }
-        if self.0.len() > USUAL && size < USUAL as u64 {
-            self.0 = Vec::new();
+        if self.bytes.len() > USUAL && size < USUAL as u64 {
+            self.bytes = Vec::new();
         }
         // One byte more than stated shows a file that grew. A size is a claim, so that beyond
         // this the room grows as it fills.
         let wanted = usize::try_from(size).unwrap_or(0).min(USUAL * 16) + 1;
-        if self.0.len() < wanted {
-            self.0.resize(wanted, 0);
+        if self.bytes.len() < wanted {
+            self.bytes.resize(wanted, 0);
         }
+        self.zeros = OnceCell::new();
         let mut filled = 0;
         loop {
-            if filled == self.0.len() {
+            if filled == self.bytes.len() {
                 if filled as u64 > most {
                     return Err(What::TooLarge);
                 }
-                self.0.resize(filled * 2, 0);
+                self.bytes.resize(filled * 2, 0);
             }
-            match file.read(&mut self.0[filled..]) {
+            match file.read(&mut self.bytes[filled..]) {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
@@ -93,11 +101,14 @@ impl Buffer {
             }
             // A short read at exactly the stated size is the end of an unchanged file; the
             // system need not be asked again to say so.
-            if filled as u64 == size && filled < self.0.len() {
+            if filled as u64 == size && filled < self.bytes.len() {
                 break;
             }
         }
-        if filled as u64 > most { Err(What::TooLarge) } else { Ok(Content(&self.0[..filled])) }
+        if filled as u64 > most {
+            return Err(What::TooLarge);
+        }
+        Ok(Content { bytes: &self.bytes[..filled], zeros: &self.zeros })
     }
 }
 
@@ -106,7 +117,9 @@ mod tests {
     use super::*;
 
     fn check(bytes: &[u8], expect: Option<&str>) {
-        assert_eq!(Content(bytes).text().as_deref(), expect);
+        let content = Content { bytes, zeros: &OnceCell::new() };
+        assert_eq!(content.text().as_deref(), expect);
+        assert_eq!(content.text().as_deref(), expect, "the second answer is the first");
     }
 
     #[test]
@@ -121,7 +134,9 @@ mod tests {
 
     #[test]
     fn a_word_is_looked_for_in_every_encoding() {
-        let found = |word: &str, bytes: &[u8]| Needle::new(word).may_be_in(Content(bytes));
+        let found = |word: &str, bytes: &[u8]| {
+            Needle::new(word).may_be_in(Content { bytes, zeros: &OnceCell::new() })
+        };
         assert!(found("word", b"a word"));
         assert!(!found("word", b"another"));
         assert!(found("word", b"w\0o\0r\0d\0"));
@@ -138,7 +153,7 @@ mod tests {
         for stated in [0, 1, 4_999, 5_000, 5_001, 9_000] {
             file.rewind().expect("rewound");
             assert_eq!(
-                buffer.read(&file, stated, 10_000).map(|content| content.0.len()),
+                buffer.read(&file, stated, 10_000).map(|content| content.bytes.len()),
                 Ok(5_000),
                 "{stated}"
             );

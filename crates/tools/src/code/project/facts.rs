@@ -9,13 +9,15 @@ use std::{
 use tectum_syntax::{Detail, Kind, Language, Outline, Pack, Source, Span, Unparsed, names};
 
 use super::{
+    counted::Counted,
     ledger::{Charge, Ledger},
     words,
 };
-use crate::text::Lines;
 
 /// Bytes kept of what stands before a body; a map of the project shows no more.
 const MOST_HEAD: usize = 160;
+/// Bytes of a usual head; room for as many is made at once.
+const USUAL_HEAD: usize = 48;
 /// Types of one file that are asked what they derive from. Each costs a look at the whole
 /// outline, and a file with more of them was written by a program.
 const MOST_TYPES: usize = 5_000;
@@ -50,6 +52,8 @@ pub(crate) struct Fact {
     pub(crate) name_line: u32,
     /// Its last line.
     pub(crate) last_line: u32,
+    /// The number of its name: equal names have equal ones.
+    pub(crate) number: u32,
     name: Piece,
     scope: Piece,
     head: Piece,
@@ -85,11 +89,11 @@ impl Facts {
             Err(Unparsed::Stopped) => return Err(Unparsed::Stopped),
             Err(_) => (Outline::default(), None, true),
         };
-        let mut pool = Pool::default();
+        let mut pool = Pool { text: String::with_capacity(outline.symbols.len() * USUAL_HEAD) };
         let mut bases: Vec<Piece> = Vec::new();
         let mut symbols = Vec::with_capacity(outline.symbols.len());
         let lines = Counted::of(text);
-        let line = |offset: u32| u32::try_from(lines.at(offset as usize)).unwrap_or(u32::MAX);
+        let short = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
         let mut types = 0;
         for (index, symbol) in (0u32..).zip(&outline.symbols) {
             let from = bases.len();
@@ -102,16 +106,21 @@ impl Facts {
                 };
                 bases.extend(written.iter().map(|base| pool.push(base.of(text))));
             }
+            let line = lines.at(symbol.head.start as usize);
+            let name_line = lines.at_near(line, symbol.head.start as usize, symbol.name.start as usize);
+            let last = symbol.whole.end.saturating_sub(1).max(symbol.whole.start);
+            let (head, name) = pool.push_head(text, symbol.head, symbol.name);
             symbols.push(Fact {
                 kind: symbol.kind,
                 declaration: symbol.declaration,
                 parent: symbol.parent,
-                line: line(symbol.head.start),
-                name_line: line(symbol.name.start),
-                last_line: line(symbol.whole.end.saturating_sub(1).max(symbol.whole.start)),
-                name: pool.push(symbol.name.of(text)),
+                line: short(line),
+                name_line: short(name_line),
+                last_line: short(lines.at(last as usize)),
+                number: Fact::number(symbol.name.of(text)),
+                name,
                 scope: pool.push(symbol.scope.of(text)),
-                head: pool.push_head(text, symbol.head),
+                head,
                 bases: Piece::new(from, bases.len()),
             });
         }
@@ -184,6 +193,13 @@ impl Facts {
     }
 }
 
+impl Fact {
+    /// The number of a name.
+    pub(crate) fn number(name: &str) -> u32 {
+        words::hash(name) as u32
+    }
+}
+
 impl Piece {
     fn new(start: usize, end: usize) -> Self {
         Self { start: start as u32, end: end as u32 }
@@ -191,7 +207,6 @@ impl Piece {
 }
 
 /// All strings of a file's facts in one.
-#[derive(Default)]
 struct Pool {
     text: String,
 }
@@ -203,10 +218,20 @@ impl Pool {
         Piece::new(start, self.text.len())
     }
 
-    /// A head in one line.
-    fn push_head(&mut self, text: &str, head: Span) -> Piece {
+    /// A head in one line, and the name in it.
+    fn push_head(&mut self, text: &str, head: Span, name: Span) -> (Piece, Piece) {
+        let written = head.of(text);
+        // Most heads are one line already, and hold the name as it stands.
+        if written.len() < MOST_HEAD && is_joined(written) {
+            let head_piece = self.push(written);
+            if !written.is_empty() && head.holds(name) && name.start <= name.end {
+                let at = head_piece.start + (name.start - head.start);
+                return (head_piece, Piece { start: at, end: at + (name.end - name.start) });
+            }
+            return (head_piece, self.push(name.of(text)));
+        }
         let start = self.text.len();
-        for word in head.of(text).split_whitespace() {
+        for word in written.split_whitespace() {
             let room = MOST_HEAD.saturating_sub(self.text.len() - start);
             if self.text.len() > start {
                 self.text.push(' ');
@@ -219,49 +244,19 @@ impl Pool {
             }
             self.text.push_str(word);
         }
-        Piece::new(start, self.text.len())
+        let head = Piece::new(start, self.text.len());
+        (head, self.push(name.of(text)))
     }
 }
 
-/// The numbers of lines, for a few offsets of a text: line ends are counted by the block, not
-/// kept one by one.
-enum Counted<'t> {
-    /// How many lines end before each block.
-    Blocks(&'t [u8], Vec<usize>),
-    /// A text in which `\r` may end lines too.
-    Lines(Lines),
-}
-
-impl<'t> Counted<'t> {
-    /// Bytes counted together: few enough to count again for every offset.
-    const BLOCK: usize = 1024;
-
-    fn of(text: &'t str) -> Self {
-        let bytes = text.as_bytes();
-        if memchr::memchr(b'\r', bytes).is_some() {
-            return Self::Lines(Lines::of(text));
-        }
-        let mut before = 0;
-        let blocks = bytes.chunks(Self::BLOCK).map(|block| {
-            let so_far = before;
-            before += memchr::memchr_iter(b'\n', block).count();
-            so_far
-        });
-        Self::Blocks(bytes, blocks.collect())
-    }
-
-    /// The number of the line that holds this offset.
-    fn at(&self, offset: usize) -> usize {
-        match self {
-            Self::Lines(lines) => lines.at(offset),
-            Self::Blocks(bytes, blocks) => {
-                let offset = offset.min(bytes.len().saturating_sub(1));
-                let Some(before) = blocks.get(offset / Self::BLOCK) else { return 1 };
-                let start = offset - offset % Self::BLOCK;
-                1 + before + memchr::memchr_iter(b'\n', &bytes[start..offset]).count()
-            }
-        }
-    }
+/// Whether these are words of plain letters and signs with one blank between two of them.
+fn is_joined(written: &str) -> bool {
+    let bytes = written.as_bytes();
+    // Whole heads are looked at without an early end: that is done many bytes at a time.
+    let plain = bytes.iter().fold(true, |so_far, byte| so_far & (b' '..=b'~').contains(byte));
+    let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
+    let apart = pairs.fold(true, |so_far, (one, next)| so_far & !((*one == b' ') & (*next == b' ')));
+    plain && apart && bytes.first() != Some(&b' ') && bytes.last() != Some(&b' ')
 }
 
 fn count_words(pack: &Pack, text: &str) -> Box<[(u64, u32)]> {
@@ -294,14 +289,39 @@ impl Hasher for Numbered {
 mod tests {
     use super::*;
 
+    #[track_caller]
+    fn check(text: &str, name: &str, expect: &str) {
+        let mut pool = Pool { text: "before".to_owned() };
+        let at = text.find(name).expect("the name");
+        let (head, name_piece) =
+            pool.push_head(text, Span::new(0, text.len()), Span::new(at, at + name.len()));
+        let of = |piece: Piece| &pool.text[piece.start as usize..piece.end as usize];
+        assert_eq!((of(head), of(name_piece)), (expect, name), "{text:?}");
+    }
+
     #[test]
-    fn counted_lines_are_those_of_the_text() {
-        let long = "line\n".repeat(1_000);
-        for text in ["", "a", "a\nb\n", "\n\n", "a\r\nb\rc\n", &long] {
-            let (lines, counted) = (Lines::of(text), Counted::of(text));
-            for offset in 0..=text.len() {
-                assert_eq!(counted.at(offset), lines.at(offset), "{offset} of {text:?}");
-            }
+    fn heads_are_one_line_and_hold_the_name() {
+        check("def f(a, b):", "f", "def f(a, b):");
+        check("def f", "f", "def f");
+        check("", "", "");
+        check(" def  f(a,\n\tb) :", "f", "def f(a, b) :");
+        check("class Größe(\u{a0}A):", "Größe", "class Größe( A):");
+        let long = format!("def f({}):", "a, ".repeat(200));
+        let mut cut = String::from("def f(a,");
+        while cut.len() + 3 < MOST_HEAD {
+            cut.push_str(" a,");
         }
+        cut.push_str(" …");
+        check(&long, "f", &cut);
+        let word = "x".repeat(MOST_HEAD);
+        check(&word, &word, &format!("{}…", "x".repeat(MOST_HEAD - 4)));
+    }
+
+    #[test]
+    fn a_head_that_is_not_in_the_text_costs_no_name() {
+        let mut pool = Pool { text: String::new() };
+        let (head, name) = pool.push_head("name", Span::new(0, 9), Span::new(0, 4));
+        assert_eq!((head.start, head.end), (0, 0));
+        assert_eq!(&pool.text[name.start as usize..name.end as usize], "name");
     }
 }

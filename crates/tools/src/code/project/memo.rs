@@ -43,10 +43,10 @@ impl<V> Memo<V> {
     }
 
     /// Remembers a word, and lets go of those not asked for longest. A word that alone would
-    /// take more than a quarter of the room is not kept.
+    /// take more than half of the room is not kept.
     pub(crate) fn put(&mut self, word: &str, known: Arc<Remembered<V>>) {
         self.forget(word);
-        if known.weight > MOST_BYTES / 4 {
+        if known.weight > MOST_BYTES / 2 {
             return;
         }
         self.clock += 1;
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!((memo.words.len(), memo.weight), (MOST_WORDS, MOST_WORDS));
         assert!(memo.get("0").is_some(), "what is asked for stays");
         for n in 0..9 {
-            memo.put(&n.to_string(), word(MOST_BYTES / 4));
+            memo.put(&n.to_string(), word(MOST_BYTES / 2));
         }
         assert!(memo.weight <= MOST_BYTES);
         memo.put("8", word(MOST_BYTES));

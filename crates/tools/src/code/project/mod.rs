@@ -7,11 +7,14 @@
 //! What is kept belongs to one view: one directory under one policy and one set of hiding
 //! rules. Another view never sees it.
 
+mod ahead;
 mod content;
+mod counted;
 mod entry;
 mod facts;
 mod ledger;
 mod memo;
+mod reader;
 mod rules;
 mod sources;
 mod tree;
@@ -24,13 +27,14 @@ use tectum_core::{
     security::{Kind, SafePath},
 };
 
+pub(crate) use ahead::Ahead;
 pub(crate) use content::{Content, Needle};
 pub(crate) use entry::Entry;
 pub(crate) use facts::{Fact, Facts};
 pub(crate) use memo::{Memo, Remembered};
 pub(crate) use sources::Sources;
 
-use self::{ledger::Ledger, tree::Tree};
+use self::{ledger::Ledger, reader::Reader, tree::Tree};
 use super::Code;
 
 /// Trees kept at a time. An agent asks about its project, now and then about a part of it.
@@ -65,6 +69,27 @@ impl Project {
         ctx: &'q Ctx,
         index: usize,
     ) -> Result<Sources<'q>, Fault> {
+        self.look(code, ctx, index, None)
+    }
+
+    /// The same for a question that will ask what all of them define.
+    pub(crate) fn sources_ahead<'q>(
+        &self,
+        code: &'q Code,
+        ctx: &'q Ctx,
+        index: usize,
+        ahead: Ahead,
+    ) -> Result<Sources<'q>, Fault> {
+        self.look(code, ctx, index, Some(ahead))
+    }
+
+    fn look<'q>(
+        &self,
+        code: &'q Code,
+        ctx: &'q Ctx,
+        index: usize,
+        ahead: Option<Ahead>,
+    ) -> Result<Sources<'q>, Fault> {
         let start = ctx.path(index)?;
         if start.kind().is_some_and(|kind| kind != Kind::Directory) {
             start.file()?;
@@ -72,7 +97,7 @@ impl Project {
         }
         self.sweep();
         let tree = self.tree(start);
-        let now = tree.now(code, ctx, start)?;
+        let now = tree.now(Reader { code, ctx, ledger: &self.ledger }, start, ahead)?;
         Ok(Sources::of(code, ctx, start, tree, now, self.ledger.clone()))
     }
 

@@ -19,8 +19,8 @@ use super::{
     super::{Code, Only},
     Content, Entry, Facts, Memo, Needle, Remembered,
     content::Buffer,
-    entry::What,
     ledger::Ledger,
+    reader::{Larger, Reader},
     tree::{Now, Tree},
     words,
 };
@@ -30,6 +30,11 @@ use crate::files::{ground::Ground, skipped::Skipped, spelling};
 const TAKEN: usize = 8;
 /// Files between two notes of progress.
 const NOTE_EVERY: usize = 2_000;
+
+/// A file with what it defines.
+type Known = (Arc<Entry>, Arc<Facts>);
+/// The same by the file's place in a list.
+type Placed = (usize, Arc<Facts>);
 
 /// The sources of one question.
 #[derive(Debug)]
@@ -89,12 +94,6 @@ impl<'q> Sources<'q> {
         }
     }
 
-    /// How large a file is; nothing for one that cannot be looked at.
-    pub(crate) fn size(&self, entry: &Entry) -> u64 {
-        let stamp = entry.stamp().or_else(|| self.start.stamp_below(entry.path()));
-        stamp.map_or(0, |stamp| stamp.size)
-    }
-
     /// What was left out: by the listing, and by looking at these files.
     pub(crate) fn skipped<'e>(&self, entries: impl IntoIterator<Item = &'e Arc<Entry>>) -> Skipped {
         let mut skipped = self.skipped;
@@ -114,10 +113,7 @@ impl<'q> Sources<'q> {
 
     /// The language of a file, if it is one that is asked for.
     pub(crate) fn language(&self, entry: &Entry, text: &str, only: Only) -> Option<Arc<Language>> {
-        if entry.named.is_none() && !text.starts_with("#!") {
-            return None;
-        }
-        self.code.language(&entry.path.to_string_lossy(), text, only).ok()
+        self.reader().language(entry, text, only)
     }
 
     /// Reads these files on all threads and shows each to `work`; what it gives comes back in
@@ -127,6 +123,18 @@ impl<'q> Sources<'q> {
         entries: &[Arc<Entry>],
         work: impl Fn(&Arc<Entry>, Content<'_>) -> Option<R> + Sync,
     ) -> Result<Vec<(usize, R)>, Fault> {
+        Ok(self.each_within(entries, u64::MAX, work)?.0)
+    }
+
+    /// The same without those that have more than `most` bytes, and how many they are.
+    fn each_within<R: Send>(
+        &self,
+        entries: &[Arc<Entry>],
+        most: u64,
+        work: impl Fn(&Arc<Entry>, Content<'_>) -> Option<R> + Sync,
+    ) -> Result<(Vec<(usize, R)>, usize), Fault> {
+        let reader = self.reader();
+        let larger = AtomicUsize::new(0);
         let next = AtomicUsize::new(0);
         let all = Mutex::new(Vec::new());
         let run = || {
@@ -143,7 +151,11 @@ impl<'q> Sources<'q> {
                     if self.ctx.cancel.is_cancelled() {
                         break;
                     }
-                    done.extend(self.look(entry, &mut buffer, &work).map(|found| (at, found)));
+                    let opened = self.open(entry);
+                    match reader.look(entry, opened, &mut buffer, most, &work) {
+                        Ok(found) => done.extend(found.map(|found| (at, found))),
+                        Err(Larger) => drop(larger.fetch_add(1, Ordering::Relaxed)),
+                    }
                 }
             }
             all.lock().unwrap_or_else(PoisonError::into_inner).append(&mut done);
@@ -159,31 +171,11 @@ impl<'q> Sources<'q> {
         self.ctx.check()?;
         let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
         all.sort_unstable_by_key(|(at, _)| *at);
-        Ok(all)
+        Ok((all, larger.into_inner()))
     }
 
-    fn look<R>(
-        &self,
-        entry: &Arc<Entry>,
-        buffer: &mut Buffer,
-        work: &impl Fn(&Arc<Entry>, Content<'_>) -> Option<R>,
-    ) -> Option<R> {
-        let Some((file, stamp)) = self.open(entry) else {
-            entry.saw(None, What::Unreadable);
-            return None;
-        };
-        match buffer.read(&file, stamp.size, self.code.max_file) {
-            Ok(content) => {
-                let found = work(entry, content);
-                let binary = found.is_none() && content.is_doubtful() && content.text().is_none();
-                entry.saw(Some(stamp), if binary { What::Binary } else { What::Text });
-                found
-            }
-            Err(what) => {
-                entry.saw(Some(stamp), what);
-                None
-            }
-        }
+    fn reader(&self) -> Reader<'_> {
+        Reader { code: self.code, ctx: self.ctx, ledger: &self.ledger }
     }
 
     fn open(&self, entry: &Entry) -> Option<(File, Stamp)> {
@@ -210,6 +202,39 @@ impl<'q> Sources<'q> {
         only: Only,
         count: bool,
     ) -> Result<Vec<(usize, Arc<Facts>)>, Fault> {
+        Ok(self.facts_within(entries, u64::MAX, only, count)?.0)
+    }
+
+    /// What the first `most_files` of these define that have no more than `most_bytes`, and how
+    /// many files that are. Few are too large, so nobody looks at sizes beforehand.
+    pub(crate) fn facts_of_first<'e>(
+        &self,
+        entries: impl Iterator<Item = &'e Arc<Entry>>,
+        most_files: usize,
+        most_bytes: u64,
+    ) -> Result<(Vec<Known>, usize), Fault> {
+        let small = |entry: &&Arc<Entry>| entry.stamp().is_none_or(|stamp| stamp.size <= most_bytes);
+        let mut entries = entries.filter(small);
+        let (mut all, mut files) = (Vec::new(), 0);
+        while files < most_files {
+            let some: Vec<Arc<Entry>> = entries.by_ref().take(most_files - files).cloned().collect();
+            if some.is_empty() {
+                break;
+            }
+            let (found, larger) = self.facts_within(&some, most_bytes, Only::Any, false)?;
+            files += some.len() - larger;
+            all.extend(found.into_iter().map(|(at, facts)| (some[at].clone(), facts)));
+        }
+        Ok((all, files))
+    }
+
+    fn facts_within(
+        &self,
+        entries: &[Arc<Entry>],
+        most: u64,
+        only: Only,
+        count: bool,
+    ) -> Result<(Vec<Placed>, usize), Fault> {
         let fits = |facts: &Facts| match only {
             Only::Any => true,
             Only::One(id) => facts.language.pack().id == id,
@@ -225,17 +250,12 @@ impl<'q> Sources<'q> {
                 }
             }
         }
-        let stop = || self.ctx.cancel.is_cancelled();
-        let found = self.each(&unknown, |entry, content| {
-            let text = content.text()?;
-            let language = self.language(entry, &text, only)?;
-            let facts = Arc::new(Facts::of(&language, &text, count, &self.ledger, &stop).ok()?);
-            entry.keep(facts.clone(), &self.ledger);
-            Some(facts)
-        })?;
+        let reader = self.reader();
+        let (found, larger) =
+            self.each_within(&unknown, most, |entry, content| reader.facts(entry, content, only, count))?;
         known.extend(found.into_iter().map(|(at, facts)| (places[at], facts)));
         known.sort_unstable_by_key(|(at, _)| *at);
-        Ok(known)
+        Ok((known, larger))
     }
 
     /// Which of these files hold at least one of many words.
@@ -254,8 +274,11 @@ impl<'q> Sources<'q> {
     pub(crate) fn holding(&self, words: &[&str], only: Only) -> Result<Vec<Arc<Entry>>, Fault> {
         let fitting = self.fitting(only);
         let key = |word: &str| format!("{}:{word}", only.label());
-        let known: Vec<_> =
-            words.iter().map(|word| self.holders(|memo| memo.get(&key(word))).flatten()).collect();
+        // What a later view found out says nothing about files that this view alone still has.
+        let ours = |word: &&str| {
+            self.holders(|memo| memo.get(&key(word))).flatten().filter(|known| known.upto <= self.upto)
+        };
+        let known: Vec<_> = words.iter().map(ours).collect();
         let upto = known.iter().map(|known| known.as_ref().map_or(0, |known| known.upto));
         let oldest = upto.min().unwrap_or(0);
         let unseen: Vec<Arc<Entry>> = fitting.iter().filter(|entry| entry.serial > oldest).cloned().collect();

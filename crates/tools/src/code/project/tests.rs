@@ -14,7 +14,7 @@ use tectum_core::{
 };
 use tectum_syntax::Packs;
 
-use super::{MOST_TREES, Project, Sources};
+use super::{Ahead, MOST_TREES, Project, Sources};
 use crate::{
     Settings,
     code::{Code, Only},
@@ -30,6 +30,11 @@ type Probe = Arc<Mutex<dyn FnMut(&Sources<'_>) + Send>>;
 
 /// A house with one tool that looks at the sources of a path.
 fn house(root: &Path, code: &Arc<Code>, probe: Probe) -> Tectum {
+    house_ahead(root, code, None, probe)
+}
+
+/// The same for a tool that has files read while they are listed.
+fn house_ahead(root: &Path, code: &Arc<Code>, ahead: Option<Ahead>, probe: Probe) -> Tectum {
     const CARD: Card = Card {
         name: "probe",
         title: "Probe",
@@ -43,7 +48,10 @@ fn house(root: &Path, code: &Arc<Code>, probe: Probe) -> Tectum {
     let code = code.clone();
     let wants = |args: &Args| Wants::path(&args.path, Access::Read);
     let tool = NativeTool::row(CARD, "", wants, move |ctx, _| {
-        let sources = code.project.sources(&code, ctx, 0)?;
+        let sources = match ahead {
+            Some(ahead) => code.project.sources_ahead(&code, ctx, 0, ahead)?,
+            None => code.project.sources(&code, ctx, 0)?,
+        };
         probe.lock().expect("unbroken")(&sources);
         Ok(Reply::new("", ()))
     });
@@ -176,4 +184,54 @@ async fn words_are_found_by_one_pass_or_by_many() {
     ask(&house, ".").await;
     let found = found.lock().expect("unbroken").clone();
     assert_eq!(found, ["a.py b.py", "a.py b.py", "", "a.py b.py c.py", "a.py b.py c.py", "c.py"]);
+}
+
+/// The files whose facts are known when the listing is done, and those a question gets then: the
+/// names of its functions, one for each file.
+async fn read_ahead(root: &Path, watching: bool, ahead: Option<Ahead>) -> (String, String) {
+    let code = code(Project::new(watching));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let told = seen.clone();
+    let probe: Probe = Arc::new(Mutex::new(move |sources: &Sources<'_>| {
+        let known = sources.entries.iter().filter(|entry| entry.used().is_some());
+        let known: Vec<_> = known.map(|entry| entry.path.to_string_lossy().into_owned()).collect();
+        let own = sources.entries.iter().filter(|entry| !entry.is_vendored());
+        let (found, files) = sources.facts_of_first(own, 6, 100).expect("facts");
+        let name = |(_, facts): &(_, Arc<super::Facts>)| facts.name(&facts.symbols[0]).to_owned();
+        let names: Vec<_> = found.iter().map(name).collect();
+        told.lock().expect("unbroken").push((known.join(" "), format!("{files}: {}", names.join(" "))));
+    }));
+    ask(&house_ahead(root, &code, ahead, probe), ".").await;
+    let mut seen = seen.lock().expect("unbroken").clone();
+    seen.pop().expect("asked once")
+}
+
+#[tokio::test]
+#[cfg(all(feature = "lang-python", feature = "lang-rust"))]
+async fn what_is_read_ahead_is_what_would_be_read_afterwards() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let root = dir.path();
+    for name in ["a", "b/c", "b/d", "e", "f", "g", "vendor/x"] {
+        let function = name.replace('/', "_");
+        write(root, &format!("{name}.py"), &format!("def {function}(): pass\n"));
+    }
+    write(root, "b/large.py", &format!("def large(): pass\n# {}\n", "long ".repeat(40)));
+    write(root, "b/rules.rs", "fn rules() {}\n");
+    write(root, "left/.gitignore", "out.py\n");
+    write(root, "left/out.py", "def out(): pass\n");
+    write(root, ".env", "def secret(): pass\n");
+    std::fs::hard_link(root.join(".env"), root.join("b/alias.py")).expect("linked");
+    // The protected alias counts as looked at and tells nothing; what is too large gives its
+    // place to the next.
+    let expect = "6: a b_c b_d rules e".to_owned();
+    for watching in [true, false] {
+        let (known, found) = read_ahead(root, watching, None).await;
+        assert_eq!((known.as_str(), &found), ("", &expect));
+        let all = Ahead { most_files: 100, most_bytes: 100 };
+        let (known, found) = read_ahead(root, watching, Some(all)).await;
+        assert_eq!((known.as_str(), &found), ("a.py b/c.py b/d.py e.py f.py g.py", &expect));
+        let (known, found) = read_ahead(root, watching, Some(Ahead { most_files: 2, ..all })).await;
+        assert!(known.split(' ').count() <= 2, "{known}");
+        assert_eq!(found, expect);
+    }
 }

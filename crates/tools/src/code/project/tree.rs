@@ -16,7 +16,13 @@ use tectum_core::{
 };
 use tectum_syntax::{Language, Packs};
 
-use super::{super::Code, Entry, Memo, rules::Rules};
+use super::{
+    super::Code,
+    Entry, Memo,
+    ahead::{Ahead, Early},
+    reader::Reader,
+    rules::Rules,
+};
 use crate::{
     code::usages::Hits,
     files::{
@@ -88,10 +94,15 @@ impl Tree {
 
     /// The sources as they are now: changes the watch tells are taken in, or everything is
     /// listed again.
-    pub(super) fn now(&self, code: &Code, ctx: &Ctx, start: &SafePath) -> Result<Now, Fault> {
+    pub(super) fn now(
+        &self,
+        reader: Reader<'_>,
+        start: &SafePath,
+        ahead: Option<Ahead>,
+    ) -> Result<Now, Fault> {
         let mut state = self.lock();
-        if !state.is_current(code, start) {
-            state.list(code, ctx, start, self.watching)?;
+        if !state.is_current(reader.code, start) {
+            state.list(reader, start, self.watching, ahead)?;
         }
         let State { listing, entries, serial } = &*state;
         let Some(listing) = listing else { return Err(Fault::internal("the listing got lost")) };
@@ -153,7 +164,14 @@ impl State {
     }
 
     /// Lists everything anew. A version whose stamp still fits stays.
-    fn list(&mut self, code: &Code, ctx: &Ctx, start: &SafePath, watching: bool) -> Result<(), Fault> {
+    fn list(
+        &mut self,
+        reader: Reader<'_>,
+        start: &SafePath,
+        watching: bool,
+        ahead: Option<Ahead>,
+    ) -> Result<(), Fault> {
+        let Reader { code, ctx, .. } = reader;
         self.listing = None;
         // The stamps come before the rules are read, so that a change in between shows.
         let rules = Rules::above(start);
@@ -167,9 +185,10 @@ impl State {
             serial: AtomicU64::new(self.serial),
             files: AtomicUsize::new(0),
             listed: Mutex::default(),
+            early: ahead.map(|ahead| Early::new(reader, ahead)),
         };
-        let from_above = lister.ground.start.clone();
-        let visit = |folder: &mut Folder<'_, Ignores>| lister.visit(folder);
+        let from_above = Step::Enter(lister.ground.start.clone());
+        let visit = |folder: &mut Folder<'_, Step>| lister.visit(folder);
         let report = start.walk_watched(code.threads.count(), from_above, watch.as_ref(), visit)?;
         ctx.check()?;
         let Lister { ground, serial, files, listed, .. } = lister;
@@ -232,6 +251,15 @@ struct Lister<'l> {
     serial: AtomicU64,
     files: AtomicUsize,
     listed: Mutex<Listed>,
+    early: Option<Early<'l>>,
+}
+
+/// What a visit is about.
+enum Step {
+    /// A folder, under these rules from above it.
+    Enter(Ignores),
+    /// Some sources of a folder that was listed.
+    Read(Vec<Arc<Entry>>),
 }
 
 #[derive(Default)]
@@ -243,17 +271,26 @@ struct Listed {
 }
 
 impl Lister<'_> {
-    fn visit(&self, folder: &mut Folder<'_, Ignores>) -> Flow {
+    fn visit(&self, folder: &mut Folder<'_, Step>) -> Flow {
         if self.ctx.cancel.is_cancelled() || self.files.load(Ordering::Relaxed) > MOST_FILES {
             return Flow::Stop;
         }
+        match (folder.state, &self.early) {
+            (Step::Enter(above), _) => self.list(folder, above),
+            (Step::Read(entries), Some(early)) => early.read(folder, entries),
+            (Step::Read(_), None) => {}
+        }
+        Flow::Continue
+    }
+
+    fn list(&self, folder: &mut Folder<'_, Step>, above: &Ignores) {
         let repository = folder.entries.iter().any(|entry| entry.name == ".git");
         let exclude = repository.then(|| {
             let path = folder.path.join(".git/info/exclude");
             let stamp = self.start.stamp_below(&path);
             (path, stamp)
         });
-        let mut here = self.ground.enter(folder, folder.state);
+        let mut here = self.ground.enter(folder, above);
         let mut skipped = Skipped::default();
         let mut found = Vec::new();
         for entry in std::mem::take(&mut folder.entries) {
@@ -268,24 +305,27 @@ impl Lister<'_> {
             match (here.judge(&entry.name, entry.kind), named) {
                 (Standing::Ignored, _) => skipped.ignored += 1,
                 (Standing::Hidden, _) => skipped.hidden += 1,
-                (Standing::Shown, None) => folder.descend(&entry.name, here.ignores.clone()),
+                (Standing::Shown, None) => folder.descend(&entry.name, Step::Enter(here.ignores.clone())),
                 (Standing::Shown, Some(named)) => {
                     found.push(self.entry(folder, &mut here, &entry.name, named));
                 }
             }
         }
         self.files.fetch_add(found.len(), Ordering::Relaxed);
+        if let Some(early) = &self.early {
+            let parts = early.parts(&found);
+            parts.into_iter().for_each(|part| folder.hand_over(Vec::new(), Step::Read(part)));
+        }
         let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         listed.entries.append(&mut found);
         listed.skipped.add(&skipped);
         listed.folders.insert(folder.path.to_owned(), here.ignores);
         listed.excludes.extend(exclude);
-        Flow::Continue
     }
 
     fn entry(
         &self,
-        folder: &Folder<'_, Ignores>,
+        folder: &Folder<'_, Step>,
         here: &mut Here,
         name: &OsStr,
         named: Option<Arc<Language>>,

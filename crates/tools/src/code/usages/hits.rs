@@ -2,12 +2,10 @@
 
 use tectum_syntax::{Mention, Role};
 
+use super::line::Line;
+
 /// Lines held of one file; a file with more of them is data, and its usages are only counted.
 const MOST_ROWS: usize = 20_000;
-/// Characters shown of a line.
-const MOST_SHOWN: usize = 240;
-/// Of these, so many before the word.
-const LEAD: usize = 80;
 /// How many roles there are.
 pub(crate) const ROLES: usize = 7;
 
@@ -16,59 +14,105 @@ pub(crate) const ROLES: usize = 7;
 pub(crate) struct Hits {
     /// In the order of the text.
     pub(super) rows: Box<[Row]>,
+    /// The lines of the rows as they are shown, while there was room for them; otherwise none,
+    /// and whoever shows them reads the file again.
+    pub(super) texts: Box<[Box<str>]>,
     /// How often the word stands there in each role, held or not.
     pub(super) counts: [u64; ROLES],
+    /// How many rows of each role are held.
+    pub(super) held: [u32; ROLES],
     /// Some rows are not held.
     pub(super) cut: bool,
 }
 
-/// A line on which the word stands in one role.
-#[derive(Debug, PartialEq, Eq)]
+/// A line on which the word stands in one role. Hundreds of thousands of them are held at a
+/// time, so that they have no text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) line: u32,
     pub(super) column: u32,
     pub(super) role: Role,
-    pub(super) times: u32,
-    pub(super) text: Box<str>,
+    times: [u8; 3],
+}
+
+/// How much of an answer is still held.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// So many rows.
+    pub(super) rows: usize,
+    /// Their lines too.
+    pub(super) texts: bool,
+}
+
+impl Row {
+    /// How often the word stands there. No line that anybody reads comes near the end of these
+    /// numbers; one that does is counted to it.
+    pub(super) fn times(self) -> u32 {
+        let [low, middle, high] = self.times;
+        u32::from_le_bytes([low, middle, high, 0])
+    }
+
+    fn again(&mut self) {
+        let [low, middle, high, over] = (self.times() + 1).to_le_bytes();
+        if over == 0 {
+            self.times = [low, middle, high];
+        }
+    }
 }
 
 impl Hits {
     /// The mentions of a text as lines; `None` without any.
-    pub(super) fn of(text: &str, mentions: &[Mention], room: usize) -> Option<Self> {
+    pub(super) fn of(text: &str, mentions: &[Mention], room: Room) -> Option<Self> {
         if mentions.is_empty() {
             return None;
         }
-        let mut rows: Vec<Row> = Vec::new();
-        let mut counts = [0; ROLES];
+        let most = MOST_ROWS.min(room.rows);
+        let mut rows: Vec<Row> = Vec::with_capacity(mentions.len().min(most));
+        let mut texts = Vec::new();
+        let (mut counts, mut held) = ([0; ROLES], [0; ROLES]);
         let mut cut = false;
-        let mut place = Place { text, at: 0, line: 1, start: 0, column: 1 };
+        let mut line = Line::first(text);
         // The row of each role on the line being looked at.
         let mut on_line = [None; ROLES];
         for mention in mentions {
-            let before = place.line;
-            place.advance(mention.span.start as usize);
-            if place.line != before {
+            let before = line.number;
+            let at = mention.span.start as usize;
+            line.advance(at);
+            if line.number != before {
                 on_line = [None; ROLES];
             }
             let role = mention.role as usize;
             counts[role] += 1;
             if let Some(row) = on_line[role] {
                 let row: &mut Row = &mut rows[row];
-                row.times += 1;
-            } else if rows.len() < MOST_ROWS.min(room) {
+                row.again();
+            } else if rows.len() < most {
                 on_line[role] = Some(rows.len());
-                let (line, column) = (place.line, place.column);
-                rows.push(Row { line, column, role: mention.role, times: 1, text: place.shown() });
+                held[role] += 1;
+                rows.push(Row {
+                    line: line.number,
+                    column: line.column(at),
+                    role: mention.role,
+                    times: [1, 0, 0],
+                });
+                if room.texts {
+                    texts.push(line.shown(at));
+                }
             } else {
                 cut = true;
             }
         }
-        Some(Self { rows: rows.into(), counts, cut })
+        Some(Self { rows: rows.into(), texts: texts.into(), counts, held, cut })
     }
 
     /// What they weigh in memory.
     pub(super) fn weight(&self) -> usize {
-        size_of::<Self>() + self.rows.iter().map(|row| size_of::<Row>() + row.text.len()).sum::<usize>()
+        size_of::<Self>() + size_of_val(&*self.rows) + self.texts_weight()
+    }
+
+    /// What the lines weigh in memory.
+    pub(super) fn texts_weight(&self) -> usize {
+        size_of_val(&*self.texts) + self.texts.iter().map(|text| text.len()).sum::<usize>()
     }
 
     /// Whether the word is defined here.
@@ -77,57 +121,12 @@ impl Hits {
     }
 }
 
-/// A place that moves through a text from line to line.
-struct Place<'t> {
-    text: &'t str,
-    at: usize,
-    line: u32,
-    start: usize,
-    column: u32,
-}
-
-impl Place<'_> {
-    /// Goes on to a later offset. `\n`, `\r\n` and a lone `\r` end a line.
-    fn advance(&mut self, to: usize) {
-        let bytes = self.text.as_bytes();
-        let to = to.clamp(self.at, bytes.len());
-        for found in memchr::memchr2_iter(b'\n', b'\r', &bytes[self.at..to]) {
-            let end = self.at + found;
-            if bytes[end] == b'\n' || bytes.get(end + 1) != Some(&b'\n') {
-                self.line = self.line.saturating_add(1);
-                self.start = end + 1;
-                self.column = 1;
-            }
-        }
-        let from = self.at.max(self.start);
-        let passed = self.text.get(from..to).map_or(0, |passed| passed.chars().count());
-        self.column = self.column.saturating_add(u32::try_from(passed).unwrap_or(u32::MAX));
-        self.at = to;
-    }
-
-    /// The line of the place, trimmed, and cut around it when it is long.
-    fn shown(&self) -> Box<str> {
-        let bytes = self.text.as_bytes();
-        let end = memchr::memchr2(b'\n', b'\r', &bytes[self.at..]).map_or(bytes.len(), |end| self.at + end);
-        let line = &self.text[self.start..end];
-        if line.len() <= MOST_SHOWN {
-            return line.trim().into();
-        }
-        let at = self.at - self.start;
-        let begin = line.floor_char_boundary(at.saturating_sub(LEAD));
-        let begin = if line[..begin].trim().is_empty() { 0 } else { begin };
-        let rest = line[begin..].trim_start();
-        let stop = rest.floor_char_boundary(MOST_SHOWN.min(rest.len()));
-        let head = if begin > 0 { "…" } else { "" };
-        let tail = if stop < rest.trim_end().len() { "…" } else { "" };
-        format!("{head}{}{tail}", rest[..stop].trim_end()).into()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use tectum_syntax::Span;
+
+    const ALL: Room = Room { rows: MOST_ROWS, texts: true };
 
     fn rows(text: &str, word: &str) -> Vec<(u32, u32, u32, String)> {
         let mention = |(at, _): (usize, &str)| Mention {
@@ -136,9 +135,12 @@ mod tests {
             member: false,
         };
         let mentions: Vec<Mention> = text.match_indices(word).map(mention).collect();
-        let hits = Hits::of(text, &mentions, MOST_ROWS).expect("some");
+        let hits = Hits::of(text, &mentions, ALL).expect("some");
         assert_eq!(hits.counts[Role::Call as usize], mentions.len() as u64);
-        hits.rows.iter().map(|row| (row.line, row.column, row.times, row.text.to_string())).collect()
+        let bare = Hits::of(text, &mentions, Room { texts: false, ..ALL }).expect("some");
+        assert_eq!((&bare.rows, bare.texts.len()), (&hits.rows, 0));
+        let rows = hits.rows.iter().zip(&hits.texts);
+        rows.map(|(row, text)| (row.line, row.column, row.times(), text.to_string())).collect()
     }
 
     #[track_caller]
@@ -160,14 +162,9 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_cut_around_the_word() {
-        let found = rows(&format!("{}w{}", "é".repeat(5_000), "x".repeat(5_000)), "w");
-        let (line, column, _, text) = &found[0];
-        assert_eq!((*line, *column), (1, 5_001));
-        assert!(text.starts_with("…é") && text.contains("éwx") && text.ends_with("x…"), "{text}");
-        assert!(text.chars().count() <= MOST_SHOWN + 2);
-        let found = rows(&format!("{}w", " ".repeat(5_000)), "w");
-        assert_eq!(found[0].3, "w");
+    fn rows_are_small_and_count_on() {
+        assert_eq!(size_of::<Row>(), 12);
+        check(&"w".repeat(70_000), &[(1, 1, 70_000, &("w".repeat(240) + "…"))]);
     }
 
     #[test]
@@ -175,7 +172,8 @@ mod tests {
         let mentions: Vec<Mention> = (0..10)
             .map(|line| Mention { span: Span::new(line * 2, line * 2 + 1), role: Role::Call, member: false })
             .collect();
-        let hits = Hits::of(&"w\n".repeat(10), &mentions, 3).expect("some");
+        let hits = Hits::of(&"w\n".repeat(10), &mentions, Room { rows: 3, ..ALL }).expect("some");
         assert_eq!((hits.rows.len(), hits.counts[Role::Call as usize], hits.cut), (3, 10, true));
+        assert_eq!((hits.held[Role::Call as usize], hits.texts.len()), (3, 3));
     }
 }

@@ -1,9 +1,12 @@
 //! One page of usages, as text and as data.
 
-use std::{collections::HashMap, fmt::Write, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt::Write,
+    sync::Arc,
+};
 
 use tectum_core::{Ctx, Fault, Reply};
-use tectum_syntax::Role;
 
 use super::{
     super::{
@@ -11,81 +14,19 @@ use super::{
         project::{Entry, Facts, Sources},
     },
     RoleCount, Usage, UsagesOutput,
-    hits::{Hits, ROLES, Row},
+    hits::{Hits, Row},
+    line::Line,
+    places::{NAMES, Place, Places},
 };
 use crate::files::{skipped::Skipped, spelling::count};
 
 /// Room left for the summary.
 const SUMMARY: usize = 2 * 1024;
-/// Every role, with its name for one and for many.
-const NAMES: [(Role, &str, &str); ROLES] = [
-    (Role::Definition, "definition", "definitions"),
-    (Role::Call, "call", "calls"),
-    (Role::Import, "import", "imports"),
-    (Role::Attribute, "attribute", "attributes"),
-    (Role::Reference, "reference", "references"),
-    (Role::String, "string", "strings"),
-    (Role::Comment, "comment", "comments"),
-];
-
-/// Every place to be shown, in order: code first, then strings and comments.
-pub(super) struct Places {
-    /// A file and a row of it, by their numbers.
-    list: Vec<(usize, usize, Role, u32)>,
-    /// How many usages there are, held or not.
-    counts: [u64; ROLES],
-    files: usize,
-    cut: bool,
-    left_out: usize,
-}
-
-impl Places {
-    /// The places in these roles.
-    pub(super) fn of(found: &[(Arc<Entry>, Arc<Hits>)], wanted: impl Fn(Role) -> bool) -> Self {
-        let mut places = Self { list: Vec::new(), counts: [0; ROLES], files: 0, cut: false, left_out: 0 };
-        for (_, hits) in found {
-            let mut any = false;
-            for (role, ..) in NAMES.iter().filter(|(role, ..)| wanted(*role)) {
-                places.counts[*role as usize] += hits.counts[*role as usize];
-                any |= hits.counts[*role as usize] > 0;
-            }
-            places.files += usize::from(any);
-            places.cut |= any && hits.cut;
-        }
-        for code in [true, false] {
-            for (file, (_, hits)) in found.iter().enumerate() {
-                let rows = hits.rows.iter().enumerate();
-                let rows = rows.filter(|(_, row)| row.role.is_code() == code && wanted(row.role));
-                places.list.extend(rows.map(|(at, row)| (file, at, row.role, row.line)));
-            }
-        }
-        places
-    }
-
-    /// Leaves out the definitions that do not fit, if some do.
-    pub(super) fn choose(&mut self, fits: impl Fn(usize, u32) -> bool) {
-        let keeps = |(file, _, role, line): &(usize, usize, Role, u32)| {
-            *role != Role::Definition || fits(*file, *line)
-        };
-        let kept: Vec<bool> = self.list.iter().map(keeps).collect();
-        let defined = self.list.iter().filter(|(_, _, role, _)| *role == Role::Definition).count();
-        let others = kept.iter().filter(|kept| !**kept).count();
-        if others == 0 || others == defined {
-            return;
-        }
-        let mut kept = kept.into_iter();
-        self.list.retain(|_| kept.next().unwrap_or(true));
-        self.left_out = others;
-        self.counts[Role::Definition as usize] =
-            self.counts[Role::Definition as usize].saturating_sub(others as u64);
-    }
-}
-
 /// A page to be written.
 pub(super) struct Page<'p> {
     pub(super) sources: &'p Sources<'p>,
     pub(super) found: &'p [(Arc<Entry>, Arc<Hits>)],
-    pub(super) places: Places,
+    pub(super) places: Places<'p, Arc<Entry>>,
     pub(super) word: &'p str,
     pub(super) only: Only,
     pub(super) limit: usize,
@@ -99,28 +40,31 @@ impl Page<'_> {
         searched: usize,
         skipped: Skipped,
     ) -> Result<Reply<UsagesOutput>, Fault> {
-        let list = self.places.list.get(self.from..).unwrap_or_default();
-        let list = &list[..list.len().min(self.limit)];
-        let around = self.around(list)?;
+        let list = self.places.page(self.from, self.limit);
+        let around = self.around(&list)?;
+        let again = self.read_again(&list)?;
         let budget = ctx.max_output.saturating_sub(SUMMARY);
         let mut text = String::new();
         let mut matches = Vec::new();
         let mut spelled: HashMap<usize, String> = HashMap::new();
-        for (file, row, role, _) in list {
-            let (entry, hits) = &self.found[*file];
-            let row = &hits.rows[*row];
-            let path = spelled.entry(*file).or_insert_with(|| self.sources.spell(entry));
+        for place in list {
+            let (entry, hits) = &self.found[place.file];
+            let row = &hits.rows[place.row];
+            let known = hits.texts.get(place.row).or_else(|| again.get(&place));
+            let shown = known.map_or("", |text| text);
+            let path = spelled.entry(place.file).or_insert_with(|| self.sources.spell(entry));
             // The first place is shown whatever it takes, so that every page goes further.
-            let size = path.len() + row.text.len() + 32;
+            let size = path.len() + shown.len() + 32;
             if !matches.is_empty() && text.len() + size > budget {
                 break;
             }
-            let _ = writeln!(text, "{path}:{}: [{}] {}", row.line, role.label(), row.text);
-            matches.push(usage(path.clone(), row, around.get(file)));
+            let _ = writeln!(text, "{path}:{}: [{}] {shown}", row.line, row.role.label());
+            matches.push(usage(path.clone(), row, shown, around.get(&place.file)));
         }
         let total = self.places.counts.iter().sum();
         let next = self.from + matches.len();
-        let more = next < self.places.list.len();
+        let lines = self.places.len();
+        let more = next < lines;
         let by_role = NAMES.iter().map(|(role, ..)| (role, self.places.counts[*role as usize]));
         let by_role = by_role.filter(|(_, count)| *count > 0);
         let output = UsagesOutput {
@@ -130,7 +74,7 @@ impl Page<'_> {
             by_role: by_role.map(|(role, count)| RoleCount { role: role.label(), count }).collect(),
             searched_files: searched,
             skipped,
-            other_definitions: self.places.left_out,
+            other_definitions: self.places.left_out(),
             truncated: (more && !matches.is_empty()) || self.places.cut,
             next: (more && !matches.is_empty()).then_some(next),
             matches,
@@ -140,15 +84,41 @@ impl Page<'_> {
     }
 
     /// The facts of the files on the page, where the language tells them fast.
-    fn around(&self, list: &[(usize, usize, Role, u32)]) -> Result<HashMap<usize, Arc<Facts>>, Fault> {
+    fn around(&self, list: &[Place]) -> Result<HashMap<usize, Arc<Facts>>, Fault> {
         let skims =
             |file: &usize| self.found[*file].0.named.as_ref().is_some_and(|language| language.skims());
-        let mut files: Vec<usize> = list.iter().map(|(file, ..)| *file).filter(skims).collect();
+        let mut files: Vec<usize> = list.iter().map(|place| place.file).filter(skims).collect();
         files.sort_unstable();
         files.dedup();
         let entries: Vec<Arc<Entry>> = files.iter().map(|file| self.found[*file].0.clone()).collect();
         let facts = self.sources.facts(&entries, self.only, false)?;
         Ok(facts.into_iter().map(|(at, facts)| (files[at], facts)).collect())
+    }
+
+    /// The lines on the page that are not held. A file that changed since this question began
+    /// shows what stands on the line now; the next question finds its places anew.
+    fn read_again(&self, list: &[Place]) -> Result<HashMap<Place, Box<str>>, Fault> {
+        let mut wanted: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for place in list.iter().filter(|place| self.found[place.file].1.texts.is_empty()) {
+            wanted.entry(place.file).or_default().push(place.row);
+        }
+        let files: Vec<usize> = wanted.keys().copied().collect();
+        let by_serial: HashMap<u64, usize> =
+            files.iter().map(|file| (self.found[*file].0.serial, *file)).collect();
+        let entries: Vec<Arc<Entry>> = files.iter().map(|file| self.found[*file].0.clone()).collect();
+        let read = self.sources.each(&entries, |entry, content| {
+            let file = by_serial.get(&entry.serial)?;
+            let mut rows = wanted.get(file)?.clone();
+            rows.sort_unstable();
+            Some(shown(&content.text()?, &self.found[*file].1, &rows))
+        })?;
+        let places = read.into_iter().flat_map(|(at, texts)| {
+            texts.into_iter().map({
+                let file = files[at];
+                move |(row, text)| (Place { file, row }, text)
+            })
+        });
+        Ok(places.collect())
     }
 
     /// `12 usages in 4 files: 2 definitions, 10 calls; …`.
@@ -185,7 +155,7 @@ impl Page<'_> {
         }
         match output.next {
             Some(next) => {
-                let left = self.places.list.len() - next;
+                let left = self.places.len() - next;
                 let _ = write!(
                     text,
                     "; {} shown, {left} more lines, continue with from={next}",
@@ -204,15 +174,29 @@ impl Page<'_> {
     }
 }
 
-fn usage(path: String, row: &Row, facts: Option<&Arc<Facts>>) -> Usage {
+/// The lines of these rows, given in the order of the text.
+fn shown(text: &str, hits: &Hits, rows: &[usize]) -> Vec<(usize, Box<str>)> {
+    let mut line = Line::first(text);
+    let mut texts = Vec::with_capacity(rows.len());
+    for row in rows {
+        let Row { line: number, column, .. } = hits.rows[*row];
+        if !line.advance_to(number) {
+            break;
+        }
+        texts.push((*row, line.shown(line.offset(column))));
+    }
+    texts
+}
+
+fn usage(path: String, row: &Row, text: &str, facts: Option<&Arc<Facts>>) -> Usage {
     let symbol = facts.and_then(|facts| facts.around(row.line).map(|index| facts.full_name(index)));
     Usage {
         path,
         line: row.line,
         column: row.column,
         role: row.role.label(),
-        text: row.text.to_string(),
-        times: (row.times > 1).then_some(row.times),
+        text: text.to_owned(),
+        times: (row.times() > 1).then_some(row.times()),
         symbol,
     }
 }

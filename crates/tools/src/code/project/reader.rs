@@ -1,0 +1,81 @@
+//! One file of a question: read once, shown once, and noted as what it was.
+
+use std::{fs::File, sync::Arc};
+
+use tectum_core::{Ctx, security::Stamp};
+use tectum_syntax::Language;
+
+use super::{
+    super::{Code, Only},
+    Content, Entry, Facts,
+    content::Buffer,
+    entry::What,
+    ledger::Ledger,
+};
+
+/// What it takes to read files.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader<'q> {
+    pub(super) code: &'q Code,
+    pub(super) ctx: &'q Ctx,
+    pub(super) ledger: &'q Arc<Ledger>,
+}
+
+/// The file is larger than the question wants to see, which says nothing to other questions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Larger;
+
+impl Reader<'_> {
+    /// Shows what was opened to `work`, unless it has more than `most` bytes.
+    pub(super) fn look<R>(
+        &self,
+        entry: &Arc<Entry>,
+        opened: Option<(File, Stamp)>,
+        buffer: &mut Buffer,
+        most: u64,
+        work: &impl Fn(&Arc<Entry>, Content<'_>) -> Option<R>,
+    ) -> Result<Option<R>, Larger> {
+        let Some((file, stamp)) = opened else {
+            entry.saw(None, What::Unreadable);
+            return Ok(None);
+        };
+        match buffer.read(&file, stamp.size, most.min(self.code.max_file)) {
+            Ok(content) => {
+                let found = work(entry, content);
+                let binary = found.is_none() && content.is_doubtful() && content.text().is_none();
+                entry.saw(Some(stamp), if binary { What::Binary } else { What::Text });
+                Ok(found)
+            }
+            Err(What::TooLarge) if most < self.code.max_file => Err(Larger),
+            Err(what) => {
+                entry.saw(Some(stamp), what);
+                Ok(None)
+            }
+        }
+    }
+
+    /// What a file defines, kept for later questions; nothing where it is no source of the
+    /// asked language.
+    pub(super) fn facts(
+        &self,
+        entry: &Arc<Entry>,
+        content: Content<'_>,
+        only: Only,
+        count: bool,
+    ) -> Option<Arc<Facts>> {
+        let text = content.text()?;
+        let language = self.language(entry, &text, only)?;
+        let stop = || self.ctx.cancel.is_cancelled();
+        let facts = Arc::new(Facts::of(&language, &text, count, self.ledger, &stop).ok()?);
+        entry.keep(facts.clone(), self.ledger);
+        Some(facts)
+    }
+
+    /// The language of a file, if it is one that is asked for.
+    pub(super) fn language(&self, entry: &Entry, text: &str, only: Only) -> Option<Arc<Language>> {
+        if entry.named.is_none() && !text.starts_with("#!") {
+            return None;
+        }
+        self.code.language(&entry.path.to_string_lossy(), text, only).ok()
+    }
+}
