@@ -40,6 +40,8 @@ struct Kept {
     /// Whether the open line is longer than what was kept of it.
     cut: bool,
     file: Option<LogFile>,
+    /// Lines that are not in the file yet.
+    unwritten: String,
 }
 
 impl Stderr {
@@ -73,6 +75,7 @@ impl Stderr {
             bytes = &bytes[end + 1..];
         }
         kept.extend(bytes);
+        kept.write();
     }
 
     /// Nothing more will come: a line without its end is a line too.
@@ -80,6 +83,7 @@ impl Stderr {
         let mut kept = self.kept();
         if !kept.open.is_empty() {
             kept.close();
+            kept.write();
         }
     }
 
@@ -103,9 +107,9 @@ impl Kept {
         }
         self.open.clear();
         self.cut = false;
-        // A disk that is full must not cost the server; the memory still has the line.
-        if self.file.as_mut().is_some_and(|file| file.append(&line).is_err()) {
-            self.file = None;
+        if self.file.is_some() {
+            self.unwritten.push_str(&line);
+            self.unwritten.push('\n');
         }
         self.bytes += cost(&line);
         self.lines.push_back(line);
@@ -114,6 +118,15 @@ impl Kept {
             self.bytes -= cost(&gone);
             self.dropped += 1;
         }
+    }
+
+    /// Writes the lines of one read at once.
+    fn write(&mut self) {
+        // A disk that is full must not cost the server; the memory still has the lines.
+        if self.file.as_mut().is_some_and(|file| file.append(&self.unwritten).is_err()) {
+            self.file = None;
+        }
+        self.unwritten.clear();
     }
 }
 
@@ -144,8 +157,7 @@ impl LogFile {
         Ok(Self { path: path.to_owned(), file, bytes })
     }
 
-    fn append(&mut self, line: &str) -> io::Result<()> {
-        let text = format!("{line}\n");
+    fn append(&mut self, text: &str) -> io::Result<()> {
         let length = text.len() as u64;
         if self.bytes > 0 && self.bytes + length > MOST_FILE {
             self.put_aside()?;

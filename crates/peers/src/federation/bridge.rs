@@ -31,6 +31,8 @@ use crate::{
 /// How long further questions are waited for after a first one, so that a client that answers
 /// by trying again gets them together.
 const GATHER: Duration = Duration::from_millis(25);
+/// Questions that are put to a client together; a server that asks more is refused them all.
+const MOST_QUESTIONS: usize = 32;
 /// Rounds of questions one call may take.
 const MOST_ROUNDS: usize = 32;
 
@@ -80,6 +82,17 @@ pub(crate) async fn run(
     let done = carried.follow(exchange).await;
     drop(seat);
     done
+}
+
+/// The error for questions beyond the bound.
+const TOO_MANY: &str = r#"{"code":-32603,"message":"too many questions at once"}"#;
+
+/// What becomes of a call that asked something.
+enum Step {
+    /// It has a result for its client.
+    Done(Box<RawValue>),
+    /// It goes on without an answer.
+    GoOn(Exchange),
 }
 
 struct Carried<'a> {
@@ -198,6 +211,11 @@ impl Carried<'_> {
                     exchange.link().answer(&id, Err(&error)).map_err(|loss| self.lost(&loss))?;
                     drop(params);
                 }
+                Event::Question { id, .. }
+                    if self.caller.era == Era::Legacy && asking.len() >= MOST_QUESTIONS =>
+                {
+                    exchange.link().answer(&id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
+                }
                 Event::Question { id, method, params } if self.caller.era == Era::Legacy => {
                     let Some(client) = self.caller.client.clone() else { continue };
                     let (link, outbox) = (exchange.link().clone(), self.caller.outbox.clone());
@@ -217,7 +235,10 @@ impl Carried<'_> {
                                 .answer(&first.id, Ok(&answer))
                                 .map_err(|loss| self.lost(&loss))?;
                         }
-                        None => return self.park(exchange, first).await,
+                        None => match self.park(exchange, first).await? {
+                            Step::Done(result) => return Ok(result),
+                            Step::GoOn(next) => exchange = next,
+                        },
                     }
                 }
                 Event::Answer(Ok(result)) => {
@@ -269,7 +290,7 @@ impl Carried<'_> {
     }
 
     /// A modern client answers by trying again: until then the server's call waits.
-    async fn park(&self, mut exchange: Exchange, first: Question) -> Result<Box<RawValue>, Failure> {
+    async fn park(&self, mut exchange: Exchange, first: Question) -> Result<Step, Failure> {
         let mut questions = vec![first];
         let until = Instant::now() + GATHER;
         while let Ok(event) = tokio::time::timeout_at(until, exchange.next()).await {
@@ -278,12 +299,20 @@ impl Carried<'_> {
                     questions.push(Question::new(questions.len() + 1, id, method, params));
                 }
                 Event::Note { method, params } => self.note(&method, &params).await,
-                Event::Answer(Ok(result)) => return Ok(translate::to_modern(self.order.method, result)),
+                Event::Answer(Ok(result)) => {
+                    return Ok(Step::Done(translate::to_modern(self.order.method, result)));
+                }
                 Event::Answer(Err(error)) => {
                     return Err(Failure::Theirs(translate::error(self.order.method, error, self.caller.era)));
                 }
                 Event::Lost(loss) => return Err(self.lost(&loss)),
             }
+        }
+        if questions.len() > MOST_QUESTIONS {
+            for question in &questions {
+                exchange.link().answer(&question.id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
+            }
+            return Ok(Step::GoOn(exchange));
         }
         let mut requests = Object::new();
         for question in &questions {
@@ -295,7 +324,7 @@ impl Carried<'_> {
         exchange.waits(true);
         let parked = Parked { exchange, questions };
         let state = self.shelf.park(parked, self.digest())?;
-        Ok(translate::asking(&requests, &state))
+        Ok(Step::Done(translate::asking(&requests, &state)))
     }
 
     /// A legacy client is asked one by one, then the modern server is asked again.

@@ -21,6 +21,11 @@ use crate::wire::{
 /// Events kept for one call that its client has not taken yet; beyond that the call fails, so
 /// that what arrives is either whole or known to be lost.
 const MOST_QUEUED: usize = 65_536;
+/// Events beyond which a call's log messages are let go, and its questions refused: a server that
+/// floods harms its own words, not the call.
+const MOST_WORDS: usize = 1024;
+/// How deep a message may nest: clients read it with parsers that recurse.
+const MOST_DEPTH: usize = 128;
 /// Loose messages that may wait.
 pub(crate) const LOOSE: usize = 1024;
 
@@ -147,6 +152,13 @@ impl Inbox {
 
     /// Takes one message. What cannot be read is let go: no id of ours can be found in it.
     pub(crate) fn deliver(&self, bytes: &[u8], origin: Origin) {
+        if rpc::nests_deeper_than(bytes, MOST_DEPTH) {
+            let id = rpc::salvage_id(bytes).and_then(|id| id.trim_matches('"').parse().ok());
+            if let Some(id) = id {
+                self.fail(id, Loss::Failed(format!("its answer nests deeper than {MOST_DEPTH} levels")));
+            }
+            return;
+        }
         match rpc::open(bytes) {
             Ok(Opened::Response(response)) => {
                 let Some(id) = response.id.and_then(|id| id.trim_matches('"').parse().ok()) else { return };
@@ -222,6 +234,16 @@ impl Inbox {
     fn push(&self, id: u64, event: Event) {
         let mut table = self.table();
         let Some(slot) = table.open.get_mut(&id) else { return };
+        if slot.queued >= MOST_WORDS {
+            match event {
+                Event::Note { method, .. } if method == "notifications/message" => return,
+                Event::Question { id, method, .. } => {
+                    drop(table);
+                    return self.loosen(Loose::Question { id, method });
+                }
+                _ => {}
+            }
+        }
         slot.queued += 1;
         if slot.queued <= MOST_QUEUED {
             let _ = slot.events.send(event);

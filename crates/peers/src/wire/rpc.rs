@@ -237,6 +237,39 @@ pub(crate) fn salvage_id(bytes: &[u8]) -> Option<String> {
     (!id.is_empty() && id != "-" && serde_json::from_str::<&RawValue>(id).is_ok()).then(|| id.to_owned())
 }
 
+/// True when a message's lists and objects nest deeper than this.
+pub(crate) fn nests_deeper_than(bytes: &[u8], most: usize) -> bool {
+    // Without so many opening brackets there is nothing to count.
+    if memchr::memchr2_iter(b'{', b'[', bytes).nth(most).is_none() {
+        return false;
+    }
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > most {
+                    return true;
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                at += 1;
+                while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+                    at += found;
+                    if bytes[at] == b'"' {
+                        break;
+                    }
+                    at += 2;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}
+
 /// A JSON string or number out of a raw value, as text.
 pub(crate) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str(raw.get()).ok()
@@ -265,6 +298,20 @@ mod tests {
         check(r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, code::INVALID_REQUEST, None);
         check(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, code::INVALID_REQUEST, Some("1"));
         check(r#"{"jsonrpc":"2.0","id":1,"method":"ping","id":2}"#, code::INVALID_REQUEST, Some("1"));
+    }
+
+    #[test]
+    fn depth_is_counted_outside_of_strings() {
+        for (json, most, expect) in [
+            ("[[1]]", 2, false),
+            ("[[1]]", 1, true),
+            (r#"{"a":"[[[[","b":["\"]]"]}"#, 2, false),
+            (r#"[[[],[]],[[]]]"#, 3, false),
+            (r#"["\\",[[[0]]]]"#, 3, true),
+            ("\"[[[[", 1, false),
+        ] {
+            assert_eq!(nests_deeper_than(json.as_bytes(), most), expect, "{json}");
+        }
     }
 
     #[test]

@@ -196,7 +196,9 @@ impl Client {
 
     /// Waits until a tool is listed: servers start in their own time.
     pub(crate) fn until_listed(&mut self, tool: &str) {
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
         while !self.tools().iter().any(|name| name == tool) {
+            assert!(std::time::Instant::now() < until, "{tool} is not listed: {:?}", self.tools());
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
     }

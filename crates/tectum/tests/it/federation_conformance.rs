@@ -82,6 +82,10 @@ fn as_client(revision: &str, count: usize) {
     judge(&results, "client", revision, count, &run);
 }
 
+/// What only a warning says between these eras: a client that answers before it is asked must
+/// know the question's key, and servers of the older era have none that stays the same.
+const WARNED: &[(&str, &str)] = &[("2026-07-28", "input-required-result-ignore-extra-params")];
+
 /// Every scenario of the frozen set ran, checked something, and found no fault.
 #[track_caller]
 fn judge(results: &Path, side: &str, revision: &str, count: usize, run: &std::process::Output) {
@@ -98,7 +102,9 @@ fn judge(results: &Path, side: &str, revision: &str, count: usize, run: &std::pr
         faults.extend(failed.map(|check| format!("{scenario}: {}: {}", check["id"], check["errorMessage"])));
         // The check of the wire's schema holds for a server that answers nothing but errors.
         let passed = |check: &&Value| check["status"] == "SUCCESS" && check["id"] != "wire-schema-valid";
-        if !checks.iter().any(|check| passed(&check)) {
+        let warned =
+            WARNED.contains(&(revision, scenario)) && checks.iter().any(|check| check["status"] == "WARNING");
+        if !warned && !checks.iter().any(|check| passed(&check)) {
             faults.push(format!("{scenario}: nothing was checked"));
         }
     }

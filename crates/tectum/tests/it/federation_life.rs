@@ -147,7 +147,8 @@ fn a_client_that_leaves_takes_its_calls_with_it() {
         leaves.begin("one__hang", json!({}));
         while seen(&mut stays)["hung"] != 1 {}
         leaves.pipe.close();
-        while seen(&mut stays)["cancelled"] != 1 {}
+        // What it listened for ends with it as well.
+        while seen(&mut stays)["cancelled"] == 0 {}
     }
 }
 
@@ -200,7 +201,8 @@ fn what_a_server_says_arrives_byte_for_byte() {
 #[test]
 fn every_page_of_a_list_is_read() {
     for theirs in Era::ALL {
-        let rig = with(&echo("one", &["--era", theirs.word(), "--tools", "500", "--page", "7"], ""));
+        let server = echo("one", &["--era", theirs.word(), "--tools", "500", "--page", "7"], "");
+        let rig = with(&format!("[federation]\nexposure = \"all\"\n{server}"));
         let mut client = Client::new(&rig, Era::Legacy);
         client.until_listed("one__extra_0499");
         let names: BTreeSet<String> = client.tools().into_iter().collect();
@@ -210,7 +212,7 @@ fn every_page_of_a_list_is_read() {
 }
 
 #[test]
-fn a_changed_tool_is_announced_and_listed() {
+fn a_changed_tool_is_withheld_until_a_person_approves_it() {
     for (ours, theirs) in pairs() {
         let rig = with(&format!(
             "{}{}",
@@ -231,12 +233,24 @@ fn a_changed_tool_is_announced_and_listed() {
         while !changed(&client) {
             client.hear();
         }
+        assert!(!client.tools().iter().any(|name| name == "one__echo"), "it is withheld");
+        let refused = client.begin("one__echo", json!({"text": "x"}));
+        let refused = client.wait(refused);
+        assert!(text(&refused["result"]).contains("approve-tools one"), "{refused}");
+        let shown = rig.run(&["approve-tools", "one", "--yes"]);
+        let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+        assert!(
+            shown.contains("one: echo") && shown.contains("+") && shown.contains("Changed 1 times."),
+            "{shown}"
+        );
+        client.until_listed("one__echo");
         let tools = client.list("tools/list", "tools");
         let echo = tools.iter().find(|tool| tool["name"] == "one__echo").expect("listed");
         assert!(
             echo["description"].as_str().is_some_and(|text| text.ends_with("Changed 1 times.")),
             "{echo}"
         );
+        assert_eq!(client.say("one__echo", json!({"text": "there"})), "there");
     }
 }
 
@@ -271,10 +285,11 @@ fn a_server_sees_only_the_environment_it_was_given() {
     client.until_listed("one__env");
     let names = client.say("one__env", json!({}));
     assert!(names.lines().any(|name| name == "GIVEN"), "{names}");
-    assert!(
-        !names.lines().any(|name| name.starts_with("TECTUM_") || name.starts_with("XDG_STATE")),
-        "{names}"
-    );
+    // The word that all processes of one start carry, and nothing else of ours.
+    let ours: Vec<&str> = names.lines().filter(|name| name.starts_with("TECTUM_")).collect();
+    assert_eq!(ours, ["TECTUM_GUARDED"], "{names}");
+    assert!(names.lines().any(|name| name == "EFFERENT_COPY_DISABLE"), "{names}");
+    assert!(!names.lines().any(|name| name.starts_with("CARGO_")), "{names}");
 }
 
 /// A hundred deaths in an ordinary run; `TECTUM_SOAK` says how many else. A server that dies
@@ -285,7 +300,7 @@ fn heavy_deaths_leave_nothing_behind() {
     let deaths = std::env::var("TECTUM_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(100usize);
     let servers = deaths.div_ceil(EACH);
     let configuration: String = (0..servers).map(|number| echo(&format!("s{number}"), &[], "")).collect();
-    let rig = with(&configuration);
+    let rig = with(&format!("[federation]\nexposure = \"all\"\n{configuration}"));
     let mut client = Client::new(&rig, Era::Legacy);
     for number in 0..servers {
         client.until_listed(&format!("s{number}__echo"));
