@@ -255,12 +255,16 @@ pub(crate) fn nests_deeper_than(bytes: &[u8], most: usize) -> bool {
             b'}' | b']' => depth = depth.saturating_sub(1),
             b'"' => {
                 at += 1;
-                while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
-                    at += found;
-                    if bytes[at] == b'"' {
-                        break;
+                loop {
+                    match memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+                        Some(found) if bytes[at + found] == b'"' => {
+                            at += found;
+                            break;
+                        }
+                        Some(found) => at += found + 2,
+                        // The string has no end, so nothing follows it.
+                        None => return false,
                     }
-                    at += 2;
                 }
             }
             _ => {}
