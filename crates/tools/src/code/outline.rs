@@ -1,11 +1,12 @@
 //! `code_outline`: what a file defines, nested, with line ranges.
 
 use std::{
+    borrow::Cow,
     fmt::Write,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use tectum_core::{Ctx, Fault, Reply};
@@ -50,9 +51,20 @@ pub struct Item {
 }
 
 /// An [`Output`] as the JSON it was written down as, once for all calls that get it.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
-pub struct Ready(#[schemars(with = "Output")] Arc<RawValue>);
+pub struct Ready(Arc<RawValue>);
+
+/// Clients are told the form of what was written down, not that it was.
+impl JsonSchema for Ready {
+    fn schema_name() -> Cow<'static, str> {
+        Output::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Output::json_schema(generator)
+    }
+}
 
 /// Outlines that were drawn lately, by what they are of. An agent asks for the same few again
 /// and again, and drawing one costs far more than sending it.
