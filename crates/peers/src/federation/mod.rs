@@ -9,6 +9,7 @@ mod names;
 mod parked;
 pub mod pins;
 mod spool;
+mod tasks;
 mod tools;
 mod translate;
 
@@ -28,6 +29,7 @@ pub(crate) use self::{
     caller::{Caller, LEVELS},
     find::CALL_TOOL,
     goods::{Goods, Source},
+    tasks::EXTENSION as TASKS,
     translate::to_modern,
 };
 use self::{
@@ -35,13 +37,15 @@ use self::{
     parked::Shelf,
     pins::Pins,
     spool::Spool,
-    tools::PeerTools,
+    tasks::Tasks,
+    tools::{Keepers, PeerTools},
 };
 use crate::{
     auth::Authorize,
     link::Door,
     peer::{News, Peer, Surroundings},
     spec::{ServerName, ServerSpec},
+    wire::object::Members,
 };
 
 /// Notices that a slow listener may fall behind by.
@@ -128,6 +132,7 @@ pub struct Federation {
     peers: ArcSwap<BTreeMap<ServerName, Arc<Peer>>>,
     goods: ArcSwap<Goods>,
     shelf: Arc<Shelf>,
+    tasks: Arc<Tasks>,
     spool: Option<Arc<Spool>>,
     door: Arc<Door>,
     index: Arc<find::Shared>,
@@ -153,6 +158,7 @@ impl Federation {
             peers: ArcSwap::default(),
             goods: ArcSwap::default(),
             shelf: Arc::default(),
+            tasks: Arc::default(),
             door: Arc::new(Door::new(settings.logins.as_deref(), Authorize::of_process())),
             spool,
             index,
@@ -261,6 +267,29 @@ impl Federation {
         bridge::run(&source.peer, order, caller, &self.shelf, None).await
     }
 
+    /// The server that works on a task, as where a question about the task goes.
+    pub(crate) fn task(&self, id: &str) -> Option<Source> {
+        let server = self.tasks.server(id)?;
+        let peer = self.peers.load().get(&server)?.clone();
+        Some(Source { peer, own: id.into() })
+    }
+
+    /// The extensions that any server declares, each as the first one wrote it.
+    pub(crate) fn extensions(&self) -> BTreeMap<String, String> {
+        let mut all = BTreeMap::new();
+        for peer in self.peers.load().values() {
+            let offer = peer.offer();
+            for (name, value) in offer.extensions.as_deref().and_then(Members::of).unwrap_or_default().0 {
+                all.entry(name.into_owned()).or_insert_with(|| value.get().to_owned());
+            }
+        }
+        all
+    }
+
+    fn keepers(&self) -> Keepers {
+        Keepers { shelf: self.shelf.clone(), spool: self.spool.clone(), tasks: self.tasks.clone() }
+    }
+
     /// A result that was too large to be passed on, in ranges; `None` for any other address.
     pub(crate) async fn kept(&self, uri: &str) -> Option<std::io::Result<Box<RawValue>>> {
         let spool = self.spool.clone().filter(|_| uri.starts_with(spool::ADDRESS))?;
@@ -345,7 +374,7 @@ impl Federation {
         let (mut remarks, mut offered) = (HashMap::new(), Vec::new());
         for (name, peer) in peers.iter() {
             let pins = self.pins(name, peer);
-            let tools = PeerTools::of(peer, &self.shelf, self.spool.as_ref(), &pins, &taken);
+            let tools = PeerTools::of(peer, &self.keepers(), &pins, &taken);
             remarks.insert(name.clone(), tools.remarks.clone());
             offered.push(tools);
         }

@@ -17,6 +17,7 @@ use super::{
     parked::Shelf,
     pins::Pins,
     spool::Spool,
+    tasks::Tasks,
 };
 use crate::{
     link::{error_parts, headers},
@@ -28,12 +29,22 @@ use crate::{
 /// A server's tools at one moment.
 pub(crate) struct PeerTools {
     peer: Arc<Peer>,
-    shelf: Arc<Shelf>,
-    spool: Option<Arc<Spool>>,
+    keepers: Keepers,
     infos: Vec<ToolInfo>,
     own: HashMap<Arc<str>, Own>,
     /// What was renamed or left out, for people.
     pub(crate) remarks: Vec<String>,
+}
+
+/// Where things are kept that outlive a call.
+#[derive(Clone, Debug)]
+pub(crate) struct Keepers {
+    /// Calls that wait for their clients.
+    pub(crate) shelf: Arc<Shelf>,
+    /// Results that are too large to be passed on.
+    pub(crate) spool: Option<Arc<Spool>>,
+    /// Tasks that are being worked on.
+    pub(crate) tasks: Arc<Tasks>,
 }
 
 /// What a tool is called at its server, and whether it may be called.
@@ -47,20 +58,13 @@ struct Own {
 
 impl PeerTools {
     /// What a server offers now, but for what its configuration leaves out.
-    pub(crate) fn of(
-        peer: &Arc<Peer>,
-        shelf: &Arc<Shelf>,
-        spool: Option<&Arc<Spool>>,
-        pins: &Pins,
-        taken: &dyn Fn(&str) -> bool,
-    ) -> Self {
+    pub(crate) fn of(peer: &Arc<Peer>, keepers: &Keepers, pins: &Pins, taken: &dyn Fn(&str) -> bool) -> Self {
         let offer = peer.offer();
         let spec = &peer.spec;
         let (include, exclude) = (globs(&spec.include), globs(&spec.exclude));
         let mut tools = Self {
             peer: peer.clone(),
-            shelf: shelf.clone(),
-            spool: spool.cloned(),
+            keepers: keepers.clone(),
             infos: Vec::new(),
             own: HashMap::new(),
             remarks: Vec::new(),
@@ -194,11 +198,12 @@ impl Provider for PeerTools {
             headers: headers::of_call(&own.schema, call.args.get()),
         };
         let caller = call.companion.get::<Caller>().unwrap_or_default();
-        let (peer, shelf, spool) = (self.peer.clone(), self.shelf.clone(), self.spool.clone());
+        let (peer, Keepers { shelf, spool, tasks }) = (self.peer.clone(), self.keepers.clone());
         let work: Work = Box::new(move |ctx: Ctx| {
             Box::pin(async move {
                 let result = bridge::run(&peer, order, &caller, &shelf, Some(&ctx)).await;
                 let result = result.map_err(|failure| fault(&peer, failure))?;
+                tasks.note(&result, &peer.spec.name);
                 match spool.filter(|_| result.get().len() > peer.spec.max_result) {
                     None => Ok(done(result)),
                     Some(spool) => bounded(spool, ctx.call, result).await,

@@ -43,6 +43,12 @@ impl Default for Hello {
 }
 
 impl Hello {
+    /// The extensions it declares, as it wrote them.
+    pub(crate) fn extensions(&self) -> Option<String> {
+        let extensions = Members::of(self.capabilities.get())?.get("extensions")?;
+        extensions.get().starts_with('{').then(|| extensions.get().to_owned())
+    }
+
     /// True when the server declares this capability, such as `tools` or `resources.subscribe`.
     pub(crate) fn can(&self, path: &str) -> bool {
         let mut value = &*self.capabilities;

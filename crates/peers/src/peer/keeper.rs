@@ -281,6 +281,7 @@ impl Keeper {
             let hello = link.hello();
             offer.era = Some(hello.era);
             offer.instructions.clone_from(&hello.instructions);
+            offer.extensions = hello.extensions();
             offer.left_out.clear();
             let asking = async {
                 for part in &what {

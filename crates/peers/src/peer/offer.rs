@@ -45,6 +45,8 @@ pub(crate) struct Offer {
     pub(crate) prompts: Vec<Item>,
     /// What it wants models to know.
     pub(crate) instructions: Option<String>,
+    /// The extensions it declares, as it wrote them.
+    pub(crate) extensions: Option<String>,
     /// What was left out and why, for people.
     pub(crate) left_out: Vec<String>,
     /// False for what is remembered from an earlier run or from before a death.
@@ -63,6 +65,8 @@ struct Kept {
     templates: Vec<Box<RawValue>>,
     prompts: Vec<Box<RawValue>>,
     instructions: Option<String>,
+    #[serde(default)]
+    extensions: Option<String>,
 }
 
 impl Offer {
@@ -85,6 +89,7 @@ impl Offer {
             templates: items(kept.templates, "uriTemplate"),
             prompts: items(kept.prompts, "name"),
             instructions: kept.instructions,
+            extensions: kept.extensions,
             left_out,
             fresh: false,
             known: true,
@@ -103,6 +108,7 @@ impl Offer {
             templates: raw(&self.templates),
             prompts: raw(&self.prompts),
             instructions: self.instructions.clone(),
+            extensions: self.extensions.clone(),
         };
         let Ok(bytes) = serde_json::to_vec(&kept) else { return };
         let path = file(state, spec);

@@ -2,7 +2,10 @@
 //!
 //! Made once for each change of the registry, never for a request.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
 
 use rmcp::model::{
     DiscoverResult, Implementation, InitializeResult, PromptsCapability, ResourcesCapability,
@@ -73,8 +76,13 @@ pub(crate) fn initialize(version: &'static str) -> String {
 }
 
 /// The answer to `server/discover`.
-pub(crate) fn discover() -> String {
-    let mut result = DiscoverResult::new(vec![era::sdk_version(MODERN)], capabilities())
+pub(crate) fn discover(extensions: &BTreeMap<String, String>) -> String {
+    let mut capabilities = capabilities();
+    if !extensions.is_empty() {
+        let read = |(name, json): (&String, &String)| Some((name.clone(), serde_json::from_str(json).ok()?));
+        capabilities.extensions = Some(extensions.iter().filter_map(read).collect());
+    }
+    let mut result = DiscoverResult::new(vec![era::sdk_version(MODERN)], capabilities)
         .with_server_info(implementation())
         .with_ttl_ms(TTL_MS);
     result.instructions = Some(INSTRUCTIONS.into());

@@ -152,7 +152,8 @@ impl Endpoint {
             },
             ("server/discover", Era::Modern) => {
                 self.meet(from, request, era);
-                Ok(catalogue::discover())
+                let extensions = self.federation.as_ref().map(|federation| federation.extensions());
+                Ok(catalogue::discover(&extensions.unwrap_or_default()))
             }
             ("tools/list", _) => {
                 self.meet(from, request, era);

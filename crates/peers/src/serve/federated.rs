@@ -11,7 +11,7 @@ use super::{
     endpoint::{Delivery, Endpoint, Handled, caller, seated},
 };
 use crate::{
-    federation::{Failure, Federation, Goods, Order, Source},
+    federation::{Failure, Federation, Goods, Order, Source, TASKS},
     link::error_parts,
     wire::{
         era::Era,
@@ -36,6 +36,8 @@ enum Named {
     Uri,
     /// Part of a reference, which was rewritten already.
     Inside,
+    /// A task's id, which is the same everywhere.
+    Task,
 }
 
 impl Endpoint {
@@ -54,6 +56,9 @@ impl Endpoint {
             ("resources/read", _) => self.resource(request, era),
             ("prompts/get", _) => self.prompt(request),
             ("completion/complete", _) => self.completion(request),
+            ("tasks/get", Era::Modern) => self.task(request, "tasks/get"),
+            ("tasks/update", Era::Modern) => self.task(request, "tasks/update"),
+            ("tasks/cancel", Era::Modern) => self.task(request, "tasks/cancel"),
             ("resources/subscribe", Era::Legacy) => {
                 return Some(self.subscribe(delivery, request, true, out));
             }
@@ -216,6 +221,37 @@ impl Endpoint {
         })
     }
 
+    /// A question about a task goes to the server that works on it.
+    fn task(&self, request: &Request<'_>, method: &'static str) -> Result<Asked, (i32, String)> {
+        let meta = request.params.meta.as_ref();
+        let declared = meta.and_then(|meta| meta.client_capabilities).and_then(|raw| Members::of(raw.get()));
+        let extensions = declared.and_then(|members| members.get("extensions"));
+        if !extensions
+            .and_then(|raw| Members::of(raw.get()))
+            .is_some_and(|members| members.get(TASKS).is_some())
+        {
+            return Err((
+                code::MISSING_CAPABILITY,
+                format!("{method}: the client must declare the extension {TASKS}"),
+            ));
+        }
+        let id = request.params.task_id.and_then(rpc::text);
+        let id = id.ok_or_else(|| (code::INVALID_PARAMS, format!("{method}: `taskId` must be a string")))?;
+        Ok(Asked {
+            sources: self
+                .federation
+                .as_ref()
+                .and_then(|federation| federation.task(&id))
+                .into_iter()
+                .collect(),
+            method,
+            // Answers that came along are passed on like those to any other question.
+            params: vec![("taskId", raw(quoted(&id)))],
+            missing: (code::INVALID_PARAMS, format!("no such task: {id}")),
+            named: Named::Task,
+        })
+    }
+
     fn completion(&self, request: &Request<'_>) -> Result<Asked, (i32, String)> {
         let invalid = |message: &str| (code::INVALID_PARAMS, format!("completion/complete: {message}"));
         let params = Members::of(request.raw).unwrap_or_default();
@@ -276,11 +312,11 @@ async fn first_that_has_it(
         match asked.named {
             Named::Name => params.insert(0, ("name", raw(quoted(&source.own)))),
             Named::Uri => params.insert(0, ("uri", raw(quoted(&source.own)))),
-            Named::Inside => {}
+            Named::Inside | Named::Task => {}
         }
         let name = match asked.named {
             Named::Inside => None,
-            Named::Name | Named::Uri => Some(source.own.to_string()),
+            Named::Name | Named::Uri | Named::Task => Some(source.own.to_string()),
         };
         let order = Order { method: asked.method, name, params, headers: Vec::new() };
         match federation.run(source, order, caller).await {

@@ -100,6 +100,8 @@ pub(crate) struct Params<'m> {
     pub(crate) capabilities: Option<&'m RawValue>,
     #[serde(borrow, default, rename = "inputResponses", deserialize_with = "given")]
     pub(crate) input_responses: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "taskId")]
+    pub(crate) task_id: Option<&'m RawValue>,
     #[serde(borrow, default, rename = "requestState")]
     pub(crate) request_state: Option<&'m RawValue>,
 }

@@ -29,11 +29,7 @@ fn attacked(how: &str, fate: &Fate) {
             Fate::Fine => "timeout = \"60s\"",
             Fate::Error => IMPATIENT,
         };
-        rig.configure(&format!(
-            "{}{}",
-            command("bad", fixture(), &hostile, patience),
-            echo("fine", &[], "")
-        ));
+        rig.configure(&format!("{}{}", command("bad", fixture(), &hostile, patience), echo("fine", &[], "")));
         let mut client = Client::new(&rig, era);
         client.until_listed("fine__echo");
         client.until_listed("bad__bad");

@@ -267,6 +267,7 @@ fn headers_match(headers: &HeaderMap, rpc: &Rpc<'_>) -> Result<(), String> {
     let name = match &*rpc.method {
         "tools/call" | "prompts/get" => rpc.params.name.clone(),
         "resources/read" => rpc.params.uri.and_then(rpc::text),
+        "tasks/get" | "tasks/update" | "tasks/cancel" => rpc.params.task_id.and_then(rpc::text),
         _ => None,
     };
     let Some(name) = name else { return Ok(()) };
