@@ -226,10 +226,8 @@ impl Endpoint {
         let meta = request.params.meta.as_ref();
         let declared = meta.and_then(|meta| meta.client_capabilities).and_then(|raw| Members::of(raw.get()));
         let extensions = declared.and_then(|members| members.get("extensions"));
-        if !extensions
-            .and_then(|raw| Members::of(raw.get()))
-            .is_some_and(|members| members.get(TASKS).is_some())
-        {
+        let extensions = extensions.and_then(|raw| Members::of(raw.get())).unwrap_or_default();
+        if extensions.get(TASKS).is_none() {
             return Err((
                 code::MISSING_CAPABILITY,
                 format!("{method}: the client must declare the extension {TASKS}"),
