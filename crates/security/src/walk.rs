@@ -1,28 +1,32 @@
 //! Walking a tree by handles: each folder is opened from its parent's handle, links are never
 //! followed, protected names never show.
 
+mod names;
+mod queue;
+
 use std::{
     ffi::{OsStr, OsString},
     fs::File,
     path::{Component, Path, PathBuf},
     sync::{
-        Arc, Condvar, Mutex,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        Arc,
+        atomic::{AtomicUsize, Ordering},
     },
 };
 
 use rustix::{
     fd::{AsFd, OwnedFd},
-    fs::{AtFlags, Dir, Mode, OFlags, Stat},
+    fs::{AtFlags, Mode, OFlags, Stat},
     io::Errno,
 };
 
+use self::queue::Queue;
 use crate::{
     PathError, SafePath,
     above::open_plain,
     allowlist::Root,
     policy::Policy,
-    safe::{Kind, plain_name, size},
+    safe::{Kind, size},
     tree::{self, MAX_DEPTH},
     watch::{Stamp, Watch},
 };
@@ -135,23 +139,24 @@ fn entry_name(name: &OsStr) -> Option<&OsStr> {
 
 /// A folder waiting to be visited.
 struct Job<S> {
-    parent: Arc<OwnedFd>,
-    name: OsString,
-    /// What is left of a folder that was read before; `None` reads it.
-    entries: Option<Vec<WalkEntry>>,
+    at: At,
     path: PathBuf,
     depth: usize,
     state: S,
 }
 
+/// Where a folder is.
+enum At {
+    /// Beneath this one, not opened yet.
+    Below(Arc<OwnedFd>, OsString),
+    /// Open and read before; these entries of it are left.
+    Open(Arc<OwnedFd>, Vec<WalkEntry>),
+}
+
 struct Shared<'w, S> {
     /// Looks after every folder before it is read.
     watch: Option<&'w Watch>,
-    jobs: Mutex<Vec<Job<S>>>,
-    wake: Condvar,
-    /// Folders queued or being visited; the walk is over at zero.
-    open: AtomicUsize,
-    stop: AtomicBool,
+    queue: Queue<Job<S>>,
     denied: AtomicUsize,
     unreadable: AtomicUsize,
 }
@@ -179,26 +184,22 @@ impl SafePath {
         let dir = self.directory()?;
         let own = rustix::io::fcntl_dupfd_cloexec(dir, 0).map_err(|errno| self.error(errno))?;
         let parent = Arc::new(own);
-        let first =
-            Job { parent, name: ".".into(), entries: None, path: PathBuf::new(), depth: 0, state: start };
+        let first = Job { at: At::Below(parent, ".".into()), path: PathBuf::new(), depth: 0, state: start };
         let shared = Shared {
             watch,
-            jobs: Mutex::new(vec![first]),
-            wake: Condvar::new(),
-            open: AtomicUsize::new(1),
-            stop: AtomicBool::new(false),
+            queue: Queue::new(first),
             denied: AtomicUsize::new(0),
             unreadable: AtomicUsize::new(0),
         };
         std::thread::scope(|scope| {
             // A small tree ends before a second thread would have started, so helpers come
             // when there is more than one folder to visit.
-            while shared.open.load(Ordering::Relaxed) == 1
-                && let Some(only) = take(&shared)
+            while shared.queue.open() == 1
+                && let Some(only) = shared.queue.take()
             {
                 turn(self, &shared, only, &visit);
             }
-            if shared.open.load(Ordering::Relaxed) > 1 {
+            if shared.queue.open() > 1 {
                 for _ in 1..threads.max(1) {
                     scope.spawn(|| work(self, &shared, &visit));
                 }
@@ -217,7 +218,7 @@ fn work<S: Send>(
     shared: &Shared<'_, S>,
     visit: &(impl Fn(&mut Folder<'_, S>) -> Flow + Sync),
 ) {
-    while let Some(job) = take(shared) {
+    while let Some(job) = shared.queue.take() {
         turn(from, shared, job, visit);
     }
 }
@@ -231,15 +232,7 @@ fn turn<S>(
 ) {
     let _ending = Ending(shared);
     let below = step(from, shared, job, visit);
-    let mut jobs = shared.jobs.lock().unwrap_or_else(|broken| broken.into_inner());
-    shared.open.fetch_add(below.len(), Ordering::Relaxed);
-    jobs.extend(below);
-    let left = shared.open.fetch_sub(1, Ordering::Relaxed) - 1;
-    let more = jobs.len();
-    drop(jobs);
-    if left == 0 || more > 1 || shared.stop.load(Ordering::Relaxed) {
-        shared.wake.notify_all();
-    }
+    shared.queue.done(below);
 }
 
 /// A visitor that panics ends the walk: the other threads would wait for its folder for ever.
@@ -248,23 +241,8 @@ struct Ending<'w, S>(&'w Shared<'w, S>);
 impl<S> Drop for Ending<'_, S> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let _jobs = self.0.jobs.lock().unwrap_or_else(|broken| broken.into_inner());
-            self.0.stop.store(true, Ordering::Relaxed);
-            self.0.wake.notify_all();
+            self.0.queue.stop();
         }
-    }
-}
-
-fn take<S>(shared: &Shared<'_, S>) -> Option<Job<S>> {
-    let mut jobs = shared.jobs.lock().unwrap_or_else(|broken| broken.into_inner());
-    loop {
-        if shared.stop.load(Ordering::Relaxed) || shared.open.load(Ordering::Relaxed) == 0 {
-            return None;
-        }
-        if let Some(job) = jobs.pop() {
-            return Some(job);
-        }
-        jobs = shared.wake.wait(jobs).unwrap_or_else(|broken| broken.into_inner());
     }
 }
 
@@ -275,28 +253,21 @@ fn step<S>(
     job: Job<S>,
     visit: &impl Fn(&mut Folder<'_, S>) -> Flow,
 ) -> Vec<Job<S>> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(dir) = rustix::fs::openat(&job.parent, &job.name, flags, Mode::empty()) else {
-        shared.unreadable.fetch_add(1, Ordering::Relaxed);
-        return Vec::new();
-    };
     let real = from.place.real.join(&job.path);
     let mut denied = 0;
-    let read = match job.entries {
-        Some(entries) => Ok(entries),
-        None => {
+    let read = match job.at {
+        At::Open(dir, entries) => Ok((dir, entries)),
+        At::Below(parent, name) => tree::open_child(&parent, &name).and_then(|dir| {
             if let Some(watch) = shared.watch {
                 watch.add(&dir, &job.path);
             }
-            entries(&dir, &real, from, &mut denied)
-        }
+            let entries = entries(&dir, &real, from, &mut denied)?;
+            Ok((Arc::new(dir), entries))
+        }),
     };
-    let entries = match read {
-        Ok(entries) => entries,
-        Err(_) => {
-            shared.unreadable.fetch_add(1, Ordering::Relaxed);
-            return Vec::new();
-        }
+    let Ok((dir, entries)) = read else {
+        shared.unreadable.fetch_add(1, Ordering::Relaxed);
+        return Vec::new();
     };
     shared.denied.fetch_add(denied, Ordering::Relaxed);
     let mut folder = Folder {
@@ -312,7 +283,7 @@ fn step<S>(
         parts: Vec::new(),
     };
     if visit(&mut folder) == Flow::Stop {
-        shared.stop.store(true, Ordering::Relaxed);
+        shared.queue.stop();
         return Vec::new();
     }
     let mut wanted = std::mem::take(&mut folder.descend);
@@ -321,19 +292,14 @@ fn step<S>(
         shared.unreadable.fetch_add(wanted.len(), Ordering::Relaxed);
         wanted.clear();
     }
-    let parent = Arc::new(dir);
     let deeper = |(name, state): (OsString, S)| Job {
-        parent: parent.clone(),
         path: job.path.join(&name),
-        name,
-        entries: None,
+        at: At::Below(dir.clone(), name),
         depth: job.depth + 1,
         state,
     };
     let again = |(entries, state)| Job {
-        parent: parent.clone(),
-        name: ".".into(),
-        entries: Some(entries),
+        at: At::Open(dir.clone(), entries),
         path: job.path.clone(),
         depth: job.depth,
         state,
@@ -343,15 +309,13 @@ fn step<S>(
 
 fn entries(dir: &OwnedFd, real: &Path, from: &SafePath, denied: &mut usize) -> Result<Vec<WalkEntry>, Errno> {
     let mut entries = Vec::new();
-    for entry in Dir::read_from(dir)? {
-        let entry = entry?;
-        let Some(name) = plain_name(&entry) else { continue };
+    names::each(dir, |name, hint| {
         if from.hides(real, name) {
             *denied += 1;
-            continue;
+        } else if let Some(kind) = tree::kind(dir.as_fd(), name, hint)? {
+            entries.push(WalkEntry { name: name.to_owned(), kind });
         }
-        let Some(kind) = tree::kind(dir.as_fd(), name, entry.file_type())? else { continue };
-        entries.push(WalkEntry { name: name.to_owned(), kind });
-    }
+        Ok(())
+    })?;
     Ok(entries)
 }

@@ -181,9 +181,6 @@ impl Watch {
         if !self.whole() {
             return;
         }
-        let another = rustix::fs::fstat(dir).is_ok_and(|stat| {
-            Some(platform::identity(&stat).0) != self.view.identity.map(|(device, _)| device)
-        });
         let flags = WatchFlags::MODIFY
             | WatchFlags::ATTRIB
             | WatchFlags::CLOSE_WRITE
@@ -195,14 +192,19 @@ impl Watch {
             | WatchFlags::ONLYDIR
             | WatchFlags::EXCL_UNLINK;
         let handle = format!("/proc/self/fd/{}", dir.as_raw_fd());
+        // The kernel is asked outside the lock, which other threads wait for. Nobody asks for
+        // changes before the walk ends, so that no event meets a folder without a name.
+        let Ok(id) = add_watch(&self.queue, handle, flags) else {
+            return self.whole.store(false, Ordering::Relaxed);
+        };
+        let another = rustix::fs::fstat(dir).is_ok_and(|stat| {
+            Some(platform::identity(&stat).0) != self.view.identity.map(|(device, _)| device)
+        });
         let mut folders = self.lock();
-        let full = folders.len() >= MOST_FOLDERS || (another && remote(dir));
-        match add_watch(&self.queue, handle, flags) {
-            Ok(id) if !full => {
-                folders.insert(id, path.to_owned());
-            }
-            _ => self.whole.store(false, Ordering::Relaxed),
+        if folders.len() >= MOST_FOLDERS || (another && remote(dir)) {
+            return self.whole.store(false, Ordering::Relaxed);
         }
+        folders.insert(id, path.to_owned());
     }
 
     /// What changed since the last call, or since the folders were added.
