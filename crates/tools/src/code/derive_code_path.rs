@@ -97,7 +97,7 @@ pub fn derive_code_path(code: &Code, ctx: &Ctx, args: CodePathArgs) -> Result<Re
     if depth == 0 || depth > MOST_DEPTH {
         return Err(Fault::invalid(format!("`max_depth` must be 1 to {MOST_DEPTH}, got {depth}")));
     }
-    let sources = code.project.sources_ahead(code, ctx, 0, index::AHEAD)?;
+    let sources = code.project.sources_ahead(code, ctx, 0, &index::ahead())?;
     if sources.is_file() {
         code.open(ctx, 0, super::Only::Any)?;
     }

@@ -5,14 +5,9 @@ mod hits;
 mod line;
 mod page;
 mod places;
+mod scan;
 
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::{collections::HashMap, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,10 +15,10 @@ use tectum_core::{Ctx, Fault, Reply, security::RawPath};
 use tectum_syntax::{Role, names::Asked};
 
 pub(crate) use self::hits::Hits;
-use self::{hits::Room, page::Page, places::Places};
+use self::{page::Page, places::Places, scan::Scan};
 use super::{
     Code, Only,
-    project::{Entry, Facts, Needle, Remembered, Sources, words},
+    project::{Entry, Facts, Sources, words},
 };
 use crate::files::skipped::Skipped;
 
@@ -31,12 +26,6 @@ use crate::files::skipped::Skipped;
 const PAGE: usize = 100;
 /// The most that can be asked for at once.
 const MOST_PER_PAGE: usize = 2_000;
-/// Lines held for one answer; beyond it usages are only counted.
-const MOST_HELD: usize = 500_000;
-/// What the texts of held lines may weigh, about. A first page of a common word, and all pages of
-/// others, are shown without a file being read again.
-const MOST_TEXTS: usize = 512 * 1024;
-
 /// What to look for, and where.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -176,13 +165,14 @@ pub fn usages(code: &Code, ctx: &Ctx, args: UsagesArgs, only: Only) -> Result<Re
         return Err(Fault::invalid(format!("`{}` is no name", args.name))
             .hint("pass an identifier, or one with what it belongs to: `run`, `Server.run`; for other text use search_content"));
     }
-    let sources = code.project.sources(code, ctx, 0)?;
+    let scan = Scan::new(word, only);
+    let sources = code.project.sources_ahead(code, ctx, 0, &scan)?;
     if sources.is_file() {
         // A file that is no source is an error of its own, not an empty answer.
         code.open(ctx, 0, only)?;
     }
     let searched = sources.fitting(only);
-    let found = find(&sources, ctx, &searched, word, only)?;
+    let found = scan.find(&sources, &searched)?;
     let mut places = Places::of(&found, |role| {
         (args.roles.is_empty() || args.roles.iter().any(|wanted| wanted.role() == role))
             && (args.include_text || role.is_code())
@@ -193,64 +183,6 @@ pub fn usages(code: &Code, ctx: &Ctx, args: UsagesArgs, only: Only) -> Result<Re
     let skipped = sources.skipped(&searched);
     let page = Page { sources: &sources, found: &found, places, word, only, limit, from: args.from };
     page.write(ctx, searched.len(), skipped)
-}
-
-/// The files in which the word stands, with the places, in the order of their paths.
-fn find(
-    sources: &Sources<'_>,
-    ctx: &Ctx,
-    searched: &[Arc<Entry>],
-    word: &str,
-    only: Only,
-) -> Result<Found, Fault> {
-    let key = format!("{}:{word}", only.label());
-    let memo = sources.tree.as_ref().map(|tree| &tree.usages);
-    let known = memo.and_then(|memo| memo.lock().unwrap_or_else(PoisonError::into_inner).get(&key));
-    // A question that began later may have remembered later versions. It tells nothing about
-    // those that it no longer saw, and that this one still sees.
-    let known = known.filter(|known| known.upto <= sources.upto);
-    let upto = known.as_ref().map_or(0, |known| known.upto);
-    let unseen: Vec<Arc<Entry>> = searched.iter().filter(|entry| entry.serial > upto).cloned().collect();
-    let before =
-        |entry: &Arc<Entry>| known.as_ref().and_then(|known| known.found.get(&entry.serial)).cloned();
-    if let Some(known) = known.as_ref().filter(|_| unseen.is_empty()) {
-        let found: Found =
-            searched.iter().filter_map(|entry| Some((entry.clone(), before(entry)?))).collect();
-        if found.len() == known.found.len() {
-            return Ok(found);
-        }
-    }
-    let needle = Needle::new(word);
-    let stop = || ctx.cancel.is_cancelled();
-    let (held, texts) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let scanned = sources.each(&unseen, |entry, content| {
-        if !needle.may_be_in(content) {
-            return None;
-        }
-        let text = content.text()?;
-        let language = sources.language(entry, &text, only)?;
-        let mentions = language.mentions(&text, word, &stop).ok()?;
-        let room = Room {
-            rows: MOST_HELD.saturating_sub(held.load(Ordering::Relaxed)),
-            // A single file is not read again: the rows of one are few enough.
-            texts: sources.is_file() || texts.load(Ordering::Relaxed) < MOST_TEXTS,
-        };
-        let hits = Hits::of(&text, &mentions, room)?;
-        held.fetch_add(hits.rows.len(), Ordering::Relaxed);
-        texts.fetch_add(hits.texts_weight(), Ordering::Relaxed);
-        Some(Arc::new(hits))
-    })?;
-    let mut all: HashMap<u64, Arc<Hits>> =
-        scanned.into_iter().map(|(at, hits)| (unseen[at].serial, hits)).collect();
-    all.extend(searched.iter().filter_map(|entry| Some((entry.serial, before(entry)?))));
-    let found = searched.iter().filter_map(|entry| Some((entry.clone(), all.get(&entry.serial)?.clone())));
-    let found = found.collect();
-    if let Some(memo) = memo {
-        let weight = key.len() + all.values().map(|hits| hits.weight() + 32).sum::<usize>();
-        let remembered = Arc::new(Remembered { upto: sources.upto, found: all, weight });
-        memo.lock().unwrap_or_else(PoisonError::into_inner).put(&key, remembered);
-    }
-    Ok(found)
 }
 
 /// Leaves out definitions that belong to something else than what was asked for, unless none

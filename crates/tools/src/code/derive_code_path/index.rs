@@ -5,14 +5,12 @@ use std::sync::{Arc, OnceLock};
 use tectum_core::{Fault, FaultKind};
 use tectum_syntax::{Kind, names::Asked};
 
-use crate::code::project::{Ahead, Entry, Fact, Facts, Sources};
+use crate::code::project::{Defining, Entry, Fact, Facts, Sources};
 
 /// Sources looked at.
 const MOST_FILES: usize = 2_000;
 /// Larger files are written by programs.
 const MOST_BYTES: u64 = 1024 * 1024;
-/// Which sources will be asked for.
-pub(super) const AHEAD: Ahead = Ahead { most_files: MOST_FILES, most_bytes: MOST_BYTES };
 /// Names a constructor has.
 const CONSTRUCTORS: [&str; 4] = ["__init__", "constructor", "initialize", "new"];
 /// Numbers that names are told apart by; with more symbols than these, some share one.
@@ -21,6 +19,11 @@ const MOST_NUMBERS: usize = 1 << 20;
 const MOST_NAMED: usize = 20;
 /// Names an error proposes.
 const MOST_NEAR: usize = 5;
+
+/// What the index asks of files while they are listed.
+pub(super) fn ahead() -> Defining {
+    Defining::new(MOST_FILES, MOST_BYTES)
+}
 
 /// A symbol by its file and its place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -10,7 +10,7 @@ use std::{
 use tectum_core::security::Stamp;
 use tectum_syntax::Language;
 
-use super::{Facts, ledger::Ledger};
+use super::{super::Only, Facts, ledger::Ledger};
 use crate::files::skipped::Skipped;
 
 /// A file that changed so shortly before it was read may change again within the same tick of
@@ -65,6 +65,15 @@ impl Entry {
         Path::new(&*self.path)
     }
 
+    /// Whether it can be in the asked language, by its name.
+    pub(crate) fn may_be(&self, only: Only) -> bool {
+        match (only, &self.named) {
+            (Only::Any, _) | (Only::One(_), None) => true,
+            (Only::One("c" | "cpp"), _) if self.path.as_encoded_bytes().ends_with(b".h") => true,
+            (Only::One(id), Some(language)) => language.pack().id == id,
+        }
+    }
+
     /// Whether it lies in a directory of other people's code.
     pub(crate) fn is_vendored(&self) -> bool {
         let mut folders = self.path().components().rev().skip(1);
@@ -80,6 +89,11 @@ impl Entry {
             let young = |stamp: Stamp| stamp.written.0.max(stamp.changed.0) > now.saturating_sub(SETTLES);
             Seen { stamp, settled: !stamp.is_some_and(young), as_what }
         });
+    }
+
+    /// Whether nobody looked at it yet.
+    pub(crate) fn is_new(&self) -> bool {
+        self.seen.get().is_none()
     }
 
     /// Whether a file with this stamp is still this version, as far as stamps can tell. What

@@ -27,14 +27,15 @@ use tectum_core::{
     security::{Kind, SafePath},
 };
 
-pub(crate) use ahead::Ahead;
+pub(crate) use ahead::{Ahead, Defining};
 pub(crate) use content::{Content, Needle};
 pub(crate) use entry::Entry;
 pub(crate) use facts::{Fact, Facts};
 pub(crate) use memo::{Memo, Remembered};
+pub(crate) use reader::Reader;
 pub(crate) use sources::Sources;
 
-use self::{ledger::Ledger, reader::Reader, tree::Tree};
+use self::{ledger::Ledger, tree::Tree};
 use super::Code;
 
 /// Trees kept at a time. An agent asks about its project, now and then about a part of it.
@@ -72,13 +73,13 @@ impl Project {
         self.look(code, ctx, index, None)
     }
 
-    /// The same for a question that will ask what all of them define.
+    /// The same for a question that will look at all of them, and begins while they are listed.
     pub(crate) fn sources_ahead<'q>(
         &self,
         code: &'q Code,
         ctx: &'q Ctx,
         index: usize,
-        ahead: Ahead,
+        ahead: &dyn Ahead,
     ) -> Result<Sources<'q>, Fault> {
         self.look(code, ctx, index, Some(ahead))
     }
@@ -88,7 +89,7 @@ impl Project {
         code: &'q Code,
         ctx: &'q Ctx,
         index: usize,
-        ahead: Option<Ahead>,
+        ahead: Option<&dyn Ahead>,
     ) -> Result<Sources<'q>, Fault> {
         let start = ctx.path(index)?;
         if start.kind().is_some_and(|kind| kind != Kind::Directory) {

@@ -2,7 +2,7 @@
 
 use std::{fs::File, sync::Arc};
 
-use tectum_core::{Ctx, security::Stamp};
+use tectum_core::{Ctx, ProgressNote, security::Stamp};
 use tectum_syntax::Language;
 
 use super::{
@@ -13,9 +13,12 @@ use super::{
     ledger::Ledger,
 };
 
+/// Files between two notes of progress.
+const NOTE_EVERY: usize = 2_000;
+
 /// What it takes to read files.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reader<'q> {
+pub(crate) struct Reader<'q> {
     pub(super) code: &'q Code,
     pub(super) ctx: &'q Ctx,
     pub(super) ledger: &'q Arc<Ledger>,
@@ -65,14 +68,33 @@ impl Reader<'_> {
     ) -> Option<Arc<Facts>> {
         let text = content.text()?;
         let language = self.language(entry, &text, only)?;
-        let stop = || self.ctx.cancel.is_cancelled();
+        let stop = || self.is_cancelled();
         let facts = Arc::new(Facts::of(&language, &text, count, self.ledger, &stop).ok()?);
         entry.keep(facts.clone(), self.ledger);
         Some(facts)
     }
 
+    /// Tells how far a question is, now and then: so many files are done, the last `step` of
+    /// them since it was told before.
+    pub(super) fn note(&self, done: usize, step: usize, total: Option<usize>) {
+        if done == 0 || done % NOTE_EVERY >= step || !self.ctx.progress.wanted() {
+            return;
+        }
+        let message = match total {
+            Some(total) => format!("looked at {done} of {total} files"),
+            None => format!("looked at {done} files"),
+        };
+        let (done, total) = (done as u64, total.map(|total| total as u64));
+        self.ctx.progress.note(ProgressNote { done, total, message });
+    }
+
+    /// Whether nobody waits for the answer any more.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.ctx.cancel.is_cancelled()
+    }
+
     /// The language of a file, if it is one that is asked for.
-    pub(super) fn language(&self, entry: &Entry, text: &str, only: Only) -> Option<Arc<Language>> {
+    pub(crate) fn language(&self, entry: &Entry, text: &str, only: Only) -> Option<Arc<Language>> {
         if entry.named.is_none() && !text.starts_with("#!") {
             return None;
         }

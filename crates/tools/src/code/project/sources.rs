@@ -10,7 +10,7 @@ use std::{
 };
 
 use tectum_core::{
-    Ctx, Fault, ProgressNote,
+    Ctx, Fault,
     security::{SafePath, Stamp},
 };
 use tectum_syntax::Language;
@@ -28,8 +28,6 @@ use crate::files::{ground::Ground, skipped::Skipped, spelling};
 
 /// Files a thread takes at a time: few enough to share evenly, enough to take seldom.
 const TAKEN: usize = 8;
-/// Files between two notes of progress.
-const NOTE_EVERY: usize = 2_000;
 
 /// A file with what it defines.
 type Known = (Arc<Entry>, Arc<Facts>);
@@ -50,6 +48,8 @@ pub(crate) struct Sources<'q> {
     pub(crate) tree: Option<Arc<Tree>>,
     ground: Option<Arc<Ground>>,
     skipped: Skipped,
+    /// How many files were looked at while they were listed.
+    early: usize,
     ledger: Arc<Ledger>,
 }
 
@@ -62,8 +62,9 @@ impl<'q> Sources<'q> {
         now: Now,
         ledger: Arc<Ledger>,
     ) -> Self {
-        let Now { entries, upto, ground, skipped } = now;
-        Self { code, ctx, start, entries, upto, tree: Some(tree), ground: Some(ground), skipped, ledger }
+        let Now { entries, upto, ground, skipped, early } = now;
+        let (tree, ground) = (Some(tree), Some(ground));
+        Self { code, ctx, start, entries, upto, tree, ground, skipped, early, ledger }
     }
 
     /// A single file, whatever the rules say about it.
@@ -73,7 +74,7 @@ impl<'q> Sources<'q> {
         let name = name.rsplit('/').next().unwrap_or(&name);
         let entries = vec![Arc::new(Entry::new(std::ffi::OsStr::new(name).into(), 1, named))];
         let skipped = Skipped::default();
-        Self { code, ctx, start, entries, upto: 1, tree: None, ground: None, skipped, ledger }
+        Self { code, ctx, start, entries, upto: 1, tree: None, ground: None, skipped, early: 0, ledger }
     }
 
     /// The tools' shared things.
@@ -103,12 +104,12 @@ impl<'q> Sources<'q> {
 
     /// The files that can be in the asked language, by their names.
     pub(crate) fn fitting(&self, only: Only) -> Vec<Arc<Entry>> {
-        let fits = |entry: &&Arc<Entry>| match (only, &entry.named) {
-            (Only::Any, _) | (Only::One(_), None) => true,
-            (Only::One("c" | "cpp"), _) if entry.path.to_string_lossy().ends_with(".h") => true,
-            (Only::One(id), Some(language)) => language.pack().id == id,
-        };
-        self.entries.iter().filter(fits).cloned().collect()
+        self.entries.iter().filter(|entry| entry.may_be(only)).cloned().collect()
+    }
+
+    /// What it takes to read them.
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        Reader { code: self.code, ctx: self.ctx, ledger: &self.ledger }
     }
 
     /// The language of a file, if it is one that is asked for.
@@ -146,7 +147,7 @@ impl<'q> Sources<'q> {
                 if taken.is_empty() || self.ctx.cancel.is_cancelled() {
                     break;
                 }
-                self.note(from, entries.len());
+                reader.note(self.early + from, TAKEN, Some(self.early + entries.len()));
                 for (at, entry) in (from..).zip(taken) {
                     if self.ctx.cancel.is_cancelled() {
                         break;
@@ -174,24 +175,12 @@ impl<'q> Sources<'q> {
         Ok((all, larger.into_inner()))
     }
 
-    fn reader(&self) -> Reader<'_> {
-        Reader { code: self.code, ctx: self.ctx, ledger: &self.ledger }
-    }
-
     fn open(&self, entry: &Entry) -> Option<(File, Stamp)> {
         if !self.is_file() {
             return self.start.open_below(entry.path());
         }
         let stamp = self.start.stamp().ok()?;
         Some((self.start.file().ok()?.handle().try_clone().ok()?, stamp))
-    }
-
-    fn note(&self, done: usize, total: usize) {
-        if done > 0 && done % NOTE_EVERY < TAKEN && self.ctx.progress.wanted() {
-            let message = format!("looked at {done} of {total} files");
-            let (done, total) = (done as u64, Some(total as u64));
-            self.ctx.progress.note(ProgressNote { done, total, message });
-        }
     }
 
     /// What these files define, each with its place in the list. Files that are no source of

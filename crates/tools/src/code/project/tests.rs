@@ -14,7 +14,7 @@ use tectum_core::{
 };
 use tectum_syntax::Packs;
 
-use super::{Ahead, MOST_TREES, Project, Sources};
+use super::{Defining, MOST_TREES, Project, Sources};
 use crate::{
     Settings,
     code::{Code, Only},
@@ -34,7 +34,7 @@ fn house(root: &Path, code: &Arc<Code>, probe: Probe) -> Tectum {
 }
 
 /// The same for a tool that has files read while they are listed.
-fn house_ahead(root: &Path, code: &Arc<Code>, ahead: Option<Ahead>, probe: Probe) -> Tectum {
+fn house_ahead(root: &Path, code: &Arc<Code>, ahead: Option<(usize, u64)>, probe: Probe) -> Tectum {
     const CARD: Card = Card {
         name: "probe",
         title: "Probe",
@@ -49,7 +49,9 @@ fn house_ahead(root: &Path, code: &Arc<Code>, ahead: Option<Ahead>, probe: Probe
     let wants = |args: &Args| Wants::path(&args.path, Access::Read);
     let tool = NativeTool::row(CARD, "", wants, move |ctx, _| {
         let sources = match ahead {
-            Some(ahead) => code.project.sources_ahead(&code, ctx, 0, ahead)?,
+            Some((files, bytes)) => {
+                code.project.sources_ahead(&code, ctx, 0, &Defining::new(files, bytes))?
+            }
             None => code.project.sources(&code, ctx, 0)?,
         };
         probe.lock().expect("unbroken")(&sources);
@@ -188,7 +190,7 @@ async fn words_are_found_by_one_pass_or_by_many() {
 
 /// The files whose facts are known when the listing is done, and those a question gets then: the
 /// names of its functions, one for each file.
-async fn read_ahead(root: &Path, watching: bool, ahead: Option<Ahead>) -> (String, String) {
+async fn read_ahead(root: &Path, watching: bool, ahead: Option<(usize, u64)>) -> (String, String) {
     let code = code(Project::new(watching));
     let seen = Arc::new(Mutex::new(Vec::new()));
     let told = seen.clone();
@@ -227,10 +229,9 @@ async fn what_is_read_ahead_is_what_would_be_read_afterwards() {
     for watching in [true, false] {
         let (known, found) = read_ahead(root, watching, None).await;
         assert_eq!((known.as_str(), &found), ("", &expect));
-        let all = Ahead { most_files: 100, most_bytes: 100 };
-        let (known, found) = read_ahead(root, watching, Some(all)).await;
+        let (known, found) = read_ahead(root, watching, Some((100, 100))).await;
         assert_eq!((known.as_str(), &found), ("a.py b/c.py b/d.py e.py f.py g.py", &expect));
-        let (known, found) = read_ahead(root, watching, Some(Ahead { most_files: 2, ..all })).await;
+        let (known, found) = read_ahead(root, watching, Some((2, 100))).await;
         assert!(known.split(' ').count() <= 2, "{known}");
         assert_eq!(found, expect);
     }

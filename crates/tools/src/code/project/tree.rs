@@ -57,6 +57,8 @@ pub(crate) struct Now {
     pub(super) ground: Arc<Ground>,
     /// What the listing left out.
     pub(super) skipped: Skipped,
+    /// How many files were looked at while they were listed.
+    pub(super) early: usize,
 }
 
 #[derive(Debug, Default)]
@@ -98,12 +100,13 @@ impl Tree {
         &self,
         reader: Reader<'_>,
         start: &SafePath,
-        ahead: Option<Ahead>,
+        ahead: Option<&dyn Ahead>,
     ) -> Result<Now, Fault> {
         let mut state = self.lock();
-        if !state.is_current(reader.code, start) {
-            state.list(reader, start, self.watching, ahead)?;
-        }
+        let early = match state.is_current(reader.code, start) {
+            true => 0,
+            false => state.list(reader, start, self.watching, ahead)?,
+        };
         let State { listing, entries, serial } = &*state;
         let Some(listing) = listing else { return Err(Fault::internal("the listing got lost")) };
         Ok(Now {
@@ -111,6 +114,7 @@ impl Tree {
             upto: *serial,
             ground: listing.ground.clone(),
             skipped: listing.skipped,
+            early,
         })
     }
 
@@ -163,14 +167,15 @@ impl State {
         self.entries.insert(path, Arc::new(entry));
     }
 
-    /// Lists everything anew. A version whose stamp still fits stays.
+    /// Lists everything anew, and says how many files were looked at on the way. A version whose
+    /// stamp still fits stays.
     fn list(
         &mut self,
         reader: Reader<'_>,
         start: &SafePath,
         watching: bool,
-        ahead: Option<Ahead>,
-    ) -> Result<(), Fault> {
+        ahead: Option<&dyn Ahead>,
+    ) -> Result<usize, Fault> {
         let Reader { code, ctx, .. } = reader;
         self.listing = None;
         // The stamps come before the rules are read, so that a change in between shows.
@@ -191,7 +196,8 @@ impl State {
         let visit = |folder: &mut Folder<'_, Step>| lister.visit(folder);
         let report = start.walk_watched(code.threads.count(), from_above, watch.as_ref(), visit)?;
         ctx.check()?;
-        let Lister { ground, serial, files, listed, .. } = lister;
+        let Lister { ground, serial, files, listed, early, .. } = lister;
+        let early = early.map_or(0, |early| early.looked());
         if files.into_inner() > MOST_FILES {
             let name = start.name();
             let message = format!("more than {MOST_FILES} source files below {name}");
@@ -206,7 +212,7 @@ impl State {
         let rules = rules.and(listed.excludes);
         let watch = watch.filter(Watch::whole);
         self.listing = Some(Listing { watch, ground, rules, folders: listed.folders, skipped });
-        Ok(())
+        Ok(early)
     }
 }
 

@@ -1,0 +1,172 @@
+//! Looking for a word: in the files that are new while they are listed, in the others
+//! afterwards, and in none whose places are remembered.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use tectum_core::Fault;
+
+use super::{
+    super::{
+        Only,
+        project::{Ahead, Content, Entry, Needle, Reader, Remembered, Sources},
+    },
+    Found,
+    hits::{Hits, Room},
+};
+
+/// Lines held for one answer; beyond it usages are only counted.
+const MOST_HELD: usize = 500_000;
+/// What the texts of held lines may weigh, about. Most pages are shown without a file being read
+/// again.
+const MOST_TEXTS: usize = 512 * 1024;
+
+/// The search for one word.
+pub(super) struct Scan<'w> {
+    word: &'w str,
+    only: Only,
+    needle: Needle,
+    /// Lines held so far.
+    held: AtomicUsize,
+    /// What their texts weigh.
+    texts: AtomicUsize,
+    /// What was searched while it was listed.
+    early: Mutex<Early>,
+}
+
+/// When a file is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// While others are still listed.
+    Listing,
+    /// Afterwards.
+    Listed,
+    /// It is the only one.
+    OneFile,
+}
+
+/// The word stands in a file that must be parsed, which the listing does not wait for.
+#[derive(Clone, Copy, Debug)]
+struct NeedsParser;
+
+/// What was searched early, by the numbers of the versions.
+type Early = HashMap<u64, Option<Arc<Hits>>>;
+
+impl<'w> Scan<'w> {
+    pub(super) fn new(word: &'w str, only: Only) -> Self {
+        Self {
+            word,
+            only,
+            needle: Needle::new(word),
+            held: AtomicUsize::new(0),
+            texts: AtomicUsize::new(0),
+            early: Mutex::default(),
+        }
+    }
+
+    /// The files in which the word stands, with the places, in the order of their paths.
+    pub(super) fn find(&self, sources: &Sources<'_>, searched: &[Arc<Entry>]) -> Result<Found, Fault> {
+        let key = format!("{}:{}", self.only.label(), self.word);
+        let memo = sources.tree.as_ref().map(|tree| &tree.usages);
+        let known = memo.and_then(|memo| memo.lock().unwrap_or_else(PoisonError::into_inner).get(&key));
+        // A question that began later may have remembered later versions. It tells nothing about
+        // those that it no longer saw, and that this one still sees.
+        let known = known.filter(|known| known.upto <= sources.upto);
+        let upto = known.as_ref().map_or(0, |known| known.upto);
+        let before =
+            |entry: &Arc<Entry>| known.as_ref().and_then(|known| known.found.get(&entry.serial)).cloned();
+        let early = self.searched_early();
+        let unseen = |entry: &&Arc<Entry>| entry.serial > upto && !early.contains_key(&entry.serial);
+        let unseen: Vec<Arc<Entry>> = searched.iter().filter(unseen).cloned().collect();
+        if let Some(known) = known.as_ref().filter(|_| unseen.is_empty() && early.is_empty()) {
+            let found: Found =
+                searched.iter().filter_map(|entry| Some((entry.clone(), before(entry)?))).collect();
+            if found.len() == known.found.len() {
+                return Ok(found);
+            }
+        }
+        let reader = sources.reader();
+        let stage = if sources.is_file() { Stage::OneFile } else { Stage::Listed };
+        let scanned = sources
+            .each(&unseen, |entry, content| self.hits(&reader, entry, content, stage).ok().flatten())?;
+        let mut all: HashMap<u64, Arc<Hits>> =
+            scanned.into_iter().map(|(at, hits)| (unseen[at].serial, hits)).collect();
+        all.extend(early.into_iter().filter_map(|(serial, hits)| Some((serial, hits?))));
+        all.extend(searched.iter().filter_map(|entry| Some((entry.serial, before(entry)?))));
+        let hits = |entry: &Arc<Entry>| Some((entry.clone(), all.get(&entry.serial)?.clone()));
+        let found = searched.iter().filter_map(hits).collect();
+        if let Some(memo) = memo {
+            let weight = key.len() + all.values().map(|hits| hits.weight() + 32).sum::<usize>();
+            let remembered = Arc::new(Remembered { upto: sources.upto, found: all, weight });
+            memo.lock().unwrap_or_else(PoisonError::into_inner).put(&key, remembered);
+        }
+        Ok(found)
+    }
+
+    /// What was searched while it was listed. Folders are listed in any order, and where not all
+    /// lines can be held, those of the first paths are: then everything is searched again.
+    fn searched_early(&self) -> Early {
+        let early = std::mem::take(&mut *self.lock());
+        if self.held.load(Ordering::Relaxed) < MOST_HELD {
+            return early;
+        }
+        self.held.store(0, Ordering::Relaxed);
+        self.texts.store(0, Ordering::Relaxed);
+        Early::new()
+    }
+
+    fn hits(
+        &self,
+        reader: &Reader<'_>,
+        entry: &Entry,
+        content: Content<'_>,
+        stage: Stage,
+    ) -> Result<Option<Arc<Hits>>, NeedsParser> {
+        if !self.needle.may_be_in(content) {
+            return Ok(None);
+        }
+        let Some(text) = content.text() else { return Ok(None) };
+        let Some(language) = reader.language(entry, &text, self.only) else { return Ok(None) };
+        if stage == Stage::Listing && !language.skims() {
+            return Err(NeedsParser);
+        }
+        let stop = || reader.is_cancelled();
+        let Ok(mentions) = language.mentions(&text, self.word, &stop) else { return Ok(None) };
+        let room = Room {
+            rows: MOST_HELD.saturating_sub(self.held.load(Ordering::Relaxed)),
+            // A single file is not read again: the rows of one are few enough.
+            texts: stage == Stage::OneFile || self.texts.load(Ordering::Relaxed) < MOST_TEXTS,
+        };
+        let Some(hits) = Hits::of(&text, &mentions, room) else { return Ok(None) };
+        self.held.fetch_add(hits.rows.len(), Ordering::Relaxed);
+        self.texts.fetch_add(hits.texts_weight(), Ordering::Relaxed);
+        Ok(Some(Arc::new(hits)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Early> {
+        self.early.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ahead for Scan<'_> {
+    fn most_bytes(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// What was looked at before may be remembered for this word.
+    fn wants(&self, _: &Reader<'_>, entry: &Entry) -> bool {
+        entry.is_new() && entry.may_be(self.only) && self.held.load(Ordering::Relaxed) < MOST_HELD
+    }
+
+    fn look(&self, reader: &Reader<'_>, entry: &Arc<Entry>, content: Content<'_>) -> Option<()> {
+        let hits = self.hits(reader, entry, content, Stage::Listing).ok()?;
+        let found = hits.as_ref().map(|_| ());
+        self.lock().insert(entry.serial, hits);
+        found
+    }
+}
