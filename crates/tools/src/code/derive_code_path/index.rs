@@ -13,8 +13,10 @@ const MOST_FILES: usize = 2_000;
 const MOST_BYTES: u64 = 1024 * 1024;
 /// Names a constructor has.
 const CONSTRUCTORS: [&str; 4] = ["__init__", "constructor", "initialize", "new"];
-/// Numbers that names are told apart by; with more symbols than these, some share one.
+/// Numbers that names are told apart by. With very many symbols, more of them share one.
 const MOST_NUMBERS: usize = 1 << 20;
+/// Names that share a number, about: to look at so few costs less than to keep more numbers.
+const SHARE: usize = 4;
 /// Candidates an error names.
 const MOST_NAMED: usize = 20;
 /// Names an error proposes.
@@ -92,7 +94,7 @@ impl Index {
 
     /// Everything of this name that can be called, definitions before what is only announced.
     pub(super) fn named(&self, name: &str) -> Vec<Id> {
-        let near = self.by_name.near(Fact::number(name)).iter().copied();
+        let near = self.by_name.near(Fact::number(name));
         let all: Vec<Id> = near.filter(|id| self.name(*id) == name).collect();
         let defined: Vec<Id> = all.iter().copied().filter(|id| !self.fact(*id).declaration).collect();
         if defined.is_empty() { all } else { defined }
@@ -207,9 +209,8 @@ impl Index {
         let wanted = name.to_lowercase();
         let mut near: Vec<&str> = self
             .by_name
-            .ids
-            .iter()
-            .map(|id| self.name(*id))
+            .all()
+            .map(|id| self.name(id))
             .filter(|name| {
                 let name = name.to_lowercase();
                 name.contains(&wanted) || (name.len() > 2 && wanted.contains(&name))
@@ -254,9 +255,10 @@ impl Index {
 }
 
 /// Everything that can be called, in the order of the last bits of its name's number. It is
-/// made for each question, so it is dealt out in two passes and never compared.
+/// made for each question, so it is dealt out and never compared.
 struct Names {
-    ids: Vec<Id>,
+    /// The file and the place in it, as short as they can be kept.
+    ids: Vec<(u32, u32)>,
     /// Where those of each number begin, and where the last end.
     starts: Vec<u32>,
     mask: u32,
@@ -264,27 +266,29 @@ struct Names {
 
 impl Names {
     fn of(files: &[Indexed]) -> Self {
-        let callable = || {
-            files.iter().enumerate().flat_map(|(file, indexed)| {
-                let named = (0u32..).zip(&indexed.facts.symbols).filter(|(_, fact)| {
-                    (fact.kind.is_callable() || fact.kind.is_type()) && fact.kind != Kind::Impl
-                });
-                named.map(move |(symbol, fact)| (fact.number, Id { file, symbol }))
-            })
-        };
         let symbols: usize = files.iter().map(|indexed| indexed.facts.symbols.len()).sum();
-        let mask = symbols.next_power_of_two().min(MOST_NUMBERS) as u32 - 1;
-        let mut starts = vec![0u32; mask as usize + 2];
-        callable().for_each(|(number, _)| starts[(number & mask) as usize + 1] += 1);
+        // Facts are spread over all of memory, so that they are visited once.
+        let mut callable: Vec<(u32, (u32, u32))> = Vec::with_capacity(symbols);
+        for (file, indexed) in (0u32..).zip(files) {
+            let named = (0u32..).zip(&indexed.facts.symbols).filter(|(_, fact)| {
+                (fact.kind.is_callable() || fact.kind.is_type()) && fact.kind != Kind::Impl
+            });
+            callable.extend(named.map(|(symbol, fact)| (fact.number, (file, symbol))));
+        }
+        let numbers = (callable.len() / SHARE).next_power_of_two().min(MOST_NUMBERS);
+        let mask = numbers as u32 - 1;
+        // Those of a number are counted two places further on. So the sums say one place further
+        // on where they begin, and after all are dealt out, where they end and the next begin.
+        let mut starts = vec![0u32; numbers + 2];
+        callable.iter().for_each(|(number, _)| starts[(number & mask) as usize + 2] += 1);
         let mut total = 0;
         for start in &mut starts {
             total += *start;
             *start = total;
         }
-        let mut next = starts.clone();
-        let mut ids = vec![Id { file: 0, symbol: 0 }; total as usize];
-        for (number, id) in callable() {
-            let place = &mut next[(number & mask) as usize];
+        let mut ids = vec![(0, 0); callable.len()];
+        for (number, id) in callable {
+            let place = &mut starts[(number & mask) as usize + 1];
             ids[*place as usize] = id;
             *place += 1;
         }
@@ -292,10 +296,18 @@ impl Names {
     }
 
     /// All with this number, and some with others, in the order of their places.
-    fn near(&self, number: u32) -> &[Id] {
+    fn near(&self, number: u32) -> impl Iterator<Item = Id> {
         let bucket = (number & self.mask) as usize;
-        &self.ids[self.starts[bucket] as usize..self.starts[bucket + 1] as usize]
+        whole(&self.ids[self.starts[bucket] as usize..self.starts[bucket + 1] as usize])
     }
+
+    fn all(&self) -> impl Iterator<Item = Id> {
+        whole(&self.ids)
+    }
+}
+
+fn whole(ids: &[(u32, u32)]) -> impl Iterator<Item = Id> {
+    ids.iter().map(|(file, symbol)| Id { file: *file as usize, symbol: *symbol })
 }
 
 /// A name without its type arguments.

@@ -18,12 +18,12 @@ impl<'t> Counted<'t> {
     /// Counts a text's lines.
     pub(super) fn of(text: &'t str) -> Self {
         let bytes = text.as_bytes();
+        if memchr::memchr(b'\r', bytes).is_some() {
+            return Self::Lines(Lines::of(text));
+        }
         let mut blocks = Vec::with_capacity(bytes.len().div_ceil(Self::BLOCK));
         let mut before = 0u32;
         for block in bytes.chunks(Self::BLOCK) {
-            if block.iter().fold(false, |so_far, byte| so_far | (*byte == b'\r')) {
-                return Self::Lines(Lines::of(text));
-            }
             blocks.push(before);
             before = before.saturating_add(ends(block) as u32);
         }
