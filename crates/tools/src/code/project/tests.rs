@@ -14,7 +14,7 @@ use tectum_core::{
 };
 use tectum_syntax::Packs;
 
-use super::{Defining, MOST_TREES, Project, Sources};
+use super::{Ahead, Content, Defining, Entry, MOST_TREES, Project, Reader, Sources};
 use crate::{
     Settings,
     code::{Code, Only},
@@ -27,6 +27,7 @@ struct Args {
 }
 
 type Probe = Arc<Mutex<dyn FnMut(&Sources<'_>) + Send>>;
+type Reading = Arc<dyn Ahead + Send>;
 
 /// A house with one tool that looks at the sources of a path.
 fn house(root: &Path, code: &Arc<Code>, probe: Probe) -> Tectum {
@@ -34,7 +35,7 @@ fn house(root: &Path, code: &Arc<Code>, probe: Probe) -> Tectum {
 }
 
 /// The same for a tool that has files read while they are listed.
-fn house_ahead(root: &Path, code: &Arc<Code>, ahead: Option<(usize, u64)>, probe: Probe) -> Tectum {
+fn house_ahead(root: &Path, code: &Arc<Code>, ahead: Option<Reading>, probe: Probe) -> Tectum {
     const CARD: Card = Card {
         name: "probe",
         title: "Probe",
@@ -48,10 +49,8 @@ fn house_ahead(root: &Path, code: &Arc<Code>, ahead: Option<(usize, u64)>, probe
     let code = code.clone();
     let wants = |args: &Args| Wants::path(&args.path, Access::Read);
     let tool = NativeTool::row(CARD, "", wants, move |ctx, _| {
-        let sources = match ahead {
-            Some((files, bytes)) => {
-                code.project.sources_ahead(&code, ctx, 0, &Defining::new(files, bytes))?
-            }
+        let sources = match &ahead {
+            Some(ahead) => code.project.sources_ahead(&code, ctx, 0, &**ahead)?,
             None => code.project.sources(&code, ctx, 0)?,
         };
         probe.lock().expect("unbroken")(&sources);
@@ -203,6 +202,7 @@ async fn read_ahead(root: &Path, watching: bool, ahead: Option<(usize, u64)>) ->
         let names: Vec<_> = found.iter().map(name).collect();
         told.lock().expect("unbroken").push((known.join(" "), format!("{files}: {}", names.join(" "))));
     }));
+    let ahead = ahead.map(|(files, bytes)| Arc::new(Defining::new(files, bytes)) as Reading);
     ask(&house_ahead(root, &code, ahead, probe), ".").await;
     let mut seen = seen.lock().expect("unbroken").clone();
     seen.pop().expect("asked once")
@@ -235,4 +235,49 @@ async fn what_is_read_ahead_is_what_would_be_read_afterwards() {
         assert!(known.split(' ').count() <= 2, "{known}");
         assert_eq!(found, expect);
     }
+}
+
+/// Notes what it is shown of the files nobody looked at.
+#[derive(Default)]
+struct Shown(Mutex<Vec<String>>);
+
+impl Ahead for Shown {
+    fn most_bytes(&self) -> u64 {
+        100
+    }
+
+    fn wants(&self, _: &Reader<'_>, entry: &Entry) -> bool {
+        entry.is_new()
+    }
+
+    fn look(&self, _: &Reader<'_>, _: &Arc<Entry>, content: Content<'_>) -> Option<()> {
+        self.0.lock().expect("unbroken").push(content.text()?.trim_end().to_owned());
+        Some(())
+    }
+}
+
+#[tokio::test]
+async fn every_new_source_is_shown_once_while_it_is_listed() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let root = dir.path();
+    // More of them than one thread is handed at a time.
+    (0..40).for_each(|n| write(root, &format!("many/{n:02}.py"), &format!("m{n:02}\n")));
+    write(root, "a.py", "a\n");
+    write(root, "many/deep/b.py", "b\n");
+    write(root, "large.py", &"long ".repeat(40));
+    write(root, "notes.txt", "no source\n");
+    write(root, "left/.gitignore", "out.py\n");
+    write(root, "left/out.py", "out\n");
+    write(root, ".hidden/c.py", "c\n");
+    let mut expect: Vec<String> = (0..40).map(|n| format!("m{n:02}")).collect();
+    expect.extend(["a", "b"].map(str::to_owned));
+    expect.sort_unstable();
+    let code = code(Project::new(true));
+    let shown = Arc::new(Shown::default());
+    let house = house_ahead(root, &code, Some(shown.clone()), Arc::new(Mutex::new(|_: &Sources<'_>| {})));
+    ask(&house, ".").await;
+    shown.0.lock().expect("unbroken").sort_unstable();
+    assert_eq!(*shown.0.lock().expect("unbroken"), expect);
+    ask(&house, ".").await;
+    assert_eq!(*shown.0.lock().expect("unbroken"), expect, "they are not listed again");
 }

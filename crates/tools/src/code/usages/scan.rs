@@ -26,6 +26,10 @@ const MOST_HELD: usize = 500_000;
 /// again.
 const MOST_TEXTS: usize = 512 * 1024;
 
+/// Files searched while they are listed. Other questions about the tree wait so long, and in a
+/// larger one the listing is a small part of the work.
+const MOST_EARLY: usize = 20_000;
+
 /// The search for one word.
 pub(super) struct Scan<'w> {
     word: &'w str,
@@ -35,7 +39,9 @@ pub(super) struct Scan<'w> {
     held: AtomicUsize,
     /// What their texts weigh.
     texts: AtomicUsize,
-    /// What was searched while it was listed.
+    /// How many files were taken while they were listed.
+    taken: AtomicUsize,
+    /// What was searched of them.
     early: Mutex<Early>,
 }
 
@@ -54,7 +60,9 @@ enum Stage {
 #[derive(Clone, Copy, Debug)]
 struct NeedsParser;
 
-/// What was searched early, by the numbers of the versions.
+/// The places in files, by the numbers of their versions.
+type ByVersion = HashMap<u64, Arc<Hits>>;
+/// The same with those in which there are none.
 type Early = HashMap<u64, Option<Arc<Hits>>>;
 
 impl<'w> Scan<'w> {
@@ -65,6 +73,7 @@ impl<'w> Scan<'w> {
             needle: Needle::new(word),
             held: AtomicUsize::new(0),
             texts: AtomicUsize::new(0),
+            taken: AtomicUsize::new(0),
             early: Mutex::default(),
         }
     }
@@ -80,23 +89,15 @@ impl<'w> Scan<'w> {
         let upto = known.as_ref().map_or(0, |known| known.upto);
         let before =
             |entry: &Arc<Entry>| known.as_ref().and_then(|known| known.found.get(&entry.serial)).cloned();
-        let early = self.searched_early();
-        let unseen = |entry: &&Arc<Entry>| entry.serial > upto && !early.contains_key(&entry.serial);
-        let unseen: Vec<Arc<Entry>> = searched.iter().filter(unseen).cloned().collect();
-        if let Some(known) = known.as_ref().filter(|_| unseen.is_empty() && early.is_empty()) {
+        let unseen: Vec<Arc<Entry>> = searched.iter().filter(|entry| entry.serial > upto).cloned().collect();
+        if let Some(known) = known.as_ref().filter(|_| unseen.is_empty()) {
             let found: Found =
                 searched.iter().filter_map(|entry| Some((entry.clone(), before(entry)?))).collect();
             if found.len() == known.found.len() {
                 return Ok(found);
             }
         }
-        let reader = sources.reader();
-        let stage = if sources.is_file() { Stage::OneFile } else { Stage::Listed };
-        let scanned = sources
-            .each(&unseen, |entry, content| self.hits(&reader, entry, content, stage).ok().flatten())?;
-        let mut all: HashMap<u64, Arc<Hits>> =
-            scanned.into_iter().map(|(at, hits)| (unseen[at].serial, hits)).collect();
-        all.extend(early.into_iter().filter_map(|(serial, hits)| Some((serial, hits?))));
+        let mut all = self.rest(sources, &unseen)?;
         all.extend(searched.iter().filter_map(|entry| Some((entry.serial, before(entry)?))));
         let hits = |entry: &Arc<Entry>| Some((entry.clone(), all.get(&entry.serial)?.clone()));
         let found = searched.iter().filter_map(hits).collect();
@@ -108,16 +109,31 @@ impl<'w> Scan<'w> {
         Ok(found)
     }
 
-    /// What was searched while it was listed. Folders are listed in any order, and where not all
-    /// lines can be held, those of the first paths are: then everything is searched again.
-    fn searched_early(&self) -> Early {
+    /// The places in these files, of which some were searched while they were listed. Folders are
+    /// listed in any order, and where not all lines can be held, those of the first paths are:
+    /// then all of the files are searched again.
+    fn rest(&self, sources: &Sources<'_>, unseen: &[Arc<Entry>]) -> Result<ByVersion, Fault> {
         let early = std::mem::take(&mut *self.lock());
-        if self.held.load(Ordering::Relaxed) < MOST_HELD {
-            return early;
+        let is_full = || self.held.load(Ordering::Relaxed) >= MOST_HELD;
+        if !is_full() {
+            let left = unseen.iter().filter(|entry| !early.contains_key(&entry.serial));
+            let mut all = self.search(sources, &left.cloned().collect::<Vec<_>>())?;
+            if early.is_empty() || !is_full() {
+                all.extend(early.into_iter().filter_map(|(serial, hits)| Some((serial, hits?))));
+                return Ok(all);
+            }
         }
         self.held.store(0, Ordering::Relaxed);
         self.texts.store(0, Ordering::Relaxed);
-        Early::new()
+        self.search(sources, unseen)
+    }
+
+    fn search(&self, sources: &Sources<'_>, entries: &[Arc<Entry>]) -> Result<ByVersion, Fault> {
+        let reader = sources.reader();
+        let stage = if sources.is_file() { Stage::OneFile } else { Stage::Listed };
+        let found = sources
+            .each(entries, |entry, content| self.hits(&reader, entry, content, stage).ok().flatten())?;
+        Ok(found.into_iter().map(|(at, hits)| (entries[at].serial, hits)).collect())
     }
 
     fn hits(
@@ -160,7 +176,10 @@ impl Ahead for Scan<'_> {
 
     /// What was looked at before may be remembered for this word.
     fn wants(&self, _: &Reader<'_>, entry: &Entry) -> bool {
-        entry.is_new() && entry.may_be(self.only) && self.held.load(Ordering::Relaxed) < MOST_HELD
+        entry.is_new()
+            && entry.may_be(self.only)
+            && self.held.load(Ordering::Relaxed) < MOST_HELD
+            && self.taken.fetch_add(1, Ordering::Relaxed) < MOST_EARLY
     }
 
     fn look(&self, reader: &Reader<'_>, entry: &Arc<Entry>, content: Content<'_>) -> Option<()> {
