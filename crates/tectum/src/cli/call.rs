@@ -42,6 +42,9 @@ impl CallTool {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(async {
             let household = shared.household(screen).await?;
+            if household.house.registry().snapshot().tool(&self.tool).is_none() {
+                household.federation.meet(&self.tool).await;
+            }
             let called = match self.prepare(&household.house) {
                 Ok(call) => {
                     stop::on_signal_elsewhere(call.cancel.clone());
