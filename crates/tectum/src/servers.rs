@@ -138,7 +138,8 @@ fn approvals_of(place: &Path) -> Approvals {
 
 fn words(status: &BTreeMap<String, ServerStatus>) -> BTreeMap<String, String> {
     let word = |(name, status): (&String, &ServerStatus)| {
-        (name.clone(), format!("{} {} {} {:?}", status.state, status.tools, status.starts, status.error))
+        let ServerStatus { state, tools, starts, error, remarks, .. } = status;
+        (name.clone(), format!("{state} {tools} {starts} {error:?} {remarks:?}"))
     };
     status.iter().map(word).collect()
 }
