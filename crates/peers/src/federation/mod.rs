@@ -140,7 +140,8 @@ pub struct Federation {
     watchers: Mutex<BTreeMap<(ServerName, String), BTreeSet<u64>>>,
     /// What the first client could do, and its number: for whom servers that come later start.
     met: OnceLock<(Arc<str>, u64)>,
-    level: Mutex<Option<String>>,
+    /// From which level on each client wants logs.
+    levels: Mutex<BTreeMap<u64, String>>,
 }
 
 impl Federation {
@@ -167,7 +168,7 @@ impl Federation {
             remarks: Mutex::default(),
             watchers: Mutex::default(),
             met: OnceLock::new(),
-            level: Mutex::default(),
+            levels: Mutex::default(),
             settings,
         });
         tokio::spawn(hear(Arc::downgrade(&federation), heard));
@@ -260,8 +261,7 @@ impl Federation {
     /// A server takes the place of one that ended, or is new: it hears what its clients want,
     /// and starts if somebody would miss it.
     async fn resume(&self, peer: &Arc<Peer>, ran: bool) {
-        let level = self.level.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(level) = level {
+        if let Some(level) = self.lowest_level() {
             peer.level(level).await;
         }
         let uris = {
@@ -333,12 +333,20 @@ impl Federation {
         self.recompose();
     }
 
-    /// From which level on servers should log.
-    pub(crate) async fn level(&self, level: &str) {
-        *self.level.lock().unwrap_or_else(PoisonError::into_inner) = Some(level.to_owned());
+    /// From which level on a client wants logs. Servers of the older era log for all clients
+    /// alike, so they hear the lowest level, and each client is passed what it wants.
+    pub(crate) async fn level(&self, client: u64, level: &str) {
+        self.levels.lock().unwrap_or_else(PoisonError::into_inner).insert(client, level.to_owned());
+        let Some(lowest) = self.lowest_level() else { return };
         for peer in self.peers.load_full().values() {
-            peer.level(level.to_owned()).await;
+            peer.level(lowest.clone()).await;
         }
+    }
+
+    fn lowest_level(&self) -> Option<String> {
+        let levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
+        let rank = |level: &&String| LEVELS.iter().position(|known| known == level);
+        levels.values().min_by_key(rank).cloned()
     }
 
     /// A client watches a resource, or does so no longer.
@@ -367,6 +375,7 @@ impl Federation {
 
     /// A client left: nothing is watched for it any more.
     pub(crate) async fn unwatch(&self, client: u64) {
+        self.levels.lock().unwrap_or_else(PoisonError::into_inner).remove(&client);
         let changed: BTreeMap<ServerName, Vec<String>> = {
             let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
             let mut servers = BTreeSet::new();
