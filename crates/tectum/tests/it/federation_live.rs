@@ -23,46 +23,53 @@ fn run(rig: &Rig, args: &[&str]) {
 
 #[test]
 fn a_change_touches_only_the_server_it_is_about() {
-    for era in Era::ALL {
-        let (rig, marker) = rig();
-        let one = marked("one", &marker("one"), &[], "");
-        let two = marked("two", &marker("two"), &[], "");
-        rig.configure(&format!("{one}{two}"));
-        let mut client = Client::new(&rig, era);
-        client.until_listed("one__echo");
-        client.until_listed("two__echo");
-        let sleeping = client.begin("two__sleep", json!({"ms": 8000}));
-        let names = client.tools();
+    check_changes(Era::Legacy);
+}
 
-        rig.configure(&format!("{one}{two}{}", marked("three", &marker("three"), &[], "")));
-        until("the third", || starts(&marker("three")).len() == 1);
-        client.until_listed("three__echo");
-        let now = client.tools();
-        assert!(names.iter().all(|name| now.contains(name)), "adding a server renames nothing");
+#[test]
+fn and_so_it_is_for_clients_of_the_newer_era() {
+    check_changes(Era::Modern);
+}
 
-        run(&rig, &["restart", "one"]);
-        until("a second start", || starts(&marker("one")).len() == 2);
-        until("the first one's end", || !lives(starts(&marker("one"))[0]));
-        assert_eq!(client.say("one__echo", json!({"text": "there"})), "there");
+fn check_changes(era: Era) {
+    let (rig, marker) = rig();
+    let one = marked("one", &marker("one"), &[], "");
+    let two = marked("two", &marker("two"), &[], "");
+    rig.configure(&format!("{one}{two}"));
+    let mut client = Client::new(&rig, era);
+    client.until_listed("one__echo");
+    client.until_listed("two__echo");
+    let sleeping = client.begin("two__sleep", json!({"ms": 8000}));
+    let names = client.tools();
 
-        run(&rig, &["disable", "three"]);
-        client.until_gone("three__echo");
-        until("the third one's end", || !lives(starts(&marker("three"))[0]));
+    rig.configure(&format!("{one}{two}{}", marked("three", &marker("three"), &[], "")));
+    until("the third", || starts(&marker("three")).len() == 1);
+    client.until_listed("three__echo");
+    let now = client.tools();
+    assert!(names.iter().all(|name| now.contains(name)), "adding a server renames nothing");
 
-        // What cannot be read changes nothing.
-        let good = std::fs::read_to_string(rig.home().join("config/tectum/tectum.toml")).expect("there");
-        rig.configure(&format!("{good}\n[servers.broken\n"));
-        std::thread::sleep(std::time::Duration::from_millis(1500));
-        assert_eq!(client.say("one__echo", json!({"text": "there"})), "there");
-        rig.configure(&good);
+    run(&rig, &["restart", "one"]);
+    until("a second start", || starts(&marker("one")).len() == 2);
+    until("the first one's end", || !lives(starts(&marker("one"))[0]));
+    assert_eq!(client.say("one__echo", json!({"text": "there"})), "there");
 
-        run(&rig, &["remove", "one"]);
-        client.until_gone("one__echo");
-        until("the end of all its starts", || !starts(&marker("one")).iter().any(|pid| lives(*pid)));
-        assert_eq!(text(&client.wait(sleeping)["result"]), "Slept.", "a call elsewhere is not disturbed");
-        let two = starts(&marker("two"));
-        assert!(two.len() == 1 && lives(two[0]), "{two:?}");
-    }
+    run(&rig, &["disable", "three"]);
+    client.until_gone("three__echo");
+    until("the third one's end", || !lives(starts(&marker("three"))[0]));
+
+    // What cannot be read changes nothing.
+    let good = std::fs::read_to_string(rig.home().join("config/tectum/tectum.toml")).expect("there");
+    rig.configure(&format!("{good}\n[servers.broken\n"));
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert_eq!(client.say("one__echo", json!({"text": "there"})), "there");
+    rig.configure(&good);
+
+    run(&rig, &["remove", "one"]);
+    client.until_gone("one__echo");
+    until("the end of all its starts", || !starts(&marker("one")).iter().any(|pid| lives(*pid)));
+    assert_eq!(text(&client.wait(sleeping)["result"]), "Slept.", "a call elsewhere is not disturbed");
+    let two = starts(&marker("two"));
+    assert!(two.len() == 1 && lives(two[0]), "{two:?}");
 }
 
 #[test]

@@ -54,6 +54,36 @@ fn long_and_illegal_names_are_the_same_in_every_run_and_told() {
 }
 
 #[test]
+fn what_is_kept_about_servers_is_for_its_owner_alone() {
+    let rig = with(&echo("one", &[], ""));
+    let mut client = Client::new(&rig, Era::Legacy);
+    client.until_listed("one__echo");
+    let mut left = vec![rig.home().join("state/tectum")];
+    let mut files = Vec::new();
+    let place = rig.home().join("state/tectum/projects");
+    let project = std::fs::read_dir(place).expect("there").flatten().next().expect("one").path();
+    until("how the servers are", || project.join("servers/status.json").exists());
+    while let Some(folder) = left.pop() {
+        assert_eq!(mode(&folder), 0o700, "{}", folder.display());
+        for entry in std::fs::read_dir(folder).expect("readable").flatten() {
+            match entry.path().is_dir() {
+                true => left.push(entry.path()),
+                false => files.push(entry.path()),
+            }
+        }
+    }
+    assert!(files.len() >= 4, "catalogue, approvals, log and states: {files:?}");
+    for file in files.iter().filter(|file| file.exists()) {
+        assert_eq!(mode(file), 0o600, "{}", file.display());
+    }
+}
+
+fn mode(path: &std::path::Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().map_or(0o600, |held| held.permissions().mode() & 0o777)
+}
+
+#[test]
 fn without_a_prefix_our_own_tools_keep_their_names() {
     let rig = with(&echo("one", &["--also", "read_file"], "prefix = false"));
     let mut client = Client::new(&rig, Era::Modern);
@@ -138,7 +168,10 @@ fn one_call_from_the_command_line_meets_its_server() {
     let rig = with(&format!("{}{}", echo("one", &[], ""), command("dead", "false", &[], "")));
     let said = Said::from(rig.run(&["call", "one__echo", "text=hello there"]));
     assert_eq!(said.code, 0, "{}", said.err);
-    assert!(said.out.contains("hello there"), "{}", said.out);
+    assert_eq!(said.out, "hello there\n");
+    let said = Said::from(rig.run(&["call", "one__fail", "text=it broke"]));
+    assert_eq!((said.code, &*said.out), (7, "it broke\n"), "a tool that fails is told by the exit code");
+    assert_eq!(Said::from(rig.run(&["call", "one__fail", "text=x", "--json"])).json()["ok"], false);
     let said = Said::from(rig.run(&["call", "one__add", "a=1", "b=2", "--json"])).json();
     assert_eq!((&said["ok"], &said["structured"]["content"][0]["text"]), (&json!(true), &json!("3")));
     let said = Said::from(rig.run(&["call", "one__none"]));

@@ -128,6 +128,29 @@ fn logs_come_from_the_level_that_was_asked_for() {
 }
 
 #[test]
+fn one_clients_level_silences_no_other() {
+    let rig = Rig::new();
+    rig.configure(&echo("one", &["--era", "legacy"], ""));
+    let mut http = rig.http();
+    http.handshake();
+    let first = http.session.clone();
+    let ask = |http: &crate::rig::Http, method: &str, params: Value| {
+        http.post(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})).body
+    };
+    until("its tools", || ask(&http, "tools/list", json!({})).contains("one__log"));
+    let log = json!({"name": "one__log", "arguments": {"n": 1}});
+    ask(&http, "logging/setLevel", json!({"level": "debug"}));
+    http.handshake();
+    ask(&http, "logging/setLevel", json!({"level": "error"}));
+    for _ in 0..5 {
+        assert!(!ask(&http, "tools/call", log.clone()).contains("line 1"));
+        let second = std::mem::replace(&mut http.session, first.clone());
+        assert!(ask(&http, "tools/call", log.clone()).contains("line 1"));
+        http.session = second;
+    }
+}
+
+#[test]
 fn completions_come_from_the_server_that_has_the_prompt() {
     for (ours, theirs) in pairs() {
         let (_rig, mut client) = client(ours, theirs);

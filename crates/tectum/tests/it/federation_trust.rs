@@ -64,7 +64,7 @@ fn a_projects_server_starts_when_it_is_trusted_and_stops_when_it_changes() {
 }
 
 #[test]
-fn trusted_before_the_start_it_is_there_on_http_as_well() {
+fn consent_is_heard_on_http_and_a_broken_file_takes_nothing() {
     let rig = Rig::new();
     let marker = rig.outside().join("marker");
     rig.write(".mcp.json", named(&marker, "first", "1"));
@@ -78,6 +78,12 @@ fn trusted_before_the_start_it_is_there_on_http_as_well() {
     trust(&rig);
     until("its tools", || tools(&http).contains("web__first"));
     assert_eq!(crate::rig::text(&http.call("web__echo", json!({"text": "there"}))), "there");
+    // A file that breaks while somebody edits it keeps its servers.
+    let good = rig.read(".mcp.json");
+    rig.write(".mcp.json", "{ \"mcpServers\": {");
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert_eq!(crate::rig::text(&http.call("web__echo", json!({"text": "still"}))), "still");
+    rig.write(".mcp.json", good);
     let said = rig.run(&["trust", "--revoke", "web"]);
     assert!(said.status.success(), "{said:?}");
     until("the end", || !tools(&http).contains("web__") && starts(&marker).iter().all(|pid| !lives(*pid)));
