@@ -3,6 +3,7 @@
 pub mod auth;
 pub mod child;
 pub mod federation;
+mod kept;
 mod link;
 mod peer;
 pub mod serve;

@@ -138,7 +138,8 @@ fn approvals_of(place: &Path) -> Approvals {
 
 fn words(status: &BTreeMap<String, ServerStatus>) -> BTreeMap<String, String> {
     let word = |(name, status): (&String, &ServerStatus)| {
-        (name.clone(), format!("{} {} {} {:?}", status.state, status.tools, status.starts, status.error))
+        let ServerStatus { state, tools, starts, error, remarks, .. } = status;
+        (name.clone(), format!("{state} {tools} {starts} {error:?} {remarks:?}"))
     };
     status.iter().map(word).collect()
 }
@@ -147,14 +148,9 @@ fn record(place: &Path) -> PathBuf {
     place.join("status.json")
 }
 
-#[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
 fn write(path: &Path, status: &BTreeMap<String, ServerStatus>) {
     let text = serde_json::json!({ "pid": std::process::id(), "servers": status }).to_string();
-    let aside = path.with_extension(format!("json.{}", std::process::id()));
-    let written = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-    let written =
-        written.and_then(|()| std::fs::write(&aside, text)).and_then(|()| std::fs::rename(&aside, path));
-    if let Err(error) = written {
+    if let Err(error) = state::write_private(path, &text) {
         tracing::debug!(%error, "how the servers are could not be written down");
     }
 }

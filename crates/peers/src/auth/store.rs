@@ -1,9 +1,9 @@
 //! Where logins lie: one file for each server, readable by its owner alone, replaced as a whole.
 
 use std::{
-    fs::{DirBuilder, File, OpenOptions, Permissions},
+    fs::{File, OpenOptions, Permissions},
     io::{self, Read as _, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     sync::OnceLock,
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -14,7 +14,7 @@ use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
 use super::Bearer;
-use crate::spec::ServerName;
+use crate::{kept, spec::ServerName};
 
 /// The largest file that is taken for a login.
 const MOST: u64 = 256 * 1024;
@@ -178,7 +178,7 @@ impl Store {
 
 #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
 fn replace(path: &Path, kept: &Kept) -> io::Result<()> {
-    make_folder(path)?;
+    kept::make_folder(path)?;
     let mut random = [0_u8; 8];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
     let fresh = path.with_extension(format!("{:016x}.new", u64::from_ne_bytes(random)));
@@ -197,13 +197,6 @@ fn replace(path: &Path, kept: &Kept) -> io::Result<()> {
 
 #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
 fn lock_file(path: &Path) -> io::Result<File> {
-    make_folder(path)?;
+    kept::make_folder(path)?;
     OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path.with_extension("lock"))
-}
-
-fn make_folder(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(folder) => DirBuilder::new().recursive(true).mode(0o700).create(folder),
-        None => Ok(()),
-    }
 }

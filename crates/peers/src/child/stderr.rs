@@ -150,6 +150,7 @@ struct LogFile {
 impl LogFile {
     #[expect(clippy::disallowed_methods, reason = "a log of our own, not an agent's path")]
     fn open(path: &Path) -> io::Result<Self> {
+        crate::kept::make_folder(path)?;
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
         // A file that was there before keeps its mode otherwise.
         file.set_permissions(Permissions::from_mode(0o600))?;

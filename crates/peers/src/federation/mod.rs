@@ -16,7 +16,7 @@ mod translate;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use arc_swap::ArcSwap;
@@ -50,6 +50,8 @@ use crate::{
 
 /// Notices that a slow listener may fall behind by.
 const NOTICES: usize = 1024;
+/// How often a server that starts for one call is looked at: far below what its start takes.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// Where the federation finds what no server's spec says.
 #[derive(Clone, Debug, Default)]
@@ -141,6 +143,10 @@ pub struct Federation {
     news: mpsc::UnboundedSender<News>,
     remarks: Mutex<HashMap<ServerName, Vec<String>>>,
     watchers: Mutex<BTreeMap<(ServerName, String), BTreeSet<u64>>>,
+    /// What the first client could do, and its number: for whom servers that come later start.
+    met: OnceLock<(Arc<str>, u64)>,
+    /// From which level on each client wants logs.
+    levels: Mutex<BTreeMap<u64, String>>,
 }
 
 impl Federation {
@@ -167,6 +173,8 @@ impl Federation {
             news,
             remarks: Mutex::default(),
             watchers: Mutex::default(),
+            met: OnceLock::new(),
+            levels: Mutex::default(),
             settings,
         });
         tokio::spawn(hear(Arc::downgrade(&federation), heard));
@@ -174,15 +182,21 @@ impl Federation {
     }
 
     /// Makes these the servers. Those whose spec did not change are left alone, with their
-    /// calls in flight; the others end, and start again when somebody needs them.
+    /// calls in flight. The others end; those that ran start again, and new ones start if a
+    /// client is there to see their tools.
     pub async fn apply(&self, specs: Vec<ServerSpec>) {
         let before = self.peers.load_full();
         let mut peers = BTreeMap::new();
-        let mut ended = Vec::new();
+        let (mut ended, mut begun) = (Vec::new(), Vec::new());
         for spec in specs {
             let peer = match before.get(&spec.name) {
                 Some(peer) if *peer.spec == spec => peer.clone(),
-                _ => Peer::start(spec, self.surroundings()),
+                old => {
+                    let peer = Peer::start(spec, self.surroundings());
+                    let ran = old.is_some_and(|old| old.status().starts > 0);
+                    begun.push((peer.clone(), ran));
+                    peer
+                }
             };
             peers.insert(peer.spec.name.clone(), peer);
         }
@@ -193,6 +207,9 @@ impl Federation {
         }
         self.peers.store(Arc::new(peers));
         self.recompose();
+        for (peer, ran) in begun {
+            self.resume(&peer, ran).await;
+        }
         // The old ones end beside us: a slow end delays nobody.
         for peer in ended {
             tokio::spawn(async move { peer.stop().await });
@@ -241,10 +258,52 @@ impl Federation {
 
     /// A client is there: servers that were never met are started, so that it sees their tools.
     pub(crate) fn wake(&self, caller: &Caller) {
+        let (abilities, key) = self.met.get_or_init(|| (caller.abilities(), caller.key()));
         for peer in self.peers.load().values().filter(|peer| !peer.offer().known) {
-            let (peer, class) = (peer.clone(), peer.class(&caller.abilities(), caller.key()));
-            tokio::spawn(async move { drop(peer.link(&class).await) });
+            open(peer, abilities, *key);
         }
+    }
+
+    /// A server takes the place of one that ended, or is new: it hears what its clients want,
+    /// and starts if somebody would miss it.
+    async fn resume(&self, peer: &Arc<Peer>, ran: bool) {
+        if let Some(level) = self.lowest_level() {
+            peer.level(level).await;
+        }
+        let uris = {
+            let watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+            watched(&watchers, &peer.spec.name)
+        };
+        let missed = ran || !uris.is_empty() || !peer.offer().known;
+        if !uris.is_empty() {
+            peer.subscribe(uris).await;
+        }
+        if let Some((abilities, key)) = self.met.get().filter(|_| missed) {
+            open(peer, abilities, *key);
+        }
+    }
+
+    /// Meets the servers that may have a tool of this name and were never met. For one call
+    /// alone: a client is not kept waiting for servers.
+    pub async fn meet(&self, tool: &str) {
+        let peers = self.peers.load_full();
+        for (name, peer) in peers.iter().filter(|(_, peer)| !peer.offer().known) {
+            let its = tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with("__"));
+            if !its && peer.spec.prefix {
+                continue;
+            }
+            if let Err(fault) = peer.link(&peer.class(&"{}".into(), 0)).await {
+                tracing::warn!(server = %name, %fault, "could not be asked for its tools");
+                continue;
+            }
+            let listed = async {
+                while !peer.offer().known && peer.status().error.is_none() {
+                    tokio::time::sleep(LOOK).await;
+                }
+            };
+            let _ = tokio::time::timeout(peer.spec.start_timeout, listed).await;
+        }
+        self.recompose();
     }
 
     /// The resources and prompts as they are now.
@@ -303,11 +362,20 @@ impl Federation {
         self.recompose();
     }
 
-    /// From which level on servers should log.
-    pub(crate) async fn level(&self, level: &str) {
+    /// From which level on a client wants logs. Servers of the older era log for all clients
+    /// alike, so they hear the lowest level, and each client is passed what it wants.
+    pub(crate) async fn level(&self, client: u64, level: &str) {
+        self.levels.lock().unwrap_or_else(PoisonError::into_inner).insert(client, level.to_owned());
+        let Some(lowest) = self.lowest_level() else { return };
         for peer in self.peers.load_full().values() {
-            peer.level(level.to_owned()).await;
+            peer.level(lowest.clone()).await;
         }
+    }
+
+    fn lowest_level(&self) -> Option<String> {
+        let levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
+        let rank = |level: &&String| LEVELS.iter().position(|known| known == level);
+        levels.values().min_by_key(rank).cloned()
     }
 
     /// A client watches a resource, or does so no longer.
@@ -328,10 +396,15 @@ impl Federation {
             watched(&watchers, &server)
         };
         source.peer.subscribe(uris).await;
+        // A server that is not there changes nothing that anybody hears of.
+        if let Some((abilities, key)) = self.met.get().filter(|_| on) {
+            open(&source.peer, abilities, *key);
+        }
     }
 
     /// A client left: nothing is watched for it any more.
     pub(crate) async fn unwatch(&self, client: u64) {
+        self.levels.lock().unwrap_or_else(PoisonError::into_inner).remove(&client);
         let changed: BTreeMap<ServerName, Vec<String>> = {
             let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
             let mut servers = BTreeSet::new();
@@ -440,6 +513,12 @@ impl std::fmt::Debug for Federation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Federation").field("peers", &self.peers.load()).finish_non_exhaustive()
     }
+}
+
+/// Starts a server beside us; whoever needs it first hears why it could not be started.
+fn open(peer: &Arc<Peer>, abilities: &Arc<str>, client: u64) {
+    let (peer, class) = (peer.clone(), peer.class(abilities, client));
+    tokio::spawn(async move { drop(peer.link(&class).await) });
 }
 
 fn watched(watchers: &BTreeMap<(ServerName, String), BTreeSet<u64>>, server: &ServerName) -> Vec<String> {

@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{peer::Item, spec::ServerName};
+use crate::{kept, peer::Item, spec::ServerName};
 
 /// What is remembered of one server's tools.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -38,13 +38,8 @@ impl Pins {
     }
 
     /// Remembers this.
-    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
     pub fn keep(&self, state: &Path, server: &ServerName) -> std::io::Result<()> {
-        let path = file(state, server);
-        let aside = path.with_extension(format!("json.{}", std::process::id()));
-        std::fs::create_dir_all(state)?;
-        std::fs::write(&aside, serde_json::to_vec_pretty(self)?)?;
-        std::fs::rename(&aside, &path)
+        kept::replace(&file(state, server), &serde_json::to_vec_pretty(self)?)
     }
 
     /// Compares what a server offers with what was approved: `None` when nothing is new. A tool

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
+    kept,
     spec::{ServerSpec, Transport},
     wire::era::Era,
 };
@@ -97,10 +98,9 @@ impl Offer {
     }
 
     /// Remembers this for the next run. A failure costs only that.
-    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
     pub(super) fn keep(&self, state: &Path, spec: &ServerSpec) {
         let raw = |items: &[Item]| items.iter().map(|item| (*item.json).to_owned()).collect();
-        let kept = Kept {
+        let form = Kept {
             digest: digest(spec),
             modern: self.era == Some(Era::Modern),
             tools: raw(&self.tools),
@@ -110,13 +110,8 @@ impl Offer {
             instructions: self.instructions.clone(),
             extensions: self.extensions.clone(),
         };
-        let Ok(bytes) = serde_json::to_vec(&kept) else { return };
-        let path = file(state, spec);
-        let aside = path.with_extension(format!("json.{}", std::process::id()));
-        let written = std::fs::create_dir_all(state)
-            .and_then(|()| std::fs::write(&aside, bytes))
-            .and_then(|()| std::fs::rename(&aside, &path));
-        if let Err(error) = written {
+        let Ok(bytes) = serde_json::to_vec(&form) else { return };
+        if let Err(error) = kept::replace(&file(state, spec), &bytes) {
             tracing::debug!(server = %spec.name, %error, "what it offers could not be kept");
         }
     }

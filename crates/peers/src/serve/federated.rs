@@ -145,8 +145,8 @@ impl Endpoint {
     pub(super) fn set_level(&self, client: &Conversation, level: &str) {
         client.set_level(level);
         if let Some(federation) = self.federation.clone() {
-            let level = level.to_owned();
-            tokio::spawn(async move { federation.level(&level).await });
+            let (key, level) = (client.key(), level.to_owned());
+            tokio::spawn(async move { federation.level(key, &level).await });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use tectum::{Call, Outcome, Payload, SessionId, Tectum};
+use tectum::{Call, FaultKind, Outcome, Payload, SessionId, Tectum};
 use tokio::runtime::Builder;
 
 use super::{
@@ -42,6 +42,9 @@ impl CallTool {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(async {
             let household = shared.household(screen).await?;
+            if household.house.registry().snapshot().tool(&self.tool).is_none() {
+                household.federation.meet(&self.tool).await;
+            }
             let called = match self.prepare(&household.house) {
                 Ok(call) => {
                     stop::on_signal_elsewhere(call.cancel.clone());
@@ -69,8 +72,16 @@ fn tell(outcome: Outcome, screen: &Screen) -> Result<(), Failure> {
         screen.print_json(&data(&outcome))?;
     }
     match outcome.result {
-        Ok(payload) if !screen.json => screen.print(&text(&payload)),
-        Ok(_) => Ok(()),
+        Ok(payload) => {
+            if !screen.json {
+                screen.print(&text(&payload))?;
+            }
+            match failed(&payload) {
+                // The server's tool says itself what went wrong; it is printed as any result.
+                true => Err(Failure::Silent(FaultKind::Upstream.exit_code())),
+                false => Ok(()),
+            }
+        }
         Err(fault) if screen.json => Err(Failure::Silent(fault.kind.exit_code())),
         Err(fault) => Err(fault.into()),
     }
@@ -82,7 +93,7 @@ fn data(outcome: &Outcome) -> Value {
         Err(fault) => (fault.text(), Value::Null, fault_json(fault)),
     };
     json!({
-        "ok": outcome.result.is_ok(),
+        "ok": outcome.result.as_ref().is_ok_and(|payload| !failed(payload)),
         "text": text,
         "structured": structured,
         "fault": fault,
@@ -91,11 +102,22 @@ fn data(outcome: &Outcome) -> Value {
     })
 }
 
+/// What a person reads: of a server's result its texts, and all of it where it has other parts.
 fn text(payload: &Payload) -> String {
-    match payload {
-        Payload::Native(reply) => reply.text.clone(),
-        Payload::Raw(raw) => raw.get().to_owned(),
-    }
+    let raw = match payload {
+        Payload::Native(reply) => return reply.text.clone(),
+        Payload::Raw(raw) => raw.get(),
+    };
+    let result: Value = serde_json::from_str(raw).unwrap_or_default();
+    let part = |part: &Value| part["text"].as_str().filter(|_| part["type"] == "text").map(str::to_owned);
+    let parts = result["content"].as_array().filter(|parts| !parts.is_empty());
+    let texts: Option<Vec<String>> = parts.and_then(|parts| parts.iter().map(part).collect());
+    texts.map_or_else(|| raw.to_owned(), |texts| texts.join("\n"))
+}
+
+/// True for the result of a server's tool that failed.
+fn failed(payload: &Payload) -> bool {
+    matches!(payload, Payload::Raw(_)) && structured(payload)["isError"] == true
 }
 
 fn structured(payload: &Payload) -> Value {

@@ -52,6 +52,37 @@ pub(crate) fn address(name: &str, url: &str, more: &str) -> String {
     format!("[servers.{name}]\nurl = {}\n{more}\n", json!(url))
 }
 
+/// The same behind a shell that writes its process number to a file first: a line for each start.
+pub(crate) fn marked(name: &str, marker: &Path, args: &[&str], more: &str) -> String {
+    let (marker, program) = (marker.display().to_string(), fixture());
+    let first = ["-c", "echo $$ >> \"$0\"; exec \"$@\"", &marker, program.to_str().expect("text")];
+    let own = ["--role", "echo", "--name", name];
+    let args: Vec<&str> = first.iter().chain(&own).chain(args).copied().collect();
+    command(name, "sh", &args, more)
+}
+
+/// The process numbers of a marked server's starts.
+pub(crate) fn starts(marker: &Path) -> Vec<u32> {
+    let text = std::fs::read_to_string(marker).unwrap_or_default();
+    text.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+/// True for a process that runs; one that only waits to be reaped does not.
+pub(crate) fn lives(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+}
+
+/// Waits for something that comes in its own time; a minute is for ever.
+#[track_caller]
+pub(crate) fn until(what: &str, mut there: impl FnMut() -> bool) {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !there() {
+        assert!(std::time::Instant::now() < end, "it never came: {what}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
 /// A client on a pipe. What it did not wait for is kept.
 pub(crate) struct Client {
     pub(crate) pipe: Stdin,
@@ -192,6 +223,11 @@ impl Client {
     pub(crate) fn tools(&mut self) -> Vec<String> {
         let tools = self.list("tools/list", "tools");
         tools.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
+    }
+
+    /// Waits until a tool is listed no longer.
+    pub(crate) fn until_gone(&mut self, tool: &str) {
+        until(&format!("the end of {tool}"), || !self.tools().iter().any(|name| name == tool));
     }
 
     /// Waits until a tool is listed: servers start in their own time.

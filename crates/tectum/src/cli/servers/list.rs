@@ -141,11 +141,13 @@ fn detail(site: &Site, server: &Server, live: Option<&Value>) -> String {
     if let Some(now) = live.and_then(|live| live.get(entry.name.as_str())) {
         let count = |field: &str| now[field].as_u64().unwrap_or(0);
         let state = spoken::text(now["state"].as_str().unwrap_or("unknown"));
-        let mut told = format!("{state}, {} tools, {} restarts", count("tools"), count("restarts"));
+        let mut told = format!("{state}, {} tools, {} starts", count("tools"), count("starts"));
         if let Some(error) = now["error"].as_str() {
             told.push_str(&format!(", {}", spoken::text(error)));
         }
         lines.push(("now", told));
+        let remarks = now["remarks"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        lines.extend(remarks.map(|remark| ("note", spoken::text(remark))));
     }
     let log =
         site.traces().map(|traces| status::last_lines(&traces, entry.name.as_str())).unwrap_or_default();

@@ -1,0 +1,82 @@
+//! What one server may cost: calls at once, calls a minute, silence, and time altogether.
+
+use serde_json::json;
+
+use crate::{
+    federated::{Client, Era, echo, until},
+    rig::{Rig, text},
+};
+
+fn client(more: &str, ours: Era, theirs: Era) -> (Rig, Client) {
+    let rig = Rig::new();
+    rig.configure(&format!("{}{}", echo("one", &["--era", theirs.word()], more), echo("two", &[], "")));
+    let mut client = Client::new(&rig, ours);
+    client.until_listed("one__echo");
+    client.until_listed("two__echo");
+    (rig, client)
+}
+
+/// A call that says something every now and then.
+fn chatter(client: &mut Client, notes: u64) -> u64 {
+    let params = json!({"name": "one__progress", "arguments": {"count": notes, "every_ms": 500},
+        "_meta": {"progressToken": "chatter"}});
+    client.start("tools/call", params)
+}
+
+#[test]
+fn a_place_that_does_not_become_free_is_told() {
+    let (_rig, mut client) = client("concurrency = 1\ntimeout = \"2s\"", Era::Legacy, Era::Legacy);
+    let long = chatter(&mut client, 10);
+    until("its first note", || {
+        client.hear();
+        !client.notes.is_empty()
+    });
+    let waiting = client.begin("one__echo", json!({"text": "x"}));
+    assert_eq!(client.say("two__echo", json!({"text": "there"})), "there", "others have their own places");
+    let busy = client.wait(waiting)["result"].clone();
+    assert!(busy["isError"] == true && text(&busy).contains("one is busy"), "{busy}");
+    assert_eq!(text(&client.wait(long)["result"]), "10 notes were sent.");
+    assert_eq!(client.say("one__echo", json!({"text": "free"})), "free");
+}
+
+#[test]
+fn calls_beyond_the_rate_wait_and_are_told() {
+    let (_rig, mut client) = client("rate = 2\ntimeout = \"2s\"", Era::Legacy, Era::Modern);
+    for _ in 0..2 {
+        assert_eq!(client.say("one__echo", json!({"text": "x"})), "x");
+    }
+    let busy = client.call("one__echo", json!({"text": "x"}));
+    assert!(busy["isError"] == true && text(&busy).contains("`concurrency` or `rate`"), "{busy}");
+    for _ in 0..10 {
+        assert_eq!(client.say("two__echo", json!({"text": "x"})), "x");
+    }
+}
+
+#[test]
+fn silence_ends_a_call_and_progress_keeps_it() {
+    let pairs = Era::ALL.into_iter().flat_map(|ours| Era::ALL.map(|theirs| (ours, theirs)));
+    // All pairs at once: each waits for most of its time.
+    let all: Vec<_> = pairs
+        .map(|(ours, theirs)| {
+            let (rig, mut client) = client("timeout = \"2s\"\nmax_timeout = \"6s\"", ours, theirs);
+            // Longer than the silence, shorter than the whole; and longer than both.
+            let (kept, long) = (chatter(&mut client, 6), chatter(&mut client, 100));
+            let silent = client.begin("one__hang", json!({}));
+            (rig, client, kept, long, silent)
+        })
+        .collect();
+    for (_rig, mut client, kept, long, silent) in all {
+        let answer = client.wait(silent);
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        assert_eq!(text(&client.wait(kept)["result"]), "6 notes were sent.");
+        let answer = client.wait(long);
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        // The server is told to stop, and goes on with the next.
+        until("two cancellations", || {
+            let seen: serde_json::Value =
+                serde_json::from_str(&client.say("one__seen", json!({}))).expect("JSON");
+            seen["cancelled"].as_u64() >= Some(2)
+        });
+        assert_eq!(client.say("one__echo", json!({"text": "there"})), "there");
+    }
+}

@@ -1,0 +1,188 @@
+//! What passes between a client and a server besides results: updates of resources, logs,
+//! completions, metadata. For every pair of eras.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::{
+    federated::{Client, Era, KEY, echo, until},
+    rig::Rig,
+};
+
+fn pairs() -> impl Iterator<Item = (Era, Era)> {
+    Era::ALL.into_iter().flat_map(|ours| Era::ALL.map(|theirs| (ours, theirs)))
+}
+
+fn client(ours: Era, theirs: Era) -> (Rig, Client) {
+    let rig = Rig::new();
+    rig.configure(&echo("one", &["--era", theirs.word()], ""));
+    let mut client = Client::new(&rig, ours);
+    client.until_listed("one__echo");
+    (rig, client)
+}
+
+/// The addresses of resources that were said to have changed; they are taken.
+fn updates(client: &mut Client) -> Vec<Value> {
+    let notes = std::mem::take(&mut client.notes).into_iter();
+    let updates = notes.filter(|note| note["method"] == "notifications/resources/updated");
+    updates.map(|note| note["params"]["uri"].clone()).collect()
+}
+
+fn touch(client: &mut Client) -> Vec<Value> {
+    client.say("one__touch", json!({}));
+    // What follows the answer is heard with the next one.
+    std::thread::sleep(Duration::from_millis(50));
+    client.say("one__echo", json!({"text": "fence"}));
+    updates(client)
+}
+
+#[test]
+fn a_watched_resource_is_told_of_until_it_is_watched_no_more() {
+    const NOTE: &str = "echo://one/note";
+    for (ours, theirs) in pairs() {
+        let (rig, mut client) = client(ours, theirs);
+        assert_eq!(touch(&mut client), [Value::Null; 0], "nobody watches yet");
+        let listening = match ours {
+            Era::Legacy => {
+                client.result("resources/subscribe", json!({"uri": NOTE}));
+                None
+            }
+            Era::Modern => {
+                let wanted = json!({"notifications": {"resourceSubscriptions": [NOTE]}});
+                Some(client.start("subscriptions/listen", wanted))
+            }
+        };
+        until("a first update", || touch(&mut client).contains(&json!(NOTE)));
+        assert!(touch(&mut client).iter().all(|uri| uri == NOTE));
+
+        // A server that starts anew is still watched.
+        let said = rig.run(&["restart", "one"]);
+        assert!(said.status.success(), "{said:?}");
+        let before = client.say("one__pid", json!({}));
+        until("another process", || client.say("one__pid", json!({})) != before);
+        until("an update after the restart", || touch(&mut client).contains(&json!(NOTE)));
+
+        match listening {
+            None => drop(client.result("resources/unsubscribe", json!({"uri": NOTE}))),
+            Some(id) => client.cancel(id),
+        }
+        until("silence", || touch(&mut client).is_empty());
+        for _ in 0..3 {
+            assert_eq!(touch(&mut client), [Value::Null; 0], "{ours:?} {theirs:?}");
+        }
+    }
+}
+
+#[test]
+fn a_resource_of_a_server_that_sleeps_can_be_watched() {
+    for (ours, theirs) in pairs() {
+        let (rig, client) = client(ours, theirs);
+        client.pipe.close();
+        // Known from before, not started.
+        let mut client = Client::new(&rig, ours);
+        client.tools();
+        if ours == Era::Legacy {
+            client.result("resources/subscribe", json!({"uri": "echo://one/note"}));
+        } else {
+            client.start(
+                "subscriptions/listen",
+                json!({"notifications": {"resourceSubscriptions": ["echo://one/note"]}}),
+            );
+        }
+        let status = || {
+            let said = rig.run(&["list", "--json"]);
+            let listed: Value = serde_json::from_slice(&said.stdout).expect("JSON");
+            listed["servers"][0]["now"]["state"].clone()
+        };
+        until("its start", || status() == "ready");
+        until("an update", || touch(&mut client).contains(&json!("echo://one/note")));
+    }
+}
+
+#[test]
+fn logs_come_from_the_level_that_was_asked_for() {
+    for (ours, theirs) in pairs() {
+        let (_rig, mut client) = client(ours, theirs);
+        let mut logged = |level: Option<&str>| {
+            let mut params = json!({"name": "one__log", "arguments": {"n": 3}});
+            match (ours, level) {
+                (Era::Legacy, Some(level)) => {
+                    client.result("logging/setLevel", json!({"level": level}));
+                }
+                (Era::Modern, Some(level)) => params["_meta"][format!("{KEY}logLevel")] = json!(level),
+                (_, None) => {}
+            }
+            client.notes.clear();
+            client.result("tools/call", params);
+            let lines = client.notes.iter().filter(|note| note["method"] == "notifications/message");
+            lines.map(|note| note["params"]["data"].as_str().expect("text").to_owned()).collect::<Vec<_>>()
+        };
+        let all = ["line 1", "line 2", "line 3"];
+        // Who has said nothing hears it in the older era and does not in the newer.
+        assert_eq!(logged(None).len(), if ours == Era::Legacy { 3 } else { 0 }, "{ours:?} {theirs:?}");
+        assert_eq!(logged(Some("error")), [""; 0], "{ours:?} {theirs:?}");
+        until("the lower level", || logged(Some("debug")) == all);
+        assert_eq!(logged(Some("info")), all, "{ours:?} {theirs:?}");
+    }
+}
+
+#[test]
+fn one_clients_level_silences_no_other() {
+    let rig = Rig::new();
+    rig.configure(&echo("one", &["--era", "legacy"], ""));
+    let mut http = rig.http();
+    http.handshake();
+    let first = http.session.clone();
+    let ask = |http: &crate::rig::Http, method: &str, params: Value| {
+        http.post(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})).body
+    };
+    until("its tools", || ask(&http, "tools/list", json!({})).contains("one__log"));
+    let log = json!({"name": "one__log", "arguments": {"n": 1}});
+    ask(&http, "logging/setLevel", json!({"level": "debug"}));
+    http.handshake();
+    ask(&http, "logging/setLevel", json!({"level": "error"}));
+    for _ in 0..5 {
+        assert!(!ask(&http, "tools/call", log.clone()).contains("line 1"));
+        let second = std::mem::replace(&mut http.session, first.clone());
+        assert!(ask(&http, "tools/call", log.clone()).contains("line 1"));
+        http.session = second;
+    }
+}
+
+#[test]
+fn completions_come_from_the_server_that_has_the_prompt() {
+    for (ours, theirs) in pairs() {
+        let (_rig, mut client) = client(ours, theirs);
+        for reference in [
+            json!({"type": "ref/prompt", "name": "one__greet"}),
+            json!({"type": "ref/resource", "uri": "echo://one/say/{words}"}),
+        ] {
+            let argument = json!({"name": "who", "value": "one-f"});
+            let done = client.result("completion/complete", json!({"ref": reference, "argument": argument}));
+            assert_eq!(done["completion"]["values"], json!(["one-first"]), "{ours:?} {theirs:?}");
+        }
+        let missing = json!({"ref": {"type": "ref/prompt", "name": "one__none"}, "argument": {"name": "a", "value": ""}});
+        let id = client.start("completion/complete", missing);
+        assert_eq!(client.wait(id)["error"]["code"], -32602);
+    }
+}
+
+#[test]
+fn trace_context_travels_and_tokens_stay() {
+    for (ours, theirs) in pairs() {
+        let (_rig, mut client) = client(ours, theirs);
+        let trace = json!({"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+            "tracestate": "vendor=opaque,other=1", "baggage": "k=v;p=1,a=%20", "example.com/own": {"n": 1.5}});
+        let mut meta = trace.clone();
+        meta["progressToken"] = json!("a token of the client's own");
+        let params = json!({"name": "one__seen", "arguments": {}, "_meta": meta});
+        let seen = client.result("tools/call", params);
+        let seen: Value = serde_json::from_str(crate::rig::text(&seen)).expect("JSON");
+        for (key, value) in trace.as_object().expect("members") {
+            assert_eq!(&seen["meta"][key], value, "{ours:?} {theirs:?}: {seen}");
+        }
+        let token = &seen["meta"]["progressToken"];
+        assert!(!token.is_null() && token != "a token of the client's own", "{seen}");
+    }
+}

@@ -1,0 +1,90 @@
+//! Consent at work: what a project names runs when somebody agreed to it, and only as agreed.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::{
+    federated::{Client, Era, lives, starts, until},
+    rig::{Rig, fixture},
+};
+
+/// A project's file with one server, which writes its process number to a marker.
+fn named(marker: &Path, word: &str, value: &str) -> String {
+    let script = "echo $$ >> \"$0\"; exec \"$@\"";
+    let args = json!(["-c", script, marker, fixture(), "--role", "echo", "--name", "web", "--also", word]);
+    let server = json!({"command": "sh", "args": args, "env": {"KEY": value}});
+    json!({"mcpServers": {"web": server}}).to_string()
+}
+
+fn trust(rig: &Rig) {
+    let said = rig.run(&["trust", "web", "--yes"]);
+    assert!(said.status.success(), "{said:?}");
+}
+
+fn state(rig: &Rig) -> Value {
+    let said = rig.run(&["list", "--json"]);
+    let listed: Value = serde_json::from_slice(&said.stdout).expect("JSON");
+    listed["servers"][0]["state"].clone()
+}
+
+#[test]
+fn a_projects_server_starts_when_it_is_trusted_and_stops_when_it_changes() {
+    let rig = Rig::new();
+    let marker = rig.outside().join("marker");
+    rig.write(".mcp.json", named(&marker, "first", "1"));
+    let mut client = Client::new(&rig, Era::Legacy);
+    assert!(!client.tools().iter().any(|name| name.starts_with("web__")));
+    // Long enough for the files to be looked at again.
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert!(!marker.exists() && !client.tools().iter().any(|name| name.starts_with("web__")));
+
+    trust(&rig);
+    // The running Tectum starts it by itself; nobody lists or calls.
+    until("the start", || starts(&marker).len() == 1);
+    client.until_listed("web__first");
+    assert_eq!(client.say("web__echo", json!({"text": "there"})), "there");
+
+    let mut changes = [
+        ("an argument", named(&marker, "second", "1")),
+        ("the value of a variable", named(&marker, "second", "2")),
+        ("the command", named(&marker, "second", "2").replace("\"sh\"", "\"/bin/sh\"")),
+    ];
+    for (number, (what, file)) in changes.iter_mut().enumerate() {
+        let before = *starts(&marker).last().expect("started");
+        rig.write(".mcp.json", file);
+        client.until_gone("web__echo");
+        until(&format!("the end after {what}"), || !lives(before));
+        assert_eq!((state(&rig), starts(&marker).len()), (json!("untrusted"), number + 1), "{what}");
+        trust(&rig);
+        client.until_listed("web__second");
+        assert_eq!(client.say("web__echo", json!({"text": "there"})), "there");
+        assert_eq!(starts(&marker).len(), number + 2, "{what}");
+    }
+}
+
+#[test]
+fn consent_is_heard_on_http_and_a_broken_file_takes_nothing() {
+    let rig = Rig::new();
+    let marker = rig.outside().join("marker");
+    rig.write(".mcp.json", named(&marker, "first", "1"));
+    let mut http = rig.http();
+    http.handshake();
+    let tools = |http: &crate::rig::Http| {
+        http.post(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).json()["result"].to_string()
+    };
+    assert!(!tools(&http).contains("web__"));
+    assert!(!marker.exists());
+    trust(&rig);
+    until("its tools", || tools(&http).contains("web__first"));
+    assert_eq!(crate::rig::text(&http.call("web__echo", json!({"text": "there"}))), "there");
+    // A file that breaks while somebody edits it keeps its servers.
+    let good = rig.read(".mcp.json");
+    rig.write(".mcp.json", "{ \"mcpServers\": {");
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert_eq!(crate::rig::text(&http.call("web__echo", json!({"text": "still"}))), "still");
+    rig.write(".mcp.json", good);
+    let said = rig.run(&["trust", "--revoke", "web"]);
+    assert!(said.status.success(), "{said:?}");
+    until("the end", || !tools(&http).contains("web__") && starts(&marker).iter().all(|pid| !lives(*pid)));
+}
