@@ -73,7 +73,7 @@ pub(crate) async fn run(
     ctx: Option<&Ctx>,
 ) -> Result<Box<RawValue>, Failure> {
     let seat = peer.seat().await?;
-    let class = peer.class(&caller.abilities(), caller.key());
+    let class = peer.class(&caller.abilities(), caller.session());
     let mut carried = Carried { peer, order, caller, shelf, ctx, round: 0 };
     let exchange = match carried.resumed()? {
         Some(exchange) => exchange,

@@ -67,6 +67,11 @@ impl Caller {
         self.client.as_ref().map_or(0, |client| client.key())
     }
 
+    /// Names the client over all its requests; a modern one has no session that would.
+    pub(crate) fn session(&self) -> Option<u64> {
+        (self.era == Era::Legacy).then(|| self.key())
+    }
+
     /// What servers may ask it for: the part of its capabilities that a handshake passes on.
     pub(crate) fn abilities(&self) -> Arc<str> {
         abilities(&self.capabilities)

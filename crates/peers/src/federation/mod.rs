@@ -3,6 +3,7 @@
 
 mod bridge;
 mod caller;
+mod compose;
 mod find;
 mod goods;
 mod names;
@@ -12,6 +13,7 @@ mod spool;
 mod tasks;
 mod tools;
 mod translate;
+mod wishes;
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -21,7 +23,7 @@ use std::{
 
 use arc_swap::ArcSwap;
 use serde_json::value::RawValue;
-use tectum_core::{Fault, NativeSet, NativeTool, Provider, Snapshot, Tectum};
+use tectum_core::{Fault, NativeSet, NativeTool, Provider, Tectum};
 use tokio::sync::{broadcast, mpsc};
 
 pub(crate) use self::{
@@ -35,10 +37,10 @@ pub(crate) use self::{
 use self::{
     find::{CallTool, FindTools},
     parked::Shelf,
-    pins::Pins,
     spool::Spool,
     tasks::Tasks,
-    tools::{Keepers, PeerTools},
+    tools::Keepers,
+    wishes::watched,
 };
 use crate::{
     auth::Authorize,
@@ -82,19 +84,6 @@ pub enum Exposure {
     /// Our own; those of federated servers are searched.
     Search,
 }
-
-/// Federated tools up to which all are listed unless told otherwise.
-const MOST_LISTED: usize = 64;
-/// The tools that every project needs.
-const CORE: &[&str] = &[
-    "read_file",
-    "write_file",
-    "edit_file",
-    "apply_edits",
-    "list_directory",
-    "search_files",
-    "search_content",
-];
 
 /// Something all clients may want to know.
 #[derive(Clone, Debug)]
@@ -144,7 +133,7 @@ pub struct Federation {
     remarks: Mutex<HashMap<ServerName, Vec<String>>>,
     watchers: Mutex<BTreeMap<(ServerName, String), BTreeSet<u64>>>,
     /// What the first client could do, and its number: for whom servers that come later start.
-    met: OnceLock<(Arc<str>, u64)>,
+    met: OnceLock<(Arc<str>, Option<u64>)>,
     /// From which level on each client wants logs.
     levels: Mutex<BTreeMap<u64, String>>,
 }
@@ -242,7 +231,7 @@ impl Federation {
     pub async fn require(&self) -> Result<(), Fault> {
         let peers = self.peers.load_full();
         for peer in peers.values().filter(|peer| peer.spec.required) {
-            let class = peer.class(&"{}".into(), 0);
+            let class = peer.class(&"{}".into(), None);
             peer.link(&class).await?;
         }
         Ok(())
@@ -258,7 +247,7 @@ impl Federation {
 
     /// A client is there: servers that were never met are started, so that it sees their tools.
     pub(crate) fn wake(&self, caller: &Caller) {
-        let (abilities, key) = self.met.get_or_init(|| (caller.abilities(), caller.key()));
+        let (abilities, key) = self.met.get_or_init(|| (caller.abilities(), caller.session()));
         for peer in self.peers.load().values().filter(|peer| !peer.offer().known) {
             open(peer, abilities, *key);
         }
@@ -292,7 +281,7 @@ impl Federation {
             if !its && peer.spec.prefix {
                 continue;
             }
-            if let Err(fault) = peer.link(&peer.class(&"{}".into(), 0)).await {
+            if let Err(fault) = peer.link(&peer.class(&"{}".into(), None)).await {
                 tracing::warn!(server = %name, %fault, "could not be asked for its tools");
                 continue;
             }
@@ -362,68 +351,6 @@ impl Federation {
         self.recompose();
     }
 
-    /// From which level on a client wants logs. Servers of the older era log for all clients
-    /// alike, so they hear the lowest level, and each client is passed what it wants.
-    pub(crate) async fn level(&self, client: u64, level: &str) {
-        self.levels.lock().unwrap_or_else(PoisonError::into_inner).insert(client, level.to_owned());
-        let Some(lowest) = self.lowest_level() else { return };
-        for peer in self.peers.load_full().values() {
-            peer.level(lowest.clone()).await;
-        }
-    }
-
-    fn lowest_level(&self) -> Option<String> {
-        let levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
-        let rank = |level: &&String| LEVELS.iter().position(|known| known == level);
-        levels.values().min_by_key(rank).cloned()
-    }
-
-    /// A client watches a resource, or does so no longer.
-    pub(crate) async fn watch(&self, client: u64, source: &Source, on: bool) {
-        let server = source.peer.spec.name.clone();
-        let uris = {
-            let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
-            let key = (server.clone(), source.own.to_string());
-            match on {
-                true => drop(watchers.entry(key).or_default().insert(client)),
-                false => {
-                    if let Some(clients) = watchers.get_mut(&key) {
-                        clients.remove(&client);
-                    }
-                }
-            }
-            watchers.retain(|_, clients| !clients.is_empty());
-            watched(&watchers, &server)
-        };
-        source.peer.subscribe(uris).await;
-        // A server that is not there changes nothing that anybody hears of.
-        if let Some((abilities, key)) = self.met.get().filter(|_| on) {
-            open(&source.peer, abilities, *key);
-        }
-    }
-
-    /// A client left: nothing is watched for it any more.
-    pub(crate) async fn unwatch(&self, client: u64) {
-        self.levels.lock().unwrap_or_else(PoisonError::into_inner).remove(&client);
-        let changed: BTreeMap<ServerName, Vec<String>> = {
-            let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut servers = BTreeSet::new();
-            for ((server, _), clients) in watchers.iter_mut() {
-                if clients.remove(&client) {
-                    servers.insert(server.clone());
-                }
-            }
-            watchers.retain(|_, clients| !clients.is_empty());
-            servers.into_iter().map(|server| (server.clone(), watched(&watchers, &server))).collect()
-        };
-        let peers = self.peers.load_full();
-        for (server, uris) in changed {
-            if let Some(peer) = peers.get(&server) {
-                peer.subscribe(uris).await;
-            }
-        }
-    }
-
     fn surroundings(&self) -> Surroundings {
         Surroundings {
             directory: self.settings.directory.clone(),
@@ -431,80 +358,6 @@ impl Federation {
             guard: self.settings.guard.clone(),
             door: self.door.clone(),
             news: self.news.clone(),
-        }
-    }
-
-    /// Puts everything together anew.
-    fn recompose(&self) {
-        let peers = self.peers.load_full();
-        let own: BTreeSet<Arc<str>> = self
-            .base
-            .iter()
-            .flat_map(|base| base.tools().iter().map(|info| info.name.clone()).collect::<Vec<_>>())
-            .collect();
-        let taken = |name: &str| own.contains(name);
-        let mut providers = self.base.clone();
-        let (mut remarks, mut offered) = (HashMap::new(), Vec::new());
-        for (name, peer) in peers.iter() {
-            let pins = self.pins(name, peer);
-            let tools = PeerTools::of(peer, &self.keepers(), &pins, &taken);
-            remarks.insert(name.clone(), tools.remarks.clone());
-            offered.push(tools);
-        }
-        let federated: usize = offered.iter().map(PeerTools::count).sum();
-        let (core, search) = match self.settings.exposure {
-            Exposure::All => (false, false),
-            Exposure::Auto => (false, federated >= MOST_LISTED),
-            Exposure::Search => (false, true),
-            Exposure::Core => (true, true),
-        };
-        if search {
-            offered.iter_mut().for_each(PeerTools::unlist);
-            providers.push(self.finder.clone());
-        }
-        providers.extend(offered.into_iter().map(|tools| Arc::new(tools) as Arc<dyn Provider>));
-        *self.remarks.lock().unwrap_or_else(PoisonError::into_inner) = remarks;
-        let mut next = Snapshot::of(&providers);
-        if core {
-            next.list_only(|info| {
-                CORE.contains(&&*info.name) || matches!(&*info.name, "find_tools" | CALL_TOOL)
-            });
-        }
-        self.index.set(next.tools().filter(|info| !info.listed));
-        if !next.says_the_same(&self.house.registry().snapshot()) {
-            self.house.registry().replace(next);
-        } else {
-            self.house.registry().replace_quietly(next);
-        }
-        let goods = Goods::of(&peers);
-        let before = self.goods.load_full();
-        let (resources, prompts) = (
-            goods.resources != before.resources || goods.templates != before.templates,
-            goods.prompts != before.prompts,
-        );
-        self.goods.store(Arc::new(goods));
-        if resources {
-            let _ = self.notices.send(Notice::Resources);
-        }
-        if prompts {
-            let _ = self.notices.send(Notice::Prompts);
-        }
-    }
-}
-
-impl Federation {
-    /// What was approved of a server's tools, brought up to date with what it offers.
-    fn pins(&self, name: &ServerName, peer: &Peer) -> Pins {
-        let Some(state) = &self.settings.state else { return Pins::default() };
-        let pins = Pins::kept(state, name);
-        match pins.updated(&peer.offer().tools) {
-            None => pins,
-            Some(next) => {
-                if let Err(error) = next.keep(state, name) {
-                    tracing::warn!(server = %name, %error, "what was approved of its tools could not be kept");
-                }
-                next
-            }
         }
     }
 }
@@ -516,13 +369,9 @@ impl std::fmt::Debug for Federation {
 }
 
 /// Starts a server beside us; whoever needs it first hears why it could not be started.
-fn open(peer: &Arc<Peer>, abilities: &Arc<str>, client: u64) {
+fn open(peer: &Arc<Peer>, abilities: &Arc<str>, client: Option<u64>) {
     let (peer, class) = (peer.clone(), peer.class(abilities, client));
     tokio::spawn(async move { drop(peer.link(&class).await) });
-}
-
-fn watched(watchers: &BTreeMap<(ServerName, String), BTreeSet<u64>>, server: &ServerName) -> Vec<String> {
-    watchers.keys().filter(|(of, _)| of == server).map(|(_, uri)| uri.clone()).collect()
 }
 
 /// Takes what the servers' tasks tell.

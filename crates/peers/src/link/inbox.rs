@@ -6,6 +6,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
 use serde_json::value::RawValue;
@@ -69,6 +70,8 @@ pub(crate) struct Inbox {
 struct Table {
     open: BTreeMap<u64, Slot>,
     lost: Option<Loss>,
+    /// When the last request began; `None` before the first.
+    used: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -97,6 +100,7 @@ impl Inbox {
             return Err(lost.clone());
         }
         let (events, taken) = mpsc::unbounded_channel();
+        table.used = Some(Instant::now());
         table.open.insert(id, Slot { events, queued: 0, owner, waits: false });
         Ok(taken)
     }
@@ -122,6 +126,13 @@ impl Inbox {
 
     pub(super) fn forget(&self, id: u64) {
         self.table().open.remove(&id);
+    }
+
+    /// How long nobody has asked anything, if nothing is in flight.
+    pub(super) fn idle(&self) -> Option<Duration> {
+        let table = self.table();
+        let used = table.used.filter(|_| table.open.is_empty())?;
+        Some(used.elapsed())
     }
 
     /// How the connection ended, once it has.

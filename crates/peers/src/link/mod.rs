@@ -20,6 +20,7 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use serde_json::value::RawValue;
@@ -122,6 +123,11 @@ impl Link {
     /// Cancelled when the connection is gone.
     pub(crate) fn closed(&self) -> &CancellationToken {
         self.inbox.closed()
+    }
+
+    /// How long nobody has asked anything, if nothing is in flight.
+    pub(crate) fn idle(&self) -> Option<Duration> {
+        self.inbox.idle()
     }
 
     /// How the connection ended, once it has.

@@ -30,8 +30,12 @@ const SETTLE: Duration = Duration::from_millis(100);
 const AT_LATEST: Duration = Duration::from_secs(1);
 /// A connection that has lived so long clears the record of deaths.
 const STEADY: Duration = Duration::from_secs(60);
-/// Connections to one server, one for each class of clients; the oldest makes room.
+/// Connections to one server, one for each class of clients; one that is idle makes room.
 const MOST_LINKS: usize = 16;
+/// A connection beyond the first that nobody used for so long is ended.
+const IDLE: Duration = Duration::from_secs(5 * 60);
+/// How often idle ones are looked for.
+const LOOK: Duration = Duration::from_secs(60);
 
 type Waiting = Vec<oneshot::Sender<Result<Arc<Link>, Fault>>>;
 
@@ -77,6 +81,7 @@ pub(super) async fn keep(peer: Arc<Peer>, around: Surroundings, mut orders: mpsc
         level: None,
         listening: None,
     };
+    let mut look = tokio::time::interval(LOOK);
     let stopped = loop {
         let listing_due = keeper.listing_due();
         tokio::select! {
@@ -92,6 +97,7 @@ pub(super) async fn keep(peer: Arc<Peer>, around: Surroundings, mut orders: mpsc
             }
             () = async { tokio::time::sleep_until(listing_due.unwrap_or_else(Instant::now).into()).await },
                 if listing_due.is_some() => keeper.list(),
+            _ = look.tick(), if keeper.links.len() > 1 => keeper.end_idle(IDLE, MOST_LINKS),
         }
     };
     keeper.end().await;
@@ -210,9 +216,13 @@ impl Keeper {
             None => loss.to_string(),
         };
         let state = if self.deaths.is_open(Instant::now()) { State::Broken } else { State::Down };
-        if self.links.is_empty() {
-            self.say(state, Some(why.clone()));
-            self.grow_stale();
+        match self.links.is_empty() {
+            true => {
+                self.say(state, Some(why.clone()));
+                self.grow_stale();
+            }
+            // Others are served as before.
+            false => self.say(State::Ready, Some(why.clone())),
         }
         tracing::warn!(server = %self.peer.spec.name, why, "could not be started");
         for reply in self.opening.remove(class).unwrap_or_default() {
@@ -377,14 +387,28 @@ impl Keeper {
         self.listening = link.request(ask, params).ok();
     }
 
+    /// Ends the connection that was idle longest, if there are too many; calls are never ended.
     fn make_room(&mut self) {
-        if self.links.len() < MOST_LINKS {
-            return;
+        if self.links.len() >= MOST_LINKS {
+            self.end_idle(Duration::ZERO, 1);
         }
-        let oldest = self.links.iter().min_by_key(|(_, (_, since))| *since).map(|(class, _)| class.clone());
-        if let Some((link, _)) = oldest.and_then(|class| self.links.remove(&class)) {
-            tokio::spawn(async move { link.stop().await });
+    }
+
+    /// Ends connections that nobody used for this long, at most so many.
+    fn end_idle(&mut self, idle: Duration, most: usize) {
+        let idling = |(class, (link, _)): (&Class, &(Arc<Link>, Instant))| {
+            Some((link.idle().filter(|time| *time >= idle)?, class.clone()))
+        };
+        let mut found: Vec<(Duration, Class)> = self.links.iter().filter_map(idling).collect();
+        found.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
+        // One stays, so that the server is there for the next call.
+        let spare = self.links.len().saturating_sub(1).min(most);
+        for (_, class) in found.into_iter().take(spare) {
+            if let Some((link, _)) = self.links.remove(&class) {
+                tokio::spawn(async move { link.stop().await });
+            }
         }
+        self.publish();
     }
 
     fn publish(&self) {

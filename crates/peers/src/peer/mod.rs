@@ -136,13 +136,14 @@ impl Peer {
         self.status.borrow().clone()
     }
 
-    /// The class of a client with these abilities.
-    pub(crate) fn class(&self, abilities: &Arc<str>, client: u64) -> Class {
+    /// The class of a client with these abilities. `None` stands for a client that cannot be told
+    /// from others: one without a session.
+    pub(crate) fn class(&self, abilities: &Arc<str>, client: Option<u64>) -> Class {
         // Without a handshake every request says what its client can do.
         if self.era() == EraChoice::Modern {
             return Class::default();
         }
-        let client = (self.spec.isolation == Isolation::PerClient).then_some(client);
+        let client = client.filter(|_| self.spec.isolation == Isolation::PerClient);
         Class { abilities: abilities.clone(), client }
     }
 

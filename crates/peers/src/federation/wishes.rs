@@ -1,0 +1,81 @@
+//! What clients want to hear of: log messages from a level on, and changes of resources. Servers
+//! are told what all clients want together, and each client is passed its own part.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::PoisonError,
+};
+
+use super::{Federation, LEVELS, Source, open};
+use crate::spec::ServerName;
+
+impl Federation {
+    /// From which level on a client wants logs. Servers of the older era log for all clients
+    /// alike, so they hear the lowest level, and each client is passed what it wants.
+    pub(crate) async fn level(&self, client: u64, level: &str) {
+        self.levels.lock().unwrap_or_else(PoisonError::into_inner).insert(client, level.to_owned());
+        let Some(lowest) = self.lowest_level() else { return };
+        for peer in self.peers.load_full().values() {
+            peer.level(lowest.clone()).await;
+        }
+    }
+
+    pub(super) fn lowest_level(&self) -> Option<String> {
+        let levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
+        let rank = |level: &&String| LEVELS.iter().position(|known| known == level);
+        levels.values().min_by_key(rank).cloned()
+    }
+
+    /// A client watches a resource, or does so no longer.
+    pub(crate) async fn watch(&self, client: u64, source: &Source, on: bool) {
+        let server = source.peer.spec.name.clone();
+        let uris = {
+            let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+            let key = (server.clone(), source.own.to_string());
+            match on {
+                true => drop(watchers.entry(key).or_default().insert(client)),
+                false => {
+                    if let Some(clients) = watchers.get_mut(&key) {
+                        clients.remove(&client);
+                    }
+                }
+            }
+            watchers.retain(|_, clients| !clients.is_empty());
+            watched(&watchers, &server)
+        };
+        source.peer.subscribe(uris).await;
+        // A server that is not there changes nothing that anybody hears of.
+        if let Some((abilities, key)) = self.met.get().filter(|_| on) {
+            open(&source.peer, abilities, *key);
+        }
+    }
+
+    /// A client left: nothing is watched for it any more.
+    pub(crate) async fn unwatch(&self, client: u64) {
+        self.levels.lock().unwrap_or_else(PoisonError::into_inner).remove(&client);
+        let changed: BTreeMap<ServerName, Vec<String>> = {
+            let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut servers = BTreeSet::new();
+            for ((server, _), clients) in watchers.iter_mut() {
+                if clients.remove(&client) {
+                    servers.insert(server.clone());
+                }
+            }
+            watchers.retain(|_, clients| !clients.is_empty());
+            servers.into_iter().map(|server| (server.clone(), watched(&watchers, &server))).collect()
+        };
+        let peers = self.peers.load_full();
+        for (server, uris) in changed {
+            if let Some(peer) = peers.get(&server) {
+                peer.subscribe(uris).await;
+            }
+        }
+    }
+}
+
+pub(super) fn watched(
+    watchers: &BTreeMap<(ServerName, String), BTreeSet<u64>>,
+    server: &ServerName,
+) -> Vec<String> {
+    watchers.keys().filter(|(of, _)| of == server).map(|(_, uri)| uri.clone()).collect()
+}
