@@ -8,6 +8,7 @@ use std::{
     os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
 use crate::visible::visible;
@@ -18,6 +19,10 @@ const MOST: usize = 64 * 1024;
 const MOST_LINE: usize = 4 * 1024;
 /// The file is put aside at this size, and what was put aside before is forgotten.
 const MOST_FILE: u64 = 256 * 1024;
+/// What the file takes in a second, twice what it holds: a flood ends in memory, or it would keep
+/// the disk busy with lines that are forgotten at once.
+const MOST_A_SECOND: usize = 512 * 1024;
+const SECOND: Duration = Duration::from_secs(1);
 /// What an empty line still costs, so that lines without text cannot fill the memory either.
 const LINE_COST: usize = 32;
 /// Stands where a line was cut.
@@ -42,6 +47,10 @@ struct Kept {
     file: Option<LogFile>,
     /// Lines that are not in the file yet.
     unwritten: String,
+    /// When the second began that is counted, and what the file took in it.
+    second: Option<(Instant, usize)>,
+    /// Lines that the file has not, since too many came at once.
+    skipped: u64,
 }
 
 impl Stderr {
@@ -83,8 +92,13 @@ impl Stderr {
         let mut kept = self.kept();
         if !kept.open.is_empty() {
             kept.close();
-            kept.write();
         }
+        // Last words are what a log is read for.
+        if kept.skipped > 0 {
+            kept.unwritten = kept.lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+            kept.second = None;
+        }
+        kept.write();
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -122,6 +136,23 @@ impl Kept {
 
     /// Writes the lines of one read at once.
     fn write(&mut self) {
+        if self.file.is_none() || self.unwritten.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        let (since, taken) =
+            self.second.filter(|(since, _)| now.duration_since(*since) < SECOND).unwrap_or((now, 0));
+        let taken = taken + self.unwritten.len();
+        self.second = Some((since, taken));
+        if taken > MOST_A_SECOND {
+            self.skipped += memchr::memchr_iter(b'\n', self.unwritten.as_bytes()).count() as u64;
+            self.unwritten.clear();
+            return;
+        }
+        if self.skipped > 0 {
+            self.unwritten.insert_str(0, &format!("… ({} lines came too fast)\n", self.skipped));
+            self.skipped = 0;
+        }
         // A disk that is full must not cost the server; the memory still has the lines.
         if self.file.as_mut().is_some_and(|file| file.append(&self.unwritten).is_err()) {
             self.file = None;
@@ -192,6 +223,22 @@ mod tests {
         log.finish();
         log.finish();
         assert_eq!(log.lines(), ["one", "two", "", "three"]);
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test looks at the files the log made")]
+    fn of_a_flood_the_file_has_the_beginning_and_the_end() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        let path = scratch.path().join("sub/log");
+        let log = Stderr::with_file(&path).expect("opens");
+        for number in 0..20_000 {
+            log.push(format!("{number} {}\n", "e".repeat(200)).as_bytes());
+        }
+        log.push(b"the end");
+        log.finish();
+        let text = std::fs::read_to_string(&path).expect("there");
+        assert!(text.ends_with("\nthe end\n") && text.contains("lines came too fast"), "{}", text.len());
+        assert_eq!(log.lines().last().map(String::as_str), Some("the end"));
     }
 
     #[test]

@@ -359,11 +359,11 @@ fn what_a_running_instance_left_is_shown_without_its_tricks() {
     assert!(traces.starts_with(&projects));
     put(traces.join("a.log"), "one\ntwo\n\x1b[2Jthree\n");
     let status = |pid: u32| {
-        json!({"pid": pid, "servers": {"a": {"state": "ready", "tools": 3, "restarts": 1}}}).to_string()
+        json!({"pid": pid, "servers": {"a": {"state": "ready", "tools": 3, "starts": 1}}}).to_string()
     };
     put(traces.join("status.json"), &status(std::process::id()));
     let out = ok(&rig, &["list", "-v"]).out;
-    assert!(out.contains("now            ready, 3 tools, 1 restarts"), "{out}");
+    assert!(out.contains("now            ready, 3 tools, 1 starts"), "{out}");
     assert!(out.contains("log            two") && out.contains("log            \\u{1b}[2Jthree"), "{out}");
     let mut gone = std::process::Command::new("true").spawn().expect("starts");
     gone.wait().expect("ends");
