@@ -57,6 +57,7 @@ fn open(bench: &Bench, front: Front, entry: &mut Entry) -> Result<Lane> {
     let server = bench.start(setting)?;
     let (mut one, version) = server.client()?;
     entry.version = version;
+    server.checked(one.list_all(0, setting.tools()))?;
     let echo = setting.echo();
     server.checked(one.ask(0, &echo))?;
     for _ in 1..MANY {

@@ -20,6 +20,10 @@ use crate::wire::{self, Request};
 
 /// No single answer takes longer.
 const PATIENCE: Timespec = Timespec { tv_sec: 60, tv_nsec: 0 };
+/// How long a gateway may take to meet its servers.
+const MEETING: Duration = Duration::from_secs(30);
+/// Between two looks whether it has.
+const PAUSE: Duration = Duration::from_millis(1);
 /// What one read can bring.
 const READ: usize = 256 * 1024;
 
@@ -136,6 +140,20 @@ impl Client {
         }
     }
 
+    /// Lists until everything is there that should be: a gateway may answer before it has met all
+    /// of its servers.
+    pub(crate) fn list_all(&mut self, place: usize, expected: usize) -> Result<()> {
+        let deadline = Instant::now() + MEETING;
+        loop {
+            let (tools, _) = self.list(place)?;
+            if tools == expected {
+                return Ok(());
+            }
+            ensure!(tools < expected && Instant::now() < deadline, "lists {tools} tools of {expected}");
+            std::thread::sleep(PAUSE);
+        }
+    }
+
     /// Keeps one request in flight on each of the first `depth` connections for the given time,
     /// and waits for the last answer.
     pub(crate) fn drive(&mut self, request: &Request, depth: usize, time: Duration) -> Result<Slice> {
@@ -243,7 +261,9 @@ impl Client {
 
     fn wait(&mut self) -> Result<Vec<usize>> {
         self.events.clear();
-        epoll::wait(&self.queue, rustix::buffer::spare_capacity(&mut self.events), Some(&PATIENCE))?;
+        rustix::io::retry_on_intr(|| {
+            epoll::wait(&self.queue, rustix::buffer::spare_capacity(&mut self.events), Some(&PATIENCE))
+        })?;
         ensure!(!self.events.is_empty(), "no answer within {} s", PATIENCE.tv_sec);
         Ok(self.events.iter().map(|event| event.data.u64() as usize).collect())
     }

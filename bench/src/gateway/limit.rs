@@ -37,7 +37,7 @@ pub(crate) fn serve(port: u16, floor: Floor, upstream: &[OsString]) -> Result<()
     let mut events: Vec<Event> = Vec::with_capacity(EVENTS);
     loop {
         events.clear();
-        epoll::wait(&queue, rustix::buffer::spare_capacity(&mut events), None)?;
+        rustix::io::retry_on_intr(|| epoll::wait(&queue, rustix::buffer::spare_capacity(&mut events), None))?;
         for event in &events {
             match event.data.u64() {
                 LISTENER => {

@@ -34,6 +34,7 @@ fn visit(bench: &Bench, setting: Setting, entry: &mut Entry) -> Result<()> {
     let server = bench.start(setting)?;
     let (mut first, version) = server.client()?;
     entry.version = version;
+    server.checked(first.list_all(0, setting.tools()))?;
     let echo = setting.echo();
     for _ in 0..FIRST_CALLS {
         server.checked(first.ask(0, &echo))?;

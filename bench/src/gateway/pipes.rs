@@ -1,6 +1,8 @@
 //! A call through each gateway that speaks over pipes to its client as well as to the server.
 
-use anyhow::Result;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
 
 use super::Bench;
 use super::calls::{MANY, WARM_UP, measured, note_latency};
@@ -10,6 +12,9 @@ use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
 use crate::session::Session;
 use crate::wire::Request;
+
+/// How long a gateway may take to meet its server.
+const MEETING: Duration = Duration::from_secs(30);
 
 struct Lane {
     session: Session,
@@ -56,6 +61,13 @@ fn open(bench: &Bench, front: Front, entry: &mut Entry) -> Result<Lane> {
     let own = session.initialize()?;
     entry.version = launch.version.map(str::to_owned).unwrap_or(own);
     let echo = setting.echo();
+    let list = Request::new("tools/list", &serde_json::json!({}));
+    let deadline = Instant::now() + MEETING;
+    // A gateway may answer before it has met its server.
+    while memchr::memmem::find(&session.ask(&list)?, b"echo").is_none() {
+        ensure!(Instant::now() < deadline, "never lists `echo`");
+        std::thread::sleep(Duration::from_millis(1));
+    }
     session.ask(&echo)?;
     Ok(Lane { session, echo: [echo] })
 }
