@@ -7,8 +7,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::cases::Case;
-use crate::code;
 use crate::lineup::Server;
+use crate::record::View;
+use crate::{code, gateway};
 
 pub(crate) const HELP: &str = "\
 tectum-bench [run] [--tectum PATH] [--case NAME]... [--server NAME]... [--rounds N]
@@ -18,18 +19,33 @@ tectum-bench [run] [--tectum PATH] [--case NAME]... [--server NAME]... [--rounds
 tectum-bench code [--tectum PATH] [--case NAME]... [--rounds N] [--out DIR] [--data DIR]
              [--corpora DIR]
     The same for code: outlines, usages, the index of a project, and how often they are right.
+tectum-bench gateway [--tectum PATH] [--case NAME]... [--server NAME]... [--rounds N]
+             [--slice-ms MS] [--out DIR] [--data DIR] [--all-cpus | --one-cpu]
+    The same for gateways before stdio servers; on all CPUs and then on one, unless told.
 tectum-bench report DIR
     Print the Markdown tables of results kept earlier.
-tectum-bench floor --root DIR
-    Serve the floor: the least a correct MCP server can do.
+tectum-bench floor [--root DIR] [--tools N] [--port N] [-- COMMAND...]
+    Serve the floor: the least a correct MCP server can do. With a port over HTTP, and with a
+    command as a gateway before that server.
 ";
 
 pub(crate) enum Command {
     Run(Plan),
     Code(code::Plan),
     Report(PathBuf),
-    Floor { root: PathBuf },
+    Gateway(gateway::Plan),
+    Floor(Floor),
     Help,
+}
+
+/// What the floor is to serve.
+pub(crate) struct Floor {
+    pub(crate) root: PathBuf,
+    pub(crate) tools: usize,
+    /// None means standard input and output.
+    pub(crate) port: Option<u16>,
+    /// Empty means that the floor answers itself.
+    pub(crate) upstream: Vec<OsString>,
 }
 
 /// What one run is to do.
@@ -58,12 +74,8 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
         "run" => plan(args).map(Command::Run),
         "code" => code_plan(args).map(Command::Code),
         "report" => Ok(Command::Report(value(&mut args, "report")?.into())),
-        "floor" => {
-            if args.next().is_none_or(|arg| arg != "--root") {
-                bail!("the floor needs --root DIR");
-            }
-            Ok(Command::Floor { root: value(&mut args, "--root")?.into() })
-        }
+        "gateway" => gateway_plan(args).map(Command::Gateway),
+        "floor" => floor(args).map(Command::Floor),
         option if option.starts_with("--") => plan(args).map(Command::Run),
         other => bail!("no command `{other}`; `tectum-bench help` lists them"),
     }
@@ -129,6 +141,58 @@ fn code_plan(mut args: impl Iterator<Item = OsString>) -> Result<code::Plan> {
         plan.cases = code::Case::ALL.to_vec();
     }
     Ok(plan)
+}
+
+fn gateway_plan(mut args: impl Iterator<Item = OsString>) -> Result<gateway::Plan> {
+    let checkout = checkout()?;
+    let mut plan = gateway::Plan {
+        tectum: None,
+        cases: Vec::new(),
+        fronts: Vec::new(),
+        rounds: None,
+        slice: Duration::from_millis(300),
+        out: checkout.join("bench/results"),
+        data: checkout.join("target/bench-data"),
+        peers: checkout.join("target/bench-peers"),
+        views: vec![View::AllCpus, View::OneCpu],
+    };
+    while let Some(arg) = args.next() {
+        let option = arg.to_str().unwrap_or_default();
+        match option {
+            "--all-cpus" => plan.views = vec![View::AllCpus],
+            "--one-cpu" => plan.views = vec![View::OneCpu],
+            "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
+            "--case" => plan.cases.push(gateway::Case::named(&text(&mut args, option)?)?),
+            "--server" => plan.fronts.push(gateway::Front::named(&text(&mut args, option)?)?),
+            "--rounds" => plan.rounds = Some(number(&mut args, option)?),
+            "--slice-ms" => plan.slice = Duration::from_millis(number(&mut args, option)? as u64),
+            "--out" => plan.out = value(&mut args, option)?.into(),
+            "--data" => plan.data = value(&mut args, option)?.into(),
+            _ => bail!("no option `{}` of gateway; `tectum-bench help` lists them", arg.display()),
+        }
+    }
+    if plan.cases.is_empty() {
+        plan.cases = gateway::Case::ALL.to_vec();
+    }
+    Ok(plan)
+}
+
+fn floor(mut args: impl Iterator<Item = OsString>) -> Result<Floor> {
+    let mut floor = Floor { root: ".".into(), tools: 0, port: None, upstream: Vec::new() };
+    while let Some(arg) = args.next() {
+        let option = arg.to_str().unwrap_or_default();
+        match option {
+            "--root" => floor.root = value(&mut args, option)?.into(),
+            "--tools" => floor.tools = number(&mut args, option)?,
+            "--port" => floor.port = Some(u16::try_from(number(&mut args, option)?)?),
+            "--" => floor.upstream = args.by_ref().collect(),
+            _ => bail!("no option `{}` of the floor; `tectum-bench help` lists them", arg.display()),
+        }
+    }
+    if !floor.upstream.is_empty() && floor.port.is_none() {
+        bail!("a gateway needs --port N");
+    }
+    Ok(floor)
 }
 
 fn checkout() -> Result<&'static Path> {
@@ -199,6 +263,26 @@ mod tests {
     }
 
     #[test]
+    fn gateways_are_seen_in_both_views() {
+        let views = |args: &[&str]| match parse(args.iter().map(OsString::from)) {
+            Ok(Command::Gateway(plan)) => plan.views,
+            _ => panic!("{args:?} is not about gateways"),
+        };
+        assert_eq!(views(&["gateway"]), [View::AllCpus, View::OneCpu]);
+        assert_eq!(views(&["gateway", "--one-cpu"]), [View::OneCpu]);
+    }
+
+    #[test]
+    fn what_follows_two_dashes_is_the_upstream() {
+        let Ok(Command::Floor(floor)) =
+            parse(["floor", "--port", "80", "--", "x", "--port"].iter().map(OsString::from))
+        else {
+            panic!("a floor")
+        };
+        assert_eq!((floor.port, floor.upstream), (Some(80), vec!["x".into(), "--port".into()]));
+    }
+
+    #[test]
     fn unknown_words_are_refused() {
         for args in [
             &["walk"][..],
@@ -207,6 +291,9 @@ mod tests {
             &["--rounds", "0"],
             &["--rounds"],
             &["--server", "x"],
+            &["gateway", "--server", "floor"],
+            &["floor", "--", "x"],
+            &["floor", "--port", "70000"],
         ] {
             assert!(parse(args.iter().map(OsString::from)).is_err(), "{args:?}");
         }

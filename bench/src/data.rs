@@ -71,6 +71,13 @@ impl Data {
         Ok(path)
     }
 
+    /// What a gateway keeps and is told, a directory of its own for each.
+    pub(crate) fn gateway(&self, name: &str) -> Result<PathBuf> {
+        let place = self.root.join("gateway").join(name);
+        fs::create_dir_all(&place).with_context(|| format!("could not make `{}`", place.display()))?;
+        Ok(place)
+    }
+
     pub(crate) fn log(&self, server: &str) -> PathBuf {
         self.root.join(format!("logs/{server}.log"))
     }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use rustix::io::{read, write};
@@ -12,14 +12,8 @@ use serde_json::value::RawValue;
 /// What one read takes: as much as a pipe holds by default.
 const READ: usize = 64 * 1024;
 
-const TOOLS: &str = concat!(
-    r#"{"tools":[{"name":"read_file","description":"Read a file.","inputSchema":{"type":"object","#,
-    r#""properties":{"path":{"type":"string"}},"required":["path"]}},"#,
-    r#"{"name":"list_directory","description":"List a directory.","inputSchema":{"type":"object","#,
-    r#""properties":{"path":{"type":"string"}},"required":["path"]}},"#,
-    r#"{"name":"echo","description":"Say it again.","inputSchema":{"type":"object","#,
-    r#""properties":{"message":{"type":"string"}},"required":["message"]}}]}"#
-);
+/// The tools the floor has; more can be asked for, and they all echo.
+const OWN_TOOLS: [(&str, &str); 3] = [("read_file", "path"), ("list_directory", "path"), ("echo", "message")];
 
 const ABOUT: &str = concat!(
     r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"floor","version":""#,
@@ -28,8 +22,7 @@ const ABOUT: &str = concat!(
 );
 
 /// Serves until the input ends: takes everything a read brought, answers it with one write.
-pub(crate) fn serve(root: &Path) -> Result<()> {
-    let mut floor = Floor { root, file: Vec::new() };
+pub(crate) fn serve(mut floor: Floor) -> Result<()> {
     let (stdin, stdout) = (std::io::stdin(), std::io::stdout());
     let mut inbox: Vec<u8> = Vec::with_capacity(READ);
     let mut chunk = vec![0; READ];
@@ -54,8 +47,10 @@ pub(crate) fn serve(root: &Path) -> Result<()> {
     }
 }
 
-struct Floor<'a> {
-    root: &'a Path,
+pub(crate) struct Floor {
+    root: PathBuf,
+    /// The result of `tools/list`, made once.
+    tools: String,
     file: Vec<u8>,
 }
 
@@ -82,8 +77,21 @@ struct Arguments<'a> {
     message: Option<&'a str>,
 }
 
-impl Floor<'_> {
-    fn answer(&mut self, line: &[u8], out: &mut Vec<u8>) {
+impl Floor {
+    /// At least the floor's own tools, and as many more as make `count`.
+    pub(crate) fn new(root: &Path, count: usize) -> Self {
+        let more = (OWN_TOOLS.len()..count).map(|number| tool(&format!("echo_{number}"), "message"));
+        let tools: Vec<_> =
+            OWN_TOOLS.map(|(name, argument)| tool(name, argument)).into_iter().chain(more).collect();
+        Self {
+            root: root.to_owned(),
+            tools: format!("{{\"tools\":[{}]}}", tools.join(",")),
+            file: Vec::new(),
+        }
+    }
+
+    /// Appends the answer to one message and a line feed; nothing for a notification.
+    pub(crate) fn answer(&mut self, line: &[u8], out: &mut Vec<u8>) {
         let incoming: Incoming = match serde_json::from_slice(line) {
             Ok(incoming) => incoming,
             Err(_) => return error(out, "null", -32700, "not a request"),
@@ -92,7 +100,7 @@ impl Floor<'_> {
         match incoming.method {
             "initialize" => result(out, id, ABOUT),
             "ping" => result(out, id, "{}"),
-            "tools/list" => result(out, id, TOOLS),
+            "tools/list" => result(out, id, &self.tools),
             "tools/call" => {
                 let before = out.len();
                 if let Err(fault) = self.call(id, incoming.params, out) {
@@ -110,7 +118,9 @@ impl Floor<'_> {
         let call: ToolCall = serde_json::from_str(params.context("no params")?.get())?;
         open_text(out, id);
         match (call.name, call.arguments) {
-            ("echo", Arguments { message: Some(message), .. }) => text(out, message),
+            (name, Arguments { message: Some(message), .. }) if name.starts_with("echo") => {
+                text(out, message)
+            }
             ("read_file", Arguments { path: Some(path), .. }) => {
                 self.file.clear();
                 File::open(self.root.join(path))?.read_to_end(&mut self.file)?;
@@ -131,6 +141,21 @@ impl Floor<'_> {
         out.extend_from_slice(b"}]}}\n");
         Ok(())
     }
+}
+
+/// The description is as long as they usually are, so that a list weighs what lists weigh.
+fn tool(name: &str, argument: &str) -> String {
+    serde_json::json!({
+        "name": name,
+        "description": "Does what its name says with the one argument it has, and answers with text. \
+            It is safe to call at any time, as often as needed, and leaves nothing behind.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {argument: {"type": "string", "description": "What to work on"}},
+            "required": [argument],
+        },
+    })
+    .to_string()
 }
 
 fn result(out: &mut Vec<u8>, id: &str, result: &str) {
@@ -164,8 +189,7 @@ mod tests {
 
     fn ask(line: &str) -> Vec<u8> {
         let mut out = Vec::new();
-        Floor { root: Path::new(env!("CARGO_MANIFEST_DIR")), file: Vec::new() }
-            .answer(line.as_bytes(), &mut out);
+        Floor::new(Path::new(env!("CARGO_MANIFEST_DIR")), 10).answer(line.as_bytes(), &mut out);
         out
     }
 
@@ -175,6 +199,19 @@ mod tests {
             let line = ask(&format!(r#"{{"jsonrpc":"2.0","id":4,"method":"{method}","params":{{}}}}"#));
             assert_eq!(wire::answered(&line).ok(), Some(Some(4)), "{method}");
         }
+    }
+
+    #[test]
+    fn has_as_many_tools_as_asked_for() {
+        let count = |wanted| {
+            let list: serde_json::Value =
+                serde_json::from_str(&Floor::new(Path::new("."), wanted).tools).ok()?;
+            list["tools"].as_array().map(Vec::len)
+        };
+        assert_eq!([count(0), count(3), count(640)], [Some(3), Some(3), Some(640)]);
+        let line =
+            ask(r#"{"id":1,"method":"tools/call","params":{"name":"echo_9","arguments":{"message":"x"}}}"#);
+        assert_eq!(wire::text(&line).ok().as_deref(), Some("x"));
     }
 
     #[test]

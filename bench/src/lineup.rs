@@ -32,21 +32,32 @@ pub(crate) struct Grounds {
 
 /// A process that can be started any number of times.
 pub(crate) struct Launch {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     /// None asks the server for its own.
     pub(crate) version: Option<&'static str>,
     pub(crate) log: PathBuf,
-    program: PathBuf,
-    args: Vec<OsString>,
-    env: Option<(&'static str, &'static str)>,
+    pub(crate) program: PathBuf,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) env: Vec<(&'static str, OsString)>,
 }
 
 impl Launch {
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(&self.args).envs(self.env);
+        command.args(&self.args).envs(self.env.iter().map(|(name, value)| (name, value)));
         command
     }
+
+    /// What the server wrote last, to be put after a complaint about it.
+    pub(crate) fn last_words(&self) -> String {
+        last_words(&self.log)
+    }
+}
+
+/// The last line of a log, to be put after a complaint; empty where there is none.
+pub(crate) fn last_words(log: &Path) -> String {
+    let log = std::fs::read_to_string(log).unwrap_or_default();
+    log.trim_end().lines().next_back().map(|line| format!("; it last said: {line}")).unwrap_or_default()
 }
 
 impl Server {
@@ -82,12 +93,12 @@ impl Server {
     pub(crate) fn launch(self, grounds: &Grounds, root: &Path) -> Result<Launch> {
         let root = root.as_os_str().to_owned();
         let mut launch = Launch {
-            name: self.name(),
+            name: self.name().to_owned(),
             version: None,
             log: grounds.data.log(self.name()),
             program: "node".into(),
             args: Vec::new(),
-            env: None,
+            env: Vec::new(),
         };
         match self {
             Self::Floor => {
@@ -97,7 +108,9 @@ impl Server {
             Self::Tectum | Self::TectumFast => {
                 launch.program = grounds.tectum.clone().context("--tectum names no binary")?;
                 launch.args = vec!["serve".into(), "-C".into(), root];
-                launch.env = (self == Self::TectumFast).then_some(("TECTUM_FILES_DURABILITY", "rename"));
+                if self == Self::TectumFast {
+                    launch.env.push(("TECTUM_FILES_DURABILITY", "rename".into()));
+                }
             }
             Self::RustFilesystem => {
                 launch.program = grounds.peers.rust_mcp_filesystem()?;

@@ -3,6 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result};
+use rustix::param::clock_ticks_per_second;
 
 /// Resident memory of a process and all it started, in MB (10^6 bytes).
 pub(crate) fn resident_mb(pid: u32) -> Result<f64> {
@@ -15,6 +16,12 @@ pub(crate) fn resident_mb(pid: u32) -> Result<f64> {
             line.split_whitespace().nth(1).and_then(|kib| kib.parse::<f64>().ok()).context("Rss in KiB")?;
     }
     Ok(kib * 1024.0 / 1e6)
+}
+
+/// CPU seconds a process and all it started have used so far. The kernel tells hundredths of a
+/// second, so what is measured by it must last for many of them.
+pub(crate) fn cpu_seconds(pid: u32) -> f64 {
+    tree(pid).into_iter().filter_map(ticks_of).sum::<f64>() / clock_ticks_per_second() as f64
 }
 
 /// A moment of the machine's clock ticks, to tell our own work from that of others.

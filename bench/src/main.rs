@@ -13,6 +13,7 @@ mod cli;
 mod code;
 mod data;
 mod floor;
+mod gateway;
 mod lineup;
 mod load;
 mod memory;
@@ -32,13 +33,18 @@ use std::io::Write;
 use anyhow::Result;
 
 use crate::cli::Command;
+use crate::floor::Floor;
 
 fn main() -> Result<()> {
     match cli::parse(std::env::args_os().skip(1))? {
         Command::Run(plan) => cases::run(&plan),
         Command::Code(plan) => code::run(&plan),
         Command::Report(dir) => say(&report::all(&record::load(&dir)?)),
-        Command::Floor { root } => floor::serve(&root),
+        Command::Gateway(plan) => gateway::run(&plan),
+        Command::Floor(cli::Floor { root, tools, port: None, .. }) => floor::serve(Floor::new(&root, tools)),
+        Command::Floor(cli::Floor { root, tools, port: Some(port), upstream }) => {
+            gateway::limit::serve(port, Floor::new(&root, tools), &upstream)
+        }
         Command::Help => say(cli::HELP),
     }
 }

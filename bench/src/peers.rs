@@ -9,6 +9,9 @@ use anyhow::{Result, anyhow, bail};
 
 pub(crate) const NODE_SERVERS: &str = "2026.8.31";
 pub(crate) const RUST_MCP_FILESYSTEM: &str = "0.4.5";
+pub(crate) const RUST_MCP_PROXY: &str = "0.6.0";
+pub(crate) const PYTHON_MCP_PROXY: &str = "0.13.0";
+pub(crate) const FASTMCP: &str = "4.1.2";
 const RIPGREP: &str = "15.1.0";
 
 pub(crate) struct Peers {
@@ -37,31 +40,55 @@ impl Peers {
     }
 
     pub(crate) fn rust_mcp_filesystem(&self) -> Result<PathBuf> {
-        let binary = self.root.join("cargo/bin/rust-mcp-filesystem");
-        self.installed(&binary, || {
-            let wanted = format!("rust-mcp-filesystem@{RUST_MCP_FILESYSTEM}");
-            let mut cargo = gently("cargo");
-            cargo.args(["install", "--locked", "--root"]).arg(self.root.join("cargo")).arg(wanted);
-            vec![cargo]
-        })
+        self.crate_binary("rust-mcp-filesystem", RUST_MCP_FILESYSTEM)
+    }
+
+    pub(crate) fn rust_mcp_proxy(&self) -> Result<PathBuf> {
+        self.crate_binary("mcp-proxy", RUST_MCP_PROXY)
+    }
+
+    /// It needs an SDK older than the one of FastMCP, so each has its own place.
+    pub(crate) fn python_mcp_proxy(&self) -> Result<PathBuf> {
+        let wanted = [format!("mcp-proxy=={PYTHON_MCP_PROXY}"), "mcp<2".to_owned()];
+        self.python("venv-mcp-proxy", "mcp-proxy", &wanted)
+    }
+
+    /// The Python that has FastMCP.
+    pub(crate) fn fastmcp_python(&self) -> Result<PathBuf> {
+        // The command of the package is there only when the package is.
+        let wanted = [format!("fastmcp=={FASTMCP}")];
+        Ok(self.python("venv-fastmcp", "fastmcp", &wanted)?.with_file_name("python"))
     }
 
     /// ripgrep from the Python index, or else whatever `rg` the system has.
     pub(crate) fn ripgrep(&self) -> Result<PathBuf> {
-        let venv = self.root.join("venv");
-        let binary = venv.join("bin/rg");
-        let installed = self.installed(&binary, || {
-            let mut make = gently("python3");
-            make.args(["-m", "venv"]).arg(&venv);
-            let mut pip = gently(venv.join("bin/pip"));
-            pip.args(["install", "--quiet"]).arg(format!("ripgrep=={RIPGREP}"));
-            vec![make, pip]
-        });
+        let installed = self.python("venv", "rg", &[format!("ripgrep=={RIPGREP}")]);
         let system = || Command::new("rg").arg("--version").stdout(Stdio::null()).status();
         match installed {
             Err(_) if system().is_ok_and(|status| status.success()) => Ok("rg".into()),
             other => other,
         }
+    }
+
+    fn crate_binary(&self, name: &str, version: &str) -> Result<PathBuf> {
+        let root = self.root.join("cargo");
+        self.installed(&root.join("bin").join(name), || {
+            let mut cargo = gently("cargo");
+            cargo.args(["install", "--locked", "--root"]).arg(&root).arg(format!("{name}@{version}"));
+            vec![cargo]
+        })
+    }
+
+    /// A command of packages of the Python index, installed into an environment of their own.
+    fn python(&self, venv: &str, command: &str, wanted: &[String]) -> Result<PathBuf> {
+        let venv = self.root.join(venv);
+        self.installed(&venv.join("bin").join(command), || {
+            let mut make = gently("python3");
+            make.args(["-m", "venv"]).arg(&venv);
+            let mut pip = gently(venv.join("bin/pip"));
+            pip.args(["install", "--quiet"]).args(wanted);
+            vec![make, pip]
+        })
     }
 
     fn installed(&self, file: &Path, commands: impl FnOnce() -> Vec<Command>) -> Result<PathBuf> {

@@ -13,11 +13,18 @@ struct Figure {
     compared: bool,
 }
 
-const FIGURES: [Figure; 38] = [
+const FIGURES: [Figure; 45] = [
     figure("p50_us", "p50 µs", true),
     figure("p99_us", "p99 µs", false),
     figure("calls_per_s_1", "calls/s @1", true),
     figure("calls_per_s_64", "calls/s @64", true),
+    figure("sessions_per_s_64", "calls/s, 64 sessions", true),
+    figure("cpu_us_1", "CPU µs a call @1", true),
+    figure("cpu_us_64", "CPU µs a call @64", true),
+    figure("session_kb", "KB a session", true),
+    figure("tools_list_us", "tools/list µs", true),
+    figure("cold_init_ms", "first start to initialize ms", true),
+    figure("cold_list_ms", "first start to tools/list ms", true),
     figure("init_ms", "to initialize ms", true),
     figure("list_ms", "to tools/list ms", true),
     figure("idle_mb", "idle MB", true),
@@ -88,7 +95,7 @@ fn heading(record: &Record) -> String {
         View::OneCpu => "one CPU".to_owned(),
     };
     let slices = match record.case.as_str() {
-        "start" | "search" => String::new(),
+        "start" | "search" | "gateway-start" | "gateway-memory" => String::new(),
         case if case.starts_with("code-") => String::new(),
         _ => format!(" of {} ms", record.slice_ms),
     };
@@ -151,12 +158,22 @@ fn subjects(record: &Record) -> Vec<&Entry> {
 }
 
 /// Whom a subject is compared with. Questions about code differ too much to be set beside each
-/// other.
+/// other. A gateway before many servers stands beside others before as many, and itself before one.
 fn others<'r>(record: &'r Record, subject: &Entry) -> impl Iterator<Item = &'r Entry> {
-    let apart = record.case.starts_with("code-");
+    let code = record.case.starts_with("code-");
+    let numbered = matches!(record.case.as_str(), "gateway-many" | "gateway-start");
     let own = subject.server.clone();
-    let counts = move |other: &&Entry| other.server != own && !(apart && other.server.starts_with("tectum"));
+    let counts = move |other: &&Entry| {
+        let apart = (code && other.server.starts_with("tectum")) || (numbered && !akin(&own, &other.server));
+        other.server != own && !apart
+    };
     record.servers.iter().filter(counts)
+}
+
+/// Names end with the number of servers behind the gateway.
+fn akin(subject: &str, other: &str) -> bool {
+    let parts = subject.rsplit_once('-').zip(other.rsplit_once('-'));
+    parts.is_some_and(|((name, count), (theirs, many))| count == many || (name == theirs && many == "1"))
 }
 
 fn own_aim(rows: &mut String, record: &Record, subject: &Entry, figure: &Figure) {
@@ -166,7 +183,7 @@ fn own_aim(rows: &mut String, record: &Record, subject: &Entry, figure: &Figure)
 }
 
 fn aim(record: &Record, subject: &Entry, figure: &Figure, against: Option<&str>) -> Option<&'static Aim> {
-    (subject.server == "tectum").then(|| aims::find(&record.case, record.view, figure.key, against))?
+    aims::find(&record.case, record.view, &subject.server, figure.key, against)
 }
 
 fn row(rows: &mut String, what: &str, seen: Spread, aim: Option<&Aim>) {
@@ -255,6 +272,20 @@ mod tests {
         absent.remarks.push("absent: no binary".to_owned());
         let text = section(&record("read-4k", vec![entry("floor", "p50_us", &[10.0]), absent]));
         assert!(text.contains("- tectum: absent: no binary"), "{text}");
+    }
+
+    #[test]
+    fn gateways_stand_beside_their_equals() {
+        let names = ["tectum-1", "tectum-64", "mcp-proxy-rust-1", "mcp-proxy-rust-64"];
+        let servers = names.map(|name| entry(name, "p50_us", &[10.0])).into();
+        let text = section(&record("gateway-many", servers));
+        assert!(
+            text.contains("| p50 µs, tectum-64 ÷ tectum-1 | 1.00 | 1.00 to 1.00 | ≤ 1.03 | met |"),
+            "{text}"
+        );
+        assert!(text.contains("tectum-64 ÷ mcp-proxy-rust-64"), "{text}");
+        assert!(!text.contains("tectum-64 ÷ mcp-proxy-rust-1 "), "{text}");
+        assert!(!text.contains("tectum-1 ÷ tectum-64"), "{text}");
     }
 
     #[test]

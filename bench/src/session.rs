@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio, read, write};
 
-use crate::lineup::Launch;
+use crate::lineup::{Launch, last_words};
 use crate::wire::{self, Request};
 
 /// No single answer takes longer, not even a search of the whole tree by the slowest peer.
@@ -56,7 +56,7 @@ impl Session {
         ioctl_fionbio(&to, true)?;
         ioctl_fionbio(&from, true)?;
         Ok(Self {
-            name: launch.name.to_owned(),
+            name: launch.name.clone(),
             log: launch.log.clone(),
             child,
             to: Some(to),
@@ -206,8 +206,7 @@ impl Session {
     }
 
     fn last_words(&self) -> String {
-        let log = std::fs::read_to_string(&self.log).unwrap_or_default();
-        log.trim_end().lines().next_back().map(|line| format!("; it last said: {line}")).unwrap_or_default()
+        last_words(&self.log)
     }
 }
 

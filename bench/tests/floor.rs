@@ -72,3 +72,38 @@ fn a_server_that_cannot_start_does_not_end_the_run() {
     assert!(printed.contains("- tectum: absent: tectum "), "{printed}");
     assert_eq!(record["servers"][1]["figures"], serde_json::json!({}));
 }
+
+fn gateway(name: &str, case: &str, figures: &[&str]) {
+    let (data, out) = (place(name).join("data"), place(name).join("out"));
+    let (data, out) = (data.to_str().expect("plain path"), out.to_str().expect("plain path"));
+    let floors = ["--server", "direct", "--server", "floor-gateway"];
+    let short = ["--rounds", "2", "--slice-ms", "5", "--all-cpus", "--case", case];
+    bench(&[&["gateway"], &floors[..], &short, &["--data", data, "--out", out]].concat());
+    let kept = std::fs::read_to_string(Path::new(out).join(format!("{case}.json"))).expect("a record");
+    let record: serde_json::Value = serde_json::from_str(&kept).expect("a record is JSON");
+    let servers = record["servers"].as_array().expect("servers");
+    assert!(!servers.is_empty());
+    for server in servers {
+        for figure in figures {
+            let rounds = server["figures"][figure].as_array().map(Vec::len);
+            assert_eq!(rounds, Some(2), "{figure} of {server}");
+        }
+    }
+}
+
+#[test]
+fn calls_pass_through_the_floor_gateway() {
+    let figures = ["p50_us", "calls_per_s_64", "sessions_per_s_64", "cpu_us_1"];
+    gateway("gateway", "gateway", &figures);
+}
+
+#[test]
+fn sessions_are_opened_by_the_hundred() {
+    gateway("gateway-memory", "gateway-memory", &["idle_mb", "session_kb"]);
+}
+
+#[test]
+fn lists_grow_with_the_servers() {
+    gateway("gateway-many", "gateway-many", &["tools_list_us", "p50_us", "idle_mb"]);
+    gateway("gateway-start", "gateway-start", &["cold_init_ms", "cold_list_ms", "init_ms", "list_ms"]);
+}

@@ -1,0 +1,47 @@
+//! From starting a gateway to `initialize` and on to the whole list of tools: the first time ever,
+//! and again with what it kept. A gateway that keeps nothing starts the same way twice.
+
+use std::time::Instant;
+
+use anyhow::Result;
+
+use super::Bench;
+use super::front::{Front, Setting};
+use super::many::settings;
+use crate::cases::Outcome;
+use crate::record::Entry;
+use crate::rounds::{Contender, interleave};
+
+pub(super) fn measure(bench: &Bench) -> Outcome {
+    let mut contenders: Vec<_> = settings(bench, &[Front::Direct, Front::Tectum, Front::RustProxy])
+        .into_iter()
+        .map(|setting| {
+            Contender::ready(&setting.name(), |entry| {
+                // The first start finds nothing in the page cache; it is not counted.
+                entry.version = start(bench, setting, &mut Entry::new("unmeasured"), "")?;
+                Ok(setting)
+            })
+        })
+        .collect();
+    let others = interleave(
+        &mut contenders,
+        bench.rounds,
+        |_| None,
+        |setting, entry| {
+            setting.forget(&bench.grounds)?;
+            start(bench, *setting, entry, "cold_")?;
+            start(bench, *setting, entry, "").map(drop)
+        },
+    );
+    (others, contenders.into_iter().map(|contender| contender.entry).collect())
+}
+
+fn start(bench: &Bench, setting: Setting, entry: &mut Entry, how: &str) -> Result<String> {
+    let began = Instant::now();
+    let server = bench.start(setting)?;
+    let (mut client, version) = server.client()?;
+    entry.note(format!("{how}init_ms"), began.elapsed().as_secs_f64() * 1e3);
+    server.checked(client.list_all(0, setting.tools()))?;
+    entry.note(format!("{how}list_ms"), began.elapsed().as_secs_f64() * 1e3);
+    Ok(version)
+}
