@@ -59,10 +59,11 @@ impl Stderr {
         Self::default()
     }
 
-    /// A log that is also appended to a file, which only its owner may read.
-    pub fn with_file(path: &Path) -> io::Result<Self> {
-        let kept = Kept { file: Some(LogFile::open(path)?), ..Kept::default() };
-        Ok(Self { kept: Mutex::new(kept) })
+    /// A log that is also appended to a file, which only its owner may read. It is opened when
+    /// there is something to write.
+    pub fn with_file(path: &Path) -> Self {
+        let kept = Kept { file: Some(LogFile::Later(path.to_owned())), ..Kept::default() };
+        Self { kept: Mutex::new(kept) }
     }
 
     /// The lines that are kept, oldest first.
@@ -172,10 +173,9 @@ fn harmless(text: &str) -> String {
 
 /// A file that never grows beyond its bound.
 #[derive(Debug)]
-struct LogFile {
-    path: PathBuf,
-    file: File,
-    bytes: u64,
+enum LogFile {
+    Later(PathBuf),
+    Open { path: PathBuf, file: File, bytes: u64 },
 }
 
 impl LogFile {
@@ -186,25 +186,26 @@ impl LogFile {
         // A file that was there before keeps its mode otherwise.
         file.set_permissions(Permissions::from_mode(0o600))?;
         let bytes = file.metadata()?.len();
-        Ok(Self { path: path.to_owned(), file, bytes })
-    }
-
-    fn append(&mut self, text: &str) -> io::Result<()> {
-        let length = text.len() as u64;
-        if self.bytes > 0 && self.bytes + length > MOST_FILE {
-            self.put_aside()?;
-        }
-        self.file.write_all(text.as_bytes())?;
-        self.bytes += length;
-        Ok(())
+        Ok(Self::Open { path: path.to_owned(), file, bytes })
     }
 
     #[expect(clippy::disallowed_methods, reason = "a log of our own, not an agent's path")]
-    fn put_aside(&mut self) -> io::Result<()> {
-        let mut aside = self.path.clone().into_os_string();
-        aside.push(".1");
-        std::fs::rename(&self.path, aside)?;
-        *self = Self::open(&self.path)?;
+    fn append(&mut self, text: &str) -> io::Result<()> {
+        let length = text.len() as u64;
+        match self {
+            Self::Later(path) => *self = Self::open(&path.clone())?,
+            Self::Open { path, bytes, .. } if *bytes > 0 && *bytes + length > MOST_FILE => {
+                let (path, mut aside) = (path.clone(), path.clone().into_os_string());
+                aside.push(".1");
+                std::fs::rename(&path, aside)?;
+                *self = Self::open(&path)?;
+            }
+            Self::Open { .. } => {}
+        }
+        if let Self::Open { file, bytes, .. } = self {
+            file.write_all(text.as_bytes())?;
+            *bytes += length;
+        }
         Ok(())
     }
 }
@@ -230,7 +231,7 @@ mod tests {
     fn of_a_flood_the_file_has_the_beginning_and_the_end() {
         let scratch = tempfile::tempdir().expect("a directory");
         let path = scratch.path().join("sub/log");
-        let log = Stderr::with_file(&path).expect("opens");
+        let log = Stderr::with_file(&path);
         for number in 0..20_000 {
             log.push(format!("{number} {}\n", "e".repeat(200)).as_bytes());
         }
@@ -291,7 +292,7 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a directory");
         let path = scratch.path().join("server.log");
         std::fs::write(&path, "before\n").expect("written");
-        let log = Stderr::with_file(&path).expect("opened");
+        let log = Stderr::with_file(&path);
         log.push(b"first\n");
         assert_eq!(std::fs::read_to_string(&path).expect("read"), "before\nfirst\n");
         let line = format!("{}\n", "y".repeat(1000));

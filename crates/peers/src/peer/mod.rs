@@ -107,7 +107,7 @@ impl Peer {
         let known = surroundings.state.as_deref().and_then(|state| Offer::kept(state, &spec));
         let rate = spec.rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate)));
         let log = surroundings.state.as_ref().map(|state| state.join(format!("{}.log", spec.name)));
-        let stderr = log.and_then(|log| Stderr::with_file(&log).ok()).unwrap_or_default();
+        let stderr = log.map(|log| Stderr::with_file(&log)).unwrap_or_default();
         let peer = Arc::new(Self {
             links: ArcSwap::default(),
             era: Mutex::new(match (spec.era, &known) {

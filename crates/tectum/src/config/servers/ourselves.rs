@@ -1,11 +1,7 @@
 //! Finds the entries that are Tectum itself: files of other programs name us, and a house that
 //! federates itself would call itself for ever.
 
-use std::{
-    ffi::OsString,
-    net::IpAddr,
-    path::{Path, PathBuf},
-};
+use std::{ffi::OsString, net::IpAddr, os::unix::fs::MetadataExt as _, path::Path};
 
 use super::{
     Entry,
@@ -13,7 +9,7 @@ use super::{
     keys,
     variables::{self, Scope},
 };
-use crate::{config::Http, state};
+use crate::config::Http;
 
 /// Why an entry is ourselves, if it is.
 pub(super) fn why(entry: &Entry, context: &Context, http: &Http, scope: Scope<'_>) -> Option<String> {
@@ -26,23 +22,28 @@ pub(super) fn why(entry: &Entry, context: &Context, http: &Http, scope: Scope<'_
     let argv: Vec<String> = entry.argv().into_iter().map(filled).collect();
     let (command, args) = argv.split_first()?;
     let found = located(command, &entry.source.base, context);
-    if found.is_some() && found == context.executable {
+    if found.is_some() && found == context.executable.as_deref().and_then(identity) {
         return Some("it is this very program".into());
     }
     let named = Path::new(command).file_name().is_some_and(|name| name == "tectum");
     (named && args.iter().any(|word| word == "serve")).then(|| "it starts Tectum itself".into())
 }
 
-/// The file a command means, under its canonical name.
-fn located(command: &str, base: &Path, context: &Context) -> Option<PathBuf> {
-    let real = |path: PathBuf| path.is_file().then(|| state::canonical(&path));
+/// The file a command means, whatever it is called.
+fn located(command: &str, base: &Path, context: &Context) -> Option<(u64, u64)> {
     if command.contains('/') {
-        return real(base.join(command));
+        return identity(&base.join(command));
     }
     let path = context.environment.get(&OsString::from("PATH"))?;
     std::env::split_paths(path)
         .filter(|folder| folder.is_absolute())
-        .find_map(|folder| real(folder.join(command)))
+        .find_map(|folder| identity(&folder.join(command)))
+}
+
+/// What tells a file from every other one, behind all its names.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let held = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    Some((held.dev(), held.ino()))
 }
 
 fn is_ours(url: &str, http: &Http) -> bool {
