@@ -21,7 +21,8 @@ pub fn of_project(state: &Path, root: &Path) -> PathBuf {
 pub(crate) fn canonical(path: &Path) -> PathBuf {
     for ancestor in path.ancestors() {
         if let (Ok(real), Ok(rest)) = (std::fs::canonicalize(ancestor), path.strip_prefix(ancestor)) {
-            return real.join(rest);
+            // Joining nothing would add a slash, which only a directory may have.
+            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
         }
     }
     path.to_owned()

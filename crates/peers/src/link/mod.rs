@@ -185,6 +185,9 @@ impl Link {
 
     /// Ends the connection and whatever stands behind it.
     pub(crate) async fn stop(&self) {
+        if let Carrier::Http(remote) = &self.carrier {
+            remote.flush().await;
+        }
         self.inbox.close(Loss::Gone("it was stopped".into()));
         match &self.carrier {
             Carrier::Stdio(pipes) => pipes.stop().await,

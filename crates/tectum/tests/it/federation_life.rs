@@ -145,10 +145,10 @@ fn a_client_that_leaves_takes_its_calls_with_it() {
         let mut leaves = Client::new(&rig, Era::Modern);
         leaves.until_listed("one__hang");
         leaves.begin("one__hang", json!({}));
-        while seen(&mut stays)["hung"] != 1 {}
+        until_seen(&mut stays, "hung");
         leaves.pipe.close();
         // What it listened for ends with it as well.
-        while seen(&mut stays)["cancelled"] == 0 {}
+        until_seen(&mut stays, "cancelled");
     }
 }
 
@@ -350,6 +350,15 @@ fn held(client: &Client) -> (usize, usize) {
         false
     };
     (descriptors, parents.keys().filter(|child| below(**child)).count())
+}
+
+/// Asks the server until it has seen something of this kind.
+fn until_seen(client: &mut Client, what: &str) {
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while seen(client)[what].as_u64().unwrap_or(0) == 0 {
+        assert!(std::time::Instant::now() < until, "nothing {what}: {}", seen(client));
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
 }
 
 fn seen(client: &mut Client) -> Value {

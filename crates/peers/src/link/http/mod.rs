@@ -174,6 +174,12 @@ impl Remote {
         matches!(self.0.state().phase, Phase::Legacy(_))
     }
 
+    /// Waits a moment until what was said so far is on its way: a cancellation that is lost with
+    /// the connection leaves the server at work for nobody.
+    pub(super) async fn flush(&self) {
+        let _ = tokio::time::timeout(FAREWELL, self.0.turns.so_far().cancelled()).await;
+    }
+
     /// Says farewell to a session. Whatever runs has ended with the inbox.
     pub(super) async fn stop(&self) {
         let headers = self.0.headers(None);
