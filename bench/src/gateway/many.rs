@@ -75,7 +75,7 @@ impl Lane {
         let began = Instant::now();
         while lists.is_empty() || began.elapsed() < time {
             let (tools, took) = self.server.checked(self.client.list(0))?;
-            ensure!(tools == self.tools, "lists {tools} tools of {}", self.tools);
+            ensure!(tools >= self.tools, "lists {tools} tools of {}", self.tools);
             lists.push(took.as_secs_f64() * 1e6);
         }
         entry.note("tools_list_us", median(&lists).unwrap_or_default());
