@@ -11,8 +11,8 @@ use std::{
 use rustix::{
     io::Errno,
     process::{
-        Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpgrp, getpid, getsid, kill_process,
-        kill_process_group, pidfd_open, pidfd_send_signal, waitpid,
+        Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group,
+        pidfd_open, pidfd_send_signal, waitpid,
     },
 };
 
@@ -54,7 +54,7 @@ impl Tree<'_> {
                 return true;
             }
             seen.extend(members.iter().map(|process| (process.pid, process.started)));
-            self.kill(&members);
+            self.kill(&members, me);
             for process in members.iter().filter(|process| process.parent == me.as_raw_pid()) {
                 if let Ok(Some((pid, status))) = waitpid(Some(process.pid), WaitOptions::NOHANG) {
                     reaped(pid, status);
@@ -87,21 +87,28 @@ impl Tree<'_> {
     }
 
     /// Whole groups first: the kernel kills a group at once, and no fork escapes. Then each alone.
-    fn kill(&self, members: &[Process]) {
-        let our_session = getsid(None).ok().map(Pid::as_raw_pid);
-        let our_group = getpgrp().as_raw_pid();
-        let mut groups = HashSet::new();
-        for process in members {
-            // In our own session another program may have joined a group; in any other, nobody could.
-            let is_theirs = our_session.is_some_and(|ours| process.session != ours)
-                || self.leader.is_some_and(|leader| process.group == leader.as_raw_pid());
-            if is_theirs && process.group != our_group && groups.insert(process.group) {
-                let _ = Pid::from_raw(process.group).map(|group| kill_process_group(group, Signal::KILL));
-            }
+    fn kill(&self, members: &[Process], me: Pid) {
+        // Not asked of `getsid`: in a container the leaders of our session and group may be outside,
+        // and then their numbers are 0, as in the kernel's table.
+        let groups = self.groups(members, Process::look(me));
+        for group in &groups {
+            let _ = kill_process_group(*group, Signal::KILL);
         }
-        for process in members.iter().filter(|process| !groups.contains(&process.group)) {
+        let is_alone = |process: &&Process| !groups.iter().any(|group| group.as_raw_pid() == process.group);
+        for process in members.iter().filter(is_alone) {
             process.kill();
         }
+    }
+
+    /// The groups that hold nobody but members.
+    fn groups(&self, members: &[Process], us: Option<Process>) -> HashSet<Pid> {
+        let is_theirs = |process: &&Process| {
+            // In our own session another program may have joined a group; in any other, nobody could.
+            let is_apart = us.is_some_and(|us| process.session != us.session);
+            let is_led = self.leader.is_some_and(|leader| process.group == leader.as_raw_pid());
+            (is_apart || is_led) && us.is_none_or(|us| process.group != us.group)
+        };
+        members.iter().filter(is_theirs).filter_map(|process| Pid::from_raw(process.group)).collect()
     }
 }
 
@@ -132,7 +139,8 @@ impl Process {
         let after = memchr::memrchr(b')', stat)?;
         let text = std::str::from_utf8(&stat[after + 1..]).ok()?;
         let fields: Vec<&str> = text.split_ascii_whitespace().collect();
-        let number = |at: usize| fields.get(at)?.parse::<i32>().ok();
+        // None of them is negative but the terminal's.
+        let number = |at: usize| fields.get(at)?.parse::<i32>().ok().filter(|number| *number >= 0);
         Some(Self {
             pid,
             dead: matches!(*fields.first()?, "Z" | "X" | "x"),
@@ -223,8 +231,25 @@ mod tests {
     #[test]
     fn this_process_is_found_as_it_is() {
         let me = Process::look(getpid()).expect("we are there");
-        assert_eq!(Pid::from_raw(me.group), Some(getpgrp()));
         assert!(everybody().iter().any(|process| process.pid == me.pid && process.started == me.started));
+    }
+
+    #[test]
+    fn groups_are_killed_whole_only_where_nobody_else_is_in_them() {
+        let place = |group, session| Process { group, session, ..process(9, 1) };
+        let tree = |leader| Tree { mark: "", mine: false, guard: None, leader: Pid::from_raw(leader) };
+        let groups = |leader, members: &[Process], us| {
+            let found = tree(leader).groups(members, us);
+            let mut numbers: Vec<i32> = found.into_iter().map(Pid::as_raw_pid).collect();
+            numbers.sort_unstable();
+            numbers
+        };
+        let members = [place(20, 20), place(21, 20), place(30, 5), place(31, 5), place(4, 5), place(0, 0)];
+        assert_eq!(groups(0, &members, Some(place(4, 5))), [20, 21]);
+        assert_eq!(groups(31, &members, Some(place(4, 5))), [20, 21, 31]);
+        // The leaders of our session and group are outside the container that we are in.
+        assert_eq!(groups(31, &members, Some(place(0, 0))), [4, 20, 21, 30, 31]);
+        assert_eq!(groups(31, &members, None), [31]);
     }
 
     #[test]
