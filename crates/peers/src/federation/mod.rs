@@ -274,16 +274,18 @@ impl Federation {
 
     /// Meets the servers that may have a tool of this name and were never met. For one call
     /// alone: a client is not kept waiting for servers.
-    pub async fn meet(&self, tool: &str) {
+    pub async fn meet(&self, tool: &str) -> Result<(), Fault> {
         let peers = self.peers.load_full();
         for (name, peer) in peers.iter().filter(|(_, peer)| !peer.offer().known) {
             let its = tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with("__"));
             if !its && peer.spec.prefix {
                 continue;
             }
-            if let Err(fault) = peer.link(&peer.class(&"{}".into(), None)).await {
-                tracing::warn!(server = %name, %fault, "could not be asked for its tools");
-                continue;
+            match peer.link(&peer.class(&"{}".into(), None)).await {
+                Ok(_) => {}
+                // The name says whose the tool is: why that server is away is the answer.
+                Err(fault) if its => return Err(fault),
+                Err(_) => continue,
             }
             let listed = async {
                 while !peer.offer().known && peer.status().error.is_none() {
@@ -293,6 +295,7 @@ impl Federation {
             let _ = tokio::time::timeout(peer.spec.start_timeout, listed).await;
         }
         self.recompose();
+        Ok(())
     }
 
     /// The resources and prompts as they are now.

@@ -1,6 +1,10 @@
 //! The task of one server: it alone opens and closes connections, counts deaths and learns
 //! what is offered. Everything it waits for runs beside it, so it always answers.
 
+mod connect;
+mod hear;
+mod lists;
+
 use std::{
     collections::{BTreeSet, HashMap},
     sync::Arc,
@@ -13,21 +17,16 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{Class, Command, News, Offer, Peer, State, Surroundings, What, health::Deaths, listing};
+use self::{
+    connect::connect,
+    hear::{hear, set_level},
+};
+use super::{Class, Command, Offer, Peer, State, Surroundings, What, health::Deaths};
 use crate::{
-    child::{self, Order},
-    link::{self, Ask, Carrier, Exchange, Inbox, Link, Loose, Loss, Pipes, Unfit, greet, modern_meta},
-    spec::{EraChoice, Transport},
-    wire::{
-        era::Era,
-        object::{Members, Object, quoted},
-    },
+    link::{Exchange, Link, Loose, Loss},
+    wire::era::Era,
 };
 
-/// A burst of changes is answered with one listing this long after the last of them.
-const SETTLE: Duration = Duration::from_millis(100);
-/// But not later than this after the first.
-const AT_LATEST: Duration = Duration::from_secs(1);
 /// A connection that has lived so long clears the record of deaths.
 const STEADY: Duration = Duration::from_secs(60);
 /// Connections to one server, one for each class of clients; one that is idle makes room.
@@ -255,138 +254,6 @@ impl Keeper {
         }
     }
 
-    /// What is known is now a memory.
-    fn grow_stale(&self) {
-        let offer = self.peer.offer();
-        if offer.fresh {
-            self.peer.offer.store(Arc::new(Offer { fresh: false, ..(*offer).clone() }));
-            let _ = self.around.news.send(News::Offer);
-        }
-    }
-
-    fn change(&mut self, what: What) {
-        self.stale.insert(what);
-        let now = Instant::now();
-        self.changed = Some((self.changed.map_or(now, |(first, _)| first), now));
-    }
-
-    fn listing_due(&self) -> Option<Instant> {
-        let (first, last) = self.changed?;
-        (!self.listing).then(|| (last + SETTLE).min(first + AT_LATEST))
-    }
-
-    fn list(&mut self) {
-        self.changed = None;
-        let told = self.changed_on.take().filter(|link| !link.closed().is_cancelled());
-        let any = || self.links.values().next().map(|(link, _)| link.clone());
-        let Some(link) = told.or_else(any) else { return };
-        if self.listing || self.stale.is_empty() {
-            return;
-        }
-        self.listing = true;
-        let what: Vec<What> = std::mem::take(&mut self.stale).into_iter().collect();
-        let mut offer = Box::new((*self.peer.offer()).clone());
-        let patience = self.peer.spec.start_timeout;
-        self.work.spawn(async move {
-            let hello = link.hello();
-            offer.era = Some(hello.era);
-            offer.instructions.clone_from(&hello.instructions);
-            offer.extensions = hello.extensions();
-            offer.left_out.clear();
-            let asking = async {
-                for part in &what {
-                    listing::update(&link, &mut offer, *part).await?;
-                }
-                Ok(())
-            };
-            let listed = match tokio::time::timeout(patience, asking).await {
-                Ok(Ok(())) => Ok(offer),
-                Ok(Err(loss)) => Err(loss),
-                Err(_) => Err(Loss::Failed("it did not answer the question what it offers".into())),
-            };
-            Done::Listed(what, listed)
-        });
-    }
-
-    fn listed(&mut self, what: Vec<What>, listed: Result<Box<Offer>, Loss>) {
-        self.listing = false;
-        match listed {
-            Ok(mut offer) => {
-                offer.fresh = true;
-                offer.known = true;
-                for left_out in &offer.left_out {
-                    tracing::warn!(server = %self.peer.spec.name, left_out, "something it offers cannot be used");
-                }
-                if let Some(state) = &self.around.state {
-                    offer.keep(state, &self.peer.spec);
-                }
-                self.peer.offer.store(Arc::from(offer));
-                let _ = self.around.news.send(News::Offer);
-            }
-            Err(loss) => {
-                tracing::warn!(server = %self.peer.spec.name, why = %loss, "could not be asked what it offers");
-                let status = self.peer.status();
-                self.say(status.state, Some(loss.to_string()));
-                if matches!(loss, Loss::Gone(_)) {
-                    self.stale.extend(what);
-                }
-            }
-        }
-    }
-
-    fn watch(&mut self, uris: Vec<String>) {
-        let before = std::mem::replace(&mut self.watched, uris);
-        for (link, _) in self.links.values().filter(|(link, _)| link.hello().era == Era::Legacy) {
-            if !link.hello().can("resources.subscribe") {
-                continue;
-            }
-            for uri in self.watched.iter().filter(|uri| !before.contains(uri)) {
-                tell(link, "resources/subscribe", "uri", uri);
-            }
-            for uri in before.iter().filter(|uri| !self.watched.contains(uri)) {
-                tell(link, "resources/unsubscribe", "uri", uri);
-            }
-        }
-        self.listen();
-    }
-
-    /// Asks a modern server to tell of changes; what it was asked before ends with that.
-    fn listen(&mut self) {
-        self.listening = None;
-        let Some((link, _)) = self.links.values().find(|(link, _)| link.hello().era == Era::Modern) else {
-            for (link, _) in self.links.values().filter(|(link, _)| link.hello().can("resources.subscribe")) {
-                for uri in &self.watched {
-                    tell(link, "resources/subscribe", "uri", uri);
-                }
-            }
-            return;
-        };
-        let mut wanted = Object::new();
-        for (capability, key) in [
-            ("tools.listChanged", "toolsListChanged"),
-            ("prompts.listChanged", "promptsListChanged"),
-            ("resources.listChanged", "resourcesListChanged"),
-        ] {
-            if link.hello().can(capability) {
-                wanted.raw(key, "true");
-            }
-        }
-        if !self.watched.is_empty() {
-            wanted.raw("resourceSubscriptions", &serde_json::to_string(&self.watched).unwrap_or_default());
-        }
-        let wanted = wanted.end();
-        if wanted == "{}" {
-            return;
-        }
-        let ask = Ask { method: "subscriptions/listen", name: None, headers: Vec::new(), owner: None };
-        let params = |_| {
-            let mut meta = Object::new();
-            modern_meta(&mut meta, "{}");
-            Object::new().raw("notifications", &wanted).raw("_meta", &meta.end()).end()
-        };
-        self.listening = link.request(ask, params).ok();
-    }
-
     /// Ends the connection that was idle longest, if there are too many; calls are never ended.
     fn make_room(&mut self) {
         if self.links.len() >= MOST_LINKS {
@@ -437,95 +304,6 @@ impl Keeper {
             self.links.drain().map(|(_, (link, _))| async move { link.stop().await }).collect();
         stopping.join_all().await;
         self.say(State::Stopped, None);
-    }
-}
-
-/// Opens a connection. A server that dies at the question for its era is started again and
-/// asked in the older way.
-async fn connect(
-    peer: &Peer,
-    around: &Surroundings,
-    class: &Class,
-) -> Result<(Arc<Link>, mpsc::Receiver<Loose>), Loss> {
-    let abilities = if class.abilities.is_empty() { "{}" } else { &class.abilities };
-    let era = peer.era();
-    match &peer.spec.transport {
-        Transport::Stdio(launch) => {
-            let start = |era: EraChoice| async move {
-                let (inbox, loose) = Inbox::new();
-                let inbox = Arc::new(inbox);
-                let order = Order { launch, directory: &around.directory, guard: around.guard.as_deref() };
-                let child = child::start(&order, peer.stderr.clone())
-                    .map_err(|error| Unfit::Lost(Loss::Gone(error.to_string())))?;
-                let link = Link::new(Carrier::Stdio(Pipes::new(child, inbox.clone())), inbox);
-                match greet(&link, era, abilities).await {
-                    Ok(()) => Ok((link, loose)),
-                    Err(unfit) => {
-                        link.stop().await;
-                        Err(unfit)
-                    }
-                }
-            };
-            match start(era).await {
-                Ok(opened) => Ok(opened),
-                Err(Unfit::DiedAtProbe(_)) => start(EraChoice::Legacy).await.map_err(Unfit::into_loss),
-                Err(Unfit::Lost(loss)) => Err(loss),
-            }
-        }
-        Transport::Http(remote) => link::connect(&peer.spec.name, remote, era, abilities, &around.door).await,
-        Transport::Sse(remote) => link::connect_sse(&peer.spec.name, remote, abilities, &around.door).await,
-    }
-}
-
-/// Takes what belongs to no call: changes are noted, questions of nobody's are refused.
-async fn hear(
-    peer: Arc<Peer>,
-    link: Arc<Link>,
-    mut loose: mpsc::Receiver<Loose>,
-    news: mpsc::UnboundedSender<News>,
-) {
-    while let Some(message) = loose.recv().await {
-        match message {
-            Loose::Question { id, method } if method == "ping" => {
-                let _ = link.answer(&id, Ok("{}"));
-            }
-            Loose::Question { id, method } => {
-                let why = quoted(&format!("{method}: it is not clear whose call this belongs to"));
-                let _ = link.answer(&id, Err(&format!(r#"{{"code":-32601,"message":{why}}}"#)));
-            }
-            Loose::Note { method, params } => match &*method {
-                "notifications/tools/list_changed" => peer.changed(What::Tools, &link).await,
-                "notifications/resources/list_changed" => peer.changed(What::Resources, &link).await,
-                "notifications/prompts/list_changed" => peer.changed(What::Prompts, &link).await,
-                "notifications/resources/updated" => {
-                    if let Some(uri) = Members::of(params.get()).and_then(|members| members.text("uri")) {
-                        let _ = news.send(News::Updated { server: peer.spec.name.clone(), uri });
-                    }
-                }
-                "notifications/elicitation/complete" => {
-                    let _ = news.send(News::ElicitationDone { params: params.get().to_owned() });
-                }
-                "notifications/message" => {
-                    peer.stderr.push(params.get().as_bytes());
-                    peer.stderr.push(b"\n");
-                }
-                _ => tracing::debug!(server = %peer.spec.name, method, "a notification nobody waits for"),
-            },
-        }
-    }
-}
-
-fn set_level(link: &Arc<Link>, level: &str) {
-    if link.hello().era == Era::Legacy && link.hello().can("logging") {
-        tell(link, "logging/setLevel", "level", level);
-    }
-}
-
-/// A request whose answer changes nothing for us.
-fn tell(link: &Arc<Link>, method: &'static str, key: &'static str, value: &str) {
-    let ask = Ask { method, name: None, headers: Vec::new(), owner: None };
-    if let Ok(exchange) = link.request(ask, |_| Object::new().text(key, value).end()) {
-        tokio::spawn(async move { drop(exchange.answer().await) });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use tectum::{Call, FaultKind, Outcome, Payload, SessionId, Tectum};
+use tectum::{Call, FaultKind, Outcome, Payload, SessionId, Tectum, servers::Household};
 use tokio::runtime::Builder;
 
 use super::{
@@ -42,21 +42,21 @@ impl CallTool {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(async {
             let household = shared.household(screen).await?;
-            if household.house.registry().snapshot().tool(&self.tool).is_none() {
-                household.federation.meet(&self.tool).await;
-            }
-            let called = match self.prepare(&household.house) {
-                Ok(call) => {
-                    stop::on_signal_elsewhere(call.cancel.clone());
-                    Ok(household.house.call(call).await)
-                }
-                Err(failure) => Err(failure),
-            };
+            let called = self.call(&household).await;
             household.stop().await;
             called
         });
         runtime.shutdown_background();
         tell(outcome?, screen)
+    }
+
+    async fn call(&self, household: &Household) -> Result<Outcome, Failure> {
+        if household.house.registry().snapshot().tool(&self.tool).is_none() {
+            household.federation.meet(&self.tool).await?;
+        }
+        let call = self.prepare(&household.house)?;
+        stop::on_signal_elsewhere(call.cancel.clone());
+        Ok(household.house.call(call).await)
     }
 
     fn prepare(&self, house: &Tectum) -> Result<Call, Failure> {

@@ -55,6 +55,17 @@ fn attacked(how: &str, fate: &Fate) {
 }
 
 #[test]
+fn a_call_from_the_command_line_says_why_its_server_is_away() {
+    let rig = Rig::with(&[]);
+    rig.configure(&command("gone", "no-such-program-anywhere", &[], ""));
+    let run = rig.run(&["call", "gone__x"]);
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(said.contains("there is no program `no-such-program-anywhere` in PATH"), "{said}");
+    assert!(!said.contains("unknown tool"), "{said}");
+    assert_eq!(run.status.code(), Some(7), "{said}");
+}
+
+#[test]
 fn a_line_that_is_too_long() {
     attacked("huge-line", &Fate::Error);
 }
