@@ -26,7 +26,7 @@ struct Rooms {
     registry: Registry,
     gate: ArcSwap<Gate>,
     desk: Desk,
-    efferent: Efferent,
+    efferent: Arc<Efferent>,
     journal: Journal,
     calls: TaskTracker,
     on_the_spot: bool,
@@ -50,7 +50,7 @@ impl Tectum {
                 registry: Registry::new(tools),
                 gate: ArcSwap::from_pointee(gate),
                 desk: Desk::default(),
-                efferent: Efferent::default(),
+                efferent: Arc::default(),
                 journal: Journal::default(),
                 calls: TaskTracker::new(),
                 on_the_spot,
@@ -78,8 +78,8 @@ impl Tectum {
         &self.rooms.desk
     }
 
-    /// Where observers are attached.
-    pub fn efferent(&self) -> &Efferent {
+    /// The copies of calls, for observers.
+    pub fn efferent(&self) -> &Arc<Efferent> {
         &self.rooms.efferent
     }
 
@@ -119,6 +119,7 @@ impl Tectum {
     }
 
     async fn walk(&self, call: Call, started: Instant) -> Outcome {
+        self.rooms.efferent.before(&call);
         let result = match self.clear(&call).await {
             Ok((prepared, grants)) => self.execute(&call, prepared, grants).await,
             Err(fault) => Err(fault),
@@ -154,7 +155,6 @@ impl Tectum {
     }
 
     async fn execute(&self, call: &Call, prepared: Prepared, grants: Grants) -> Result<Done, Fault> {
-        self.rooms.efferent.before(call);
         let ctx = Ctx {
             call: call.id,
             grants: Arc::new(grants),

@@ -1,0 +1,183 @@
+use serde_json::value::RawValue;
+
+use super::*;
+use crate::{Fault, FaultKind, NativeReply, Payload, SessionId};
+
+fn call(tool: &str, args: &str) -> Call {
+    Call::new(SessionId::new("s"), tool, RawValue::from_string(args.into()).expect("JSON"))
+}
+
+fn outcome(call: &Call, result: Result<Payload, Fault>) -> Outcome {
+    Outcome { call: call.id, result, directives: Vec::new(), took: Duration::ZERO }
+}
+
+fn native(structured: &str) -> Result<Payload, Fault> {
+    Ok(Payload::Native(NativeReply { text: "said".into(), structured: structured.into() }))
+}
+
+fn raw(json: &str) -> Result<Payload, Fault> {
+    Ok(Payload::Raw(RawValue::from_string(json.into()).expect("JSON")))
+}
+
+fn open() -> Arc<Efferent> {
+    let efferent = Arc::new(Efferent::default());
+    efferent.open(Redactor::new(&[], &[]).expect("built in"));
+    efferent
+}
+
+/// What an observer is told after a call with this result.
+fn told(result: Result<Payload, Fault>) -> String {
+    let efferent = open();
+    let call = call("x", "{}");
+    efferent.after(&call, &outcome(&call, result));
+    let copy = efferent.from_the_start().take().0.expect("copied");
+    copy.result().expect("after").to_owned()
+}
+
+#[test]
+fn nothing_is_copied_before_it_is_opened_nor_after_it_is_closed() {
+    let efferent = Arc::new(Efferent::default());
+    efferent.before(&call("x", "{}"));
+    assert_eq!((efferent.copied(), efferent.next()), (0, 0));
+    efferent.open(Redactor::none());
+    efferent.before(&call("x", "{}"));
+    efferent.close();
+    efferent.before(&call("x", "{}"));
+    assert_eq!(efferent.copied(), 1);
+    assert!(efferent.from_the_start().take().0.is_none());
+}
+
+#[test]
+fn observers_and_the_audit_trail_are_never_copied() {
+    let efferent = open();
+    for tool in ["observe", "audit_log", "memory__observe", "x__audit_log"] {
+        efferent.before(&call(tool, "{}"));
+    }
+    assert_eq!(efferent.copied(), 0);
+    for tool in ["observer", "memory__observe_all", "observe__x"] {
+        efferent.before(&call(tool, "{}"));
+    }
+    assert_eq!(efferent.copied(), 3);
+}
+
+#[test]
+fn before_has_no_result_and_after_has_one_of_the_same_call() {
+    let efferent = open();
+    let call = call("read_file", r#"{"path":"a","n":1.0}"#);
+    efferent.before(&call);
+    efferent.after(&call, &outcome(&call, native(r#"{"lines":1.50}"#)));
+    let mut reader = efferent.from_the_start();
+    let (before, after) = (reader.take().0.expect("before"), reader.take().0.expect("after"));
+    assert_eq!((before.sequence, after.sequence), (0, 1));
+    assert_eq!((before.call, after.call), (call.id, call.id));
+    assert_eq!((before.args(), before.result()), (r#"{"path":"a","n":1.0}"#, None));
+    assert_eq!((after.args(), after.result()), (before.args(), Some(r#"{"lines":1.50}"#)));
+    assert!(reader.take().0.is_none());
+}
+
+#[test]
+fn results_are_objects_whatever_the_tool_gave() {
+    assert_eq!(told(native("[1,2]")), r#"{"value":[1,2]}"#);
+    assert_eq!(told(native("null")), r#"{"value":null}"#);
+    assert_eq!(told(native("")), r#"{"value":null}"#);
+    assert_eq!(told(native("\"text\"")), r#"{"value":"text"}"#);
+    let passed = r#"{"content":[],"structuredContent":{"n":1e2},"future":true}"#;
+    assert_eq!(told(raw(passed)), passed);
+    let large = format!("\"{}\"", "x".repeat(5 << 20));
+    assert_eq!(told(native(&large)), r#"{"omitted":"a result of 5242886 bytes is not copied"}"#);
+}
+
+#[test]
+fn failures_say_what_and_of_which_kind() {
+    assert_eq!(told(Err(Fault::not_found("no x"))), r#"{"error":"no x","error_type":"NotFound"}"#);
+    let refused = Fault::new(FaultKind::Permission, "\"no\"");
+    assert_eq!(told(Err(refused)), r#"{"error":"\"no\"","error_type":"Permission"}"#);
+    let cancelled = Fault::new(FaultKind::Cancelled, "the call was cancelled");
+    assert_eq!(told(Err(cancelled)), r#"{"error":"cancelled","error_type":"Cancelled"}"#);
+    let failed = r#"{"content":[{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}],"isError":true}"#;
+    let said = format!(r#"{{"error":"a\nb","error_type":"ToolError","result":{failed}}}"#);
+    assert_eq!(told(raw(failed)), said);
+    let fine = r#"{"content":[{"type":"text","text":"\"isError\""}],"isError":false}"#;
+    assert_eq!(told(raw(fine)), fine);
+}
+
+#[test]
+fn secrets_are_hidden_in_copies_alone() {
+    let efferent = open();
+    let call = call("x", r#"{"password":"hunter2","n":1}"#);
+    efferent.after(&call, &outcome(&call, native(r#"{"token":"t"}"#)));
+    let copy = efferent.from_the_start().take().0.expect("copied");
+    assert_eq!(copy.args(), r#"{"password":"[redacted]","n":1}"#);
+    assert_eq!(copy.result(), Some(r#"{"token":"[redacted]"}"#));
+    assert!(call.args.get().contains("hunter2"));
+}
+
+#[test]
+fn who_is_slow_loses_the_oldest_and_learns_how_many() {
+    let efferent = open();
+    let mut slow = efferent.from_now();
+    for _ in 0..MOST_COPIES + 10 {
+        efferent.before(&call("x", "{}"));
+    }
+    let (copy, missed) = slow.take();
+    assert_eq!((copy.expect("one").sequence, missed), (10, 10));
+    assert_eq!(std::iter::from_fn(|| slow.take().0).count(), MOST_COPIES - 1);
+    assert!(efferent.from_now().take().0.is_none());
+}
+
+#[test]
+fn large_copies_push_older_ones_out() {
+    let efferent = open();
+    let large = format!(r#"{{"x":"{}"}}"#, "y".repeat(3 << 20));
+    for _ in 0..20 {
+        efferent.before(&call("x", &large));
+    }
+    let mut reader = efferent.from_the_start();
+    let kept = std::iter::from_fn(|| reader.take().0).count();
+    assert!((1..=6).contains(&kept), "{kept}");
+}
+
+/// The memory that this process holds, in bytes.
+#[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "the test asks the system about its own process")]
+fn resident() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").expect("readable");
+    statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).expect("a number") * 4096
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ten_thousand_observers_that_hang_hold_little() {
+    let efferent = open();
+    let before = resident();
+    let readers: Vec<Reader> = (0..10_000).map(|_| efferent.from_now()).collect();
+    let args = format!(r#"{{"content":"{}"}}"#, "x".repeat(50_000));
+    for _ in 0..1_000 {
+        let call = call("write_file", &args);
+        efferent.before(&call);
+        efferent.after(&call, &outcome(&call, native(&args)));
+    }
+    // Each holds one on its way, as a hung one does.
+    let mut readers = readers;
+    let held: Vec<_> = readers.iter_mut().filter_map(|reader| reader.take().0).collect();
+    assert_eq!(held.len(), 10_000);
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 256 << 20, "{} MiB", grown >> 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn copies_leave_in_a_pause_or_when_there_are_many() {
+    let efferent = open();
+    efferent.before(&call("x", "{}"));
+    assert_eq!(efferent.settled(0).await, 1);
+    let busy = efferent.clone();
+    let calling = tokio::spawn(async move {
+        loop {
+            busy.before(&call("x", "{}"));
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    });
+    let first = efferent.settled(1).await;
+    assert!((2..40).contains(&first), "{first}");
+    calling.abort();
+}
