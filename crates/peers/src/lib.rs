@@ -5,6 +5,7 @@ pub mod child;
 pub mod federation;
 mod kept;
 mod link;
+pub mod observe;
 mod peer;
 pub mod serve;
 pub mod spec;

@@ -80,6 +80,7 @@ impl Federation {
         if prompts {
             let _ = self.notices.send(Notice::Prompts);
         }
+        self.changes.send_modify(|change| *change += 1);
     }
 
     /// What was approved of a server's tools, brought up to date with what it offers.

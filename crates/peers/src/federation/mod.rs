@@ -24,7 +24,7 @@ use std::{
 use arc_swap::ArcSwap;
 use serde_json::value::RawValue;
 use tectum_core::{Fault, NativeSet, NativeTool, Provider, Tectum};
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{broadcast, mpsc, watch};
 
 pub(crate) use self::{
     bridge::{Failure, Order},
@@ -134,6 +134,8 @@ pub struct Federation {
     watchers: Mutex<BTreeMap<(ServerName, String), BTreeSet<u64>>>,
     /// What the first client could do, and its number: for whom servers that come later start.
     met: OnceLock<(Arc<str>, Option<u64>)>,
+    /// Raised whenever there is something new about the servers, or the first client came.
+    changes: watch::Sender<u64>,
     /// From which level on each client wants logs.
     levels: Mutex<BTreeMap<u64, String>>,
 }
@@ -163,6 +165,7 @@ impl Federation {
             remarks: Mutex::default(),
             watchers: Mutex::default(),
             met: OnceLock::new(),
+            changes: watch::Sender::default(),
             levels: Mutex::default(),
             settings,
         });
@@ -248,6 +251,7 @@ impl Federation {
     /// A client is there: servers that were never met are started, so that it sees their tools.
     pub(crate) fn wake(&self, caller: &Caller) {
         let (abilities, key) = self.met.get_or_init(|| (caller.abilities(), caller.session()));
+        self.changes.send_modify(|change| *change += 1);
         for peer in self.peers.load().values().filter(|peer| !peer.offer().known) {
             open(peer, abilities, *key);
         }
@@ -281,21 +285,47 @@ impl Federation {
             if !its && peer.spec.prefix {
                 continue;
             }
-            match peer.link(&peer.class(&"{}".into(), None)).await {
-                Ok(_) => {}
+            match self.meet_server(peer).await {
                 // The name says whose the tool is: why that server is away is the answer.
                 Err(fault) if its => return Err(fault),
-                Err(_) => continue,
+                _ => {}
             }
-            let listed = async {
-                while !peer.offer().known && peer.status().error.is_none() {
-                    tokio::time::sleep(LOOK).await;
-                }
-            };
-            let _ = tokio::time::timeout(peer.spec.start_timeout, listed).await;
         }
         self.recompose();
         Ok(())
+    }
+
+    /// Waits until a server has said what it offers, if it never did.
+    pub(crate) async fn meet_server(&self, peer: &Arc<Peer>) -> Result<(), Fault> {
+        let (abilities, client) = self.first_client();
+        peer.link(&peer.class(&abilities, client)).await?;
+        let listed = async {
+            while !peer.offer().known && peer.status().error.is_none() {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        let _ = tokio::time::timeout(peer.spec.start_timeout, listed).await;
+        Ok(())
+    }
+
+    /// What the first client could do, and its number; one that can do nothing until it came.
+    pub(crate) fn first_client(&self) -> (Arc<str>, Option<u64>) {
+        self.met.get().cloned().unwrap_or_else(|| ("{}".into(), None))
+    }
+
+    /// Whether a client was ever there.
+    pub(crate) fn has_client(&self) -> bool {
+        self.met.get().is_some()
+    }
+
+    /// Tells that there is something new about the servers.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// The servers as they are now.
+    pub(crate) fn servers(&self) -> Arc<BTreeMap<ServerName, Arc<Peer>>> {
+        self.peers.load_full()
     }
 
     /// The resources and prompts as they are now.

@@ -131,6 +131,11 @@ impl Peer {
         self.offer.load_full()
     }
 
+    /// Whether there is a connection.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.links.load().values().any(|link| !link.closed().is_cancelled())
+    }
+
     /// How it is.
     pub(crate) fn status(&self) -> Status {
         self.status.borrow().clone()

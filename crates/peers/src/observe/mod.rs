@@ -1,0 +1,372 @@
+//! Observers: servers that get a copy of every call. They are found among the federated servers by
+//! what they offer, come and go with them, and share their sessions. A call cannot tell whether
+//! anybody watches: copies are taken from a ring, each observer at its own pace.
+
+mod audit;
+mod schema;
+mod sink;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::Ordering},
+    time::Duration,
+};
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use tectum_core::{Efferent, Fault, FaultKind, Observation, Redactor, Tectum, efferent::Reader};
+use tokio::{
+    sync::watch,
+    task::{JoinHandle, JoinSet},
+};
+use tokio_util::sync::CancellationToken;
+
+use self::sink::{Counts, DISCOVERY, PATIENCE, Sink};
+use crate::{
+    federation::Federation,
+    link::{Link, modern_meta},
+    peer::{Offer, Peer},
+    spec::ServerName,
+    wire::{
+        era::Era,
+        object::{Members, Object},
+    },
+};
+
+/// How long the last copies may take when the house closes.
+const LAST_COPIES: Duration = Duration::from_secs(1);
+
+/// What is not a server's own affair.
+#[derive(Debug, Default)]
+pub struct ObserverSettings {
+    /// Globs over the names of servers that get no copies.
+    pub exclude: Vec<String>,
+    /// Servers that get none for now.
+    pub muted: BTreeSet<String>,
+}
+
+/// How one observer is, for people and programs.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct ObserverStatus {
+    /// `watching`, `away` or `muted`.
+    pub state: &'static str,
+    /// Copies it took.
+    pub sent: u64,
+    /// Copies it did not answer in time.
+    pub late: u64,
+    /// Copies it refused.
+    pub refused: u64,
+    /// Copies that were lost with a connection.
+    pub lost: u64,
+    /// Copies that were overwritten while it was busy or away.
+    pub dropped: u64,
+    /// What went wrong last.
+    pub error: Option<String>,
+}
+
+/// The observers of a house.
+#[derive(Debug)]
+pub struct Observers {
+    shared: Arc<Shared>,
+    keeping: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    federation: Arc<Federation>,
+    efferent: Arc<Efferent>,
+    run: Arc<str>,
+    exclude: GlobSet,
+    muted: watch::Sender<BTreeSet<String>>,
+    released: watch::Sender<u64>,
+    seats: Mutex<BTreeMap<ServerName, Seat>>,
+    /// Counters outlive a server's restart.
+    counts: Mutex<BTreeMap<ServerName, Arc<Counts>>>,
+    /// The servers that there were when the first client came.
+    initial: OnceLock<BTreeSet<ServerName>>,
+    last: CancellationToken,
+}
+
+/// An observer that is served.
+#[derive(Debug)]
+struct Seat {
+    peer: Arc<Peer>,
+    stop: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Observers {
+    /// Opens the copies of a house for those of its servers that take them. Waits for nobody;
+    /// must be called in a runtime.
+    pub fn start(
+        house: &Tectum,
+        federation: &Arc<Federation>,
+        redactor: Redactor,
+        settings: ObserverSettings,
+    ) -> Self {
+        let efferent = house.efferent().clone();
+        efferent.open(redactor);
+        let mut exclude = GlobSetBuilder::new();
+        for glob in settings.exclude.iter().filter_map(|pattern| Glob::new(pattern).ok()) {
+            exclude.add(glob);
+        }
+        let run = format!("r-{:016x}", getrandom::u64().unwrap_or_default());
+        let shared = Arc::new(Shared {
+            federation: federation.clone(),
+            run: run.into(),
+            exclude: exclude.build().unwrap_or_else(|_| GlobSet::empty()),
+            muted: watch::Sender::new(settings.muted),
+            released: watch::Sender::new(efferent.next()),
+            seats: Mutex::default(),
+            counts: Mutex::default(),
+            initial: OnceLock::new(),
+            last: CancellationToken::new(),
+            efferent,
+        });
+        let keeping = tokio::spawn(keep(shared.clone()));
+        Self { shared, keeping }
+    }
+
+    /// How the observers are.
+    pub fn status(&self) -> BTreeMap<String, ObserverStatus> {
+        self.shared.status()
+    }
+
+    /// How many copies were made.
+    pub fn copied(&self) -> u64 {
+        self.shared.efferent.copied()
+    }
+
+    /// Makes these the servers that get no copies for now.
+    pub fn mute(&self, names: BTreeSet<String>) {
+        self.shared.muted.send_if_modified(|muted| {
+            let changed = *muted != names;
+            *muted = names;
+            changed
+        });
+    }
+
+    /// Sends what is there to those who take it, for a short time, and ends.
+    pub async fn stop(&self) {
+        self.keeping.abort();
+        self.shared.released.send_replace(self.shared.efferent.next());
+        self.shared.last.cancel();
+        let seats = std::mem::take(&mut *self.shared.seats());
+        let stops: Vec<CancellationToken> = seats.values().map(|seat| seat.stop.clone()).collect();
+        let ending: JoinSet<()> =
+            seats.into_values().map(|seat| async move { drop(seat.task.await) }).collect();
+        let _ = tokio::time::timeout(LAST_COPIES, ending.join_all()).await;
+        for stop in stops {
+            stop.cancel();
+        }
+        self.shared.efferent.close();
+    }
+}
+
+/// Follows the servers and the copies.
+async fn keep(shared: Arc<Shared>) {
+    let mut changes = shared.federation.changes();
+    let mut muted = shared.muted.subscribe();
+    let mut asked = false;
+    loop {
+        let released = *shared.released.borrow();
+        tokio::select! {
+            next = shared.efferent.settled(released) => {
+                shared.released.send_replace(next);
+                // A call without a client: there is somebody to watch all the same.
+                if !asked {
+                    asked = true;
+                    shared.look(true);
+                }
+            }
+            changed = changes.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                let first = !asked && shared.federation.has_client();
+                asked |= first;
+                shared.look(first);
+            }
+            _ = muted.changed() => shared.look(false),
+        }
+    }
+}
+
+impl Shared {
+    /// Gives every observer its task, and takes it from those that are none any more. The first
+    /// time, servers that nobody ever asked what they offer are started to find out.
+    fn look(self: &Arc<Self>, first: bool) {
+        let peers = self.federation.servers();
+        let muted = self.muted.borrow().clone();
+        if first {
+            let _ = self.initial.set(peers.keys().cloned().collect());
+        }
+        let mut seats = self.seats();
+        seats.retain(|name, seat| {
+            let there = peers.get(name).is_some_and(|peer| Arc::ptr_eq(peer, &seat.peer));
+            let stays = there && self.wants(name, &seat.peer) && !muted.contains(name.as_str());
+            if !stays {
+                seat.stop.cancel();
+            }
+            stays
+        });
+        for (name, peer) in peers.iter() {
+            if !peer.offer().known && first && !self.exclude.is_match(name.as_str()) {
+                self.ask(peer);
+            }
+            if seats.contains_key(name) || muted.contains(name.as_str()) || !self.wants(name, peer) {
+                continue;
+            }
+            let reader = self.reader(name);
+            let counts = self.counts().entry(name.clone()).or_default().clone();
+            let stop = CancellationToken::new();
+            let sink = Sink {
+                federation: self.federation.clone(),
+                peer: peer.clone(),
+                counts,
+                run: self.run.clone(),
+                stop: stop.clone(),
+                last: self.last.clone(),
+            };
+            tracing::info!(observer = %name, "gets a copy of every call");
+            let task = tokio::spawn(sink.run(reader, self.released.subscribe()));
+            seats.insert(name.clone(), Seat { peer: peer.clone(), stop, task });
+        }
+    }
+
+    /// An observer that was there from the beginning reads from the beginning, as far as that is
+    /// still there: calls made while it was being found are not lost to it. One that came later, or
+    /// was away or muted, gets what happens from now on.
+    fn reader(&self, name: &ServerName) -> Reader {
+        let is_first = self.initial.get().is_some_and(|initial| initial.contains(name));
+        match is_first && !self.counts().contains_key(name) {
+            true => self.efferent.from_the_start(),
+            false => self.efferent.from_now(),
+        }
+    }
+
+    fn wants(&self, name: &ServerName, peer: &Peer) -> bool {
+        !self.exclude.is_match(name.as_str()) && takes_copies(&peer.offer())
+    }
+
+    /// Starts a server to learn what it offers.
+    fn ask(&self, peer: &Arc<Peer>) {
+        let (abilities, client) = self.federation.first_client();
+        let peer = peer.clone();
+        tokio::spawn(async move {
+            let class = peer.class(&abilities, client);
+            let opening = tokio::time::timeout(DISCOVERY, peer.link(&class));
+            match opening.await {
+                Ok(Ok(_)) => {}
+                Ok(Err(fault)) => {
+                    tracing::debug!(server = %peer.spec.name, why = fault.message, "is no observer")
+                }
+                Err(_) => {
+                    tracing::debug!(server = %peer.spec.name, "has not said in 5 s whether it is an observer");
+                }
+            }
+        });
+    }
+
+    fn status(&self) -> BTreeMap<String, ObserverStatus> {
+        let peers = self.federation.servers();
+        let muted = self.muted.borrow().clone();
+        let counts = self.counts();
+        let one = |(name, peer): (&ServerName, &Arc<Peer>)| {
+            let known = counts.get(name);
+            if known.is_none() && !self.wants(name, peer) {
+                return None;
+            }
+            let is_muted = muted.contains(name.as_str());
+            let state = match is_muted {
+                true => "muted",
+                false if self.wants(name, peer) && peer.is_connected() => "watching",
+                false => "away",
+            };
+            Some((name.to_string(), status(state, known)))
+        };
+        peers.iter().filter_map(one).collect()
+    }
+
+    fn seats(&self) -> std::sync::MutexGuard<'_, BTreeMap<ServerName, Seat>> {
+        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn counts(&self) -> std::sync::MutexGuard<'_, BTreeMap<ServerName, Arc<Counts>>> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn status(state: &'static str, counts: Option<&Arc<Counts>>) -> ObserverStatus {
+    let nothing = Arc::new(Counts::default());
+    let counts = counts.unwrap_or(&nothing);
+    ObserverStatus {
+        state,
+        sent: counts.sent.load(Ordering::Relaxed),
+        late: counts.late.load(Ordering::Relaxed),
+        refused: counts.refused.load(Ordering::Relaxed),
+        lost: counts.lost.load(Ordering::Relaxed),
+        dropped: counts.dropped.load(Ordering::Relaxed),
+        error: counts.error.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+    }
+}
+
+fn takes_copies(offer: &Offer) -> bool {
+    let declared = offer.extensions.as_deref().and_then(Members::of);
+    schema::observe_of(offer).is_some()
+        || declared.is_some_and(|declared| declared.get(audit::EXTENSION).is_some())
+}
+
+/// What a trial came to.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// What the observer answered, as it wrote it.
+    pub answer: String,
+    /// How long it took.
+    pub took: Duration,
+    /// How long a copy of a call would have been waited for.
+    pub patience: Duration,
+}
+
+/// The servers that are known to take copies, by name.
+pub fn observers_of(federation: &Federation) -> Vec<String> {
+    let servers = federation.servers();
+    let takes = servers.iter().filter(|(_, peer)| takes_copies(&peer.offer()));
+    takes.map(|(name, _)| name.to_string()).collect()
+}
+
+/// Sends one copy, which stands for no call, to a server of this name.
+pub async fn try_observer(federation: &Federation, name: &str, redactor: Redactor) -> Result<Trial, Fault> {
+    let servers = federation.servers();
+    let found = servers.iter().find(|(known, _)| known.as_str() == name);
+    let (_, peer) = found.ok_or_else(|| {
+        Fault::not_found(format!("there is no server `{name}`")).hint("`tectum list` shows the servers")
+    })?;
+    federation.meet_server(peer).await?;
+    if !takes_copies(&peer.offer()) {
+        let message =
+            format!("{name} is no observer: it has no tool `observe` that takes `tool_name` and `args`");
+        return Err(Fault::invalid(message).hint(
+            "the tool's input schema needs the properties `tool_name` (a string) and `args` (an object)",
+        ));
+    }
+    let copy = Observation::trial("tectum_observe_test", redactor);
+    let tried = sink::trial(federation, peer, &copy).await;
+    let (answer, took) = tried
+        .map_err(|why| Fault::new(FaultKind::Upstream, format!("{name} did not take the copy: {why}")))?;
+    Ok(Trial { answer, took, patience: PATIENCE })
+}
+
+/// The metadata of a copy, and of every request of the newer era.
+fn meta(link: &Link, of: Option<(&Observation, &str)>) -> Option<String> {
+    let mut meta = Object::new();
+    if let Some((copy, run)) = of {
+        meta.text("tectum/call", &copy.call.to_string())
+            .raw("tectum/sequence", &copy.sequence.to_string())
+            .text("tectum/phase", if copy.is_after() { "after" } else { "before" })
+            .text("tectum/run", run);
+    }
+    if link.hello().era == Era::Modern {
+        modern_meta(&mut meta, "{}");
+    }
+    Some(meta.end()).filter(|meta| meta != "{}")
+}

@@ -1,0 +1,260 @@
+//! One observer: one session, its copies in order, each with little time. Whatever goes wrong
+//! here is counted and told at most once a minute; no call ever hears of it.
+
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use tectum_core::{Observation, efferent::Reader};
+use tokio::{sync::watch, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    audit::{self, Interceptor},
+    meta,
+    schema::{OBSERVE, observe_of},
+};
+use crate::{
+    federation::Federation,
+    link::{Ask, Exchange, Link, Loss, error_parts, headers},
+    peer::Peer,
+    wire::object::{Members, Object},
+};
+
+/// How long one copy may take once there is a connection.
+pub(super) const PATIENCE: Duration = Duration::from_millis(250);
+/// How long an observer may take to say what it is.
+pub(super) const DISCOVERY: Duration = Duration::from_secs(5);
+/// Between two warnings about one observer.
+const QUIET: Duration = Duration::from_secs(60);
+/// Before a connection is asked for again that could not be had. The server's own pauses between
+/// starts are longer; this one only keeps us from asking all the time.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// What became of the copies for one observer. Kept while it is muted or away.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) sent: AtomicU64,
+    pub(super) late: AtomicU64,
+    pub(super) refused: AtomicU64,
+    pub(super) lost: AtomicU64,
+    pub(super) dropped: AtomicU64,
+    pub(super) error: Mutex<Option<String>>,
+    warned: Mutex<Option<Instant>>,
+}
+
+impl Counts {
+    fn failed(&self, counter: &AtomicU64, name: &str, why: String) {
+        counter.fetch_add(1, Ordering::Relaxed);
+        self.warn(name, &why);
+        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+    }
+
+    fn warn(&self, name: &str, why: &str) {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if warned.is_none_or(|last| last.elapsed() >= QUIET) {
+            *warned = Some(Instant::now());
+            tracing::warn!(observer = name, why, "a copy did not arrive; further ones are counted");
+        }
+    }
+}
+
+/// One observer's task.
+pub(super) struct Sink {
+    pub(super) federation: Arc<Federation>,
+    pub(super) peer: Arc<Peer>,
+    pub(super) counts: Arc<Counts>,
+    pub(super) run: Arc<str>,
+    /// Cancelled when no copies are wanted any more.
+    pub(super) stop: CancellationToken,
+    /// Cancelled when only those are wanted that are there.
+    pub(super) last: CancellationToken,
+}
+
+/// A connection, and what is told on it.
+struct Way {
+    link: Arc<Link>,
+    observe: Option<String>,
+    audits: Vec<Interceptor>,
+}
+
+impl Sink {
+    /// Sends copies until it is stopped. `released` is the number of the first that has to wait.
+    pub(super) async fn run(self, reader: Reader, released: watch::Receiver<u64>) {
+        let stop = self.stop.clone();
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = self.follow(reader, released) => {}
+        }
+    }
+
+    async fn follow(&self, mut reader: Reader, mut released: watch::Receiver<u64>) {
+        let mut way = None;
+        loop {
+            let last = self.last.is_cancelled();
+            let upto = *released.borrow_and_update();
+            // Connected before there is something to say: the first copy waits for nobody.
+            if !self.connected(&mut way).await {
+                if last {
+                    return;
+                }
+                tokio::time::sleep(RETRY).await;
+                continue;
+            }
+            let Some(open) = &way else { continue };
+            if reader.next() >= upto {
+                if last {
+                    return;
+                }
+                tokio::select! {
+                    changed = released.changed() => if changed.is_err() { return },
+                    () = self.last.cancelled() => {}
+                    () = open.link.closed().cancelled() => {}
+                }
+                continue;
+            }
+            let (copy, missed) = reader.take();
+            self.counts.dropped.fetch_add(missed, Ordering::Relaxed);
+            if let Some(copy) = copy {
+                self.deliver(open, &copy).await;
+            }
+        }
+    }
+
+    /// Sees to it that there is a live connection.
+    async fn connected(&self, way: &mut Option<Way>) -> bool {
+        if way.as_ref().is_some_and(|way| !way.link.closed().is_cancelled()) {
+            return true;
+        }
+        match open(&self.federation, &self.peer).await {
+            Ok(opened) => {
+                *way = Some(opened);
+                true
+            }
+            Err(why) => {
+                self.counts.warn(self.peer.spec.name.as_str(), &why);
+                *self.counts.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+                false
+            }
+        }
+    }
+
+    async fn deliver(&self, way: &Way, copy: &Observation) {
+        let told = way.observe.iter().map(|definition| observe(&way.link, definition, copy, &self.run));
+        let patience = PATIENCE.as_millis();
+        let audited =
+            way.audits.iter().filter_map(|one| audit::tell(&way.link, one, copy, &self.run, patience));
+        for exchange in told.chain(audited) {
+            let outcome = match exchange {
+                Ok(exchange) => timeout(PATIENCE, answer(exchange)).await,
+                Err(loss) => Ok(Err(Refusal::Lost(loss))),
+            };
+            let (counts, name) = (&self.counts, self.peer.spec.name.as_str());
+            match outcome {
+                Ok(Ok(_)) => _ = counts.sent.fetch_add(1, Ordering::Relaxed),
+                Ok(Err(Refusal::Said(why))) => counts.failed(&counts.refused, name, why),
+                Ok(Err(Refusal::Lost(loss))) => counts.failed(&counts.lost, name, loss.to_string()),
+                Err(_) => {
+                    let why = format!("it did not answer within {patience} ms");
+                    counts.failed(&counts.late, name, why);
+                }
+            }
+        }
+    }
+}
+
+/// Sends one copy that stands for no call and returns what the observer says to it.
+pub(super) async fn trial(
+    federation: &Federation,
+    peer: &Arc<Peer>,
+    copy: &Observation,
+) -> Result<(String, Duration), String> {
+    let way = open(federation, peer).await?;
+    let told = way.observe.iter().map(|definition| observe(&way.link, definition, copy, "trial"));
+    let audited =
+        way.audits.iter().filter_map(|one| audit::tell(&way.link, one, copy, "trial", DISCOVERY.as_millis()));
+    let Some(exchange) = told.chain(audited).next() else {
+        return Err("none of its interceptors wants to know of calls before they are made".into());
+    };
+    let exchange = exchange.map_err(|loss| loss.to_string())?;
+    let started = Instant::now();
+    match timeout(DISCOVERY, answer(exchange)).await {
+        Ok(Ok(said)) => Ok((said, started.elapsed())),
+        Ok(Err(Refusal::Said(why))) => Err(why),
+        Ok(Err(Refusal::Lost(loss))) => Err(loss.to_string()),
+        Err(_) => Err(format!("it did not answer within {} s", DISCOVERY.as_secs())),
+    }
+}
+
+/// A connection to an observer, with what it takes. The same one that its other calls use, where
+/// there is one: what it learns by watching is what it answers from.
+async fn open(federation: &Federation, peer: &Arc<Peer>) -> Result<Way, String> {
+    let (abilities, client) = federation.first_client();
+    let link = peer.link(&peer.class(&abilities, client)).await.map_err(|fault| fault.message)?;
+    let offer = peer.offer();
+    let observe = observe_of(&offer).map(str::to_owned);
+    let declares = offer.extensions.as_deref().and_then(Members::of);
+    let audits = match declares.is_some_and(|declared| declared.get(audit::EXTENSION).is_some()) {
+        true => match timeout(DISCOVERY, audit::list(&link)).await {
+            Ok(Ok(audits)) => audits,
+            Ok(Err(loss)) => return Err(loss.to_string()),
+            Err(_) => return Err("it did not say which interceptors it has".into()),
+        },
+        false => Vec::new(),
+    };
+    match observe.is_none() && audits.is_empty() {
+        true => Err("it takes no copies any more".into()),
+        false => Ok(Way { link, observe, audits }),
+    }
+}
+
+fn observe(link: &Arc<Link>, definition: &str, copy: &Observation, run: &str) -> Result<Exchange, Loss> {
+    let mut arguments = Object::new();
+    arguments.text("tool_name", &copy.tool).raw("args", copy.args());
+    if let Some(result) = copy.result() {
+        arguments.raw("result", result);
+    }
+    let arguments = arguments.end();
+    let ask = Ask {
+        method: "tools/call",
+        name: Some(OBSERVE),
+        headers: headers::of_call(&headers::annotated_schema(definition), &arguments),
+        owner: None,
+    };
+    link.request(ask, |_| {
+        let mut params = Object::new();
+        params.text("name", OBSERVE).raw("arguments", &arguments);
+        if let Some(meta) = meta(link, Some((copy, run))) {
+            params.raw("_meta", &meta);
+        }
+        params.end()
+    })
+}
+
+/// Why a copy was not taken.
+enum Refusal {
+    Said(String),
+    Lost(Loss),
+}
+
+async fn answer(exchange: Exchange) -> Result<String, Refusal> {
+    let result = match exchange.answer().await.map_err(Refusal::Lost)? {
+        Ok(result) => result,
+        Err(error) => {
+            let (code, message) = error_parts(&error);
+            return Err(Refusal::Said(format!("MCP {code}: {message}")));
+        }
+    };
+    let failed =
+        Members::of(result.get()).and_then(|members| members.get("isError").map(|raw| raw.get() == "true"));
+    match failed {
+        Some(true) => {
+            Err(Refusal::Said(format!("it failed: {}", result.get().chars().take(300).collect::<String>())))
+        }
+        _ => Ok(result.get().to_owned()),
+    }
+}
