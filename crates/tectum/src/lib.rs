@@ -15,6 +15,7 @@
 
 pub mod config;
 mod house;
+pub mod observers;
 pub mod servers;
 pub mod state;
 pub mod token;

@@ -9,13 +9,19 @@ use std::{
 };
 
 use tectum_core::Tectum;
-use tectum_peers::federation::{Exposure, Federation, ServerStatus, Settings};
+use tectum_peers::{
+    federation::{Exposure, Federation, ServerStatus, Settings},
+    observe::{ObserverStatus, Observers},
+};
 use tokio::task::JoinHandle;
 
 use crate::{
     Config, Sources,
-    config::{self, servers::Live},
-    house, state,
+    config::{
+        self,
+        servers::{Live, Stamp},
+    },
+    house, observers, state,
 };
 
 /// How often the record of states is brought up to date, and approvals are looked for.
@@ -28,6 +34,7 @@ pub struct Household {
     pub house: Tectum,
     /// Its servers.
     pub federation: Arc<Federation>,
+    observers: Option<Arc<Observers>>,
     keeping: Option<JoinHandle<()>>,
     record: Option<PathBuf>,
 }
@@ -53,9 +60,13 @@ impl Household {
         let federation = Federation::start(house.clone(), base, settings(config));
         federation.apply(live.specs().specs).await;
         let place = directory(config);
-        let keeping = keep.then(|| tokio::spawn(keep_up(federation.clone(), live, place.clone())));
+        let observers =
+            keep.then(|| observers::start(config, &house, &federation, place.as_deref())).flatten();
+        let observers = observers.map(Arc::new);
+        let keeping =
+            keep.then(|| tokio::spawn(keep_up(federation.clone(), observers.clone(), live, place.clone())));
         let record = place.filter(|_| keep).map(|place| record(&place));
-        Ok(Self { house, federation, keeping, record })
+        Ok(Self { house, federation, observers, keeping, record })
     }
 
     /// Ends the servers, and everything they started.
@@ -63,6 +74,9 @@ impl Household {
     pub async fn stop(self) {
         if let Some(keeping) = self.keeping {
             keeping.abort();
+        }
+        if let Some(observers) = self.observers {
+            observers.stop().await;
         }
         self.federation.stop().await;
         if let Some(record) = self.record {
@@ -101,9 +115,15 @@ fn settings(config: &Config) -> Settings {
 }
 
 /// Follows the files, and writes down how the servers are.
-async fn keep_up(federation: Arc<Federation>, mut live: Live, place: Option<PathBuf>) {
-    let mut said = BTreeMap::new();
+async fn keep_up(
+    federation: Arc<Federation>,
+    observers: Option<Arc<Observers>>,
+    mut live: Live,
+    place: Option<PathBuf>,
+) {
+    let mut said = None;
     let mut approvals = place.as_deref().map(approvals_of);
+    let mut muted = place.as_deref().map(|place| Stamp::of(&observers::muted_file(place)));
     loop {
         tokio::time::sleep(TICK).await;
         if live.is_stale() {
@@ -114,24 +134,31 @@ async fn keep_up(federation: Arc<Federation>, mut live: Live, place: Option<Path
         if approvals.replace(now.clone()) != Some(now) {
             federation.reload_approvals();
         }
+        let watched = observers.as_ref().map(|observers| {
+            let now = Stamp::of(&observers::muted_file(place));
+            if muted.replace(now) != Some(now) {
+                observers.mute(observers::muted(place));
+            }
+            observers.status()
+        });
         let status = federation.status();
-        let words = words(&status);
+        let words = Some((words(&status), watched.clone()));
         if words != said {
-            write(&record(place), &status);
+            write(&record(place), &status, watched.as_ref());
             said = words;
         }
     }
 }
 
 /// What tells that an approval was given or asked for.
-type Approvals = Vec<(PathBuf, config::servers::Stamp)>;
+type Approvals = Vec<(PathBuf, Stamp)>;
 
 #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
 fn approvals_of(place: &Path) -> Approvals {
     let Ok(entries) = std::fs::read_dir(place) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let pins = paths.filter(|path| path.to_string_lossy().ends_with(".pins.json"));
-    let mut found: Approvals = pins.map(|path| (path.clone(), config::servers::Stamp::of(&path))).collect();
+    let mut found: Approvals = pins.map(|path| (path.clone(), Stamp::of(&path))).collect();
     found.sort_by(|(one, _), (other, _)| one.cmp(other));
     found
 }
@@ -148,8 +175,13 @@ fn record(place: &Path) -> PathBuf {
     place.join("status.json")
 }
 
-fn write(path: &Path, status: &BTreeMap<String, ServerStatus>) {
-    let text = serde_json::json!({ "pid": std::process::id(), "servers": status }).to_string();
+fn write(
+    path: &Path,
+    status: &BTreeMap<String, ServerStatus>,
+    observers: Option<&BTreeMap<String, ObserverStatus>>,
+) {
+    let pid = std::process::id();
+    let text = serde_json::json!({ "pid": pid, "servers": status, "observers": observers }).to_string();
     if let Err(error) = state::write_private(path, &text) {
         tracing::debug!(%error, "how the servers are could not be written down");
     }

@@ -10,6 +10,7 @@ mod given;
 mod guard;
 mod log;
 mod login;
+mod observe;
 mod policy;
 mod screen;
 mod serve;
@@ -128,6 +129,9 @@ enum Command {
     Logout(login::Logout),
     /// See how servers changed their tools, and approve it
     ApproveTools(approve::ApproveTools),
+    /// See who gets a copy of every call, try it, mute it
+    #[command(subcommand)]
+    Observe(observe::Observe),
     /// Print a completion script
     Completions(completions::Completions),
     /// Print the version
@@ -169,6 +173,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
             with_server(&cli.shared, &screen, |find, state| logout.run(find, state, &screen))
         }
         Command::ApproveTools(approve) => approve.run(&cli.shared, &screen),
+        Command::Observe(observe) => observe.run(&cli.shared, &screen),
         Command::Completions(completions) => completions.run(&screen),
         Command::Version => version::run(&screen),
         Command::Guard(guard) => return guard.run(),

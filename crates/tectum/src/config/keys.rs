@@ -145,6 +145,7 @@ pub fn loosens(key: &Key, value: &Value) -> bool {
         ("workspace.symlinks", Value::Word(word)) => word == "inside",
         ("workspace.tracked_opens", Value::Word(word)) => word == "directory",
         ("workspace.break_hard_links" | "mcp.allow_symlinks", Value::Flag(yes)) => *yes,
+        ("observers.redact", Value::Flag(yes)) => !*yes,
         _ => false,
     }
 }
@@ -356,6 +357,49 @@ pub static EXPOSURE: Key = Key {
     doc: "Which tools of other servers a client is shown at once: all, a core, or a search for them.",
     ..PLAIN
 };
+/// `observers.discover`
+pub static DISCOVER: Key = Key {
+    section: "observers",
+    name: "discover",
+    default: "false",
+    doc: "Whether servers with a tool `observe` get a copy of every call. EFFERENT_COPY_ENABLE=1 says yes, too; EFFERENT_COPY_DISABLE=1 says no whatever else is said.",
+    ..PLAIN
+};
+/// `observers.exclude`
+pub static EXCLUDE: Key = Key {
+    section: "observers",
+    name: "exclude",
+    shape: Shape::List { each: Each::Word, empty: None },
+    merge: Merge::Sum,
+    doc: "Names of servers, as globs, that get no copies.",
+    ..PLAIN
+};
+/// `observers.redact`
+pub static REDACT: Key = Key {
+    section: "observers",
+    name: "redact",
+    default: "true",
+    doc: "Whether secrets are hidden in the copies. What is executed is never altered.",
+    ..PLAIN
+};
+/// `observers.redact_names`
+pub static REDACT_NAMES: Key = Key {
+    section: "observers",
+    name: "redact_names",
+    shape: Shape::List { each: Each::Word, empty: None },
+    merge: Merge::Sum,
+    doc: "Names, as globs, whose values are hidden in the copies; added to the built-in ones (*password*, *token and others).",
+    ..PLAIN
+};
+/// `observers.redact_texts`
+pub static REDACT_TEXTS: Key = Key {
+    section: "observers",
+    name: "redact_texts",
+    shape: Shape::List { each: Each::Word, empty: None },
+    merge: Merge::Sum,
+    doc: "Regular expressions for texts that are hidden in the copies; added to the built-in ones (private keys, tokens, credentials in addresses and others).",
+    ..PLAIN
+};
 /// `log.level`
 pub static LEVEL: Key = Key {
     section: "log",
@@ -419,6 +463,11 @@ pub static KEYS: &[&Key] = &[
     &HOSTS,
     &READ,
     &EXPOSURE,
+    &DISCOVER,
+    &EXCLUDE,
+    &REDACT,
+    &REDACT_NAMES,
+    &REDACT_TEXTS,
     &LEVEL,
     &MCP_ENABLED,
     &MCP_BLACKLIST,

@@ -6,7 +6,7 @@ use std::{
 };
 
 use tectum_core::{
-    Judgement, Rule, Rules,
+    Judgement, Redactor, Rule, Rules, redact,
     security::{Durability, Links, TrackedOpens},
 };
 
@@ -37,6 +37,8 @@ pub struct Config {
     pub http: Http,
     /// The other servers.
     pub federation: Federation,
+    /// Who gets copies of calls.
+    pub observers: Observers,
     /// How much is logged.
     pub log: Level,
     /// The user's home.
@@ -107,6 +109,32 @@ pub struct Federation {
     pub read: Vec<PathBuf>,
     /// Which tools are shown at once; `None` lets the engine decide.
     pub exposure: Option<Exposure>,
+}
+
+/// Who gets copies of calls, and what is hidden in them.
+#[derive(Clone, Debug)]
+pub struct Observers {
+    /// Whether anybody is looked for.
+    pub on: bool,
+    /// Globs over the names of servers that get none.
+    pub exclude: Vec<String>,
+    /// Whether secrets are hidden.
+    pub redact: bool,
+    /// Globs over names whose values are hidden, beyond the built-in ones.
+    pub names: Vec<String>,
+    /// Regular expressions for what is hidden, beyond the built-in ones.
+    pub texts: Vec<String>,
+}
+
+impl Observers {
+    /// What hides secrets in copies. Each part was checked when it was read; all together may
+    /// still be too much.
+    pub fn redactor(&self) -> Result<Redactor, String> {
+        match self.redact {
+            true => Redactor::new(&self.names, &self.texts),
+            false => Ok(Redactor::none()),
+        }
+    }
 }
 
 /// Which tools of other servers a client is shown at once.
@@ -221,6 +249,7 @@ impl Config {
                     _ => Exposure::All,
                 }),
             },
+            observers: observers(&merged, sources)?,
             log: match merged.word(&keys::LEVEL) {
                 Some("error") => Level::Error,
                 Some("info") => Level::Info,
@@ -235,6 +264,27 @@ impl Config {
             merged,
         })
     }
+}
+
+/// Says whom to look for. The environment's two words are exact, as they always were.
+fn observers(merged: &Merged, sources: &Sources) -> Result<Observers, Problems> {
+    let says = |name: &str| sources.environment.iter().any(|(key, value)| key == name && value == "1");
+    let on = merged.flag(&keys::DISCOVER) || says("EFFERENT_COPY_ENABLE");
+    let checked = |key, check: &dyn Fn(&str) -> Result<(), String>| {
+        let each = |item: &Item| match check(&item.text) {
+            Ok(()) => Ok(item.text.clone()),
+            Err(why) => Err(Problems(vec![Problem::new(item.origin.clone(), why)])),
+        };
+        merged.list(key).iter().map(each).collect::<Result<Vec<String>, Problems>>()
+    };
+    let name = |text: &str| redact::name_glob(text).map(drop);
+    Ok(Observers {
+        on: on && !says("EFFERENT_COPY_DISABLE"),
+        exclude: checked(&keys::EXCLUDE, &name)?,
+        redact: merged.flag(&keys::REDACT),
+        names: checked(&keys::REDACT_NAMES, &name)?,
+        texts: checked(&keys::REDACT_TEXTS, &redact::check_text)?,
+    })
 }
 
 /// Whether nobody but the project's own file said anything about a list.

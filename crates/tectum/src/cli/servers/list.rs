@@ -24,7 +24,7 @@ pub(crate) struct Get {
 /// Lists all servers; with -v in detail.
 pub(crate) fn list(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let site = Site::load(shared, screen)?;
-    let live = site.traces().and_then(|traces| status::running(&traces));
+    let live = site.traces().and_then(|traces| status::running(&traces, "servers"));
     if screen.json {
         let servers: Vec<Value> =
             site.survey.servers.iter().map(|server| data(&site, server, live.as_ref())).collect();
@@ -48,7 +48,7 @@ impl Get {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let site = Site::load(shared, screen)?;
         let server = site.server(&self.name)?;
-        let live = site.traces().and_then(|traces| status::running(&traces));
+        let live = site.traces().and_then(|traces| status::running(&traces, "servers"));
         if screen.json {
             return screen.print_json(&data(&site, server, live.as_ref()));
         }

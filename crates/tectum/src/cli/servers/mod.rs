@@ -4,7 +4,7 @@ mod change;
 mod import;
 mod keep;
 mod list;
-mod status;
+pub(super) mod status;
 mod trust;
 
 use std::{

@@ -14,14 +14,14 @@ const MAX_STATUS: u64 = 1 << 20;
 const TAIL: u64 = 8 << 10;
 const LINES: usize = 5;
 
-/// What a running instance says about its servers; `None` when none is running.
-pub(super) fn running(traces: &Path) -> Option<Value> {
+/// What a running instance says about its servers or its observers; `None` when none is running.
+pub(in crate::cli) fn running(traces: &Path, part: &str) -> Option<Value> {
     let text = read(&traces.join("status.json"), None, MAX_STATUS).ok()?;
     let status: Value = serde_json::from_str(&text).ok()?;
     let pid = status["pid"].as_i64().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?))?;
     // An instance that was killed leaves its status behind.
     match test_kill_process(pid) {
-        Ok(()) | Err(rustix::io::Errno::PERM) => Some(status["servers"].clone()),
+        Ok(()) | Err(rustix::io::Errno::PERM) => Some(status[part].clone()),
         Err(_) => None,
     }
 }

@@ -1,7 +1,13 @@
 //! Finds the entries that are Tectum itself: files of other programs name us, and a house that
 //! federates itself would call itself for ever.
 
-use std::{ffi::OsString, net::IpAddr, os::unix::fs::MetadataExt as _, path::Path};
+use std::{
+    ffi::OsString,
+    io::Read as _,
+    net::IpAddr,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
 
 use super::{
     Entry,
@@ -9,7 +15,13 @@ use super::{
     keys,
     variables::{self, Scope},
 };
-use crate::config::Http;
+use crate::{config::Http, state};
+
+/// What stands before the program's name in a script that starts us: our own word and two older ones.
+const MARKERS: &[&str] =
+    &["tectum-self-ref-target:", "entrabot-self-ref-target:", "entraclaw-self-ref-target:"];
+/// A larger file is no wrapper script.
+const MOST_SCRIPT: u64 = 16 * 1024;
 
 /// Why an entry is ourselves, if it is.
 pub(super) fn why(entry: &Entry, context: &Context, http: &Http, scope: Scope<'_>) -> Option<String> {
@@ -22,22 +34,53 @@ pub(super) fn why(entry: &Entry, context: &Context, http: &Http, scope: Scope<'_
     let argv: Vec<String> = entry.argv().into_iter().map(filled).collect();
     let (command, args) = argv.split_first()?;
     let found = located(command, &entry.source.base, context);
-    if found.is_some() && found == context.executable.as_deref().and_then(identity) {
-        return Some("it is this very program".into());
+    let is_this = |file: &Path| {
+        let own = context.executable.as_deref().and_then(identity);
+        own.is_some() && identity(file) == own
+    };
+    if let Some(file) = &found {
+        if is_this(file) {
+            return Some("it is this very program".into());
+        }
+        if let Some(target) = marked(file).filter(|target| is_this(target)) {
+            return Some(format!("it is a script that starts this very program ({})", target.display()));
+        }
     }
     let named = Path::new(command).file_name().is_some_and(|name| name == "tectum");
     (named && args.iter().any(|word| word == "serve")).then(|| "it starts Tectum itself".into())
 }
 
 /// The file a command means, whatever it is called.
-fn located(command: &str, base: &Path, context: &Context) -> Option<(u64, u64)> {
+fn located(command: &str, base: &Path, context: &Context) -> Option<PathBuf> {
+    let there = |path: PathBuf| identity(&path).is_some().then_some(path);
     if command.contains('/') {
-        return identity(&base.join(command));
+        return there(base.join(command));
     }
     let path = context.environment.get(&OsString::from("PATH"))?;
     std::env::split_paths(path)
         .filter(|folder| folder.is_absolute())
-        .find_map(|folder| identity(&folder.join(command)))
+        .find_map(|folder| there(folder.join(command)))
+}
+
+/// The program that a wrapper script says it starts, in a line of its own. What else a script
+/// does is not looked at.
+#[expect(clippy::disallowed_methods, reason = "a file of the operator's set-up, not an agent's path")]
+fn marked(script: &Path) -> Option<PathBuf> {
+    // Through links: a relative target starts where the script itself lies.
+    let script = state::canonical(script);
+    let file = std::fs::File::open(&script).ok()?;
+    if file.metadata().ok()?.len() > MOST_SCRIPT {
+        return None;
+    }
+    let mut text = Vec::new();
+    file.take(MOST_SCRIPT).read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let target = text.lines().find_map(|line| {
+        let line = line.trim().trim_start_matches('#').trim_start();
+        MARKERS.iter().find_map(|marker| line.strip_prefix(marker))
+    })?;
+    let target = target.trim();
+    (!target.is_empty()).then(|| script.parent().unwrap_or(Path::new("/")).join(target))
 }
 
 /// What tells a file from every other one, behind all its names.

@@ -1,0 +1,170 @@
+//! `tectum observe`: who gets a copy of every call, how that goes, and a trial.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use tectum::{
+    Fault,
+    observers::{muted, set_muted},
+    peers::{
+        observe::{observers_of, try_observer},
+        visible::visible,
+    },
+    servers,
+};
+
+use super::{
+    Shared,
+    failure::Failure,
+    screen::{Colour, Screen},
+    serve,
+    servers::status,
+};
+
+/// See who gets a copy of every call.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Observe {
+    /// List the observers and what became of their copies
+    List,
+    /// Send one copy and show the answer
+    Test(Named),
+    /// Send an observer no copies until further notice
+    Mute(Named),
+    /// Send an observer copies again
+    Unmute(Named),
+}
+
+/// One observer.
+#[derive(Debug, Args)]
+pub(crate) struct Named {
+    /// The server's name
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+impl Observe {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        match self {
+            Self::List => list(shared, screen),
+            Self::Test(named) => serve::to_the_end(
+                tokio::runtime::Builder::new_current_thread(),
+                test(&named.name, shared, screen),
+            )?,
+            Self::Mute(named) => mute(&named.name, true, shared, screen),
+            Self::Unmute(named) => mute(&named.name, false, shared, screen),
+        }
+    }
+}
+
+fn list(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+    let config = shared.load(Vec::new(), screen)?;
+    let place = servers::directory(&config);
+    let live = place.as_deref().and_then(|place| status::running(place, "observers"));
+    let running = live.as_ref().filter(|live| live.is_object());
+    if screen.json {
+        return screen.print_json(&json!({
+            "enabled": config.observers.on,
+            "running": live.is_some(),
+            "observers": running.cloned().unwrap_or_else(|| json!({})),
+            "muted": place.as_deref().map(muted).unwrap_or_default(),
+        }));
+    }
+    let Some(observers) = running.and_then(Value::as_object) else {
+        return screen.print(match (config.observers.on, live.is_some()) {
+            (false, _) => {
+                "nobody gets copies: `[observers] discover = true` in tectum.toml, or EFFERENT_COPY_ENABLE=1, looks for observers"
+            }
+            (true, false) => "no Tectum is running here: `tectum observe test NAME` tries an observer",
+            (true, true) => "the running Tectum was started without observers; start it again",
+        });
+    };
+    if observers.is_empty() {
+        return screen
+            .print("no server here takes copies: one needs a tool `observe` with `tool_name` and `args`");
+    }
+    screen.print(&table(observers, screen))
+}
+
+fn table(observers: &serde_json::Map<String, Value>, screen: &Screen) -> String {
+    let names = observers.keys().map(String::len).max().unwrap_or(0).max(4);
+    let head = format!(
+        "{:<names$}  {:<8}  {:>8}  {:>6}  {:>7}  {:>6}  {:>7}",
+        "NAME", "STATE", "SENT", "LATE", "REFUSED", "LOST", "DROPPED"
+    );
+    let mut text = format!("{}\n", screen.paint(Colour::Bold, &head));
+    for (name, one) in observers {
+        let state = one["state"].as_str().unwrap_or("unknown");
+        let colour = match state {
+            "watching" => Colour::Green,
+            "muted" => Colour::Dim,
+            _ => Colour::Yellow,
+        };
+        let count = |field: &str| one[field].as_u64().unwrap_or(0);
+        text.push_str(&format!(
+            "{name:<names$}  {}  {:>8}  {:>6}  {:>7}  {:>6}  {:>7}\n",
+            screen.paint(colour, &format!("{state:<8}")),
+            count("sent"),
+            count("late"),
+            count("refused"),
+            count("lost"),
+            count("dropped"),
+        ));
+        if let Some(error) = one["error"].as_str() {
+            text.push_str(&screen.paint(Colour::Dim, &format!("  last: {}\n", visible(error))));
+        }
+    }
+    text
+}
+
+async fn test(name: &str, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+    let config = shared.load(Vec::new(), screen)?;
+    let redactor = config.observers.redactor().map_err(Fault::invalid)?;
+    let household = shared.household(screen).await?;
+    let tried = try_observer(&household.federation, name, redactor).await;
+    let known = observers_of(&household.federation);
+    household.stop().await;
+    let trial = tried.map_err(|fault| match known.is_empty() || fault.hint.is_some() {
+        true => fault,
+        false => fault.hint(format!("known observers: {}", known.join(", "))),
+    })?;
+    let (took, patience) = (trial.took.as_millis(), trial.patience.as_millis());
+    if screen.json {
+        let answer: Value = serde_json::from_str(&trial.answer).unwrap_or_default();
+        return screen.print_json(
+            &json!({ "observer": name, "answer": answer, "took_ms": took, "patience_ms": patience }),
+        );
+    }
+    screen.print(&format!("{name} answered in {took} ms:\n{}", visible(&trial.answer)))?;
+    if took > patience {
+        let warning = screen.paint_error(Colour::Yellow, "warning:");
+        screen.tell(&format!(
+            "{warning} a copy of a call is waited for {patience} ms, so this one would count as late"
+        ));
+    }
+    Ok(())
+}
+
+fn mute(name: &str, yes: bool, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+    let config = shared.load(Vec::new(), screen)?;
+    let (Some(state), Some(place)) = (config.state.as_deref(), servers::directory(&config)) else {
+        return Err(Fault::invalid("nothing is kept here, so nobody can be muted").into());
+    };
+    let specs = tectum::config::servers::Live::new(shared.sources(Vec::new())).specs().specs;
+    // One that is named no longer can still be let off.
+    if yes && !specs.iter().any(|spec| spec.name.as_str() == name) {
+        return Err(Fault::not_found(format!("no server `{name}` is in use"))
+            .hint("`tectum list` shows all of them, `tectum observe list` those that take copies")
+            .into());
+    }
+    let changed = set_muted(state, &place, name, yes)?;
+    if screen.json {
+        return screen.print_json(&json!({ "observer": name, "muted": yes, "changed": changed }));
+    }
+    screen.print(&match (yes, changed) {
+        (true, true) => {
+            format!("{name} gets no copies from now on; a running Tectum follows within a second.")
+        }
+        (true, false) => format!("{name} was muted already."),
+        (false, true) => format!("{name} gets copies again; a running Tectum follows within a second."),
+        (false, false) => format!("{name} was not muted."),
+    })
+}

@@ -1,0 +1,73 @@
+//! Observers of a running house: whether there are any, which are muted, and how they are.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use tectum_core::Tectum;
+use tectum_peers::{
+    federation::Federation,
+    observe::{ObserverSettings, Observers},
+};
+
+use crate::{Config, config::servers::context, state};
+
+/// Starts to copy calls, if that is wanted.
+pub(crate) fn start(
+    config: &Config,
+    house: &Tectum,
+    federation: &Arc<Federation>,
+    place: Option<&Path>,
+) -> Option<Observers> {
+    if !config.observers.on {
+        return None;
+    }
+    let settings = ObserverSettings {
+        exclude: config.observers.exclude.clone(),
+        muted: place.map(muted).unwrap_or_default(),
+    };
+    match config.observers.redactor() {
+        Ok(redactor) => Some(Observers::start(house, federation, redactor, settings)),
+        Err(why) => {
+            tracing::error!(why, "calls are not copied, since secrets could not be hidden");
+            None
+        }
+    }
+}
+
+/// The file that names the muted ones.
+pub(crate) fn muted_file(place: &Path) -> PathBuf {
+    place.join("muted.json")
+}
+
+/// The names that get no copies for now. A file that cannot be read mutes nobody, and is told.
+pub fn muted(place: &Path) -> BTreeSet<String> {
+    let path = muted_file(place);
+    let read = state::read_private(&path).and_then(|text| match text {
+        Some(text) => serde_json::from_str::<BTreeMap<String, bool>>(&text).map_err(io::Error::other),
+        None => Ok(BTreeMap::new()),
+    });
+    match read {
+        Ok(names) => names.into_iter().filter_map(|(name, yes)| yes.then_some(name)).collect(),
+        Err(error) => {
+            tracing::warn!(%error, file = %path.display(), "who is muted could not be read");
+            BTreeSet::new()
+        }
+    }
+}
+
+/// Mutes an observer, or takes that back; a running house follows within a second. False when it
+/// was so already.
+pub fn set_muted(state: &Path, place: &Path, name: &str, yes: bool) -> io::Result<bool> {
+    let mut changed = false;
+    context::keep::<bool>(state, &muted_file(place), |names| {
+        changed = match yes {
+            true => names.insert(name.to_owned(), true).is_none(),
+            false => names.remove(name).is_some(),
+        };
+    })?;
+    Ok(changed)
+}
