@@ -179,8 +179,19 @@ pub struct Outcome {
     pub took: Duration,
 }
 
+impl Outcome {
+    /// Whether it failed, as a call or by its tool's own word.
+    pub fn failed(&self) -> bool {
+        match &self.result {
+            Err(_) => true,
+            Ok(Payload::Native(_)) => false,
+            Ok(Payload::Raw(raw)) => crate::observation::tool_error(raw.get()).is_some(),
+        }
+    }
+}
+
 /// A successful result.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Payload {
     /// From one of our own tools.
     Native(NativeReply),
@@ -188,8 +199,18 @@ pub enum Payload {
     Raw(Box<RawValue>),
 }
 
+impl Payload {
+    /// How many bytes it holds.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Native(reply) => reply.text.len() + reply.structured.len(),
+            Self::Raw(raw) => raw.get().len(),
+        }
+    }
+}
+
 /// What a native tool gave: text as the model reads it, and the same as data.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct NativeReply {
     /// For the model.
     pub text: String,

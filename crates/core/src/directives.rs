@@ -1,7 +1,8 @@
 //! What a tool may ask of the loop around it: a closed list, typed here, JSON at the boundary.
+//! Nothing vanishes silently: an entry that cannot be understood is named to whoever reads.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 /// Who speaks an injected message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,29 +72,155 @@ fn two() -> usize {
     2
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Where a tool's result carries directives in the form of earlier programs.
+pub const MEMBER: &str = "_directives";
+/// Where our own results carry them.
+pub const META: &str = "tectum/directives";
+/// The anchor that a changed to-do list becomes.
+pub const TODO_ANCHOR: &str = "todo_state";
+/// Entries of one result that are read; the rest is named as left out.
+const MOST: usize = 64;
 
-    fn check(wire: &str, expect: Directive) {
-        let read: Directive = serde_json::from_str(wire).expect("reads");
-        assert_eq!(read, expect);
-        let again: Directive =
-            serde_json::from_value(serde_json::to_value(&read).expect("writes")).expect("reads again");
-        assert_eq!(again, expect);
+/// The names of all directives on the wire.
+pub const NAMES: &[&str] = &[
+    "stop_processing",
+    "tier_change",
+    "context_anchor",
+    "todo_state_changed",
+    "inject_context",
+    "prune_messages",
+    "notify_presenter",
+];
+
+/// What a result carried: directives in their order, and a sentence for each that was left out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// Those that were understood.
+    pub directives: Vec<Directive>,
+    /// Why others were not.
+    pub skipped: Vec<String>,
+}
+
+impl Directive {
+    /// Its name on the wire.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::StopProcessing => "stop_processing",
+            Self::TierChange { .. } => "tier_change",
+            Self::ContextAnchor { .. } => "context_anchor",
+            Self::TodoStateChanged { .. } => "todo_state_changed",
+            Self::InjectContext { .. } => "inject_context",
+            Self::PruneMessages { .. } => "prune_messages",
+            Self::NotifyPresenter { .. } => "notify_presenter",
+        }
     }
 
-    #[test]
-    fn wire_names_and_defaults() {
-        check(r#"{"type":"stop_processing"}"#, Directive::StopProcessing);
-        check(
-            r#"{"type":"tier_change","params":{"tier":"2"}}"#,
-            Directive::TierChange { target_tier: "2".into(), reason: String::new() },
-        );
-        check(r#"{"type":"prune_messages","params":{}}"#, Directive::PruneMessages { keep_recent: 2 });
-        check(
-            r#"{"type":"inject_context","params":{"content":"x"}}"#,
-            Directive::InjectContext { content: "x".into(), role: Role::User },
-        );
+    /// Reads one entry: `{"type", "params"}`, with `params` left out where all have a default.
+    pub fn read(entry: &str) -> Result<Self, String> {
+        let mut value: Value = serde_json::from_str(entry).map_err(|error| error.to_string())?;
+        let Some(members) = value.as_object_mut() else { return Err("it is no object".into()) };
+        match members.get("type").and_then(Value::as_str) {
+            None => return Err("it has no `type`".into()),
+            Some("stop_processing") => return Ok(Self::StopProcessing),
+            Some(name) if !NAMES.contains(&name) => {
+                return Err(format!("`{name}` is no directive; known: {}", NAMES.join(", ")));
+            }
+            Some(_) => {}
+        }
+        if members.get("params").is_none_or(Value::is_null) {
+            members.insert("params".into(), Value::Object(serde_json::Map::new()));
+        }
+        serde_json::from_value(value).map_err(|error| error.to_string())
     }
 }
+
+impl Found {
+    /// What a list of entries holds; anything but a list holds nothing.
+    pub fn in_list(list: &str) -> Self {
+        let Ok(entries) = serde_json::from_str::<Vec<&RawValue>>(list) else { return Self::default() };
+        let mut found = Self::default();
+        for (i, entry) in entries.iter().take(MOST).enumerate() {
+            match Directive::read(entry.get()) {
+                Ok(directive) => found.directives.push(directive),
+                Err(why) => found.skipped.push(format!("directive {i}: {why}")),
+            }
+        }
+        if entries.len() > MOST {
+            found.skipped.push(format!("{} directives beyond the first {MOST}", entries.len() - MOST));
+        }
+        found
+    }
+
+    /// What an object's own member holds; text that is no JSON object holds nothing.
+    pub fn in_object(text: &str) -> Self {
+        #[derive(Deserialize)]
+        struct Carrier<'c> {
+            #[serde(borrow, rename = "_directives")]
+            directives: Option<&'c RawValue>,
+        }
+        if memchr::memmem::find(text.as_bytes(), MEMBER.as_bytes()).is_none() {
+            return Self::default();
+        }
+        let carrier = serde_json::from_str::<Carrier<'_>>(text).ok();
+        carrier
+            .and_then(|carrier| carrier.directives)
+            .map(|list| Self::in_list(list.get()))
+            .unwrap_or_default()
+    }
+
+    /// What the result of an MCP tool carries: in its metadata, its structured content, and in the
+    /// texts that are JSON objects. The first place that has any is the one that counts, since a
+    /// server writes the same into both.
+    pub fn in_result(result: &str) -> Self {
+        #[derive(Deserialize)]
+        struct Result<'r> {
+            #[serde(borrow, rename = "_meta")]
+            meta: Option<Meta<'r>>,
+            #[serde(borrow, rename = "structuredContent")]
+            structured: Option<&'r RawValue>,
+            #[serde(borrow, default)]
+            content: Vec<&'r RawValue>,
+        }
+        #[derive(Deserialize)]
+        struct Meta<'m> {
+            #[serde(borrow, rename = "tectum/directives")]
+            directives: Option<&'m RawValue>,
+        }
+        #[derive(Deserialize)]
+        struct Block {
+            text: String,
+        }
+        let has = |word: &str| memchr::memmem::find(result.as_bytes(), word.as_bytes()).is_some();
+        if !has(MEMBER) && !has(META) {
+            return Self::default();
+        }
+        let Ok(result) = serde_json::from_str::<Result<'_>>(result) else { return Self::default() };
+        let in_meta = result.meta.and_then(|meta| meta.directives).map(|list| Self::in_list(list.get()));
+        let in_data = || result.structured.map(|data| Self::in_object(data.get()));
+        let in_texts = || {
+            let texts = result.content.iter().filter_map(|raw| serde_json::from_str::<Block>(raw.get()).ok());
+            let mut all = Self::default();
+            for found in texts.map(|block| Self::in_object(&block.text)) {
+                all.directives.extend(found.directives);
+                all.skipped.extend(found.skipped);
+            }
+            all
+        };
+        let some = |found: &Self| *found != Self::default();
+        in_meta.filter(some).or_else(|| in_data().filter(some)).unwrap_or_else(in_texts)
+    }
+
+    /// Leaves out what its sender may not ask for.
+    pub fn only(mut self, allowed: &[String]) -> Self {
+        let (kept, refused): (Vec<Directive>, Vec<Directive>) =
+            self.directives.into_iter().partition(|one| allowed.iter().any(|name| name == one.name()));
+        self.directives = kept;
+        let say = |one: &Directive| format!("`{}` is not allowed from this server", one.name());
+        self.skipped.extend(refused.iter().map(say));
+        self
+    }
+}
+
+#[cfg(test)]
+#[path = "directives_tests.rs"]
+mod tests;

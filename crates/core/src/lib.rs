@@ -4,10 +4,12 @@
 //! bring that and meet here. The walk is [`Tectum::call`]; every station on it has a file of
 //! its own.
 
+pub mod anchors;
 pub mod arguments;
 pub mod call;
 pub mod desk;
 pub mod directives;
+pub mod effects;
 pub mod efferent;
 mod execute;
 pub mod fault;
@@ -18,16 +20,20 @@ pub mod observation;
 pub mod provider;
 pub mod redact;
 pub mod registry;
+pub mod round;
 pub mod rules;
 mod schema;
 pub mod tectum;
 pub mod tool;
+pub mod turn;
 
+pub use anchors::{Anchor, Anchors};
 pub use call::{
     Call, CallId, Companion, NativeReply, Outcome, Payload, Progress, ProgressNote, SessionId, ToolName,
 };
 pub use desk::{AskId, Decision, Desk, Question};
 pub use directives::{Directive, Role};
+pub use effects::{Effects, Note};
 pub use efferent::Efferent;
 pub use fault::{Fault, FaultKind};
 pub use gate::{Gate, Verdict};
@@ -37,8 +43,10 @@ pub use observation::Observation;
 pub use provider::{Done, Prepared, Provider, Running, ServerTool, ToolInfo, Work};
 pub use redact::Redactor;
 pub use registry::{Registry, Snapshot};
+pub use round::RoundOutcome;
 pub use rules::{Judgement, Origin, Rule, Rules};
 pub use tectum::Tectum;
 /// The room below, for those who hold its handles.
 pub use tectum_security as security;
 pub use tool::{Card, Ctx, Effect, Grants, Reply, Subject, Text, Tool, Wants, World};
+pub use turn::{Limits, Stop, Turn};

@@ -99,7 +99,8 @@ fn done<O: Serialize>(name: &str, reply: Reply<O>) -> Result<Done, Fault> {
         Text::Said(text) => text,
         Text::Part(part) => part(reply.output),
     };
-    Ok(Done { payload: Payload::Native(NativeReply { text, structured }), directives: reply.directives })
+    let payload = Payload::Native(NativeReply { text, structured });
+    Ok(Done { directives: reply.directives, ..Done::new(payload) })
 }
 
 /// The output as JSON, in a buffer that need not grow for most replies.

@@ -178,7 +178,7 @@ fn object(json: &str) -> String {
 }
 
 /// What a server's tool said about its own failure; `None` for a success.
-fn tool_error(raw: &str) -> Option<String> {
+pub(crate) fn tool_error(raw: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Result<'r> {
         #[serde(default, rename = "isError")]

@@ -50,6 +50,8 @@ pub struct ServerTool {
     pub definition: Arc<str>,
     /// True when the server has not confirmed it since it was last away.
     pub stale: bool,
+    /// Whether the server says that it only reads. Nothing that protects goes by it.
+    pub reads: bool,
 }
 
 /// Work that has begun.
@@ -65,6 +67,15 @@ pub struct Done {
     pub payload: Payload,
     /// What the tool asks of the loop.
     pub directives: Vec<Directive>,
+    /// What it asked in vain: a sentence for each request that was left out.
+    pub skipped: Vec<String>,
+}
+
+impl Done {
+    /// A result that asks for nothing.
+    pub fn new(payload: Payload) -> Self {
+        Self { payload, directives: Vec::new(), skipped: Vec::new() }
+    }
 }
 
 /// A call whose arguments were parsed.

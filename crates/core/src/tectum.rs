@@ -11,9 +11,25 @@ use arc_swap::ArcSwap;
 use tokio_util::task::TaskTracker;
 
 use crate::{
-    Call, Ctx, Desk, Efferent, Fault, FaultKind, Gate, Grants, Journal, Outcome, Prepared, Registry,
-    Snapshot, Verdict, execute::execute, provider::Done,
+    Call, Ctx, Desk, Effects, Efferent, Fault, FaultKind, Gate, Grants, Journal, Outcome, Payload, Prepared,
+    Registry, Snapshot, Verdict, execute::execute, provider::Done, round::Step, turn::Checks,
 };
+
+/// How a call came: on its own, or with others.
+pub(crate) enum Way {
+    /// On its own.
+    Alone,
+    /// As a step of a round, whose directives are applied when all its calls have ended.
+    Round(Box<Step>),
+}
+
+/// What becomes of a call that nothing stands against.
+enum Cleared {
+    /// It runs; in a round what it gives is noted under its key.
+    Run(Prepared, Grants, Option<(Arc<Checks>, String)>),
+    /// It ran before.
+    Known(Payload),
+}
 
 /// One roof over every tool. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -27,6 +43,7 @@ struct Rooms {
     gate: ArcSwap<Gate>,
     desk: Desk,
     efferent: Arc<Efferent>,
+    effects: Effects,
     journal: Journal,
     calls: TaskTracker,
     on_the_spot: bool,
@@ -51,6 +68,7 @@ impl Tectum {
                 gate: ArcSwap::from_pointee(gate),
                 desk: Desk::default(),
                 efferent: Arc::default(),
+                effects: Effects::default(),
                 journal: Journal::default(),
                 calls: TaskTracker::new(),
                 on_the_spot,
@@ -83,6 +101,11 @@ impl Tectum {
         &self.rooms.efferent
     }
 
+    /// What directives did: anchors, and notes for presenters.
+    pub fn effects(&self) -> &Effects {
+        &self.rooms.effects
+    }
+
     /// Where calls are recorded.
     pub fn journal(&self) -> &Journal {
         &self.rooms.journal
@@ -100,10 +123,14 @@ impl Tectum {
     /// in a task of its own, so a caller that leaves cancels the call but cannot keep it out
     /// of the journal.
     pub async fn call(&self, call: Call) -> Outcome {
+        self.run(call, Way::Alone).await
+    }
+
+    pub(crate) async fn run(&self, call: Call, way: Way) -> Outcome {
         let (id, started) = (call.id, Instant::now());
         let cancel = call.cancel.clone();
         let house = self.clone();
-        let mut walk = Box::pin(async move { house.walk(call, started).await });
+        let mut walk = Box::pin(async move { house.walk(call, way, started).await });
         if let Poll::Ready(outcome) = poll_fn(|cx| Poll::Ready(walk.as_mut().poll(cx))).await {
             return outcome;
         }
@@ -118,40 +145,69 @@ impl Tectum {
         })
     }
 
-    async fn walk(&self, call: Call, started: Instant) -> Outcome {
+    async fn walk(&self, call: Call, way: Way, started: Instant) -> Outcome {
         self.rooms.efferent.before(&call);
-        let result = match self.clear(&call).await {
-            Ok((prepared, grants)) => self.execute(&call, prepared, grants).await,
+        let alone = matches!(way, Way::Alone);
+        let result = match self.clear(&call, way).await {
+            Ok(Cleared::Run(prepared, grants, memory)) => {
+                let done = self.execute(&call, prepared, grants).await;
+                if let (Some((checks, key)), Ok(done)) = (memory, &done) {
+                    checks.note(&key, &done.payload);
+                }
+                done
+            }
+            Ok(Cleared::Known(payload)) => Ok(Done::new(payload)),
             Err(fault) => Err(fault),
         };
         let (result, directives) = match result {
-            Ok(done) => (Ok(done.payload), done.directives),
+            Ok(done) => {
+                self.rooms.effects.count(&call.tool, &done.skipped);
+                (Ok(done.payload), done.directives)
+            }
             Err(fault) => (Err(fault), Vec::new()),
         };
         let outcome = Outcome { call: call.id, result, directives, took: started.elapsed() };
+        if alone {
+            self.rooms.effects.apply(call.id, &outcome.directives);
+        }
         self.rooms.efferent.after(&call, &outcome);
         self.rooms.journal.record(&call, &outcome).await;
         outcome
     }
 
     /// find, prepare, gate, approval: may fail at any step, and has changed nothing until then.
-    async fn clear(&self, call: &Call) -> Result<(Prepared, Grants), Fault> {
-        let registry = self.rooms.registry.snapshot();
-        let prepared = registry.find(&call.tool)?.prepare(call)?;
-        let gate = self.gate();
-        match gate.judge(call, &prepared) {
-            Verdict::Allow(grants) => Ok((prepared, grants)),
-            Verdict::Deny(fault) => Err(fault),
-            Verdict::Ask(question, grants) => {
-                tokio::select! {
-                    answer = self.rooms.desk.ask(question) => answer?,
-                    () = call.cancel.cancelled() => {
-                        return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
-                    }
+    /// In a round, what costs less is checked first: one tool over and over before everything,
+    /// the tier and repeated calls before a person is asked.
+    async fn clear(&self, call: &Call, way: Way) -> Result<Cleared, Fault> {
+        let (prepared, round) = match way {
+            Way::Alone => (self.rooms.registry.snapshot().find(&call.tool)?.prepare(call)?, None),
+            Way::Round(step) => {
+                step.checks.spiral(call)?;
+                (step.prepared?, Some((step.checks, step.key)))
+            }
+        };
+        let (question, grants) = match self.gate().judge(call, &prepared) {
+            Verdict::Allow(grants) => (None, grants),
+            Verdict::Deny(fault) => return Err(fault),
+            Verdict::Ask(question, grants) => (Some(question), grants),
+        };
+        let mut memory = None;
+        if let Some((checks, key)) = round {
+            checks.tier(call)?;
+            if let Some(known) = key.as_deref().and_then(|key| checks.known(call, key)) {
+                return Ok(Cleared::Known(known));
+            }
+            memory = key.map(|key| (checks, key));
+        }
+        if let Some(question) = question {
+            tokio::select! {
+                answer = self.rooms.desk.ask(question) => answer?,
+                () = call.cancel.cancelled() => {
+                    return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
                 }
-                Ok((prepared, grants))
             }
         }
+        Ok(Cleared::Run(prepared, grants, memory))
     }
 
     async fn execute(&self, call: &Call, prepared: Prepared, grants: Grants) -> Result<Done, Fault> {

@@ -16,6 +16,9 @@ pub const CONCURRENCY: usize = 64;
 /// The largest result that is passed on as it stands; beyond it, a preview and a resource.
 pub const MAX_RESULT: usize = 1024 * 1024;
 
+/// What a server's results may ask of the loop around a model, unless its configuration says more.
+pub const DIRECTIVES: &[&str] = &["context_anchor", "todo_state_changed", "notify_presenter"];
+
 /// A server's name: letters, digits, `-` and single `_` inside, so that `name__tool` can be read
 /// in one way only.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -54,6 +57,8 @@ pub struct ServerSpec {
     pub permission: Judgement,
     /// Bytes of a result that are passed on as they stand.
     pub max_result: usize,
+    /// The directives that its results may carry.
+    pub directives: Vec<String>,
     /// Raised by `tectum restart`: another number is another server.
     pub generation: u64,
 }
@@ -195,6 +200,7 @@ impl ServerSpec {
             isolation: Isolation::Shared,
             permission: Judgement::Allow,
             max_result: MAX_RESULT,
+            directives: DIRECTIVES.iter().map(|name| (*name).to_owned()).collect(),
             generation: 0,
         }
     }

@@ -5,8 +5,9 @@ use std::{collections::HashMap, sync::Arc};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::{Value, value::RawValue};
 use tectum_core::{
-    Call, CallId, Ctx, Done, Effect, Fault, FaultKind, Payload, Prepared, Provider, ServerTool, Subject,
-    ToolInfo, Wants, Work, World,
+    Call, CallId, Ctx, Directive, Done, Effect, Fault, FaultKind, Payload, Prepared, Provider, ServerTool,
+    Subject, ToolInfo, Wants, Work, World,
+    directives::{Found, TODO_ANCHOR},
 };
 
 use super::{
@@ -149,6 +150,7 @@ fn info(item: &Item, name: &Arc<str>, peer: &Peer, stale: bool) -> Result<ToolIn
             server: peer.spec.name.as_str().into(),
             definition: shown(renamed(item, "name", name)).into(),
             stale,
+            reads: value("annotations").is_some_and(|hints| hints["readOnlyHint"] == true),
         }),
         listed: true,
     })
@@ -204,10 +206,12 @@ impl Provider for PeerTools {
                 let result = bridge::run(&peer, order, &caller, &shelf, Some(&ctx)).await;
                 let result = result.map_err(|failure| fault(&peer, failure))?;
                 tasks.note(&result, &peer.spec.name);
-                match spool.filter(|_| result.get().len() > peer.spec.max_result) {
-                    None => Ok(done(result)),
-                    Some(spool) => bounded(spool, ctx.call, result).await,
-                }
+                let found = directives(&result, &peer);
+                let done = match spool.filter(|_| result.get().len() > peer.spec.max_result) {
+                    None => Done::new(Payload::Raw(result)),
+                    Some(spool) => bounded(spool, ctx.call, result).await?,
+                };
+                Ok(Done { directives: found.directives, skipped: found.skipped, ..done })
             })
         });
         Ok(Prepared {
@@ -226,7 +230,7 @@ async fn bounded(spool: Arc<Spool>, call: CallId, result: Box<RawValue>) -> Resu
     let size = result.get().len();
     let kept = tokio::task::spawn_blocking(move || spool.keep(call, &result)).await;
     let kept = kept.unwrap_or_else(|_| Err(std::io::Error::other("it could not be kept")));
-    kept.map(done).map_err(|error| {
+    kept.map(|kept| Done::new(Payload::Raw(kept))).map_err(|error| {
         Fault::new(
             FaultKind::TooLarge,
             format!("the result has {size} bytes and could not be kept aside: {error}"),
@@ -235,8 +239,23 @@ async fn bounded(spool: Arc<Spool>, call: CallId, result: Box<RawValue>) -> Resu
     })
 }
 
-fn done(result: Box<RawValue>) -> Done {
-    Done { payload: Payload::Raw(result), directives: Vec::new() }
+/// What a result asks of the loop, as far as its server may. An anchor of a server's has the
+/// server's name before its own, so that it never takes the place of ours.
+fn directives(result: &RawValue, peer: &Peer) -> Found {
+    let mut found = Found::in_result(result.get()).only(&peer.spec.directives);
+    for directive in &mut found.directives {
+        match directive {
+            Directive::ContextAnchor { key, .. } => *key = format!("{}/{key}", peer.spec.name),
+            Directive::TodoStateChanged { formatted_state } => {
+                *directive = Directive::ContextAnchor {
+                    key: format!("{}/{TODO_ANCHOR}", peer.spec.name),
+                    content: std::mem::take(formatted_state),
+                };
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The server's own error, under its name and with its own words kept for clients.

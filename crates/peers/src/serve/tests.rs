@@ -77,10 +77,7 @@ async fn act(does: Does) -> Result<Done, Fault> {
         }
         Does::Hang => std::future::pending().await,
     }
-    Ok(Done {
-        payload: Payload::Native(NativeReply { text: "ok".into(), structured: "{}".into() }),
-        directives: Vec::new(),
-    })
+    Ok(Done::new(Payload::Native(NativeReply { text: "ok".into(), structured: "{}".into() })))
 }
 
 fn house(tools: usize, does: Does) -> (tempfile::TempDir, Endpoint) {

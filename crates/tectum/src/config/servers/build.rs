@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use tectum_core::Judgement;
+use tectum_core::{Judgement, directives::NAMES};
 use tectum_peers::spec::{EraChoice, Isolation, Launch, Remote, Secret, ServerSpec, Transport};
 
 use super::{
@@ -59,6 +59,9 @@ pub(super) fn spec(entry: &Entry, scope: Scope<'_>, generation: u64) -> Result<S
         Some("deny") => Judgement::Deny,
         _ => Judgement::Allow,
     };
+    if entry.values.get(&keys::DIRECTIVES).is_some() {
+        spec.directives = filling.directives()?;
+    }
     spec.generation = generation;
     Ok(spec)
 }
@@ -103,6 +106,15 @@ impl Filling<'_> {
             }
         };
         Ok(Launch { command, args: argv, env, cwd })
+    }
+
+    fn directives(&self) -> Result<Vec<String>, Problem> {
+        let items = self.entry.values.list(&keys::DIRECTIVES);
+        if let Some(item) = items.iter().find(|item| !NAMES.contains(&item.text.as_str())) {
+            let message = format!("`{}` is no directive", item.text);
+            return Err(self.wrong(&item.origin, &message, &format!("known: {}", NAMES.join(", "))));
+        }
+        Ok(texts(items))
     }
 
     fn remote(&self) -> Result<Remote, Problem> {

@@ -163,6 +163,14 @@ pub static MAX_RESULT: Key = Key {
     doc: "The largest result that is passed on as it stands.",
     ..SERVER
 };
+/// `directives`
+pub static DIRECTIVES: Key = Key {
+    name: "directives",
+    shape: WORDS,
+    default: "context_anchor,todo_state_changed,notify_presenter",
+    doc: "What its results may ask of the loop around a model; anchors and notes unless more is said.",
+    ..SERVER
+};
 /// `scopes`
 pub static SCOPES: Key = Key {
     name: "scopes",
@@ -210,6 +218,7 @@ pub static KEYS: &[&Key] = &[
     &ISOLATION,
     &PERMISSION,
     &MAX_RESULT,
+    &DIRECTIVES,
     &SCOPES,
     &CLIENT_ID,
     &CLIENT_SECRET_ENV,
@@ -250,5 +259,6 @@ mod tests {
         assert_eq!(seconds(&MAX_TIMEOUT, 60), spec::MOST_TIMEOUT.as_secs());
         assert_eq!(CONCURRENCY.default, spec::CONCURRENCY.to_string());
         assert_eq!((MAX_RESULT.default, spec::MAX_RESULT), ("1M", 1 << 20));
+        assert_eq!(DIRECTIVES.default, spec::DIRECTIVES.join(","));
     }
 }

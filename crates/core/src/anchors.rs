@@ -1,0 +1,159 @@
+//! Context anchors: texts that stay in the model's sight, one for each key, the newest last. They
+//! are no part of a history: whoever assembles a prompt puts them at its end.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio::sync::broadcast;
+
+/// Anchors that are kept; the oldest makes room.
+const MOST: usize = 64;
+/// Bytes of one anchor. What is longer is cut, and says so.
+const MOST_CONTENT: usize = 64 * 1024;
+/// Characters of a key.
+const MOST_KEY: usize = 128;
+/// Changes that a slow listener may fall behind by.
+const CHANGES: usize = 256;
+
+/// One anchor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// Its name.
+    pub key: Arc<str>,
+    /// Its text, never empty.
+    pub content: Arc<str>,
+}
+
+/// What happened to an anchor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It is new.
+    Set(Arc<str>),
+    /// It says something else.
+    Updated(Arc<str>),
+    /// It is gone.
+    Removed(Arc<str>),
+}
+
+/// The anchors of a house.
+#[derive(Debug)]
+pub struct Anchors {
+    kept: RwLock<Vec<Anchor>>,
+    changes: broadcast::Sender<Change>,
+}
+
+impl Default for Anchors {
+    fn default() -> Self {
+        Self { kept: RwLock::default(), changes: broadcast::Sender::new(CHANGES) }
+    }
+}
+
+impl Anchors {
+    /// Sets an anchor, which becomes the newest; empty content removes it. True if that changed
+    /// anything.
+    pub fn set(&self, key: &str, content: &str) -> bool {
+        let key: Arc<str> = key.chars().take(MOST_KEY).collect::<String>().into();
+        let mut told = Vec::new();
+        {
+            let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+            let held = kept.iter().position(|anchor| anchor.key == key).map(|at| kept.remove(at));
+            match (held, content.is_empty()) {
+                (None, true) => {}
+                (Some(_), true) => told.push(Change::Removed(key)),
+                (held, false) => {
+                    let content = cut(content);
+                    match held {
+                        Some(held) if held.content == content => {}
+                        Some(_) => told.push(Change::Updated(key.clone())),
+                        None => told.push(Change::Set(key.clone())),
+                    }
+                    if kept.len() >= MOST {
+                        let oldest = kept.remove(0);
+                        tracing::warn!(anchor = %oldest.key, "too many anchors; the oldest makes room");
+                        told.push(Change::Removed(oldest.key));
+                    }
+                    kept.push(Anchor { key, content });
+                }
+            }
+        }
+        let changed = !told.is_empty();
+        for change in told {
+            let _ = self.changes.send(change);
+        }
+        changed
+    }
+
+    /// One of them.
+    pub fn get(&self, key: &str) -> Option<Anchor> {
+        self.kept
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+            .find(|anchor| &*anchor.key == key)
+            .cloned()
+    }
+
+    /// All of them, the newest last.
+    pub fn all(&self) -> Vec<Anchor> {
+        self.kept.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// All of them as one text for the end of a prompt; `None` when there is none.
+    pub fn rendered(&self) -> Option<String> {
+        let texts: Vec<Arc<str>> = self.all().into_iter().map(|anchor| anchor.content).collect();
+        (!texts.is_empty()).then(|| texts.join("\n\n"))
+    }
+
+    /// What changes from now on.
+    pub fn changes(&self) -> broadcast::Receiver<Change> {
+        self.changes.subscribe()
+    }
+}
+
+fn cut(content: &str) -> Arc<str> {
+    if content.len() <= MOST_CONTENT {
+        return content.into();
+    }
+    let end = content.floor_char_boundary(MOST_CONTENT);
+    format!("{}\n[cut: {} more bytes]", &content[..end], content.len() - end).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(anchors: &Anchors) -> Vec<String> {
+        anchors.all().iter().map(|anchor| anchor.key.to_string()).collect()
+    }
+
+    #[test]
+    fn one_for_each_key_the_newest_last() {
+        let anchors = Anchors::default();
+        let mut changes = anchors.changes();
+        for (key, content) in [("a", "1"), ("b", "2"), ("a", "3"), ("a", "3")] {
+            anchors.set(key, content);
+        }
+        assert_eq!(keys(&anchors), ["b", "a"]);
+        assert_eq!(anchors.rendered().as_deref(), Some("2\n\n3"));
+        assert!(anchors.set("b", "") && !anchors.set("b", ""));
+        assert_eq!(keys(&anchors), ["a"]);
+        let told: Vec<Change> = std::iter::from_fn(|| changes.try_recv().ok()).collect();
+        let [a, b]: [Arc<str>; 2] = ["a".into(), "b".into()];
+        assert_eq!(
+            told,
+            [Change::Set(a.clone()), Change::Set(b.clone()), Change::Updated(a), Change::Removed(b)]
+        );
+    }
+
+    #[test]
+    fn they_are_bounded_and_say_so() {
+        let anchors = Anchors::default();
+        for i in 0..70 {
+            anchors.set(&format!("k{i}"), "x");
+        }
+        assert_eq!((anchors.all().len(), keys(&anchors)[0].as_str()), (64, "k6"));
+        anchors.set("long", &"ü".repeat(50_000));
+        let kept = anchors.get("long").expect("kept");
+        assert!(kept.content.len() < 66_000 && kept.content.ends_with("[cut: 34464 more bytes]"));
+        assert_eq!(Anchors::default().rendered(), None);
+    }
+}

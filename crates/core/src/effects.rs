@@ -1,0 +1,78 @@
+//! The last station of a call but one: what its directives do to the house. Those that are about a
+//! conversation (stopping, tiers, messages) are the engine's business; they pass here untouched.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::Value;
+use tokio::sync::broadcast;
+
+use crate::{Anchors, CallId, Directive, ToolName, directives::TODO_ANCHOR};
+
+/// Notes that a slow listener may fall behind by.
+const NOTES: usize = 256;
+
+/// Something for whoever shows the house to people.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    /// Whose call it came from.
+    pub call: CallId,
+    /// What about.
+    pub key: String,
+    /// The data.
+    pub data: Value,
+}
+
+/// What directives have done to the house.
+#[derive(Debug)]
+pub struct Effects {
+    /// The texts that stay in sight.
+    pub anchors: Anchors,
+    notes: broadcast::Sender<Note>,
+    skipped: AtomicU64,
+}
+
+impl Default for Effects {
+    fn default() -> Self {
+        Self { anchors: Anchors::default(), notes: broadcast::Sender::new(NOTES), skipped: AtomicU64::new(0) }
+    }
+}
+
+impl Effects {
+    /// Notes for presenters, from now on.
+    pub fn notes(&self) -> broadcast::Receiver<Note> {
+        self.notes.subscribe()
+    }
+
+    /// How many entries could not be understood or were not allowed.
+    pub fn skipped(&self) -> u64 {
+        self.skipped.load(Ordering::Relaxed)
+    }
+
+    /// Applies a call's directives, in their order.
+    pub(crate) fn apply(&self, call: CallId, directives: &[Directive]) {
+        for directive in directives {
+            match directive {
+                Directive::ContextAnchor { key, content } => _ = self.anchors.set(key, content),
+                Directive::TodoStateChanged { formatted_state } => {
+                    _ = self.anchors.set(TODO_ANCHOR, formatted_state);
+                }
+                Directive::NotifyPresenter { key, data } => {
+                    // Nobody may be looking.
+                    let _ = self.notes.send(Note { call, key: key.clone(), data: data.clone() });
+                }
+                Directive::StopProcessing
+                | Directive::TierChange { .. }
+                | Directive::InjectContext { .. }
+                | Directive::PruneMessages { .. } => {}
+            }
+        }
+    }
+
+    /// Counts what a result carried in vain.
+    pub(crate) fn count(&self, tool: &ToolName, skipped: &[String]) {
+        self.skipped.fetch_add(skipped.len() as u64, Ordering::Relaxed);
+        for why in skipped {
+            tracing::warn!(%tool, why, "a directive was left out");
+        }
+    }
+}

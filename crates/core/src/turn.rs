@@ -1,0 +1,250 @@
+//! A turn's memory and limits: what keeps a model from going round in circles. Every refusal says
+//! what to do instead.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use globset::GlobSet;
+use serde_json::Value;
+
+use crate::{Call, CallId, Effect, Fault, FaultKind, Outcome, Payload, Snapshot, ToolName};
+
+/// The limits of one turn: from a person's message to the model's last answer to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Calls of one round that run at the same time.
+    pub concurrency: usize,
+    /// Calls of one round.
+    pub calls: usize,
+    /// Rounds of one turn.
+    pub rounds: usize,
+    /// Failures in a row after which the turn ends.
+    pub errors: usize,
+    /// Repeated calls in a row after which the turn ends.
+    pub repeats: usize,
+    /// Rounds of one and the same tool after which the model is warned; two more are refused.
+    pub same_tool: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { concurrency: 8, calls: 10, rounds: 15, errors: 3, repeats: 3, same_tool: 5 }
+    }
+}
+
+/// From the warning about one tool to the refusal.
+const GRACE: usize = 2;
+/// A result that is not worth keeping for a repeated call.
+const MOST_KEPT: usize = 256 * 1024;
+
+/// Why a turn ends before the model is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// A tool asked for it.
+    Directive,
+    /// It had its rounds.
+    Rounds,
+    /// One failure after the other.
+    Errors,
+    /// The same call again and again.
+    Repeats,
+}
+
+impl Stop {
+    /// For the model and for people.
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::Directive => "a tool ended this turn",
+            Self::Rounds => {
+                "this turn had as many rounds of calls as it may; sum up what is done and what is left"
+            }
+            Self::Errors => {
+                "several calls failed one after the other; explain what is wrong and ask how to go on"
+            }
+            Self::Repeats => {
+                "the same call was made again and again; use its result, or explain what is missing"
+            }
+        }
+    }
+}
+
+/// One turn, from round to round.
+#[derive(Debug)]
+pub struct Turn {
+    limits: Limits,
+    rounds: usize,
+    errors: usize,
+    repeats: usize,
+    same: Option<(ToolName, usize)>,
+    memory: HashMap<String, Payload>,
+    allowed: Option<(Arc<str>, GlobSet)>,
+}
+
+impl Turn {
+    /// A new turn.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, rounds: 0, errors: 0, repeats: 0, same: None, memory: HashMap::new(), allowed: None }
+    }
+
+    /// Holds the turn to the tools of a tier.
+    pub fn hold_to(&mut self, tier: impl Into<Arc<str>>, tools: GlobSet) {
+        self.allowed = Some((tier.into(), tools));
+    }
+
+    /// Its limits.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// How many rounds it had.
+    pub fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    /// Begins a round: what its calls are checked against.
+    pub(crate) fn begin(&mut self, calls: &[Call]) -> Checks {
+        self.rounds += 1;
+        let first = calls.first().map(|call| &call.tool);
+        let one = first.filter(|first| calls.iter().all(|call| call.tool == **first));
+        self.same = match (one, self.same.take()) {
+            (Some(tool), Some((last, times))) if *tool == last => Some((last, times + 1)),
+            (Some(tool), _) => Some((tool.clone(), 1)),
+            (None, _) => None,
+        };
+        Checks {
+            same: self.same.clone(),
+            most_same: self.limits.same_tool,
+            memory: Mutex::new(std::mem::take(&mut self.memory)),
+            repeated: Mutex::default(),
+            allowed: self.allowed.clone(),
+        }
+    }
+
+    /// Ends a round: remembers what it did, and says whether the turn goes on and what the model
+    /// should know about each call.
+    pub(crate) fn end(
+        &mut self,
+        checks: Checks,
+        keys: &[Option<String>],
+        outcomes: &[Outcome],
+    ) -> (Option<Stop>, Vec<Option<String>>) {
+        let repeated = checks.repeated.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = checks.memory.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut done = HashMap::new();
+        let mut advice = Vec::with_capacity(outcomes.len());
+        let mut stop = None;
+        for (outcome, key) in outcomes.iter().zip(keys) {
+            let again = repeated.contains(&outcome.call);
+            self.repeats = if again { self.repeats + 1 } else { 0 };
+            self.errors = if outcome.failed() { self.errors + 1 } else { 0 };
+            if self.errors >= self.limits.errors {
+                stop = stop.or(Some(Stop::Errors));
+            }
+            if self.repeats >= self.limits.repeats {
+                stop = stop.or(Some(Stop::Repeats));
+            }
+            advice.push(again.then(|| REPEATED.to_owned()).or_else(|| self.warning()));
+            // Whoever failed may try the same again.
+            if let (false, false, Some(key), Ok(payload)) = (again, outcome.failed(), key, &outcome.result)
+                && payload.size() <= MOST_KEPT
+            {
+                done.insert(key.clone(), payload.clone());
+            }
+        }
+        // A change makes what was known before it old: the same call may now have another result.
+        if !done.is_empty() {
+            memory = done;
+        }
+        self.memory = memory;
+        if outcomes.iter().any(|outcome| outcome.directives.contains(&crate::Directive::StopProcessing)) {
+            stop = Some(Stop::Directive);
+        }
+        if self.rounds >= self.limits.rounds {
+            stop = stop.or(Some(Stop::Rounds));
+        }
+        (stop, advice)
+    }
+
+    fn warning(&self) -> Option<String> {
+        let (tool, times) = self.same.as_ref()?;
+        (*times >= self.limits.same_tool).then(|| {
+            format!(
+                "{tool} alone was called in {times} rounds; after {} it is refused. Step back: use another tool, or say what you know",
+                self.limits.same_tool + GRACE - 1
+            )
+        })
+    }
+}
+
+const REPEATED: &str = "this call was made before and nothing has changed since; this is its result from then. Do something else";
+
+/// What the calls of one round are checked against.
+#[derive(Debug)]
+pub(crate) struct Checks {
+    same: Option<(ToolName, usize)>,
+    most_same: usize,
+    memory: Mutex<HashMap<String, Payload>>,
+    repeated: Mutex<HashSet<CallId>>,
+    allowed: Option<(Arc<str>, GlobSet)>,
+}
+
+impl Checks {
+    /// The first check, since it costs nothing: one tool and nothing else, round after round.
+    pub(crate) fn spiral(&self, call: &Call) -> Result<(), Fault> {
+        match &self.same {
+            Some((tool, times)) if *tool == call.tool && *times >= self.most_same + GRACE => Err(Fault::new(
+                FaultKind::Conflict,
+                format!("{tool} was called round after round, {times} times now"),
+            )
+            .hint("use another tool, or answer with what you know")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the tier may use the tool.
+    pub(crate) fn tier(&self, call: &Call) -> Result<(), Fault> {
+        match &self.allowed {
+            Some((tier, tools)) if !tools.is_match(&*call.tool) => Err(Fault::new(
+                FaultKind::Permission,
+                format!("{} is not a tool of the tier `{tier}`", call.tool),
+            )
+            .hint("use a tool of this tier, or hand over with `handoff`")),
+            _ => Ok(()),
+        }
+    }
+
+    /// The result of the same call, if it was made before.
+    pub(crate) fn known(&self, call: &Call, key: &str) -> Option<Payload> {
+        let known = self.memory().get(key).cloned()?;
+        self.repeated.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id);
+        Some(known)
+    }
+
+    fn memory(&self) -> MutexGuard<'_, HashMap<String, Payload>> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a call just gave: one that repeats it in the same round gets it, too.
+    pub(crate) fn note(&self, key: &str, payload: &Payload) {
+        self.memory().insert(key.to_owned(), payload.clone());
+    }
+}
+
+/// What tells a call from every other one: its tool and its arguments, whatever their order.
+/// `None` for tools that only read, which may well be asked again.
+pub(crate) fn key(call: &Call, tools: &Snapshot) -> Option<String> {
+    let info = tools.tool(&call.tool)?;
+    if info.effect == Effect::Read || info.server.as_ref().is_some_and(|server| server.reads) {
+        return None;
+    }
+    let args = match serde_json::from_str::<Value>(call.args.get()) {
+        Ok(mut args) => {
+            args.sort_all_objects();
+            args.to_string()
+        }
+        Err(_) => call.args.get().to_owned(),
+    };
+    Some(format!("{}:{args}", call.tool))
+}
