@@ -38,6 +38,7 @@ pub(crate) fn parts(config: &Config) -> Result<(Vec<Arc<dyn Provider>>, Gate), P
         max_file: config.files.max_file,
         state_dir: config.state.as_deref().map(|state| state::of_project(state, allowlist.primary())),
         threads: Threads(config.tools.threads),
+        tiers: config.tools.tiers.clone(),
     };
     let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
     if config.tools.native {

@@ -11,6 +11,7 @@ use crate::{
     code::{self, Code},
     edit::{ApplyEdits, DeleteFile, EditFile, MoveFile, Pen, SetFileSlice, UndoEdit, WriteFile},
     files::{GetFileSlice, GetTree, ListDirectory, ReadFile, SearchContent, SearchFiles},
+    todo::{Handoff, TodoWrite, Todos},
 };
 
 /// The native tools, in the order clients see them.
@@ -37,5 +38,10 @@ pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
         NativeTool::new(UndoEdit::new(pen)),
     ];
     tools.extend(code::rows(&code));
+    let todos = Arc::new(Todos::default());
+    tools.push(NativeTool::new(TodoWrite::new(todos.clone())));
+    if !settings.tiers.is_empty() {
+        tools.push(NativeTool::new(Handoff::new(todos, &settings.tiers)));
+    }
     tools.into_iter().map(|tool| tool.capped(settings.max_output)).collect()
 }

@@ -10,6 +10,7 @@ pub mod edit;
 pub mod files;
 pub mod settings;
 pub mod text;
+pub mod todo;
 
 pub use catalog::catalog;
 pub use settings::{Settings, Threads};

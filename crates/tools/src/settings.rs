@@ -17,6 +17,8 @@ pub struct Settings {
     pub state_dir: Option<PathBuf>,
     /// Threads a search may use.
     pub threads: Threads,
+    /// The tiers that work can be handed over to; without any there is no `handoff`.
+    pub tiers: Vec<String>,
 }
 
 impl Default for Settings {
@@ -27,6 +29,7 @@ impl Default for Settings {
             max_file: 64 * 1024 * 1024,
             state_dir: None,
             threads: Threads::default(),
+            tiers: Vec::new(),
         }
     }
 }

@@ -286,6 +286,14 @@ pub static THREADS: Key = Key {
     doc: "Threads a search may use.",
     ..PLAIN
 };
+/// `tools.tiers`
+pub static TIERS: Key = Key {
+    section: "tools",
+    name: "tiers",
+    shape: Shape::List { each: Each::Word, empty: None },
+    doc: "The tiers that `handoff` can hand work over to; without any the tool is not offered.",
+    ..PLAIN
+};
 /// `files.durability`
 pub static DURABILITY: Key = Key {
     section: "files",
@@ -455,6 +463,7 @@ pub static KEYS: &[&Key] = &[
     &NATIVE,
     &MAX_OUTPUT,
     &THREADS,
+    &TIERS,
     &DURABILITY,
     &MAX_FILE,
     &LISTEN,

@@ -78,6 +78,8 @@ pub struct ToolSet {
     pub max_output: Option<usize>,
     /// Threads a search may use; `None` lets the tools decide.
     pub threads: Option<usize>,
+    /// The tiers that work can be handed over to.
+    pub tiers: Vec<String>,
 }
 
 /// How files are written.
@@ -213,6 +215,7 @@ impl Config {
                 native: merged.flag(&keys::NATIVE),
                 max_output: merged.number(&keys::MAX_OUTPUT).map(bytes),
                 threads: merged.number(&keys::THREADS).map(bytes),
+                tiers: texts(&keys::TIERS).collect(),
             },
             files: Files {
                 durability: match merged.word(&keys::DURABILITY) {

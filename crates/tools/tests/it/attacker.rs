@@ -83,6 +83,8 @@ pub(crate) fn calls(tool: &str, folder: &str) -> Option<Vec<(&'static str, Value
             ("write_file", json!({"path": file, "content": "inside"})),
             ("undo_edit", json!({"call_id": UNDO})),
         ],
+        "todo_write" => vec![("todo_write", json!({"todos": []}))],
+        "handoff" => vec![("handoff", json!({"target_tier": "lead"}))],
         _ => return code_calls::calls(tool, folder),
     })
 }

@@ -32,3 +32,4 @@ mod files_search;
 mod rules;
 mod scenarios;
 mod snapshot;
+mod todo;

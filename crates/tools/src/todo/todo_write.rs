@@ -1,0 +1,118 @@
+//! `todo_write`: changes the list of what is to do.
+
+use std::{sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, Wants, World};
+
+use super::list::{Change, Draft, Item, Todos, directives, face};
+
+/// Writes the list.
+#[derive(Clone, Debug)]
+pub struct TodoWrite {
+    todos: Arc<Todos>,
+}
+
+impl TodoWrite {
+    /// With this list.
+    pub fn new(todos: Arc<Todos>) -> Self {
+        Self { todos }
+    }
+}
+
+/// What to do with the list.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Action {
+    /// Make `todos` the whole list.
+    #[default]
+    Replace,
+    /// Add `todos` at its end.
+    Add,
+    /// Change the item at `index` to what the one todo says; what it leaves out stays.
+    Update,
+    /// Take the item at `index` away.
+    Remove,
+}
+
+/// Keep a list of what is to do, in your sight in every turn. A todo needs content, active_form and
+/// status; one at most is in_progress.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// What to do with the list.
+    #[serde(default)]
+    pub action: Action,
+    /// All, those to add, or the one change.
+    #[serde(default)]
+    pub todos: Vec<Draft>,
+    /// What to update or remove, from 0.
+    #[serde(default)]
+    #[schemars(with = "usize")]
+    pub index: Option<usize>,
+}
+
+/// The list after the change.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// Its items.
+    pub items: Vec<Item>,
+}
+
+impl Tool for TodoWrite {
+    type Args = Args;
+    type Output = Output;
+    const CARD: Card = Card {
+        name: "todo_write",
+        title: "Write todos",
+        effect: Effect::Add,
+        world: World::Project,
+        idempotent: false,
+        primary: "",
+        deadline: Duration::from_secs(10),
+        max_output: 256 * 1024,
+    };
+
+    fn wants(&self, _: &Args) -> Wants {
+        Wants { subject: Subject::None, paths: Vec::new() }
+    }
+
+    async fn call(&self, _: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        let items = change(args).and_then(|change| self.todos.change(change)).map_err(|errors| {
+            Fault::invalid(format!("the list was not changed:\n{}", errors.join("\n")))
+                .hint("mend all of it and send it again")
+        })?;
+        Ok(Reply { directives: directives(&items), ..Reply::new(face(&items), Output { items }) })
+    }
+}
+
+fn change(args: Args) -> Result<Change, Vec<String>> {
+    let Args { action, mut todos, index } = args;
+    let mut errors = Vec::new();
+    if matches!(action, Action::Replace | Action::Add) && index.is_some() {
+        errors.push("`index` goes with update and remove only".to_owned());
+    }
+    if matches!(action, Action::Add) && todos.is_empty() {
+        errors.push("`todos` is empty: name what to add".to_owned());
+    }
+    if matches!(action, Action::Update | Action::Remove) && index.is_none() {
+        errors.push("`index` is missing: which item?".to_owned());
+    }
+    if matches!(action, Action::Update) && todos.len() != 1 {
+        errors.push(format!("update takes one todo with what changes, and here are {}", todos.len()));
+    }
+    if matches!(action, Action::Remove) && !todos.is_empty() {
+        errors.push("remove takes an `index` and no `todos`".to_owned());
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    Ok(match (action, index.unwrap_or_default()) {
+        (Action::Replace, _) => Change::Replace(todos),
+        (Action::Add, _) => Change::Add(todos),
+        (Action::Update, index) => Change::Update(index, todos.pop().unwrap_or_default()),
+        (Action::Remove, index) => Change::Remove(index),
+    })
+}
