@@ -11,6 +11,7 @@ use std::{
 };
 
 use serde_json::value::RawValue;
+use tectum_security::RawPath;
 use tokio_util::sync::CancellationToken;
 
 use crate::{Directive, Fault};
@@ -175,6 +176,8 @@ pub struct Outcome {
     pub result: Result<Payload, Fault>,
     /// What the tool asks of the loop around it.
     pub directives: Vec<Directive>,
+    /// The files and directories it was allowed to touch, as it named them; none for a refusal.
+    pub paths: Vec<RawPath>,
     /// How long it took, from the first station to the last.
     pub took: Duration,
 }

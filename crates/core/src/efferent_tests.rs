@@ -8,7 +8,7 @@ fn call(tool: &str, args: &str) -> Call {
 }
 
 fn outcome(call: &Call, result: Result<Payload, Fault>) -> Outcome {
-    Outcome { call: call.id, result, directives: Vec::new(), took: Duration::ZERO }
+    Outcome { call: call.id, result, directives: Vec::new(), paths: Vec::new(), took: Duration::ZERO }
 }
 
 fn native(structured: &str) -> Result<Payload, Fault> {

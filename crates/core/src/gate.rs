@@ -7,7 +7,7 @@ use std::{
 
 use tectum_security::{Access, Allowlist, Denied, Hide, Kind, RawPath, SafePath};
 
-use crate::{Call, Fault, FaultKind, Grants, Judgement, Prepared, Question, Rules, Subject, ToolName};
+use crate::{Call, Fault, FaultKind, Grants, Judgement, Prepared, Question, Rules, Subject, ToolName, World};
 
 /// The rules and the reach of this house at one moment.
 #[derive(Debug)]
@@ -140,6 +140,16 @@ impl Gate {
             });
         }
         (strictest, steps)
+    }
+
+    /// The path as `read_file` would get it without asking anybody; `None` where it would not.
+    pub fn readable(&self, raw: &RawPath) -> Option<SafePath> {
+        const READER: &str = "read_file";
+        let may =
+            |name: &str| self.rules.judge(READER, &[name.to_owned()], World::Project).0 == Judgement::Allow;
+        let subject = self.allowlist.subject(raw)?;
+        let path = may(&subject).then(|| self.open(raw, Access::Read).ok()).flatten()?;
+        may(&path.name()).then_some(path)
     }
 
     /// A directory's grant does not reach the names in it that a rule judges more strictly

@@ -141,6 +141,7 @@ impl Tectum {
             call: id,
             result: Err(Fault::internal("the call's task was lost")),
             directives: Vec::new(),
+            paths: Vec::new(),
             took: started.elapsed(),
         })
     }
@@ -148,8 +149,10 @@ impl Tectum {
     async fn walk(&self, call: Call, way: Way, started: Instant) -> Outcome {
         self.rooms.efferent.before(&call);
         let alone = matches!(way, Way::Alone);
+        let mut paths = Vec::new();
         let result = match self.clear(&call, way).await {
-            Ok(Cleared::Run(prepared, grants, memory)) => {
+            Ok(Cleared::Run(mut prepared, grants, memory)) => {
+                paths = prepared.wants.paths.drain(..).map(|(path, _)| path).collect();
                 let done = self.execute(&call, prepared, grants).await;
                 if let (Some((checks, key)), Ok(done)) = (memory, &done) {
                     checks.note(&key, &done.payload);
@@ -166,7 +169,7 @@ impl Tectum {
             }
             Err(fault) => (Err(fault), Vec::new()),
         };
-        let outcome = Outcome { call: call.id, result, directives, took: started.elapsed() };
+        let outcome = Outcome { call: call.id, result, directives, paths, took: started.elapsed() };
         if alone {
             self.rooms.effects.apply(call.id, &outcome.directives);
         }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    Allowlist, Denied, Layer, RawPath, Reason,
+    Allowlist, Denied, Layer, RawPath, Reason, Stamp,
     allowlist::{Root, Tracked},
     policy::Policy,
 };
@@ -39,13 +39,22 @@ impl Access {
 }
 
 /// A path that passed layers 1 and 2 and waits to be resolved.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Candidate {
     pub(crate) root: Arc<Root>,
     pub(crate) relative: PathBuf,
     pub(crate) access: Access,
     pub(crate) raw: RawPath,
     pub(crate) policy: Arc<Policy>,
+}
+
+impl Candidate {
+    /// What tells the file's state from another one, without opening it: for asking often whether
+    /// anything changed. Whoever wants to know more resolves it.
+    pub fn stamp(&self) -> Option<Stamp> {
+        let stat = rustix::fs::statat(&self.root.dir, &self.relative, rustix::fs::AtFlags::empty()).ok()?;
+        Some(Stamp::of(&stat))
+    }
 }
 
 impl Allowlist {
