@@ -1,4 +1,7 @@
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use tectum_security::Allowlist;
 
@@ -23,6 +26,11 @@ impl Scene {
         let path = self.root.path().join(name);
         fs::write(&path, text).expect("written");
         path
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the test changes its own files")]
+    fn remove(&self, path: &Path) {
+        fs::remove_file(path).expect("removed");
     }
 
     fn track(&mut self, name: &str) {
@@ -91,7 +99,7 @@ fn coming_and_going_are_named() {
     scene.track("a");
     scene.track("later");
     assert_eq!(scene.refresh.len(), 2);
-    fs::remove_file(path).expect("removed");
+    scene.remove(&path);
     scene.write("later", "now\n");
     let block = scene.changed().expect("a block");
     assert!(block.contains("### `a` was deleted\n### `later` is new\n```\nnow\n```\n"), "{block}");
