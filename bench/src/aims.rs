@@ -25,7 +25,7 @@ pub(crate) enum Goal {
     Below(f64),
 }
 
-const AIMS: [Aim; 51] = [
+const AIMS: [Aim; 54] = [
     aim("read-4k", "calls_per_s_64", "rust-mcp-filesystem", Some(View::AllCpus), Goal::AtLeast(3.0)),
     aim("read-4k", "calls_per_s_64", "floor", Some(View::AllCpus), Goal::AtLeast(0.5)),
     aim("read-4k", "p50_us", "rust-mcp-filesystem", Some(View::OneCpu), Goal::AtMost(0.4)),
@@ -44,6 +44,9 @@ const AIMS: [Aim; 51] = [
     aim("search", "rare_ms", "rg", Some(View::AllCpus), Goal::AtMost(1.3)),
     aim("search", "medium_ms", "rg", Some(View::AllCpus), Goal::AtMost(1.3)),
     aim("search", "regex_ms", "rg", Some(View::AllCpus), Goal::AtMost(1.3)),
+    aim("turn-together", "three_ms", "one-by-one", None, Goal::AtMost(0.4)),
+    aim("turn-together", "six_ms", "one-by-one", None, Goal::AtMost(0.2)),
+    own_aim("turn-refresh", "look_ms", Goal::Below(20.0)),
     aim("code-outline-python", "mb_per_cpu_s", "ast", None, Goal::AtLeast(10.0)),
     aim("code-outline-python", "mb_per_cpu_s", "tree-sitter", None, Goal::AtLeast(50.0)),
     aim("code-outline-python", "mb_per_cpu_s", "ctags", None, Goal::AtLeast(6.0)),

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use crate::cases::Case;
 use crate::lineup::Server;
 use crate::record::View;
-use crate::{code, gateway};
+use crate::{code, gateway, turns};
 
 pub(crate) const HELP: &str = "\
 tectum-bench [run] [--tectum PATH] [--case NAME]... [--server NAME]... [--rounds N]
@@ -22,6 +22,8 @@ tectum-bench code [--tectum PATH] [--case NAME]... [--rounds N] [--out DIR] [--d
 tectum-bench gateway [--tectum PATH] [--case NAME]... [--server NAME]... [--rounds N]
              [--slice-ms MS] [--out DIR] [--data DIR] [--all-cpus | --one-cpu]
     The same for gateways before stdio servers; on all CPUs and then on one, unless told.
+tectum-bench turns [--tectum PATH] [--case NAME]... [--rounds N] [--out DIR] [--data DIR]
+    Calls that run together, a call inside the process, and the files that a model knows.
 tectum-bench report DIR
     Print the Markdown tables of results kept earlier.
 tectum-bench floor [--root DIR] [--tools N] [--port N] [-- COMMAND...]
@@ -34,6 +36,7 @@ pub(crate) enum Command {
     Code(code::Plan),
     Report(PathBuf),
     Gateway(gateway::Plan),
+    Turns(turns::Plan),
     Floor(Floor),
     Help,
 }
@@ -75,6 +78,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
         "code" => code_plan(args).map(Command::Code),
         "report" => Ok(Command::Report(value(&mut args, "report")?.into())),
         "gateway" => gateway_plan(args).map(Command::Gateway),
+        "turns" => turns_plan(args).map(Command::Turns),
         "floor" => floor(args).map(Command::Floor),
         option if option.starts_with("--") => plan(args).map(Command::Run),
         other => bail!("no command `{other}`; `tectum-bench help` lists them"),
@@ -173,6 +177,33 @@ fn gateway_plan(mut args: impl Iterator<Item = OsString>) -> Result<gateway::Pla
     }
     if plan.cases.is_empty() {
         plan.cases = gateway::Case::ALL.to_vec();
+    }
+    Ok(plan)
+}
+
+fn turns_plan(mut args: impl Iterator<Item = OsString>) -> Result<turns::Plan> {
+    let checkout = checkout()?;
+    let mut plan = turns::Plan {
+        tectum: None,
+        cases: Vec::new(),
+        rounds: None,
+        out: checkout.join("bench/results"),
+        data: checkout.join("target/bench-data"),
+        peers: checkout.join("target/bench-peers"),
+    };
+    while let Some(arg) = args.next() {
+        let option = arg.to_str().unwrap_or_default();
+        match option {
+            "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
+            "--case" => plan.cases.extend(turns::Case::named(&text(&mut args, option)?)?),
+            "--rounds" => plan.rounds = Some(number(&mut args, option)?),
+            "--out" => plan.out = value(&mut args, option)?.into(),
+            "--data" => plan.data = value(&mut args, option)?.into(),
+            _ => bail!("no option `{}` of turns; `tectum-bench help` lists them", arg.display()),
+        }
+    }
+    if plan.cases.is_empty() {
+        plan.cases = turns::Case::ALL.to_vec();
     }
     Ok(plan)
 }

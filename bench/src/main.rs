@@ -26,6 +26,7 @@ mod session;
 mod start;
 mod stats;
 mod tree;
+mod turns;
 mod wire;
 
 use std::io::Write;
@@ -41,6 +42,7 @@ fn main() -> Result<()> {
         Command::Code(plan) => code::run(&plan),
         Command::Report(dir) => say(&report::all(&record::load(&dir)?)),
         Command::Gateway(plan) => gateway::run(&plan),
+        Command::Turns(plan) => turns::run(&plan),
         Command::Floor(cli::Floor { root, tools, port: None, .. }) => floor::serve(Floor::new(&root, tools)),
         Command::Floor(cli::Floor { root, tools, port: Some(port), upstream }) => {
             gateway::limit::serve(port, Floor::new(&root, tools), &upstream)

@@ -12,6 +12,7 @@ pub(crate) const RUST_MCP_FILESYSTEM: &str = "0.4.5";
 pub(crate) const RUST_MCP_PROXY: &str = "0.6.0";
 pub(crate) const PYTHON_MCP_PROXY: &str = "0.13.0";
 pub(crate) const FASTMCP: &str = "4.1.2";
+pub(crate) const PYTHON_MCP: &str = "1.30.0";
 const RIPGREP: &str = "15.1.0";
 
 pub(crate) struct Peers {
@@ -58,6 +59,11 @@ impl Peers {
         // The command of the package is there only when the package is.
         let wanted = [format!("fastmcp=={FASTMCP}")];
         Ok(self.python("venv-fastmcp", "fastmcp", &wanted)?.with_file_name("python"))
+    }
+
+    /// A Python that has the protocol's own SDK and nothing more.
+    pub(crate) fn mcp_python(&self) -> Result<PathBuf> {
+        Ok(self.python("venv-mcp", "mcp", &[format!("mcp[cli]=={PYTHON_MCP}")])?.with_file_name("python"))
     }
 
     /// ripgrep from the Python index, or else whatever `rg` the system has.

@@ -13,7 +13,7 @@ struct Figure {
     compared: bool,
 }
 
-const FIGURES: [Figure; 45] = [
+const FIGURES: [Figure; 48] = [
     figure("p50_us", "p50 µs", true),
     figure("p99_us", "p99 µs", false),
     figure("calls_per_s_1", "calls/s @1", true),
@@ -50,6 +50,9 @@ const FIGURES: [Figure; 45] = [
     figure("common_first_ms", "common word, first, ms", true),
     figure("common_warm_us", "common word, again, µs", true),
     figure("common_other_ms", "common, another word, ms", true),
+    figure("three_ms", "3 calls of 100 ms, ms", true),
+    figure("six_ms", "6 calls of 200 ms, ms", true),
+    figure("look_ms", "10,000 files, ms", true),
     figure("files", "files", false),
     figure("definitions", "definitions", false),
     figure("ast_pct", "as ast has them %", false),

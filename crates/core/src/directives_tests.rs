@@ -1,3 +1,5 @@
+//! Directives on the wire, and where results carry them.
+
 use serde_json::json;
 
 use super::*;

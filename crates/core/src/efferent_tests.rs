@@ -1,3 +1,5 @@
+//! The ring of copies: what is told, what is not, and what it costs those who do not listen.
+
 use serde_json::value::RawValue;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Files that change while a model knows them.
+
 use std::{
     fs,
     path::{Path, PathBuf},

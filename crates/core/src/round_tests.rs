@@ -1,3 +1,5 @@
+//! Rounds over a provider whose tools wait, fail, stop and repeat as the tests say.
+
 use std::{
     collections::BTreeMap,
     sync::{

@@ -1,3 +1,5 @@
+//! The rules of the list, and its face.
+
 use super::*;
 
 fn draft(content: &str, status: Status) -> Draft {

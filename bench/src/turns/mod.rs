@@ -1,0 +1,107 @@
+//! The part of the bench about turns: calls that run together, what a call costs inside the
+//! process and beyond it, and looking after the files a model knows.
+
+mod dispatch;
+mod refresh;
+mod together;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use tectum_core::{Gate, NativeSet, Rules, Snapshot, Tectum, security::Allowlist};
+use tectum_tools::{Settings, catalog};
+
+use crate::cases::Outcome;
+use crate::data::Data;
+use crate::lineup::Grounds;
+use crate::peers::Peers;
+use crate::record::{self, Machine, Record, View};
+use crate::report;
+
+/// What one run is to do.
+pub(crate) struct Plan {
+    pub(crate) tectum: Option<PathBuf>,
+    pub(crate) cases: Vec<Case>,
+    pub(crate) rounds: Option<usize>,
+    pub(crate) out: PathBuf,
+    pub(crate) data: PathBuf,
+    pub(crate) peers: PathBuf,
+}
+
+/// What can be measured about turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    Together,
+    Dispatch,
+    Refresh,
+}
+
+impl Case {
+    pub(crate) const ALL: [Self; 3] = [Self::Together, Self::Dispatch, Self::Refresh];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Together => "turn-together",
+            Self::Dispatch => "turn-dispatch",
+            Self::Refresh => "turn-refresh",
+        }
+    }
+
+    /// The cases whose names begin so, with or without `turn-`.
+    pub(crate) fn named(prefix: &str) -> Result<Vec<Self>> {
+        let fits = |case: &Self| {
+            let name = case.name();
+            name.starts_with(prefix) || name.trim_start_matches("turn-").starts_with(prefix)
+        };
+        let found: Vec<_> = Self::ALL.into_iter().filter(fits).collect();
+        if found.is_empty() {
+            bail!("no case `{prefix}`; there are {}", Self::ALL.map(Self::name).join(", "));
+        }
+        Ok(found)
+    }
+
+    fn measure(self, grounds: &Grounds, rounds: usize) -> Result<Outcome> {
+        match self {
+            Self::Together => together::measure(rounds),
+            Self::Dispatch => dispatch::measure(grounds, rounds),
+            Self::Refresh => refresh::measure(grounds, rounds),
+        }
+    }
+}
+
+/// Measures the planned cases one after the other, keeping and printing each as it is done.
+pub(crate) fn run(plan: &Plan) -> Result<()> {
+    let grounds = Grounds {
+        tectum: plan.tectum.clone(),
+        peers: Peers::at(&plan.peers),
+        data: Data::prepare(&plan.data)?,
+    };
+    for case in &plan.cases {
+        let rounds = plan.rounds.unwrap_or(12);
+        eprintln!("{}: {rounds} rounds", case.name());
+        let (others_cpu, servers) = case.measure(&grounds, rounds)?;
+        let record = Record {
+            case: case.name().to_owned(),
+            view: View::AllCpus,
+            slice_ms: 0,
+            machine: Machine::here(),
+            others_cpu,
+            servers,
+        };
+        record::save(&record, &plan.out)?;
+        crate::say(&report::section(&record))?;
+    }
+    Ok(())
+}
+
+/// A gate over a directory, and the house of all native tools behind it.
+fn house(root: &std::path::Path) -> Result<(Tectum, Arc<Gate>)> {
+    let gate = || anyhow::Ok(Gate::new(Rules::default(), Arc::new(Allowlist::builder().base(root).build()?)));
+    let tools = NativeSet::new(catalog(&Settings::default()));
+    Ok((Tectum::new(Snapshot::of(&[Arc::new(tools)]), gate()?), Arc::new(gate()?)))
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}
