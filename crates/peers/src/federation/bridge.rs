@@ -7,11 +7,14 @@
 //! | legacy | modern | is asked on the stream of the call, then the server is asked again |
 //! | modern | legacy | is the result; the server's call waits, parked, for the client's next try |
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
 use tectum_core::{Ctx, Fault, FaultKind, ProgressNote};
-use tokio::{task::JoinSet, time::Instant};
+use tokio::{
+    task::{AbortHandle, JoinSet},
+    time::Instant,
+};
 
 use super::{
     caller::Caller,
@@ -95,6 +98,13 @@ enum Step {
     GoOn(Exchange),
 }
 
+/// What the client is being asked, by the server's ids.
+#[derive(Default)]
+struct Asking {
+    running: JoinSet<Result<(), Loss>>,
+    by_id: HashMap<String, AbortHandle>,
+}
+
 struct Carried<'a> {
     peer: &'a Arc<Peer>,
     order: Order,
@@ -121,7 +131,7 @@ impl Carried<'_> {
                 Some(answer) => Ok(answer.get()),
                 None => Err(r#"{"code":-32603,"message":"the client gave no answer"}"#),
             };
-            exchange.link().answer(&question.id, outcome).map_err(|loss| self.lost(&loss))?;
+            exchange.link().reply(&question.id, outcome).map_err(|loss| self.lost(&loss))?;
         }
         Ok(Some(exchange))
     }
@@ -186,17 +196,29 @@ impl Carried<'_> {
     }
 
     /// Follows a request to its end.
-    async fn follow(&mut self, mut exchange: Exchange) -> Result<Box<RawValue>, Failure> {
+    async fn follow(&mut self, exchange: Exchange) -> Result<Box<RawValue>, Failure> {
+        let mut asking = Asking::default();
+        let done = self.follow_and_ask(exchange, &mut asking).await;
+        // What the client is still asked is taken back before it has the answer.
+        asking.running.shutdown().await;
+        done
+    }
+
+    async fn follow_and_ask(
+        &mut self,
+        mut exchange: Exchange,
+        asking: &mut Asking,
+    ) -> Result<Box<RawValue>, Failure> {
         let quiet = self.peer.spec.timeout;
         let mut until = Instant::now() + quiet;
-        let mut asking: JoinSet<Result<(), Loss>> = JoinSet::new();
         loop {
             // While a person is asked the server is not the one who is slow.
-            let asks = !asking.is_empty();
+            let asks = !asking.running.is_empty();
             let event = tokio::select! {
                 biased;
                 event = exchange.next() => event,
-                Some(_) = asking.join_next(), if asks => {
+                Some(_) = asking.running.join_next(), if asks => {
+                    asking.by_id.retain(|_, task| !task.is_finished());
                     until = Instant::now() + quiet;
                     continue;
                 }
@@ -208,37 +230,41 @@ impl Carried<'_> {
                 Event::Question { id, method, params } if !self.caller.can(&method) => {
                     let why = quoted(&format!("{method}: the client cannot do this"));
                     let error = format!(r#"{{"code":-32601,"message":{why}}}"#);
-                    exchange.link().answer(&id, Err(&error)).map_err(|loss| self.lost(&loss))?;
+                    exchange.link().reply(&id, Err(&error)).map_err(|loss| self.lost(&loss))?;
                     drop(params);
                 }
                 Event::Question { id, .. }
-                    if self.caller.era == Era::Legacy && asking.len() >= MOST_QUESTIONS =>
+                    if self.caller.era == Era::Legacy && asking.running.len() >= MOST_QUESTIONS =>
                 {
-                    exchange.link().answer(&id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
+                    exchange.link().reply(&id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
                 }
                 Event::Question { id, method, params } if self.caller.era == Era::Legacy => {
                     let Some(client) = self.caller.client.clone() else { continue };
                     let (link, outbox) = (exchange.link().clone(), self.caller.outbox.clone());
-                    asking.spawn(async move {
+                    let question = id.clone();
+                    let task = asking.running.spawn(async move {
                         match client.ask(outbox.as_ref(), &method, params.get()).await {
-                            Ok(result) => link.answer(&id, Ok(result.get())),
-                            Err(error) => link.answer(&id, Err(error.get())),
+                            Ok(result) => link.reply(&question, Ok(result.get())),
+                            Err(error) => link.reply(&question, Err(error.get())),
                         }
                     });
+                    asking.by_id.insert(id, task);
                 }
                 Event::Question { id, method, params } => {
                     let first = Question::new(1, id, method, params);
                     match self.brought(&first) {
                         Some(answer) => {
-                            exchange
-                                .link()
-                                .answer(&first.id, Ok(&answer))
-                                .map_err(|loss| self.lost(&loss))?;
+                            exchange.link().reply(&first.id, Ok(&answer)).map_err(|loss| self.lost(&loss))?;
                         }
                         None => match self.park(exchange, first).await? {
                             Step::Done(result) => return Ok(result),
                             Step::GoOn(next) => exchange = next,
                         },
+                    }
+                }
+                Event::Withdrawn { id } => {
+                    if let Some(task) = asking.by_id.remove(&id) {
+                        task.abort();
                     }
                 }
                 Event::Answer(Ok(result)) => {
@@ -299,6 +325,7 @@ impl Carried<'_> {
                     questions.push(Question::new(questions.len() + 1, id, method, params));
                 }
                 Event::Note { method, params } => self.note(&method, &params).await,
+                Event::Withdrawn { id } => questions.retain(|question| question.id != id),
                 Event::Answer(Ok(result)) => {
                     return Ok(Step::Done(translate::to_modern(self.order.method, result)));
                 }
@@ -308,9 +335,12 @@ impl Carried<'_> {
                 Event::Lost(loss) => return Err(self.lost(&loss)),
             }
         }
+        if questions.is_empty() {
+            return Ok(Step::GoOn(exchange));
+        }
         if questions.len() > MOST_QUESTIONS {
             for question in &questions {
-                exchange.link().answer(&question.id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
+                exchange.link().reply(&question.id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
             }
             return Ok(Step::GoOn(exchange));
         }

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use super::{Link, Loss};
+use crate::wire::object::quoted;
 
 /// Something that came for a request.
 #[derive(Debug)]
@@ -25,6 +26,11 @@ pub(crate) enum Event {
         method: String,
         /// Its parameters as they were written.
         params: Box<RawValue>,
+    },
+    /// The server took a question of its own back: nobody needs its answer any more.
+    Withdrawn {
+        /// The server's id of the question, as it was written.
+        id: String,
     },
     /// The answer: the last event.
     Answer(Result<Box<RawValue>, Box<RawValue>>),
@@ -73,10 +79,10 @@ impl Exchange {
             match self.next().await {
                 Event::Answer(answer) => return Ok(answer),
                 Event::Lost(loss) => return Err(loss),
-                Event::Note { .. } => {}
+                Event::Note { .. } | Event::Withdrawn { .. } => {}
                 Event::Question { id, method, .. } => {
-                    let error = format!(r#"{{"code":-32601,"message":"{method} is not answered here"}}"#);
-                    self.link.answer(&id, Err(&error))?;
+                    let why = quoted(&format!("{method} is not answered here"));
+                    self.link.reply(&id, Err(&format!(r#"{{"code":-32601,"message":{why}}}"#)))?;
                 }
             }
         }

@@ -81,6 +81,8 @@ struct Slot {
     owner: Option<u64>,
     /// Set while the server waits for an answer of ours: it asks nothing new then.
     waits: bool,
+    /// The server's ids of the questions it asked for this request and has no answer to yet.
+    asked: Vec<String>,
 }
 
 impl Inbox {
@@ -101,7 +103,7 @@ impl Inbox {
         }
         let (events, taken) = mpsc::unbounded_channel();
         table.used = Some(Instant::now());
-        table.open.insert(id, Slot { events, queued: 0, owner, waits: false });
+        table.open.insert(id, Slot { events, queued: 0, owner, waits: false, asked: Vec::new() });
         Ok(taken)
     }
 
@@ -117,6 +119,11 @@ impl Inbox {
         if let Some(slot) = self.table().open.get_mut(&id) {
             slot.waits = waits;
         }
+    }
+
+    /// A question is about to be answered; false when the server does not wait for it any more.
+    pub(super) fn settle(&self, question: &str) -> bool {
+        self.table().open.values_mut().any(|slot| slot.settle(question))
     }
 
     /// True while somebody waits for this answer.
@@ -199,6 +206,9 @@ impl Inbox {
 
     fn note(&self, method: String, params: &str, origin: Origin) {
         let Some(params) = owned(params) else { return };
+        if method == "notifications/cancelled" {
+            return self.withdraw(&params);
+        }
         let to = match (&*method, origin) {
             ("notifications/progress", _) => Members::of(params.get())
                 .and_then(|members| members.get("progressToken"))
@@ -226,6 +236,20 @@ impl Inbox {
             }
             _ => self.loosen(Loose::Question { id, method }),
         }
+    }
+
+    /// The server takes one of its own questions back. Which request it belongs to is known from
+    /// when it was asked, so it does not matter how this came.
+    fn withdraw(&self, params: &RawValue) {
+        let Some(members) = Members::of(params.get()) else { return };
+        let Some(question) = members.get("requestId").map(RawValue::get) else { return };
+        let mut table = self.table();
+        let asker = table.open.iter_mut().find_map(|(id, slot)| slot.settle(question).then_some((*id, slot)));
+        let Some((id, slot)) = asker else { return };
+        // What waits for nothing may ask again.
+        slot.waits &= !slot.asked.is_empty();
+        drop(table);
+        self.push(id, Event::Withdrawn { id: question.to_owned() });
     }
 
     /// The oldest request in flight, if all that are belong to one client: a message that names
@@ -256,6 +280,9 @@ impl Inbox {
             }
         }
         slot.queued += 1;
+        if let Event::Question { id, .. } = &event {
+            slot.asked.push(id.clone());
+        }
         if slot.queued <= MOST_QUEUED {
             let _ = slot.events.send(event);
         } else if let Some(slot) = table.open.remove(&id) {
@@ -271,6 +298,14 @@ impl Inbox {
 
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Slot {
+    /// Strikes a question out, once; false when it is not open.
+    fn settle(&mut self, question: &str) -> bool {
+        let place = self.asked.iter().position(|asked| asked == question);
+        place.map(|place| self.asked.swap_remove(place)).is_some()
     }
 }
 

@@ -172,7 +172,7 @@ impl Link {
         self.send(Outgoing { bytes: bytes.into_bytes(), kind: Kind::Notification })
     }
 
-    /// Answers a request of the server's.
+    /// Answers a request of the server's that belongs to no request of ours.
     pub(crate) fn answer(&self, id: &str, outcome: Result<&str, &str>) -> Result<(), Loss> {
         let mut message = Object::new();
         message.raw("jsonrpc", "\"2.0\"").raw("id", id);
@@ -181,6 +181,15 @@ impl Link {
             Err(error) => message.raw("error", error).end(),
         };
         self.send(Outgoing { bytes: bytes.into_bytes(), kind: Kind::Answer })
+    }
+
+    /// Answers a question that came for a request of ours. One that the server took back, or
+    /// whose request has ended, is not answered: the answer is late, and nobody waits for it.
+    pub(crate) fn reply(&self, id: &str, outcome: Result<&str, &str>) -> Result<(), Loss> {
+        match self.inbox.settle(id) {
+            true => self.answer(id, outcome),
+            false => Ok(()),
+        }
     }
 
     /// Ends the connection and whatever stands behind it.

@@ -197,7 +197,7 @@ impl Conversation {
             }
             questions.insert(id, tell);
         }
-        let _owed = Owed { client: self, id };
+        let mut owed = Owed { client: self, id, told: None };
         let message = Object::new()
             .raw("jsonrpc", "\"2.0\"")
             .raw("id", &id.to_string())
@@ -207,6 +207,7 @@ impl Conversation {
         if outbox.send(message.into_bytes()).await.is_err() {
             return refuse("the client left");
         }
+        owed.told = Some(outbox);
         match answer.await {
             Ok(answer) => answer,
             Err(_) => refuse("the client left"),
@@ -295,15 +296,22 @@ impl Conversation {
     }
 }
 
-/// A question that is forgotten when nobody waits for its answer any more.
+/// A question that is forgotten when nobody waits for its answer any more: the client is told, so
+/// that it asks its person no longer, and an answer that comes all the same finds nobody.
 struct Owed<'c> {
     client: &'c Conversation,
     id: u64,
+    /// Where the question went, once it has.
+    told: Option<mpsc::Sender<Vec<u8>>>,
 }
 
 impl Drop for Owed<'_> {
     fn drop(&mut self) {
-        lock(&self.client.questions).remove(&self.id);
+        let open = lock(&self.client.questions).remove(&self.id).is_some();
+        if let Some(outbox) = self.told.take().filter(|_| open) {
+            let params = format!(r#"{{"requestId":{},"reason":"nobody waits for the answer"}}"#, self.id);
+            self.client.try_send(&outbox, answer::notification("notifications/cancelled", &params));
+        }
     }
 }
 

@@ -19,6 +19,7 @@ mod federation_limits;
 mod federation_live;
 mod federation_names;
 mod federation_passing;
+mod federation_questions;
 mod federation_real;
 mod federation_results;
 mod federation_search;
