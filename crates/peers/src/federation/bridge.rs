@@ -7,16 +7,14 @@
 //! | legacy | modern | is asked on the stream of the call, then the server is asked again |
 //! | modern | legacy | is the result; the server's call waits, parked, for the client's next try |
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
 use tectum_core::{Ctx, Fault, FaultKind, ProgressNote};
-use tokio::{
-    task::{AbortHandle, JoinSet},
-    time::Instant,
-};
+use tokio::time::Instant;
 
 use super::{
+    asking::Asking,
     caller::Caller,
     parked::{Parked, Question, Shelf},
     translate,
@@ -88,7 +86,7 @@ pub(crate) async fn run(
 }
 
 /// The error for questions beyond the bound.
-const TOO_MANY: &str = r#"{"code":-32603,"message":"too many questions at once"}"#;
+pub(crate) const TOO_MANY: &str = r#"{"code":-32603,"message":"too many questions at once"}"#;
 
 /// What becomes of a call that asked something.
 enum Step {
@@ -96,13 +94,6 @@ enum Step {
     Done(Box<RawValue>),
     /// It goes on without an answer.
     GoOn(Exchange),
-}
-
-/// What the client is being asked, by the server's ids.
-#[derive(Default)]
-struct Asking {
-    running: JoinSet<Result<(), Loss>>,
-    by_id: HashMap<String, AbortHandle>,
 }
 
 struct Carried<'a> {
@@ -131,7 +122,7 @@ impl Carried<'_> {
                 Some(answer) => Ok(answer.get()),
                 None => Err(r#"{"code":-32603,"message":"the client gave no answer"}"#),
             };
-            exchange.link().reply(&question.id, outcome).map_err(|loss| self.lost(&loss))?;
+            exchange.link().reply(&question.asked.id, outcome).map_err(|loss| self.lost(&loss))?;
         }
         Ok(Some(exchange))
     }
@@ -199,8 +190,7 @@ impl Carried<'_> {
     async fn follow(&mut self, exchange: Exchange) -> Result<Box<RawValue>, Failure> {
         let mut asking = Asking::default();
         let done = self.follow_and_ask(exchange, &mut asking).await;
-        // What the client is still asked is taken back before it has the answer.
-        asking.running.shutdown().await;
+        asking.end().await;
         done
     }
 
@@ -213,12 +203,11 @@ impl Carried<'_> {
         let mut until = Instant::now() + quiet;
         loop {
             // While a person is asked the server is not the one who is slow.
-            let asks = !asking.running.is_empty();
+            let asks = asking.len() > 0;
             let event = tokio::select! {
                 biased;
                 event = exchange.next() => event,
-                Some(_) = asking.running.join_next(), if asks => {
-                    asking.by_id.retain(|_, task| !task.is_finished());
+                () = asking.next(), if asks => {
                     until = Instant::now() + quiet;
                     continue;
                 }
@@ -227,44 +216,31 @@ impl Carried<'_> {
             until = Instant::now() + quiet;
             match event {
                 Event::Note { method, params } => self.note(&method, &params).await,
-                Event::Question { id, method, params } if !self.caller.can(&method) => {
-                    let why = quoted(&format!("{method}: the client cannot do this"));
+                Event::Question(asked) if !self.caller.can(&asked.method) => {
+                    let why = quoted(&format!("{}: the client cannot do this", asked.method));
                     let error = format!(r#"{{"code":-32601,"message":{why}}}"#);
-                    exchange.link().reply(&id, Err(&error)).map_err(|loss| self.lost(&loss))?;
-                    drop(params);
+                    exchange.link().reply(&asked.id, Err(&error)).map_err(|loss| self.lost(&loss))?;
                 }
-                Event::Question { id, .. }
-                    if self.caller.era == Era::Legacy && asking.running.len() >= MOST_QUESTIONS =>
+                Event::Question(asked)
+                    if self.caller.era == Era::Legacy && asking.len() >= MOST_QUESTIONS =>
                 {
-                    exchange.link().reply(&id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
+                    exchange.link().reply(&asked.id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
                 }
-                Event::Question { id, method, params } if self.caller.era == Era::Legacy => {
+                Event::Question(asked) if self.caller.era == Era::Legacy => {
                     let Some(client) = self.caller.client.clone() else { continue };
-                    let (link, outbox) = (exchange.link().clone(), self.caller.outbox.clone());
-                    let question = id.clone();
-                    let task = asking.running.spawn(async move {
-                        match client.ask(outbox.as_ref(), &method, params.get()).await {
-                            Ok(result) => link.reply(&question, Ok(result.get())),
-                            Err(error) => link.reply(&question, Err(error.get())),
-                        }
-                    });
-                    asking.by_id.insert(id, task);
+                    asking.ask(client, self.caller.outbox.clone(), exchange.link().clone(), asked);
                 }
-                Event::Question { id, method, params } => {
-                    let first = Question::new(1, id, method, params);
+                Event::Question(asked) => {
+                    let first = Question::new(1, asked);
                     match self.brought(&first) {
                         Some(answer) => {
-                            exchange.link().reply(&first.id, Ok(&answer)).map_err(|loss| self.lost(&loss))?;
+                            let link = exchange.link();
+                            link.reply(&first.asked.id, Ok(&answer)).map_err(|loss| self.lost(&loss))?;
                         }
                         None => match self.park(exchange, first).await? {
                             Step::Done(result) => return Ok(result),
                             Step::GoOn(next) => exchange = next,
                         },
-                    }
-                }
-                Event::Withdrawn { id } => {
-                    if let Some(task) = asking.by_id.remove(&id) {
-                        task.abort();
                     }
                 }
                 Event::Answer(Ok(result)) => {
@@ -321,11 +297,8 @@ impl Carried<'_> {
         let until = Instant::now() + GATHER;
         while let Ok(event) = tokio::time::timeout_at(until, exchange.next()).await {
             match event {
-                Event::Question { id, method, params } => {
-                    questions.push(Question::new(questions.len() + 1, id, method, params));
-                }
+                Event::Question(asked) => questions.push(Question::new(questions.len() + 1, asked)),
                 Event::Note { method, params } => self.note(&method, &params).await,
-                Event::Withdrawn { id } => questions.retain(|question| question.id != id),
                 Event::Answer(Ok(result)) => {
                     return Ok(Step::Done(translate::to_modern(self.order.method, result)));
                 }
@@ -335,19 +308,22 @@ impl Carried<'_> {
                 Event::Lost(loss) => return Err(self.lost(&loss)),
             }
         }
+        questions.retain(|question| !question.asked.over.is_cancelled());
         if questions.is_empty() {
             return Ok(Step::GoOn(exchange));
         }
         if questions.len() > MOST_QUESTIONS {
             for question in &questions {
-                exchange.link().reply(&question.id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
+                exchange.link().reply(&question.asked.id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
             }
             return Ok(Step::GoOn(exchange));
         }
         let mut requests = Object::new();
         for question in &questions {
-            let request =
-                Object::new().text("method", &question.method).raw("params", question.params.get()).end();
+            let request = Object::new()
+                .text("method", &question.asked.method)
+                .raw("params", question.asked.params.get())
+                .end();
             requests.raw(&question.key, &request);
         }
         let requests = requests.end();
@@ -381,7 +357,7 @@ impl Carried<'_> {
                     &format!("{method}: the client cannot do this"),
                 )));
             }
-            let answer = client.ask(self.caller.outbox.as_ref(), method, params).await;
+            let answer = client.ask(self.caller.outbox.clone(), method, params).await;
             answers.raw(key, answer.map_err(Failure::Theirs)?.get());
         }
         self.send(&link, Some(&answers.end()), input.state.as_deref()).map_err(|loss| self.lost(&loss))

@@ -79,13 +79,7 @@ impl Caller {
 
     /// True when it said it can answer this question.
     pub(crate) fn can(&self, method: &str) -> bool {
-        let wanted = match method {
-            "elicitation/create" => "elicitation",
-            "sampling/createMessage" => "sampling",
-            "roots/list" => "roots",
-            _ => return false,
-        };
-        Members::of(&self.capabilities).is_some_and(|members| members.get(wanted).is_some())
+        can(&self.capabilities, method)
     }
 
     /// True when it wants log messages of this level.
@@ -111,6 +105,17 @@ impl Caller {
             let _ = outbox.send(message).await;
         }
     }
+}
+
+/// True when whoever declares these capabilities can answer this question.
+pub(crate) fn can(capabilities: &str, method: &str) -> bool {
+    let wanted = match method {
+        "elicitation/create" => "elicitation",
+        "sampling/createMessage" => "sampling",
+        "roots/list" => "roots",
+        _ => return false,
+    };
+    Members::of(capabilities).is_some_and(|members| members.get(wanted).is_some())
 }
 
 /// The capabilities a server may make use of.

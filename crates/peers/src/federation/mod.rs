@@ -1,6 +1,7 @@
 //! All federated servers behind one endpoint: their tools join the registry, their resources
 //! and prompts the lists, and what changes is told to whoever listens.
 
+mod asking;
 mod bridge;
 mod caller;
 mod compose;
@@ -27,8 +28,8 @@ use tectum_core::{Fault, NativeSet, NativeTool, Provider, Tectum};
 use tokio::sync::{broadcast, mpsc};
 
 pub(crate) use self::{
-    bridge::{Failure, Order},
-    caller::{Caller, LEVELS},
+    bridge::{Failure, Order, TOO_MANY},
+    caller::{Caller, LEVELS, abilities, can},
     find::CALL_TOOL,
     goods::{Goods, Source},
     tasks::EXTENSION as TASKS,
@@ -46,6 +47,7 @@ use crate::{
     auth::Authorize,
     link::Door,
     peer::{News, Peer, Surroundings},
+    serve::Clients,
     spec::{ServerName, ServerSpec},
     wire::object::Members,
 };
@@ -134,6 +136,8 @@ pub struct Federation {
     watchers: Mutex<BTreeMap<(ServerName, String), BTreeSet<u64>>>,
     /// What the first client could do, and its number: for whom servers that come later start.
     met: OnceLock<(Arc<str>, Option<u64>)>,
+    /// The clients that said what they can do in a handshake.
+    clients: Arc<Clients>,
     /// From which level on each client wants logs.
     levels: Mutex<BTreeMap<u64, String>>,
 }
@@ -163,6 +167,7 @@ impl Federation {
             remarks: Mutex::default(),
             watchers: Mutex::default(),
             met: OnceLock::new(),
+            clients: Arc::default(),
             levels: Mutex::default(),
             settings,
         });
@@ -360,6 +365,7 @@ impl Federation {
             state: self.settings.state.clone(),
             guard: self.settings.guard.clone(),
             door: self.door.clone(),
+            clients: self.clients.clone(),
             news: self.news.clone(),
         }
     }

@@ -1,13 +1,14 @@
-//! What clients want to hear of: log messages from a level on, and changes of resources. Servers
-//! are told what all clients want together, and each client is passed its own part.
+//! What clients want to hear of, log messages from a level on and changes of resources, and what
+//! they tell of themselves. Servers are told what all clients want together, and each client is
+//! passed its own part.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::PoisonError,
+    sync::{Arc, PoisonError},
 };
 
-use super::{Federation, LEVELS, Source, open};
-use crate::spec::ServerName;
+use super::{Federation, LEVELS, Source, abilities, can, open};
+use crate::{serve::Conversation, spec::ServerName};
 
 impl Federation {
     /// From which level on a client wants logs. Servers of the older era log for all clients
@@ -50,8 +51,35 @@ impl Federation {
         }
     }
 
+    /// A client said in its handshake what it can do.
+    pub(crate) fn joined(&self, client: &Arc<Conversation>) {
+        self.clients.join(client);
+    }
+
+    /// A client's roots are others now: servers that were told of its roots are told of that.
+    ///
+    /// A connection of the older era is one session, made for all clients that can do the same,
+    /// or for one alone with `isolation = "per-client"`. Only the connection that this client's
+    /// calls use is told: a server that never heard of roots on a connection must not hear of
+    /// their change. Where several clients share it, all of them are behind the one session, so
+    /// whatever roots the server remembers of it may be this client's, and asking again is right;
+    /// what it then asks goes to the client whose call it asks in, never to another. A server
+    /// that is not running, and one of the newer era, asks in its next call anyway.
+    pub(crate) fn roots_changed(&self, client: &Conversation) {
+        let capabilities = client.capabilities();
+        if !can(&capabilities, "roots/list") {
+            return;
+        }
+        let abilities = abilities(&capabilities);
+        for peer in self.peers.load().values() {
+            let class = peer.class(&abilities, Some(client.key()));
+            peer.notify(&class, "notifications/roots/list_changed");
+        }
+    }
+
     /// A client left: nothing is watched for it any more.
     pub(crate) async fn unwatch(&self, client: u64) {
+        self.clients.leave(client);
         self.levels.lock().unwrap_or_else(PoisonError::into_inner).remove(&client);
         let changed: BTreeMap<ServerName, Vec<String>> = {
             let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Event, Loss, MAX_MESSAGE};
+use super::{Event, Loss, MAX_MESSAGE, Question, question::Questions};
 use crate::wire::{
     object::Members,
     rpc::{self, Opened},
@@ -40,12 +40,17 @@ pub(crate) enum Loose {
         /// Its parameters as they were written.
         params: Box<RawValue>,
     },
-    /// A question that cannot be told to belong to one client; it is to be refused.
-    Question {
+    /// A question that belongs to no request.
+    Question(Question),
+    /// A question beyond the bounds; it is to be refused.
+    TooMany {
         /// The server's id, as it was written.
         id: String,
-        /// Its method.
-        method: String,
+    },
+    /// The server wants to know whether we are there.
+    Ping {
+        /// The server's id, as it was written.
+        id: String,
     },
 }
 
@@ -72,6 +77,18 @@ struct Table {
     lost: Option<Loss>,
     /// When the last request began; `None` before the first.
     used: Option<Instant>,
+    /// Whose requests there ever were.
+    users: Users,
+    questions: Questions,
+}
+
+/// Who used a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Users {
+    #[default]
+    Nobody,
+    One(u64),
+    Several,
 }
 
 #[derive(Debug)]
@@ -81,8 +98,6 @@ struct Slot {
     owner: Option<u64>,
     /// Set while the server waits for an answer of ours: it asks nothing new then.
     waits: bool,
-    /// The server's ids of the questions it asked for this request and has no answer to yet.
-    asked: Vec<String>,
 }
 
 impl Inbox {
@@ -103,7 +118,13 @@ impl Inbox {
         }
         let (events, taken) = mpsc::unbounded_channel();
         table.used = Some(Instant::now());
-        table.open.insert(id, Slot { events, queued: 0, owner, waits: false, asked: Vec::new() });
+        table.users = match (table.users, owner) {
+            (users, None) => users,
+            (Users::Nobody, Some(owner)) => Users::One(owner),
+            (Users::One(first), Some(owner)) if first == owner => Users::One(owner),
+            (_, Some(_)) => Users::Several,
+        };
+        table.open.insert(id, Slot { events, queued: 0, owner, waits: false });
         Ok(taken)
     }
 
@@ -123,7 +144,7 @@ impl Inbox {
 
     /// A question is about to be answered; false when the server does not wait for it any more.
     pub(super) fn settle(&self, question: &str) -> bool {
-        self.table().open.values_mut().any(|slot| slot.settle(question))
+        self.table().questions.settle(question)
     }
 
     /// True while somebody waits for this answer.
@@ -132,7 +153,7 @@ impl Inbox {
     }
 
     pub(super) fn forget(&self, id: u64) {
-        self.table().open.remove(&id);
+        self.table().remove(id);
     }
 
     /// How long nobody has asked anything, if nothing is in flight.
@@ -142,6 +163,15 @@ impl Inbox {
         Some(used.elapsed())
     }
 
+    /// True when anybody but this client ever asked anything here.
+    pub(super) fn is_shared(&self, client: u64) -> bool {
+        match self.table().users {
+            Users::Nobody => false,
+            Users::One(user) => user != client,
+            Users::Several => true,
+        }
+    }
+
     /// How the connection ended, once it has.
     pub(crate) fn lost(&self) -> Option<Loss> {
         self.table().lost.clone()
@@ -149,7 +179,7 @@ impl Inbox {
 
     /// One request failed on its way.
     pub(crate) fn fail(&self, id: u64, loss: Loss) {
-        if let Some(slot) = self.table().open.remove(&id) {
+        if let Some(slot) = self.table().remove(id) {
             let _ = slot.events.send(Event::Lost(loss));
         }
     }
@@ -164,6 +194,7 @@ impl Inbox {
             let _ = slot.events.send(Event::Lost(loss.clone()));
         }
         table.lost = Some(loss);
+        table.questions.clear();
         drop(table);
         self.closed.cancel();
     }
@@ -182,7 +213,9 @@ impl Inbox {
                 let Some(id) = response.id.and_then(|id| id.trim_matches('"').parse().ok()) else { return };
                 let answer = response.outcome.map(ToOwned::to_owned).map_err(ToOwned::to_owned);
                 // A second or late answer finds nobody.
-                if let Some(slot) = self.table().open.remove(&id) {
+                let mut table = self.table();
+                if let Some(slot) = table.open.remove(&id) {
+                    table.questions.answered(id);
                     let _ = slot.events.send(Event::Answer(answer));
                 }
             }
@@ -226,30 +259,40 @@ impl Inbox {
     }
 
     fn question(&self, id: String, method: String, params: &str, origin: Origin) {
+        if method == "ping" {
+            return self.loosen(Loose::Ping { id });
+        }
+        let Some(params) = owned(params) else { return };
         let to = match origin {
             Origin::Stream(request) => Some(request),
             Origin::Shared => self.only_owner(),
         };
-        match (to, owned(params)) {
-            (Some(request), Some(params)) if method != "ping" => {
-                self.push(request, Event::Question { id, method, params });
-            }
-            _ => self.loosen(Loose::Question { id, method }),
+        let certain = matches!(origin, Origin::Stream(_));
+        let question = Question { id, method, params, over: CancellationToken::new(), certain };
+        let mut table = self.table();
+        let full = to.and_then(|to| table.open.get(&to)).is_some_and(|slot| slot.queued >= MOST_WORDS);
+        if full || !table.questions.add(&question, to) {
+            drop(table);
+            return self.loosen(Loose::TooMany { id: question.id });
+        }
+        drop(table);
+        match to {
+            Some(request) => self.push(request, Event::Question(question)),
+            None => self.loosen(Loose::Question(question)),
         }
     }
 
-    /// The server takes one of its own questions back. Which request it belongs to is known from
-    /// when it was asked, so it does not matter how this came.
+    /// The server takes one of its own questions back. Which one is said by its id alone, so it
+    /// does not matter how this came.
     fn withdraw(&self, params: &RawValue) {
         let Some(members) = Members::of(params.get()) else { return };
-        let Some(question) = members.get("requestId").map(RawValue::get) else { return };
+        let Some(question) = members.get("requestId") else { return };
         let mut table = self.table();
-        let asker = table.open.iter_mut().find_map(|(id, slot)| slot.settle(question).then_some((*id, slot)));
-        let Some((id, slot)) = asker else { return };
+        let request = table.questions.withdraw(question.get());
         // What waits for nothing may ask again.
-        slot.waits &= !slot.asked.is_empty();
-        drop(table);
-        self.push(id, Event::Withdrawn { id: question.to_owned() });
+        if let Some(slot) = request.and_then(|request| table.open.get_mut(&request)) {
+            slot.waits = false;
+        }
     }
 
     /// The oldest request in flight, if all that are belong to one client: a message that names
@@ -269,23 +312,14 @@ impl Inbox {
     fn push(&self, id: u64, event: Event) {
         let mut table = self.table();
         let Some(slot) = table.open.get_mut(&id) else { return };
-        if slot.queued >= MOST_WORDS {
-            match event {
-                Event::Note { method, .. } if method == "notifications/message" => return,
-                Event::Question { id, method, .. } => {
-                    drop(table);
-                    return self.loosen(Loose::Question { id, method });
-                }
-                _ => {}
-            }
+        let words = matches!(&event, Event::Note { method, .. } if method == "notifications/message");
+        if words && slot.queued >= MOST_WORDS {
+            return;
         }
         slot.queued += 1;
-        if let Event::Question { id, .. } = &event {
-            slot.asked.push(id.clone());
-        }
         if slot.queued <= MOST_QUEUED {
             let _ = slot.events.send(event);
-        } else if let Some(slot) = table.open.remove(&id) {
+        } else if let Some(slot) = table.remove(id) {
             let _ = slot.events.send(Event::Lost(Loss::Flooded));
         }
     }
@@ -301,11 +335,11 @@ impl Inbox {
     }
 }
 
-impl Slot {
-    /// Strikes a question out, once; false when it is not open.
-    fn settle(&mut self, question: &str) -> bool {
-        let place = self.asked.iter().position(|asked| asked == question);
-        place.map(|place| self.asked.swap_remove(place)).is_some()
+impl Table {
+    /// Takes out a request that comes to nothing, and what was asked for it.
+    fn remove(&mut self, id: u64) -> Option<Slot> {
+        self.questions.failed(id);
+        self.open.remove(&id)
     }
 }
 

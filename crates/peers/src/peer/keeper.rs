@@ -19,7 +19,7 @@ use tokio::{
 
 use self::{
     connect::connect,
-    hear::{hear, set_level},
+    hear::{Hearing, set_level},
 };
 use super::{Class, Command, Offer, Peer, State, Surroundings, What, health::Deaths};
 use crate::{
@@ -185,7 +185,8 @@ impl Keeper {
         self.links.insert(class.clone(), (link.clone(), Instant::now()));
         self.publish();
         self.say(State::Ready, None);
-        tokio::spawn(hear(self.peer.clone(), link.clone(), loose, self.around.news.clone()));
+        let hearing = Hearing::new(self.peer.clone(), class.clone(), link.clone(), self.around.clone());
+        tokio::spawn(hearing.hear(loose));
         let closing = link.clone();
         self.work.spawn(async move {
             closing.closed().cancelled().await;

@@ -28,6 +28,7 @@ pub(crate) use self::{
 use crate::{
     child::Stderr,
     link::{Door, Link, Loss},
+    serve::Clients,
     spec::{EraChoice, Isolation, ServerName, ServerSpec},
     wire::era::Era,
 };
@@ -55,6 +56,8 @@ pub(crate) struct Surroundings {
     pub(crate) guard: Option<PathBuf>,
     /// The way to remote servers.
     pub(crate) door: Arc<Door>,
+    /// Who can be asked what a server asks outside of a call.
+    pub(crate) clients: Arc<Clients>,
     /// Where changes are told.
     pub(crate) news: mpsc::UnboundedSender<News>,
 }
@@ -145,6 +148,17 @@ impl Peer {
         }
         let client = client.filter(|_| self.spec.isolation == Isolation::PerClient);
         Class { abilities: abilities.clone(), client }
+    }
+
+    /// Tells the server something on the connection of this class, if there is one and it has a
+    /// handshake: without one, every request says what its client has to say.
+    pub(crate) fn notify(&self, class: &Class, method: &str) {
+        if let Some(link) = self.links.load().get(class)
+            && link.hello().era == Era::Legacy
+        {
+            // A server that is gone asks anew when it is back.
+            let _ = link.notify(method, "{}");
+        }
     }
 
     /// A live connection; the server is started if it has to be.

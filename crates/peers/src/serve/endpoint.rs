@@ -139,6 +139,9 @@ impl Endpoint {
                     asked.ok_or_else(|| invalid("initialize: `protocolVersion` must be a string".into()))?;
                 from.from.set_initialized();
                 from.from.set_capabilities(params.capabilities.map_or("{}", RawValue::get));
+                if let Some(federation) = &self.federation {
+                    federation.joined(from.from);
+                }
                 self.meet(from, request, era);
                 Ok(catalogue::initialize(era::negotiate(&asked)))
             }
@@ -238,6 +241,11 @@ impl Endpoint {
                 }
             }
             "notifications/initialized" => from.set_initialized(),
+            "notifications/roots/list_changed" => {
+                if let Some(federation) = &self.federation {
+                    federation.roots_changed(from);
+                }
+            }
             _ => {}
         }
     }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod catalogue;
+mod clients;
 mod conversation;
 mod endpoint;
 mod federated;
@@ -13,6 +14,7 @@ mod tests;
 
 pub(crate) use answer::notification;
 pub(crate) use catalogue::server_meta;
+pub(crate) use clients::Clients;
 pub(crate) use conversation::Conversation;
 pub use http::{Auth, HttpOptions, HttpServer};
 pub(crate) use pages::Pages;

@@ -97,3 +97,109 @@ fn a_question_of_a_call_that_ended_is_taken_back() {
     }
     assert_eq!(cancellations(&client), [client.asked[0]["id"].clone()]);
 }
+
+#[test]
+fn a_server_that_asks_for_roots_by_itself_has_them_and_hears_of_their_change() {
+    for http in [false, true] {
+        let rig = Rig::new();
+        let args = ["--era", "legacy", "--ask-roots", "--name", "one"];
+        let server = http.then(|| Listening::fixture(&args));
+        rig.configure(&match &server {
+            Some(server) => address("one", &server.url, ""),
+            None => echo("one", &args[..3], ""),
+        });
+        let abilities = json!({"roots": {"listChanged": true}});
+        let mut client = Client::able(&rig, Era::Legacy, abilities);
+        client.until_listed("one__seen");
+        // Asked after the handshake, in no call.
+        until("the roots", || seen(&mut client)["roots"][0]["uri"] == "file:///rig");
+        assert_eq!(client.asked.len(), 1);
+        client.pipe.notify("notifications/roots/list_changed", json!({}));
+        assert_eq!(seen(&mut client)["roots_changed"], 1, "it hears of it before the next call");
+        until("the second question and its answer", || {
+            seen(&mut client)["questions"] == 0 && client.asked.len() == 2
+        });
+        // A question taken back outside of a call is taken back as well.
+        client.silent = true;
+        client.pipe.notify("notifications/roots/list_changed", json!({}));
+        until("the third question", || {
+            seen(&mut client);
+            client.asked.len() == 3
+        });
+        assert_eq!(client.say("one__withdraw", json!({})), "1");
+        until("its end", || {
+            seen(&mut client);
+            !client.notes.is_empty() && !cancellations(&client).is_empty()
+        });
+        assert_eq!(cancellations(&client), [client.asked[2]["id"].clone()]);
+        client.pipe.send(&json!({"jsonrpc": "2.0", "id": client.asked[2]["id"], "result": {"roots": []}}));
+        assert_eq!(seen(&mut client)["strays"], 0, "http: {http}");
+    }
+}
+
+/// Sessions of one binary on HTTP.
+struct Sessions(crate::rig::Http);
+
+impl Sessions {
+    fn open(&mut self, abilities: Value) -> Option<String> {
+        self.0.handshake_as(abilities);
+        let session = self.0.session.clone();
+        until("its tools", || {
+            let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+            self.0.post(&list).body.contains("one__seen")
+        });
+        session
+    }
+
+    fn seen(&mut self, session: &Option<String>) -> Value {
+        self.0.session.clone_from(session);
+        serde_json::from_str(text(&self.0.call("one__seen", json!({})))).expect("JSON")
+    }
+
+    fn tell_of_roots(&mut self, session: &Option<String>) {
+        self.0.session.clone_from(session);
+        let note = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"});
+        assert_eq!(self.0.post(&note).status, 202);
+    }
+}
+
+#[test]
+fn changed_roots_are_told_on_the_connections_that_were_told_of_roots() {
+    let rig = Rig::new();
+    rig.configure(&echo("one", &["--era", "legacy", "--ask-roots"], ""));
+    let mut sessions = Sessions(rig.http());
+    let roots = json!({"roots": {"listChanged": true}});
+    let (plain, first, second) =
+        (sessions.open(json!({})), sessions.open(roots.clone()), sessions.open(roots));
+    for session in [&plain, &first, &second] {
+        assert_eq!(sessions.seen(session)["roots_changed"], 0);
+    }
+    // Whoever has no roots cannot change them.
+    sessions.tell_of_roots(&plain);
+    sessions.tell_of_roots(&first);
+    assert_eq!(sessions.seen(&plain)["roots_changed"], 0, "it was never told of roots");
+    // Two clients that can do the same share a connection, and with it what the server remembers.
+    assert_eq!(sessions.seen(&first)["roots_changed"], 1);
+    assert_eq!(sessions.seen(&second)["roots_changed"], 1);
+    // Its question outside of a call could be for either, so it is put to neither.
+    until("its question's end", || {
+        sessions.tell_of_roots(&first);
+        // Asked while a call is under way, it would be taken for that call's.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        sessions.seen(&first)["roots"]["code"] == -32601
+    });
+}
+
+#[test]
+fn changed_roots_of_a_client_with_its_own_connection_are_told_there_only() {
+    let rig = Rig::new();
+    rig.configure(&echo("one", &["--era", "legacy"], "isolation = \"per-client\""));
+    let mut sessions = Sessions(rig.http());
+    let (first, second) = (sessions.open(json!({"roots": {}})), sessions.open(json!({"roots": {}})));
+    for session in [&first, &second] {
+        assert_eq!(sessions.seen(session)["roots_changed"], 0);
+    }
+    sessions.tell_of_roots(&first);
+    assert_eq!(sessions.seen(&first)["roots_changed"], 1);
+    assert_eq!(sessions.seen(&second)["roots_changed"], 0);
+}
