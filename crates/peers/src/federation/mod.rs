@@ -7,6 +7,7 @@ mod caller;
 mod compose;
 mod find;
 mod goods;
+mod instructions;
 mod names;
 mod parked;
 pub mod pins;

@@ -143,7 +143,7 @@ impl Endpoint {
                     federation.joined(from.from);
                 }
                 self.meet(from, request, era);
-                Ok(catalogue::initialize(era::negotiate(&asked)))
+                Ok(catalogue::initialize(era::negotiate(&asked), self.instructions()))
             }
             ("ping", Era::Legacy) => Ok("{}".into()),
             ("logging/setLevel", Era::Legacy) => match params.level.and_then(rpc::text) {
@@ -156,7 +156,7 @@ impl Endpoint {
             ("server/discover", Era::Modern) => {
                 self.meet(from, request, era);
                 let extensions = self.federation.as_ref().map(|federation| federation.extensions());
-                Ok(catalogue::discover(&extensions.unwrap_or_default()))
+                Ok(catalogue::discover(&extensions.unwrap_or_default(), self.instructions()))
             }
             ("tools/list", _) => {
                 self.meet(from, request, era);
@@ -166,6 +166,14 @@ impl Endpoint {
             ("resources/templates/list", _) => page(&self.goods().templates, era, request),
             ("prompts/list", _) => page(&self.goods().prompts, era, request),
             _ => Err((code::METHOD_NOT_FOUND, format!("method not found: {method}"))),
+        }
+    }
+
+    /// What models should know of us, and of the servers beyond us.
+    fn instructions(&self) -> Option<String> {
+        match &self.federation {
+            Some(federation) => federation.instructions(catalogue::INSTRUCTIONS),
+            None => Some(catalogue::INSTRUCTIONS.into()),
         }
     }
 

@@ -95,6 +95,8 @@ pub(crate) struct Client {
     pub(crate) asked: Vec<Value>,
     /// True for a client that leaves them without an answer.
     pub(crate) silent: bool,
+    /// What the server said to its hello.
+    pub(crate) hello: Value,
     answers: HashMap<u64, (Value, String)>,
 }
 
@@ -113,12 +115,13 @@ impl Client {
             notes: Vec::new(),
             asked: Vec::new(),
             silent: false,
+            hello: Value::Null,
             answers: HashMap::new(),
         };
         if era == Era::Legacy {
             let hello = json!({"protocolVersion": "2025-11-25", "capabilities": client.abilities,
                 "clientInfo": {"name": "rig", "version": "1"}});
-            client.result("initialize", hello);
+            client.hello = client.result("initialize", hello);
             client.pipe.notify("notifications/initialized", json!({}));
         }
         client
