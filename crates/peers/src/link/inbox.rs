@@ -27,6 +27,8 @@ const MOST_QUEUED: usize = 65_536;
 const MOST_WORDS: usize = 1024;
 /// How deep a message may nest: clients read it with parsers that recurse.
 const MOST_DEPTH: usize = 128;
+/// Where a message of a subscription says which one it belongs to.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 /// Loose messages that may wait.
 pub(crate) const LOOSE: usize = 1024;
 
@@ -246,6 +248,11 @@ impl Inbox {
             ("notifications/progress", _) => Members::of(params.get())
                 .and_then(|members| members.get("progressToken"))
                 .and_then(|token| token.get().trim_matches('"').parse().ok()),
+            // That a subscription began concerns the request that asked for it.
+            ("notifications/subscriptions/acknowledged", Origin::Stream(id)) => Some(id),
+            ("notifications/subscriptions/acknowledged", Origin::Shared) => Members::of(params.get())
+                .and_then(|members| Members::of(members.get("_meta")?.get())?.get(SUBSCRIPTION))
+                .and_then(|id| id.get().trim_matches('"').parse().ok()),
             ("notifications/message", Origin::Stream(id)) => Some(id),
             ("notifications/message", Origin::Shared) => self.only_owner(),
             _ => None,

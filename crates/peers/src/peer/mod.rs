@@ -27,6 +27,7 @@ pub(crate) use self::{
 };
 use crate::{
     child::Stderr,
+    federation::Failure,
     link::{Door, Link, Loss},
     serve::Clients,
     spec::{EraChoice, Isolation, ServerName, ServerSpec},
@@ -97,7 +98,7 @@ pub(crate) struct Peer {
 enum Command {
     Open { class: Class, reply: oneshot::Sender<Result<Arc<Link>, Fault>> },
     Changed(What, Arc<Link>),
-    Subscriptions(Vec<String>),
+    Subscriptions(Vec<String>, Option<(String, oneshot::Sender<Result<(), Failure>>)>),
     Level(String),
     Stop(oneshot::Sender<()>),
 }
@@ -202,7 +203,15 @@ impl Peer {
 
     /// Lets its task know which resources are watched.
     pub(crate) async fn subscribe(&self, uris: Vec<String>) {
-        let _ = self.commands.send(Command::Subscriptions(uris)).await;
+        let _ = self.commands.send(Command::Subscriptions(uris, None)).await;
+    }
+
+    /// The same, and waits until the server has agreed to tell of one of them.
+    pub(crate) async fn subscribe_to(&self, uris: Vec<String>, uri: String) -> Result<(), Failure> {
+        let (reply, agreed) = oneshot::channel();
+        let command = Command::Subscriptions(uris, Some((uri, reply)));
+        self.commands.send(command).await.map_err(|_| self.stopped())?;
+        agreed.await.map_err(|_| self.stopped())?
     }
 
     /// Lets it know from which level on it should log.

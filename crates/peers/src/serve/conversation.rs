@@ -248,12 +248,12 @@ impl Conversation {
         lock(&self.listeners).insert(id.to_owned(), wanted);
     }
 
-    /// It watches a resource, or does so no longer.
-    pub(crate) fn watch(&self, uri: &str, on: bool) {
+    /// It watches a resource, or does so no longer; tells whether that is new.
+    pub(crate) fn watch(&self, uri: &str, on: bool) -> bool {
         let mut watched = lock(&self.watched);
         match on {
-            true => drop(watched.insert(uri.to_owned())),
-            false => drop(watched.remove(uri)),
+            true => watched.insert(uri.to_owned()),
+            false => watched.remove(uri),
         }
     }
 

@@ -270,7 +270,7 @@ impl Endpoint {
         };
         out.extend_from_slice(&acknowledged(request.id, &wanted));
         for uri in &wanted.resource_subscriptions {
-            self.watch(delivery.from, uri, true);
+            self.watch(delivery, request, uri);
         }
         delivery.from.listen(request.id, wanted);
         Handled::Listening

@@ -11,7 +11,7 @@ use super::{
     endpoint::{Delivery, Endpoint, Handled, caller, seated},
 };
 use crate::{
-    federation::{Failure, Federation, Goods, Order, Source, TASKS},
+    federation::{Caller, Failure, Federation, Goods, Order, Source, TASKS},
     link::error_parts,
     wire::{
         era::Era,
@@ -150,15 +150,13 @@ impl Endpoint {
         }
     }
 
-    /// A client watches a resource, or does so no longer.
-    pub(super) fn watch(&self, client: &Arc<Conversation>, uri: &str, on: bool) {
+    /// A client of the newer era watches a resource: it is told at once that it does, and the
+    /// server as soon as it can be.
+    pub(super) fn watch(&self, delivery: &Delivery<'_>, request: &Request<'_>, uri: &str) {
         let Some(federation) = self.federation.clone() else { return };
-        let (key, sources) = (client.key(), federation.goods().resource(uri));
-        tokio::spawn(async move {
-            for source in sources.iter().take(1) {
-                federation.watch(key, source, on).await;
-            }
-        });
+        let sources = federation.goods().resource(uri);
+        let caller = caller(delivery, request, Era::Modern);
+        tokio::spawn(async move { drop(watched(&federation, &caller, &sources).await) });
     }
 
     /// A client left.
@@ -169,6 +167,8 @@ impl Endpoint {
         }
     }
 
+    /// A client of the older era watches a resource, or does so no longer. It is answered when the
+    /// server has agreed: from then on no change is missed.
     fn subscribe(
         &self,
         delivery: &Delivery<'_>,
@@ -176,22 +176,37 @@ impl Endpoint {
         on: bool,
         out: &mut Vec<u8>,
     ) -> Handled {
-        let uri = request.params.uri.and_then(rpc::text);
-        match uri.filter(|uri| !self.goods().resource(uri).is_empty()) {
-            Some(uri) => {
-                delivery.from.watch(&uri, on);
-                self.watch(delivery.from, &uri, on);
-                answer::result(out, request.id, "{}");
-            }
-            None => answer::error(
-                out,
-                Some(request.id),
-                code::RESOURCE_NOT_FOUND,
-                &format!("{}: `uri` must name a resource", request.method),
-                None,
-            ),
+        let uri = request.params.uri.and_then(rpc::text).map(std::borrow::Cow::into_owned);
+        let sources = uri.as_ref().map(|uri| self.goods().resource(uri)).unwrap_or_default();
+        let (Some(uri), Some(federation), false) = (uri, self.federation.clone(), sources.is_empty()) else {
+            let message = format!("{}: `uri` must name a resource", request.method);
+            answer::error(out, Some(request.id), code::RESOURCE_NOT_FOUND, &message, None);
+            return Handled::Answered;
+        };
+        let client = delivery.from.clone();
+        // Updates may come as soon as the server knows.
+        let new = client.watch(&uri, on);
+        if !on {
+            answer::result(out, request.id, "{}");
+            tokio::spawn(async move {
+                for source in &sources {
+                    federation.watch_no_more(client.key(), source).await;
+                }
+            });
+            return Handled::Answered;
         }
-        Handled::Answered
+        let caller = caller(delivery, request, Era::Legacy);
+        seated(delivery, request.id, &CancellationToken::new(), out, |id| {
+            Box::pin(async move {
+                let done = watched(&federation, &caller, &sources).await;
+                if done.is_err() && new {
+                    client.watch(&uri, false);
+                }
+                let mut out = Vec::new();
+                written(&mut out, &id, done.map(|()| raw("{}".into())));
+                out
+            })
+        })
     }
 
     fn resource(&self, request: &Request<'_>, era: Era) -> Result<Asked, (i32, String)> {
@@ -297,11 +312,23 @@ impl Endpoint {
     }
 }
 
+/// Asks one server after the other to tell of a resource's changes; the first that agrees does.
+async fn watched(federation: &Federation, caller: &Caller, sources: &[Source]) -> Result<(), Failure> {
+    let mut last = Ok(());
+    for source in sources {
+        last = federation.watch(caller, source).await;
+        if last.is_ok() {
+            break;
+        }
+    }
+    last
+}
+
 /// Asks one server after the other; the first that has it answers.
 async fn first_that_has_it(
     federation: &Federation,
     asked: Asked,
-    caller: &crate::federation::Caller,
+    caller: &Caller,
 ) -> Result<Box<RawValue>, Failure> {
     let mut last = None;
     let several = asked.sources.len() > 1;

@@ -212,6 +212,26 @@ fn every_page_of_a_list_is_read() {
 }
 
 #[test]
+fn a_list_that_fails_is_asked_for_again_and_costs_no_other() {
+    for (ours, theirs) in pairs() {
+        let first = ["--era", theirs.word(), "--fail-list", "tools/list", "2"];
+        let second = ["--era", theirs.word(), "--fail-list", "prompts/list", "1000000"];
+        let rig = with(&format!("{}{}", echo("one", &first, ""), echo("two", &second, "")));
+        let mut client = Client::new(&rig, ours);
+        client.until_listed("two__echo");
+        assert_eq!(client.say("two__echo", json!({"text": "there"})), "there");
+        // Nothing but time brings this one back: it never says that anything changed.
+        client.until_listed("one__echo");
+        assert_eq!(client.say("one__echo", json!({"text": "there"})), "there");
+        let pid = client.say("one__pid", json!({}));
+        assert_eq!(client.say("one__pid", json!({})), pid, "the server was there all the time");
+        let prompts = client.list("prompts/list", "prompts");
+        let names: Vec<&str> = prompts.iter().filter_map(|prompt| prompt["name"].as_str()).collect();
+        assert_eq!(names, ["one__greet"], "{ours:?} {theirs:?}");
+    }
+}
+
+#[test]
 fn a_changed_tool_is_withheld_until_a_person_approves_it() {
     for (ours, theirs) in pairs() {
         let rig = with(&format!(

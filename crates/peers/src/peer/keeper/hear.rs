@@ -1,79 +1,20 @@
-//! What a server says unasked, and what it is asked to tell of.
+//! What a server says and asks outside of any call.
 
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use tokio::{sync::mpsc, task::JoinSet};
 
-use super::Keeper;
 use crate::{
     federation::{TOO_MANY, abilities, can},
-    link::{Ask, Link, Loose, Question, modern_meta},
+    link::{Link, Loose, Question},
     peer::{Class, News, Peer, Surroundings, What},
     serve::Conversation,
-    wire::{
-        era::Era,
-        object::{Members, Object, quoted},
-    },
+    wire::object::{Members, quoted},
 };
 
 /// Questions outside of calls that a server may have open on one connection.
 const MOST_ASKED: usize = 32;
-
-impl Keeper {
-    pub(super) fn watch(&mut self, uris: Vec<String>) {
-        let before = std::mem::replace(&mut self.watched, uris);
-        for (link, _) in self.links.values().filter(|(link, _)| link.hello().era == Era::Legacy) {
-            if !link.hello().can("resources.subscribe") {
-                continue;
-            }
-            for uri in self.watched.iter().filter(|uri| !before.contains(uri)) {
-                tell(link, "resources/subscribe", "uri", uri);
-            }
-            for uri in before.iter().filter(|uri| !self.watched.contains(uri)) {
-                tell(link, "resources/unsubscribe", "uri", uri);
-            }
-        }
-        self.listen();
-    }
-
-    /// Asks a modern server to tell of changes; what it was asked before ends with that.
-    pub(super) fn listen(&mut self) {
-        self.listening = None;
-        let Some((link, _)) = self.links.values().find(|(link, _)| link.hello().era == Era::Modern) else {
-            for (link, _) in self.links.values().filter(|(link, _)| link.hello().can("resources.subscribe")) {
-                for uri in &self.watched {
-                    tell(link, "resources/subscribe", "uri", uri);
-                }
-            }
-            return;
-        };
-        let mut wanted = Object::new();
-        for (capability, key) in [
-            ("tools.listChanged", "toolsListChanged"),
-            ("prompts.listChanged", "promptsListChanged"),
-            ("resources.listChanged", "resourcesListChanged"),
-        ] {
-            if link.hello().can(capability) {
-                wanted.raw(key, "true");
-            }
-        }
-        if !self.watched.is_empty() {
-            wanted.raw("resourceSubscriptions", &serde_json::to_string(&self.watched).unwrap_or_default());
-        }
-        let wanted = wanted.end();
-        if wanted == "{}" {
-            return;
-        }
-        let ask = Ask { method: "subscriptions/listen", name: None, headers: Vec::new(), owner: None };
-        let params = |_| {
-            let mut meta = Object::new();
-            modern_meta(&mut meta, "{}");
-            Object::new().raw("notifications", &wanted).raw("_meta", &meta.end()).end()
-        };
-        self.listening = link.request(ask, params).ok();
-    }
-}
 
 /// One connection, and what is said on it that belongs to no call.
 pub(super) struct Hearing {
@@ -154,19 +95,5 @@ impl Hearing {
         };
         let why = quoted(&format!("{}: {refusal}", question.method));
         let _ = link.reply(&question.id, Err(&format!(r#"{{"code":-32601,"message":{why}}}"#)));
-    }
-}
-
-pub(super) fn set_level(link: &Arc<Link>, level: &str) {
-    if link.hello().era == Era::Legacy && link.hello().can("logging") {
-        tell(link, "logging/setLevel", "level", level);
-    }
-}
-
-/// A request whose answer changes nothing for us.
-fn tell(link: &Arc<Link>, method: &'static str, key: &'static str, value: &str) {
-    let ask = Ask { method, name: None, headers: Vec::new(), owner: None };
-    if let Ok(exchange) = link.request(ask, |_| Object::new().text(key, value).end()) {
-        tokio::spawn(async move { drop(exchange.answer().await) });
     }
 }
