@@ -169,7 +169,7 @@ impl Carried<'_> {
                 meta.raw("progressToken", &id.to_string());
             }
             if modern {
-                modern_meta(&mut meta, &caller.capabilities);
+                modern_meta(&mut meta, &caller.declared());
                 let level = match caller.era {
                     Era::Modern => caller.level.as_deref(),
                     Era::Legacy => Some(caller.level.as_deref().unwrap_or("info")),

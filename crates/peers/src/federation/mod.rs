@@ -33,7 +33,7 @@ pub(crate) use self::{
     caller::{Caller, LEVELS, abilities, can},
     find::CALL_TOOL,
     goods::{Goods, Source},
-    tasks::EXTENSION as TASKS,
+    tasks::{EXTENSION as TASKS, named as named_task},
     translate::to_modern,
 };
 use self::{
@@ -326,9 +326,9 @@ impl Federation {
 
     /// The server that works on a task, as where a question about the task goes.
     pub(crate) fn task(&self, id: &str) -> Option<Source> {
-        let server = self.tasks.server(id)?;
-        let peer = self.peers.load().get(&server)?.clone();
-        Some(Source { peer, own: id.into() })
+        let place = self.tasks.place(id)?;
+        let peer = self.peers.load().get(&place.server)?.clone();
+        Some(Source { peer, own: place.own })
     }
 
     /// The extensions that any server declares, each as the first one wrote it.

@@ -11,7 +11,7 @@ use super::{
     endpoint::{Delivery, Endpoint, Handled, caller, seated},
 };
 use crate::{
-    federation::{Caller, Failure, Federation, Goods, Order, Source, TASKS},
+    federation::{Caller, Failure, Federation, Goods, Order, Source, TASKS, named_task},
     link::error_parts,
     wire::{
         era::Era,
@@ -36,8 +36,8 @@ enum Named {
     Uri,
     /// Part of a reference, which was rewritten already.
     Inside,
-    /// A task's id, which is the same everywhere.
-    Task,
+    /// A task, by the id that the client knows it by.
+    Task(String),
 }
 
 impl Endpoint {
@@ -70,8 +70,16 @@ impl Endpoint {
         let asked = match asked {
             Ok(asked) if !asked.sources.is_empty() => asked,
             Ok(Asked { missing: (code, message), .. }) | Err((code, message)) => {
-                let uri = request.params.uri.map(|uri| Object::new().raw("uri", uri.get()).end());
-                answer::error(out, Some(request.id), code, &message, uri.as_deref());
+                let data = match code {
+                    // Tasks are the one capability that is asked for here.
+                    code::MISSING_CAPABILITY => {
+                        let tasks = Object::new().raw(TASKS, "{}").end();
+                        let extensions = Object::new().raw("extensions", &tasks).end();
+                        Some(Object::new().raw("requiredCapabilities", &extensions).end())
+                    }
+                    _ => request.params.uri.map(|uri| Object::new().raw("uri", uri.get()).end()),
+                };
+                answer::error(out, Some(request.id), code, &message, data.as_deref());
                 return Some(Handled::Answered);
             }
         };
@@ -259,9 +267,9 @@ impl Endpoint {
                 .collect(),
             method,
             // Answers that came along are passed on like those to any other question.
-            params: vec![("taskId", raw(quoted(&id)))],
+            params: Vec::new(),
             missing: (code::INVALID_PARAMS, format!("no such task: {id}")),
-            named: Named::Task,
+            named: Named::Task(id.into_owned()),
         })
     }
 
@@ -334,18 +342,24 @@ async fn first_that_has_it(
     let several = asked.sources.len() > 1;
     for source in &asked.sources {
         let mut params: Vec<_> = asked.params.clone();
-        match asked.named {
+        match &asked.named {
             Named::Name => params.insert(0, ("name", raw(quoted(&source.own)))),
             Named::Uri => params.insert(0, ("uri", raw(quoted(&source.own)))),
-            Named::Inside | Named::Task => {}
+            Named::Task(_) => params.insert(0, ("taskId", raw(quoted(&source.own)))),
+            Named::Inside => {}
         }
-        let name = match asked.named {
+        let name = match &asked.named {
             Named::Inside => None,
-            Named::Name | Named::Uri | Named::Task => Some(source.own.to_string()),
+            Named::Name | Named::Uri | Named::Task(_) => Some(source.own.to_string()),
         };
         let order = Order { method: asked.method, name, params, headers: Vec::new() };
         match federation.run(source, order, caller).await {
-            Ok(result) => return Ok(result),
+            Ok(result) => {
+                return Ok(match &asked.named {
+                    Named::Task(id) if **id != *source.own => named_task(result, id),
+                    _ => result,
+                });
+            }
             Err(failure) if several => last = Some(failure),
             Err(failure) => return Err(failure),
         }

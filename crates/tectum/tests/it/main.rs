@@ -23,6 +23,7 @@ mod federation_questions;
 mod federation_real;
 mod federation_results;
 mod federation_search;
+mod federation_tasks;
 mod federation_trust;
 mod fuzz;
 mod kill;
