@@ -7,6 +7,9 @@ mod conversation;
 mod endpoint;
 mod federated;
 mod http;
+// The server of this test is a program with the flags it has on Linux.
+#[cfg(all(test, target_os = "linux"))]
+mod ids_tests;
 mod pages;
 mod stdio;
 #[cfg(test)]
