@@ -11,9 +11,10 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
 use tectum_core::{Ctx, Fault, FaultKind, ProgressNote};
-use tokio::{task::JoinSet, time::Instant};
+use tokio::time::Instant;
 
 use super::{
+    asking::Asking,
     caller::Caller,
     parked::{Parked, Question, Shelf},
     translate,
@@ -85,7 +86,7 @@ pub(crate) async fn run(
 }
 
 /// The error for questions beyond the bound.
-const TOO_MANY: &str = r#"{"code":-32603,"message":"too many questions at once"}"#;
+pub(crate) const TOO_MANY: &str = r#"{"code":-32603,"message":"too many questions at once"}"#;
 
 /// What becomes of a call that asked something.
 enum Step {
@@ -121,7 +122,7 @@ impl Carried<'_> {
                 Some(answer) => Ok(answer.get()),
                 None => Err(r#"{"code":-32603,"message":"the client gave no answer"}"#),
             };
-            exchange.link().answer(&question.id, outcome).map_err(|loss| self.lost(&loss))?;
+            exchange.link().reply(&question.asked.id, outcome).map_err(|loss| self.lost(&loss))?;
         }
         Ok(Some(exchange))
     }
@@ -168,7 +169,7 @@ impl Carried<'_> {
                 meta.raw("progressToken", &id.to_string());
             }
             if modern {
-                modern_meta(&mut meta, &caller.capabilities);
+                modern_meta(&mut meta, &caller.declared());
                 let level = match caller.era {
                     Era::Modern => caller.level.as_deref(),
                     Era::Legacy => Some(caller.level.as_deref().unwrap_or("info")),
@@ -186,17 +187,27 @@ impl Carried<'_> {
     }
 
     /// Follows a request to its end.
-    async fn follow(&mut self, mut exchange: Exchange) -> Result<Box<RawValue>, Failure> {
+    async fn follow(&mut self, exchange: Exchange) -> Result<Box<RawValue>, Failure> {
+        let mut asking = Asking::default();
+        let done = self.follow_and_ask(exchange, &mut asking).await;
+        asking.end().await;
+        done
+    }
+
+    async fn follow_and_ask(
+        &mut self,
+        mut exchange: Exchange,
+        asking: &mut Asking,
+    ) -> Result<Box<RawValue>, Failure> {
         let quiet = self.peer.spec.timeout;
         let mut until = Instant::now() + quiet;
-        let mut asking: JoinSet<Result<(), Loss>> = JoinSet::new();
         loop {
             // While a person is asked the server is not the one who is slow.
-            let asks = !asking.is_empty();
+            let asks = asking.len() > 0;
             let event = tokio::select! {
                 biased;
                 event = exchange.next() => event,
-                Some(_) = asking.join_next(), if asks => {
+                () = asking.next(), if asks => {
                     until = Instant::now() + quiet;
                     continue;
                 }
@@ -205,35 +216,26 @@ impl Carried<'_> {
             until = Instant::now() + quiet;
             match event {
                 Event::Note { method, params } => self.note(&method, &params).await,
-                Event::Question { id, method, params } if !self.caller.can(&method) => {
-                    let why = quoted(&format!("{method}: the client cannot do this"));
+                Event::Question(asked) if !self.caller.can(&asked.method) => {
+                    let why = quoted(&format!("{}: the client cannot do this", asked.method));
                     let error = format!(r#"{{"code":-32601,"message":{why}}}"#);
-                    exchange.link().answer(&id, Err(&error)).map_err(|loss| self.lost(&loss))?;
-                    drop(params);
+                    exchange.link().reply(&asked.id, Err(&error)).map_err(|loss| self.lost(&loss))?;
                 }
-                Event::Question { id, .. }
+                Event::Question(asked)
                     if self.caller.era == Era::Legacy && asking.len() >= MOST_QUESTIONS =>
                 {
-                    exchange.link().answer(&id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
+                    exchange.link().reply(&asked.id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
                 }
-                Event::Question { id, method, params } if self.caller.era == Era::Legacy => {
+                Event::Question(asked) if self.caller.era == Era::Legacy => {
                     let Some(client) = self.caller.client.clone() else { continue };
-                    let (link, outbox) = (exchange.link().clone(), self.caller.outbox.clone());
-                    asking.spawn(async move {
-                        match client.ask(outbox.as_ref(), &method, params.get()).await {
-                            Ok(result) => link.answer(&id, Ok(result.get())),
-                            Err(error) => link.answer(&id, Err(error.get())),
-                        }
-                    });
+                    asking.ask(client, self.caller.outbox.clone(), exchange.link().clone(), asked);
                 }
-                Event::Question { id, method, params } => {
-                    let first = Question::new(1, id, method, params);
+                Event::Question(asked) => {
+                    let first = Question::new(1, asked);
                     match self.brought(&first) {
                         Some(answer) => {
-                            exchange
-                                .link()
-                                .answer(&first.id, Ok(&answer))
-                                .map_err(|loss| self.lost(&loss))?;
+                            let link = exchange.link();
+                            link.reply(&first.asked.id, Ok(&answer)).map_err(|loss| self.lost(&loss))?;
                         }
                         None => match self.park(exchange, first).await? {
                             Step::Done(result) => return Ok(result),
@@ -295,9 +297,7 @@ impl Carried<'_> {
         let until = Instant::now() + GATHER;
         while let Ok(event) = tokio::time::timeout_at(until, exchange.next()).await {
             match event {
-                Event::Question { id, method, params } => {
-                    questions.push(Question::new(questions.len() + 1, id, method, params));
-                }
+                Event::Question(asked) => questions.push(Question::new(questions.len() + 1, asked)),
                 Event::Note { method, params } => self.note(&method, &params).await,
                 Event::Answer(Ok(result)) => {
                     return Ok(Step::Done(translate::to_modern(self.order.method, result)));
@@ -308,16 +308,22 @@ impl Carried<'_> {
                 Event::Lost(loss) => return Err(self.lost(&loss)),
             }
         }
+        questions.retain(|question| !question.asked.over.is_cancelled());
+        if questions.is_empty() {
+            return Ok(Step::GoOn(exchange));
+        }
         if questions.len() > MOST_QUESTIONS {
             for question in &questions {
-                exchange.link().answer(&question.id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
+                exchange.link().reply(&question.asked.id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
             }
             return Ok(Step::GoOn(exchange));
         }
         let mut requests = Object::new();
         for question in &questions {
-            let request =
-                Object::new().text("method", &question.method).raw("params", question.params.get()).end();
+            let request = Object::new()
+                .text("method", &question.asked.method)
+                .raw("params", question.asked.params.get())
+                .end();
             requests.raw(&question.key, &request);
         }
         let requests = requests.end();
@@ -351,7 +357,7 @@ impl Carried<'_> {
                     &format!("{method}: the client cannot do this"),
                 )));
             }
-            let answer = client.ask(self.caller.outbox.as_ref(), method, params).await;
+            let answer = client.ask(self.caller.outbox.clone(), method, params).await;
             answers.raw(key, answer.map_err(Failure::Theirs)?.get());
         }
         self.send(&link, Some(&answers.end()), input.state.as_deref()).map_err(|loss| self.lost(&loss))

@@ -1,10 +1,11 @@
 //! The client behind a call, as far as a federated server may need it.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
+use super::TASKS;
 use crate::{
     serve::Conversation,
     wire::{
@@ -77,15 +78,23 @@ impl Caller {
         abilities(&self.capabilities)
     }
 
+    /// What it can do, as a server of the newer era is told. In the older era nobody can ask for
+    /// a task by its id, so a client of that era knows no tasks whatever it says.
+    pub(crate) fn declared(&self) -> Cow<'_, str> {
+        let members = Members::of(&self.capabilities).filter(|_| self.era == Era::Legacy);
+        let extensions = members.as_ref().and_then(|members| Members::of(members.get("extensions")?.get()));
+        let (Some(members), Some(extensions)) = (members, extensions) else {
+            return Cow::Borrowed(&*self.capabilities);
+        };
+        let others = Object::new().all(&extensions.keep(|name| name != TASKS)).end();
+        let mut declared = Object::new();
+        declared.all(&members.keep(|name| name != "extensions")).raw("extensions", &others);
+        Cow::Owned(declared.end())
+    }
+
     /// True when it said it can answer this question.
     pub(crate) fn can(&self, method: &str) -> bool {
-        let wanted = match method {
-            "elicitation/create" => "elicitation",
-            "sampling/createMessage" => "sampling",
-            "roots/list" => "roots",
-            _ => return false,
-        };
-        Members::of(&self.capabilities).is_some_and(|members| members.get(wanted).is_some())
+        can(&self.capabilities, method)
     }
 
     /// True when it wants log messages of this level.
@@ -113,6 +122,17 @@ impl Caller {
     }
 }
 
+/// True when whoever declares these capabilities can answer this question.
+pub(crate) fn can(capabilities: &str, method: &str) -> bool {
+    let wanted = match method {
+        "elicitation/create" => "elicitation",
+        "sampling/createMessage" => "sampling",
+        "roots/list" => "roots",
+        _ => return false,
+    };
+    Members::of(capabilities).is_some_and(|members| members.get(wanted).is_some())
+}
+
 /// The capabilities a server may make use of.
 pub(crate) fn abilities(capabilities: &str) -> Arc<str> {
     let Some(members) = Members::of(capabilities) else { return "{}".into() };
@@ -130,6 +150,16 @@ mod tests {
         let caller = Caller { capabilities: declared.into(), ..Caller::default() };
         assert_eq!(&*caller.abilities(), r#"{"sampling":{},"roots":{"listChanged":true}}"#);
         assert!(caller.can("roots/list") && !caller.can("elicitation/create") && !caller.can("ping"));
+    }
+
+    #[test]
+    fn tasks_are_declared_by_those_who_can_ask_for_them() {
+        let declared = format!(r#"{{"extensions":{{"{TASKS}":{{}},"ui":{{}}}},"roots":{{}}}}"#);
+        let caller = |era| Caller { era, capabilities: declared.as_str().into(), ..Caller::default() };
+        assert_eq!(caller(Era::Modern).declared(), declared);
+        assert_eq!(caller(Era::Legacy).declared(), r#"{"roots":{},"extensions":{"ui":{}}}"#);
+        let plain = Caller { capabilities: r#"{"roots": {}}"#.into(), ..Caller::default() };
+        assert_eq!(plain.declared(), r#"{"roots": {}}"#);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! All federated servers behind one endpoint: their tools join the registry, their resources
 //! and prompts the lists, and what changes is told to whoever listens.
 
+mod asking;
 mod bridge;
 mod caller;
 mod compose;
 mod find;
 mod goods;
+mod instructions;
 mod names;
 mod parked;
 pub mod pins;
@@ -27,11 +29,11 @@ use tectum_core::{Fault, NativeSet, NativeTool, Provider, Tectum};
 use tokio::sync::{broadcast, mpsc, watch};
 
 pub(crate) use self::{
-    bridge::{Failure, Order},
-    caller::{Caller, LEVELS},
+    bridge::{Failure, Order, TOO_MANY},
+    caller::{Caller, LEVELS, abilities, can},
     find::CALL_TOOL,
     goods::{Goods, Source},
-    tasks::EXTENSION as TASKS,
+    tasks::{EXTENSION as TASKS, named as named_task},
     translate::to_modern,
 };
 use self::{
@@ -46,6 +48,7 @@ use crate::{
     auth::Authorize,
     link::Door,
     peer::{News, Peer, Surroundings},
+    serve::Clients,
     spec::{ServerName, ServerSpec},
     wire::object::Members,
 };
@@ -136,6 +139,8 @@ pub struct Federation {
     met: OnceLock<(Arc<str>, Option<u64>)>,
     /// Raised whenever there is something new about the servers, or the first client came.
     changes: watch::Sender<u64>,
+    /// The clients that said what they can do in a handshake.
+    clients: Arc<Clients>,
     /// From which level on each client wants logs.
     levels: Mutex<BTreeMap<u64, String>>,
 }
@@ -166,6 +171,7 @@ impl Federation {
             watchers: Mutex::default(),
             met: OnceLock::new(),
             changes: watch::Sender::default(),
+            clients: Arc::default(),
             levels: Mutex::default(),
             settings,
         });
@@ -350,9 +356,9 @@ impl Federation {
 
     /// The server that works on a task, as where a question about the task goes.
     pub(crate) fn task(&self, id: &str) -> Option<Source> {
-        let server = self.tasks.server(id)?;
-        let peer = self.peers.load().get(&server)?.clone();
-        Some(Source { peer, own: id.into() })
+        let place = self.tasks.place(id)?;
+        let peer = self.peers.load().get(&place.server)?.clone();
+        Some(Source { peer, own: place.own })
     }
 
     /// The extensions that any server declares, each as the first one wrote it.
@@ -390,6 +396,7 @@ impl Federation {
             state: self.settings.state.clone(),
             guard: self.settings.guard.clone(),
             door: self.door.clone(),
+            clients: self.clients.clone(),
             news: self.news.clone(),
         }
     }

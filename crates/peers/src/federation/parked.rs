@@ -11,11 +11,10 @@ use std::{
 };
 
 use base64::Engine as _;
-use serde_json::value::RawValue;
 use subtle::ConstantTimeEq as _;
 use tectum_core::{Fault, FaultKind};
 
-use crate::link::Exchange;
+use crate::link::{self, Exchange};
 
 /// How long a server's call waits for the client's next try.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
@@ -29,12 +28,8 @@ const MARK: &str = "tectum1.";
 pub(crate) struct Question {
     /// What the client knows it by.
     pub(crate) key: String,
-    /// What the server knows it by.
-    pub(crate) id: String,
-    /// Its method.
-    pub(crate) method: String,
-    /// Its parameters.
-    pub(crate) params: Box<RawValue>,
+    /// What the server asked.
+    pub(crate) asked: link::Question,
 }
 
 /// A call that waits.
@@ -62,9 +57,9 @@ struct Place {
 
 impl Question {
     /// The `number`th question of a call. A server that names its questions keeps its names.
-    pub(crate) fn new(number: usize, id: String, method: String, params: Box<RawValue>) -> Self {
-        let named = serde_json::from_str::<String>(&id).ok().filter(|name| !name.is_empty());
-        Self { key: named.unwrap_or_else(|| format!("question_{number}")), id, method, params }
+    pub(crate) fn new(number: usize, asked: link::Question) -> Self {
+        let named = serde_json::from_str::<String>(&asked.id).ok().filter(|name| !name.is_empty());
+        Self { key: named.unwrap_or_else(|| format!("question_{number}")), asked }
     }
 }
 

@@ -1,13 +1,16 @@
-//! What clients want to hear of: log messages from a level on, and changes of resources. Servers
-//! are told what all clients want together, and each client is passed its own part.
+//! What clients want to hear of, log messages from a level on and changes of resources, and what
+//! they tell of themselves. Servers are told what all clients want together, and each client is
+//! passed its own part.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::PoisonError,
+    sync::{Arc, PoisonError},
 };
 
-use super::{Federation, LEVELS, Source, open};
-use crate::spec::ServerName;
+use tectum_core::{Fault, FaultKind};
+
+use super::{Caller, Failure, Federation, LEVELS, Source, abilities, can};
+use crate::{serve::Conversation, spec::ServerName};
 
 impl Federation {
     /// From which level on a client wants logs. Servers of the older era log for all clients
@@ -26,32 +29,75 @@ impl Federation {
         levels.values().min_by_key(rank).cloned()
     }
 
-    /// A client watches a resource, or does so no longer.
-    pub(crate) async fn watch(&self, client: u64, source: &Source, on: bool) {
-        let server = source.peer.spec.name.clone();
-        let uris = {
-            let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
-            let key = (server.clone(), source.own.to_string());
-            match on {
-                true => drop(watchers.entry(key).or_default().insert(client)),
-                false => {
-                    if let Some(clients) = watchers.get_mut(&key) {
-                        clients.remove(&client);
-                    }
-                }
-            }
-            watchers.retain(|_, clients| !clients.is_empty());
-            watched(&watchers, &server)
+    /// A client watches a resource: ends when its server has agreed to tell of it, or says why
+    /// it does not. The server is started if it has to be: one that is not there changes nothing
+    /// that anybody hears of.
+    pub(crate) async fn watch(&self, caller: &Caller, source: &Source) -> Result<(), Failure> {
+        let (peer, patience) = (&source.peer, source.peer.spec.timeout);
+        let (new, uris) = self.set_watched(caller.key(), source, true);
+        let agreed = async {
+            let class = peer.class(&caller.abilities(), caller.session());
+            peer.link(&class).await?;
+            peer.subscribe_to(uris, source.own.to_string()).await
         };
-        source.peer.subscribe(uris).await;
-        // A server that is not there changes nothing that anybody hears of.
-        if let Some((abilities, key)) = self.met.get().filter(|_| on) {
-            open(&source.peer, abilities, *key);
+        let agreed = tokio::time::timeout(patience, agreed).await.unwrap_or_else(|_| {
+            let (name, patience) = (&peer.spec.name, patience.as_secs());
+            let message = format!("{name} did not agree within {patience} s to tell of changes");
+            Err(Fault::new(FaultKind::Timeout, message).into())
+        });
+        if agreed.is_err() && new {
+            self.watch_no_more(caller.key(), source).await;
+        }
+        agreed
+    }
+
+    /// A client watches a resource no longer.
+    pub(crate) async fn watch_no_more(&self, client: u64, source: &Source) {
+        let (changed, uris) = self.set_watched(client, source, false);
+        if changed {
+            source.peer.subscribe(uris).await;
+        }
+    }
+
+    /// Notes who watches what; tells whether that is new, and what is watched at the server now.
+    fn set_watched(&self, client: u64, source: &Source, on: bool) -> (bool, Vec<String>) {
+        let server = source.peer.spec.name.clone();
+        let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+        let clients = watchers.entry((server.clone(), source.own.to_string())).or_default();
+        let changed = if on { clients.insert(client) } else { clients.remove(&client) };
+        watchers.retain(|_, clients| !clients.is_empty());
+        (changed, watched(&watchers, &server))
+    }
+
+    /// A client said in its handshake what it can do.
+    pub(crate) fn joined(&self, client: &Arc<Conversation>) {
+        self.clients.join(client);
+    }
+
+    /// A client's roots are others now: servers that were told of its roots are told of that.
+    ///
+    /// A connection of the older era is one session, made for all clients that can do the same,
+    /// or for one alone with `isolation = "per-client"`. Only the connection that this client's
+    /// calls use is told: a server that never heard of roots on a connection must not hear of
+    /// their change. Where several clients share it, all of them are behind the one session, so
+    /// whatever roots the server remembers of it may be this client's, and asking again is right;
+    /// what it then asks goes to the client whose call it asks in, never to another. A server
+    /// that is not running, and one of the newer era, asks in its next call anyway.
+    pub(crate) fn roots_changed(&self, client: &Conversation) {
+        let capabilities = client.capabilities();
+        if !can(&capabilities, "roots/list") {
+            return;
+        }
+        let abilities = abilities(&capabilities);
+        for peer in self.peers.load().values() {
+            let class = peer.class(&abilities, Some(client.key()));
+            peer.notify(&class, "notifications/roots/list_changed");
         }
     }
 
     /// A client left: nothing is watched for it any more.
     pub(crate) async fn unwatch(&self, client: u64) {
+        self.clients.leave(client);
         self.levels.lock().unwrap_or_else(PoisonError::into_inner).remove(&client);
         let changed: BTreeMap<ServerName, Vec<String>> = {
             let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
-use super::{Link, Loss};
+use super::{Link, Loss, Question};
+use crate::wire::object::quoted;
 
 /// Something that came for a request.
 #[derive(Debug)]
@@ -17,15 +18,8 @@ pub(crate) enum Event {
         /// Its parameters as they were written.
         params: Box<RawValue>,
     },
-    /// A question of the server's, to be answered under its own id.
-    Question {
-        /// The server's id, as it was written.
-        id: String,
-        /// Its method.
-        method: String,
-        /// Its parameters as they were written.
-        params: Box<RawValue>,
-    },
+    /// A question of the server's.
+    Question(Question),
     /// The answer: the last event.
     Answer(Result<Box<RawValue>, Box<RawValue>>),
     /// There will be none: also the last.
@@ -74,9 +68,9 @@ impl Exchange {
                 Event::Answer(answer) => return Ok(answer),
                 Event::Lost(loss) => return Err(loss),
                 Event::Note { .. } => {}
-                Event::Question { id, method, .. } => {
-                    let error = format!(r#"{{"code":-32601,"message":"{method} is not answered here"}}"#);
-                    self.link.answer(&id, Err(&error))?;
+                Event::Question(Question { id, method, .. }) => {
+                    let why = quoted(&format!("{method} is not answered here"));
+                    self.link.reply(&id, Err(&format!(r#"{{"code":-32601,"message":{why}}}"#)))?;
                 }
             }
         }

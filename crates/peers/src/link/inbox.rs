@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Event, Loss, MAX_MESSAGE};
+use super::{Event, Loss, MAX_MESSAGE, Question, question::Questions};
 use crate::wire::{
     object::Members,
     rpc::{self, Opened},
@@ -27,6 +27,8 @@ const MOST_QUEUED: usize = 65_536;
 const MOST_WORDS: usize = 1024;
 /// How deep a message may nest: clients read it with parsers that recurse.
 const MOST_DEPTH: usize = 128;
+/// Where a message of a subscription says which one it belongs to.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 /// Loose messages that may wait.
 pub(crate) const LOOSE: usize = 1024;
 
@@ -40,12 +42,17 @@ pub(crate) enum Loose {
         /// Its parameters as they were written.
         params: Box<RawValue>,
     },
-    /// A question that cannot be told to belong to one client; it is to be refused.
-    Question {
+    /// A question that belongs to no request.
+    Question(Question),
+    /// A question beyond the bounds; it is to be refused.
+    TooMany {
         /// The server's id, as it was written.
         id: String,
-        /// Its method.
-        method: String,
+    },
+    /// The server wants to know whether we are there.
+    Ping {
+        /// The server's id, as it was written.
+        id: String,
     },
 }
 
@@ -72,6 +79,18 @@ struct Table {
     lost: Option<Loss>,
     /// When the last request began; `None` before the first.
     used: Option<Instant>,
+    /// Whose requests there ever were.
+    users: Users,
+    questions: Questions,
+}
+
+/// Who used a connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Users {
+    #[default]
+    Nobody,
+    One(u64),
+    Several,
 }
 
 #[derive(Debug)]
@@ -101,6 +120,12 @@ impl Inbox {
         }
         let (events, taken) = mpsc::unbounded_channel();
         table.used = Some(Instant::now());
+        table.users = match (table.users, owner) {
+            (users, None) => users,
+            (Users::Nobody, Some(owner)) => Users::One(owner),
+            (Users::One(first), Some(owner)) if first == owner => Users::One(owner),
+            (_, Some(_)) => Users::Several,
+        };
         table.open.insert(id, Slot { events, queued: 0, owner, waits: false });
         Ok(taken)
     }
@@ -119,13 +144,18 @@ impl Inbox {
         }
     }
 
+    /// A question is about to be answered; false when the server does not wait for it any more.
+    pub(super) fn settle(&self, question: &str) -> bool {
+        self.table().questions.settle(question)
+    }
+
     /// True while somebody waits for this answer.
     pub(super) fn is_open(&self, id: u64) -> bool {
         self.table().open.contains_key(&id)
     }
 
     pub(super) fn forget(&self, id: u64) {
-        self.table().open.remove(&id);
+        self.table().remove(id);
     }
 
     /// How long nobody has asked anything, if nothing is in flight.
@@ -135,6 +165,15 @@ impl Inbox {
         Some(used.elapsed())
     }
 
+    /// True when anybody but this client ever asked anything here.
+    pub(super) fn is_shared(&self, client: u64) -> bool {
+        match self.table().users {
+            Users::Nobody => false,
+            Users::One(user) => user != client,
+            Users::Several => true,
+        }
+    }
+
     /// How the connection ended, once it has.
     pub(crate) fn lost(&self) -> Option<Loss> {
         self.table().lost.clone()
@@ -142,7 +181,7 @@ impl Inbox {
 
     /// One request failed on its way.
     pub(crate) fn fail(&self, id: u64, loss: Loss) {
-        if let Some(slot) = self.table().open.remove(&id) {
+        if let Some(slot) = self.table().remove(id) {
             let _ = slot.events.send(Event::Lost(loss));
         }
     }
@@ -157,6 +196,7 @@ impl Inbox {
             let _ = slot.events.send(Event::Lost(loss.clone()));
         }
         table.lost = Some(loss);
+        table.questions.clear();
         drop(table);
         self.closed.cancel();
     }
@@ -175,7 +215,9 @@ impl Inbox {
                 let Some(id) = response.id.and_then(|id| id.trim_matches('"').parse().ok()) else { return };
                 let answer = response.outcome.map(ToOwned::to_owned).map_err(ToOwned::to_owned);
                 // A second or late answer finds nobody.
-                if let Some(slot) = self.table().open.remove(&id) {
+                let mut table = self.table();
+                if let Some(slot) = table.open.remove(&id) {
+                    table.questions.answered(id);
                     let _ = slot.events.send(Event::Answer(answer));
                 }
             }
@@ -199,10 +241,18 @@ impl Inbox {
 
     fn note(&self, method: String, params: &str, origin: Origin) {
         let Some(params) = owned(params) else { return };
+        if method == "notifications/cancelled" {
+            return self.withdraw(&params);
+        }
         let to = match (&*method, origin) {
             ("notifications/progress", _) => Members::of(params.get())
                 .and_then(|members| members.get("progressToken"))
                 .and_then(|token| token.get().trim_matches('"').parse().ok()),
+            // That a subscription began concerns the request that asked for it.
+            ("notifications/subscriptions/acknowledged", Origin::Stream(id)) => Some(id),
+            ("notifications/subscriptions/acknowledged", Origin::Shared) => Members::of(params.get())
+                .and_then(|members| Members::of(members.get("_meta")?.get())?.get(SUBSCRIPTION))
+                .and_then(|id| id.get().trim_matches('"').parse().ok()),
             ("notifications/message", Origin::Stream(id)) => Some(id),
             ("notifications/message", Origin::Shared) => self.only_owner(),
             _ => None,
@@ -216,15 +266,39 @@ impl Inbox {
     }
 
     fn question(&self, id: String, method: String, params: &str, origin: Origin) {
+        if method == "ping" {
+            return self.loosen(Loose::Ping { id });
+        }
+        let Some(params) = owned(params) else { return };
         let to = match origin {
             Origin::Stream(request) => Some(request),
             Origin::Shared => self.only_owner(),
         };
-        match (to, owned(params)) {
-            (Some(request), Some(params)) if method != "ping" => {
-                self.push(request, Event::Question { id, method, params });
-            }
-            _ => self.loosen(Loose::Question { id, method }),
+        let certain = matches!(origin, Origin::Stream(_));
+        let question = Question { id, method, params, over: CancellationToken::new(), certain };
+        let mut table = self.table();
+        let full = to.and_then(|to| table.open.get(&to)).is_some_and(|slot| slot.queued >= MOST_WORDS);
+        if full || !table.questions.add(&question, to) {
+            drop(table);
+            return self.loosen(Loose::TooMany { id: question.id });
+        }
+        drop(table);
+        match to {
+            Some(request) => self.push(request, Event::Question(question)),
+            None => self.loosen(Loose::Question(question)),
+        }
+    }
+
+    /// The server takes one of its own questions back. Which one is said by its id alone, so it
+    /// does not matter how this came.
+    fn withdraw(&self, params: &RawValue) {
+        let Some(members) = Members::of(params.get()) else { return };
+        let Some(question) = members.get("requestId") else { return };
+        let mut table = self.table();
+        let request = table.questions.withdraw(question.get());
+        // What waits for nothing may ask again.
+        if let Some(slot) = request.and_then(|request| table.open.get_mut(&request)) {
+            slot.waits = false;
         }
     }
 
@@ -245,20 +319,14 @@ impl Inbox {
     fn push(&self, id: u64, event: Event) {
         let mut table = self.table();
         let Some(slot) = table.open.get_mut(&id) else { return };
-        if slot.queued >= MOST_WORDS {
-            match event {
-                Event::Note { method, .. } if method == "notifications/message" => return,
-                Event::Question { id, method, .. } => {
-                    drop(table);
-                    return self.loosen(Loose::Question { id, method });
-                }
-                _ => {}
-            }
+        let words = matches!(&event, Event::Note { method, .. } if method == "notifications/message");
+        if words && slot.queued >= MOST_WORDS {
+            return;
         }
         slot.queued += 1;
         if slot.queued <= MOST_QUEUED {
             let _ = slot.events.send(event);
-        } else if let Some(slot) = table.open.remove(&id) {
+        } else if let Some(slot) = table.remove(id) {
             let _ = slot.events.send(Event::Lost(Loss::Flooded));
         }
     }
@@ -271,6 +339,14 @@ impl Inbox {
 
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    /// Takes out a request that comes to nothing, and what was asked for it.
+    fn remove(&mut self, id: u64) -> Option<Slot> {
+        self.questions.failed(id);
+        self.open.remove(&id)
     }
 }
 

@@ -9,6 +9,7 @@ mod handshake;
 pub(crate) mod headers;
 mod http;
 mod inbox;
+mod question;
 mod sse;
 mod stdio;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub(crate) use exchange::{Event, Exchange};
 pub(crate) use handshake::{Hello, Unfit, greet, modern_meta};
 pub(crate) use http::{parse, same_origin};
 pub(crate) use inbox::{Inbox, Loose, Origin};
+pub(crate) use question::Question;
 pub(crate) use stdio::Pipes;
 
 use crate::wire::object::Object;
@@ -130,6 +132,11 @@ impl Link {
         self.inbox.idle()
     }
 
+    /// True when anybody but this client ever asked anything on it.
+    pub(crate) fn is_shared(&self, client: u64) -> bool {
+        self.inbox.is_shared(client)
+    }
+
     /// How the connection ended, once it has.
     pub(crate) fn lost(&self) -> Option<Loss> {
         self.inbox.lost()
@@ -172,7 +179,7 @@ impl Link {
         self.send(Outgoing { bytes: bytes.into_bytes(), kind: Kind::Notification })
     }
 
-    /// Answers a request of the server's.
+    /// Answers a request of the server's that is no open question.
     pub(crate) fn answer(&self, id: &str, outcome: Result<&str, &str>) -> Result<(), Loss> {
         let mut message = Object::new();
         message.raw("jsonrpc", "\"2.0\"").raw("id", id);
@@ -181,6 +188,15 @@ impl Link {
             Err(error) => message.raw("error", error).end(),
         };
         self.send(Outgoing { bytes: bytes.into_bytes(), kind: Kind::Answer })
+    }
+
+    /// Answers a question. One that the server took back, or whose request has ended, is not
+    /// answered: the answer is late, and nobody waits for it.
+    pub(crate) fn reply(&self, id: &str, outcome: Result<&str, &str>) -> Result<(), Loss> {
+        match self.inbox.settle(id) {
+            true => self.answer(id, outcome),
+            false => Ok(()),
+        }
     }
 
     /// Ends the connection and whatever stands behind it.

@@ -4,6 +4,7 @@
 mod connect;
 mod hear;
 mod lists;
+mod watch;
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -19,11 +20,12 @@ use tokio::{
 
 use self::{
     connect::connect,
-    hear::{hear, set_level},
+    hear::Hearing,
+    watch::{End, Listening, set_level},
 };
 use super::{Class, Command, Offer, Peer, State, Surroundings, What, health::Deaths};
 use crate::{
-    link::{Exchange, Link, Loose, Loss},
+    link::{Link, Loose, Loss},
     wire::era::Era,
 };
 
@@ -35,6 +37,11 @@ const MOST_LINKS: usize = 16;
 const IDLE: Duration = Duration::from_secs(5 * 60);
 /// How often idle ones are looked for.
 const LOOK: Duration = Duration::from_secs(60);
+/// The pause before a server that is there is asked again what it did not answer; each further
+/// failure doubles it.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// The longest such pause: a server that is mended is found within a minute or two.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 type Waiting = Vec<oneshot::Sender<Result<Arc<Link>, Fault>>>;
 
@@ -42,7 +49,8 @@ type Waiting = Vec<oneshot::Sender<Result<Arc<Link>, Fault>>>;
 enum Done {
     Opened(Class, Result<(Arc<Link>, mpsc::Receiver<Loose>), Loss>),
     Closed(Class, Arc<Link>),
-    Listed(Vec<What>, Result<Box<Offer>, Loss>),
+    Listed { asked: Vec<What>, missed: Vec<What>, loss: Option<Loss>, offer: Box<Offer> },
+    Unheard { number: u64, end: End },
 }
 
 struct Keeper {
@@ -58,9 +66,16 @@ struct Keeper {
     /// The connection that told of them.
     changed_on: Option<Arc<Link>>,
     listing: bool,
+    /// Listings that failed one after the other, and when the next is tried.
+    failures: u32,
+    retry: Option<Instant>,
     watched: Vec<String>,
     level: Option<String>,
-    listening: Option<Exchange>,
+    listening: Option<Listening>,
+    /// How many subscriptions there were, how many ended by themselves, and when the next is tried.
+    listens: u64,
+    unheard_times: u32,
+    listen_again: Option<Instant>,
 }
 
 /// Keeps a server until it is told to stop.
@@ -76,13 +91,18 @@ pub(super) async fn keep(peer: Arc<Peer>, around: Surroundings, mut orders: mpsc
         changed: None,
         changed_on: None,
         listing: false,
+        failures: 0,
+        retry: None,
         watched: Vec::new(),
         level: None,
         listening: None,
+        listens: 0,
+        unheard_times: 0,
+        listen_again: None,
     };
     let mut look = tokio::time::interval(LOOK);
     let stopped = loop {
-        let listing_due = keeper.listing_due();
+        let (listing_due, listen_due) = (keeper.listing_due(), keeper.listen_again);
         tokio::select! {
             order = orders.recv() => match order {
                 Some(Command::Stop(done)) => break Some(done),
@@ -94,8 +114,8 @@ pub(super) async fn keep(peer: Arc<Peer>, around: Surroundings, mut orders: mpsc
                     keeper.done(done);
                 }
             }
-            () = async { tokio::time::sleep_until(listing_due.unwrap_or_else(Instant::now).into()).await },
-                if listing_due.is_some() => keeper.list(),
+            () = reached(listing_due) => keeper.list(),
+            () = reached(listen_due) => keeper.listen(None),
             _ = look.tick(), if keeper.links.len() > 1 => keeper.end_idle(IDLE, MOST_LINKS),
         }
     };
@@ -113,7 +133,7 @@ impl Keeper {
                 self.changed_on = Some(on);
                 self.change(what);
             }
-            Command::Subscriptions(uris) => self.watch(uris),
+            Command::Subscriptions(uris, awaited) => self.watch(uris, awaited),
             Command::Level(level) => {
                 for (link, _) in self.links.values() {
                     set_level(link, &level);
@@ -170,7 +190,8 @@ impl Keeper {
             Done::Opened(class, Ok((link, loose))) => self.opened(class, link, loose),
             Done::Opened(class, Err(loss)) => self.failed(&class, &loss),
             Done::Closed(class, link) => self.closed(&class, &link),
-            Done::Listed(what, listed) => self.listed(what, listed),
+            Done::Listed { asked, missed, loss, offer } => self.listed(&asked, missed, loss, offer),
+            Done::Unheard { number, end } => self.unheard(number, &end),
         }
     }
 
@@ -185,7 +206,8 @@ impl Keeper {
         self.links.insert(class.clone(), (link.clone(), Instant::now()));
         self.publish();
         self.say(State::Ready, None);
-        tokio::spawn(hear(self.peer.clone(), link.clone(), loose, self.around.news.clone()));
+        let hearing = Hearing::new(self.peer.clone(), class.clone(), link.clone(), self.around.clone());
+        tokio::spawn(hearing.hear(loose));
         let closing = link.clone();
         self.work.spawn(async move {
             closing.closed().cancelled().await;
@@ -200,7 +222,7 @@ impl Keeper {
             }
             self.list();
         }
-        self.listen();
+        self.watch_on(&link);
         for reply in waiting {
             let _ = reply.send(Ok(link.clone()));
         }
@@ -245,7 +267,7 @@ impl Keeper {
             _ => return,
         }
         if self.links.is_empty() {
-            self.listening = None;
+            (self.listening, self.listen_again, self.retry) = (None, None, None);
             let how = link.lost().map(|loss| loss.to_string());
             let state = if self.deaths.is_open(Instant::now()) { State::Broken } else { State::Down };
             tracing::info!(server = %self.peer.spec.name, how, "is gone");
@@ -305,6 +327,20 @@ impl Keeper {
         stopping.join_all().await;
         self.say(State::Stopped, None);
     }
+}
+
+/// Waits for a moment; for ever, where there is none.
+async fn reached(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// How long to wait before something that failed so often is tried again.
+fn pause(failures: u32) -> Duration {
+    let pause = FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(8)).min(LONGEST_PAUSE);
+    pause.mul_f64(0.5 + spread())
 }
 
 /// A number in 0..1, so that servers that died together do not come back in step.

@@ -27,7 +27,9 @@ pub(crate) use self::{
 };
 use crate::{
     child::Stderr,
+    federation::Failure,
     link::{Door, Link, Loss},
+    serve::Clients,
     spec::{EraChoice, Isolation, ServerName, ServerSpec},
     wire::era::Era,
 };
@@ -55,6 +57,8 @@ pub(crate) struct Surroundings {
     pub(crate) guard: Option<PathBuf>,
     /// The way to remote servers.
     pub(crate) door: Arc<Door>,
+    /// Who can be asked what a server asks outside of a call.
+    pub(crate) clients: Arc<Clients>,
     /// Where changes are told.
     pub(crate) news: mpsc::UnboundedSender<News>,
 }
@@ -94,7 +98,7 @@ pub(crate) struct Peer {
 enum Command {
     Open { class: Class, reply: oneshot::Sender<Result<Arc<Link>, Fault>> },
     Changed(What, Arc<Link>),
-    Subscriptions(Vec<String>),
+    Subscriptions(Vec<String>, Option<(String, oneshot::Sender<Result<(), Failure>>)>),
     Level(String),
     Stop(oneshot::Sender<()>),
 }
@@ -152,6 +156,17 @@ impl Peer {
         Class { abilities: abilities.clone(), client }
     }
 
+    /// Tells the server something on the connection of this class, if there is one and it has a
+    /// handshake: without one, every request says what its client has to say.
+    pub(crate) fn notify(&self, class: &Class, method: &str) {
+        if let Some(link) = self.links.load().get(class)
+            && link.hello().era == Era::Legacy
+        {
+            // A server that is gone asks anew when it is back.
+            let _ = link.notify(method, "{}");
+        }
+    }
+
     /// A live connection; the server is started if it has to be.
     pub(crate) async fn link(&self, class: &Class) -> Result<Arc<Link>, Fault> {
         if let Some(link) = self.links.load().get(class)
@@ -193,7 +208,15 @@ impl Peer {
 
     /// Lets its task know which resources are watched.
     pub(crate) async fn subscribe(&self, uris: Vec<String>) {
-        let _ = self.commands.send(Command::Subscriptions(uris)).await;
+        let _ = self.commands.send(Command::Subscriptions(uris, None)).await;
+    }
+
+    /// The same, and waits until the server has agreed to tell of one of them.
+    pub(crate) async fn subscribe_to(&self, uris: Vec<String>, uri: String) -> Result<(), Failure> {
+        let (reply, agreed) = oneshot::channel();
+        let command = Command::Subscriptions(uris, Some((uri, reply)));
+        self.commands.send(command).await.map_err(|_| self.stopped())?;
+        agreed.await.map_err(|_| self.stopped())?
     }
 
     /// Lets it know from which level on it should log.

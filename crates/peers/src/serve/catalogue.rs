@@ -18,7 +18,7 @@ use super::pages::{Pages, TTL_MS};
 use crate::wire::era::{self, MODERN};
 
 /// What the model is told about us, once.
-const INSTRUCTIONS: &str = "File tools of this project. Paths are relative to the project; nothing outside it can be \
+pub(crate) const INSTRUCTIONS: &str = "File tools of this project. Paths are relative to the project; nothing outside it can be \
 reached. Edits are atomic, keep encoding and line endings, and can be undone with undo_edit and the call id in the \
 reply. Search with search_content before reading whole files.";
 
@@ -67,16 +67,16 @@ pub(crate) fn meta() -> String {
 }
 
 /// The answer to `initialize`.
-pub(crate) fn initialize(version: &'static str) -> String {
+pub(crate) fn initialize(version: &'static str, instructions: Option<String>) -> String {
     let mut result = InitializeResult::new(capabilities());
     result.protocol_version = era::sdk_version(version);
     result.server_info = implementation();
-    result.instructions = Some(INSTRUCTIONS.into());
+    result.instructions = instructions;
     serde_json::to_string(&result).unwrap_or_default()
 }
 
 /// The answer to `server/discover`.
-pub(crate) fn discover(extensions: &BTreeMap<String, String>) -> String {
+pub(crate) fn discover(extensions: &BTreeMap<String, String>, instructions: Option<String>) -> String {
     let mut capabilities = capabilities();
     if !extensions.is_empty() {
         let read = |(name, json): (&String, &String)| Some((name.clone(), serde_json::from_str(json).ok()?));
@@ -85,7 +85,7 @@ pub(crate) fn discover(extensions: &BTreeMap<String, String>) -> String {
     let mut result = DiscoverResult::new(vec![era::sdk_version(MODERN)], capabilities)
         .with_server_info(implementation())
         .with_ttl_ms(TTL_MS);
-    result.instructions = Some(INSTRUCTIONS.into());
+    result.instructions = instructions;
     serde_json::to_string(&result).unwrap_or_default()
 }
 

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::answer;
 use crate::{
     federation::Notice,
+    link::{Link, Loss, Question},
     wire::{
         object::{Object, raw},
         rpc::{self, Response},
@@ -177,16 +178,13 @@ impl Conversation {
     /// Its error, and ours where it cannot be asked, come back as an error object.
     pub(crate) async fn ask(
         &self,
-        outbox: Option<&mpsc::Sender<Vec<u8>>>,
+        outbox: Option<mpsc::Sender<Vec<u8>>>,
         method: &str,
         params: &str,
     ) -> Answer {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let refuse = |why: &str| Err(raw(Object::new().raw("code", "-32603").text("message", why).end()));
-        let outbox = match outbox {
-            Some(outbox) => Some(outbox.clone()),
-            None => lock(&self.unasked).clone(),
-        };
+        let outbox = outbox.or_else(|| lock(&self.unasked).clone());
         let Some(outbox) = outbox else { return refuse("the client cannot be asked on this connection") };
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let (tell, answer) = oneshot::channel();
@@ -197,7 +195,7 @@ impl Conversation {
             }
             questions.insert(id, tell);
         }
-        let _owed = Owed { client: self, id };
+        let mut owed = Owed { client: self, id, told: None };
         let message = Object::new()
             .raw("jsonrpc", "\"2.0\"")
             .raw("id", &id.to_string())
@@ -207,9 +205,32 @@ impl Conversation {
         if outbox.send(message.into_bytes()).await.is_err() {
             return refuse("the client left");
         }
+        owed.told = Some(outbox.downgrade());
+        // A stream that only this question would keep open may end.
+        drop(outbox);
         match answer.await {
             Ok(answer) => answer,
             Err(_) => refuse("the client left"),
+        }
+    }
+
+    /// Puts a server's question to the client and carries its answer back, unless the server does
+    /// not wait for it any more.
+    pub(crate) async fn ask_for(
+        &self,
+        link: &Link,
+        outbox: Option<mpsc::Sender<Vec<u8>>>,
+        question: &Question,
+    ) -> Result<(), Loss> {
+        let answer = tokio::select! {
+            // What was taken back before it was asked is not asked.
+            biased;
+            () = question.over.cancelled() => return Ok(()),
+            answer = self.ask(outbox, &question.method, question.params.get()) => answer,
+        };
+        match answer {
+            Ok(result) => link.reply(&question.id, Ok(result.get())),
+            Err(error) => link.reply(&question.id, Err(error.get())),
         }
     }
 
@@ -227,12 +248,12 @@ impl Conversation {
         lock(&self.listeners).insert(id.to_owned(), wanted);
     }
 
-    /// It watches a resource, or does so no longer.
-    pub(crate) fn watch(&self, uri: &str, on: bool) {
+    /// It watches a resource, or does so no longer; tells whether that is new.
+    pub(crate) fn watch(&self, uri: &str, on: bool) -> bool {
         let mut watched = lock(&self.watched);
         match on {
-            true => drop(watched.insert(uri.to_owned())),
-            false => drop(watched.remove(uri)),
+            true => watched.insert(uri.to_owned()),
+            false => watched.remove(uri),
         }
     }
 
@@ -295,15 +316,22 @@ impl Conversation {
     }
 }
 
-/// A question that is forgotten when nobody waits for its answer any more.
+/// A question that is forgotten when nobody waits for its answer any more: the client is told, so
+/// that it asks its person no longer, and an answer that comes all the same finds nobody.
 struct Owed<'c> {
     client: &'c Conversation,
     id: u64,
+    /// Where the question went, once it has; that place is not kept open for it.
+    told: Option<mpsc::WeakSender<Vec<u8>>>,
 }
 
 impl Drop for Owed<'_> {
     fn drop(&mut self) {
-        lock(&self.client.questions).remove(&self.id);
+        let open = lock(&self.client.questions).remove(&self.id).is_some();
+        if let Some(outbox) = self.told.take().filter(|_| open).and_then(|told| told.upgrade()) {
+            let params = format!(r#"{{"requestId":{},"reason":"nobody waits for the answer"}}"#, self.id);
+            self.client.try_send(&outbox, answer::notification("notifications/cancelled", &params));
+        }
     }
 }
 

@@ -139,8 +139,11 @@ impl Endpoint {
                     asked.ok_or_else(|| invalid("initialize: `protocolVersion` must be a string".into()))?;
                 from.from.set_initialized();
                 from.from.set_capabilities(params.capabilities.map_or("{}", RawValue::get));
+                if let Some(federation) = &self.federation {
+                    federation.joined(from.from);
+                }
                 self.meet(from, request, era);
-                Ok(catalogue::initialize(era::negotiate(&asked)))
+                Ok(catalogue::initialize(era::negotiate(&asked), self.instructions()))
             }
             ("ping", Era::Legacy) => Ok("{}".into()),
             ("logging/setLevel", Era::Legacy) => match params.level.and_then(rpc::text) {
@@ -153,7 +156,7 @@ impl Endpoint {
             ("server/discover", Era::Modern) => {
                 self.meet(from, request, era);
                 let extensions = self.federation.as_ref().map(|federation| federation.extensions());
-                Ok(catalogue::discover(&extensions.unwrap_or_default()))
+                Ok(catalogue::discover(&extensions.unwrap_or_default(), self.instructions()))
             }
             ("tools/list", _) => {
                 self.meet(from, request, era);
@@ -163,6 +166,14 @@ impl Endpoint {
             ("resources/templates/list", _) => page(&self.goods().templates, era, request),
             ("prompts/list", _) => page(&self.goods().prompts, era, request),
             _ => Err((code::METHOD_NOT_FOUND, format!("method not found: {method}"))),
+        }
+    }
+
+    /// What models should know of us, and of the servers beyond us.
+    fn instructions(&self) -> Option<String> {
+        match &self.federation {
+            Some(federation) => federation.instructions(catalogue::INSTRUCTIONS),
+            None => Some(catalogue::INSTRUCTIONS.into()),
         }
     }
 
@@ -238,6 +249,11 @@ impl Endpoint {
                 }
             }
             "notifications/initialized" => from.set_initialized(),
+            "notifications/roots/list_changed" => {
+                if let Some(federation) = &self.federation {
+                    federation.roots_changed(from);
+                }
+            }
             _ => {}
         }
     }
@@ -254,7 +270,7 @@ impl Endpoint {
         };
         out.extend_from_slice(&acknowledged(request.id, &wanted));
         for uri in &wanted.resource_subscriptions {
-            self.watch(delivery.from, uri, true);
+            self.watch(delivery, request, uri);
         }
         delivery.from.listen(request.id, wanted);
         Handled::Listening

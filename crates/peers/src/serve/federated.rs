@@ -11,7 +11,7 @@ use super::{
     endpoint::{Delivery, Endpoint, Handled, caller, seated},
 };
 use crate::{
-    federation::{Failure, Federation, Goods, Order, Source, TASKS},
+    federation::{Caller, Failure, Federation, Goods, Order, Source, TASKS, named_task},
     link::error_parts,
     wire::{
         era::Era,
@@ -36,8 +36,8 @@ enum Named {
     Uri,
     /// Part of a reference, which was rewritten already.
     Inside,
-    /// A task's id, which is the same everywhere.
-    Task,
+    /// A task, by the id that the client knows it by.
+    Task(String),
 }
 
 impl Endpoint {
@@ -70,8 +70,16 @@ impl Endpoint {
         let asked = match asked {
             Ok(asked) if !asked.sources.is_empty() => asked,
             Ok(Asked { missing: (code, message), .. }) | Err((code, message)) => {
-                let uri = request.params.uri.map(|uri| Object::new().raw("uri", uri.get()).end());
-                answer::error(out, Some(request.id), code, &message, uri.as_deref());
+                let data = match code {
+                    // Tasks are the one capability that is asked for here.
+                    code::MISSING_CAPABILITY => {
+                        let tasks = Object::new().raw(TASKS, "{}").end();
+                        let extensions = Object::new().raw("extensions", &tasks).end();
+                        Some(Object::new().raw("requiredCapabilities", &extensions).end())
+                    }
+                    _ => request.params.uri.map(|uri| Object::new().raw("uri", uri.get()).end()),
+                };
+                answer::error(out, Some(request.id), code, &message, data.as_deref());
                 return Some(Handled::Answered);
             }
         };
@@ -150,15 +158,13 @@ impl Endpoint {
         }
     }
 
-    /// A client watches a resource, or does so no longer.
-    pub(super) fn watch(&self, client: &Arc<Conversation>, uri: &str, on: bool) {
+    /// A client of the newer era watches a resource: it is told at once that it does, and the
+    /// server as soon as it can be.
+    pub(super) fn watch(&self, delivery: &Delivery<'_>, request: &Request<'_>, uri: &str) {
         let Some(federation) = self.federation.clone() else { return };
-        let (key, sources) = (client.key(), federation.goods().resource(uri));
-        tokio::spawn(async move {
-            for source in sources.iter().take(1) {
-                federation.watch(key, source, on).await;
-            }
-        });
+        let sources = federation.goods().resource(uri);
+        let caller = caller(delivery, request, Era::Modern);
+        tokio::spawn(async move { drop(watched(&federation, &caller, &sources).await) });
     }
 
     /// A client left.
@@ -169,6 +175,8 @@ impl Endpoint {
         }
     }
 
+    /// A client of the older era watches a resource, or does so no longer. It is answered when the
+    /// server has agreed: from then on no change is missed.
     fn subscribe(
         &self,
         delivery: &Delivery<'_>,
@@ -176,22 +184,37 @@ impl Endpoint {
         on: bool,
         out: &mut Vec<u8>,
     ) -> Handled {
-        let uri = request.params.uri.and_then(rpc::text);
-        match uri.filter(|uri| !self.goods().resource(uri).is_empty()) {
-            Some(uri) => {
-                delivery.from.watch(&uri, on);
-                self.watch(delivery.from, &uri, on);
-                answer::result(out, request.id, "{}");
-            }
-            None => answer::error(
-                out,
-                Some(request.id),
-                code::RESOURCE_NOT_FOUND,
-                &format!("{}: `uri` must name a resource", request.method),
-                None,
-            ),
+        let uri = request.params.uri.and_then(rpc::text).map(std::borrow::Cow::into_owned);
+        let sources = uri.as_ref().map(|uri| self.goods().resource(uri)).unwrap_or_default();
+        let (Some(uri), Some(federation), false) = (uri, self.federation.clone(), sources.is_empty()) else {
+            let message = format!("{}: `uri` must name a resource", request.method);
+            answer::error(out, Some(request.id), code::RESOURCE_NOT_FOUND, &message, None);
+            return Handled::Answered;
+        };
+        let client = delivery.from.clone();
+        // Updates may come as soon as the server knows.
+        let new = client.watch(&uri, on);
+        if !on {
+            answer::result(out, request.id, "{}");
+            tokio::spawn(async move {
+                for source in &sources {
+                    federation.watch_no_more(client.key(), source).await;
+                }
+            });
+            return Handled::Answered;
         }
-        Handled::Answered
+        let caller = caller(delivery, request, Era::Legacy);
+        seated(delivery, request.id, &CancellationToken::new(), out, |id| {
+            Box::pin(async move {
+                let done = watched(&federation, &caller, &sources).await;
+                if done.is_err() && new {
+                    client.watch(&uri, false);
+                }
+                let mut out = Vec::new();
+                written(&mut out, &id, done.map(|()| raw("{}".into())));
+                out
+            })
+        })
     }
 
     fn resource(&self, request: &Request<'_>, era: Era) -> Result<Asked, (i32, String)> {
@@ -244,9 +267,9 @@ impl Endpoint {
                 .collect(),
             method,
             // Answers that came along are passed on like those to any other question.
-            params: vec![("taskId", raw(quoted(&id)))],
+            params: Vec::new(),
             missing: (code::INVALID_PARAMS, format!("no such task: {id}")),
-            named: Named::Task,
+            named: Named::Task(id.into_owned()),
         })
     }
 
@@ -297,28 +320,46 @@ impl Endpoint {
     }
 }
 
+/// Asks one server after the other to tell of a resource's changes; the first that agrees does.
+async fn watched(federation: &Federation, caller: &Caller, sources: &[Source]) -> Result<(), Failure> {
+    let mut last = Ok(());
+    for source in sources {
+        last = federation.watch(caller, source).await;
+        if last.is_ok() {
+            break;
+        }
+    }
+    last
+}
+
 /// Asks one server after the other; the first that has it answers.
 async fn first_that_has_it(
     federation: &Federation,
     asked: Asked,
-    caller: &crate::federation::Caller,
+    caller: &Caller,
 ) -> Result<Box<RawValue>, Failure> {
     let mut last = None;
     let several = asked.sources.len() > 1;
     for source in &asked.sources {
         let mut params: Vec<_> = asked.params.clone();
-        match asked.named {
+        match &asked.named {
             Named::Name => params.insert(0, ("name", raw(quoted(&source.own)))),
             Named::Uri => params.insert(0, ("uri", raw(quoted(&source.own)))),
-            Named::Inside | Named::Task => {}
+            Named::Task(_) => params.insert(0, ("taskId", raw(quoted(&source.own)))),
+            Named::Inside => {}
         }
-        let name = match asked.named {
+        let name = match &asked.named {
             Named::Inside => None,
-            Named::Name | Named::Uri | Named::Task => Some(source.own.to_string()),
+            Named::Name | Named::Uri | Named::Task(_) => Some(source.own.to_string()),
         };
         let order = Order { method: asked.method, name, params, headers: Vec::new() };
         match federation.run(source, order, caller).await {
-            Ok(result) => return Ok(result),
+            Ok(result) => {
+                return Ok(match &asked.named {
+                    Named::Task(id) if **id != *source.own => named_task(result, id),
+                    _ => result,
+                });
+            }
             Err(failure) if several => last = Some(failure),
             Err(failure) => return Err(failure),
         }

@@ -2,10 +2,14 @@
 
 mod answer;
 mod catalogue;
+mod clients;
 mod conversation;
 mod endpoint;
 mod federated;
 mod http;
+// The server of this test is a program with the flags it has on Linux.
+#[cfg(all(test, target_os = "linux"))]
+mod ids_tests;
 mod pages;
 mod stdio;
 #[cfg(test)]
@@ -13,6 +17,7 @@ mod tests;
 
 pub(crate) use answer::notification;
 pub(crate) use catalogue::server_meta;
+pub(crate) use clients::Clients;
 pub(crate) use conversation::Conversation;
 pub use http::{Auth, HttpOptions, HttpServer};
 pub(crate) use pages::Pages;

@@ -91,8 +91,12 @@ pub(crate) struct Client {
     next: u64,
     /// Notifications, in order.
     pub(crate) notes: Vec<Value>,
-    /// Requests of the server's that were answered.
+    /// Requests of the server's.
     pub(crate) asked: Vec<Value>,
+    /// True for a client that leaves them without an answer.
+    pub(crate) silent: bool,
+    /// What the server said to its hello.
+    pub(crate) hello: Value,
     answers: HashMap<u64, (Value, String)>,
 }
 
@@ -110,12 +114,14 @@ impl Client {
             next: 0,
             notes: Vec::new(),
             asked: Vec::new(),
+            silent: false,
+            hello: Value::Null,
             answers: HashMap::new(),
         };
         if era == Era::Legacy {
             let hello = json!({"protocolVersion": "2025-11-25", "capabilities": client.abilities,
                 "clientInfo": {"name": "rig", "version": "1"}});
-            client.result("initialize", hello);
+            client.hello = client.result("initialize", hello);
             client.pipe.notify("notifications/initialized", json!({}));
         }
         client
@@ -157,8 +163,10 @@ impl Client {
         match (message["method"].as_str().map(str::to_owned), message.get("id").cloned()) {
             (Some(method), Some(id)) => {
                 assert_eq!(self.era, Era::Legacy, "a server asks nothing in the second era: {message}");
-                let result = yes(&method, &message["params"]);
-                self.pipe.send(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+                if !self.silent {
+                    let result = yes(&method, &message["params"]);
+                    self.pipe.send(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+                }
                 self.asked.push(message);
             }
             (Some(_), None) => self.notes.push(message),

@@ -212,6 +212,26 @@ fn every_page_of_a_list_is_read() {
 }
 
 #[test]
+fn a_list_that_fails_is_asked_for_again_and_costs_no_other() {
+    for (ours, theirs) in pairs() {
+        let first = ["--era", theirs.word(), "--fail-list", "tools/list", "2"];
+        let second = ["--era", theirs.word(), "--fail-list", "prompts/list", "1000000"];
+        let rig = with(&format!("{}{}", echo("one", &first, ""), echo("two", &second, "")));
+        let mut client = Client::new(&rig, ours);
+        client.until_listed("two__echo");
+        assert_eq!(client.say("two__echo", json!({"text": "there"})), "there");
+        // Nothing but time brings this one back: it never says that anything changed.
+        client.until_listed("one__echo");
+        assert_eq!(client.say("one__echo", json!({"text": "there"})), "there");
+        let pid = client.say("one__pid", json!({}));
+        assert_eq!(client.say("one__pid", json!({})), pid, "the server was there all the time");
+        let prompts = client.list("prompts/list", "prompts");
+        let names: Vec<&str> = prompts.iter().filter_map(|prompt| prompt["name"].as_str()).collect();
+        assert_eq!(names, ["one__greet"], "{ours:?} {theirs:?}");
+    }
+}
+
+#[test]
 fn a_changed_tool_is_withheld_until_a_person_approves_it() {
     for (ours, theirs) in pairs() {
         let rig = with(&format!(
@@ -293,37 +313,53 @@ fn a_server_sees_only_the_environment_it_was_given() {
 }
 
 /// A hundred deaths in an ordinary run; `TECTUM_SOAK` says how many else. A server that dies
-/// often is left alone for a while, so many servers die a few times each.
+/// often is left alone for a while, so each dies a few times, and then a person starts it anew.
 #[test]
 fn heavy_deaths_leave_nothing_behind() {
+    const SERVERS: usize = 25;
     const EACH: usize = 4;
     let deaths = std::env::var("TECTUM_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(100usize);
-    let servers = deaths.div_ceil(EACH);
-    let configuration: String = (0..servers).map(|number| echo(&format!("s{number}"), &[], "")).collect();
+    let names: Vec<String> = (0..SERVERS).map(|number| format!("s{number}")).collect();
+    let configuration: String = names.iter().map(|name| echo(name, &[], "")).collect();
     let rig = with(&format!("[federation]\nexposure = \"all\"\n{configuration}"));
     let mut client = Client::new(&rig, Era::Legacy);
-    for number in 0..servers {
-        client.until_listed(&format!("s{number}__echo"));
+    for name in &names {
+        client.until_listed(&format!("{name}__echo"));
     }
-    let alive = |client: &mut Client| {
-        for number in 0..servers {
-            let said = json!({"text": "there"});
-            while client.say(&format!("s{number}__echo"), said.clone()) != "there" {}
-        }
+    let pids = |client: &mut Client| -> Vec<u32> {
+        let asked: Vec<u64> =
+            names.iter().map(|name| client.begin(&format!("{name}__pid"), json!({}))).collect();
+        let pids = asked.into_iter().map(|id| text(&client.wait(id)["result"]).parse().ok());
+        pids.map(|pid| pid.expect("every server is there")).collect()
     };
-    alive(&mut client);
-    let before = held(&client);
-    for _ in 0..EACH {
-        let dying: Vec<u64> =
-            (0..servers).map(|number| client.begin(&format!("s{number}__die"), json!({}))).collect();
-        for id in dying {
-            assert_eq!(client.wait(id)["result"]["isError"], true);
+    let mut before = pids(&mut client);
+    let (held_before, mut died) = (held(&client), 0);
+    while died < deaths {
+        for _ in 0..EACH {
+            let dying: Vec<u64> =
+                names.iter().map(|name| client.begin(&format!("{name}__die"), json!({}))).collect();
+            for id in dying {
+                assert_eq!(client.wait(id)["result"]["isError"], true);
+            }
+            died += SERVERS;
+            let now = pids(&mut client);
+            assert!(before.iter().all(|pid| !now.contains(pid)), "all of them died");
+            before = now;
         }
-        alive(&mut client);
+        if died < deaths {
+            for name in &names {
+                assert!(rig.run(&["restart", name]).status.success());
+            }
+            crate::federated::until("all of them anew", || {
+                let now = pids(&mut client);
+                !before.iter().any(|pid| now.contains(pid))
+            });
+            before = pids(&mut client);
+        }
     }
+    crate::federated::until("the end of all that died", || held(&client).1 == held_before.1);
     let after = held(&client);
-    assert!(after.0 <= before.0 + 4, "descriptors: {} before, {} after", before.0, after.0);
-    assert_eq!(after.1, before.1, "processes");
+    assert!(after.0 <= held_before.0 + 4, "descriptors: {} before, {} after", held_before.0, after.0);
 }
 
 /// How many descriptors the binary holds, and how many processes it has below it.

@@ -40,6 +40,27 @@ fn a_place_that_does_not_become_free_is_told() {
 }
 
 #[test]
+fn no_more_calls_are_at_a_server_than_it_has_places() {
+    let pairs = Era::ALL.into_iter().flat_map(|ours| Era::ALL.map(|theirs| (ours, theirs)));
+    for (ours, theirs) in pairs {
+        let (_rig, mut client) = client("concurrency = 3", ours, theirs);
+        // Each call goes on when three are there together, and twelve were sent at once.
+        let calls: Vec<u64> = (0..12).map(|_| client.begin("one__meet", json!({"count": 3}))).collect();
+        for id in calls {
+            assert_eq!(text(&client.wait(id)["result"]), "Met.", "{ours:?} {theirs:?}");
+        }
+        let seen: serde_json::Value =
+            serde_json::from_str(&client.say("one__seen", json!({}))).expect("JSON");
+        assert_eq!(seen["peak"], 3, "{ours:?} {theirs:?}");
+        // With more places than that, more are there.
+        let calls: Vec<u64> = (0..12).map(|_| client.begin("two__meet", json!({"count": 12}))).collect();
+        for id in calls {
+            assert_eq!(text(&client.wait(id)["result"]), "Met.", "{ours:?} {theirs:?}");
+        }
+    }
+}
+
+#[test]
 fn calls_beyond_the_rate_wait_and_are_told() {
     let (_rig, mut client) = client("rate = 2\ntimeout = \"2s\"", Era::Legacy, Era::Modern);
     for _ in 0..2 {

@@ -118,6 +118,43 @@ fn what_was_known_is_listed_without_a_start_and_said_to_be_stale() {
 }
 
 #[test]
+fn what_servers_want_models_to_know_is_told_from_memory_and_marked_as_theirs() {
+    for (ours, theirs) in Era::ALL.into_iter().flat_map(|ours| Era::ALL.map(|theirs| (ours, theirs))) {
+        let (rig, marker) = rig();
+        let args = ["--era", theirs.word(), "--instructions", "Say it twice.\nHidden: \u{202e}."];
+        rig.configure(&marked("one", &marker("one"), &args, ""));
+        let instructions = |client: &mut Client| match ours {
+            Era::Legacy => client.hello["instructions"].as_str().expect("text").to_owned(),
+            Era::Modern => {
+                let hello = client.result("server/discover", json!({}));
+                hello["instructions"].as_str().expect("text").to_owned()
+            }
+        };
+        let mut client = Client::new(&rig, ours);
+        assert!(instructions(&mut client).starts_with("File tools of this project."));
+        client.until_listed("one__echo");
+        client.pipe.close();
+
+        let mut client = Client::new(&rig, ours);
+        let said = instructions(&mut client);
+        let expect = "The server one says of itself (its tools begin with one__):\n> Say it twice.\n> Hidden: \\u{202e}.";
+        assert!(said.starts_with("File tools of this project.") && said.ends_with(expect), "{said}");
+        assert_eq!(starts(&marker("one")).len(), 1, "nothing was started to say it");
+        client.pipe.close();
+
+        // A server that stands for all there is says it all itself.
+        let long = "All of it. ".repeat(2000);
+        let args = ["--era", theirs.word(), "--instructions", &long];
+        let alone = marked("one", &marker("alone"), &args, "prefix = false");
+        rig.configure(&format!("[tools]\nnative = false\n{alone}"));
+        let mut client = Client::new(&rig, ours);
+        client.until_listed("echo");
+        client.pipe.close();
+        assert_eq!(instructions(&mut Client::new(&rig, ours)), long.trim());
+    }
+}
+
+#[test]
 fn heavy_one_that_hangs_and_one_that_is_dead_are_no_concern_of_the_others() {
     let (rig, _) = rig();
     let mut all: String = (0..18).map(|number| echo(&format!("s{number}"), &[], "")).collect();

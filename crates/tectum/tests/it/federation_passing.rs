@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::{
-    federated::{Client, Era, KEY, echo, until},
+    federated::{Client, Era, IMPATIENT, KEY, Listening, address, echo, until},
     rig::Rig,
 };
 
@@ -70,6 +70,88 @@ fn a_watched_resource_is_told_of_until_it_is_watched_no_more() {
         until("silence", || touch(&mut client).is_empty());
         for _ in 0..3 {
             assert_eq!(touch(&mut client), [Value::Null; 0], "{ours:?} {theirs:?}");
+        }
+    }
+}
+
+#[test]
+fn a_resource_is_watched_from_the_moment_that_is_answered() {
+    for theirs in Era::ALL {
+        let (_rig, mut client) = client(Era::Legacy, theirs);
+        for _ in 0..5 {
+            client.result("resources/subscribe", json!({"uri": "echo://one/note"}));
+            client.say("one__touch", json!({}));
+            while updates(&mut client).is_empty() {
+                client.hear();
+            }
+            client.result("resources/unsubscribe", json!({"uri": "echo://one/note"}));
+            until("silence", || touch(&mut client).is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_resource_of_a_remote_server_is_watched_too() {
+    const NOTE: &str = "echo://one/note";
+    for (ours, theirs) in pairs() {
+        let server = Listening::fixture(&["--era", theirs.word(), "--name", "one"]);
+        let rig = Rig::new();
+        rig.configure(&address("one", &server.url, ""));
+        let mut client = Client::new(&rig, ours);
+        client.until_listed("one__echo");
+        assert_eq!(touch(&mut client), [Value::Null; 0], "nobody watches yet");
+        let listening = match ours {
+            Era::Legacy => {
+                client.result("resources/subscribe", json!({"uri": NOTE}));
+                None
+            }
+            Era::Modern => {
+                let wanted = json!({"notifications": {"resourceSubscriptions": [NOTE]}});
+                Some(client.start("subscriptions/listen", wanted))
+            }
+        };
+        until("an update", || touch(&mut client).contains(&json!(NOTE)));
+        match listening {
+            None => drop(client.result("resources/unsubscribe", json!({"uri": NOTE}))),
+            Some(id) => client.cancel(id),
+        }
+        until("silence", || touch(&mut client).is_empty());
+        for _ in 0..3 {
+            assert_eq!(touch(&mut client), [Value::Null; 0], "{ours:?} {theirs:?}");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_does_not_tell_of_a_resource_says_so_to_the_client() {
+    for (how, more) in [("refuse", ""), ("silent", IMPATIENT)] {
+        for theirs in Era::ALL {
+            let server = Listening::fixture(&["--era", theirs.word(), "--name", "two", "--subscribe", how]);
+            let rig = Rig::new();
+            let args = ["--era", theirs.word(), "--subscribe", how];
+            rig.configure(&format!("{}{}", echo("one", &args, more), address("two", &server.url, more)));
+            let mut client = Client::new(&rig, Era::Legacy);
+            for name in ["one", "two"] {
+                client.until_listed(&format!("{name}__echo"));
+                let note = json!({"uri": format!("echo://{name}/note")});
+                let id = client.start("resources/subscribe", note.clone());
+                let answer = client.wait(id);
+                let message = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"));
+                match (how, theirs) {
+                    ("refuse", Era::Legacy) => {
+                        assert_eq!(answer["error"]["code"], -32002);
+                        assert_eq!(message, "This resource never changes.");
+                    }
+                    ("refuse", Era::Modern) => assert!(message.contains("does not tell of changes")),
+                    _ => assert!(message.contains(name) && message.contains("3 s"), "{message}"),
+                }
+                client.say(&format!("{name}__touch"), json!({}));
+                assert_eq!(
+                    client.result("resources/read", note)["contents"].as_array().map(Vec::len),
+                    Some(1)
+                );
+            }
+            assert_eq!(touch(&mut client), [Value::Null; 0], "{how} {theirs:?}");
         }
     }
 }

@@ -308,8 +308,15 @@ impl Http {
     }
 
     pub(crate) fn handshake(&mut self) -> Value {
+        self.handshake_as(json!({}))
+    }
+
+    /// A session of a client that can do this.
+    pub(crate) fn handshake_as(&mut self, capabilities: Value) -> Value {
+        self.session = None;
         let hello = self.post(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "rig", "version": "1"}}}));
+            "protocolVersion": "2025-11-25", "capabilities": capabilities,
+            "clientInfo": {"name": "rig", "version": "1"}}}));
         self.session = hello.header("mcp-session-id").map(str::to_owned);
         assert_eq!(self.post(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).status, 202);
         hello.json()

@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Value, json};
 
-use super::{Ask, Door, Event, Exchange, Link, Loose, Loss, connect};
+use super::{Ask, Door, Event, Exchange, Link, Loose, Loss, Question, connect};
 use crate::{
     auth::Authorize,
     spec::{EraChoice, Remote, ServerName},
@@ -64,7 +64,7 @@ async fn loss(link: &Arc<Link>, method: &str) -> Loss {
 async fn next(exchange: &mut Exchange) -> String {
     match exchange.next().await {
         Event::Note { method, params } => format!("{method} {params}"),
-        Event::Question { id, method, .. } => format!("question {id} {method}"),
+        Event::Question(Question { id, method, .. }) => format!("question {id} {method}"),
         Event::Answer(Ok(result)) => format!("answer {result}"),
         Event::Answer(Err(error)) => format!("error {error}"),
         Event::Lost(loss) => format!("lost: {loss}"),

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Done, Keeper};
+use super::{Done, Keeper, pause};
 use crate::{
     link::Loss,
     peer::{News, Offer, What, listing},
@@ -33,12 +33,15 @@ impl Keeper {
     }
 
     pub(super) fn listing_due(&self) -> Option<Instant> {
-        let (first, last) = self.changed?;
-        (!self.listing).then(|| (last + SETTLE).min(first + AT_LATEST))
+        if self.listing {
+            return None;
+        }
+        let settled = self.changed.map(|(first, last)| (last + SETTLE).min(first + AT_LATEST));
+        settled.into_iter().chain(self.retry).min()
     }
 
     pub(super) fn list(&mut self) {
-        self.changed = None;
+        (self.changed, self.retry) = (None, None);
         let told = self.changed_on.take().filter(|link| !link.closed().is_cancelled());
         let any = || self.links.values().next().map(|(link, _)| link.clone());
         let Some(link) = told.or_else(any) else { return };
@@ -55,44 +58,59 @@ impl Keeper {
             offer.instructions.clone_from(&hello.instructions);
             offer.extensions = hello.extensions();
             offer.left_out.clear();
-            let asking = async {
-                for part in &what {
-                    listing::update(&link, &mut offer, *part).await?;
+            let until = tokio::time::Instant::now() + patience;
+            let (mut missed, mut loss) = (Vec::new(), None);
+            // A list that cannot be had does not cost the others.
+            for part in &what {
+                match tokio::time::timeout_at(until, listing::update(&link, &mut offer, *part)).await {
+                    Ok(Ok(())) => continue,
+                    Ok(Err(why)) => loss = Some(why),
+                    Err(_) => {
+                        loss = Some(Loss::Failed("it did not answer the question what it offers".into()));
+                    }
                 }
-                Ok(())
-            };
-            let listed = match tokio::time::timeout(patience, asking).await {
-                Ok(Ok(())) => Ok(offer),
-                Ok(Err(loss)) => Err(loss),
-                Err(_) => Err(Loss::Failed("it did not answer the question what it offers".into())),
-            };
-            Done::Listed(what, listed)
+                missed.push(*part);
+            }
+            Done::Listed { asked: what, missed, loss, offer }
         });
     }
 
-    pub(super) fn listed(&mut self, what: Vec<What>, listed: Result<Box<Offer>, Loss>) {
+    pub(super) fn listed(
+        &mut self,
+        asked: &[What],
+        missed: Vec<What>,
+        loss: Option<Loss>,
+        mut offer: Box<Offer>,
+    ) {
         self.listing = false;
-        match listed {
-            Ok(mut offer) => {
-                offer.fresh = true;
-                offer.known = true;
-                for left_out in &offer.left_out {
-                    tracing::warn!(server = %self.peer.spec.name, left_out, "something it offers cannot be used");
-                }
-                if let Some(state) = &self.around.state {
-                    offer.keep(state, &self.peer.spec);
-                }
-                self.peer.offer.store(Arc::from(offer));
-                let _ = self.around.news.send(News::Offer);
+        if missed.len() < asked.len() {
+            let tools = !missed.contains(&What::Tools);
+            offer.fresh = tools;
+            offer.known |= tools;
+            for left_out in &offer.left_out {
+                tracing::warn!(server = %self.peer.spec.name, left_out, "something it offers cannot be used");
             }
-            Err(loss) => {
-                tracing::warn!(server = %self.peer.spec.name, why = %loss, "could not be asked what it offers");
-                let status = self.peer.status();
-                self.say(status.state, Some(loss.to_string()));
-                if matches!(loss, Loss::Gone(_)) {
-                    self.stale.extend(what);
-                }
+            if let Some(state) = self.around.state.as_ref().filter(|_| offer.known) {
+                offer.keep(state, &self.peer.spec);
             }
+            self.peer.offer.store(Arc::from(offer));
+            let _ = self.around.news.send(News::Offer);
+        }
+        let state = self.peer.status().state;
+        let Some(loss) = loss else {
+            if std::mem::take(&mut self.failures) > 0 {
+                self.say(state, None);
+            }
+            return;
+        };
+        tracing::warn!(server = %self.peer.spec.name, why = %loss, "could not be asked what it offers");
+        self.say(state, Some(loss.to_string()));
+        self.stale.extend(missed);
+        // A server that is gone is asked everything when it is back; one that is there is asked
+        // again what it did not say.
+        if !self.links.is_empty() {
+            self.failures = self.failures.saturating_add(1);
+            self.retry = Some(Instant::now() + pause(self.failures));
         }
     }
 }

@@ -119,6 +119,8 @@ impl Session {
         if streams.len() >= MOST_STREAMS {
             streams.remove(0);
         }
+        // What belongs to no call is asked on the newest of them.
+        self.client.set_unasked(send.clone());
         streams.push(send);
         receive
     }

@@ -1,0 +1,108 @@
+//! What servers want models to know, as part of what we tell them ourselves. It is taken from
+//! what was last known of each server: nobody is waited for to say hello.
+
+use std::fmt::Write as _;
+
+use super::Federation;
+use crate::visible::visible;
+
+/// Bytes of one server's instructions that are passed on beside those of others: enough for
+/// what servers write, and no server takes the room of all.
+const MOST_OF_ONE: usize = 4 * 1024;
+/// Bytes of all of them together: every model reads them before its first word.
+const MOST: usize = 16 * 1024;
+
+/// What one server wants models to know.
+struct Said<'a> {
+    name: &'a str,
+    prefix: bool,
+    text: &'a str,
+}
+
+impl Federation {
+    /// The instructions for clients: our own where we have tools of our own, and the servers'.
+    pub(crate) fn instructions(&self, own: &str) -> Option<String> {
+        let peers = self.peers.load();
+        let offers: Vec<_> = peers.values().map(|peer| (peer, peer.offer())).collect();
+        let said = offers.iter().filter_map(|(peer, offer)| {
+            let text = offer.instructions.as_deref().map(str::trim).filter(|text| !text.is_empty())?;
+            Some(Said { name: peer.spec.name.as_str(), prefix: peer.spec.prefix, text })
+        });
+        let own = (!self.base.is_empty()).then_some(own);
+        composed(own, peers.len() == 1, &said.collect::<Vec<_>>())
+    }
+}
+
+/// One server that stands for all there is speaks for itself, and whole. Otherwise each has a
+/// section, its lines marked as its own so that none can speak for another or for us.
+fn composed(own: Option<&str>, alone: bool, said: &[Said<'_>]) -> Option<String> {
+    if let (None, true, [Said { prefix: false, text, .. }]) = (own, alone, said) {
+        return Some(visible(text).into_owned());
+    }
+    let mut sections = String::new();
+    let mut left_out = 0;
+    for Said { name, prefix, text } in said {
+        let tools = if *prefix { format!(" (its tools begin with {name}__)") } else { String::new() };
+        let section = format!("\n\nThe server {name} says of itself{tools}:\n{}", quoted(text));
+        match sections.len() + section.len() <= MOST {
+            true => sections.push_str(&section),
+            false => left_out += 1,
+        }
+    }
+    if left_out > 0 {
+        let _ =
+            write!(sections, "\n\n({left_out} more servers say something of themselves; it is left out.)");
+    }
+    let all = format!("{}{sections}", own.unwrap_or_default());
+    Some(all.trim_start().to_owned()).filter(|all| !all.is_empty())
+}
+
+/// A text within its bound, each line marked.
+fn quoted(text: &str) -> String {
+    let shown = visible(text);
+    let end = shown.floor_char_boundary(MOST_OF_ONE);
+    let mut quoted: String = shown[..end].lines().fold(String::new(), |all, line| all + "> " + line + "\n");
+    match end < shown.len() {
+        true => _ = write!(quoted, "(cut: the first {end} of {} bytes)", shown.len()),
+        false => _ = quoted.pop(),
+    }
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said<'a>(name: &'a str, prefix: bool, text: &'a str) -> Said<'a> {
+        Said { name, prefix, text }
+    }
+
+    #[test]
+    fn each_server_speaks_for_itself_only() {
+        let two = [said("a", true, "One.\nTwo."), said("b", false, "Hidden\u{202e}.")];
+        let expect = "Ours.\n\nThe server a says of itself (its tools begin with a__):\n> One.\n> Two.\n\n\
+            The server b says of itself:\n> Hidden\\u{202e}.";
+        assert_eq!(composed(Some("Ours."), false, &two).as_deref(), Some(expect));
+        assert_eq!(composed(None, false, &two).as_deref(), expect.strip_prefix("Ours.\n\n"));
+        assert_eq!(composed(None, true, &[]), None);
+        assert_eq!(composed(Some("Ours."), true, &[]).as_deref(), Some("Ours."));
+    }
+
+    #[test]
+    fn one_that_stands_for_all_is_passed_whole() {
+        let long = "ä".repeat(MOST);
+        assert_eq!(composed(None, true, &[said("a", false, &long)]).as_deref(), Some(&*long));
+        let beside_ours = composed(Some("Ours."), true, &[said("a", false, &long)]).expect("some");
+        assert!(beside_ours.len() < MOST && beside_ours.ends_with("(cut: the first 4096 of 32768 bytes)"));
+    }
+
+    #[test]
+    fn all_together_are_bounded_whatever_they_say() {
+        for text in ["x".repeat(100_000), "\n".repeat(100_000), "\u{200b}".repeat(100_000)] {
+            let many: Vec<_> = (0..100).map(|_| said("server", true, &text)).collect();
+            let all = composed(Some("Ours."), false, &many).expect("some");
+            assert!(all.len() < MOST + 200, "{}", all.len());
+            assert!(all.contains("more servers say something of themselves"), "{all}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The clients of the older era that are there, for what belongs to no call of theirs.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use super::conversation::Conversation;
+
+/// All clients with a handshake, by their numbers. It keeps none of them alive.
+#[derive(Debug, Default)]
+pub(crate) struct Clients(Mutex<BTreeMap<u64, Weak<Conversation>>>);
+
+impl Clients {
+    /// One more said what it can do.
+    pub(crate) fn join(&self, client: &Arc<Conversation>) {
+        let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Who left without a word is forgotten when the next one comes.
+        clients.retain(|_, client| client.strong_count() > 0);
+        clients.insert(client.key(), Arc::downgrade(client));
+    }
+
+    /// One left.
+    pub(crate) fn leave(&self, key: u64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+    }
+
+    /// The one client of which this is true; none when it is true of several.
+    pub(crate) fn only(&self, fits: impl Fn(&Conversation) -> bool) -> Option<Arc<Conversation>> {
+        let clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut fitting = clients.values().filter_map(Weak::upgrade).filter(|client| fits(client));
+        let first = fitting.next()?;
+        fitting.next().is_none().then_some(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tectum_core::SessionId;
+
+    use super::*;
+
+    #[test]
+    fn only_one_is_ever_meant() {
+        let (clients, client) = (Clients::default(), || Conversation::new(SessionId::new("test")));
+        let (one, two) = (client(), client());
+        assert!(clients.only(|_| true).is_none());
+        clients.join(&one);
+        clients.join(&one);
+        assert_eq!(clients.only(|_| true).map(|found| found.key()), Some(one.key()));
+        clients.join(&two);
+        assert!(clients.only(|_| true).is_none(), "two could be meant");
+        assert_eq!(clients.only(|some| some.key() == two.key()).map(|found| found.key()), Some(two.key()));
+        clients.leave(one.key());
+        assert_eq!(clients.only(|_| true).map(|found| found.key()), Some(two.key()));
+        drop(two);
+        assert!(clients.only(|_| true).is_none(), "who is gone cannot be asked");
+    }
+}
