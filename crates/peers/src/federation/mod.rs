@@ -18,7 +18,10 @@ mod wishes;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     path::PathBuf,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use arc_swap::ArcSwap;
@@ -35,6 +38,7 @@ pub(crate) use self::{
     translate::to_modern,
 };
 use self::{
+    compose::Told,
     find::{CallTool, FindTools},
     parked::Shelf,
     spool::Spool,
@@ -115,9 +119,14 @@ pub struct ServerStatus {
     pub remarks: Vec<String>,
 }
 
+/// Where the first servers come from, once somebody asks for them.
+type First = Box<dyn FnOnce() -> Vec<ServerSpec> + Send>;
+
 /// All federated servers.
 pub struct Federation {
     house: Tectum,
+    first: Mutex<Option<First>>,
+    settled: AtomicBool,
     base: Vec<Arc<dyn Provider>>,
     settings: Settings,
     peers: ArcSwap<BTreeMap<ServerName, Arc<Peer>>>,
@@ -139,9 +148,14 @@ pub struct Federation {
 }
 
 impl Federation {
-    /// A federation whose tools stand beside those of `base` in the house's registry. It has no
-    /// servers before [`Federation::apply`], and must be made in a runtime.
-    pub fn start(house: Tectum, base: Vec<Arc<dyn Provider>>, settings: Settings) -> Arc<Self> {
+    /// A federation whose tools stand beside those of `base` in the house's registry. Which servers
+    /// there are at `first` is asked by [`Federation::settle`]. Must be made in a runtime.
+    pub fn start(
+        house: Tectum,
+        base: Vec<Arc<dyn Provider>>,
+        settings: Settings,
+        first: impl FnOnce() -> Vec<ServerSpec> + Send + 'static,
+    ) -> Arc<Self> {
         let (news, heard) = mpsc::unbounded_channel();
         let spool = settings.state.as_ref().map(|state| Arc::new(Spool::new(state.join("results"))));
         let index = Arc::new(find::Shared::default());
@@ -149,6 +163,8 @@ impl Federation {
             NativeSet::new(vec![NativeTool::new(FindTools(index.clone())), NativeTool::new(CallTool)]);
         let federation = Arc::new(Self {
             house,
+            first: Mutex::new(Some(Box::new(first))),
+            settled: AtomicBool::new(false),
             base,
             peers: ArcSwap::default(),
             goods: ArcSwap::default(),
@@ -170,13 +186,46 @@ impl Federation {
         federation
     }
 
+    /// Makes sure that the servers are known, and that what they offered last stands in the registry
+    /// and in the lists. The first who needs that waits for it, on the spot; afterwards it costs
+    /// nothing. No server is started for it. Must be called in a runtime, and never while a lock of
+    /// the federation is held.
+    pub fn settle(self: &Arc<Self>) {
+        if self.settled.load(Ordering::Acquire) {
+            return;
+        }
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(first) = first.take() {
+            let (begun, _) = self.replace_peers(first());
+            // Whoever reads a list settles first, so nobody has seen another one.
+            self.recompose(Told::Nobody);
+            let federation = self.clone();
+            // A client may have said what it wants to hear before there were servers.
+            tokio::spawn(async move { federation.resume_all(begun).await });
+        }
+        self.settled.store(true, Ordering::Release);
+    }
+
     /// Makes these the servers. Those whose spec did not change are left alone, with their
     /// calls in flight. The others end; those that ran start again, and new ones start if a
     /// client is there to see their tools.
-    pub async fn apply(&self, specs: Vec<ServerSpec>) {
+    pub async fn apply(self: &Arc<Self>, specs: Vec<ServerSpec>) {
+        self.settle();
+        let (begun, ended) = self.replace_peers(specs);
+        self.recompose(Told::Everybody);
+        self.resume_all(begun).await;
+        // The old ones end beside us: a slow end delays nobody.
+        for peer in ended {
+            tokio::spawn(async move { peer.stop().await });
+        }
+    }
+
+    /// Puts these servers in the place of those before: which ones are new, each with whether
+    /// another of its name ran, and which ones have to end.
+    fn replace_peers(&self, specs: Vec<ServerSpec>) -> (Vec<(Arc<Peer>, bool)>, Vec<Arc<Peer>>) {
         let before = self.peers.load_full();
         let mut peers = BTreeMap::new();
-        let (mut ended, mut begun) = (Vec::new(), Vec::new());
+        let mut begun = Vec::new();
         for spec in specs {
             let peer = match before.get(&spec.name) {
                 Some(peer) if *peer.spec == spec => peer.clone(),
@@ -189,20 +238,13 @@ impl Federation {
             };
             peers.insert(peer.spec.name.clone(), peer);
         }
-        for (name, peer) in before.iter() {
-            if !peers.get(name).is_some_and(|kept| Arc::ptr_eq(kept, peer)) {
-                ended.push(peer.clone());
-            }
-        }
+        let kept = |name: &ServerName, peer: &Arc<Peer>| {
+            peers.get(name).is_some_and(|kept: &Arc<Peer>| Arc::ptr_eq(kept, peer))
+        };
+        let ended = before.iter().filter(|(name, peer)| !kept(name, peer)).map(|(_, peer)| peer.clone());
+        let ended = ended.collect();
         self.peers.store(Arc::new(peers));
-        self.recompose();
-        for (peer, ran) in begun {
-            self.resume(&peer, ran).await;
-        }
-        // The old ones end beside us: a slow end delays nobody.
-        for peer in ended {
-            tokio::spawn(async move { peer.stop().await });
-        }
+        (begun, ended)
     }
 
     /// How every server is.
@@ -228,7 +270,8 @@ impl Federation {
     }
 
     /// Waits until every server that must be there is, or names those that are not.
-    pub async fn require(&self) -> Result<(), Fault> {
+    pub async fn require(self: &Arc<Self>) -> Result<(), Fault> {
+        self.settle();
         let peers = self.peers.load_full();
         for peer in peers.values().filter(|peer| peer.spec.required) {
             let class = peer.class(&"{}".into(), None);
@@ -239,6 +282,8 @@ impl Federation {
 
     /// Ends all servers, and everything they started.
     pub async fn stop(&self) {
+        // Who asks from now on finds none.
+        drop(self.first.lock().unwrap_or_else(PoisonError::into_inner).take());
         let peers = self.peers.swap(Arc::default());
         let ending: tokio::task::JoinSet<()> =
             peers.values().cloned().map(|peer| async move { peer.stop().await }).collect();
@@ -246,10 +291,17 @@ impl Federation {
     }
 
     /// A client is there: servers that were never met are started, so that it sees their tools.
-    pub(crate) fn wake(&self, caller: &Caller) {
+    pub(crate) fn wake(self: &Arc<Self>, caller: &Caller) {
+        self.settle();
         let (abilities, key) = self.met.get_or_init(|| (caller.abilities(), caller.session()));
         for peer in self.peers.load().values().filter(|peer| !peer.offer().known) {
             open(peer, abilities, *key);
+        }
+    }
+
+    async fn resume_all(&self, begun: Vec<(Arc<Peer>, bool)>) {
+        for (peer, ran) in begun {
+            self.resume(&peer, ran).await;
         }
     }
 
@@ -274,7 +326,8 @@ impl Federation {
 
     /// Meets the servers that may have a tool of this name and were never met. For one call
     /// alone: a client is not kept waiting for servers.
-    pub async fn meet(&self, tool: &str) -> Result<(), Fault> {
+    pub async fn meet(self: &Arc<Self>, tool: &str) -> Result<(), Fault> {
+        self.settle();
         let peers = self.peers.load_full();
         for (name, peer) in peers.iter().filter(|(_, peer)| !peer.offer().known) {
             let its = tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with("__"));
@@ -294,7 +347,7 @@ impl Federation {
             };
             let _ = tokio::time::timeout(peer.spec.start_timeout, listed).await;
         }
-        self.recompose();
+        self.recompose(Told::Everybody);
         Ok(())
     }
 
@@ -351,7 +404,7 @@ impl Federation {
 
     /// What a person approved holds from now on.
     pub fn reload_approvals(&self) {
-        self.recompose();
+        self.recompose(Told::Everybody);
     }
 
     fn surroundings(&self) -> Surroundings {
@@ -390,7 +443,7 @@ async fn hear(federation: std::sync::Weak<Federation>, mut news: mpsc::Unbounded
                         others.push(next);
                     }
                 }
-                federation.recompose();
+                federation.recompose(Told::Everybody);
                 for other in others {
                     federation.tell(other);
                 }

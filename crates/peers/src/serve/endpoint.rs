@@ -114,6 +114,15 @@ impl Endpoint {
             return Handled::Answered;
         }
         match (&**method, era) {
+            // What needs no server is answered before any of them is known.
+            ("initialize" | "ping" | "logging/setLevel", _) => {}
+            // A client of the older era has settled down by its first request after the handshake.
+            (_, Era::Legacy) | ("server/discover" | "tools/list", Era::Modern) => {
+                self.meet(|| caller(delivery, request, era));
+            }
+            (_, Era::Modern) => self.settle(),
+        }
+        match (&**method, era) {
             ("tools/call", _) => return self.call(delivery, request, era, out),
             ("subscriptions/listen", Era::Modern) => return self.listen(delivery, request, out),
             _ => {}
@@ -139,7 +148,6 @@ impl Endpoint {
                     asked.ok_or_else(|| invalid("initialize: `protocolVersion` must be a string".into()))?;
                 from.from.set_initialized();
                 from.from.set_capabilities(params.capabilities.map_or("{}", RawValue::get));
-                self.meet(from, request, era);
                 Ok(catalogue::initialize(era::negotiate(&asked)))
             }
             ("ping", Era::Legacy) => Ok("{}".into()),
@@ -151,14 +159,10 @@ impl Endpoint {
                 _ => Err(invalid(format!("logging/setLevel: `level` must be one of {}", LEVELS.join(", ")))),
             },
             ("server/discover", Era::Modern) => {
-                self.meet(from, request, era);
                 let extensions = self.federation.as_ref().map(|federation| federation.extensions());
                 Ok(catalogue::discover(&extensions.unwrap_or_default()))
             }
-            ("tools/list", _) => {
-                self.meet(from, request, era);
-                page(&self.catalogue.tools(self.house.registry()), era, request)
-            }
+            ("tools/list", _) => page(&self.catalogue.tools(self.house.registry()), era, request),
             ("resources/list", _) => page(&self.goods().resources, era, request),
             ("resources/templates/list", _) => page(&self.goods().templates, era, request),
             ("prompts/list", _) => page(&self.goods().prompts, era, request),
@@ -166,12 +170,30 @@ impl Endpoint {
         }
     }
 
-    /// The first client brings servers to life that were never met.
-    fn meet(&self, delivery: &Delivery<'_>, request: &Request<'_>, era: Era) {
-        if let Some(federation) = &self.federation
-            && !self.met.swap(true, Ordering::Relaxed)
-        {
-            federation.wake(&caller(delivery, request, era));
+    /// Makes sure that the servers are known; costs something only the first time.
+    pub(crate) fn settle(&self) {
+        if let Some(federation) = &self.federation {
+            federation.settle();
+        }
+    }
+
+    /// The same; and the first client brings servers to life that were never met.
+    fn meet(&self, client: impl FnOnce() -> Caller) {
+        let Some(federation) = &self.federation else { return };
+        federation.settle();
+        if !self.met.load(Ordering::Relaxed) && !self.met.swap(true, Ordering::Relaxed) {
+            federation.wake(&client());
+        }
+    }
+
+    /// The same beside us, when the handshake of a client of the older era is over: it is not kept
+    /// waiting for it.
+    fn meet_later(&self, from: &Arc<Conversation>) {
+        let Some(federation) = &self.federation else { return };
+        if !self.met.swap(true, Ordering::Relaxed) {
+            let (federation, capabilities) = (federation.clone(), from.capabilities());
+            let caller = Caller { client: Some(from.clone()), capabilities, ..Caller::default() };
+            tokio::task::spawn_blocking(move || federation.wake(&caller));
         }
     }
 
@@ -237,7 +259,10 @@ impl Endpoint {
                     from.cancel(id.get());
                 }
             }
-            "notifications/initialized" => from.set_initialized(),
+            "notifications/initialized" => {
+                from.set_initialized();
+                self.meet_later(from);
+            }
             _ => {}
         }
     }
