@@ -20,6 +20,7 @@ pub mod rules;
 mod schema;
 pub mod tectum;
 pub mod tool;
+mod walking;
 
 pub use call::{
     Call, CallId, Companion, NativeReply, Outcome, Payload, Progress, ProgressNote, SessionId, ToolName,
@@ -38,3 +39,4 @@ pub use tectum::Tectum;
 /// The room below, for those who hold its handles.
 pub use tectum_security as security;
 pub use tool::{Card, Ctx, Effect, Grants, Reply, Subject, Text, Tool, Wants, World};
+pub use walking::Walking;

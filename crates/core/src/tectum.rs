@@ -1,9 +1,7 @@
 //! The house: one call's walk from door to door.
 
 use std::{
-    future::poll_fn,
     sync::Arc,
-    task::Poll,
     time::{Duration, Instant},
 };
 
@@ -12,7 +10,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::{
     Call, Ctx, Desk, Efferent, Fault, FaultKind, Gate, Grants, Journal, Outcome, Prepared, Registry,
-    Snapshot, Verdict, execute::execute, provider::Done,
+    Snapshot, Verdict, execute::execute, provider::Done, walking::Walking,
 };
 
 /// One roof over every tool. Cheap to clone.
@@ -96,26 +94,12 @@ impl Tectum {
         done
     }
 
-    /// Runs a call. What can be done at once is done on the caller's thread; the rest goes on
-    /// in a task of its own, so a caller that leaves cancels the call but cannot keep it out
-    /// of the journal.
-    pub async fn call(&self, call: Call) -> Outcome {
-        let (id, started) = (call.id, Instant::now());
-        let cancel = call.cancel.clone();
+    /// Runs a call, on the thread of whoever waits for it. If they leave, the call is cancelled and
+    /// goes to its end in a task of its own, so nobody can keep it out of the journal.
+    pub fn call(&self, call: Call) -> Walking {
+        let (id, started, cancel) = (call.id, Instant::now(), call.cancel.clone());
         let house = self.clone();
-        let mut walk = Box::pin(async move { house.walk(call, started).await });
-        if let Poll::Ready(outcome) = poll_fn(|cx| Poll::Ready(walk.as_mut().poll(cx))).await {
-            return outcome;
-        }
-        let leaving = cancel.drop_guard();
-        let outcome = self.rooms.calls.spawn(walk).await;
-        leaving.disarm();
-        outcome.unwrap_or_else(|_| Outcome {
-            call: id,
-            result: Err(Fault::internal("the call's task was lost")),
-            directives: Vec::new(),
-            took: started.elapsed(),
-        })
+        Walking::new(id, Box::pin(async move { house.walk(call, started).await }), cancel, &self.rooms.calls)
     }
 
     async fn walk(&self, call: Call, started: Instant) -> Outcome {

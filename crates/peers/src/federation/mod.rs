@@ -9,6 +9,7 @@ mod goods;
 mod names;
 mod parked;
 pub mod pins;
+mod settle;
 mod spool;
 mod tasks;
 mod tools;
@@ -18,10 +19,7 @@ mod wishes;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     path::PathBuf,
-    sync::{
-        Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use arc_swap::ArcSwap;
@@ -31,7 +29,7 @@ use tokio::sync::{broadcast, mpsc};
 
 pub(crate) use self::{
     bridge::{Failure, Order},
-    caller::{Caller, LEVELS},
+    caller::{Caller, LEVELS, abilities},
     find::CALL_TOOL,
     goods::{Goods, Source},
     tasks::EXTENSION as TASKS,
@@ -41,6 +39,7 @@ use self::{
     compose::Told,
     find::{CallTool, FindTools},
     parked::Shelf,
+    settle::First,
     spool::Spool,
     tasks::Tasks,
     tools::Keepers,
@@ -119,14 +118,10 @@ pub struct ServerStatus {
     pub remarks: Vec<String>,
 }
 
-/// Where the first servers come from, once somebody asks for them.
-type First = Box<dyn FnOnce() -> Vec<ServerSpec> + Send>;
-
 /// All federated servers.
 pub struct Federation {
     house: Tectum,
-    first: Mutex<Option<First>>,
-    settled: AtomicBool,
+    first: First,
     base: Vec<Arc<dyn Provider>>,
     settings: Settings,
     peers: ArcSwap<BTreeMap<ServerName, Arc<Peer>>>,
@@ -163,8 +158,7 @@ impl Federation {
             NativeSet::new(vec![NativeTool::new(FindTools(index.clone())), NativeTool::new(CallTool)]);
         let federation = Arc::new(Self {
             house,
-            first: Mutex::new(Some(Box::new(first))),
-            settled: AtomicBool::new(false),
+            first: First::new(first),
             base,
             peers: ArcSwap::default(),
             goods: ArcSwap::default(),
@@ -186,65 +180,18 @@ impl Federation {
         federation
     }
 
-    /// Makes sure that the servers are known, and that what they offered last stands in the registry
-    /// and in the lists. The first who needs that waits for it, on the spot; afterwards it costs
-    /// nothing. No server is started for it. Must be called in a runtime, and never while a lock of
-    /// the federation is held.
-    pub fn settle(self: &Arc<Self>) {
-        if self.settled.load(Ordering::Acquire) {
-            return;
-        }
-        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(first) = first.take() {
-            let (begun, _) = self.replace_peers(first());
-            // Whoever reads a list settles first, so nobody has seen another one.
-            self.recompose(Told::Nobody);
-            let federation = self.clone();
-            // A client may have said what it wants to hear before there were servers.
-            tokio::spawn(async move { federation.resume_all(begun).await });
-        }
-        self.settled.store(true, Ordering::Release);
-    }
-
     /// Makes these the servers. Those whose spec did not change are left alone, with their
     /// calls in flight. The others end; those that ran start again, and new ones start if a
     /// client is there to see their tools.
     pub async fn apply(self: &Arc<Self>, specs: Vec<ServerSpec>) {
         self.settle();
-        let (begun, ended) = self.replace_peers(specs);
+        let replaced = self.replace_peers(specs);
         self.recompose(Told::Everybody);
-        self.resume_all(begun).await;
+        self.resume_all(replaced.begun).await;
         // The old ones end beside us: a slow end delays nobody.
-        for peer in ended {
+        for peer in replaced.ended {
             tokio::spawn(async move { peer.stop().await });
         }
-    }
-
-    /// Puts these servers in the place of those before: which ones are new, each with whether
-    /// another of its name ran, and which ones have to end.
-    fn replace_peers(&self, specs: Vec<ServerSpec>) -> (Vec<(Arc<Peer>, bool)>, Vec<Arc<Peer>>) {
-        let before = self.peers.load_full();
-        let mut peers = BTreeMap::new();
-        let mut begun = Vec::new();
-        for spec in specs {
-            let peer = match before.get(&spec.name) {
-                Some(peer) if *peer.spec == spec => peer.clone(),
-                old => {
-                    let peer = Peer::start(spec, self.surroundings());
-                    let ran = old.is_some_and(|old| old.status().starts > 0);
-                    begun.push((peer.clone(), ran));
-                    peer
-                }
-            };
-            peers.insert(peer.spec.name.clone(), peer);
-        }
-        let kept = |name: &ServerName, peer: &Arc<Peer>| {
-            peers.get(name).is_some_and(|kept: &Arc<Peer>| Arc::ptr_eq(kept, peer))
-        };
-        let ended = before.iter().filter(|(name, peer)| !kept(name, peer)).map(|(_, peer)| peer.clone());
-        let ended = ended.collect();
-        self.peers.store(Arc::new(peers));
-        (begun, ended)
     }
 
     /// How every server is.
@@ -283,7 +230,7 @@ impl Federation {
     /// Ends all servers, and everything they started.
     pub async fn stop(&self) {
         // Who asks from now on finds none.
-        drop(self.first.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.first.forget();
         let peers = self.peers.swap(Arc::default());
         let ending: tokio::task::JoinSet<()> =
             peers.values().cloned().map(|peer| async move { peer.stop().await }).collect();
@@ -296,12 +243,6 @@ impl Federation {
         let (abilities, key) = self.met.get_or_init(|| (caller.abilities(), caller.session()));
         for peer in self.peers.load().values().filter(|peer| !peer.offer().known) {
             open(peer, abilities, *key);
-        }
-    }
-
-    async fn resume_all(&self, begun: Vec<(Arc<Peer>, bool)>) {
-        for (peer, ran) in begun {
-            self.resume(&peer, ran).await;
         }
     }
 

@@ -13,7 +13,10 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Event, Loss, MAX_MESSAGE};
+use super::{
+    Event, Loss, MAX_MESSAGE,
+    mailbox::{Receiver, Sender, mailbox},
+};
 use crate::wire::{
     object::Members,
     rpc::{self, Opened},
@@ -76,7 +79,7 @@ struct Table {
 
 #[derive(Debug)]
 struct Slot {
-    events: mpsc::UnboundedSender<Event>,
+    events: Sender,
     queued: usize,
     owner: Option<u64>,
     /// Set while the server waits for an answer of ours: it asks nothing new then.
@@ -94,12 +97,12 @@ impl Inbox {
         &self.closed
     }
 
-    pub(super) fn open(&self, id: u64, owner: Option<u64>) -> Result<mpsc::UnboundedReceiver<Event>, Loss> {
+    pub(super) fn open(&self, id: u64, owner: Option<u64>) -> Result<Receiver, Loss> {
         let mut table = self.table();
         if let Some(lost) = &table.lost {
             return Err(lost.clone());
         }
-        let (events, taken) = mpsc::unbounded_channel();
+        let (events, taken) = mailbox();
         table.used = Some(Instant::now());
         table.open.insert(id, Slot { events, queued: 0, owner, waits: false });
         Ok(taken)
@@ -117,6 +120,11 @@ impl Inbox {
         if let Some(slot) = self.table().open.get_mut(&id) {
             slot.waits = waits;
         }
+    }
+
+    /// True while more than one answer is waited for.
+    pub(super) fn is_busy(&self) -> bool {
+        self.table().open.len() > 1
     }
 
     /// True while somebody waits for this answer.
@@ -143,7 +151,7 @@ impl Inbox {
     /// One request failed on its way.
     pub(crate) fn fail(&self, id: u64, loss: Loss) {
         if let Some(slot) = self.table().open.remove(&id) {
-            let _ = slot.events.send(Event::Lost(loss));
+            slot.events.send(Event::Lost(loss));
         }
     }
 
@@ -154,7 +162,7 @@ impl Inbox {
             return;
         }
         for slot in std::mem::take(&mut table.open).into_values() {
-            let _ = slot.events.send(Event::Lost(loss.clone()));
+            slot.events.send(Event::Lost(loss.clone()));
         }
         table.lost = Some(loss);
         drop(table);
@@ -176,7 +184,7 @@ impl Inbox {
                 let answer = response.outcome.map(ToOwned::to_owned).map_err(ToOwned::to_owned);
                 // A second or late answer finds nobody.
                 if let Some(slot) = self.table().open.remove(&id) {
-                    let _ = slot.events.send(Event::Answer(answer));
+                    slot.events.send(Event::Answer(answer));
                 }
             }
             Ok(Opened::Notification { method, params }) => self.note(method.into_owned(), params, origin),
@@ -257,9 +265,9 @@ impl Inbox {
         }
         slot.queued += 1;
         if slot.queued <= MOST_QUEUED {
-            let _ = slot.events.send(event);
+            slot.events.send(event);
         } else if let Some(slot) = table.open.remove(&id) {
-            let _ = slot.events.send(Event::Lost(Loss::Flooded));
+            slot.events.send(Event::Lost(Loss::Flooded));
         }
     }
 

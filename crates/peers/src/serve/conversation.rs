@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer;
 use crate::{
-    federation::Notice,
+    federation::{Notice, abilities},
     wire::{
         object::{Object, raw},
         rpc::{self, Response},
@@ -40,8 +40,9 @@ pub(crate) struct Conversation {
     key: u64,
     initialized: AtomicBool,
     capabilities: OnceLock<Arc<str>>,
+    abilities: OnceLock<Arc<str>>,
     level: Mutex<Option<String>>,
-    in_flight: Mutex<HashMap<String, CancellationToken>>,
+    in_flight: Mutex<HashMap<Arc<str>, CancellationToken>>,
     listeners: Mutex<HashMap<String, Wanted>>,
     watched: Mutex<BTreeSet<String>>,
     questions: Mutex<HashMap<u64, oneshot::Sender<Answer>>>,
@@ -77,7 +78,7 @@ pub(crate) enum Refused {
 #[derive(Debug)]
 pub(crate) struct Seat {
     conversation: Arc<Conversation>,
-    id: String,
+    id: Arc<str>,
 }
 
 impl Conversation {
@@ -89,6 +90,7 @@ impl Conversation {
             key: NEXT.fetch_add(1, Ordering::Relaxed),
             initialized: AtomicBool::new(false),
             capabilities: OnceLock::new(),
+            abilities: OnceLock::new(),
             level: Mutex::default(),
             in_flight: Mutex::default(),
             listeners: Mutex::default(),
@@ -117,6 +119,14 @@ impl Conversation {
     /// What it can do, as its handshake said.
     pub(crate) fn capabilities(&self) -> Arc<str> {
         self.capabilities.get().cloned().unwrap_or_else(|| "{}".into())
+    }
+
+    /// What servers may ask it for, read out of that once.
+    pub(crate) fn abilities(&self) -> Arc<str> {
+        match self.capabilities.get() {
+            Some(capabilities) => self.abilities.get_or_init(|| abilities(capabilities)).clone(),
+            None => "{}".into(),
+        }
     }
 
     /// Remembers what its handshake said.
@@ -153,8 +163,9 @@ impl Conversation {
         if calls.len() >= MOST_IN_FLIGHT {
             return Err(Refused::TooMany);
         }
-        calls.insert(id.to_owned(), cancel.clone());
-        Ok(Seat { conversation: self.clone(), id: id.to_owned() })
+        let id: Arc<str> = id.into();
+        calls.insert(id.clone(), cancel.clone());
+        Ok(Seat { conversation: self.clone(), id })
     }
 
     /// Cancels the call with this id, or ends the subscription.

@@ -236,19 +236,16 @@ impl Endpoint {
             companion,
         };
         drop(snapshot);
-        let house = self.house.clone();
-        let mut running = Box::pin(async move { house.call(call).await });
-        if let Poll::Ready(outcome) = running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        let mut running = self.house.call(call);
+        if let Poll::Ready(outcome) = Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop())) {
             answer::outcome(out, id, era, &outcome);
             return Handled::Answered;
         }
-        seated(delivery, id, &cancel, out, |id| {
-            Box::pin(async move {
-                let outcome = running.await;
-                let mut out = Vec::new();
-                answer::outcome(&mut out, &id, era, &outcome);
-                out
-            })
+        seated(delivery, id, &cancel, out, |id| async move {
+            let outcome = running.await;
+            let mut out = Vec::new();
+            answer::outcome(&mut out, &id, era, &outcome);
+            out
         })
     }
 
@@ -287,12 +284,12 @@ impl Endpoint {
 }
 
 /// Gives a call its place in the client's table, and its work to whoever carries it.
-pub(super) fn seated(
+pub(super) fn seated<F: Future<Output = Vec<u8>> + Send + 'static>(
     delivery: &Delivery<'_>,
     id: &str,
     cancel: &CancellationToken,
     out: &mut Vec<u8>,
-    work: impl FnOnce(String) -> Running,
+    work: impl FnOnce(String) -> F,
 ) -> Handled {
     match delivery.from.seat(id, cancel) {
         Ok(seat) => {
