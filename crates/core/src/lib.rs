@@ -27,6 +27,7 @@ mod schema;
 pub mod tectum;
 pub mod tool;
 pub mod turn;
+mod walking;
 
 pub use anchors::{Anchor, Anchors};
 pub use call::{
@@ -52,3 +53,4 @@ pub use tectum::Tectum;
 pub use tectum_security as security;
 pub use tool::{Card, Ctx, Effect, Grants, Reply, Subject, Text, Tool, Wants, World};
 pub use turn::{Limits, Stop, Turn};
+pub use walking::Walking;

@@ -1,7 +1,7 @@
 //! The first station: which provider has the tool. Readers see one snapshot from start to end.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     fmt,
     sync::{
         Arc,
@@ -18,7 +18,7 @@ use crate::{Fault, FaultKind, Provider, ToolInfo, ToolName, arguments::nearest};
 #[derive(Clone, Default)]
 pub struct Snapshot {
     providers: HashMap<ToolName, Arc<dyn Provider>>,
-    infos: BTreeMap<ToolName, ToolInfo>,
+    infos: HashMap<ToolName, ToolInfo>,
     order: Vec<ToolName>,
     version: u64,
 }
@@ -77,7 +77,7 @@ impl Snapshot {
     pub fn find(&self, name: &str) -> Result<&Arc<dyn Provider>, Fault> {
         self.providers.get(name).ok_or_else(|| {
             let fault = Fault::new(FaultKind::NotFound, format!("unknown tool: {name}"));
-            match nearest(name, self.infos.keys().map(|name| &**name)) {
+            match nearest(name, self.order.iter().map(|name| &**name)) {
                 Some(near) => fault.hint(format!("did you mean `{near}`?")),
                 None => fault.hint("tools/list (or `tectum tools`) shows what there is"),
             }

@@ -1,9 +1,7 @@
 //! The house: one call's walk from door to door.
 
 use std::{
-    future::poll_fn,
     sync::Arc,
-    task::Poll,
     time::{Duration, Instant},
 };
 
@@ -13,6 +11,7 @@ use tokio_util::task::TaskTracker;
 use crate::{
     Call, Ctx, Desk, Effects, Efferent, Fault, FaultKind, Gate, Grants, Journal, Outcome, Payload, Prepared,
     Registry, Snapshot, Verdict, execute::execute, provider::Done, round::Step, turn::Checks,
+    walking::Walking,
 };
 
 /// How a call came: on its own, or with others.
@@ -119,31 +118,17 @@ impl Tectum {
         done
     }
 
-    /// Runs a call. What can be done at once is done on the caller's thread; the rest goes on
-    /// in a task of its own, so a caller that leaves cancels the call but cannot keep it out
-    /// of the journal.
-    pub async fn call(&self, call: Call) -> Outcome {
-        self.run(call, Way::Alone).await
+    /// Runs a call, on the thread of whoever waits for it. If they leave, the call is cancelled and
+    /// goes to its end in a task of its own, so nobody can keep it out of the journal.
+    pub fn call(&self, call: Call) -> Walking {
+        self.run(call, Way::Alone)
     }
 
-    pub(crate) async fn run(&self, call: Call, way: Way) -> Outcome {
-        let (id, started) = (call.id, Instant::now());
-        let cancel = call.cancel.clone();
+    pub(crate) fn run(&self, call: Call, way: Way) -> Walking {
+        let (id, started, cancel) = (call.id, Instant::now(), call.cancel.clone());
         let house = self.clone();
-        let mut walk = Box::pin(async move { house.walk(call, way, started).await });
-        if let Poll::Ready(outcome) = poll_fn(|cx| Poll::Ready(walk.as_mut().poll(cx))).await {
-            return outcome;
-        }
-        let leaving = cancel.drop_guard();
-        let outcome = self.rooms.calls.spawn(walk).await;
-        leaving.disarm();
-        outcome.unwrap_or_else(|_| Outcome {
-            call: id,
-            result: Err(Fault::internal("the call's task was lost")),
-            directives: Vec::new(),
-            paths: Vec::new(),
-            took: started.elapsed(),
-        })
+        let walk = Box::pin(async move { house.walk(call, way, started).await });
+        Walking::new(id, walk, cancel, &self.rooms.calls)
     }
 
     async fn walk(&self, call: Call, way: Way, started: Instant) -> Outcome {

@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -12,6 +12,7 @@ use tectum_core::Tectum;
 use tectum_peers::{
     federation::{Exposure, Federation, ServerStatus, Settings},
     observe::{ObserverStatus, Observers},
+    spec::ServerSpec,
 };
 use tokio::task::JoinHandle;
 
@@ -40,33 +41,56 @@ pub struct Household {
 }
 
 impl Household {
-    /// Builds the house and names its servers to it. None is started before somebody needs it,
-    /// and those that are required are waited for. Must be called in a runtime.
+    /// Builds the house. What its servers offer is not read before somebody asks for it or
+    /// [`Household::settled`] is awaited, and none is started; but those that are required are
+    /// waited for. Must be called in a runtime.
     pub async fn start(config: &Config, live: Live) -> Result<Self, StartError> {
-        let household = Self::settle(config, live, true).await?;
-        household.federation.require().await.map_err(StartError::Required)?;
+        let mut kept = Kept { live, approvals: None, place: directory(config) };
+        // Only the files know whether a server is required, and most settings say at once that none is.
+        let specs = config::servers::may_require(config).then(|| kept.specs());
+        let required = specs.iter().flatten().any(|spec| spec.required);
+        let household = Self::found(config, kept, specs, true)?;
+        if required {
+            household.federation.require().await.map_err(StartError::Required)?;
+        }
         Ok(household)
     }
 
     /// The same for one call, or to look at what is known: nothing is watched.
     pub async fn for_one_call(config: &Config, sources: Sources) -> Result<Self, StartError> {
-        Self::settle(config, Live::new(sources), false).await
+        let kept = Kept { live: Live::new(sources), approvals: None, place: directory(config) };
+        let household = Self::found(config, kept, None, false)?;
+        household.federation.settle();
+        Ok(household)
     }
 
-    async fn settle(config: &Config, mut live: Live, keep: bool) -> Result<Self, StartError> {
+    fn found(
+        config: &Config,
+        kept: Kept,
+        specs: Option<Vec<ServerSpec>>,
+        keep: bool,
+    ) -> Result<Self, StartError> {
         let (base, gate) = house::parts(config).map_err(StartError::Settings)?;
         let snapshot = tectum_core::Snapshot::of(&base);
         let house = if keep { Tectum::new(snapshot, gate) } else { Tectum::for_one_call(snapshot, gate) };
-        let federation = Federation::start(house.clone(), base, settings(config));
-        federation.apply(live.specs().specs).await;
-        let place = directory(config);
+        let record = kept.place.as_deref().filter(|_| keep).map(record);
+        let place = kept.place.clone();
+        let kept = Arc::new(Mutex::new(kept));
+        let first = kept.clone();
+        let first = move || specs.unwrap_or_else(|| lock(&first).specs());
+        let federation = Federation::start(house.clone(), base, settings(config), first);
         let observers =
             keep.then(|| observers::start(config, &house, &federation, place.as_deref())).flatten();
         let observers = observers.map(Arc::new);
-        let keeping =
-            keep.then(|| tokio::spawn(keep_up(federation.clone(), observers.clone(), live, place.clone())));
-        let record = place.filter(|_| keep).map(|place| record(&place));
+        let keeping = keep.then(|| tokio::spawn(keep_up(federation.clone(), observers.clone(), kept)));
         Ok(Self { house, federation, observers, keeping, record })
+    }
+
+    /// Names the servers to the house, on a thread beside us. None is started.
+    pub async fn settled(&self) {
+        let federation = self.federation.clone();
+        // It fails only if it panicked, and then there are no servers.
+        let _ = tokio::task::spawn_blocking(move || federation.settle()).await;
     }
 
     /// Ends the servers, and everything they started.
@@ -114,24 +138,52 @@ fn settings(config: &Config) -> Settings {
     }
 }
 
-/// Follows the files, and writes down how the servers are.
-async fn keep_up(
-    federation: Arc<Federation>,
-    observers: Option<Arc<Observers>>,
-    mut live: Live,
+/// What is followed while a house is running.
+struct Kept {
+    live: Live,
+    /// As they were before the servers were named to the house.
+    approvals: Option<Approvals>,
     place: Option<PathBuf>,
-) {
+}
+
+impl Kept {
+    fn specs(&mut self) -> Vec<ServerSpec> {
+        // Looked at before they are read: what changes meanwhile is seen as a change afterwards.
+        self.approvals = self.place.as_deref().map(approvals_of);
+        self.live.specs().specs
+    }
+
+    /// The servers, if a file that names them changed.
+    fn changed_specs(&mut self) -> Option<Vec<ServerSpec>> {
+        self.live.is_stale().then(|| self.live.specs().specs)
+    }
+
+    fn approvals_changed(&mut self) -> bool {
+        let (Some(before), Some(place)) = (&self.approvals, &self.place) else { return false };
+        let now = approvals_of(place);
+        let changed = *before != now;
+        self.approvals = Some(now);
+        changed
+    }
+}
+
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Follows the files, and writes down how the servers are.
+async fn keep_up(federation: Arc<Federation>, observers: Option<Arc<Observers>>, kept: Arc<Mutex<Kept>>) {
     let mut said = None;
-    let mut approvals = place.as_deref().map(approvals_of);
+    let place = lock(&kept).place.clone();
     let mut muted = place.as_deref().map(|place| Stamp::of(&observers::muted_file(place)));
     loop {
         tokio::time::sleep(TICK).await;
-        if live.is_stale() {
-            federation.apply(live.specs().specs).await;
+        let changed = lock(&kept).changed_specs();
+        if let Some(specs) = changed {
+            federation.apply(specs).await;
         }
         let Some(place) = &place else { continue };
-        let now = approvals_of(place);
-        if approvals.replace(now.clone()) != Some(now) {
+        if lock(&kept).approvals_changed() {
             federation.reload_approvals();
         }
         let watched = observers.as_ref().map(|observers| {

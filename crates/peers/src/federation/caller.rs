@@ -75,7 +75,11 @@ impl Caller {
 
     /// What servers may ask it for: the part of its capabilities that a handshake passes on.
     pub(crate) fn abilities(&self) -> Arc<str> {
-        abilities(&self.capabilities)
+        match &self.client {
+            // What a handshake said holds for all its calls.
+            Some(client) if self.era == Era::Legacy => client.abilities(),
+            _ => abilities(&self.capabilities),
+        }
     }
 
     /// What it can do, as a server of the newer era is told. In the older era nobody can ask for

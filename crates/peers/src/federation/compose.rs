@@ -24,9 +24,18 @@ const CORE: &[&str] = &[
     "search_content",
 ];
 
+/// Who hears that something is new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Every client that wants to.
+    Everybody,
+    /// Nobody, since nobody has seen anything yet.
+    Nobody,
+}
+
 impl Federation {
     /// Puts everything together anew.
-    pub(super) fn recompose(&self) {
+    pub(super) fn recompose(&self, told: Told) {
         let peers = self.peers.load_full();
         let own: BTreeSet<Arc<str>> = self
             .base
@@ -62,7 +71,7 @@ impl Federation {
             });
         }
         self.index.set(next.tools().filter(|info| !info.listed));
-        if !next.says_the_same(&self.house.registry().snapshot()) {
+        if told == Told::Everybody && !next.says_the_same(&self.house.registry().snapshot()) {
             self.house.registry().replace(next);
         } else {
             self.house.registry().replace_quietly(next);
@@ -74,13 +83,17 @@ impl Federation {
             goods.prompts != before.prompts,
         );
         self.goods.store(Arc::new(goods));
+        self.keep_word_of_instructions();
+        self.changes.send_modify(|change| *change += 1);
+        if told == Told::Nobody {
+            return;
+        }
         if resources {
             let _ = self.notices.send(Notice::Resources);
         }
         if prompts {
             let _ = self.notices.send(Notice::Prompts);
         }
-        self.changes.send_modify(|change| *change += 1);
     }
 
     /// What was approved of a server's tools, brought up to date with what it offers.

@@ -1,10 +1,10 @@
 //! What servers want models to know, as part of what we tell them ourselves. It is taken from
 //! what was last known of each server: nobody is waited for to say hello.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, path::PathBuf, sync::Arc};
 
 use super::Federation;
-use crate::visible::visible;
+use crate::{kept, visible::visible};
 
 /// Bytes of one server's instructions that are passed on beside those of others: enough for
 /// what servers write, and no server takes the room of all.
@@ -21,7 +21,12 @@ struct Said<'a> {
 
 impl Federation {
     /// The instructions for clients: our own where we have tools of our own, and the servers'.
-    pub(crate) fn instructions(&self, own: &str) -> Option<String> {
+    pub(crate) fn instructions(self: &Arc<Self>, own: &str) -> Option<String> {
+        // Most servers say nothing of themselves, and then the first word need not wait until it is
+        // known which servers there are.
+        if self.word_of_instructions().is_some_and(|word| word.exists()) {
+            self.settle();
+        }
         let peers = self.peers.load();
         let offers: Vec<_> = peers.values().map(|peer| (peer, peer.offer())).collect();
         let said = offers.iter().filter_map(|(peer, offer)| {
@@ -30,6 +35,26 @@ impl Federation {
         });
         let own = (!self.base.is_empty()).then_some(own);
         composed(own, peers.len() == 1, &said.collect::<Vec<_>>())
+    }
+
+    /// A file that is there while some server says something of itself.
+    fn word_of_instructions(&self) -> Option<PathBuf> {
+        self.settings.state.as_ref().map(|state| state.join("instructions.json"))
+    }
+
+    /// Leaves word for the next start whether any server says something of itself.
+    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
+    pub(super) fn keep_word_of_instructions(&self) {
+        let Some(word) = self.word_of_instructions() else { return };
+        let says = |text: &String| !text.trim().is_empty();
+        let any = self.peers.load().values().any(|peer| peer.offer().instructions.as_ref().is_some_and(says));
+        if word.exists() == any {
+            return;
+        }
+        let kept = if any { kept::replace(&word, b"true") } else { std::fs::remove_file(&word) };
+        if let Err(error) = kept {
+            tracing::debug!(%error, "whether servers say something of themselves could not be kept");
+        }
     }
 }
 

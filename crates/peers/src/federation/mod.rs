@@ -11,6 +11,7 @@ mod instructions;
 mod names;
 mod parked;
 pub mod pins;
+mod settle;
 mod spool;
 mod tasks;
 mod tools;
@@ -37,8 +38,10 @@ pub(crate) use self::{
     translate::to_modern,
 };
 use self::{
+    compose::Told,
     find::{CallTool, FindTools},
     parked::Shelf,
+    settle::First,
     spool::Spool,
     tasks::Tasks,
     tools::Keepers,
@@ -121,6 +124,7 @@ pub struct ServerStatus {
 /// All federated servers.
 pub struct Federation {
     house: Tectum,
+    first: First,
     base: Vec<Arc<dyn Provider>>,
     settings: Settings,
     peers: ArcSwap<BTreeMap<ServerName, Arc<Peer>>>,
@@ -146,9 +150,14 @@ pub struct Federation {
 }
 
 impl Federation {
-    /// A federation whose tools stand beside those of `base` in the house's registry. It has no
-    /// servers before [`Federation::apply`], and must be made in a runtime.
-    pub fn start(house: Tectum, base: Vec<Arc<dyn Provider>>, settings: Settings) -> Arc<Self> {
+    /// A federation whose tools stand beside those of `base` in the house's registry. Which servers
+    /// there are at `first` is asked by [`Federation::settle`]. Must be made in a runtime.
+    pub fn start(
+        house: Tectum,
+        base: Vec<Arc<dyn Provider>>,
+        settings: Settings,
+        first: impl FnOnce() -> Vec<ServerSpec> + Send + 'static,
+    ) -> Arc<Self> {
         let (news, heard) = mpsc::unbounded_channel();
         let spool = settings.state.as_ref().map(|state| Arc::new(Spool::new(state.join("results"))));
         let index = Arc::new(find::Shared::default());
@@ -156,6 +165,7 @@ impl Federation {
             NativeSet::new(vec![NativeTool::new(FindTools(index.clone())), NativeTool::new(CallTool)]);
         let federation = Arc::new(Self {
             house,
+            first: First::new(first),
             base,
             peers: ArcSwap::default(),
             goods: ArcSwap::default(),
@@ -182,34 +192,13 @@ impl Federation {
     /// Makes these the servers. Those whose spec did not change are left alone, with their
     /// calls in flight. The others end; those that ran start again, and new ones start if a
     /// client is there to see their tools.
-    pub async fn apply(&self, specs: Vec<ServerSpec>) {
-        let before = self.peers.load_full();
-        let mut peers = BTreeMap::new();
-        let (mut ended, mut begun) = (Vec::new(), Vec::new());
-        for spec in specs {
-            let peer = match before.get(&spec.name) {
-                Some(peer) if *peer.spec == spec => peer.clone(),
-                old => {
-                    let peer = Peer::start(spec, self.surroundings());
-                    let ran = old.is_some_and(|old| old.status().starts > 0);
-                    begun.push((peer.clone(), ran));
-                    peer
-                }
-            };
-            peers.insert(peer.spec.name.clone(), peer);
-        }
-        for (name, peer) in before.iter() {
-            if !peers.get(name).is_some_and(|kept| Arc::ptr_eq(kept, peer)) {
-                ended.push(peer.clone());
-            }
-        }
-        self.peers.store(Arc::new(peers));
-        self.recompose();
-        for (peer, ran) in begun {
-            self.resume(&peer, ran).await;
-        }
+    pub async fn apply(self: &Arc<Self>, specs: Vec<ServerSpec>) {
+        self.settle();
+        let replaced = self.replace_peers(specs);
+        self.recompose(Told::Everybody);
+        self.resume_all(replaced.begun).await;
         // The old ones end beside us: a slow end delays nobody.
-        for peer in ended {
+        for peer in replaced.ended {
             tokio::spawn(async move { peer.stop().await });
         }
     }
@@ -237,7 +226,8 @@ impl Federation {
     }
 
     /// Waits until every server that must be there is, or names those that are not.
-    pub async fn require(&self) -> Result<(), Fault> {
+    pub async fn require(self: &Arc<Self>) -> Result<(), Fault> {
+        self.settle();
         let peers = self.peers.load_full();
         for peer in peers.values().filter(|peer| peer.spec.required) {
             let class = peer.class(&"{}".into(), None);
@@ -248,6 +238,8 @@ impl Federation {
 
     /// Ends all servers, and everything they started.
     pub async fn stop(&self) {
+        // Who asks from now on finds none.
+        self.first.forget();
         let peers = self.peers.swap(Arc::default());
         let ending: tokio::task::JoinSet<()> =
             peers.values().cloned().map(|peer| async move { peer.stop().await }).collect();
@@ -255,7 +247,8 @@ impl Federation {
     }
 
     /// A client is there: servers that were never met are started, so that it sees their tools.
-    pub(crate) fn wake(&self, caller: &Caller) {
+    pub(crate) fn wake(self: &Arc<Self>, caller: &Caller) {
+        self.settle();
         let (abilities, key) = self.met.get_or_init(|| (caller.abilities(), caller.session()));
         self.changes.send_modify(|change| *change += 1);
         for peer in self.peers.load().values().filter(|peer| !peer.offer().known) {
@@ -284,7 +277,8 @@ impl Federation {
 
     /// Meets the servers that may have a tool of this name and were never met. For one call
     /// alone: a client is not kept waiting for servers.
-    pub async fn meet(&self, tool: &str) -> Result<(), Fault> {
+    pub async fn meet(self: &Arc<Self>, tool: &str) -> Result<(), Fault> {
+        self.settle();
         let peers = self.peers.load_full();
         for (name, peer) in peers.iter().filter(|(_, peer)| !peer.offer().known) {
             let its = tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with("__"));
@@ -297,7 +291,7 @@ impl Federation {
                 _ => {}
             }
         }
-        self.recompose();
+        self.recompose(Told::Everybody);
         Ok(())
     }
 
@@ -387,7 +381,7 @@ impl Federation {
 
     /// What a person approved holds from now on.
     pub fn reload_approvals(&self) {
-        self.recompose();
+        self.recompose(Told::Everybody);
     }
 
     fn surroundings(&self) -> Surroundings {
@@ -427,7 +421,7 @@ async fn hear(federation: std::sync::Weak<Federation>, mut news: mpsc::Unbounded
                         others.push(next);
                     }
                 }
-                federation.recompose();
+                federation.recompose(Told::Everybody);
                 for other in others {
                     federation.tell(other);
                 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use crate::{kept, peer::Item, spec::ServerName};
 
@@ -15,10 +15,16 @@ use crate::{kept, peer::Item, spec::ServerName};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pins {
     /// The definitions that hold, by the server's own names.
-    approved: BTreeMap<String, Value>,
+    approved: BTreeMap<String, Definition>,
     /// Definitions that differ from them and wait for a person.
-    waiting: BTreeMap<String, Value>,
+    waiting: BTreeMap<String, Definition>,
 }
+
+/// A definition as its server wrote it: nearly always the next one is the same to the letter, and
+/// then neither is read.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+struct Definition(Box<RawValue>);
 
 /// A tool whose definition changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,16 +51,27 @@ impl Pins {
     /// Compares what a server offers with what was approved: `None` when nothing is new. A tool
     /// seen for the first time is taken as it is.
     pub(crate) fn updated(&self, tools: &[Item]) -> Option<Self> {
-        let mut next = Self { approved: self.approved.clone(), waiting: BTreeMap::new() };
+        let (mut first_seen, mut waiting) = (Vec::new(), BTreeMap::new());
         for item in tools {
-            let Ok(definition) = serde_json::from_str::<Value>(item.json.get()) else { continue };
-            match self.approved.get(&*item.key) {
-                None => drop(next.approved.insert(item.key.to_string(), definition)),
-                Some(approved) if *approved == definition => {}
-                Some(_) => drop(next.waiting.insert(item.key.to_string(), definition)),
+            let approved = self.approved.get(&*item.key);
+            if approved.is_some_and(|approved| approved.says(&item.json)) {
+                continue;
+            }
+            if serde_json::from_str::<Value>(item.json.get()).is_err() {
+                continue;
+            }
+            let definition = Definition((*item.json).to_owned());
+            match approved {
+                None => first_seen.push((item.key.to_string(), definition)),
+                Some(_) => drop(waiting.insert(item.key.to_string(), definition)),
             }
         }
-        (next != *self).then_some(next)
+        if first_seen.is_empty() && waiting == self.waiting {
+            return None;
+        }
+        let mut approved = self.approved.clone();
+        approved.extend(first_seen);
+        Some(Self { approved, waiting })
     }
 
     /// True for a tool whose change nobody has approved.
@@ -64,19 +81,39 @@ impl Pins {
 
     /// The changes that wait for a person.
     pub fn changes(&self) -> Vec<Change> {
-        let change = |(tool, waiting): (&String, &Value)| {
-            let approved = self.approved.get(tool).cloned().unwrap_or_default();
-            Change { tool: tool.clone(), approved, waiting: waiting.clone() }
+        let change = |(tool, waiting): (&String, &Definition)| {
+            let approved = self.approved.get(tool).map(Definition::value).unwrap_or_default();
+            Change { tool: tool.clone(), approved, waiting: waiting.value() }
         };
         self.waiting.iter().map(change).collect()
     }
 
     /// A person approved this change, as it was shown.
     pub fn approve(&mut self, change: &Change) {
-        if self.waiting.get(&change.tool) == Some(&change.waiting) {
-            self.waiting.remove(&change.tool);
-            self.approved.insert(change.tool.clone(), change.waiting.clone());
+        let shown = |waiting: &Definition| waiting.value() == change.waiting;
+        if self.waiting.get(&change.tool).is_some_and(shown)
+            && let Some(waiting) = self.waiting.remove(&change.tool)
+        {
+            self.approved.insert(change.tool.clone(), waiting);
         }
+    }
+}
+
+impl Definition {
+    fn value(&self) -> Value {
+        serde_json::from_str(self.0.get()).unwrap_or_default()
+    }
+
+    /// True for the same in other words, too: the order of members means nothing.
+    fn says(&self, other: &RawValue) -> bool {
+        let same = || serde_json::from_str::<Value>(other.get()).is_ok_and(|other| other == self.value());
+        self.0.get() == other.get() || same()
+    }
+}
+
+impl PartialEq for Definition {
+    fn eq(&self, other: &Self) -> bool {
+        self.says(&other.0)
     }
 }
 

@@ -52,6 +52,8 @@ pub(crate) struct Keepers {
 #[derive(Debug)]
 struct Own {
     name: Arc<str>,
+    /// The same as JSON.
+    json: Box<RawValue>,
     /// The schema of its arguments as the server wrote it, where it annotates any of them.
     schema: String,
     withheld: bool,
@@ -101,7 +103,8 @@ impl PeerTools {
                         ));
                     }
                     let schema = headers::annotated_schema(item.json.get());
-                    tools.own.insert(name, Own { name: item.key.clone(), schema, withheld });
+                    let json = raw(crate::wire::object::quoted(&item.key));
+                    tools.own.insert(name, Own { name: item.key.clone(), json, schema, withheld });
                     tools.infos.push(info);
                 }
                 Err(why) => tools.remarks.push(format!(
@@ -193,10 +196,7 @@ impl Provider for PeerTools {
         let order = Order {
             method: "tools/call",
             name: Some(own.name.to_string()),
-            params: vec![
-                ("name", raw(crate::wire::object::quoted(&own.name))),
-                ("arguments", call.args.clone()),
-            ],
+            params: vec![("name", own.json.clone()), ("arguments", call.args.clone())],
             headers: headers::of_call(&own.schema, call.args.get()),
         };
         let caller = call.companion.get::<Caller>().unwrap_or_default();

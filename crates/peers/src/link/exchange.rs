@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
 
-use super::{Link, Loss, Question};
+use super::{Link, Loss, Question, mailbox::Receiver};
 use crate::wire::object::quoted;
 
 /// Something that came for a request.
@@ -31,12 +30,12 @@ pub(crate) enum Event {
 pub(crate) struct Exchange {
     id: u64,
     link: Arc<Link>,
-    events: mpsc::UnboundedReceiver<Event>,
+    events: Receiver,
     ended: bool,
 }
 
 impl Exchange {
-    pub(super) fn new(id: u64, link: Arc<Link>, events: mpsc::UnboundedReceiver<Event>) -> Self {
+    pub(super) fn new(id: u64, link: Arc<Link>, events: Receiver) -> Self {
         Self { id, link, events, ended: false }
     }
 

@@ -13,7 +13,11 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Event, Loss, MAX_MESSAGE, Question, question::Questions};
+use super::{
+    Event, Loss, MAX_MESSAGE, Question,
+    mailbox::{Receiver, Sender, mailbox},
+    question::Questions,
+};
 use crate::wire::{
     object::Members,
     rpc::{self, Opened},
@@ -95,7 +99,7 @@ enum Users {
 
 #[derive(Debug)]
 struct Slot {
-    events: mpsc::UnboundedSender<Event>,
+    events: Sender,
     queued: usize,
     owner: Option<u64>,
     /// Set while the server waits for an answer of ours: it asks nothing new then.
@@ -113,12 +117,12 @@ impl Inbox {
         &self.closed
     }
 
-    pub(super) fn open(&self, id: u64, owner: Option<u64>) -> Result<mpsc::UnboundedReceiver<Event>, Loss> {
+    pub(super) fn open(&self, id: u64, owner: Option<u64>) -> Result<Receiver, Loss> {
         let mut table = self.table();
         if let Some(lost) = &table.lost {
             return Err(lost.clone());
         }
-        let (events, taken) = mpsc::unbounded_channel();
+        let (events, taken) = mailbox();
         table.used = Some(Instant::now());
         table.users = match (table.users, owner) {
             (users, None) => users,
@@ -147,6 +151,11 @@ impl Inbox {
     /// A question is about to be answered; false when the server does not wait for it any more.
     pub(super) fn settle(&self, question: &str) -> bool {
         self.table().questions.settle(question)
+    }
+
+    /// True while more than one answer is waited for.
+    pub(super) fn is_busy(&self) -> bool {
+        self.table().open.len() > 1
     }
 
     /// True while somebody waits for this answer.
@@ -182,7 +191,7 @@ impl Inbox {
     /// One request failed on its way.
     pub(crate) fn fail(&self, id: u64, loss: Loss) {
         if let Some(slot) = self.table().remove(id) {
-            let _ = slot.events.send(Event::Lost(loss));
+            slot.events.send(Event::Lost(loss));
         }
     }
 
@@ -193,7 +202,7 @@ impl Inbox {
             return;
         }
         for slot in std::mem::take(&mut table.open).into_values() {
-            let _ = slot.events.send(Event::Lost(loss.clone()));
+            slot.events.send(Event::Lost(loss.clone()));
         }
         table.lost = Some(loss);
         table.questions.clear();
@@ -218,7 +227,7 @@ impl Inbox {
                 let mut table = self.table();
                 if let Some(slot) = table.open.remove(&id) {
                     table.questions.answered(id);
-                    let _ = slot.events.send(Event::Answer(answer));
+                    slot.events.send(Event::Answer(answer));
                 }
             }
             Ok(Opened::Notification { method, params }) => self.note(method.into_owned(), params, origin),
@@ -325,9 +334,9 @@ impl Inbox {
         }
         slot.queued += 1;
         if slot.queued <= MOST_QUEUED {
-            let _ = slot.events.send(event);
+            slot.events.send(event);
         } else if let Some(slot) = table.remove(id) {
-            let _ = slot.events.send(Event::Lost(Loss::Flooded));
+            slot.events.send(Event::Lost(Loss::Flooded));
         }
     }
 

@@ -9,6 +9,7 @@ mod handshake;
 pub(crate) mod headers;
 mod http;
 mod inbox;
+mod mailbox;
 mod question;
 mod sse;
 mod stdio;
@@ -17,6 +18,7 @@ mod tests;
 
 use std::{
     fmt,
+    io::Write as _,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
@@ -79,7 +81,7 @@ pub(crate) enum Kind {
         /// Its id.
         id: u64,
         /// Its method.
-        method: String,
+        method: &'static str,
         /// What it is about, for transports that name it beside the body.
         name: Option<String>,
         /// Further values that stand beside the body.
@@ -102,7 +104,7 @@ pub(crate) struct Link {
 /// A request to send.
 pub(crate) struct Ask<'a> {
     /// Its method.
-    pub(crate) method: &'a str,
+    pub(crate) method: &'static str,
     /// What it is about: a tool's name, a resource's address.
     pub(crate) name: Option<&'a str>,
     /// Further values that stand beside the body where the transport has headers.
@@ -156,16 +158,18 @@ impl Link {
         let params = params(id);
         let mut bytes = Vec::with_capacity(params.len() + ask.method.len() + 64);
         bytes.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-        bytes.extend_from_slice(id.to_string().as_bytes());
+        // Writing into memory cannot fail.
+        let _ = write!(bytes, "{id}");
         bytes.extend_from_slice(br#","method":""#);
         bytes.extend_from_slice(ask.method.as_bytes());
         bytes.extend_from_slice(br#"","params":"#);
         bytes.extend_from_slice(params.as_bytes());
         bytes.push(b'}');
+        let named = matches!(self.carrier, Carrier::Http(_));
         let kind = Kind::Request {
             id,
-            method: ask.method.to_owned(),
-            name: ask.name.map(str::to_owned),
+            method: ask.method,
+            name: ask.name.filter(|_| named).map(str::to_owned),
             headers: ask.headers,
         };
         self.send(Outgoing { bytes, kind })?;

@@ -1,7 +1,8 @@
 //! A child process as a carrier: lines on its standard input and output.
 //!
-//! Whoever sends writes at once, as far as the pipe takes it; the rest waits for a task. One
-//! task reads. Nothing is handed to a pool of threads.
+//! Whoever sends writes at once, as far as the pipe takes it; the rest waits for a task. Where
+//! many requests are in flight they wait for it too, and what comes together leaves with one
+//! write. One task reads. Nothing is handed to a pool of threads.
 
 use std::{
     io,
@@ -14,7 +15,7 @@ use tokio::{
     sync::{Notify, watch},
 };
 
-use super::{Inbox, Loss, MAX_MESSAGE, Origin, Outgoing};
+use super::{Inbox, Kind, Loss, MAX_MESSAGE, Origin, Outgoing};
 use crate::{
     child::{Child, Life},
     wire::lines::{Line, Lines},
@@ -22,6 +23,8 @@ use crate::{
 
 /// Bytes that may wait for a server that does not read; beyond that it counts as gone.
 const MOST_UNWRITTEN: usize = 64 * 1024 * 1024;
+/// Room that is kept for what will wait next.
+const MOST_SPARE: usize = 256 * 1024;
 /// How much is read at once.
 const CHUNK: usize = 64 * 1024;
 
@@ -52,6 +55,8 @@ struct Writer {
     /// `None` once the server was told that nothing more comes.
     pipe: Option<Arc<pipe::Sender>>,
     waiting: Vec<u8>,
+    /// The requests among what waits; they fail if it cannot be written.
+    requests: Vec<u64>,
 }
 
 impl Pipes {
@@ -59,11 +64,15 @@ impl Pipes {
     pub(crate) fn new(child: Child, inbox: Arc<Inbox>) -> Self {
         let Child { stdin, stdout, life } = child;
         let out = Arc::new(Out {
-            writer: Mutex::new(Writer { pipe: Some(Arc::new(stdin)), waiting: Vec::new() }),
+            writer: Mutex::new(Writer {
+                pipe: Some(Arc::new(stdin)),
+                waiting: Vec::new(),
+                requests: Vec::new(),
+            }),
             more: Notify::new(),
         });
         let (ending, asked) = watch::channel(Phase::Running);
-        tokio::spawn(write_on(out.clone()));
+        tokio::spawn(write_on(out.clone(), inbox.clone()));
         let reading = tokio::spawn(read_on(stdout, inbox.clone()));
         tokio::spawn(keep(life, out.clone(), inbox.clone(), asked, ending.clone(), reading));
         Self { out, inbox, ending }
@@ -71,25 +80,36 @@ impl Pipes {
 
     pub(super) fn send(&self, mut message: Outgoing) -> Result<(), Loss> {
         message.bytes.push(b'\n');
+        let request = match &message.kind {
+            Kind::Request { id, .. } => Some(*id),
+            Kind::Notification | Kind::Answer => None,
+        };
+        let together = request.is_some() && self.inbox.is_busy();
         let mut writer = self.out.lock();
         let Some(pipe) = writer.pipe.clone() else {
             drop(writer);
             return Err(self.inbox.lost().unwrap_or_else(|| Loss::Gone("it was stopped".into())));
         };
         let mut written = 0;
-        if writer.waiting.is_empty() {
+        if writer.waiting.is_empty() && !together {
             written = match pipe.try_write(&message.bytes) {
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-                Err(error) => return Err(Loss::Gone(format!("its standard input is closed ({error})"))),
+                Err(error) => return Err(closed(&error)),
             };
         }
         if written < message.bytes.len() {
             if writer.waiting.len() > MOST_UNWRITTEN {
                 return Err(Loss::Failed("it does not read what it is sent".into()));
             }
+            let first = writer.waiting.is_empty();
             writer.waiting.extend_from_slice(&message.bytes[written..]);
-            self.out.more.notify_one();
+            writer.requests.extend(request);
+            drop(writer);
+            // Whoever finds something waiting finds the task woken, too.
+            if first {
+                self.out.more.notify_one();
+            }
         }
         Ok(())
     }
@@ -119,10 +139,16 @@ impl Out {
     }
 }
 
-/// Writes what did not fit at once.
-async fn write_on(out: Arc<Out>) {
+fn closed(error: &io::Error) -> Loss {
+    Loss::Gone(format!("its standard input is closed ({error})"))
+}
+
+/// Writes what was not written at once.
+async fn write_on(out: Arc<Out>, inbox: Arc<Inbox>) {
     loop {
         out.more.notified().await;
+        // Requests that are ready to be sent are sent together.
+        tokio::task::yield_now().await;
         loop {
             let pipe = {
                 let writer = out.lock();
@@ -137,9 +163,22 @@ async fn write_on(out: Arc<Out>) {
             }
             let mut writer = out.lock();
             match pipe.try_write(&writer.waiting) {
-                Ok(count) => drop(writer.waiting.drain(..count)),
+                Ok(count) => {
+                    writer.waiting.drain(..count);
+                    if writer.waiting.is_empty() {
+                        writer.requests.clear();
+                        writer.waiting.shrink_to(MOST_SPARE);
+                    }
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return,
+                Err(error) => {
+                    writer.waiting = Vec::new();
+                    let requests = std::mem::take(&mut writer.requests);
+                    drop(writer);
+                    for id in requests {
+                        inbox.fail(id, closed(&error));
+                    }
+                }
             }
         }
     }

@@ -175,6 +175,8 @@ async fn keep(shared: Arc<Shared>) {
                 // A call without a client: there is somebody to watch all the same.
                 if !asked {
                     asked = true;
+                    let federation = shared.federation.clone();
+                    let _ = tokio::task::spawn_blocking(move || federation.settle()).await;
                     shared.look(true);
                 }
             }

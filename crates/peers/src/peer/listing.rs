@@ -43,7 +43,7 @@ pub(super) async fn update(link: &Arc<Link>, offer: &mut Offer, what: What) -> R
 
 async fn list(
     link: &Arc<Link>,
-    method: &str,
+    method: &'static str,
     key: &str,
     name: &str,
     offer: &mut Offer,

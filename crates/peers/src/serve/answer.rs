@@ -16,6 +16,8 @@ fn open(out: &mut Vec<u8>, id: &str, key: &str) {
 
 /// A result that is JSON already.
 pub(crate) fn result(out: &mut Vec<u8>, id: &str, json: &str) {
+    // Room for all of it at once, a newline too.
+    out.reserve(json.len() + id.len() + 48);
     open(out, id, "result");
     out.extend_from_slice(json.as_bytes());
     out.push(b'}');

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer;
 use crate::{
-    federation::Notice,
+    federation::{Notice, abilities},
     link::{Link, Loss, Question},
     wire::{
         object::{Object, raw},
@@ -41,8 +41,9 @@ pub(crate) struct Conversation {
     key: u64,
     initialized: AtomicBool,
     capabilities: OnceLock<Arc<str>>,
+    abilities: OnceLock<Arc<str>>,
     level: Mutex<Option<String>>,
-    in_flight: Mutex<HashMap<String, CancellationToken>>,
+    in_flight: Mutex<HashMap<Arc<str>, CancellationToken>>,
     listeners: Mutex<HashMap<String, Wanted>>,
     watched: Mutex<BTreeSet<String>>,
     questions: Mutex<HashMap<u64, oneshot::Sender<Answer>>>,
@@ -78,7 +79,7 @@ pub(crate) enum Refused {
 #[derive(Debug)]
 pub(crate) struct Seat {
     conversation: Arc<Conversation>,
-    id: String,
+    id: Arc<str>,
 }
 
 impl Conversation {
@@ -90,6 +91,7 @@ impl Conversation {
             key: NEXT.fetch_add(1, Ordering::Relaxed),
             initialized: AtomicBool::new(false),
             capabilities: OnceLock::new(),
+            abilities: OnceLock::new(),
             level: Mutex::default(),
             in_flight: Mutex::default(),
             listeners: Mutex::default(),
@@ -118,6 +120,14 @@ impl Conversation {
     /// What it can do, as its handshake said.
     pub(crate) fn capabilities(&self) -> Arc<str> {
         self.capabilities.get().cloned().unwrap_or_else(|| "{}".into())
+    }
+
+    /// What servers may ask it for, read out of that once.
+    pub(crate) fn abilities(&self) -> Arc<str> {
+        match self.capabilities.get() {
+            Some(capabilities) => self.abilities.get_or_init(|| abilities(capabilities)).clone(),
+            None => "{}".into(),
+        }
     }
 
     /// Remembers what its handshake said.
@@ -154,8 +164,9 @@ impl Conversation {
         if calls.len() >= MOST_IN_FLIGHT {
             return Err(Refused::TooMany);
         }
-        calls.insert(id.to_owned(), cancel.clone());
-        Ok(Seat { conversation: self.clone(), id: id.to_owned() })
+        let id: Arc<str> = id.into();
+        calls.insert(id.clone(), cancel.clone());
+        Ok(Seat { conversation: self.clone(), id })
     }
 
     /// Cancels the call with this id, or ends the subscription.

@@ -114,6 +114,15 @@ impl Endpoint {
             return Handled::Answered;
         }
         match (&**method, era) {
+            // What needs no server is answered before any of them is known.
+            ("initialize" | "ping" | "logging/setLevel", _) => {}
+            // A client of the older era has settled down by its first request after the handshake.
+            (_, Era::Legacy) | ("server/discover" | "tools/list", Era::Modern) => {
+                self.meet(|| caller(delivery, request, era));
+            }
+            (_, Era::Modern) => self.settle(),
+        }
+        match (&**method, era) {
             ("tools/call", _) => return self.call(delivery, request, era, out),
             ("subscriptions/listen", Era::Modern) => return self.listen(delivery, request, out),
             _ => {}
@@ -142,7 +151,6 @@ impl Endpoint {
                 if let Some(federation) = &self.federation {
                     federation.joined(from.from);
                 }
-                self.meet(from, request, era);
                 Ok(catalogue::initialize(era::negotiate(&asked), self.instructions()))
             }
             ("ping", Era::Legacy) => Ok("{}".into()),
@@ -154,14 +162,10 @@ impl Endpoint {
                 _ => Err(invalid(format!("logging/setLevel: `level` must be one of {}", LEVELS.join(", ")))),
             },
             ("server/discover", Era::Modern) => {
-                self.meet(from, request, era);
                 let extensions = self.federation.as_ref().map(|federation| federation.extensions());
                 Ok(catalogue::discover(&extensions.unwrap_or_default(), self.instructions()))
             }
-            ("tools/list", _) => {
-                self.meet(from, request, era);
-                page(&self.catalogue.tools(self.house.registry()), era, request)
-            }
+            ("tools/list", _) => page(&self.catalogue.tools(self.house.registry()), era, request),
             ("resources/list", _) => page(&self.goods().resources, era, request),
             ("resources/templates/list", _) => page(&self.goods().templates, era, request),
             ("prompts/list", _) => page(&self.goods().prompts, era, request),
@@ -177,12 +181,30 @@ impl Endpoint {
         }
     }
 
-    /// The first client brings servers to life that were never met.
-    fn meet(&self, delivery: &Delivery<'_>, request: &Request<'_>, era: Era) {
-        if let Some(federation) = &self.federation
-            && !self.met.swap(true, Ordering::Relaxed)
-        {
-            federation.wake(&caller(delivery, request, era));
+    /// Makes sure that the servers are known; costs something only the first time.
+    pub(crate) fn settle(&self) {
+        if let Some(federation) = &self.federation {
+            federation.settle();
+        }
+    }
+
+    /// The same; and the first client brings servers to life that were never met.
+    fn meet(&self, client: impl FnOnce() -> Caller) {
+        let Some(federation) = &self.federation else { return };
+        federation.settle();
+        if !self.met.load(Ordering::Relaxed) && !self.met.swap(true, Ordering::Relaxed) {
+            federation.wake(&client());
+        }
+    }
+
+    /// The same beside us, when the handshake of a client of the older era is over: it is not kept
+    /// waiting for it.
+    fn meet_later(&self, from: &Arc<Conversation>) {
+        let Some(federation) = &self.federation else { return };
+        if !self.met.swap(true, Ordering::Relaxed) {
+            let (federation, capabilities) = (federation.clone(), from.capabilities());
+            let caller = Caller { client: Some(from.clone()), capabilities, ..Caller::default() };
+            tokio::task::spawn_blocking(move || federation.wake(&caller));
         }
     }
 
@@ -225,19 +247,16 @@ impl Endpoint {
             companion,
         };
         drop(snapshot);
-        let house = self.house.clone();
-        let mut running = Box::pin(async move { house.call(call).await });
-        if let Poll::Ready(outcome) = running.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        let mut running = self.house.call(call);
+        if let Poll::Ready(outcome) = Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop())) {
             answer::outcome(out, id, era, &outcome);
             return Handled::Answered;
         }
-        seated(delivery, id, &cancel, out, |id| {
-            Box::pin(async move {
-                let outcome = running.await;
-                let mut out = Vec::new();
-                answer::outcome(&mut out, &id, era, &outcome);
-                out
-            })
+        seated(delivery, id, &cancel, out, |id| async move {
+            let outcome = running.await;
+            let mut out = Vec::new();
+            answer::outcome(&mut out, &id, era, &outcome);
+            out
         })
     }
 
@@ -248,7 +267,10 @@ impl Endpoint {
                     from.cancel(id.get());
                 }
             }
-            "notifications/initialized" => from.set_initialized(),
+            "notifications/initialized" => {
+                from.set_initialized();
+                self.meet_later(from);
+            }
             "notifications/roots/list_changed" => {
                 if let Some(federation) = &self.federation {
                     federation.roots_changed(from);
@@ -278,12 +300,12 @@ impl Endpoint {
 }
 
 /// Gives a call its place in the client's table, and its work to whoever carries it.
-pub(super) fn seated(
+pub(super) fn seated<F: Future<Output = Vec<u8>> + Send + 'static>(
     delivery: &Delivery<'_>,
     id: &str,
     cancel: &CancellationToken,
     out: &mut Vec<u8>,
-    work: impl FnOnce(String) -> Running,
+    work: impl FnOnce(String) -> F,
 ) -> Handled {
     match delivery.from.seat(id, cancel) {
         Ok(seat) => {

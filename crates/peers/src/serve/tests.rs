@@ -5,7 +5,7 @@ use std::{
     net::TcpStream,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -23,6 +23,7 @@ use super::{
     conversation::Conversation,
     endpoint::{Delivery, Endpoint, Handled},
 };
+use crate::federation::{Federation, Settings};
 
 /// What a made-up tool does.
 #[derive(Clone, Copy)]
@@ -118,6 +119,36 @@ async fn a_long_list_comes_in_pages_without_gap_or_repetition() {
     }
     let expect: Vec<String> = (0..450).map(|n| format!("tool_{n}")).collect();
     assert_eq!(names, expect);
+}
+
+#[tokio::test]
+async fn servers_are_asked_for_by_the_first_request_that_needs_them_and_once() {
+    let (_scratch, endpoint) = house(1, Does::Answer);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let house = endpoint.house.clone();
+    let changes = house.registry().changes();
+    let base: Vec<Arc<dyn Provider>> = vec![Arc::new(Many(2, Does::Answer))];
+    let federation = Federation::start(house.clone(), base, Settings::default(), move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        Vec::new()
+    });
+    let endpoint = Endpoint::new(house, Some(federation));
+    let client = client();
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}});
+    for (method, params, expect) in [
+        ("initialize", hello, 0),
+        ("ping", json!({}), 0),
+        ("logging/setLevel", json!({"level": "info"}), 0),
+        ("prompts/list", json!({}), 1),
+        ("tools/list", json!({}), 1),
+    ] {
+        let answer = ask(&endpoint, &client, method, params).await;
+        assert!(answer["result"].is_object(), "{answer}");
+        assert_eq!(asked.load(Ordering::Relaxed), expect, "{method}");
+    }
+    assert!(endpoint.house.registry().snapshot().tool("tool_1").is_some());
+    assert!(!changes.has_changed().expect("open"), "nobody saw another list, so nobody is told");
 }
 
 #[tokio::test]

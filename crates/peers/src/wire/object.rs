@@ -63,6 +63,9 @@ impl<'de: 'm, 'm> Deserialize<'de> for Members<'m> {
 #[serde(transparent)]
 struct Name<'n>(#[serde(borrow)] Cow<'n, str>);
 
+/// Room for most objects: a call with its name and small arguments.
+const USUAL: usize = 128;
+
 /// An object being written.
 #[derive(Debug)]
 pub(crate) struct Object(String);
@@ -70,7 +73,9 @@ pub(crate) struct Object(String);
 impl Object {
     /// An empty one.
     pub(crate) fn new() -> Self {
-        Self(String::from("{"))
+        let mut object = String::with_capacity(USUAL);
+        object.push('{');
+        Self(object)
     }
 
     /// Adds a member whose value is JSON already.
@@ -78,9 +83,11 @@ impl Object {
         if self.0.len() > 1 {
             self.0.push(',');
         }
-        self.0.push_str(&quoted(key));
-        self.0.push(':');
-        self.0.push_str(json);
+        // Names of members hardly ever hold anything that is written otherwise in a string.
+        match key.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
+            true => self.0.extend(["\"", key, "\":", json]),
+            false => self.0.extend([&quoted(key), ":", json]),
+        }
         self
     }
 

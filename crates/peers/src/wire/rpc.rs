@@ -59,13 +59,24 @@ pub(crate) struct Malformed {
     pub(crate) message: String,
 }
 
+/// A string that is borrowed where it holds no escapes. Serde borrows a `Cow` only where it stands
+/// by itself, never inside an `Option`.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+struct Text<'m>(#[serde(borrow)] Cow<'m, str>);
+
+/// A string that may be missing or null.
+fn borrowed<'de: 'm, 'm, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Cow<'m, str>>, D::Error> {
+    Ok(Option::<Text<'m>>::deserialize(value)?.map(|text| text.0))
+}
+
 #[derive(Deserialize)]
 struct Envelope<'m> {
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "borrowed")]
     jsonrpc: Option<Cow<'m, str>>,
     #[serde(borrow, default)]
     id: Option<&'m RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "borrowed")]
     method: Option<Cow<'m, str>>,
     #[serde(borrow, default)]
     params: Option<&'m RawValue>,
@@ -78,7 +89,7 @@ struct Envelope<'m> {
 /// The parameters any method of ours looks at, unread until it does.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Params<'m> {
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "borrowed")]
     pub(crate) name: Option<Cow<'m, str>>,
     #[serde(borrow, default)]
     pub(crate) arguments: Option<&'m RawValue>,
@@ -276,9 +287,9 @@ pub(crate) fn nests_deeper_than(bytes: &[u8], most: usize) -> bool {
     false
 }
 
-/// A JSON string or number out of a raw value, as text.
+/// A JSON string out of a raw value, as text.
 pub(crate) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
-    serde_json::from_str(raw.get()).ok()
+    serde_json::from_str::<Text<'_>>(raw.get()).ok().map(|text| text.0)
 }
 
 #[cfg(test)]
@@ -304,6 +315,18 @@ mod tests {
         check(r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, code::INVALID_REQUEST, None);
         check(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, code::INVALID_REQUEST, Some("1"));
         check(r#"{"jsonrpc":"2.0","id":1,"method":"ping","id":2}"#, code::INVALID_REQUEST, Some("1"));
+    }
+
+    #[test]
+    fn names_are_copied_only_where_they_hold_escapes() {
+        let name = |line: &'static str| match read(line.as_bytes()).expect("a message") {
+            Message::Request(request) => (request.method, request.params.name.expect("a name")),
+            _ => panic!("a request"),
+        };
+        let (method, plain) = name(r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"name":"a"}}"#);
+        assert!(matches!((&method, &plain), (Cow::Borrowed("m"), Cow::Borrowed("a"))), "{method} {plain}");
+        let (_, escaped) = name(r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"name":"\u0061"}}"#);
+        assert_eq!(escaped, "a");
     }
 
     #[test]

@@ -28,8 +28,13 @@ pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         stop::on_signal(ended.clone())?;
         let household = Household::start(&config, live).await?;
         let house = household.house.clone();
-        tell_strange_rules(&config, &house, screen);
-        let served = serve::stdio(house.clone(), Some(household.federation.clone()), ended).await;
+        let serving = serve::stdio(house.clone(), Some(household.federation.clone()), ended);
+        // The client is greeted while what the servers offer is still being read.
+        let telling = async {
+            household.settled().await;
+            tell_strange_rules(&config, &house, screen);
+        };
+        let (served, ()) = tokio::join!(serving, telling);
         house.drain(DRAIN).await;
         household.stop().await;
         Ok(served?)

@@ -5,7 +5,7 @@ use std::{io, net::SocketAddr};
 use clap::Args;
 use serde_json::json;
 use tectum::{
-    Config, Fault, FaultKind,
+    Config, Fault, FaultKind, Tectum,
     config::{AuthMode, keys, servers::Live},
     peers::serve::{Auth, HttpOptions, HttpServer},
     servers::Household,
@@ -91,8 +91,6 @@ async fn listen(
     stop::on_signal(ended.clone())?;
     let household = Household::start(config, live).await?;
     let (house, federation) = (household.house.clone(), household.federation.clone());
-    tell_strange_rules(config, &house, screen);
-    let count = house.registry().snapshot().tools().count();
     let server = match HttpServer::bind(house, Some(federation), options).await {
         Ok(server) => server,
         Err(error) => {
@@ -101,6 +99,31 @@ async fn listen(
         }
     };
     let url = format!("http://{}/mcp", server.address());
+    // Clients are served while what the servers offer is still being read.
+    let telling = async {
+        household.settled().await;
+        let told = tell(&url, config, &household.house, kept, screen);
+        if told.is_err() {
+            ended.cancel();
+        }
+        told
+    };
+    let (served, told) = tokio::join!(server.run(ended.clone()), telling);
+    household.stop().await;
+    told?;
+    Ok(served?)
+}
+
+/// Says how to connect, and what is strange about the settings.
+fn tell(
+    url: &str,
+    config: &Config,
+    house: &Tectum,
+    kept: Option<&Kept>,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    tell_strange_rules(config, house, screen);
+    let count = house.registry().snapshot().tools().count();
     if kept.is_none() {
         let warning = screen.paint_error(Colour::Yellow, "warning:");
         screen.tell(&format!(
@@ -120,11 +143,9 @@ async fn listen(
             "token_file": file,
         }))?;
     } else if !screen.quiet {
-        screen.print(&greeting(&url, config, count, kept, screen))?;
+        screen.print(&greeting(url, config, count, kept, screen))?;
     }
-    let served = server.run(ended).await;
-    household.stop().await;
-    Ok(served?)
+    Ok(())
 }
 
 fn greeting(url: &str, config: &Config, count: usize, kept: Option<&Kept>, screen: &Screen) -> String {

@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 use super::{
     keys::{self, Key, Merge},
     load::{Layer, Setting},
-    place::{Origin, Problem},
+    place::{Lines, Origin, Problem},
     servers::{self, Entry, Place, Source},
     value::{Base, Field, Form, Item, Value, Written},
 };
@@ -53,13 +53,14 @@ impl File<'_> {
         let (document, errors) = DeTable::parse_recoverable(self.text);
         let mut reading = Reading {
             file: self,
+            lines: Lines::new(&self.name, self.text),
             base,
             content: Content::default(),
             written: HashMap::new(),
             problems: Vec::new(),
         };
         for error in errors {
-            let place = self.place(error.span().map_or(0, |span| span.start));
+            let place = reading.lines.place(error.span().map_or(0, |span| span.start));
             reading.problems.push(Problem::new(place, error.message().trim().replace('\n', "; ")));
         }
         reading.document(document.get_ref());
@@ -72,20 +73,12 @@ impl File<'_> {
         reading.content
     }
 
-    fn place(&self, offset: usize) -> Origin {
-        Origin::in_file(&self.name, self.text, offset)
-    }
-
     fn source(&self) -> Source {
         let place = match self.owner {
             Owner::Operator => Place::Yours,
             Owner::Project => Place::Project,
         };
         Source::ours(self.path, self.name.clone(), place)
-    }
-
-    fn written(&self, value: &toml::Spanned<DeValue<'_>>) -> Written {
-        written(value, &|offset| self.place(offset))
     }
 }
 
@@ -122,6 +115,7 @@ fn fields(table: &DeTable<'_>, place: &dyn Fn(usize) -> Origin) -> Vec<Field> {
 /// A file half read.
 struct Reading<'f> {
     file: &'f File<'f>,
+    lines: Lines<'f>,
     base: Base<'f>,
     content: Content,
     /// What was set so far, and by which of its names.
@@ -133,12 +127,12 @@ impl Reading<'_> {
     fn document(&mut self, table: &DeTable<'_>) {
         let sections = keys::sections();
         for (name, value) in table {
-            let place = self.file.place(name.span().start);
+            let place = self.lines.place(name.span().start);
             let name = &**name.get_ref();
             match value.get_ref() {
                 _ if name == servers::keys::TABLE => {
                     let source = Arc::new(self.file.source());
-                    let written = self.file.written(value);
+                    let written = written(value, &|offset| self.lines.place(offset));
                     let found = servers::table(written, &source, self.base, &mut self.problems);
                     self.content.servers.extend(found);
                 }
@@ -159,7 +153,7 @@ impl Reading<'_> {
 
     fn section(&mut self, section: &str, table: &DeTable<'_>) {
         for (name, value) in table {
-            let place = self.file.place(name.span().start);
+            let place = self.lines.place(name.span().start);
             let name = &**name.get_ref();
             match keys::of_section(section).find(|key| key.name == name) {
                 None => {
@@ -180,7 +174,7 @@ impl Reading<'_> {
     }
 
     fn setting(&mut self, key: &'static Key, value: &toml::Spanned<DeValue<'_>>) {
-        let written = self.file.written(value);
+        let written = written(value, &|offset| self.lines.place(offset));
         let origin = written.origin.clone();
         let Some(value) = written.accept(key, self.base, &mut self.problems) else { return };
         if self.file.owner == Owner::Project

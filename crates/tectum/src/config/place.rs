@@ -25,13 +25,35 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The place of a byte of a file's text.
+    /// The place of a byte of a file's text; for more than a few, make [`Lines`] once.
     pub fn in_file(name: &Arc<str>, text: &str, offset: usize) -> Self {
-        let before = &text.as_bytes()[..offset.min(text.len())];
-        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
-        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        let column = 1 + String::from_utf8_lossy(&before[line_start..]).chars().count();
-        Self::File { name: name.clone(), line, column }
+        Lines::new(name, text).place(offset)
+    }
+}
+
+/// Where the lines of a file begin, so that a place costs no walk over its text.
+#[derive(Debug)]
+pub struct Lines<'t> {
+    name: Arc<str>,
+    text: &'t str,
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    /// Walks over a file's text, once.
+    pub fn new(name: &Arc<str>, text: &'t str) -> Self {
+        let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let starts = std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect();
+        Self { name: name.clone(), text, starts }
+    }
+
+    /// The place of a byte; one beyond the end is the end's.
+    pub fn place(&self, at: usize) -> Origin {
+        let at = at.min(self.text.len());
+        let line = self.starts.partition_point(|start| *start <= at).max(1);
+        let before = &self.text.as_bytes()[self.starts[line - 1]..at];
+        let column = 1 + String::from_utf8_lossy(before).chars().count();
+        Origin::File { name: self.name.clone(), line, column }
     }
 }
 

@@ -222,7 +222,7 @@ impl Shared {
         }
         let Some(call) = call.filter(|_| probes || state.phase == Phase::Modern) else { return headers };
         // What was wrapped holds visible characters only, so none of these can fail.
-        if let Ok(method) = HeaderValue::from_str(&wrapped(&call.method)) {
+        if let Ok(method) = HeaderValue::from_str(&wrapped(call.method)) {
             headers.insert(METHOD, method);
         }
         if let Some(Ok(name)) = call.name.as_deref().map(|name| HeaderValue::from_str(&wrapped(name))) {

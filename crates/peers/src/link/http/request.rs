@@ -32,7 +32,7 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 /// A request on its way.
 pub(super) struct Call {
     pub(super) id: u64,
-    pub(super) method: String,
+    pub(super) method: &'static str,
     pub(super) name: Option<String>,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Bytes,

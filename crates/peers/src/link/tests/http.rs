@@ -59,7 +59,7 @@ async fn the_older_era_has_a_handshake_and_a_session() {
     assert!(matches!(link.request(ask("x"), |_| "{}".into()), Err(Loss::Gone(_))));
 }
 
-fn ask(method: &str) -> Ask<'_> {
+fn ask(method: &'static str) -> Ask<'static> {
     Ask { method, name: None, headers: Vec::new(), owner: None }
 }
 

@@ -40,13 +40,13 @@ async fn greeted(url: &str, choice: EraChoice) -> (Arc<Link>, tokio::sync::mpsc:
 }
 
 /// Starts a call.
-fn start(link: &Arc<Link>, method: &str, about: Option<&str>) -> Exchange {
+fn start(link: &Arc<Link>, method: &'static str, about: Option<&str>) -> Exchange {
     let ask = Ask { method, name: about, headers: Vec::new(), owner: Some(1) };
     link.request(ask, |_| "{}".into()).expect("sent")
 }
 
 /// A call and its answer.
-async fn call(link: &Arc<Link>, method: &str) -> Result<Value, Value> {
+async fn call(link: &Arc<Link>, method: &'static str) -> Result<Value, Value> {
     let answer = start(link, method, None).answer().await;
     match answer {
         Ok(Ok(result)) => Ok(serde_json::from_str(result.get()).expect("JSON")),
@@ -56,7 +56,7 @@ async fn call(link: &Arc<Link>, method: &str) -> Result<Value, Value> {
 }
 
 /// What a call came to grief with.
-async fn loss(link: &Arc<Link>, method: &str) -> Loss {
+async fn loss(link: &Arc<Link>, method: &'static str) -> Loss {
     start(link, method, None).answer().await.expect_err("lost")
 }
 

@@ -108,6 +108,7 @@ impl Service {
     }
 
     async fn modern(&self, headers: &HeaderMap, rpc: &Rpc<'_>) -> Response<Reply> {
+        self.endpoint.settle();
         if let Err(why) = headers_match(headers, rpc).and_then(|()| self.arguments_match(headers, rpc)) {
             return error(StatusCode::BAD_REQUEST, Some(rpc.id), code::HEADER_MISMATCH, &why);
         }

@@ -16,13 +16,12 @@ use toml::de::{DeTable, DeValue};
 use super::{
     super::{
         file, load,
-        place::{Origin, Problem},
+        place::{Lines, Origin, Problem},
         value::{Field, Form, Written},
     },
     Entry, Source,
     entry::{Dialect, Place, Values, contradictions},
-    fields,
-    json::{self, Lines},
+    fields, json,
 };
 
 /// The largest file that is read: Claude keeps its servers beside its history.

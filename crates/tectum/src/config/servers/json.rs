@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::super::{
-    place::{Origin, Problem},
+    place::{Lines, Origin, Problem},
     value::{Field, Form, Written},
 };
 
@@ -25,29 +25,6 @@ pub(super) fn read(
         Problem::new(reader.lines.place(at), format!("this is not JSON: {}", wrong.message))
             .hint("comments and trailing commas are taken; anything else must be as JSON has it")
     })
-}
-
-/// Where lines begin, so that a place costs no walk over the text.
-pub(super) struct Lines<'t> {
-    name: Arc<str>,
-    text: &'t str,
-    starts: Vec<usize>,
-}
-
-impl<'t> Lines<'t> {
-    pub(super) fn new(name: &Arc<str>, text: &'t str) -> Self {
-        let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let starts = std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect();
-        Self { name: name.clone(), text, starts }
-    }
-
-    pub(super) fn place(&self, at: usize) -> Origin {
-        let at = at.min(self.text.len());
-        let line = self.starts.partition_point(|start| *start <= at).max(1);
-        let before = &self.text.as_bytes()[self.starts[line - 1]..at];
-        let column = 1 + String::from_utf8_lossy(before).chars().count();
-        Origin::File { name: self.name.clone(), line, column }
-    }
 }
 
 struct Wrong {

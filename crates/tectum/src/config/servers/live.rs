@@ -17,6 +17,7 @@ use super::{
     context::{self, Context},
     foreign,
     foreign::Content,
+    keys,
     survey::{self, Reading},
     trust::Ledger,
 };
@@ -55,6 +56,14 @@ pub fn files(config: &Config) -> Vec<PathBuf> {
         files.extend([Ledger::path(state), context::inputs_file(state), context::generations_file(state)]);
     }
     files
+}
+
+/// Whether a server may be required: a table of ours says so, or there is a file of another
+/// program that might.
+pub fn may_require(config: &Config) -> bool {
+    let says_so = |entry: &super::Entry| entry.values.flag(&keys::REQUIRED) == Some(true);
+    config.merged().servers().iter().any(says_so)
+        || config.federation.read.iter().any(|file| file.symlink_metadata().is_ok())
 }
 
 /// The servers of a running house.

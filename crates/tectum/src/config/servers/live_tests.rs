@@ -88,3 +88,18 @@ fn another_number_is_another_server() {
     assert_eq!((first.generation, second.generation), (0, 1));
     assert_ne!(first, second);
 }
+
+#[test]
+fn only_what_may_require_a_server_is_read_before_anybody_is_served() {
+    for (file, text, expect) in [
+        ("home/config/tectum.toml", "[servers.a]\ncommand = \"x\"\n", false),
+        ("home/config/tectum.toml", "[servers.a]\ncommand = \"x\"\nrequired = false\n", false),
+        ("home/config/tectum.toml", "[servers.a]\ncommand = \"x\"\nrequired = true\n", true),
+        ("home/config/tectum.toml", "[servers.a]\nrequired = true\n", true),
+        ("project/.mcp.json", "{}", true),
+    ] {
+        let files = Files::new(&[(file, text)]);
+        let config = files.sources.load().expect("settings");
+        assert_eq!(may_require(&config), expect, "{file}: {text}");
+    }
+}

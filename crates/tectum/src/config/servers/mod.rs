@@ -27,6 +27,6 @@ pub mod trust;
 pub mod variables;
 
 pub use entry::{Entry, Place, Source};
-pub use live::{Live, Stamp, files};
+pub use live::{Live, Stamp, files, may_require};
 pub use survey::{Held, Resolved, Survey, Why};
 pub(super) use tables::{double_plain, table};

@@ -1,0 +1,133 @@
+//! What comes for one request, on its way to who waits for it.
+//!
+//! Most requests get one event, their answer, so a queue that is made for streams would cost more
+//! than the rest of a call. How much may wait is the inbox's business.
+
+use std::{
+    collections::VecDeque,
+    future::poll_fn,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Poll, Waker},
+};
+
+use super::Event;
+
+/// Both ends of a new mailbox.
+pub(super) fn mailbox() -> (Sender, Receiver) {
+    let shared = Arc::new(Shared::default());
+    (Sender(shared.clone()), Receiver(shared))
+}
+
+/// Where events go in.
+#[derive(Debug)]
+pub(super) struct Sender(Arc<Shared>);
+
+/// Where they come out.
+#[derive(Debug)]
+pub(crate) struct Receiver(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    events: VecDeque<Event>,
+    waiting: Option<Waker>,
+    /// Set when nothing more can come.
+    ended: bool,
+}
+
+impl Sender {
+    /// Puts an event in. If nobody is there to take it, it is dropped with the mailbox.
+    pub(super) fn send(&self, event: Event) {
+        let mut state = self.0.lock();
+        state.events.push_back(event);
+        wake(state);
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.ended = true;
+        wake(state);
+    }
+}
+
+impl Receiver {
+    /// The next event; `None` when there is none and nothing more can come.
+    pub(super) async fn recv(&mut self) -> Option<Event> {
+        poll_fn(|cx| {
+            let mut state = self.0.lock();
+            if let Some(event) = state.events.pop_front() {
+                return Poll::Ready(Some(event));
+            }
+            if state.ended {
+                return Poll::Ready(None);
+            }
+            match &mut state.waiting {
+                Some(waiting) => waiting.clone_from(cx.waker()),
+                none => *none = Some(cx.waker().clone()),
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Wakes who waits, after the lock is given back.
+fn wake(mut state: MutexGuard<'_, State>) {
+    let waiting = state.waiting.take();
+    drop(state);
+    if let Some(waiting) = waiting {
+        waiting.wake();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::Loss;
+
+    fn lost(why: &str) -> Event {
+        Event::Lost(Loss::Failed(why.into()))
+    }
+
+    fn said(event: Option<Event>) -> Option<String> {
+        event.map(|event| match event {
+            Event::Lost(loss) => loss.to_string(),
+            other => panic!("{other:?}"),
+        })
+    }
+
+    #[tokio::test]
+    async fn events_come_out_in_order_and_then_it_ends() {
+        let (send, mut receive) = mailbox();
+        send.send(lost("1"));
+        send.send(lost("2"));
+        drop(send);
+        for expect in [Some("1"), Some("2"), None, None] {
+            assert_eq!(said(receive.recv().await).as_deref(), expect);
+        }
+    }
+
+    #[tokio::test]
+    async fn who_waits_is_woken_by_an_event_and_by_the_end() {
+        let (send, mut receive) = mailbox();
+        let waiting = tokio::spawn(async move {
+            let first = said(receive.recv().await);
+            (first, said(receive.recv().await))
+        });
+        tokio::task::yield_now().await;
+        send.send(lost("1"));
+        tokio::task::yield_now().await;
+        drop(send);
+        assert_eq!(waiting.await.expect("woken"), (Some("1".into()), None));
+    }
+}
