@@ -1,7 +1,10 @@
 //! The last station of a call but one: what its directives do to the house. Those that are about a
 //! conversation (stopping, tiers, messages) are the engine's business; they pass here untouched.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicU64, Ordering},
+};
 
 use serde_json::Value;
 use tokio::sync::broadcast;
@@ -22,6 +25,15 @@ pub struct Note {
     pub data: Value,
 }
 
+/// What is added to the last result of a round for clients that keep their own history.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Closing {
+    /// The anchors.
+    pub append_anchors: bool,
+    /// The files that changed since the model saw them.
+    pub refresh: bool,
+}
+
 /// What directives have done to the house.
 #[derive(Debug)]
 pub struct Effects {
@@ -29,15 +41,31 @@ pub struct Effects {
     pub anchors: Anchors,
     notes: broadcast::Sender<Note>,
     skipped: AtomicU64,
+    closing: OnceLock<Closing>,
 }
 
 impl Default for Effects {
     fn default() -> Self {
-        Self { anchors: Anchors::default(), notes: broadcast::Sender::new(NOTES), skipped: AtomicU64::new(0) }
+        Self {
+            anchors: Anchors::default(),
+            notes: broadcast::Sender::new(NOTES),
+            skipped: AtomicU64::new(0),
+            closing: OnceLock::new(),
+        }
     }
 }
 
 impl Effects {
+    /// Says once what stands at the end of a round.
+    pub fn close_with(&self, closing: Closing) {
+        let _ = self.closing.set(closing);
+    }
+
+    /// What stands there; nothing unless somebody said so.
+    pub fn closing(&self) -> Closing {
+        self.closing.get().copied().unwrap_or_default()
+    }
+
     /// Notes for presenters, from now on.
     pub fn notes(&self) -> broadcast::Receiver<Note> {
         self.notes.subscribe()

@@ -73,6 +73,7 @@ impl Household {
         let (base, gate) = house::parts(config).map_err(StartError::Settings)?;
         let snapshot = tectum_core::Snapshot::of(&base);
         let house = if keep { Tectum::new(snapshot, gate) } else { Tectum::for_one_call(snapshot, gate) };
+        house.effects().close_with(config.closing);
         let record = kept.place.as_deref().filter(|_| keep).map(record);
         let place = kept.place.clone();
         let kept = Arc::new(Mutex::new(kept));

@@ -8,7 +8,7 @@ use std::{
 
 use tectum_core::{Provider, Snapshot};
 
-use super::{CALL_TOOL, Exposure, Federation, Goods, Notice, pins::Pins, tools::PeerTools};
+use super::{CALL_TOOL, Exposure, Federation, Notice, pins::Pins, tools::PeerTools};
 use crate::{peer::Peer, spec::ServerName};
 
 /// Federated tools up to which all are listed unless told otherwise.
@@ -76,13 +76,7 @@ impl Federation {
         } else {
             self.house.registry().replace_quietly(next);
         }
-        let goods = Goods::of(&peers);
-        let before = self.goods.load_full();
-        let (resources, prompts) = (
-            goods.resources != before.resources || goods.templates != before.templates,
-            goods.prompts != before.prompts,
-        );
-        self.goods.store(Arc::new(goods));
+        let (resources, prompts) = self.gather();
         self.keep_word_of_instructions();
         self.changes.send_modify(|change| *change += 1);
         if told == Told::Nobody {

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use super::names;
+use super::{names, own::Own};
 use crate::{
     peer::{Item, Peer},
     serve::Pages,
@@ -43,10 +43,10 @@ pub(crate) struct Source {
 }
 
 impl Goods {
-    /// Gathers what these servers offer, in the order of their names.
-    pub(crate) fn of(peers: &BTreeMap<ServerName, Arc<Peer>>) -> Self {
+    /// Gathers what is our own and what these servers offer, in the order of their names.
+    pub(super) fn of(peers: &BTreeMap<ServerName, Arc<Peer>>, own: Own) -> Self {
         let mut goods = Self { peers: peers.clone(), ..Self::default() };
-        let (mut resources, mut templates, mut prompts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut resources, mut templates, mut prompts) = (own.resources, own.templates, Vec::new());
         let mut stale = Vec::new();
         for (name, peer) in peers {
             let offer = peer.offer();
@@ -143,17 +143,23 @@ pub(crate) fn renamed(item: &Item, key: &str, name: &str) -> String {
 }
 
 fn explicit(server: &ServerName, uri: &str) -> String {
-    let mut text = format!("{OURS}{server}/");
-    for byte in uri.bytes() {
-        match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            true => text.push(char::from(byte)),
-            false => text.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    text
+    format!("{OURS}{server}/{}", encoded(uri))
 }
 
-fn decoded(text: &str) -> Option<String> {
+/// A text as a part of an address.
+pub(super) fn encoded(text: &str) -> String {
+    let mut address = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            true => address.push(char::from(byte)),
+            false => address.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    address
+}
+
+/// The text that a part of an address stands for.
+pub(super) fn decoded(text: &str) -> Option<String> {
     let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
     while let [first, more @ ..] = rest {
         match first {

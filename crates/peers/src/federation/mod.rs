@@ -9,6 +9,7 @@ mod find;
 mod goods;
 mod instructions;
 mod names;
+mod own;
 mod parked;
 pub mod pins;
 mod settle;
@@ -186,6 +187,8 @@ impl Federation {
             settings,
         });
         tokio::spawn(hear(Arc::downgrade(&federation), heard));
+        let anchors = federation.house.effects().anchors.changes();
+        tokio::spawn(own::follow(Arc::downgrade(&federation), anchors));
         federation
     }
 
@@ -432,6 +435,12 @@ async fn hear(federation: std::sync::Weak<Federation>, mut news: mpsc::Unbounded
 }
 
 impl Federation {
+    /// Tells that a resource changed, by any of these names.
+    fn tell_updated(&self, names: Vec<String>) {
+        // Nobody may be listening.
+        let _ = self.notices.send(Notice::Updated(names));
+    }
+
     fn tell(&self, news: News) {
         let notice = match news {
             News::Offer => return,

@@ -1,9 +1,14 @@
 //! Writing answers: JSON-RPC around results that are bytes already.
 
+use serde_json::value::RawValue;
 use tectum_core::{Fault, FaultKind, Outcome, Payload};
 
 use super::catalogue;
-use crate::wire::{era::Era, rpc::code};
+use crate::wire::{
+    era::Era,
+    object::{Members, Object},
+    rpc::code,
+};
 
 /// Starts an answer to `id`.
 fn open(out: &mut Vec<u8>, id: &str, key: &str) {
@@ -35,15 +40,19 @@ pub(crate) fn error(out: &mut Vec<u8>, id: Option<&str>, code: i32, message: &st
     out.extend_from_slice(b"}}");
 }
 
-/// What came of a tool call. Nothing for a cancelled one: nobody waits for it.
-pub(crate) fn outcome(out: &mut Vec<u8>, id: &str, era: Era, outcome: &Outcome) {
+/// What came of a tool call, with further texts at its end. Nothing for a cancelled one: nobody
+/// waits for it.
+pub(crate) fn outcome(out: &mut Vec<u8>, id: &str, era: Era, outcome: &Outcome, more: &[String]) {
     match &outcome.result {
-        Ok(Payload::Raw(raw)) => result(out, id, raw.get()),
+        Ok(Payload::Raw(raw)) => match longer(raw.get(), more) {
+            Some(longer) => result(out, id, &longer),
+            None => result(out, id, raw.get()),
+        },
         Ok(Payload::Native(reply)) => {
             // Room for all of it at once: an escape here and there, and the frame around it.
             out.reserve(reply.text.len() + reply.text.len() / 8 + reply.structured.len() + 1024);
             open(out, id, "result");
-            content(out, &reply.text, false);
+            content(out, &reply.text, more, false);
             out.extend_from_slice(br#","structuredContent":"#);
             out.extend_from_slice(reply.structured.as_bytes());
             close_call(out, era, outcome, None);
@@ -63,17 +72,41 @@ pub(crate) fn outcome(out: &mut Vec<u8>, id: &str, era: Era, outcome: &Outcome) 
             }
             _ => {
                 open(out, id, "result");
-                content(out, &fault.text(), true);
+                content(out, &fault.text(), more, true);
                 close_call(out, era, outcome, Some(fault));
             }
         },
     }
 }
 
-fn content(out: &mut Vec<u8>, text: &str, is_error: bool) {
+fn content(out: &mut Vec<u8>, text: &str, more: &[String], is_error: bool) {
     out.extend_from_slice(br#"{"content":[{"type":"text","text":"#);
     string(out, text);
+    for text in more {
+        out.extend_from_slice(br#"},{"type":"text","text":"#);
+        string(out, text);
+    }
     out.extend_from_slice(if is_error { br#"}],"isError":true"# } else { br#"}],"isError":false"# });
+}
+
+/// A server's result with further texts at the end of its content; `None` where there are none, or
+/// no content they could stand in.
+fn longer(raw: &str, more: &[String]) -> Option<String> {
+    if more.is_empty() {
+        return None;
+    }
+    let members = Members::of(raw)?;
+    let blocks: Vec<&RawValue> = serde_json::from_str(members.get("content")?.get()).ok()?;
+    let added = more.iter().map(|text| Object::new().raw("type", "\"text\"").text("text", text).end());
+    let blocks: Vec<String> = blocks.iter().map(|block| block.get().to_owned()).chain(added).collect();
+    let mut result = Object::new();
+    for (name, value) in &members.0 {
+        match &**name {
+            "content" => result.raw(name, &format!("[{}]", blocks.join(","))),
+            _ => result.raw(name, value.get()),
+        };
+    }
+    Some(result.end())
 }
 
 fn close_call(out: &mut Vec<u8>, era: Era, outcome: &Outcome, fault: Option<&Fault>) {

@@ -10,7 +10,7 @@ use std::{
 };
 
 use serde_json::value::RawValue;
-use tectum_core::SessionId;
+use tectum_core::{Refresh, SessionId};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -44,6 +44,8 @@ pub(crate) struct Conversation {
     abilities: OnceLock<Arc<str>>,
     level: Mutex<Option<String>>,
     in_flight: Mutex<HashMap<Arc<str>, CancellationToken>>,
+    /// The files that its model knows.
+    known: Mutex<Refresh>,
     listeners: Mutex<HashMap<String, Wanted>>,
     watched: Mutex<BTreeSet<String>>,
     questions: Mutex<HashMap<u64, oneshot::Sender<Answer>>>,
@@ -94,6 +96,7 @@ impl Conversation {
             abilities: OnceLock::new(),
             level: Mutex::default(),
             in_flight: Mutex::default(),
+            known: Mutex::default(),
             listeners: Mutex::default(),
             watched: Mutex::default(),
             questions: Mutex::default(),
@@ -148,6 +151,16 @@ impl Conversation {
     /// Where messages go that belong to no call.
     pub(crate) fn set_unasked(&self, outbox: mpsc::Sender<Vec<u8>>) {
         *lock(&self.unasked) = Some(outbox);
+    }
+
+    /// How many calls have a seat.
+    pub(crate) fn running(&self) -> usize {
+        lock(&self.in_flight).len()
+    }
+
+    /// The files that its model knows.
+    pub(crate) fn known_files(&self) -> MutexGuard<'_, Refresh> {
+        lock(&self.known)
     }
 
     /// True when a call with this id has not ended yet.

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     answer,
     catalogue::{self, Catalogue},
+    closing,
     conversation::{Conversation, Refused, Wanted, acknowledged},
 };
 use crate::{
@@ -249,13 +250,17 @@ impl Endpoint {
         drop(snapshot);
         let mut running = self.house.call(call);
         if let Poll::Ready(outcome) = Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop())) {
-            answer::outcome(out, id, era, &outcome);
+            let more = closing::texts(&self.house, delivery.from, &outcome, delivery.from.running());
+            answer::outcome(out, id, era, &outcome, &more);
             return Handled::Answered;
         }
+        let (house, from) = (self.house.clone(), delivery.from.clone());
         seated(delivery, id, &cancel, out, |id| async move {
             let outcome = running.await;
+            // This one still has its seat.
+            let more = closing::texts(&house, &from, &outcome, from.running().saturating_sub(1));
             let mut out = Vec::new();
-            answer::outcome(&mut out, &id, era, &outcome);
+            answer::outcome(&mut out, &id, era, &outcome, &more);
             out
         })
     }

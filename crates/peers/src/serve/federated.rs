@@ -49,6 +49,9 @@ impl Endpoint {
         era: Era,
         out: &mut Vec<u8>,
     ) -> Option<Handled> {
+        if let Some(handled) = self.own_resource(delivery, request, era, out) {
+            return Some(handled);
+        }
         if let Some(handled) = self.kept_result(delivery, request, era, out) {
             return Some(handled);
         }
@@ -97,6 +100,38 @@ impl Endpoint {
                 out
             })
         }))
+    }
+
+    /// A resource of our own is read and watched without anybody else.
+    fn own_resource(
+        &self,
+        delivery: &Delivery<'_>,
+        request: &Request<'_>,
+        era: Era,
+        out: &mut Vec<u8>,
+    ) -> Option<Handled> {
+        let uri = request.params.uri.and_then(rpc::text)?;
+        let read = self.federation.as_ref()?.own_resource(&uri)?;
+        match (&*request.method, era, read) {
+            ("resources/read", Era::Legacy, Ok(read)) => answer::result(out, request.id, read.get()),
+            ("resources/read", Era::Modern, Ok(read)) => {
+                let read = crate::federation::to_modern("resources/read", read);
+                answer::result(out, request.id, read.get());
+            }
+            ("resources/read", Era::Legacy, Err(why)) => {
+                answer::error(out, Some(request.id), code::RESOURCE_NOT_FOUND, &why, None);
+            }
+            ("resources/read", Era::Modern, Err(why)) => {
+                answer::error(out, Some(request.id), code::INVALID_PARAMS, &why, None);
+            }
+            // An anchor may be watched before it is there.
+            ("resources/subscribe" | "resources/unsubscribe", Era::Legacy, _) => {
+                delivery.from.watch(&uri, request.method == "resources/subscribe");
+                answer::result(out, request.id, "{}");
+            }
+            _ => return None,
+        }
+        Some(Handled::Answered)
     }
 
     /// A result that was too large to be passed on is read here, in ranges.

@@ -3,6 +3,7 @@
 mod answer;
 mod catalogue;
 mod clients;
+mod closing;
 mod conversation;
 mod endpoint;
 mod federated;

@@ -408,6 +408,22 @@ pub static REDACT_TEXTS: Key = Key {
     doc: "Regular expressions for texts that are hidden in the copies; added to the built-in ones (private keys, tokens, credentials in addresses and others).",
     ..PLAIN
 };
+/// `context.append_anchors`
+pub static APPEND_ANCHORS: Key = Key {
+    section: "context",
+    name: "append_anchors",
+    default: "false",
+    doc: "Whether a client's last result of a round ends with the texts that tools keep in the model's sight.",
+    ..PLAIN
+};
+/// `context.refresh`
+pub static REFRESH: Key = Key {
+    section: "context",
+    name: "refresh",
+    default: "false",
+    doc: "Whether it ends with the files that changed since the model saw them.",
+    ..PLAIN
+};
 /// `log.level`
 pub static LEVEL: Key = Key {
     section: "log",
@@ -477,6 +493,8 @@ pub static KEYS: &[&Key] = &[
     &REDACT,
     &REDACT_NAMES,
     &REDACT_TEXTS,
+    &APPEND_ANCHORS,
+    &REFRESH,
     &LEVEL,
     &MCP_ENABLED,
     &MCP_BLACKLIST,

@@ -6,7 +6,7 @@ use std::{
 };
 
 use tectum_core::{
-    Judgement, Redactor, Rule, Rules, redact,
+    Closing, Judgement, Redactor, Rule, Rules, redact,
     security::{Durability, Links, TrackedOpens},
 };
 
@@ -39,6 +39,8 @@ pub struct Config {
     pub federation: Federation,
     /// Who gets copies of calls.
     pub observers: Observers,
+    /// What stands at the end of a round, for clients of MCP.
+    pub closing: Closing,
     /// How much is logged.
     pub log: Level,
     /// The user's home.
@@ -253,6 +255,10 @@ impl Config {
                 }),
             },
             observers: observers(&merged, sources)?,
+            closing: Closing {
+                append_anchors: merged.flag(&keys::APPEND_ANCHORS),
+                refresh: merged.flag(&keys::REFRESH),
+            },
             log: match merged.word(&keys::LEVEL) {
                 Some("error") => Level::Error,
                 Some("info") => Level::Info,
