@@ -1,3 +1,5 @@
+//! Directives in every form in which they come.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Copies of calls: what is in them, and that they keep nobody waiting.
+
 use serde_json::value::RawValue;
 
 use super::*;
