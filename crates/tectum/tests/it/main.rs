@@ -27,5 +27,8 @@ mod fuzz;
 mod kill;
 mod outside_clients;
 mod rig;
+mod run_model;
+mod run_stopped;
+mod run_task;
 mod serve_http;
 mod serve_stdio;
