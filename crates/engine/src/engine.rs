@@ -352,5 +352,5 @@ fn reason(finish: Finish) -> Reason {
 }
 
 #[cfg(test)]
-#[path = "engine_tests.rs"]
+#[path = "engine_tests/mod.rs"]
 mod tests;

@@ -226,3 +226,10 @@ fn tools_of_other_servers_are_there_from_the_start() {
         asked[1].messages()[3..].iter().filter_map(|one| one["content"].as_str()).collect();
     assert_eq!(results, ["hello", "3"]);
 }
+
+#[test]
+fn the_documented_program_is_the_one_that_compiles() {
+    let example = include_str!("../../examples/engine.rs");
+    let code = &example[example.find("use std").expect("code")..];
+    assert!(include_str!("../../../../docs/engine.md").contains(code.trim_end()));
+}
