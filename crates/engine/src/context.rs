@@ -1,8 +1,6 @@
 //! A conversation as it stands, and the prompt it becomes. Anchors are no part of it: they are put
 //! at the end of each prompt, so no compaction and no change of tier can lose them.
 
-use std::collections::HashSet;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -44,6 +42,14 @@ impl LoopContext {
         }
     }
 
+    /// Takes an answer into the history. One that says nothing is not kept: some servers refuse it.
+    pub(crate) fn say(&mut self, text: String) -> String {
+        if !text.is_empty() {
+            self.messages.push(Message::assistant(text.clone(), Vec::new()).at(self.iteration));
+        }
+        text
+    }
+
     /// About how many tokens the history takes.
     pub fn tokens(&self) -> usize {
         self.messages.iter().map(Message::tokens).sum()
@@ -81,9 +87,12 @@ impl LoopContext {
     /// True when each call is followed by its results before anybody else speaks, and nothing else
     /// is called a result.
     pub fn is_whole(&self) -> bool {
-        let mut open: HashSet<&str> = HashSet::new();
+        let mut open: Vec<&str> = Vec::new();
         self.messages.iter().all(|message| match message.role {
-            Role::Tool => message.tool_call_id.as_deref().is_some_and(|id| open.remove(id)),
+            Role::Tool => {
+                let answers = |id: &&str| message.tool_call_id.as_deref() == Some(*id);
+                open.iter().position(answers).map(|at| open.swap_remove(at)).is_some()
+            }
             _ => {
                 let closed = open.is_empty();
                 open = message.tool_calls.iter().map(|call| call.id.as_str()).collect();
@@ -158,7 +167,6 @@ mod tests {
             let messages = kinds.iter().map(|(kind, a, b)| match kind {
                 0 => Message::user("u"),
                 1 => result(&a.to_string()),
-                2 if a == b => Message::assistant("", vec![call(&a.to_string())]),
                 2 => Message::assistant("", vec![call(&a.to_string()), call(&b.to_string())]),
                 _ => Message::assistant("said", vec![]),
             });

@@ -138,8 +138,7 @@ impl<M: Model> Engine<M> {
             };
             usage += answer.usage;
             if answer.calls.is_empty() {
-                ctx.messages.push(Message::assistant(answer.text.clone(), vec![]).at(ctx.iteration));
-                return finished(reason(answer.finish), answer.text, usage, &turn);
+                return finished(reason(answer.finish), ctx.say(answer.text), usage, &turn);
             }
             let text = answer.text.clone();
             let stop = self.round(ctx, &mut turn, answer, &cancel).await?;
@@ -323,12 +322,14 @@ impl<M: Model> Engine<M> {
         let offers = self.offers(&ctx.tier).unwrap_or_default();
         self.make_room(ctx, &offers);
         match self.ask(ctx, &offers, false, cancel).await {
-            Ok(Some(answer)) if !answer.text.trim().is_empty() => {
+            Ok(Some(answer)) => {
                 *usage += answer.usage;
-                ctx.messages.push(Message::assistant(answer.text.clone(), vec![]).at(ctx.iteration));
-                answer.text
+                match answer.text.trim().is_empty() {
+                    true => stop.message().to_owned(),
+                    false => ctx.say(answer.text),
+                }
             }
-            Ok(_) => stop.message().to_owned(),
+            Ok(None) => stop.message().to_owned(),
             Err(fault) => {
                 tracing::warn!(why = fault.message, "the model could not sum up");
                 stop.message().to_owned()

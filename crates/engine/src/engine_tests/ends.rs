@@ -47,8 +47,10 @@ async fn a_limit_ends_the_run_with_a_last_word() {
     for (limits, answers, stop) in [
         (Limits { rounds: 2, ..Limits::default() }, vec![json!({}), json!({ "size": 1 })], Stop::Rounds),
         (Limits::default(), vec![json!({ "fail": true }); 3], Stop::Errors),
+        (Limits::default(), vec![json!({ "size": 9 }); 4], Stop::Repeats),
     ] {
-        let mut answers: Vec<Answer> = answers.into_iter().map(|args| calls(&[("look", args)])).collect();
+        let tool = if stop == Stop::Repeats { "change" } else { "look" };
+        let mut answers: Vec<Answer> = answers.into_iter().map(|args| calls(&[(tool, args)])).collect();
         answers.push(Answer::text("that is how far I came"));
         let asked = answers.len();
         let mut scene = scene_with(Settings { limits, ..Settings::default() }, answers);
@@ -57,6 +59,23 @@ async fn a_limit_ends_the_run_with_a_last_word() {
         let last = scene.asked(asked - 1);
         assert!(!last.may_call && last.messages.last().expect("a notice").content.contains(stop.message()));
     }
+}
+
+#[tokio::test]
+async fn more_calls_than_an_answer_may_make_are_refused_one_by_one() {
+    let many: Vec<(&str, Value)> = (0..12).map(|i| ("look", json!({ "size": i }))).collect();
+    let mut scene = scene(vec![calls(&many), Answer::text("fewer then")]);
+    scene.run().await;
+    let failed = scene.ctx.messages.iter().filter(|one| one.metadata.is_error);
+    assert!(failed.clone().all(|one| one.content.contains("may make 10 calls")));
+    assert_eq!((failed.count(), scene.runs.load(Ordering::Relaxed)), (2, 10));
+}
+
+#[tokio::test]
+async fn an_answer_that_says_nothing_is_not_kept() {
+    let mut scene = scene(vec![Answer::text("")]);
+    assert_eq!(scene.run().await.reason, Reason::Answered);
+    assert_eq!(roles(&scene.ctx.messages), [Role::System, Role::User]);
 }
 
 #[tokio::test]

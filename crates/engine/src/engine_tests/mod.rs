@@ -1,5 +1,6 @@
 //! The loop with a scripted model, in a house whose tools do as they are told.
 
+mod any;
 mod directives;
 mod ends;
 mod window;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{fault::message, wire};
+use super::{events::Events, fault::message, wire};
 use crate::{Answer, Finish, ToolCall, Usage};
 
 /// Calls of one answer; a server that sends more is broken.
@@ -59,6 +59,19 @@ struct CallDelta {
     id: Option<String>,
     #[serde(default)]
     function: Option<wire::Function>,
+}
+
+/// The answer of a stream that was read to its end.
+pub(super) fn all(body: &[u8]) -> Result<Answer, String> {
+    let mut assembly = Assembly::default();
+    let mut events = Events::new(usize::MAX);
+    // The last event may lack the line that ends it.
+    for event in events.feed(body)?.into_iter().chain(events.feed(b"\n\n")?) {
+        if assembly.take(&event, &mut |_| ())? {
+            break;
+        }
+    }
+    Ok(assembly.answer())
 }
 
 impl Assembly {
@@ -195,6 +208,12 @@ mod tests {
             r#"{"id":"b","function":{"name":"two","arguments":{"whole":true}}}"#,
         ]);
         assert_eq!(found, [owned("a", "one", "{}"), owned("b", "two", "{\"whole\":true}")]);
+    }
+
+    #[test]
+    fn a_stream_may_come_in_one_piece() {
+        let body = b"data: {\"choices\":[{\"delta\":{\"content\":\"all\"}}],\"error\":null}\n\ndata: [DONE]";
+        assert_eq!(all(body), Ok(Answer::text("all")));
     }
 
     #[test]

@@ -161,7 +161,7 @@ fn said(body: &[u8]) -> String {
 
 /// The message of an error, in one of the forms servers have for it.
 pub(super) fn message(value: &Value) -> Option<String> {
-    let error = value.get("error")?;
+    let error = value.get("error").filter(|error| !error.is_null())?;
     let text = error["message"].as_str().or_else(|| error.as_str());
     Some(text.map_or_else(|| error.to_string(), str::to_owned))
 }

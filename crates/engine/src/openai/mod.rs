@@ -46,7 +46,7 @@ const MOST_ANSWER: usize = 32 << 20;
 const MOST_REFUSAL: usize = 64 * 1024;
 
 /// Where a model is reached.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Place {
     /// The address of the API, such as `http://127.0.0.1:8080/v1`.
     pub base_url: String,
@@ -65,6 +65,16 @@ impl Place {
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         let (base_url, model) = (base_url.into(), model.into());
         Self { base_url, model, key_env: None, patience: PATIENCE, pause: PAUSE }
+    }
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // An address may hold a password.
+        f.debug_struct("Place")
+            .field("model", &self.model)
+            .field("key_env", &self.key_env)
+            .finish_non_exhaustive()
     }
 }
 
@@ -161,7 +171,12 @@ impl OpenAi {
         let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         if !kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream")) {
             let body = self.collect(response, MOST_ANSWER).await?;
-            let answer = wire::whole(&body).map_err(|why| Trouble::nonsense(&self.url, &why))?;
+            // Some servers stream and call it something else.
+            let answer = match body.trim_ascii_start().starts_with(b"data:") {
+                true => assemble::all(&body),
+                false => wire::whole(&body),
+            };
+            let answer = answer.map_err(|why| Trouble::nonsense(&self.url, &why))?;
             if !answer.text.is_empty() {
                 said(&answer.text);
             }

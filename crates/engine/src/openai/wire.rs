@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 use super::{assemble::MOST_CALLS, fault::message};
 use crate::{Answer, Finish, Message, Offer, Prompt, Role, ToolCall, Usage};
 
+/// The longest name of a function.
+const MOST_NAME: usize = 64;
+
 /// A request's body.
 pub(super) fn request(prompt: &Prompt<'_>, model: &str, streams: bool) -> String {
     // An empty prompt of a tier says nothing, and some servers refuse it.
@@ -51,7 +54,17 @@ fn said(message: &Message) -> Value {
 fn call(call: &ToolCall) -> Value {
     let whole = serde_json::from_str::<serde_json::Map<String, Value>>(&call.arguments).is_ok();
     let arguments = if whole { call.arguments.as_str() } else { "{}" };
-    json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": arguments } })
+    let name = legal(&call.name);
+    json!({ "id": call.id, "type": "function", "function": { "name": name, "arguments": arguments } })
+}
+
+/// A name that servers take. One that a model made up would make them refuse everything after it.
+fn legal(name: &str) -> String {
+    let legal = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' };
+    match name.is_empty() {
+        true => "unknown".to_owned(),
+        false => name.chars().map(legal).take(MOST_NAME).collect(),
+    }
 }
 
 fn tool(offer: &Offer) -> Value {
@@ -213,6 +226,16 @@ mod tests {
             (&json!("none"), &json!("other"), &json!(false))
         );
         assert!(body.get("stream_options").is_none());
+    }
+
+    #[test]
+    fn made_up_names_do_no_harm_later() {
+        assert_eq!(
+            (legal("functions.read file"), legal("")),
+            ("functions_read_file".into(), "unknown".into())
+        );
+        assert_eq!(legal(&"x".repeat(100)).len(), MOST_NAME);
+        assert_eq!(legal("one__echo-2"), "one__echo-2");
     }
 
     #[test]
