@@ -53,7 +53,8 @@ impl Progress {
                 let why = text.lines().next().unwrap_or_default();
                 self.line(&format!("{} failed: {}", call.name, why.trim_start_matches("ERROR: ")));
             }
-            Event::Called { .. } | Event::Note { .. } | Event::Scarce { .. } => {}
+            Event::Called { .. } | Event::Scarce { .. } => {}
+            Event::Note { key, data } => self.line(&format!("{key}: {data}")),
             Event::Tier { from, to, reason: "" } => self.line(&format!("{from} hands over to {to}")),
             Event::Tier { from, to, reason } => self.line(&format!("{from} hands over to {to}: {reason}")),
             Event::Kept { to, why } => self.line(&format!("no hand-over to {to}: {why}")),

@@ -27,6 +27,7 @@ mod fuzz;
 mod kill;
 mod outside_clients;
 mod rig;
+mod run_directives;
 mod run_model;
 mod run_stopped;
 mod run_task;
