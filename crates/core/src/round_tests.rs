@@ -299,3 +299,22 @@ async fn a_round_that_nobody_waits_for_is_recorded_all_the_same() {
     // The one behind it never began.
     assert_eq!(scene.runs.load(Ordering::Relaxed), 1);
 }
+
+#[tokio::test]
+async fn who_waits_in_a_round_that_is_cancelled_never_begins() {
+    let scene = scene(1);
+    let calls = vec![call("hang", &json!({})), call("write", &json!({ "path": "a" }))];
+    let tokens: Vec<CancellationToken> = calls.iter().map(|call| call.cancel.clone()).collect();
+    let limits = Limits { concurrency: 1, ..Limits::default() };
+    let leaving = async {
+        while scene.runs.load(Ordering::Relaxed) == 0 {
+            tokio::task::yield_now().await;
+        }
+        tokens.iter().for_each(CancellationToken::cancel);
+    };
+    let mut turn = Turn::new(limits);
+    let (done, ()) = tokio::join!(scene.house.round(&mut turn, calls), leaving);
+    let kinds = done.outcomes.iter().map(|one| one.result.as_ref().err().map(|fault| fault.kind));
+    assert_eq!(kinds.collect::<Vec<_>>(), [Some(FaultKind::Cancelled); 2]);
+    assert_eq!(scene.runs.load(Ordering::Relaxed), 1);
+}

@@ -190,10 +190,12 @@ impl Tectum {
         if let Some(question) = question {
             tokio::select! {
                 answer = self.rooms.desk.ask(question) => answer?,
-                () = call.cancel.cancelled() => {
-                    return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
-                }
+                () = call.cancel.cancelled() => {}
             }
+        }
+        // Whoever waited for a person or for other calls of its round may not be wanted any more.
+        if call.cancel.is_cancelled() {
+            return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
         }
         Ok(Cleared::Run(prepared, grants, memory))
     }

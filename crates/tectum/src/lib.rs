@@ -25,6 +25,8 @@ pub use house::{build, build_for_one_call};
 /// The vocabulary and the walk of a call.
 pub use tectum_core as core;
 pub use tectum_core::{Call, Fault, FaultKind, Outcome, Payload, SessionId, Tectum};
+/// The loop of a model around the house.
+pub use tectum_engine as engine;
 /// Serving over MCP.
 pub use tectum_peers as peers;
 /// The native tools.

@@ -12,13 +12,21 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tectum-core", &["tectum-security", "tectum-attention"]),
     ("tectum-tools", &["tectum-core", "tectum-security", "tectum-syntax"]),
     ("tectum-peers", &["tectum-core", "tectum-security"]),
+    ("tectum-engine", &["tectum-core"]),
     ("tectum", EVERY_LIBRARY),
     ("tectum-bench", EVERY_LIBRARY),
     ("xtask", &[]),
 ];
 
-const EVERY_LIBRARY: &[&str] =
-    &["tectum-security", "tectum-attention", "tectum-syntax", "tectum-core", "tectum-tools", "tectum-peers"];
+const EVERY_LIBRARY: &[&str] = &[
+    "tectum-security",
+    "tectum-attention",
+    "tectum-syntax",
+    "tectum-core",
+    "tectum-tools",
+    "tectum-peers",
+    "tectum-engine",
+];
 
 pub fn judge(packages: &[Package]) -> Vec<Violation> {
     packages.iter().flat_map(|package| judge_one(package, packages)).collect()
@@ -62,7 +70,15 @@ mod tests {
     use crate::tidy::testing::{package, places};
 
     fn others() -> Vec<Package> {
-        let names = ["tectum-security", "tectum-core", "tectum-tools", "tectum-peers", "tectum", "xtask"];
+        let names = [
+            "tectum-security",
+            "tectum-core",
+            "tectum-tools",
+            "tectum-peers",
+            "tectum-engine",
+            "tectum",
+            "xtask",
+        ];
         names.iter().map(|name| package(name, &[])).collect()
     }
 
@@ -80,6 +96,7 @@ mod tests {
         check("tectum-tools", "tectum-core", Kind::Normal, 0);
         check("tectum-tools", "tectum-security", Kind::Normal, 0);
         check("tectum-peers", "tectum-core", Kind::Normal, 0);
+        check("tectum-engine", "tectum-core", Kind::Normal, 0);
         check("tectum", "tectum-peers", Kind::Normal, 0);
         check("tectum-bench", "tectum-core", Kind::Normal, 0);
     }
@@ -90,6 +107,8 @@ mod tests {
         check("tectum-core", "tectum-tools", Kind::Normal, 1);
         check("tectum-tools", "tectum-peers", Kind::Normal, 1);
         check("tectum-peers", "tectum-tools", Kind::Build, 1);
+        check("tectum-engine", "tectum-peers", Kind::Normal, 1);
+        check("tectum-peers", "tectum-engine", Kind::Normal, 1);
         check("tectum-bench", "tectum", Kind::Normal, 1);
         check("xtask", "tectum-core", Kind::Normal, 1);
         check("tectum", "xtask", Kind::Normal, 1);

@@ -28,8 +28,13 @@ const EDGES: &[Edge] = &[
     },
     Edge {
         libraries: &["axum", "hyper"],
-        crates: Crates::Never(&["tectum-core", "tectum-tools"]),
-        remedy: "tectum-core and tectum-tools serve nobody: move the user of it to tectum-peers or tectum.",
+        crates: Crates::Never(&["tectum-core", "tectum-tools", "tectum-engine"]),
+        remedy: "tectum-core, tectum-tools and tectum-engine serve nobody: move the user of it to tectum-peers or tectum.",
+    },
+    Edge {
+        libraries: &["reqwest"],
+        crates: Crates::Only(&["tectum-peers", "tectum-engine", "tectum-bench"]),
+        remedy: "Other machines are reached from tectum-peers (servers) and tectum-engine (models).",
     },
     Edge {
         libraries: &["tree-sitter"],
@@ -108,8 +113,16 @@ mod tests {
         for library in ["axum", "hyper"] {
             check("tectum-core", library, Kind::Normal, 1);
             check("tectum-tools", library, Kind::Normal, 1);
+            check("tectum-engine", library, Kind::Normal, 1);
             check("tectum-peers", library, Kind::Normal, 0);
         }
+    }
+
+    #[test]
+    fn two_crates_reach_other_machines() {
+        check("tectum-engine", "reqwest", Kind::Normal, 0);
+        check("tectum-core", "reqwest", Kind::Normal, 1);
+        check("tectum", "reqwest", Kind::Normal, 1);
     }
 
     #[test]

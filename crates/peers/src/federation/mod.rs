@@ -298,6 +298,18 @@ impl Federation {
         Ok(())
     }
 
+    /// Meets every server that was never met, all at the same time, and says why others are away.
+    /// For somebody who is shown the tools once, before the work begins.
+    pub async fn meet_all(self: &Arc<Self>) -> Vec<(String, Fault)> {
+        self.settle();
+        let peers = self.peers.load_full();
+        let strangers = peers.iter().filter(|(_, peer)| !peer.offer().known);
+        let met = strangers.map(async |(name, peer)| (name.to_string(), self.meet_server(peer).await));
+        let met = futures_util::future::join_all(met).await;
+        self.recompose(Told::Everybody);
+        met.into_iter().filter_map(|(name, met)| Some((name, met.err()?))).collect()
+    }
+
     /// Waits until a server has said what it offers, if it never did.
     pub(crate) async fn meet_server(&self, peer: &Arc<Peer>) -> Result<(), Fault> {
         let (abilities, client) = self.first_client();

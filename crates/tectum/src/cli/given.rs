@@ -85,15 +85,17 @@ fn fetched(text: &str) -> Result<String, Fault> {
     })
 }
 
+/// A file that was named on the command line.
 #[expect(
     clippy::disallowed_methods,
     reason = "a file of the person who typed the command, not an agent's path"
 )]
-fn open(path: &Path) -> io::Result<std::fs::File> {
+pub(crate) fn open(path: &Path) -> io::Result<std::fs::File> {
     std::fs::File::open(path)
 }
 
-fn bounded(source: impl Read) -> io::Result<String> {
+/// What a source holds, if that is no more than a value may have.
+pub(crate) fn bounded(source: impl Read) -> io::Result<String> {
     let mut text = String::new();
     source.take(MOST + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MOST {

@@ -5,6 +5,7 @@ mod call;
 mod completions;
 mod config;
 mod connect;
+mod consent;
 mod failure;
 mod given;
 mod guard;
@@ -12,6 +13,8 @@ mod log;
 mod login;
 mod observe;
 mod policy;
+mod progress;
+mod run;
 mod screen;
 mod serve;
 mod servers;
@@ -97,6 +100,8 @@ enum Command {
     Tools,
     /// Call one tool
     Call(call::CallTool),
+    /// Let a model work on a task with these tools
+    Run(run::Run),
     /// See what the rules say about a call
     #[command(subcommand)]
     Policy(policy::Policy),
@@ -154,6 +159,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Serve => serve::run(&cli.shared, &screen),
         Command::Tools => tools::run(&cli.shared, &screen),
         Command::Call(call) => call.run(&cli.shared, &screen),
+        Command::Run(run) => run.run(&cli.shared, &screen),
         Command::Policy(policy) => policy.run(&cli.shared, &screen),
         Command::Config(config) => config.run(&cli.shared, &screen),
         Command::Add(add) => add.run(&cli.shared, &screen),

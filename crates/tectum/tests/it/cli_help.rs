@@ -34,6 +34,11 @@ fn of_call() {
 }
 
 #[test]
+fn of_run() {
+    insta::assert_snapshot!(help(&["run"]));
+}
+
+#[test]
 fn of_policy() {
     insta::assert_snapshot!(help(&["policy"]));
 }

@@ -1,0 +1,66 @@
+//! What the loop tells whoever shows it to people, as it happens.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::ToolCall;
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Event<'e> {
+    /// The model said a little more.
+    Said(&'e str),
+    /// A call begins.
+    Calls(&'e ToolCall),
+    /// A call ended.
+    Called {
+        /// The call.
+        call: &'e ToolCall,
+        /// Whether it failed.
+        failed: bool,
+        /// What the model will read of it.
+        text: &'e str,
+        /// How long it took.
+        took: Duration,
+    },
+    /// Another tier works from now on.
+    Tier {
+        /// The one before.
+        from: &'e str,
+        /// The new one.
+        to: &'e str,
+        /// Why.
+        reason: &'e str,
+    },
+    /// A hand-over that was not made.
+    Kept {
+        /// The tier that was asked for.
+        to: &'e str,
+        /// Why not.
+        why: &'e str,
+    },
+    /// A tool has something for the presentation layer.
+    Note {
+        /// What about.
+        key: &'e str,
+        /// The data.
+        data: &'e Value,
+    },
+    /// The window fills; the model is told.
+    Scarce {
+        /// Tokens in use.
+        used: usize,
+        /// Tokens there are.
+        budget: usize,
+    },
+    /// Older messages gave way to a summary.
+    Compacted {
+        /// Tokens before.
+        before: usize,
+        /// Tokens after.
+        after: usize,
+    },
+    /// Older results became stubs.
+    Pruned(usize),
+}

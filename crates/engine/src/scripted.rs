@@ -1,0 +1,79 @@
+//! A model that says what it was told to say, and remembers what it was asked: for tests of
+//! whatever stands around a loop.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tectum_core::Fault;
+
+use crate::{Answer, Message, Model, Prompt};
+
+/// A model that follows a script. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Scripted(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    answers: VecDeque<Result<Answer, Fault>>,
+    asked: Vec<Asked>,
+}
+
+/// What the model was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Which model.
+    pub model: Option<String>,
+    /// The messages.
+    pub messages: Vec<Message>,
+    /// The names of the tools it was offered.
+    pub tools: Vec<String>,
+    /// Whether it might call them.
+    pub may_call: bool,
+}
+
+impl Scripted {
+    /// A model that gives these answers, one after the other.
+    pub fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
+        Self::failing(answers.into_iter().map(Ok))
+    }
+
+    /// The same where some answers are failures.
+    pub fn failing(answers: impl IntoIterator<Item = Result<Answer, Fault>>) -> Self {
+        let state = State { answers: answers.into_iter().collect(), asked: Vec::new() };
+        Self(Arc::new(Mutex::new(state)))
+    }
+
+    /// What it was asked so far.
+    pub fn asked(&self) -> Vec<Asked> {
+        self.state().asked.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Model for Scripted {
+    async fn answer(&self, prompt: Prompt<'_>, said: &mut (dyn FnMut(&str) + Send)) -> Result<Answer, Fault> {
+        let answer = {
+            let mut state = self.state();
+            state.asked.push(Asked {
+                model: prompt.model.map(str::to_owned),
+                messages: prompt.messages.into_iter().cloned().collect(),
+                tools: prompt.tools.iter().map(|tool| tool.name.to_string()).collect(),
+                may_call: prompt.may_call,
+            });
+            state.answers.pop_front()
+        };
+        let answer = answer.ok_or_else(|| {
+            Fault::not_found("the script has no answer to this")
+                .hint("give it as many answers as are asked for")
+        })??;
+        for piece in answer.text.split_inclusive(' ') {
+            said(piece);
+        }
+        Ok(answer)
+    }
+}

@@ -1,0 +1,213 @@
+//! `tectum run TASK`: a model works on a task with the tools of this house, under its rules.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use clap::Args;
+use serde_json::json;
+use tectum::{
+    Config, Fault, FaultKind, SessionId, Tectum,
+    config::servers::Live,
+    core::{Limits, Stop},
+    engine::{Engine, Finished, LoopContext, OpenAi, Reason, Settings, Tiers, context, openai::Place},
+    servers::Household,
+};
+use tokio::runtime::Builder;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Shared, consent,
+    failure::Failure,
+    given,
+    progress::Progress,
+    screen::{Colour, Screen},
+    serve, stop, tell_strange_rules,
+};
+
+/// How long calls may still take when the work has ended.
+const DRAIN: Duration = Duration::from_secs(5);
+
+/// Let a model work on a task with these tools.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The model is any that is served over the API for chat completions. What the rules ask about is asked
+on the terminal; without one it is refused. Ctrl-C cancels the calls and ends; a second one at once.
+
+Examples:
+  tectum run 'fix the typo in notes.md' --model qwen3 --base-url http://127.0.0.1:8080/v1
+  tectum run - --model NAME --base-url https://host/v1 --api-key-env MODEL_API_KEY < task.md")]
+pub(crate) struct Run {
+    /// What is to be done; - takes it from standard input
+    #[arg(value_name = "TASK")]
+    task: String,
+    /// The model's name at its server
+    #[arg(long, value_name = "NAME")]
+    model: String,
+    /// The address of the server's API, such as http://127.0.0.1:8080/v1
+    #[arg(long, value_name = "URL")]
+    base_url: String,
+    /// The environment variable that holds the key, where the server wants one
+    #[arg(long, value_name = "VAR")]
+    api_key_env: Option<String>,
+    /// Tiers, as TOML: who the model is, with which tools, and to whom it may hand over
+    #[arg(long, value_name = "FILE")]
+    tiers: Option<PathBuf>,
+    /// The tier to begin in
+    #[arg(long, value_name = "NAME")]
+    tier: Option<String>,
+    /// Rounds of calls after which the model has to sum up
+    #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
+    max_rounds: u16,
+    /// Tokens that the model takes at once; the conversation is compacted before they are used up
+    #[arg(long, value_name = "TOKENS", default_value_t = context::USUAL_BUDGET)]
+    context: usize,
+}
+
+impl Run {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        let config = shared.load(Vec::new(), screen)?;
+        let settings = self.settings(&config)?;
+        let place = Place { key_env: self.api_key_env.clone(), ..Place::new(&self.base_url, &self.model) };
+        let model = OpenAi::new(place)?;
+        let task = self.task()?;
+        let live = Live::new(shared.sources(Vec::new()));
+        serve::to_the_end(Builder::new_current_thread(), async {
+            let cancel = CancellationToken::new();
+            stop::on_signal(cancel.clone())?;
+            let household = Household::start(&config, live).await?;
+            tell_strange_rules(&config, &household.house, screen);
+            let done = match cancel.run_until_cancelled(meet(&household, screen)).await {
+                Some(()) => {
+                    consent::attach(&household.house, screen);
+                    work(&household.house, model, settings, &task, cancel, screen).await
+                }
+                None => Err(Fault::new(FaultKind::Cancelled, "cancelled before the model was asked").into()),
+            };
+            household.house.drain(DRAIN).await;
+            household.stop().await;
+            done
+        })?
+    }
+
+    fn settings(&self, config: &Config) -> Result<Settings, Failure> {
+        let mut tiers = match &self.tiers {
+            Some(file) => read_tiers(file)?,
+            None => Tiers::only(prompt(&config.directory)),
+        };
+        if let Some(tier) = &self.tier {
+            tiers.get(tier)?;
+            tiers.default.clone_from(tier);
+        }
+        Ok(Settings {
+            tiers,
+            limits: Limits { rounds: self.max_rounds.into(), ..Limits::default() },
+            budget: self.context,
+            session: SessionId::new("run"),
+            ..Settings::default()
+        })
+    }
+
+    fn task(&self) -> Result<String, Failure> {
+        if self.task != "-" {
+            return Ok(self.task.clone());
+        }
+        given::bounded(io::stdin().lock())
+            .map_err(|error| Fault::invalid(format!("cannot read standard input: {error}")).into())
+    }
+}
+
+/// What the model is told where nobody wrote tiers.
+fn prompt(directory: &Path) -> String {
+    format!(
+        "You work on the project in {} with the tools you are given. Look before you change anything, \
+         change only what the task needs, and check what you changed. When a call fails, read why and do \
+         something else. When the task is done, say in a few sentences what you did and what is left.",
+        directory.display()
+    )
+}
+
+fn read_tiers(file: &Path) -> Result<Tiers, Fault> {
+    let wrong = |why: String| Fault::invalid(format!("{}: {why}", file.display()));
+    let text = given::open(file).and_then(given::bounded).map_err(|error| wrong(error.to_string()))?;
+    let tiers: Tiers = toml::from_str(&text).map_err(|error| {
+        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+        wrong(format!("line {line}: {}", error.message().trim()))
+            .hint("write default = \"NAME\", and for each tier [tiers.NAME] with prompt, tools, model and may_hand_to")
+    })?;
+    let placed = |fault: Fault| Fault { message: format!("{}: {}", file.display(), fault.message), ..fault };
+    tiers.check().map_err(placed)?;
+    Ok(tiers)
+}
+
+/// Waits for the tools of servers that were never met; those that are away are left out.
+async fn meet(household: &Household, screen: &Screen) {
+    for (name, fault) in household.federation.meet_all().await {
+        let warning = screen.paint_error(Colour::Yellow, "warning:");
+        screen.tell(&format!("{warning} {name} is away: {}", fault.message));
+    }
+}
+
+async fn work(
+    house: &Tectum,
+    model: OpenAi,
+    settings: Settings,
+    task: &str,
+    cancel: CancellationToken,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let progress = Arc::new(Mutex::new(Progress::new(*screen, cancel.clone())));
+    let shown = progress.clone();
+    let mut engine = Engine::new(house.clone(), model, settings)?
+        .telling(move |event| shown.lock().unwrap_or_else(PoisonError::into_inner).show(&event));
+    let mut ctx = engine.context();
+    let done = engine.run(&mut ctx, task, cancel).await;
+    progress.lock().unwrap_or_else(PoisonError::into_inner).end();
+    tell(&done?, &ctx, &progress.lock().unwrap_or_else(PoisonError::into_inner), screen)
+}
+
+fn tell(done: &Finished, ctx: &LoopContext, progress: &Progress, screen: &Screen) -> Result<(), Failure> {
+    let (word, message, kind) = judged(done.reason);
+    if screen.json {
+        screen.print_json(&json!({
+            "ok": kind.is_none(),
+            "reason": word,
+            "text": done.text,
+            "tier": ctx.tier,
+            "rounds": done.rounds,
+            "calls": progress.calls(),
+            "failed_calls": progress.failed(),
+            "usage": done.usage,
+        }))?;
+    } else if !screen.quiet
+        && let Some(message) = message
+    {
+        screen.tell(&screen.paint_error(Colour::Yellow, &format!("stopped: {message}")));
+    }
+    kind.map_or(Ok(()), |kind| Err(Failure::Silent(kind.exit_code())))
+}
+
+/// A reason as a word, in a sentence, and the kind of failure it is, if it is one.
+fn judged(reason: Reason) -> (&'static str, Option<&'static str>, Option<FaultKind>) {
+    match reason {
+        Reason::Answered => ("answered", None, None),
+        Reason::Stopped(Stop::Directive) => ("stopped", Some(Stop::Directive.message()), None),
+        Reason::Stopped(Stop::Rounds) => {
+            ("rounds", Some("the task had its rounds of calls (--max-rounds)"), Some(FaultKind::TooLarge))
+        }
+        Reason::Stopped(Stop::Errors) => {
+            ("errors", Some("several calls failed one after the other"), Some(FaultKind::Conflict))
+        }
+        Reason::Stopped(Stop::Repeats) => {
+            ("repeats", Some("the same call was made again and again"), Some(FaultKind::Conflict))
+        }
+        Reason::Cut => ("cut", Some("the answer reached the model's limit"), Some(FaultKind::TooLarge)),
+        Reason::Filtered => {
+            ("filtered", Some("the model's server held the answer back"), Some(FaultKind::Upstream))
+        }
+        Reason::Cancelled => ("cancelled", Some("cancelled"), Some(FaultKind::Cancelled)),
+    }
+}
