@@ -6,7 +6,10 @@
 
 use std::{collections::HashMap, fmt};
 
-use tectum_core::{Call, CallId, Directive, Fault, Limits, Outcome, SessionId, Stop, Tectum, Turn};
+use tectum_core::{
+    Call, CallId, Directive, Fault, Limits, Outcome, Refresh, SessionId, Stop, Tectum, Turn,
+    security::RawPath,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -32,6 +35,8 @@ pub struct Settings {
     pub budget: usize,
     /// The conversation's name in the journal.
     pub session: SessionId,
+    /// Whether the model is told how files changed that it knows.
+    pub refresh: bool,
 }
 
 impl Default for Settings {
@@ -42,6 +47,7 @@ impl Default for Settings {
             limits: Limits::default(),
             budget: USUAL_BUDGET,
             session: SessionId::new("engine"),
+            refresh: true,
         }
     }
 }
@@ -75,7 +81,6 @@ pub enum Reason {
 }
 
 type Tell = Box<dyn FnMut(Event<'_>) + Send>;
-type News = Box<dyn FnMut() -> Option<String> + Send>;
 
 /// A model in a house.
 pub struct Engine<M> {
@@ -83,7 +88,7 @@ pub struct Engine<M> {
     model: M,
     settings: Settings,
     tell: Tell,
-    news: Option<News>,
+    known: Refresh,
 }
 
 impl<M: Model> Engine<M> {
@@ -91,7 +96,7 @@ impl<M: Model> Engine<M> {
     pub fn new(house: Tectum, model: M, settings: Settings) -> Result<Self, Fault> {
         settings.policy.check()?;
         settings.tiers.check()?;
-        Ok(Self { house, model, settings, tell: Box::new(|_| ()), news: None })
+        Ok(Self { house, model, settings, tell: Box::new(|_| ()), known: Refresh::default() })
     }
 
     /// Tells this function what happens. It must not block.
@@ -100,11 +105,10 @@ impl<M: Model> Engine<M> {
         self
     }
 
-    /// Asks this function after each round which files changed. What it says stands behind the
-    /// round's last result, until the next round begins.
-    pub fn refreshing(mut self, changed: impl FnMut() -> Option<String> + Send + 'static) -> Self {
-        self.news = Some(Box::new(changed));
-        self
+    /// The model knows this file as it is now. Files that its calls touch are known to it without
+    /// that. How they change stands behind the last result of a round, until the next one begins.
+    pub fn track(&mut self, path: &RawPath) {
+        self.known.track(&self.house.gate(), path);
     }
 
     /// A new conversation, in the first tier.
@@ -255,7 +259,7 @@ impl<M: Model> Engine<M> {
         ctx.iteration += 1;
         let mut outcomes: HashMap<CallId, (Outcome, Option<String>)> =
             done.outcomes.into_iter().zip(done.advice).map(|one| (one.0.call, one)).collect();
-        let mut directives = Vec::new();
+        let (mut directives, mut touched) = (Vec::new(), Vec::new());
         ctx.messages.push(Message::assistant(answer.text, answer.calls.clone()).at(ctx.iteration));
         for (call, (id, wrong)) in answer.calls.iter().zip(ids) {
             let outcome = outcomes.remove(&id);
@@ -273,14 +277,20 @@ impl<M: Model> Engine<M> {
             if let Some((outcome, advice)) = outcome {
                 text.extend(advice.map(|advice| format!("\n\n[{advice}]")));
                 directives.extend(outcome.directives);
+                if outcome.result.is_ok() {
+                    touched.extend(outcome.paths);
+                }
             }
             (self.tell)(Event::Called { call, failed, text: &text, took });
             ctx.messages.push(Message::tool(call, text, failed).at(ctx.iteration));
         }
         let processed = self.process(ctx, turn, &directives)?;
         ctx.messages.extend(processed.injected);
-        if let Some(news) = self.news.as_mut().and_then(|changed| changed()) {
-            ctx.tell_news(&news);
+        if self.settings.refresh {
+            touched.iter().for_each(|path| self.track(path));
+            if let Some(news) = self.known.changed(&self.house.gate()) {
+                ctx.tell_news(&news);
+            }
         }
         // A tool that hands over and stops means the tier that handed over, not the work.
         Ok(match done.stop {

@@ -1,14 +1,16 @@
 //! Making results smaller: the cap on a new one, what is left of an older one, the stub that is
 //! left of an old one, and the block about changed files that only the newest round carries.
 
+use tectum_core::refresh;
+
 use crate::{LoopContext, Message, Policy, Role};
 
 /// What a stub begins with.
 pub const STUB: &str = "[Previous:";
 /// What a block about changed files begins with.
-pub const NEWS: &str = "[SYSTEM: FILES UPDATED]";
+pub const NEWS: &str = refresh::OPENS;
 /// What it ends with.
-pub const NEWS_END: &str = "[/FILES UPDATED]";
+pub const NEWS_END: &str = refresh::CLOSES;
 
 /// A new result within its cap, with a tail that says what is missing.
 pub fn capped(text: String, most: usize) -> String {

@@ -108,7 +108,7 @@ struct Scene {
     told: Arc<Mutex<Vec<String>>>,
     runs: Arc<AtomicUsize>,
     hangs: Arc<Notify>,
-    _scratch: tempfile::TempDir,
+    scratch: tempfile::TempDir,
 }
 
 fn house(runs: &Arc<AtomicUsize>, hangs: &Arc<Notify>) -> (Tectum, tempfile::TempDir) {
@@ -134,7 +134,7 @@ fn scene_with(settings: Settings, answers: Vec<Answer>) -> Scene {
         .expect("settings")
         .telling(move |event| heard.lock().expect("whole").push(format!("{event:?}")));
     let ctx = engine.context();
-    Scene { engine, model, ctx, told, runs, hangs, _scratch: scratch }
+    Scene { engine, model, ctx, told, runs, hangs, scratch }
 }
 
 fn scene(answers: Vec<Answer>) -> Scene {

@@ -1,6 +1,15 @@
 //! What is kept when the window fills, results get old, or files change.
 
+use std::path::Path;
+
+use tectum_core::security::RawPath;
+
 use super::*;
+
+#[expect(clippy::disallowed_methods, reason = "the test changes its own files")]
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).expect("written");
+}
 
 #[tokio::test]
 async fn results_are_capped_and_advice_follows_them() {
@@ -61,12 +70,14 @@ async fn news_of_files_stand_behind_the_last_result_for_one_round() {
         calls(&[("look", json!({ "size": 2 }))]),
         Answer::text("done"),
     ]);
-    let mut news = vec![None, Some("a.rs changed".to_owned())];
-    scene.engine = scene.engine.refreshing(move || news.pop().flatten());
+    let file = scene.scratch.path().join("a.rs");
+    write(&file, "one\n");
+    scene.engine.track(&RawPath::new("a.rs"));
+    write(&file, "two\n");
     scene.run().await;
     let with = |index: usize| {
         let asked = scene.asked(index).messages;
-        let at = (0..asked.len()).filter(|i| asked[*i].content.contains("a.rs changed"));
+        let at = (0..asked.len()).filter(|i| asked[*i].content.contains("### `a.rs` changed"));
         (asked.len(), at.collect::<Vec<_>>())
     };
     assert_eq!((with(1), with(2)), ((5, vec![4]), (7, vec![])));
