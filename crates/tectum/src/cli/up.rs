@@ -86,7 +86,7 @@ async fn listen(
     kept: Option<&Kept>,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let address = options.listen;
+    let (address, bound) = (options.listen, live.bound());
     let ended = CancellationToken::new();
     stop::on_signal(ended.clone())?;
     let household = Household::start(config, live).await?;
@@ -100,6 +100,7 @@ async fn listen(
             return Err(taken(address, &error));
         }
     };
+    let _ = bound.set(server.address());
     let url = format!("http://{}/mcp", server.address());
     if kept.is_none() {
         let warning = screen.paint_error(Colour::Yellow, "warning:");
