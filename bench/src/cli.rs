@@ -8,8 +8,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::cases::Case;
 use crate::lineup::Server;
+use crate::observe::watcher::How;
 use crate::record::View;
-use crate::{code, gateway};
+use crate::{code, gateway, observe};
 
 pub(crate) const HELP: &str = "\
 tectum-bench [run] [--tectum PATH] [--case NAME]... [--server NAME]... [--rounds N]
@@ -22,6 +23,8 @@ tectum-bench code [--tectum PATH] [--case NAME]... [--rounds N] [--out DIR] [--d
 tectum-bench gateway [--tectum PATH] [--case NAME]... [--server NAME]... [--rounds N]
              [--slice-ms MS] [--out DIR] [--data DIR] [--all-cpus | --one-cpu]
     The same for gateways before stdio servers; on all CPUs and then on one, unless told.
+tectum-bench observe --tectum PATH [--rounds N] [--slice-ms MS] [--out DIR] [--data DIR] [--one-cpu]
+    What copies for observers cost a call: with none wanted, none there, one, and eight.
 tectum-bench report DIR
     Print the Markdown tables of results kept earlier.
 tectum-bench floor [--root DIR] [--tools N] [--port N] [-- COMMAND...]
@@ -34,6 +37,9 @@ pub(crate) enum Command {
     Code(code::Plan),
     Report(PathBuf),
     Gateway(gateway::Plan),
+    Observe(observe::Plan),
+    /// An observer for the case above, and the file it leaves a byte in.
+    Watcher(How, PathBuf),
     Floor(Floor),
     Help,
 }
@@ -75,6 +81,11 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
         "code" => code_plan(args).map(Command::Code),
         "report" => Ok(Command::Report(value(&mut args, "report")?.into())),
         "gateway" => gateway_plan(args).map(Command::Gateway),
+        "observe" => observe_plan(args).map(Command::Observe),
+        "watcher" => {
+            let how = How::named(&text(&mut args, "watcher")?)?;
+            Ok(Command::Watcher(how, value(&mut args, "watcher")?.into()))
+        }
         "floor" => floor(args).map(Command::Floor),
         option if option.starts_with("--") => plan(args).map(Command::Run),
         other => bail!("no command `{other}`; `tectum-bench help` lists them"),
@@ -173,6 +184,32 @@ fn gateway_plan(mut args: impl Iterator<Item = OsString>) -> Result<gateway::Pla
     }
     if plan.cases.is_empty() {
         plan.cases = gateway::Case::ALL.to_vec();
+    }
+    Ok(plan)
+}
+
+fn observe_plan(mut args: impl Iterator<Item = OsString>) -> Result<observe::Plan> {
+    let checkout = checkout()?;
+    let mut plan = observe::Plan {
+        tectum: None,
+        rounds: 20,
+        // A call every 5 ms: enough of them for a p99.
+        slice: Duration::from_secs(2),
+        out: checkout.join("bench/results"),
+        data: checkout.join("target/bench-data"),
+        one_cpu: false,
+    };
+    while let Some(arg) = args.next() {
+        let option = arg.to_str().unwrap_or_default();
+        match option {
+            "--one-cpu" => plan.one_cpu = true,
+            "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
+            "--rounds" => plan.rounds = number(&mut args, option)?,
+            "--slice-ms" => plan.slice = Duration::from_millis(number(&mut args, option)? as u64),
+            "--out" => plan.out = value(&mut args, option)?.into(),
+            "--data" => plan.data = value(&mut args, option)?.into(),
+            _ => bail!("no option `{}` of observe; `tectum-bench help` lists them", arg.display()),
+        }
     }
     Ok(plan)
 }
@@ -287,6 +324,9 @@ mod tests {
         for args in [
             &["walk"][..],
             &["code", "--one-cpu"],
+            &["observe", "--case", "x"],
+            &["watcher", "odd", "file"],
+            &["watcher", "fine"],
             &["--case", "nothing"],
             &["--rounds", "0"],
             &["--rounds"],
