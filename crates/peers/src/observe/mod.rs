@@ -15,7 +15,7 @@ use std::{
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use tectum_core::{Efferent, Fault, FaultKind, Observation, Redactor, Tectum, efferent::Reader};
 use tokio::{
-    sync::watch,
+    sync::{Semaphore, watch},
     task::{JoinHandle, JoinSet},
 };
 use tokio_util::sync::CancellationToken;
@@ -78,6 +78,7 @@ struct Shared {
     exclude: GlobSet,
     muted: watch::Sender<BTreeSet<String>>,
     released: watch::Sender<u64>,
+    turns: Arc<Semaphore>,
     seats: Mutex<BTreeMap<ServerName, Seat>>,
     /// Counters outlive a server's restart.
     counts: Mutex<BTreeMap<ServerName, Arc<Counts>>>,
@@ -116,6 +117,7 @@ impl Observers {
             exclude: exclude.build().unwrap_or_else(|_| GlobSet::empty()),
             muted: watch::Sender::new(settings.muted),
             released: watch::Sender::new(efferent.next()),
+            turns: Arc::new(Semaphore::new(1)),
             seats: Mutex::default(),
             counts: Mutex::default(),
             initial: OnceLock::new(),
@@ -224,6 +226,7 @@ impl Shared {
                 peer: peer.clone(),
                 counts,
                 run: self.run.clone(),
+                turns: self.turns.clone(),
                 stop: stop.clone(),
                 last: self.last.clone(),
             };

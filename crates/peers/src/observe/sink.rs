@@ -2,6 +2,7 @@
 //! here is counted and told at most once a minute; no call ever hears of it.
 
 use std::{
+    pin::pin,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -10,7 +11,10 @@ use std::{
 };
 
 use tectum_core::{Observation, efferent::Reader};
-use tokio::{sync::watch, time::timeout};
+use tokio::{
+    sync::{Semaphore, watch},
+    time::{error::Elapsed, timeout},
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -27,6 +31,9 @@ use crate::{
 
 /// How long one copy may take once there is a connection.
 pub(super) const PATIENCE: Duration = Duration::from_millis(250);
+/// How long others wait for one that is being told: observers take turns, so that a call which
+/// comes meanwhile shares the machine with one of them and not with all.
+const TURN: Duration = Duration::from_millis(1);
 /// How long an observer may take to say what it is.
 pub(super) const DISCOVERY: Duration = Duration::from_secs(5);
 /// Between two warnings about one observer.
@@ -69,6 +76,8 @@ pub(super) struct Sink {
     pub(super) peer: Arc<Peer>,
     pub(super) counts: Arc<Counts>,
     pub(super) run: Arc<str>,
+    /// Whoever holds its one permit may be told something.
+    pub(super) turns: Arc<Semaphore>,
     /// Cancelled when no copies are wanted any more.
     pub(super) stop: CancellationToken,
     /// Cancelled when only those are wanted that are there.
@@ -144,13 +153,20 @@ impl Sink {
     }
 
     async fn deliver(&self, way: &Way, copy: &Observation) {
-        let told = way.observe.iter().map(|definition| observe(&way.link, definition, copy, &self.run));
         let patience = PATIENCE.as_millis();
-        let audited =
-            way.audits.iter().filter_map(|one| audit::tell(&way.link, one, copy, &self.run, patience));
-        for exchange in told.chain(audited) {
+        // Each is told when its turn has come, not before.
+        let observed = way.observe.iter().map(|definition| Told::Observe(definition));
+        for told in observed.chain(way.audits.iter().map(Told::Audit)) {
+            let turn = self.turns.acquire().await;
+            let exchange = match told {
+                Told::Observe(definition) => observe(&way.link, definition, copy, &self.run),
+                Told::Audit(one) => match audit::tell(&way.link, one, copy, &self.run, patience) {
+                    Some(exchange) => exchange,
+                    None => continue,
+                },
+            };
             let outcome = match exchange {
-                Ok(exchange) => timeout(PATIENCE, answer(exchange)).await,
+                Ok(exchange) => in_turn(turn, answer(exchange)).await,
                 Err(loss) => Ok(Err(Refusal::Lost(loss))),
             };
             let (counts, name) = (&self.counts, self.peer.spec.name.as_str());
@@ -165,6 +181,23 @@ impl Sink {
             }
         }
     }
+}
+
+/// Who of a connection is told.
+enum Told<'w> {
+    Observe(&'w str),
+    Audit(&'w Interceptor),
+}
+
+/// Waits for an answer as long as a copy may take, and lets others have their turn meanwhile if
+/// it does not come at once.
+async fn in_turn<T>(turn: impl Sized, answer: impl Future<Output = T>) -> Result<T, Elapsed> {
+    let mut answer = pin!(answer);
+    if let Ok(answered) = timeout(TURN, &mut answer).await {
+        return Ok(answered);
+    }
+    drop(turn);
+    timeout(PATIENCE.saturating_sub(TURN), answer).await
 }
 
 /// Sends one copy that stands for no call and returns what the observer says to it.
