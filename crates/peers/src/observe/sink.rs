@@ -5,7 +5,7 @@ use std::{
     pin::pin,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -42,6 +42,9 @@ const QUIET: Duration = Duration::from_secs(60);
 /// starts are longer; this one only keeps us from asking all the time.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// Said of a server that has interceptors, none of which only looks.
+const IDLE: &str = "none of its interceptors only looks";
+
 /// What became of the copies for one observer. Kept while it is muted or away.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
@@ -51,6 +54,8 @@ pub(super) struct Counts {
     pub(super) lost: AtomicU64,
     pub(super) dropped: AtomicU64,
     pub(super) error: Mutex<Option<String>>,
+    /// It is connected, and wants to be told nothing.
+    pub(super) idle: AtomicBool,
     warned: Mutex<Option<Instant>>,
 }
 
@@ -91,6 +96,13 @@ struct Way {
     audits: Vec<Interceptor>,
 }
 
+impl Way {
+    /// Whether nobody there wants to be told: interceptors that have a say are no observers.
+    fn is_idle(&self) -> bool {
+        self.observe.is_none() && self.audits.is_empty()
+    }
+}
+
 impl Sink {
     /// Sends copies until it is stopped. `released` is the number of the first that has to wait.
     pub(super) async fn run(self, reader: Reader, released: watch::Receiver<u64>) {
@@ -115,6 +127,15 @@ impl Sink {
                 continue;
             }
             let Some(open) = &way else { continue };
+            if open.is_idle() {
+                // What it has is not for us; another connection may bring something else.
+                tokio::select! {
+                    () = self.last.cancelled() => return,
+                    () = open.link.closed().cancelled() => {}
+                }
+                reader.skip();
+                continue;
+            }
             if reader.next() >= upto {
                 if last {
                     return;
@@ -141,6 +162,11 @@ impl Sink {
         }
         match open(&self.federation, &self.peer).await {
             Ok(opened) => {
+                let idle = opened.is_idle();
+                self.counts.idle.store(idle, Ordering::Relaxed);
+                if idle {
+                    *self.counts.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(IDLE.into());
+                }
                 *way = Some(opened);
                 true
             }
@@ -211,6 +237,9 @@ pub(super) async fn trial(
     let audited =
         way.audits.iter().filter_map(|one| audit::tell(&way.link, one, copy, "trial", DISCOVERY.as_millis()));
     let Some(exchange) = told.chain(audited).next() else {
+        if way.is_idle() {
+            return Err(IDLE.into());
+        }
         return Err("none of its interceptors wants to know of calls before they are made".into());
     };
     let exchange = exchange.map_err(|loss| loss.to_string())?;
@@ -239,10 +268,7 @@ async fn open(federation: &Federation, peer: &Arc<Peer>) -> Result<Way, String> 
         },
         false => Vec::new(),
     };
-    match observe.is_none() && audits.is_empty() {
-        true => Err("it takes no copies any more".into()),
-        false => Ok(Way { link, observe, audits }),
-    }
+    Ok(Way { link, observe, audits })
 }
 
 fn observe(link: &Arc<Link>, definition: &str, copy: &Observation, run: &str) -> Result<Exchange, Loss> {
