@@ -1,3 +1,5 @@
+//! The ring of copies: what goes in, what comes out, and when.
+
 use serde_json::value::RawValue;
 
 use super::*;

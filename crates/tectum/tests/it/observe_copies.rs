@@ -199,6 +199,22 @@ fn copies_arrive_though_the_client_leaves_at_once() {
 }
 
 #[test]
+fn copies_arrive_though_a_listener_is_stopped_at_once() {
+    let rig = rig(|rig| observer(rig, "eye", &[]));
+    let mut house = rig.http();
+    house.handshake();
+    house.call("read_file", json!({"path": "a.txt"}));
+    until_copies(&rig, "eye", 2);
+    for _ in 0..5 {
+        house.call("read_file", json!({"path": "b.txt"}));
+    }
+    let asked = std::process::Command::new("kill").args(["-TERM", &house.child.id().to_string()]).status();
+    assert!(asked.expect("runs").success());
+    house.child.wait().expect("ends");
+    check_pairs(&copies(&rig, "eye"), &["read_file"; 6]);
+}
+
+#[test]
 fn a_tool_called_through_another_is_told_as_itself() {
     let rig = rig(|rig| {
         let servers = format!("{}{}", echo("one", &[], ""), observer(rig, "eye", &[]));
@@ -281,4 +297,10 @@ fn interceptors_that_would_have_a_say_are_told_nothing() {
     check_pairs(&until_copies(&rig, "eye", 2), &["read_file"]);
     let gate = until_status(&rig, "gate", "an error", |status| status["error"].is_string());
     assert_eq!((&gate["sent"], copies(&rig, "gate").len()), (&json!(0), 0), "{gate}");
+    assert_eq!(
+        (&gate["state"], &gate["error"]),
+        (&json!("away"), &json!("none of its interceptors only looks"))
+    );
+    let tried = crate::cli_said::Said::from(rig.run(&["observe", "test", "gate"]));
+    assert!(tried.code == 7 && tried.err.contains("only looks"), "{}", tried.err);
 }
