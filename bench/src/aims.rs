@@ -25,7 +25,7 @@ pub(crate) enum Goal {
     Below(f64),
 }
 
-const AIMS: [Aim; 54] = [
+const AIMS: [Aim; 57] = [
     aim("read-4k", "calls_per_s_64", "rust-mcp-filesystem", Some(View::AllCpus), Goal::AtLeast(3.0)),
     aim("read-4k", "calls_per_s_64", "floor", Some(View::AllCpus), Goal::AtLeast(0.5)),
     aim("read-4k", "p50_us", "rust-mcp-filesystem", Some(View::OneCpu), Goal::AtMost(0.4)),
@@ -80,6 +80,9 @@ const AIMS: [Aim; 54] = [
     aim_64("gateway-many", "p50_us", "tectum-1", Goal::AtMost(1.03)),
     aim_64("gateway-start", "init_ms", "tectum-1", Goal::AtMost(1.2)),
     aim_64("gateway-start", "cold_init_ms", "tectum-1", Goal::AtMost(1.2)),
+    aim_observed("tectum-0"),
+    aim_observed("tectum-1"),
+    aim_observed("tectum-8"),
 ];
 
 const fn aim(
@@ -99,6 +102,12 @@ const fn own_aim(case: &'static str, figure: &'static str, goal: Goal) -> Aim {
 /// What Tectum before 64 servers is to reach.
 const fn aim_64(case: &'static str, figure: &'static str, against: &'static str, goal: Goal) -> Aim {
     Aim { case, subject: "tectum-64", figure, against: Some(against), view: None, goal }
+}
+
+/// What a call is to cost when copies of it are made.
+const fn aim_observed(subject: &'static str) -> Aim {
+    let against = Some("tectum-off");
+    Aim { case: "observe", subject, figure: "paced_p99_us", against, view: None, goal: Goal::AtMost(1.05) }
 }
 
 /// The aim for a figure of a server's, if it has one.

@@ -8,8 +8,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::cases::Case;
 use crate::lineup::Server;
+use crate::observe::watcher::How;
 use crate::record::View;
-use crate::{code, gateway, turns};
+use crate::{code, gateway, observe, turns};
 
 pub(crate) const HELP: &str = "\
 tectum-bench [run] [--tectum PATH] [--case NAME]... [--server NAME]... [--rounds N]
@@ -24,6 +25,8 @@ tectum-bench gateway [--tectum PATH] [--case NAME]... [--server NAME]... [--roun
     The same for gateways before stdio servers; on all CPUs and then on one, unless told.
 tectum-bench turns [--tectum PATH] [--case NAME]... [--rounds N] [--out DIR] [--data DIR]
     Calls that run together, a call inside the process, and the files that a model knows.
+tectum-bench observe --tectum PATH [--rounds N] [--slice-ms MS] [--out DIR] [--data DIR] [--one-cpu]
+    What copies for observers cost a call: with none wanted, none there, one, and eight.
 tectum-bench report DIR
     Print the Markdown tables of results kept earlier.
 tectum-bench floor [--root DIR] [--tools N] [--port N] [-- COMMAND...]
@@ -37,6 +40,9 @@ pub(crate) enum Command {
     Report(PathBuf),
     Gateway(gateway::Plan),
     Turns(turns::Plan),
+    Observe(observe::Plan),
+    /// An observer for the case above, and the file it leaves a byte in.
+    Watcher(How, PathBuf),
     Floor(Floor),
     Help,
 }
@@ -79,6 +85,11 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
         "report" => Ok(Command::Report(value(&mut args, "report")?.into())),
         "gateway" => gateway_plan(args).map(Command::Gateway),
         "turns" => turns_plan(args).map(Command::Turns),
+        "observe" => observe_plan(args).map(Command::Observe),
+        "watcher" => {
+            let how = How::named(&text(&mut args, "watcher")?)?;
+            Ok(Command::Watcher(how, value(&mut args, "watcher")?.into()))
+        }
         "floor" => floor(args).map(Command::Floor),
         option if option.starts_with("--") => plan(args).map(Command::Run),
         other => bail!("no command `{other}`; `tectum-bench help` lists them"),
@@ -208,6 +219,32 @@ fn turns_plan(mut args: impl Iterator<Item = OsString>) -> Result<turns::Plan> {
     Ok(plan)
 }
 
+fn observe_plan(mut args: impl Iterator<Item = OsString>) -> Result<observe::Plan> {
+    let checkout = checkout()?;
+    let mut plan = observe::Plan {
+        tectum: None,
+        rounds: 20,
+        // A call every 5 ms: enough of them for a p99.
+        slice: Duration::from_secs(2),
+        out: checkout.join("bench/results"),
+        data: checkout.join("target/bench-data"),
+        one_cpu: false,
+    };
+    while let Some(arg) = args.next() {
+        let option = arg.to_str().unwrap_or_default();
+        match option {
+            "--one-cpu" => plan.one_cpu = true,
+            "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
+            "--rounds" => plan.rounds = number(&mut args, option)?,
+            "--slice-ms" => plan.slice = Duration::from_millis(number(&mut args, option)? as u64),
+            "--out" => plan.out = value(&mut args, option)?.into(),
+            "--data" => plan.data = value(&mut args, option)?.into(),
+            _ => bail!("no option `{}` of observe; `tectum-bench help` lists them", arg.display()),
+        }
+    }
+    Ok(plan)
+}
+
 fn floor(mut args: impl Iterator<Item = OsString>) -> Result<Floor> {
     let mut floor = Floor { root: ".".into(), tools: 0, port: None, upstream: Vec::new() };
     while let Some(arg) = args.next() {
@@ -318,6 +355,9 @@ mod tests {
         for args in [
             &["walk"][..],
             &["code", "--one-cpu"],
+            &["observe", "--case", "x"],
+            &["watcher", "odd", "file"],
+            &["watcher", "fine"],
             &["--case", "nothing"],
             &["--rounds", "0"],
             &["--rounds"],

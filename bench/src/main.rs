@@ -17,6 +17,7 @@ mod gateway;
 mod lineup;
 mod load;
 mod memory;
+mod observe;
 mod peers;
 mod record;
 mod report;
@@ -43,6 +44,8 @@ fn main() -> Result<()> {
         Command::Report(dir) => say(&report::all(&record::load(&dir)?)),
         Command::Gateway(plan) => gateway::run(&plan),
         Command::Turns(plan) => turns::run(&plan),
+        Command::Observe(plan) => observe::run(&plan),
+        Command::Watcher(how, count) => observe::watcher::serve(how, &count),
         Command::Floor(cli::Floor { root, tools, port: None, .. }) => floor::serve(Floor::new(&root, tools)),
         Command::Floor(cli::Floor { root, tools, port: Some(port), upstream }) => {
             gateway::limit::serve(port, Floor::new(&root, tools), &upstream)

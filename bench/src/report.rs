@@ -13,7 +13,9 @@ struct Figure {
     compared: bool,
 }
 
-const FIGURES: [Figure; 48] = [
+const FIGURES: [Figure; 50] = [
+    figure("paced_p50_us", "p50 µs, a call every 5 ms", true),
+    figure("paced_p99_us", "p99 µs, a call every 5 ms", true),
     figure("p50_us", "p50 µs", true),
     figure("p99_us", "p99 µs", false),
     figure("calls_per_s_1", "calls/s @1", true),
@@ -161,12 +163,16 @@ fn subjects(record: &Record) -> Vec<&Entry> {
 }
 
 /// Whom a subject is compared with. Questions about code differ too much to be set beside each
-/// other. A gateway before many servers stands beside others before as many, and itself before one.
+/// other. Observers stand beside nobody who looks for them. A gateway before many servers stands beside others before as many, and itself before one.
 fn others<'r>(record: &'r Record, subject: &Entry) -> impl Iterator<Item = &'r Entry> {
     let code = record.case.starts_with("code-");
     let numbered = matches!(record.case.as_str(), "gateway-many" | "gateway-start");
+    let observed = record.case == "observe";
     let own = subject.server.clone();
     let counts = move |other: &&Entry| {
+        if observed && other.server != "tectum-off" {
+            return false;
+        }
         let apart = (code && other.server.starts_with("tectum")) || (numbered && !akin(&own, &other.server));
         other.server != own && !apart
     };

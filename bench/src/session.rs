@@ -134,6 +134,24 @@ impl Session {
         Ok(Slice { latencies, calls_per_s })
     }
 
+    /// Makes the same call again and again, one at a time and one in each span of `every`, as an
+    /// agent does that thinks in between.
+    pub(crate) fn pace(&mut self, request: &Request, every: Duration, time: Duration) -> Result<Slice> {
+        let mut latencies = Vec::new();
+        let began = Instant::now();
+        let mut next = began;
+        while next - began < time {
+            std::thread::sleep(next.saturating_duration_since(Instant::now()));
+            let asked = Instant::now();
+            self.ask(request)?;
+            latencies.push(asked.elapsed().as_secs_f64() * 1e6);
+            next = (next + every).max(Instant::now());
+        }
+        let calls_per_s = latencies.len() as f64 / began.elapsed().as_secs_f64();
+        latencies.sort_by(f64::total_cmp);
+        Ok(Slice { latencies, calls_per_s })
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }

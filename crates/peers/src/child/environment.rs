@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::lineage::{self, WITHIN};
 use crate::spec::Launch;
 
 /// Every process of one start carries this variable, with a word that no other start has.
@@ -49,6 +50,7 @@ pub(super) fn environment(
     inherited: impl IntoIterator<Item = (OsString, OsString)>,
     mark: &str,
 ) -> io::Result<BTreeMap<OsString, OsString>> {
+    let (within, inherited): (Vec<_>, Vec<_>) = inherited.into_iter().partition(|(name, _)| name == WITHIN);
     let mut variables: BTreeMap<OsString, OsString> =
         inherited.into_iter().filter(|(name, _)| is_inherited(name)).collect();
     for (name, value) in &launch.env {
@@ -67,6 +69,8 @@ pub(super) fn environment(
     let path = absolute_entries(path);
     variables.insert("PATH".into(), path);
     variables.insert(MARK.into(), mark.into());
+    let within = within.first().map(|(_, value)| value.as_os_str());
+    variables.insert(WITHIN.into(), lineage::extended(launch, within).into());
     variables.insert("EFFERENT_COPY_DISABLE".into(), "1".into());
     Ok(variables)
 }
@@ -165,7 +169,15 @@ mod tests {
         let names: Vec<String> = made(&inherited, &[]).into_keys().collect();
         assert_eq!(
             names,
-            ["EFFERENT_COPY_DISABLE", "HOME", "LC_ALL", "PATH", "TECTUM_GUARDED", "UV_INDEX_URL"]
+            [
+                "EFFERENT_COPY_DISABLE",
+                "HOME",
+                "LC_ALL",
+                "PATH",
+                "TECTUM_GUARDED",
+                "TECTUM_WITHIN",
+                "UV_INDEX_URL"
+            ]
         );
     }
 
@@ -178,6 +190,9 @@ mod tests {
         assert_eq!(made["API_KEY"], "k");
         assert_eq!(made["EFFERENT_COPY_DISABLE"], "1");
         assert_eq!(made["TECTUM_GUARDED"], "word");
+        let own = [("TECTUM_WITHIN", "")];
+        let deeper = self::made(&[("TECTUM_WITHIN", &made["TECTUM_WITHIN"])], &own);
+        assert!(deeper["TECTUM_WITHIN"].starts_with(&format!("{},", made["TECTUM_WITHIN"])), "{deeper:?}");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod environment;
 pub mod guard;
 mod life;
+pub mod lineage;
 mod stderr;
 #[cfg(target_os = "linux")]
 mod tree;

@@ -22,6 +22,21 @@ pub(crate) fn exposed(server: &ServerName, own: &str, prefix: bool) -> String {
     format!("{short}_{}", &digest[..DIGEST])
 }
 
+/// Whether a tool came here by way of this very house: gateways that use each other offer
+/// everything again under ever longer names. A server of a gateway may bear the gateway's own
+/// name, so that alone means nothing.
+pub(crate) fn goes_in_circles(server: &ServerName, own: &str) -> bool {
+    let mut way: Vec<&str> = std::iter::once(server.as_str()).chain(own.split("__")).collect();
+    way.pop();
+    let repeats = |block: usize, times: usize| {
+        way.windows(block * times).any(|part| {
+            let first = &part[..block];
+            first.iter().all(|word| !word.is_empty()) && part.chunks(block).all(|chunk| chunk == first)
+        })
+    };
+    repeats(1, 3) || (2..=way.len() / 2).any(|block| repeats(block, 2))
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
@@ -40,6 +55,27 @@ mod tests {
         check("git", "log", "git__log");
         check("git-hub", "create_issue", "git-hub__create_issue");
         check("a", "_b", "a___b");
+    }
+
+    #[test]
+    fn a_way_that_is_gone_twice_is_a_circle() {
+        let circles =
+            |server: &str, own: &str| goes_in_circles(&ServerName::parse(server).expect("a name"), own);
+        for (server, own) in [("a", "b__a__b__read"), ("a", "a__a__read"), ("x", "a__b__c__a__b__c__read")] {
+            assert!(circles(server, own), "{server} {own}");
+        }
+        for (server, own) in [
+            ("git", "git__log"),
+            ("git", "git__git"),
+            ("a", "b__a__read"),
+            ("a", "b__a__b"),
+            ("a", "b__c__a__b__d__read"),
+            ("a", "__init____x____y____z__"),
+            ("a", "______"),
+            ("a", ""),
+        ] {
+            assert!(!circles(server, own), "{server} {own}");
+        }
     }
 
     #[test]

@@ -72,7 +72,12 @@ impl PeerTools {
             own: HashMap::new(),
             remarks: Vec::new(),
         };
+        let mut circles = 0;
         for item in &offer.tools {
+            if names::goes_in_circles(&spec.name, &item.key) {
+                circles += 1;
+                continue;
+            }
             let wanted = spec.include.is_empty() || include.is_match(&*item.key);
             if !wanted || exclude.is_match(&*item.key) {
                 continue;
@@ -113,6 +118,12 @@ impl PeerTools {
                     item.key.escape_debug()
                 )),
             }
+        }
+        if circles > 0 {
+            tools.remarks.push(format!(
+                "{}: {circles} tools are left out, since they came here by way of this Tectum",
+                spec.name
+            ));
         }
         tools
     }

@@ -5,6 +5,7 @@
 mod audit;
 mod schema;
 mod sink;
+mod trial;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,14 +14,16 @@ use std::{
 };
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use tectum_core::{Efferent, Fault, FaultKind, Observation, Redactor, Tectum, efferent::Reader};
+use tectum_core::{Efferent, Observation, Redactor, Tectum, efferent::Reader};
 use tokio::{
-    sync::watch,
+    sync::{Semaphore, watch},
     task::{JoinHandle, JoinSet},
 };
 use tokio_util::sync::CancellationToken;
 
-use self::sink::{Counts, DISCOVERY, PATIENCE, Sink};
+pub use self::trial::{Trial, observers_of, try_observer};
+
+use self::sink::{Counts, DISCOVERY, Sink};
 use crate::{
     federation::Federation,
     link::{Link, modern_meta},
@@ -78,6 +81,7 @@ struct Shared {
     exclude: GlobSet,
     muted: watch::Sender<BTreeSet<String>>,
     released: watch::Sender<u64>,
+    turns: Arc<Semaphore>,
     seats: Mutex<BTreeMap<ServerName, Seat>>,
     /// Counters outlive a server's restart.
     counts: Mutex<BTreeMap<ServerName, Arc<Counts>>>,
@@ -116,6 +120,7 @@ impl Observers {
             exclude: exclude.build().unwrap_or_else(|_| GlobSet::empty()),
             muted: watch::Sender::new(settings.muted),
             released: watch::Sender::new(efferent.next()),
+            turns: Arc::new(Semaphore::new(1)),
             seats: Mutex::default(),
             counts: Mutex::default(),
             initial: OnceLock::new(),
@@ -226,6 +231,7 @@ impl Shared {
                 peer: peer.clone(),
                 counts,
                 run: self.run.clone(),
+                turns: self.turns.clone(),
                 stop: stop.clone(),
                 last: self.last.clone(),
             };
@@ -279,9 +285,10 @@ impl Shared {
                 return None;
             }
             let is_muted = muted.contains(name.as_str());
+            let idle = known.is_some_and(|counts| counts.idle.load(Ordering::Relaxed));
             let state = match is_muted {
                 true => "muted",
-                false if self.wants(name, peer) && peer.is_connected() => "watching",
+                false if self.wants(name, peer) && peer.is_connected() && !idle => "watching",
                 false => "away",
             };
             Some((name.to_string(), status(state, known)))
@@ -316,46 +323,6 @@ fn takes_copies(offer: &Offer) -> bool {
     let declared = offer.extensions.as_deref().and_then(Members::of);
     schema::observe_of(offer).is_some()
         || declared.is_some_and(|declared| declared.get(audit::EXTENSION).is_some())
-}
-
-/// What a trial came to.
-#[derive(Clone, Debug)]
-pub struct Trial {
-    /// What the observer answered, as it wrote it.
-    pub answer: String,
-    /// How long it took.
-    pub took: Duration,
-    /// How long a copy of a call would have been waited for.
-    pub patience: Duration,
-}
-
-/// The servers that are known to take copies, by name.
-pub fn observers_of(federation: &Federation) -> Vec<String> {
-    let servers = federation.servers();
-    let takes = servers.iter().filter(|(_, peer)| takes_copies(&peer.offer()));
-    takes.map(|(name, _)| name.to_string()).collect()
-}
-
-/// Sends one copy, which stands for no call, to a server of this name.
-pub async fn try_observer(federation: &Federation, name: &str, redactor: Redactor) -> Result<Trial, Fault> {
-    let servers = federation.servers();
-    let found = servers.iter().find(|(known, _)| known.as_str() == name);
-    let (_, peer) = found.ok_or_else(|| {
-        Fault::not_found(format!("there is no server `{name}`")).hint("`tectum list` shows the servers")
-    })?;
-    federation.meet_server(peer).await?;
-    if !takes_copies(&peer.offer()) {
-        let message =
-            format!("{name} is no observer: it has no tool `observe` that takes `tool_name` and `args`");
-        return Err(Fault::invalid(message).hint(
-            "the tool's input schema needs the properties `tool_name` (a string) and `args` (an object)",
-        ));
-    }
-    let copy = Observation::trial("tectum_observe_test", redactor);
-    let tried = sink::trial(federation, peer, &copy).await;
-    let (answer, took) = tried
-        .map_err(|why| Fault::new(FaultKind::Upstream, format!("{name} did not take the copy: {why}")))?;
-    Ok(Trial { answer, took, patience: PATIENCE })
 }
 
 /// The metadata of a copy, and of every request of the newer era.

@@ -2,15 +2,19 @@
 //! here is counted and told at most once a minute; no call ever hears of it.
 
 use std::{
+    pin::pin,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use tectum_core::{Observation, efferent::Reader};
-use tokio::{sync::watch, time::timeout};
+use tokio::{
+    sync::{Semaphore, watch},
+    time::{error::Elapsed, timeout},
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -27,6 +31,9 @@ use crate::{
 
 /// How long one copy may take once there is a connection.
 pub(super) const PATIENCE: Duration = Duration::from_millis(250);
+/// How long others wait for one that is being told: observers take turns, so that a call which
+/// comes meanwhile shares the machine with one of them and not with all.
+const TURN: Duration = Duration::from_millis(1);
 /// How long an observer may take to say what it is.
 pub(super) const DISCOVERY: Duration = Duration::from_secs(5);
 /// Between two warnings about one observer.
@@ -34,6 +41,9 @@ const QUIET: Duration = Duration::from_secs(60);
 /// Before a connection is asked for again that could not be had. The server's own pauses between
 /// starts are longer; this one only keeps us from asking all the time.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// Said of a server that has interceptors, none of which only looks.
+const IDLE: &str = "none of its interceptors only looks";
 
 /// What became of the copies for one observer. Kept while it is muted or away.
 #[derive(Debug, Default)]
@@ -44,6 +54,8 @@ pub(super) struct Counts {
     pub(super) lost: AtomicU64,
     pub(super) dropped: AtomicU64,
     pub(super) error: Mutex<Option<String>>,
+    /// It is connected, and wants to be told nothing.
+    pub(super) idle: AtomicBool,
     warned: Mutex<Option<Instant>>,
 }
 
@@ -69,6 +81,8 @@ pub(super) struct Sink {
     pub(super) peer: Arc<Peer>,
     pub(super) counts: Arc<Counts>,
     pub(super) run: Arc<str>,
+    /// Whoever holds its one permit may be told something.
+    pub(super) turns: Arc<Semaphore>,
     /// Cancelled when no copies are wanted any more.
     pub(super) stop: CancellationToken,
     /// Cancelled when only those are wanted that are there.
@@ -80,6 +94,13 @@ struct Way {
     link: Arc<Link>,
     observe: Option<String>,
     audits: Vec<Interceptor>,
+}
+
+impl Way {
+    /// Whether nobody there wants to be told: interceptors that have a say are no observers.
+    fn is_idle(&self) -> bool {
+        self.observe.is_none() && self.audits.is_empty()
+    }
 }
 
 impl Sink {
@@ -106,6 +127,15 @@ impl Sink {
                 continue;
             }
             let Some(open) = &way else { continue };
+            if open.is_idle() {
+                // What it has is not for us; another connection may bring something else.
+                tokio::select! {
+                    () = self.last.cancelled() => return,
+                    () = open.link.closed().cancelled() => {}
+                }
+                reader.skip();
+                continue;
+            }
             if reader.next() >= upto {
                 if last {
                     return;
@@ -132,6 +162,11 @@ impl Sink {
         }
         match open(&self.federation, &self.peer).await {
             Ok(opened) => {
+                let idle = opened.is_idle();
+                self.counts.idle.store(idle, Ordering::Relaxed);
+                if idle {
+                    *self.counts.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(IDLE.into());
+                }
                 *way = Some(opened);
                 true
             }
@@ -144,13 +179,20 @@ impl Sink {
     }
 
     async fn deliver(&self, way: &Way, copy: &Observation) {
-        let told = way.observe.iter().map(|definition| observe(&way.link, definition, copy, &self.run));
         let patience = PATIENCE.as_millis();
-        let audited =
-            way.audits.iter().filter_map(|one| audit::tell(&way.link, one, copy, &self.run, patience));
-        for exchange in told.chain(audited) {
+        // Each is told when its turn has come, not before.
+        let observed = way.observe.iter().map(|definition| Told::Observe(definition));
+        for told in observed.chain(way.audits.iter().map(Told::Audit)) {
+            let turn = self.turns.acquire().await;
+            let exchange = match told {
+                Told::Observe(definition) => observe(&way.link, definition, copy, &self.run),
+                Told::Audit(one) => match audit::tell(&way.link, one, copy, &self.run, patience) {
+                    Some(exchange) => exchange,
+                    None => continue,
+                },
+            };
             let outcome = match exchange {
-                Ok(exchange) => timeout(PATIENCE, answer(exchange)).await,
+                Ok(exchange) => in_turn(turn, answer(exchange)).await,
                 Err(loss) => Ok(Err(Refusal::Lost(loss))),
             };
             let (counts, name) = (&self.counts, self.peer.spec.name.as_str());
@@ -167,6 +209,23 @@ impl Sink {
     }
 }
 
+/// Who of a connection is told.
+enum Told<'w> {
+    Observe(&'w str),
+    Audit(&'w Interceptor),
+}
+
+/// Waits for an answer as long as a copy may take, and lets others have their turn meanwhile if
+/// it does not come at once.
+async fn in_turn<T>(turn: impl Sized, answer: impl Future<Output = T>) -> Result<T, Elapsed> {
+    let mut answer = pin!(answer);
+    if let Ok(answered) = timeout(TURN, &mut answer).await {
+        return Ok(answered);
+    }
+    drop(turn);
+    timeout(PATIENCE.saturating_sub(TURN), answer).await
+}
+
 /// Sends one copy that stands for no call and returns what the observer says to it.
 pub(super) async fn trial(
     federation: &Federation,
@@ -178,6 +237,9 @@ pub(super) async fn trial(
     let audited =
         way.audits.iter().filter_map(|one| audit::tell(&way.link, one, copy, "trial", DISCOVERY.as_millis()));
     let Some(exchange) = told.chain(audited).next() else {
+        if way.is_idle() {
+            return Err(IDLE.into());
+        }
         return Err("none of its interceptors wants to know of calls before they are made".into());
     };
     let exchange = exchange.map_err(|loss| loss.to_string())?;
@@ -206,10 +268,7 @@ async fn open(federation: &Federation, peer: &Arc<Peer>) -> Result<Way, String> 
         },
         false => Vec::new(),
     };
-    match observe.is_none() && audits.is_empty() {
-        true => Err("it takes no copies any more".into()),
-        false => Ok(Way { link, observe, audits }),
-    }
+    Ok(Way { link, observe, audits })
 }
 
 fn observe(link: &Arc<Link>, definition: &str, copy: &Observation, run: &str) -> Result<Exchange, Loss> {

@@ -80,7 +80,7 @@ struct Envelope<'m> {
     method: Option<Cow<'m, str>>,
     #[serde(borrow, default)]
     params: Option<&'m RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "given")]
     result: Option<&'m RawValue>,
     #[serde(borrow, default)]
     error: Option<&'m RawValue>,
@@ -299,6 +299,18 @@ mod tests {
     fn check(line: &str, code: i32, id: Option<&str>) {
         let error = read(line.as_bytes()).expect_err("malformed");
         assert_eq!((error.code, error.id.as_deref()), (code, id), "{line}: {}", error.message);
+    }
+
+    #[test]
+    fn an_answer_of_null_is_an_answer() {
+        for (line, expect) in [
+            (r#"{"jsonrpc":"2.0","id":1,"result":null}"#, Ok("null")),
+            (r#"{"jsonrpc":"2.0","id":1,"result":7,"error":null}"#, Ok("7")),
+            (r#"{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":1}}"#, Err(r#"{"code":1}"#)),
+        ] {
+            let Ok(Opened::Response(answer)) = open(line.as_bytes()) else { panic!("{line}") };
+            assert_eq!(answer.outcome.map(RawValue::get).map_err(RawValue::get), expect, "{line}");
+        }
     }
 
     #[test]

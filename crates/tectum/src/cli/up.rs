@@ -86,7 +86,7 @@ async fn listen(
     kept: Option<&Kept>,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let address = options.listen;
+    let (address, bound) = (options.listen, live.bound());
     let ended = CancellationToken::new();
     stop::on_signal(ended.clone())?;
     let household = Household::start(config, live).await?;
@@ -98,6 +98,7 @@ async fn listen(
             return Err(taken(address, &error));
         }
     };
+    let _ = bound.set(server.address());
     let url = format!("http://{}/mcp", server.address());
     // Clients are served while what the servers offer is still being read.
     let telling = async {

@@ -12,9 +12,9 @@ use super::{
 
 /// Variables of ours that are no settings of the file. `version` speaks about one file only, and
 /// installers like to use that variable for something else. A Tectum that another one started
-/// finds the mark that all processes of that start carry.
+/// finds the mark that all processes of that start carry, and from which starts it descends.
 const APART: &[&str] =
-    &["TECTUM_AUTHORIZE", "TECTUM_GUARDED", "TECTUM_LOG", "TECTUM_TOKEN", "TECTUM_VERSION"];
+    &["TECTUM_AUTHORIZE", "TECTUM_GUARDED", "TECTUM_LOG", "TECTUM_TOKEN", "TECTUM_VERSION", "TECTUM_WITHIN"];
 /// The tests' toolbox sets some as well.
 const TOOLBOX: &str = "TECTUM_TOOLBOX";
 /// Answers to what other programs' files ask for, such as `${input:token}`.

@@ -307,7 +307,7 @@ fn a_server_sees_only_the_environment_it_was_given() {
     assert!(names.lines().any(|name| name == "GIVEN"), "{names}");
     // The word that all processes of one start carry, and nothing else of ours.
     let ours: Vec<&str> = names.lines().filter(|name| name.starts_with("TECTUM_")).collect();
-    assert_eq!(ours, ["TECTUM_GUARDED"], "{names}");
+    assert_eq!(ours, ["TECTUM_GUARDED", "TECTUM_WITHIN"], "{names}");
     assert!(names.lines().any(|name| name == "EFFERENT_COPY_DISABLE"), "{names}");
     assert!(!names.lines().any(|name| name.starts_with("CARGO_")), "{names}");
 }

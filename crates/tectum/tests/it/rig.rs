@@ -1,6 +1,7 @@
 //! A scratch project with its own home, and clients that speak to the real binary.
 
 use std::{
+    ffi::OsString,
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     path::{Path, PathBuf},
@@ -16,6 +17,7 @@ pub(crate) const TOKEN: &str = "00112233445566778899aabbccddeeff";
 /// A project of its own, a home of its own.
 pub(crate) struct Rig {
     scratch: tempfile::TempDir,
+    environment: Vec<(String, OsString)>,
 }
 
 impl Rig {
@@ -23,7 +25,7 @@ impl Rig {
         let scratch = tempfile::tempdir().expect("a scratch directory");
         std::fs::create_dir(scratch.path().join("project")).expect("made");
         std::fs::create_dir(scratch.path().join("home")).expect("made");
-        Self { scratch }
+        Self { scratch, environment: Vec::new() }
     }
 
     /// With files in the project.
@@ -71,8 +73,14 @@ impl Rig {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.home())
             .env("XDG_STATE_HOME", self.home().join("state"))
-            .env("XDG_CONFIG_HOME", self.home().join("config"));
+            .env("XDG_CONFIG_HOME", self.home().join("config"))
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
+    }
+
+    /// One more variable for everything that is started from now on.
+    pub(crate) fn set(&mut self, name: &str, value: impl Into<OsString>) {
+        self.environment.push((name.to_owned(), value.into()));
     }
 
     /// Writes the configuration of the rig's user. A project's own file may not start programs.
@@ -116,8 +124,13 @@ impl Rig {
 
     /// The same with more arguments, and a token or none.
     pub(crate) fn http_with(&self, args: &[&str], token: Option<&str>) -> Http {
+        self.http_at("127.0.0.1:0", args, token)
+    }
+
+    /// The same at an address of the loopback.
+    pub(crate) fn http_at(&self, listen: &str, args: &[&str], token: Option<&str>) -> Http {
         let mut command = self.tectum();
-        command.args(["up", "--listen", "127.0.0.1:0"]).args(args).stdin(Stdio::null());
+        command.args(["up", "--listen", listen]).args(args).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(token) = token {
             command.env("TECTUM_TOKEN", token);

@@ -7,7 +7,7 @@ use std::{
     net::SocketAddr,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -71,6 +71,9 @@ pub fn may_require(config: &Config) -> bool {
 pub struct Live {
     sources: Sources,
     listening: Option<SocketAddr>,
+    bound: Arc<OnceLock<SocketAddr>>,
+    /// Whether the servers were chosen with the address that was bound.
+    chosen_bound: bool,
     config: Option<Config>,
     good: HashMap<PathBuf, Content>,
     stamps: Vec<(PathBuf, Stamp)>,
@@ -83,6 +86,8 @@ impl Live {
         Self {
             sources,
             listening: None,
+            bound: Arc::default(),
+            chosen_bound: false,
             config: None,
             good: HashMap::new(),
             stamps: Vec::new(),
@@ -96,11 +101,18 @@ impl Live {
         self
     }
 
+    /// To be set when it really listens: with port 0 nobody knows the address before. Entries that
+    /// name it are left aside from then on.
+    pub fn bound(&self) -> Arc<OnceLock<SocketAddr>> {
+        self.bound.clone()
+    }
+
     /// The servers as the files name them now. Broken settings keep the last good ones, and so
     /// does each broken file of another program; both are told, and logged once. Files are read
     /// on the spot, so a caller that must not block asks from a thread of its own.
     pub fn specs(&mut self) -> Resolved {
         let mut notes = Vec::new();
+        self.chosen_bound = self.bound.get().is_some();
         // Looked at before they are read: what changes meanwhile is seen as a change afterwards.
         let before: Vec<(PathBuf, Stamp)> = match &self.config {
             Some(config) => files(config).into_iter().map(stamped).collect(),
@@ -149,14 +161,16 @@ impl Live {
         }
     }
 
-    /// Whether one of the files is not as it was then.
+    /// Whether one of the files is not as it was then, or our own address became known.
     pub fn is_stale(&self) -> bool {
-        self.stamps.iter().any(|(path, stamp)| Stamp::of(path) != *stamp)
+        let found = !self.chosen_bound && self.bound.get().is_some();
+        found || self.stamps.iter().any(|(path, stamp)| Stamp::of(path) != *stamp)
     }
 
     fn load(&self) -> Result<Config, Problems> {
         let mut config = self.sources.load()?;
-        config.http.listen = self.listening.unwrap_or(config.http.listen);
+        let own = self.bound.get().copied().or(self.listening);
+        config.http.listen = own.unwrap_or(config.http.listen);
         Ok(config)
     }
 

@@ -9,6 +9,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tectum_peers::{
+    child::lineage,
+    spec::{ServerSpec, Transport},
+};
+
 use super::{
     Entry,
     context::Context,
@@ -48,6 +53,13 @@ pub(super) fn why(entry: &Entry, context: &Context, http: &Http, scope: Scope<'_
     }
     let named = Path::new(command).file_name().is_some_and(|name| name == "tectum");
     (named && args.iter().any(|word| word == "serve")).then(|| "it starts Tectum itself".into())
+}
+
+/// Whether this process descends from a start of this server: a script nobody marked led here.
+pub(super) fn is_above(spec: &ServerSpec, context: &Context) -> bool {
+    let Transport::Stdio(launch) = &spec.transport else { return false };
+    let within = context.environment.get(&OsString::from(lineage::WITHIN));
+    lineage::descends(launch, within.map(OsString::as_os_str))
 }
 
 /// The file a command means, whatever it is called.

@@ -265,7 +265,14 @@ fn verdict(
         }
     }
     let generation = context.generations.get(name.as_str()).copied().unwrap_or(0);
-    build::spec(entry, scope, generation).map(Box::new).map_err(problem)
+    let spec = build::spec(entry, scope, generation).map_err(problem)?;
+    if ourselves::is_above(&spec, context) {
+        let message = format!("{}: this Tectum was started by it, and does not start it again", entry.origin);
+        let hint =
+            "a script that starts Tectum says so in a line `# tectum-self-ref-target: PATH`".to_owned();
+        return Err(held(Why::Problem, message, Some(hint)));
+    }
+    Ok(Box::new(spec))
 }
 
 #[cfg(test)]

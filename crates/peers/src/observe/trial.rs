@@ -1,0 +1,51 @@
+//! Trying an observer by hand: one copy that stands for no call, and what it says to it.
+
+use std::time::Duration;
+
+use tectum_core::{Fault, FaultKind, Observation, Redactor};
+
+use super::{
+    sink::{self, PATIENCE},
+    takes_copies,
+};
+use crate::federation::Federation;
+
+/// What a trial came to.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// What the observer answered, as it wrote it.
+    pub answer: String,
+    /// How long it took.
+    pub took: Duration,
+    /// How long a copy of a call would have been waited for.
+    pub patience: Duration,
+}
+
+/// The servers that are known to take copies, by name.
+pub fn observers_of(federation: &Federation) -> Vec<String> {
+    let servers = federation.servers();
+    let takes = servers.iter().filter(|(_, peer)| takes_copies(&peer.offer()));
+    takes.map(|(name, _)| name.to_string()).collect()
+}
+
+/// Sends one copy, which stands for no call, to a server of this name.
+pub async fn try_observer(federation: &Federation, name: &str, redactor: Redactor) -> Result<Trial, Fault> {
+    let servers = federation.servers();
+    let found = servers.iter().find(|(known, _)| known.as_str() == name);
+    let (_, peer) = found.ok_or_else(|| {
+        Fault::not_found(format!("there is no server `{name}`")).hint("`tectum list` shows the servers")
+    })?;
+    federation.meet_server(peer).await?;
+    if !takes_copies(&peer.offer()) {
+        let message =
+            format!("{name} is no observer: it has no tool `observe` that takes `tool_name` and `args`");
+        return Err(Fault::invalid(message).hint(
+            "the tool's input schema needs the properties `tool_name` (a string) and `args` (an object)",
+        ));
+    }
+    let copy = Observation::trial("tectum_observe_test", redactor);
+    let tried = sink::trial(federation, peer, &copy).await;
+    let (answer, took) = tried
+        .map_err(|why| Fault::new(FaultKind::Upstream, format!("{name} did not take the copy: {why}")))?;
+    Ok(Trial { answer, took, patience: PATIENCE })
+}

@@ -1,0 +1,218 @@
+//! Who becomes an observer: nobody unless it is wanted, then whoever offers the right tool, from
+//! whichever file, for as long as it is there.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::{
+    federated::{Client, Era, address, command, lives, starts, until},
+    rig::{Rig, fixture},
+    watched::{ON, brief, check_pairs, copies, log, observer, role, status, until_copies, until_status},
+};
+
+fn rig() -> Rig {
+    Rig::with(&[("a.txt", "hello\n")])
+}
+
+/// An observer that leaves a line in a file for each start.
+fn counted(rig: &Rig, name: &str, marker: &Path) -> String {
+    let (marker, program) = (marker.display().to_string(), fixture().display().to_string());
+    let first = ["-c", "echo $$ >> \"$0\"; exec \"$@\"", &marker, &program].map(str::to_owned);
+    let args: Vec<String> = first.into_iter().chain(role(rig, name, &[])).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    command(name, "sh", &args, "")
+}
+
+fn read(client: &mut Client) {
+    client.call("read_file", json!({"path": "a.txt"}));
+}
+
+/// Looks long enough for a mistake to show: the files are looked at once a second.
+fn a_while() {
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+}
+
+#[test]
+fn nobody_is_contacted_unless_it_is_wanted() {
+    let mut rig = rig();
+    let marker = rig.outside().join("starts");
+    let table = counted(&rig, "eye", &marker);
+    rig.configure(&table);
+    // The first client ever makes its tools known; from then on nothing starts without a reason.
+    let mut client = Client::new(&rig, Era::Legacy);
+    client.until_listed("eye__observe");
+    read(&mut client);
+    client.pipe.close();
+    assert_eq!((starts(&marker).len(), copies(&rig, "eye").len()), (1, 0), "off is the default");
+
+    let check_off = |rig: &Rig| {
+        let mut client = Client::new(rig, Era::Legacy);
+        read(&mut client);
+        a_while();
+        read(&mut client);
+        client.pipe.close();
+        assert_eq!((starts(&marker).len(), copies(rig, "eye").len()), (1, 0));
+        assert_eq!(status(rig)["enabled"], false);
+    };
+    check_off(&rig);
+    for word in ["0", "true", "yes", ""] {
+        let mut rig = Rig::with(&[]);
+        rig.set("EFFERENT_COPY_ENABLE", word);
+        assert_eq!(status(&rig)["enabled"], false, "only the word 1 counts, not {word:?}");
+    }
+    rig.configure(&format!("{ON}{table}"));
+    rig.set("EFFERENT_COPY_ENABLE", "1");
+    rig.set("EFFERENT_COPY_DISABLE", "1");
+    check_off(&rig);
+
+    rig.set("EFFERENT_COPY_DISABLE", "0");
+    let mut client = Client::new(&rig, Era::Legacy);
+    read(&mut client);
+    check_pairs(&until_copies(&rig, "eye", 2), &["read_file"]);
+    assert_eq!(starts(&marker).len(), 2, "known by what it offered, it is started to watch");
+}
+
+#[test]
+fn the_environment_alone_can_want_it() {
+    let mut rig = rig();
+    rig.configure(&observer(&rig, "eye", &[]));
+    rig.set("EFFERENT_COPY_ENABLE", "1");
+    let mut client = Client::new(&rig, Era::Legacy);
+    read(&mut client);
+    check_pairs(&until_copies(&rig, "eye", 2), &["read_file"]);
+    assert_eq!(status(&rig)["enabled"], true);
+}
+
+#[test]
+fn children_are_told_not_to_copy() {
+    let rig = rig();
+    let script = "printenv EFFERENT_COPY_DISABLE >> \"$0\"; exec \"$@\"";
+    let said = rig.outside().join("said");
+    let args: Vec<String> = ["-c", script, &said.display().to_string(), &fixture().display().to_string()]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(role(&rig, "eye", &[]))
+        .collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    rig.configure(&format!("{ON}{}", command("eye", "sh", &args, "env = { EFFERENT_COPY_DISABLE = \"0\" }")));
+    let mut client = Client::new(&rig, Era::Legacy);
+    read(&mut client);
+    until_copies(&rig, "eye", 2);
+    assert_eq!(std::fs::read_to_string(said).expect("written"), "1\n", "ours is the last word");
+}
+
+#[test]
+fn a_projects_file_is_enough_once_it_is_trusted() {
+    let rig = rig();
+    rig.configure(ON);
+    let entry = |name: &str| json!({"command": fixture(), "args": role(&rig, name, &[])});
+    // No `type`, as most files have it; one that says so, and one of a kind nobody knows.
+    let mut typed = entry("typed");
+    typed["type"] = json!("stdio");
+    let servers = json!({"mcpServers": {"plain": entry("plain"), "typed": typed,
+        "pigeon": {"type": "carrier-pigeon", "command": fixture(), "args": role(&rig, "pigeon", &[])},
+        "stranger": entry("stranger")}});
+    rig.write(".mcp.json", servers.to_string());
+    let said = rig.run(&["trust", "plain", "typed", "--yes"]);
+    assert!(said.status.success(), "{said:?}");
+    let mut client = Client::new(&rig, Era::Legacy);
+    read(&mut client);
+    for name in ["plain", "typed"] {
+        check_pairs(&until_copies(&rig, name, 2), &["read_file"]);
+    }
+    a_while();
+    for name in ["stranger", "pigeon"] {
+        assert!(!log(&rig, name).exists(), "{name} was never asked");
+    }
+    let names: Vec<String> =
+        status(&rig)["observers"].as_object().expect("an object").keys().cloned().collect();
+    assert_eq!(names, ["plain", "typed"]);
+}
+
+#[test]
+fn only_a_tool_that_fits_makes_an_observer() {
+    let rig = rig();
+    let others = format!(
+        "{}{}{}",
+        observer(&rig, "mismatch", &["--how", "mismatch"]),
+        observer(&rig, "none", &["--how", "no-tool"]),
+        observer(&rig, "excluded", &[])
+    );
+    let exclude = format!("{ON}exclude = [\"excl*\"]\n");
+    let gone = address("gone", "http://127.0.0.1:9/mcp", "");
+    rig.configure(&format!("{exclude}{others}{gone}{}", observer(&rig, "eye", &[])));
+    let mut client = Client::new(&rig, Era::Legacy);
+    for name in ["mismatch", "none", "excluded"] {
+        client.until_listed(&format!("{name}__pid"));
+    }
+    read(&mut client);
+    check_pairs(&until_copies(&rig, "eye", 2), &["read_file"]);
+    a_while();
+    for name in ["mismatch", "none", "excluded"] {
+        assert!(!log(&rig, name).exists(), "{name} got something");
+    }
+    until_status(&rig, "eye", "two sent", |status| status["sent"] == 2);
+    let all = status(&rig)["observers"].clone();
+    assert_eq!(all.as_object().map(serde_json::Map::len), Some(1), "{all}");
+}
+
+#[test]
+fn one_that_comes_is_told_from_then_on_and_one_that_goes_no_more() {
+    let rig = rig();
+    let first = observer(&rig, "first", &[]);
+    rig.configure(&format!("{ON}{first}"));
+    let mut client = Client::new(&rig, Era::Legacy);
+    read(&mut client);
+    until_copies(&rig, "first", 2);
+
+    rig.configure(&format!("{ON}{first}{}", observer(&rig, "second", &[])));
+    until_status(&rig, "second", "watching", |status| status["state"] == "watching");
+    read(&mut client);
+    until_copies(&rig, "first", 4);
+    let second = until_copies(&rig, "second", 2);
+    let numbers: Vec<u64> = second.iter().map(crate::watched::sequence).collect();
+    assert_eq!(numbers, [2, 3], "what was before it came is not told");
+    let pid = u32::try_from(second[0]["pid"].as_u64().expect("a number")).expect("fits");
+
+    rig.configure(&format!("{ON}{first}"));
+    until("its end", || !lives(pid));
+    until("its line's end", || status(&rig)["observers"].get("second").is_none());
+    read(&mut client);
+    check_pairs(&until_copies(&rig, "first", 6), &["read_file"; 3]);
+    assert_eq!(copies(&rig, "second").len(), 2);
+}
+
+#[test]
+fn one_that_learns_to_watch_while_it_runs_is_told() {
+    let rig = rig();
+    let (table, fitting) = (observer(&rig, "eye", &["--how", "no-tool"]), observer(&rig, "eye", &[]));
+    rig.configure(&format!("{ON}{table}"));
+    let mut client = Client::new(&rig, Era::Modern);
+    client.until_listed("eye__pid");
+    read(&mut client);
+    rig.configure(&format!("{ON}{fitting}"));
+    until_status(&rig, "eye", "watching", |status| status["state"] == "watching");
+    read(&mut client);
+    let told = until_copies(&rig, "eye", 2);
+    assert_eq!(
+        told.iter().map(brief).collect::<Vec<_>>(),
+        [false, true].map(|after| ("read_file".to_owned(), after))
+    );
+}
+
+#[test]
+fn the_same_process_watches_and_answers() {
+    for era in Era::ALL {
+        let rig = rig();
+        rig.configure(&format!("{ON}{}", observer(&rig, "eye", &[])));
+        let mut client = Client::new(&rig, era);
+        client.until_listed("eye__pid");
+        read(&mut client);
+        until_copies(&rig, "eye", 2);
+        let pid = client.say("eye__pid", json!({}));
+        let told = until_copies(&rig, "eye", 4);
+        let pids: Vec<Value> = told.iter().map(|copy| copy["pid"].clone()).collect();
+        assert!(pids.iter().all(|one| one.as_u64() == pid.parse().ok()), "{pid}: {pids:?}");
+    }
+}
