@@ -245,7 +245,8 @@ impl Shared {
     /// still there: calls made while it was being found are not lost to it. One that came later, or
     /// was away or muted, gets what happens from now on.
     fn reader(&self, name: &ServerName) -> Reader {
-        let is_first = self.initial.get().is_some_and(|initial| initial.contains(name));
+        // Before the first client everybody is there from the beginning.
+        let is_first = self.initial.get().is_none_or(|initial| initial.contains(name));
         match is_first && !self.counts().contains_key(name) {
             true => self.efferent.from_the_start(),
             false => self.efferent.from_now(),

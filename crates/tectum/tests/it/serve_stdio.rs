@@ -152,8 +152,9 @@ fn protocol_mistakes_get_their_own_codes() {
         let answer = client.exchange(method, params.clone());
         assert_eq!(answer["error"]["code"], code, "{method} {params}: {answer}");
     }
-    assert_eq!(client.request("resources/list", json!({})), json!({"resources": []}));
-    assert_eq!(client.request("resources/templates/list", json!({})), json!({"resourceTemplates": []}));
+    assert_eq!(client.request("resources/list", json!({}))["resources"][0]["uri"], "tectum://todo");
+    let templates = client.request("resources/templates/list", json!({}));
+    assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "tectum://anchors/{key}");
     assert_eq!(client.request("prompts/list", json!({})), json!({"prompts": []}));
 }
 
