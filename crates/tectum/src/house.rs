@@ -6,7 +6,7 @@ use std::{
 };
 
 use tectum_core::{
-    Gate, NativeSet, Provider, Snapshot, Tectum,
+    Gate, NativeSet, NativeTool, Provider, Snapshot, Tectum,
     security::{Allowlist, allowlist::BuildError},
 };
 use tectum_tools::{Settings, Threads, catalog};
@@ -42,7 +42,13 @@ pub(crate) fn parts(config: &Config) -> Result<(Vec<Arc<dyn Provider>>, Gate), P
     };
     let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
     if config.tools.native {
-        providers.push(Arc::new(NativeSet::new(catalog(&settings))));
+        let tools = &config.tools;
+        let offered = |tool: &NativeTool| {
+            let name = &*tool.info().name;
+            tools.include.as_ref().is_none_or(|include| include.is_match(name))
+                && !tools.exclude.is_match(name)
+        };
+        providers.push(Arc::new(NativeSet::new(catalog(&settings).into_iter().filter(offered).collect())));
     }
     Ok((providers, Gate::new(config.permissions.clone(), Arc::new(allowlist))))
 }

@@ -268,6 +268,24 @@ pub static NATIVE: Key = Key {
     doc: "Whether Tectum's own tools are offered.",
     ..PLAIN
 };
+/// `tools.include`
+pub static INCLUDE_TOOLS: Key = Key {
+    section: "tools",
+    name: "include",
+    shape: Shape::List { each: Each::Word, empty: None },
+    unset: "all of them",
+    doc: "Names of Tectum's own tools, as globs, that are offered.",
+    ..PLAIN
+};
+/// `tools.exclude`
+pub static EXCLUDE_TOOLS: Key = Key {
+    section: "tools",
+    name: "exclude",
+    shape: Shape::List { each: Each::Word, empty: None },
+    merge: Merge::Sum,
+    doc: "Names of Tectum's own tools, as globs, that are not offered; they win over include.",
+    ..PLAIN
+};
 /// `tools.max_output`
 pub static MAX_OUTPUT: Key = Key {
     section: "tools",
@@ -477,6 +495,8 @@ pub static KEYS: &[&Key] = &[
     &ASK,
     &FORBID,
     &NATIVE,
+    &INCLUDE_TOOLS,
+    &EXCLUDE_TOOLS,
     &MAX_OUTPUT,
     &THREADS,
     &TIERS,

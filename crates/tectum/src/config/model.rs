@@ -5,13 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use globset::{Glob, GlobSet, GlobSetBuilder};
 use tectum_core::{
     Closing, Judgement, Redactor, Rule, Rules, redact,
     security::{Durability, Links, TrackedOpens},
 };
 
 use super::{
-    keys,
+    keys::{self, Key},
     load::{Merged, Setting, Sources},
     place::{Origin, Problem, Problems},
     value::{Item, Value},
@@ -76,6 +77,10 @@ pub struct Workspace {
 pub struct ToolSet {
     /// Whether our own tools are offered.
     pub native: bool,
+    /// Which of them: those that match, or all.
+    pub include: Option<GlobSet>,
+    /// Those that are left out all the same.
+    pub exclude: GlobSet,
     /// A cap on every tool's text, in bytes.
     pub max_output: Option<usize>,
     /// Threads a search may use; `None` lets the tools decide.
@@ -215,6 +220,11 @@ impl Config {
             permissions: rules(&merged)?,
             tools: ToolSet {
                 native: merged.flag(&keys::NATIVE),
+                include: match merged.get(&keys::INCLUDE_TOOLS) {
+                    Some(_) => Some(globs(&merged, &keys::INCLUDE_TOOLS)?),
+                    None => None,
+                },
+                exclude: globs(&merged, &keys::EXCLUDE_TOOLS)?,
                 max_output: merged.number(&keys::MAX_OUTPUT).map(bytes),
                 threads: merged.number(&keys::THREADS).map(bytes),
                 tiers: texts(&keys::TIERS).collect(),
@@ -273,6 +283,19 @@ impl Config {
             merged,
         })
     }
+}
+
+/// Patterns of names, each checked at its place.
+fn globs(merged: &Merged, key: &'static Key) -> Result<GlobSet, Problems> {
+    let mut set = GlobSetBuilder::new();
+    for item in merged.list(key) {
+        let wrong = |error: globset::Error| {
+            let why = format!("`{}` is no pattern of names: {}", item.text, error.kind());
+            Problems(vec![Problem::new(item.origin.clone(), why)])
+        };
+        set.add(Glob::new(&item.text).map_err(wrong)?);
+    }
+    set.build().map_err(|error| Problems(vec![Problem::new(Origin::Default, error.to_string())]))
 }
 
 /// Says whom to look for. The environment's two words are exact, as they always were.

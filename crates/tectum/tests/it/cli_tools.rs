@@ -41,6 +41,31 @@ fn without_native_tools_there_are_none() {
 }
 
 #[test]
+fn tools_are_left_out_by_name_and_stay_out() {
+    let rig = Rig::with(&[("a.txt", "x\n")]);
+    let names = |rig: &Rig| {
+        let listed = rig.run(&["tools", "--json"]);
+        let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+        let tools = listed["tools"].as_array().expect("a list");
+        tools.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    rig.configure("[tools]\nexclude = [\"py_*\", \"delete_file\"]\n");
+    let left = names(&rig);
+    assert!(
+        left.contains(&"read_file".to_owned()) && !left.iter().any(|name| name.starts_with("py_")),
+        "{left:?}"
+    );
+    let gone = rig.run(&["call", "delete_file", r#"{"path":"a.txt"}"#]);
+    assert_eq!(gone.status.code(), Some(4), "{}", String::from_utf8_lossy(&gone.stderr));
+    rig.configure("[tools]\ninclude = [\"read_*\", \"list_directory\"]\nexclude = [\"list_*\"]\n");
+    assert_eq!(names(&rig), ["read_file"]);
+    rig.configure("[tools]\nexclude = [\"[\"]\n");
+    let wrong = rig.run(&["tools"]);
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(wrong.status.code() == Some(2) && said.contains("is no pattern of names"), "{said}");
+}
+
+#[test]
 fn version() {
     let rig = Rig::new();
     let expect = concat!("tectum ", env!("CARGO_PKG_VERSION"), "\n");
