@@ -9,16 +9,24 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tectum-security", &[]),
     ("tectum-attention", &[]),
     ("tectum-syntax", &[]),
+    ("tectum-child", &[]),
     ("tectum-core", &["tectum-security", "tectum-attention"]),
     ("tectum-tools", &["tectum-core", "tectum-security", "tectum-syntax"]),
-    ("tectum-peers", &["tectum-core", "tectum-security"]),
+    ("tectum-peers", &["tectum-core", "tectum-security", "tectum-child"]),
     ("tectum", EVERY_LIBRARY),
     ("tectum-bench", EVERY_LIBRARY),
     ("xtask", &[]),
 ];
 
-const EVERY_LIBRARY: &[&str] =
-    &["tectum-security", "tectum-attention", "tectum-syntax", "tectum-core", "tectum-tools", "tectum-peers"];
+const EVERY_LIBRARY: &[&str] = &[
+    "tectum-security",
+    "tectum-attention",
+    "tectum-syntax",
+    "tectum-child",
+    "tectum-core",
+    "tectum-tools",
+    "tectum-peers",
+];
 
 pub fn judge(packages: &[Package]) -> Vec<Violation> {
     packages.iter().flat_map(|package| judge_one(package, packages)).collect()

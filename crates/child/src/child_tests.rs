@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::*;
-use crate::spec::Secret;
+use crate::Secret;
 
 fn launch(command: &str, args: &[&str]) -> Launch {
     let args = args.iter().map(|arg| (*arg).to_owned()).collect();

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::spec::Launch;
+use crate::Launch;
 
 /// Every process of one start carries this variable, with a word that no other start has.
 pub(super) const MARK: &str = "TECTUM_GUARDED";
@@ -137,7 +137,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::spec::Secret;
+    use crate::Secret;
 
     fn launch(env: &[(&str, &str)]) -> Launch {
         let env = env.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(*value))).collect();

@@ -6,6 +6,7 @@
 
 mod environment;
 pub mod guard;
+mod launch;
 mod life;
 mod stderr;
 #[cfg(target_os = "linux")]
@@ -13,6 +14,7 @@ mod tree;
 #[cfg(not(target_os = "linux"))]
 #[path = "tree_elsewhere.rs"]
 mod tree;
+pub mod visible;
 
 #[cfg(test)]
 #[path = "child_tests.rs"]
@@ -30,8 +32,11 @@ use std::{
 
 use tokio::{net::unix::pipe, process::Command};
 
-pub use self::{life::Life, stderr::Stderr};
-use crate::spec::Launch;
+pub use self::{
+    launch::{Launch, Secret},
+    life::Life,
+    stderr::Stderr,
+};
 
 /// The pipes are widened to this where it is allowed, as those to our own clients are.
 #[cfg(target_os = "linux")]
