@@ -119,3 +119,18 @@ async fn a_stubborn_tree_is_found_by_its_mark() {
         }
     }
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn memory_is_bounded_for_the_child_and_what_it_starts() {
+    const MOST: u64 = 512 * 1024 * 1024;
+    // The limits are read after a line has come in, when they are set for sure.
+    let launch = launch("sh", &["-c", "read line; sh -c 'cat /proc/self/limits'"]);
+    let order = Order { launch: &launch, directory: Path::new("/"), guard: None };
+    let mut child = start_within(&order, Some(MOST), Arc::new(Stderr::new())).expect("starts");
+    child.stdin.write_all(b"go\n").await.expect("written");
+    let limits = all_output(&mut child).await;
+    let line = limits.lines().find(|line| line.starts_with("Max data size")).expect("told");
+    assert_eq!(line.split_whitespace().nth(3), Some(MOST.to_string().as_str()), "{line}");
+    child.stop().await;
+}

@@ -8,6 +8,7 @@ mod environment;
 pub mod guard;
 mod launch;
 mod life;
+mod memory;
 mod stderr;
 #[cfg(target_os = "linux")]
 mod tree;
@@ -69,6 +70,13 @@ pub struct Child {
 
 /// Starts a server. Its standard error goes to `log`. Must be called within a runtime.
 pub fn start(order: &Order<'_>, log: Arc<Stderr>) -> io::Result<Child> {
+    start_within(order, None, log)
+}
+
+/// The same with a bound on the memory of each of its processes, in bytes. A guard sets it before
+/// it starts the server; without one it is set right after the start, and holds for what the
+/// server takes and starts from then on.
+pub fn start_within(order: &Order<'_>, memory: Option<u64>, log: Arc<Stderr>) -> io::Result<Child> {
     let launch = order.launch;
     let directory = launch.cwd.as_ref().map_or(order.directory.to_owned(), |cwd| order.directory.join(cwd));
     if !directory.is_dir() {
@@ -86,7 +94,7 @@ pub fn start(order: &Order<'_>, log: Arc<Stderr>) -> io::Result<Child> {
         adopt_orphans();
     }
 
-    let mut command = command(order.guard, &program, &launch.args, &variables);
+    let mut command = command(order.guard, memory, &program, &launch.args, &variables);
     command.current_dir(directory);
     let (stdin_child, stdin) = std::io::pipe()?;
     let (stdout, stdout_child) = std::io::pipe()?;
@@ -104,6 +112,9 @@ pub fn start(order: &Order<'_>, log: Arc<Stderr>) -> io::Result<Child> {
     })?;
     // The command holds the child's ends open as well.
     drop(command);
+    if let (None, Some(memory)) = (order.guard, memory) {
+        memory::bound(process.id(), memory)?;
+    }
     let life = Life::begin(process, word, order.guard.is_some(), stderr, log)?;
     Ok(Child { stdin, stdout, life })
 }
@@ -149,6 +160,7 @@ pub fn adopt_orphans() {
 )]
 fn command(
     guard: Option<&Path>,
+    memory: Option<u64>,
     program: &Path,
     args: &[String],
     variables: &BTreeMap<OsString, OsString>,
@@ -158,6 +170,9 @@ fn command(
             // It leaves our process group itself, by opening a session.
             let mut command = Command::new(guard);
             command.arg0("tectum").args(["guard", "--parent"]).arg(std::process::id().to_string());
+            if let Some(memory) = memory {
+                command.arg("--memory").arg(memory.to_string());
+            }
             command.arg("--").arg(program);
             command
         }
