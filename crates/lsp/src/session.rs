@@ -1,0 +1,470 @@
+//! One running server: its process, its pipes, its answers. When it breaks the protocol, takes
+//! nothing in, ends or is not asked for long, everything that waits for it learns why.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tectum_child::{Child, Life, Order, Stderr, visible::visible};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::unix::pipe,
+    sync::{mpsc, oneshot, watch},
+    time::{Instant, sleep, sleep_until, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Report, Trouble, answers,
+    documents::{Documents, Known},
+    frame::Frames,
+    keeper::{Asked, Patience, Spec},
+    message::{self, AGAIN, Incoming, Refusal},
+    report::Given,
+    uri,
+};
+
+/// Bytes that may wait to be read by the server: several of the largest texts.
+const MOST_QUEUED: usize = 64 * 1024 * 1024;
+/// Read from the server at once.
+const CHUNK: usize = 64 * 1024;
+/// How long a server may take to answer that it will stop. Then it is ended anyway.
+const FAREWELL: Duration = Duration::from_millis(500);
+/// Between asking again for an answer that something newer came between.
+const ASK_AGAIN: Duration = Duration::from_millis(50);
+/// Lines of its last words that are told.
+const LAST_WORDS: usize = 5;
+/// Characters of each of them.
+const MOST_WORDS: usize = 300;
+
+/// A server that said hello. Dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Session {
+    shared: Arc<Shared>,
+    /// Whether it can be asked about a document; else it says by itself what it found.
+    pulled: bool,
+    /// Whether it has answered a question yet. The first answer is part of its start.
+    answered: AtomicBool,
+    /// Ends it when dropped.
+    _end: tokio_util::sync::DropGuard,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    /// Rises when something was said or the server ended.
+    news: watch::Sender<u64>,
+    out: mpsc::UnboundedSender<Vec<u8>>,
+    queued: AtomicUsize,
+    /// Cancelled by whoever wants the server to end.
+    end: CancellationToken,
+    settings: Value,
+    folders: Value,
+}
+
+#[derive(Debug)]
+struct State {
+    documents: Documents,
+    asked: HashMap<u64, oneshot::Sender<Result<Bytes, Refusal>>>,
+    next: u64,
+    used: Instant,
+    /// Why the server has ended, or is being ended, and since when.
+    over: Option<(Trouble, Instant)>,
+}
+
+impl Session {
+    /// Starts a server and greets it.
+    pub(crate) async fn open(spec: &Spec, patience: &Patience) -> Result<Self, Trouble> {
+        let root = spec.roots.first().cloned().unwrap_or_else(|| PathBuf::from("/"));
+        let log = Arc::new(Stderr::new());
+        let order = Order { launch: &spec.launch, directory: &root, guard: spec.guard.as_deref() };
+        let child = tectum_child::start_within(&order, spec.memory, log.clone())
+            .map_err(|error| Trouble::start(&error))?;
+        let Child { stdin, stdout, life } = child;
+        let (out, queue) = mpsc::unbounded_channel();
+        let folders: Value = spec.roots.iter().map(|root| folder(root)).collect();
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State {
+                documents: Documents::default(),
+                asked: HashMap::new(),
+                next: 0,
+                used: Instant::now(),
+                over: None,
+            }),
+            news: watch::channel(0).0,
+            out,
+            queued: AtomicUsize::new(0),
+            end: CancellationToken::new(),
+            settings: spec.settings.clone(),
+            folders,
+        });
+        let end = shared.end.clone().drop_guard();
+        tokio::spawn(write(shared.clone(), stdin, queue));
+        tokio::spawn(live(shared.clone(), life, stdout, log, patience.idle));
+        let hello = greeting(&root, &shared.folders, &spec.options);
+        let told = timeout(patience.most_start, shared.request("initialize", &hello)).await;
+        let told = told.map_err(|_| shared.give_up(Trouble::Silent(patience.most_start)))??;
+        let told = told.map_err(|refusal| shared.give_up(refused(&refusal)))?;
+        #[derive(Deserialize)]
+        struct Hello {
+            capabilities: Value,
+        }
+        let hello: Hello = serde_json::from_slice(&told)
+            .map_err(|_| shared.give_up(Trouble::Nonsense("a greeting without capabilities".into())))?;
+        shared.state().used = Instant::now();
+        shared.send(message::notification("initialized", &json!({})))?;
+        if !shared.settings.is_null() {
+            let params = json!({ "settings": shared.settings });
+            shared.send(message::notification("workspace/didChangeConfiguration", &params))?;
+        }
+        let pulled = !hello.capabilities["diagnosticProvider"].is_null();
+        Ok(Self { shared, pulled, answered: AtomicBool::new(false), _end: end })
+    }
+
+    /// What is wrong with a text, as of exactly this text.
+    pub(crate) async fn diagnose(
+        &self,
+        asked: &Asked,
+        changed: &[PathBuf],
+        limit: Duration,
+        settle: Duration,
+    ) -> Result<Report, Trouble> {
+        let (version, _waiting) = self.shared.bring(asked, changed, self.pulled)?;
+        let answer = async {
+            if self.pulled {
+                self.shared.pull(&asked.path).await
+            } else {
+                self.shared.told(&asked.path, version, settle).await
+            }
+        };
+        let report = timeout(limit, answer).await.map_err(|_| Trouble::Slow(limit))??;
+        self.answered.store(true, Ordering::Relaxed);
+        Ok(report)
+    }
+
+    /// Whether it has answered a question yet.
+    pub(crate) fn answered(&self) -> bool {
+        self.answered.load(Ordering::Relaxed)
+    }
+
+    /// Why it has ended, if it has, and when.
+    pub(crate) fn over(&self) -> Option<(Trouble, Instant)> {
+        self.shared.state().over.clone()
+    }
+}
+
+/// A question that waits; dropping it makes the document one that may be closed.
+struct Waiting {
+    shared: Arc<Shared>,
+    path: PathBuf,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        state.documents.leave(&self.path);
+        state.used = Instant::now();
+    }
+}
+
+/// A request without an answer yet.
+struct Question<'s> {
+    shared: &'s Shared,
+    id: u64,
+}
+
+impl Drop for Question<'_> {
+    fn drop(&mut self) {
+        let unanswered = self.shared.state().asked.remove(&self.id).is_some();
+        if unanswered {
+            let _ = self.shared.send(message::notification("$/cancelRequest", &json!({ "id": self.id })));
+        }
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a message into the queue; the order of the queue is the order the server sees.
+    fn send(&self, frame: Vec<u8>) -> Result<(), Trouble> {
+        if self.queued.fetch_add(frame.len(), Ordering::Relaxed) > MOST_QUEUED {
+            return Err(self.give_up(Trouble::Stuck));
+        }
+        self.out.send(frame).map_err(|_| self.give_up(Trouble::Stuck))
+    }
+
+    /// Notes why the server ends and tells everybody who waits. The first reason counts.
+    fn give_up(&self, why: Trouble) -> Trouble {
+        let mut state = self.state();
+        let why = state.over.get_or_insert_with(|| (why, Instant::now())).0.clone();
+        state.asked.clear();
+        drop(state);
+        self.end.cancel();
+        self.news.send_modify(|count| *count += 1);
+        why
+    }
+
+    /// Asks, and waits for the answer. Whoever stops waiting takes the question back.
+    async fn request(&self, method: &str, params: &Value) -> Result<Result<Bytes, Refusal>, Trouble> {
+        let (tell, told) = oneshot::channel();
+        let id = {
+            let mut state = self.state();
+            if let Some((why, _)) = &state.over {
+                return Err(why.clone());
+            }
+            state.next += 1;
+            let id = state.next;
+            state.asked.insert(id, tell);
+            id
+        };
+        let _question = Question { shared: self, id };
+        self.send(message::request(id, method, params))?;
+        told.await.map_err(|_| self.give_up(Trouble::Died("it never answered".into())))
+    }
+
+    fn bring(
+        self: &Arc<Self>,
+        asked: &Asked,
+        changed: &[PathBuf],
+        pulled: bool,
+    ) -> Result<(i64, Waiting), Trouble> {
+        let mut state = self.state();
+        if let Some((why, _)) = &state.over {
+            return Err(why.clone());
+        }
+        state.used = Instant::now();
+        let (version, messages) = state.documents.bring(asked, changed, pulled);
+        // Under the lock: two questions must not cross on their way into the queue.
+        let queued: usize = messages.iter().map(Vec::len).sum();
+        let full = self.queued.fetch_add(queued, Ordering::Relaxed) > MOST_QUEUED;
+        let sent = !full && messages.into_iter().all(|message| self.out.send(message).is_ok());
+        drop(state);
+        let waiting = Waiting { shared: self.clone(), path: asked.path.clone() };
+        if sent { Ok((version, waiting)) } else { Err(self.give_up(Trouble::Stuck)) }
+    }
+
+    /// Asks for the findings. The server gets the question after the text, so it answers for it.
+    async fn pull(&self, path: &Path) -> Result<Report, Trouble> {
+        #[derive(Deserialize)]
+        struct Full {
+            #[serde(default)]
+            items: Vec<Given>,
+        }
+        let params = json!({ "textDocument": { "uri": uri::of_path(path) } });
+        loop {
+            match self.request("textDocument/diagnostic", &params).await? {
+                Err(refusal) if AGAIN.contains(&refusal.code) => sleep(ASK_AGAIN).await,
+                Err(refusal) => return Err(refused(&refusal)),
+                Ok(told) => {
+                    let full: Full = serde_json::from_slice(&told).map_err(|_| {
+                        self.give_up(Trouble::Nonsense("findings that nobody can read".into()))
+                    })?;
+                    return Ok(Report::of(full.items));
+                }
+            }
+        }
+    }
+
+    /// Waits for what the server says by itself about this version.
+    async fn told(&self, path: &Path, version: i64, settle: Duration) -> Result<Report, Trouble> {
+        let mut news = self.news.subscribe();
+        loop {
+            news.borrow_and_update();
+            let known = {
+                let state = self.state();
+                if let Some((why, _)) = &state.over {
+                    return Err(why.clone());
+                }
+                state.documents.known(path, version, settle)
+            };
+            match known {
+                Known::Final(report) => return Ok(report),
+                Known::Nothing => _ = news.changed().await,
+                Known::Unless(until) => {
+                    tokio::select! {
+                        _ = news.changed() => {}
+                        () = sleep_until(until) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes one message of the server.
+    fn take(&self, body: &Bytes) -> Result<(), Trouble> {
+        let nonsense = |what: &str| Trouble::Nonsense(what.to_owned());
+        let incoming: Incoming<'_> =
+            serde_json::from_slice(body).map_err(|_| nonsense("something that is no message"))?;
+        match (incoming.method, incoming.id) {
+            (Some(method), Some(id)) => {
+                let answer = answers::answer(&method, incoming.params, &self.settings, &self.folders);
+                self.send(message::answer(id, &answer))
+            }
+            (Some(method), None) => {
+                if let ("textDocument/publishDiagnostics", Some(params)) = (&*method, incoming.params) {
+                    let taken = self.state().documents.published(params);
+                    taken.map_err(|_| nonsense("findings that nobody can read"))?;
+                    self.news.send_modify(|count| *count += 1);
+                }
+                Ok(())
+            }
+            (None, Some(id)) => {
+                // An answer nobody waits for is late, and forgotten.
+                let asked = id.get().parse().ok().and_then(|id: u64| self.state().asked.remove(&id));
+                if let Some(tell) = asked {
+                    let result = incoming
+                        .result
+                        .map_or(Bytes::from_static(b"null"), |raw| body.slice_ref(raw.get().as_bytes()));
+                    let _ = tell.send(incoming.error.map_or(Ok(result), Err));
+                }
+                Ok(())
+            }
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Returns when nobody has asked for so long.
+    async fn idle(&self, most: Duration) {
+        loop {
+            let until = {
+                let state = self.state();
+                let busy = state.documents.waiting() > 0 || !state.asked.is_empty();
+                if busy { Instant::now() + most } else { state.used + most }
+            };
+            if until <= Instant::now() {
+                return;
+            }
+            sleep_until(until).await;
+        }
+    }
+}
+
+/// Holds the process from its start to its end.
+async fn live(shared: Arc<Shared>, mut life: Life, stdout: pipe::Receiver, log: Arc<Stderr>, idle: Duration) {
+    let why = tokio::select! {
+        biased;
+        () = shared.end.cancelled() => Trouble::Idle,
+        read = read(&shared, stdout) => read,
+        () = shared.idle(idle) => Trouble::Idle,
+    };
+    let polite = matches!(why, Trouble::Idle);
+    if polite && shared.state().over.is_none() {
+        let farewell = async {
+            if let Ok(Ok(_)) = shared.request("shutdown", &Value::Null).await {
+                let _ = shared.send(message::notification("exit", &Value::Null));
+                life.ended().await;
+            }
+        };
+        // Its pipes are closed after this, whatever it answered.
+        let _ = timeout(FAREWELL, farewell).await;
+    }
+    let status = match why {
+        // It closed its output; how it ended says more than that.
+        Trouble::Died(_) => timeout(FAREWELL, life.ended()).await.ok(),
+        _ => None,
+    };
+    shared.give_up(match (why, status) {
+        (Trouble::Died(_), Some(status)) => Trouble::Died(format!("{status}{}", last_words(&log))),
+        (Trouble::Died(how), None) => Trouble::Died(format!("{how}{}", last_words(&log))),
+        (why, _) => why,
+    });
+    life.stop().await;
+}
+
+/// Reads until nothing more comes, and says why.
+async fn read(shared: &Shared, mut stdout: pipe::Receiver) -> Trouble {
+    let mut frames = Frames::default();
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match stdout.read(&mut chunk).await {
+            Ok(0) | Err(_) => return Trouble::Died("it closed its output".into()),
+            Ok(read) => frames.push(&chunk[..read]),
+        }
+        loop {
+            let taken = match frames.next() {
+                Ok(Some(body)) => shared.take(&body),
+                Ok(None) => break,
+                Err(broken) => Err(Trouble::Nonsense(broken.to_string())),
+            };
+            if let Err(why) = taken {
+                return why;
+            }
+        }
+        // A server that never stops talking must not keep a thread of the runtime to itself.
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn write(shared: Arc<Shared>, mut stdin: pipe::Sender, mut queue: mpsc::UnboundedReceiver<Vec<u8>>) {
+    let work = async {
+        let mut broken = false;
+        while let Some(frame) = queue.recv().await {
+            // A broken pipe is the reader's to notice, which knows more about the end.
+            broken = broken || stdin.write_all(&frame).await.is_err();
+            shared.queued.fetch_sub(frame.len(), Ordering::Relaxed);
+        }
+    };
+    // The last messages are still written after the end was asked for, for as long as a farewell takes.
+    let over = async {
+        shared.end.cancelled().await;
+        sleep(FAREWELL).await;
+    };
+    tokio::select! {
+        () = work => {}
+        () = over => {}
+    }
+}
+
+fn refused(refusal: &Refusal) -> Trouble {
+    Trouble::Refused(visible(&refusal.message).chars().take(MOST_WORDS).collect())
+}
+
+fn last_words(log: &Stderr) -> String {
+    let lines = log.lines();
+    let last = lines.iter().filter(|line| !line.trim().is_empty()).rev().take(LAST_WORDS);
+    let mut last: Vec<String> = last.map(|line| line.trim().chars().take(MOST_WORDS).collect()).collect();
+    last.reverse();
+    if last.is_empty() { String::new() } else { format!("; its last words: {}", last.join(" | ")) }
+}
+
+fn folder(root: &Path) -> Value {
+    let name = root.file_name().map_or_else(|| "/".into(), |name| name.to_string_lossy());
+    json!({ "uri": uri::of_path(root), "name": name })
+}
+
+/// The first request: who we are and the little we can do.
+fn greeting(root: &Path, folders: &Value, options: &Value) -> Value {
+    json!({
+        "processId": std::process::id(),
+        "clientInfo": { "name": "tectum", "version": env!("CARGO_PKG_VERSION") },
+        "rootPath": root.to_string_lossy(),
+        "rootUri": uri::of_path(root),
+        "workspaceFolders": folders,
+        "initializationOptions": options,
+        "capabilities": {
+            "workspace": {
+                "configuration": true,
+                "workspaceFolders": true,
+                "didChangeConfiguration": { "dynamicRegistration": false },
+                "didChangeWatchedFiles": { "dynamicRegistration": true },
+            },
+            "textDocument": {
+                "synchronization": { "dynamicRegistration": false },
+                "publishDiagnostics": { "versionSupport": true, "relatedInformation": false },
+                "diagnostic": { "dynamicRegistration": false, "relatedDocumentSupport": false },
+            },
+            "window": { "workDoneProgress": true },
+        },
+    })
+}
