@@ -115,7 +115,7 @@ pub(super) fn program(command: &str, path: &OsStr, directory: &Path) -> io::Resu
     }
 }
 
-fn may_run(file: &Path) -> bool {
+pub(super) fn may_run(file: &Path) -> bool {
     file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
 

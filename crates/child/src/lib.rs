@@ -6,6 +6,7 @@
 
 mod environment;
 pub mod guard;
+mod installed;
 mod launch;
 mod life;
 mod memory;
@@ -34,6 +35,7 @@ use std::{
 use tokio::{net::unix::pipe, process::Command};
 
 pub use self::{
+    installed::Installed,
     launch::{Launch, Secret},
     life::Life,
     stderr::Stderr,
