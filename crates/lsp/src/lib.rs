@@ -15,6 +15,8 @@ mod session;
 mod trouble;
 mod uri;
 
+pub use tectum_child::{Installed, Launch, Secret, own_guard};
+
 pub use self::{
     keeper::{Asked, Keeper, Patience, Spec},
     report::{Diagnostic, Report, Severity},
