@@ -9,6 +9,7 @@ mod cli_tools;
 mod cli_up;
 mod config_check;
 mod config_show;
+mod diagnostics;
 mod federated;
 mod federation_children;
 mod federation_config;

@@ -88,6 +88,8 @@ impl Servers {
         })?;
         let mut env: std::collections::BTreeMap<String, Secret> =
             row.env.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(*value))).collect();
+        let inherited = row.inherits.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
+        env.extend(inherited.map(|(name, value)| (name.to_owned(), Secret::new(value))));
         env.insert("PATH".into(), Secret::new(installed.path()));
         let program = Path::new(&command[0])
             .file_name()

