@@ -1,3 +1,5 @@
+//! What a server said, about which text.
+
 use std::sync::Arc;
 
 use super::*;

@@ -115,8 +115,11 @@ enum State {
 #[derive(Clone, Debug)]
 struct Start {
     since: Instant,
-    done: watch::Receiver<Option<Result<Arc<Session>, (Trouble, Instant)>>>,
+    done: watch::Receiver<Option<Started>>,
 }
+
+/// How a start ended, and when it failed.
+type Started = Result<Arc<Session>, (Trouble, Instant)>;
 
 impl Keeper {
     /// A server that is not started yet.
