@@ -1,3 +1,5 @@
+//! Directives as they are written and read.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Copies of calls, and who reads them how fast.
+
 use serde_json::value::RawValue;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Files that a model knows, and how they changed.
+
 use std::{
     fs,
     path::{Path, PathBuf},

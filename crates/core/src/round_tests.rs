@@ -1,3 +1,5 @@
+//! Calls of one turn, together.
+
 use std::{
     collections::BTreeMap,
     sync::{

@@ -1,3 +1,5 @@
+//! The list: its rules, its face and what it asks for.
+
 use super::*;
 
 fn draft(content: &str, status: Status) -> Draft {
