@@ -80,8 +80,7 @@ impl Documents {
                 return (document.version, messages);
             }
             // Some servers do not look again at a text that stays the same, though what it
-            // depends on may have changed. Closing it makes them; but one that names no versions
-            // would then say that a closed file has no errors, and be misunderstood.
+            // depends on may have changed. Closing it makes them.
             Some(document) if document.content == content && again => {
                 messages.push(self.close(&asked.path));
             }
@@ -107,6 +106,15 @@ impl Documents {
             messages.push(notification("textDocument/didOpen", &params));
         }
         (version, messages)
+    }
+
+    /// Closes a document of a server that names no versions, before it is asked about again. Such a
+    /// server may say nothing where nothing changed, and what it says would not tell which text it
+    /// is about; about a document that was just opened it always speaks.
+    pub(crate) fn close_unversioned(&mut self, path: &Path) -> Option<Vec<u8>> {
+        let spoke = |document: &Document| document.said.is_some() && document.waiting == 0;
+        let anew = !self.names_versions && self.open.get(path).is_some_and(spoke);
+        anew.then(|| self.close(path))
     }
 
     /// A question waits no more.

@@ -104,7 +104,10 @@ async fn words_without_a_version_count_when_they_have_settled() {
     assert_eq!(told(&documents, "/a.ts", version), None);
     tokio::time::advance(SETTLE / 2).await;
     assert_eq!(told(&documents, "/a.ts", version).expect("settled"), ["wrong"]);
-    // The same text again is sent as a change: closing it would be answered with nothing wrong.
+    // It is opened anew for each question, once nobody waits for it.
+    assert!(documents.close_unversioned(Path::new("/a.ts")).is_none());
     documents.leave(Path::new("/a.ts"));
-    assert_eq!(bring(&mut documents, "/a.ts", "1").1, ["didChange"]);
+    assert!(documents.close_unversioned(Path::new("/a.ts")).is_some());
+    assert_eq!(bring(&mut documents, "/a.ts", "1").1, ["didOpen"]);
+    assert!(documents.close_unversioned(Path::new("/a.ts")).is_none());
 }

@@ -138,13 +138,14 @@ impl Session {
         limit: Duration,
         settle: Duration,
     ) -> Result<Report, Trouble> {
-        let (version, _waiting) = self.shared.bring(asked, changed, self.pulled)?;
         let answer = async {
             if self.pulled {
-                self.shared.pull(&asked.path).await
-            } else {
-                self.shared.told(&asked.path, version, settle).await
+                let (_, _waiting) = self.shared.bring(asked, changed, true)?;
+                return self.shared.pull(&asked.path).await;
             }
+            self.shared.close_unversioned(&asked.path, settle).await?;
+            let (version, _waiting) = self.shared.bring(asked, changed, false)?;
+            self.shared.told(&asked.path, version, settle).await
         };
         let report = timeout(limit, answer).await.map_err(|_| Trouble::Slow(limit))??;
         self.answered.store(true, Ordering::Relaxed);
@@ -252,6 +253,20 @@ impl Shared {
         drop(state);
         let waiting = Waiting { shared: self.clone(), path: asked.path.clone() };
         if sent { Ok((version, waiting)) } else { Err(self.give_up(Trouble::Stuck)) }
+    }
+
+    /// Closes a document that has to be opened anew, and lets the server say what it says about a
+    /// closed document, so that nobody takes it for an answer.
+    async fn close_unversioned(&self, path: &Path, most: Duration) -> Result<(), Trouble> {
+        let closing = self.state().documents.close_unversioned(path);
+        let Some(closing) = closing else { return Ok(()) };
+        self.send(closing)?;
+        // No server knows this method, and each refuses it when it has come so far.
+        let refused = self.request("tectum/barrier", &Value::Null);
+        match timeout(most, refused).await {
+            Ok(Err(why)) => Err(why),
+            Ok(Ok(_)) | Err(_) => Ok(()),
+        }
     }
 
     /// Asks for the findings. The server gets the question after the text, so it answers for it.

@@ -87,7 +87,7 @@ impl Rig {
 
 #[tokio::test]
 async fn each_answer_is_for_the_text_that_was_asked_about() {
-    for manner in ["push", "pull", "late", "unversioned"] {
+    for manner in ["push", "pull", "late", "unversioned", "quiet"] {
         let rig = Rig::new(manner);
         for round in 0..3 {
             let wrong =

@@ -328,7 +328,7 @@ pub static RUST: Key = Key {
 /// `diagnostics.typescript`
 pub static TYPESCRIPT: Key = Key {
     name: "typescript",
-    unset: "typescript-language-server, with the compiler that is installed beside it",
+    unset: "tsc from version 7 on, or typescript-language-server with the compiler beside it",
     doc: "The language server for TypeScript and JavaScript.",
     ..LANGUAGE_SERVER
 };

@@ -78,14 +78,10 @@ impl Servers {
             return Err(Fault::internal("the tools were set up without a directory for language servers"));
         };
         let installed = Installed::apart_from(&settings.roots);
-        let command = match settings.commands.get(row.name) {
+        let (command, options) = match settings.commands.get(row.name) {
             Some(chosen) => chosen_command(row, chosen, &installed)?,
             None => usual_command(row, &installed)?,
         };
-        let options = (row.options)(&command).map_err(|why| {
-            unavailable(format!("{} cannot be used: {why}", command[0]))
-                .hint(format!("install it: {}", row.install))
-        })?;
         let mut env: std::collections::BTreeMap<String, Secret> =
             row.env.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(*value))).collect();
         let inherited = row.inherits.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
@@ -114,7 +110,10 @@ impl Servers {
     }
 }
 
-fn chosen_command(row: &Row, chosen: &[String], installed: &Installed) -> Result<Vec<String>, Fault> {
+/// The words of a command, and what its server is told.
+type Command = (Vec<String>, Value);
+
+fn chosen_command(row: &Row, chosen: &[String], installed: &Installed) -> Result<Command, Fault> {
     let (program, args) = chosen.split_first().ok_or_else(|| {
         unavailable(format!("`diagnostics.{}` names no program", row.name))
             .hint("write the program and its arguments")
@@ -124,27 +123,41 @@ fn chosen_command(row: &Row, chosen: &[String], installed: &Installed) -> Result
             "correct it in your own tectum.toml: a name in PATH or an absolute path, outside of the project",
         )
     })?;
-    Ok(std::iter::once(found.to_string_lossy().into_owned()).chain(args.iter().cloned()).collect())
+    told(row, &found, args)
 }
 
-fn usual_command(row: &Row, installed: &Installed) -> Result<Vec<String>, Fault> {
-    let found = row.programs.iter().find_map(|words| {
-        let (program, args) = words.split_first()?;
-        let program = installed.find(program)?.to_string_lossy().into_owned();
-        Some(std::iter::once(program).chain(args.iter().map(|arg| (*arg).to_owned())).collect())
-    });
-    found.ok_or_else(|| {
-        let programs: Vec<&str> = row.programs.iter().filter_map(|words| words.first().copied()).collect();
-        unavailable(format!(
-            "no language server for {} is installed: {} is not in PATH",
-            row.name,
-            programs.join(" or ")
-        ))
-        .hint(format!(
-            "install one: {}; or name one as `{}` below [diagnostics] in your own tectum.toml",
-            row.install, row.name
-        ))
-    })
+/// The first that is installed and can be used; else why the last was no good.
+fn usual_command(row: &Row, installed: &Installed) -> Result<Command, Fault> {
+    let programs: Vec<&str> = row.programs.iter().filter_map(|words| words.first().copied()).collect();
+    let mut why = unavailable(format!(
+        "no language server for {} is installed: {} is not in PATH",
+        row.name,
+        programs.join(" or ")
+    ))
+    .hint(format!(
+        "install one: {}; or name one as `{}` below [diagnostics] in your own tectum.toml",
+        row.install, row.name
+    ));
+    for words in row.programs {
+        let Some((program, args)) = words.split_first() else { continue };
+        let Some(found) = installed.find(program) else { continue };
+        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        match told(row, &found, &args) {
+            Ok(command) => return Ok(command),
+            Err(fault) => why = fault,
+        }
+    }
+    Err(why)
+}
+
+fn told(row: &Row, program: &Path, args: &[String]) -> Result<Command, Fault> {
+    let program = program.to_string_lossy().into_owned();
+    let command: Vec<String> = std::iter::once(program).chain(args.iter().cloned()).collect();
+    match (row.options)(&command) {
+        Ok(options) => Ok((command, options)),
+        Err(why) => Err(unavailable(format!("{} cannot be used: {why}", command[0]))
+            .hint(format!("install it: {}", row.install))),
+    }
 }
 
 fn unavailable(message: String) -> Fault {

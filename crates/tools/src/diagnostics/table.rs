@@ -65,8 +65,8 @@ pub(super) static ROWS: &[Row] = &[
     Row {
         name: "typescript",
         languages: &[("typescript", "typescript"), ("tsx", "typescriptreact"), ("javascript", "javascript")],
-        programs: &[&["typescript-language-server", "--stdio"]],
-        install: "npm install -g typescript typescript-language-server",
+        programs: &[&["tsc", "--lsp", "--stdio"], &["typescript-language-server", "--stdio"]],
+        install: "npm install -g typescript@7, or typescript@5 with typescript-language-server",
         env: &[],
         inherits: &[],
         options: typescript,
@@ -107,8 +107,15 @@ fn rust(_: &[String]) -> Result<Value, String> {
     }))
 }
 
-/// The compiler that is installed beside the server. Without one the server would take a project's.
+/// From its seventh version on the compiler is a server itself. Before that, a server has to be told
+/// of the compiler that is installed beside it, or it would take a project's.
 fn typescript(command: &[String]) -> Result<Value, String> {
+    if command.iter().any(|word| word == "--lsp") {
+        let program = command.first().and_then(|program| Path::new(program).canonicalize().ok());
+        let package = program.as_deref().and_then(|program| program.ancestors().nth(2));
+        let native = package.is_some_and(|package| package.join("lib/getExePath.js").is_file());
+        return if native { Ok(Value::Null) } else { Err("it is older than version 7".into()) };
+    }
     let parts = command.iter().map(Path::new).filter(|part| part.is_absolute());
     let beside = parts.filter_map(|part| part.canonicalize().ok()).find_map(|part| compiler(&part));
     let path = beside.ok_or("there is no TypeScript compiler beside it, and a project's own is not run")?;
@@ -151,5 +158,13 @@ mod tests {
         let told = typescript(&[link.to_string_lossy().into_owned()]).expect("found");
         assert_eq!(told["tsserver"]["path"], json!(modules.join("typescript/lib/tsserver.js")));
         assert!(typescript(&["/bin/sh".into(), "--stdio".into()]).is_err());
+        // A compiler is a server only from a certain version on, which has this file.
+        let tsc = modules.join("typescript/bin/tsc");
+        std::fs::create_dir_all(modules.join("typescript/bin")).expect("made");
+        std::fs::write(&tsc, "").expect("written");
+        let command = [tsc.to_string_lossy().into_owned(), "--lsp".into(), "--stdio".into()];
+        assert!(typescript(&command).is_err());
+        std::fs::write(modules.join("typescript/lib/getExePath.js"), "").expect("written");
+        assert_eq!(typescript(&command), Ok(Value::Null));
     }
 }
