@@ -8,8 +8,10 @@
 mod answers;
 mod documents;
 mod frame;
+mod greeting;
 mod keeper;
 mod message;
+mod pipes;
 mod report;
 mod session;
 mod trouble;

@@ -1,4 +1,4 @@
-//! One running server: its process, its pipes, its answers. When it breaks the protocol, takes
+//! One running server: what it is asked and what it answers. When it breaks the protocol, takes
 //! nothing in, ends or is not asked for long, everything that waits for it learns why.
 
 use std::{
@@ -14,10 +14,8 @@ use std::{
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tectum_child::{Child, Life, Order, Stderr, visible::visible};
+use tectum_child::{Child, Order, Stderr, visible::visible};
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::unix::pipe,
     sync::{mpsc, oneshot, watch},
     time::{Instant, sleep, sleep_until, timeout},
 };
@@ -26,24 +24,19 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Report, Trouble, answers,
     documents::{Documents, Known},
-    frame::Frames,
+    greeting::{folder, greeting},
     keeper::{Asked, Patience, Spec},
     message::{self, AGAIN, Incoming, Refusal},
+    pipes,
     report::Given,
     uri,
 };
 
 /// Bytes that may wait to be read by the server: several of the largest texts.
 const MOST_QUEUED: usize = 64 * 1024 * 1024;
-/// Read from the server at once.
-const CHUNK: usize = 64 * 1024;
-/// How long a server may take to answer that it will stop. Then it is ended anyway.
-const FAREWELL: Duration = Duration::from_millis(500);
 /// Between asking again for an answer that something newer came between.
 const ASK_AGAIN: Duration = Duration::from_millis(50);
-/// Lines of its last words that are told.
-const LAST_WORDS: usize = 5;
-/// Characters of each of them.
+/// Characters of what a server says about a refusal.
 const MOST_WORDS: usize = 300;
 
 /// A server that said hello. Dropping it ends it.
@@ -58,27 +51,28 @@ pub(crate) struct Session {
     _end: tokio_util::sync::DropGuard,
 }
 
+/// What a session shares with the tasks that hold its pipes.
 #[derive(Debug)]
-struct Shared {
+pub(crate) struct Shared {
     state: Mutex<State>,
     /// Rises when something was said or the server ended.
     news: watch::Sender<u64>,
     out: mpsc::UnboundedSender<Vec<u8>>,
-    queued: AtomicUsize,
+    pub(crate) queued: AtomicUsize,
     /// Cancelled by whoever wants the server to end.
-    end: CancellationToken,
+    pub(crate) end: CancellationToken,
     settings: Value,
     folders: Value,
 }
 
 #[derive(Debug)]
-struct State {
+pub(crate) struct State {
     documents: Documents,
     asked: HashMap<u64, oneshot::Sender<Result<Bytes, Refusal>>>,
     next: u64,
     used: Instant,
     /// Why the server has ended, or is being ended, and since when.
-    over: Option<(Trouble, Instant)>,
+    pub(crate) over: Option<(Trouble, Instant)>,
 }
 
 impl Session {
@@ -108,8 +102,8 @@ impl Session {
             folders,
         });
         let end = shared.end.clone().drop_guard();
-        tokio::spawn(write(shared.clone(), stdin, queue));
-        tokio::spawn(live(shared.clone(), life, stdout, log, patience.idle));
+        tokio::spawn(pipes::write(shared.clone(), stdin, queue));
+        tokio::spawn(pipes::live(shared.clone(), life, stdout, log, patience.idle));
         let hello = greeting(&root, &shared.folders, &spec.options);
         let told = timeout(patience.most_start, shared.request("initialize", &hello)).await;
         let told = told.map_err(|_| shared.give_up(Trouble::Silent(patience.most_start)))??;
@@ -193,12 +187,12 @@ impl Drop for Question<'_> {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts a message into the queue; the order of the queue is the order the server sees.
-    fn send(&self, frame: Vec<u8>) -> Result<(), Trouble> {
+    pub(crate) fn send(&self, frame: Vec<u8>) -> Result<(), Trouble> {
         if self.queued.fetch_add(frame.len(), Ordering::Relaxed) > MOST_QUEUED {
             return Err(self.give_up(Trouble::Stuck));
         }
@@ -206,7 +200,7 @@ impl Shared {
     }
 
     /// Notes why the server ends and tells everybody who waits. The first reason counts.
-    fn give_up(&self, why: Trouble) -> Trouble {
+    pub(crate) fn give_up(&self, why: Trouble) -> Trouble {
         let mut state = self.state();
         let why = state.over.get_or_insert_with(|| (why, Instant::now())).0.clone();
         state.asked.clear();
@@ -217,7 +211,11 @@ impl Shared {
     }
 
     /// Asks, and waits for the answer. Whoever stops waiting takes the question back.
-    async fn request(&self, method: &str, params: &Value) -> Result<Result<Bytes, Refusal>, Trouble> {
+    pub(crate) async fn request(
+        &self,
+        method: &str,
+        params: &Value,
+    ) -> Result<Result<Bytes, Refusal>, Trouble> {
         let (tell, told) = oneshot::channel();
         let id = {
             let mut state = self.state();
@@ -317,7 +315,7 @@ impl Shared {
     }
 
     /// Takes one message of the server.
-    fn take(&self, body: &Bytes) -> Result<(), Trouble> {
+    pub(crate) fn take(&self, body: &Bytes) -> Result<(), Trouble> {
         let nonsense = |what: &str| Trouble::Nonsense(what.to_owned());
         let incoming: Incoming<'_> =
             serde_json::from_slice(body).map_err(|_| nonsense("something that is no message"))?;
@@ -350,7 +348,7 @@ impl Shared {
     }
 
     /// Returns when nobody has asked for so long.
-    async fn idle(&self, most: Duration) {
+    pub(crate) async fn idle(&self, most: Duration) {
         loop {
             let until = {
                 let state = self.state();
@@ -365,121 +363,6 @@ impl Shared {
     }
 }
 
-/// Holds the process from its start to its end.
-async fn live(shared: Arc<Shared>, mut life: Life, stdout: pipe::Receiver, log: Arc<Stderr>, idle: Duration) {
-    let why = tokio::select! {
-        biased;
-        () = shared.end.cancelled() => Trouble::Idle,
-        read = read(&shared, stdout) => read,
-        () = shared.idle(idle) => Trouble::Idle,
-    };
-    let polite = matches!(why, Trouble::Idle);
-    if polite && shared.state().over.is_none() {
-        let farewell = async {
-            if let Ok(Ok(_)) = shared.request("shutdown", &Value::Null).await {
-                let _ = shared.send(message::notification("exit", &Value::Null));
-                life.ended().await;
-            }
-        };
-        // Its pipes are closed after this, whatever it answered.
-        let _ = timeout(FAREWELL, farewell).await;
-    }
-    let status = match why {
-        // It closed its output; how it ended says more than that.
-        Trouble::Died(_) => timeout(FAREWELL, life.ended()).await.ok(),
-        _ => None,
-    };
-    shared.give_up(match (why, status) {
-        (Trouble::Died(_), Some(status)) => Trouble::Died(format!("{status}{}", last_words(&log))),
-        (Trouble::Died(how), None) => Trouble::Died(format!("{how}{}", last_words(&log))),
-        (why, _) => why,
-    });
-    life.stop().await;
-}
-
-/// Reads until nothing more comes, and says why.
-async fn read(shared: &Shared, mut stdout: pipe::Receiver) -> Trouble {
-    let mut frames = Frames::default();
-    let mut chunk = vec![0; CHUNK];
-    loop {
-        match stdout.read(&mut chunk).await {
-            Ok(0) | Err(_) => return Trouble::Died("it closed its output".into()),
-            Ok(read) => frames.push(&chunk[..read]),
-        }
-        loop {
-            let taken = match frames.next() {
-                Ok(Some(body)) => shared.take(&body),
-                Ok(None) => break,
-                Err(broken) => Err(Trouble::Nonsense(broken.to_string())),
-            };
-            if let Err(why) = taken {
-                return why;
-            }
-        }
-        // A server that never stops talking must not keep a thread of the runtime to itself.
-        tokio::task::yield_now().await;
-    }
-}
-
-async fn write(shared: Arc<Shared>, mut stdin: pipe::Sender, mut queue: mpsc::UnboundedReceiver<Vec<u8>>) {
-    let work = async {
-        let mut broken = false;
-        while let Some(frame) = queue.recv().await {
-            // A broken pipe is the reader's to notice, which knows more about the end.
-            broken = broken || stdin.write_all(&frame).await.is_err();
-            shared.queued.fetch_sub(frame.len(), Ordering::Relaxed);
-        }
-    };
-    // The last messages are still written after the end was asked for, for as long as a farewell takes.
-    let over = async {
-        shared.end.cancelled().await;
-        sleep(FAREWELL).await;
-    };
-    tokio::select! {
-        () = work => {}
-        () = over => {}
-    }
-}
-
 fn refused(refusal: &Refusal) -> Trouble {
     Trouble::Refused(visible(&refusal.message).chars().take(MOST_WORDS).collect())
-}
-
-fn last_words(log: &Stderr) -> String {
-    let lines = log.lines();
-    let last = lines.iter().filter(|line| !line.trim().is_empty()).rev().take(LAST_WORDS);
-    let mut last: Vec<String> = last.map(|line| line.trim().chars().take(MOST_WORDS).collect()).collect();
-    last.reverse();
-    if last.is_empty() { String::new() } else { format!("; its last words: {}", last.join(" | ")) }
-}
-
-fn folder(root: &Path) -> Value {
-    let name = root.file_name().map_or_else(|| "/".into(), |name| name.to_string_lossy());
-    json!({ "uri": uri::of_path(root), "name": name })
-}
-
-/// The first request: who we are and the little we can do.
-fn greeting(root: &Path, folders: &Value, options: &Value) -> Value {
-    json!({
-        "processId": std::process::id(),
-        "clientInfo": { "name": "tectum", "version": env!("CARGO_PKG_VERSION") },
-        "rootPath": root.to_string_lossy(),
-        "rootUri": uri::of_path(root),
-        "workspaceFolders": folders,
-        "initializationOptions": options,
-        "capabilities": {
-            "workspace": {
-                "configuration": true,
-                "workspaceFolders": true,
-                "didChangeConfiguration": { "dynamicRegistration": false },
-                "didChangeWatchedFiles": { "dynamicRegistration": true },
-            },
-            "textDocument": {
-                "synchronization": { "dynamicRegistration": false },
-                "publishDiagnostics": { "versionSupport": true, "relatedInformation": false },
-                "diagnostic": { "dynamicRegistration": false, "relatedDocumentSupport": false },
-            },
-            "window": { "workDoneProgress": true },
-        },
-    })
 }
