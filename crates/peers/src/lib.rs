@@ -1,7 +1,6 @@
 //! Where MCP begins and ends: Tectum as a server, and the servers it federates.
 
 pub mod auth;
-pub mod child;
 pub mod federation;
 mod kept;
 mod link;
@@ -9,5 +8,6 @@ pub mod observe;
 mod peer;
 pub mod serve;
 pub mod spec;
-pub mod visible;
 mod wire;
+
+pub use tectum_child::{self as child, visible};

@@ -1,8 +1,9 @@
 //! One federated server as somebody configured it: values only, already checked and with every
 //! variable filled in. Reading files, variables and trust are the set-up's business, not ours.
 
-use std::{collections::BTreeMap, fmt, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, num::NonZeroU32, sync::Arc, time::Duration};
 
+pub use tectum_child::{Launch, Secret};
 use tectum_core::Judgement;
 
 /// How long a server may take until it has said hello. Package runners download first.
@@ -74,19 +75,6 @@ pub enum Transport {
     Sse(Remote),
 }
 
-/// A command to start.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launch {
-    /// The program: a name searched in `PATH`, or a path.
-    pub command: String,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// Its own environment, on top of the few variables every child gets.
-    pub env: BTreeMap<String, Secret>,
-    /// Where it starts; the served directory when absent.
-    pub cwd: Option<PathBuf>,
-}
-
 /// An address to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
@@ -102,10 +90,6 @@ pub struct Remote {
     /// What goes with that name, where it has a secret.
     pub client_secret: Option<Secret>,
 }
-
-/// Text that is never shown by accident.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
 
 /// Which era a server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -206,24 +190,6 @@ impl ServerSpec {
     }
 }
 
-impl Secret {
-    /// Hides a text.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// The text, for the one place that needs it.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(hidden)")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -240,16 +206,5 @@ mod tests {
             assert_eq!(adapted, ServerName::adapted(bad));
         }
         assert_ne!(ServerName::adapted("a b"), ServerName::adapted("a.b"));
-    }
-
-    #[test]
-    fn secrets_are_not_printed() {
-        let launch = Launch {
-            command: "x".into(),
-            args: vec![],
-            env: BTreeMap::from([("TOKEN".to_owned(), Secret::new("hunter2"))]),
-            cwd: None,
-        };
-        assert!(!format!("{launch:?}").contains("hunter2"));
     }
 }

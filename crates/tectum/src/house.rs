@@ -9,7 +9,7 @@ use tectum_core::{
     Gate, NativeSet, NativeTool, Provider, Snapshot, Tectum,
     security::{Allowlist, allowlist::BuildError},
 };
-use tectum_tools::{Settings, Threads, catalog};
+use tectum_tools::{LanguageServers, Settings, Threads, catalog};
 
 use crate::{
     config::{Config, Origin, Problem, Problems, keys},
@@ -39,6 +39,13 @@ pub(crate) fn parts(config: &Config) -> Result<(Vec<Arc<dyn Provider>>, Gate), P
         state_dir: config.state.as_deref().map(|state| state::of_project(state, allowlist.primary())),
         threads: Threads(config.tools.threads),
         tiers: config.tools.tiers.clone(),
+        servers: LanguageServers {
+            roots: served(config, &allowlist),
+            guard: tectum_peers::child::own_guard().ok(),
+            memory: config.diagnostics.memory,
+            wait: config.diagnostics.wait,
+            commands: config.diagnostics.commands.clone(),
+        },
     };
     let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
     if config.tools.native {
@@ -51,6 +58,14 @@ pub(crate) fn parts(config: &Config) -> Result<(Vec<Arc<dyn Provider>>, Gate), P
         providers.push(Arc::new(NativeSet::new(catalog(&settings).into_iter().filter(offered).collect())));
     }
     Ok((providers, Gate::new(config.permissions.clone(), Arc::new(allowlist))))
+}
+
+/// The served directories by their true names, the primary one first.
+fn served(config: &Config, allowlist: &Allowlist) -> Vec<PathBuf> {
+    let primary = allowlist.primary().to_owned();
+    let others = config.workspace.roots.iter().map(|root| state::canonical(root));
+    let others: Vec<PathBuf> = others.filter(|root| *root != primary).collect();
+    std::iter::once(primary).chain(others).collect()
 }
 
 fn allowlist(config: &Config) -> Result<Allowlist, BuildError> {

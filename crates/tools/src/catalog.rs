@@ -9,6 +9,7 @@ use crate::{
     Settings,
     analysis::{CreateSlice, GetGitDiff, ResolveSlice},
     code::{self, Code},
+    diagnostics::{CheckErrors, Diagnostics, Servers},
     edit::{ApplyEdits, DeleteFile, EditFile, MoveFile, Pen, SetFileSlice, UndoEdit, WriteFile},
     files::{GetFileSlice, GetTree, ListDirectory, ReadFile, SearchContent, SearchFiles},
     todo::{Handoff, TodoWrite, Todos},
@@ -35,9 +36,12 @@ pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
         NativeTool::new(ApplyEdits::new(pen.clone())),
         NativeTool::new(MoveFile::new(pen.clone())),
         NativeTool::new(DeleteFile::new(pen.clone())),
-        NativeTool::new(UndoEdit::new(pen)),
+        NativeTool::new(UndoEdit::new(pen.clone())),
     ];
     tools.extend(code::rows(&code));
+    let servers = Arc::new(Servers::new(settings, pen.known.clone()));
+    tools.push(NativeTool::new(Diagnostics::new(servers.clone())));
+    tools.push(NativeTool::new(CheckErrors::new(servers)));
     let todos = Arc::new(Todos::default());
     tools.push(NativeTool::new(TodoWrite::new(todos.clone())));
     if !settings.tiers.is_empty() {

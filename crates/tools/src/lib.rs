@@ -6,6 +6,7 @@
 pub mod analysis;
 pub mod catalog;
 pub mod code;
+pub mod diagnostics;
 pub mod edit;
 pub mod files;
 pub mod settings;
@@ -13,4 +14,4 @@ pub mod text;
 pub mod todo;
 
 pub use catalog::catalog;
-pub use settings::{Settings, Threads};
+pub use settings::{LanguageServers, Settings, Threads};

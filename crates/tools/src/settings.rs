@@ -1,6 +1,6 @@
 //! What the configuration decides for all tools at once.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use tectum_core::security::Durability;
 
@@ -19,6 +19,35 @@ pub struct Settings {
     pub threads: Threads,
     /// The tiers that work can be handed over to; without any there is no `handoff`.
     pub tiers: Vec<String>,
+    /// The language servers behind `diagnostics`.
+    pub servers: LanguageServers,
+}
+
+/// Which language servers may be started, where, and within what.
+#[derive(Clone, Debug)]
+pub struct LanguageServers {
+    /// The served directories; a server starts in the first, and no program inside of one is started.
+    pub roots: Vec<PathBuf>,
+    /// The program that ends a server with all it started, see `tectum_lsp::own_guard`.
+    pub guard: Option<PathBuf>,
+    /// The most memory that each process of a server may take, in bytes.
+    pub memory: u64,
+    /// How long a question waits for a server that runs.
+    pub wait: Duration,
+    /// Commands that the operator chose, by the name of the row in the table of servers.
+    pub commands: BTreeMap<String, Vec<String>>,
+}
+
+impl Default for LanguageServers {
+    fn default() -> Self {
+        Self {
+            roots: Vec::new(),
+            guard: None,
+            memory: 2 << 30,
+            wait: Duration::from_secs(2),
+            commands: BTreeMap::new(),
+        }
+    }
 }
 
 impl Default for Settings {
@@ -30,6 +59,7 @@ impl Default for Settings {
             state_dir: None,
             threads: Threads::default(),
             tiers: Vec::new(),
+            servers: LanguageServers::default(),
         }
     }
 }

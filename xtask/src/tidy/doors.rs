@@ -7,7 +7,7 @@ use crate::checkout::Source;
 
 /// Where files are opened for an agent and where processes are started.
 const ROOMS: [&str; 4] =
-    ["crates/security/src/", "crates/tools/src/shell/", "crates/tools/src/shell.rs", "crates/peers/src/"];
+    ["crates/security/src/", "crates/tools/src/shell/", "crates/tools/src/shell.rs", "crates/child/src/"];
 
 pub fn judge(sources: &[Source]) -> Vec<Violation> {
     let ours =

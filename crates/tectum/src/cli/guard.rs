@@ -10,6 +10,9 @@ pub(crate) struct Guard {
     /// The process for whose sake the command runs
     #[arg(long, value_name = "PID")]
     parent: u32,
+    /// The most memory that each process of it may take
+    #[arg(long, value_name = "BYTES")]
+    memory: Option<u64>,
     /// The command
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -18,7 +21,9 @@ pub(crate) struct Guard {
 impl Guard {
     pub(crate) fn run(self) -> ExitCode {
         match self.command.split_first() {
-            Some((program, args)) => tectum::peers::child::guard::run(self.parent, program, args),
+            Some((program, args)) => {
+                tectum::peers::child::guard::run(self.parent, self.memory, program, args)
+            }
             None => ExitCode::from(2),
         }
     }

@@ -212,8 +212,12 @@ fn stray(place: Origin, name: &str, sections: &[&str]) -> Problem {
 }
 
 fn not_the_projects(place: Origin, key: &Key) -> Problem {
-    let why = "is not taken from a project's file, because a repository must not open a listener";
-    Problem::new(place, format!("`{}` {why}", key.path())).hint(format!(
+    let does = match key.section {
+        "http" => "open a listener",
+        _ => "choose a program that is started, or its bounds",
+    };
+    let why = "is not taken from a project's file, because a repository must not";
+    Problem::new(place, format!("`{}` {why} {does}", key.path())).hint(format!(
         "put it in ~/.config/tectum/tectum.toml, in {} or in a file named with --config",
         key.variable()
     ))

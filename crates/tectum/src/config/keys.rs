@@ -108,9 +108,10 @@ impl Key {
         format!("TECTUM_{}", self.path().replace('.', "_").to_uppercase())
     }
 
-    /// Whether only the operator may set it: a repository must not open a listener.
+    /// Whether only the operator may set it: a repository must neither open a listener nor choose
+    /// a program that is started.
     pub fn is_operators(&self) -> bool {
-        self.section == "http"
+        matches!(self.section, "http" | "diagnostics")
     }
 }
 
@@ -125,6 +126,19 @@ pub(super) const PLAIN: Key = Key {
     doc: "",
     stands_for: None,
 };
+
+/// A command of a language server.
+const LANGUAGE_SERVER: Key = Key {
+    section: "diagnostics",
+    shape: Shape::List {
+        each: Each::Argument,
+        empty: Some("name the program and its arguments, or remove the line"),
+    },
+    ..PLAIN
+};
+
+/// The keys that name language servers.
+pub const LANGUAGE_SERVERS: &[&Key] = &[&PYTHON, &C, &RUST, &TYPESCRIPT, &GO];
 
 /// `version`
 pub static VERSION: Key = Key {
@@ -310,6 +324,51 @@ pub static TIERS: Key = Key {
     name: "tiers",
     shape: Shape::List { each: Each::Word, empty: None },
     doc: "The tiers that `handoff` can hand work over to; without any the tool is not offered.",
+    ..PLAIN
+};
+/// `diagnostics.python`
+pub static PYTHON: Key = Key {
+    name: "python",
+    unset: "pyright-langserver, basedpyright-langserver or pylsp, whichever is installed",
+    doc: "The language server for Python, as a list of the program and its arguments.",
+    ..LANGUAGE_SERVER
+};
+/// `diagnostics.c`
+pub static C: Key =
+    Key { name: "c", unset: "clangd", doc: "The language server for C and C++.", ..LANGUAGE_SERVER };
+/// `diagnostics.rust`
+pub static RUST: Key = Key {
+    name: "rust",
+    unset: "rust-analyzer, without build scripts and macros of the project",
+    doc: "The language server for Rust.",
+    ..LANGUAGE_SERVER
+};
+/// `diagnostics.typescript`
+pub static TYPESCRIPT: Key = Key {
+    name: "typescript",
+    unset: "tsc from version 7 on, or typescript-language-server with the compiler beside it",
+    doc: "The language server for TypeScript and JavaScript.",
+    ..LANGUAGE_SERVER
+};
+/// `diagnostics.go`
+pub static GO: Key =
+    Key { name: "go", unset: "gopls", doc: "The language server for Go.", ..LANGUAGE_SERVER };
+/// `diagnostics.memory`
+pub static MEMORY: Key = Key {
+    section: "diagnostics",
+    name: "memory",
+    shape: Shape::Size { least: 256 << 20 },
+    default: "2G",
+    doc: "The most memory that each process of a language server may take.",
+    ..PLAIN
+};
+/// `diagnostics.wait`
+pub static WAIT: Key = Key {
+    section: "diagnostics",
+    name: "wait",
+    shape: Shape::Span { least: 1, most: 30 },
+    default: "2s",
+    doc: "How long a question waits for a language server that runs; a start may take longer.",
     ..PLAIN
 };
 /// `files.durability`
@@ -500,6 +559,13 @@ pub static KEYS: &[&Key] = &[
     &MAX_OUTPUT,
     &THREADS,
     &TIERS,
+    &PYTHON,
+    &C,
+    &RUST,
+    &TYPESCRIPT,
+    &GO,
+    &MEMORY,
+    &WAIT,
     &DURABILITY,
     &MAX_FILE,
     &LISTEN,

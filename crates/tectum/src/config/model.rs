@@ -1,8 +1,10 @@
 //! The set-up as types: what the layers say, parsed once, so that nobody below checks again.
 
 use std::{
+    collections::BTreeMap,
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -32,6 +34,8 @@ pub struct Config {
     pub permissions: Rules,
     /// The tools.
     pub tools: ToolSet,
+    /// The language servers.
+    pub diagnostics: Diagnostics,
     /// How files are written.
     pub files: Files,
     /// The listener of `tectum up`.
@@ -87,6 +91,17 @@ pub struct ToolSet {
     pub threads: Option<usize>,
     /// The tiers that work can be handed over to.
     pub tiers: Vec<String>,
+}
+
+/// The language servers behind `diagnostics`.
+#[derive(Clone, Debug)]
+pub struct Diagnostics {
+    /// Commands that the operator chose, by the name of their key.
+    pub commands: BTreeMap<String, Vec<String>>,
+    /// The most memory that each process may take, in bytes.
+    pub memory: u64,
+    /// How long a question waits for a server that runs.
+    pub wait: Duration,
 }
 
 /// How files are written.
@@ -228,6 +243,15 @@ impl Config {
                 max_output: merged.number(&keys::MAX_OUTPUT).map(bytes),
                 threads: merged.number(&keys::THREADS).map(bytes),
                 tiers: texts(&keys::TIERS).collect(),
+            },
+            diagnostics: Diagnostics {
+                commands: keys::LANGUAGE_SERVERS
+                    .iter()
+                    .map(|key| (key.name.to_owned(), texts(key).collect::<Vec<_>>()))
+                    .filter(|(_, words)| !words.is_empty())
+                    .collect(),
+                memory: merged.number(&keys::MEMORY).unwrap_or(2 << 30),
+                wait: Duration::from_millis(merged.number(&keys::WAIT).unwrap_or(2000)),
             },
             files: Files {
                 durability: match merged.word(&keys::DURABILITY) {

@@ -10,6 +10,7 @@ mod cli_up;
 mod config_check;
 mod config_show;
 mod context;
+mod diagnostics;
 mod federated;
 mod federation_children;
 mod federation_config;

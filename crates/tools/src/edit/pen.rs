@@ -1,6 +1,6 @@
 //! What every editing tool does the same way: lock, read, compare, keep the old, write.
 
-use std::fmt::Write;
+use std::{fmt::Write, path::PathBuf, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     Settings,
+    diagnostics::Known,
     text::{TextFile, revision},
 };
 
@@ -24,6 +25,8 @@ pub struct Pen {
     pub(super) durability: Durability,
     pub(crate) max_file: u64,
     pub(super) undo: UndoStore,
+    /// Learns which files were changed.
+    pub(crate) known: Arc<Known>,
 }
 
 /// What an edit may insist on.
@@ -80,6 +83,7 @@ impl Pen {
             durability: settings.durability,
             max_file: settings.max_file,
             undo: UndoStore::new(settings.state_dir.clone()),
+            known: Arc::default(),
         }
     }
 
@@ -127,8 +131,11 @@ impl Pen {
             steps.push(Step { path: full_name(slot.path()), was: was(slot), left });
             changes.push(change);
         }
+        let changed: Vec<PathBuf> = batch.slots().iter().map(|slot| slot.path().absolute()).collect();
         let kept = self.undo.keep(ctx.call, Record { steps });
-        self.settle(ctx, kept, batch.commit(changes, self.durability))
+        let undo = self.settle(ctx, kept, batch.commit(changes, self.durability))?;
+        changed.into_iter().for_each(|path| self.known.note(path));
+        Ok(undo)
     }
 
     /// Gives the id to undo a change by, if its record was kept; forgets the record if the

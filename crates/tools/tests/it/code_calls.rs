@@ -18,7 +18,8 @@ pub(crate) fn source(tool: &str, word: &str) -> Option<(String, String)> {
 }
 
 /// Tools of other names that want source files.
-const OTHERS: [&str; 3] = ["derive_code_path", "get_repo_map", "get_file_summary"];
+const OTHERS: [&str; 5] =
+    ["derive_code_path", "get_repo_map", "get_file_summary", "diagnostics", "check_errors"];
 
 /// The calls that work one code tool in a folder; `None` for any other tool.
 pub(crate) fn calls(tool: &str, folder: &str) -> Option<Vec<(&'static str, Value)>> {
@@ -30,6 +31,8 @@ pub(crate) fn calls(tool: &str, folder: &str) -> Option<Vec<(&'static str, Value
     let twice = |name: &'static str, first: Value, second: Value| Some(vec![(name, first), (name, second)]);
     let content = |source: &str| json!({"path": path, "name": "f", "new_content": source});
     match tool {
+        "diagnostics" => once("diagnostics", json!({"file_path": path})),
+        "check_errors" => once("check_errors", json!({"file_path": path})),
         "code_outline" => once("code_outline", file),
         "code_skeleton" => once("code_skeleton", file),
         "code_definition" => once("code_definition", symbol),

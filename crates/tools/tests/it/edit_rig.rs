@@ -80,7 +80,12 @@ fn tempdir() -> tempfile::TempDir {
 /// The house over a directory. Nothing is synced to the disk: the tests survive no power cut.
 pub(crate) fn house(root: &Path, state_dir: Option<PathBuf>) -> Tectum {
     let allowlist = Allowlist::builder().base(root).build().expect("opens");
-    let settings = Settings { durability: Durability::Rename, state_dir, ..Settings::default() };
+    let settings = Settings {
+        durability: Durability::Rename,
+        state_dir,
+        servers: crate::diagnostics::echo(root),
+        ..Settings::default()
+    };
     let tools = NativeSet::new(catalog(&settings));
     Tectum::new(Snapshot::of(&[Arc::new(tools)]), Gate::new(Rules::default(), Arc::new(allowlist)))
 }

@@ -20,6 +20,7 @@ mod code_rename;
 mod code_samples;
 mod code_summary;
 mod code_writers;
+mod diagnostics;
 mod edit_bytes;
 mod edit_disk;
 mod edit_rig;

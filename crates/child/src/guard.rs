@@ -20,7 +20,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{environment::MARK, mark, tree::Tree};
+use super::{environment::MARK, mark, memory, tree::Tree};
 
 /// How long a server may take to end after SIGTERM. Tectum waits more than twice as long for the
 /// guard, so the rest is for killing.
@@ -32,11 +32,12 @@ const STACK: usize = 64 * 1024;
 /// What shells answer for a program that could not be started.
 const NOT_STARTED: u8 = 126;
 
-/// Starts a command and ends its whole tree when it exits, when `parent` dies, or on SIGTERM.
-/// The exit code is the command's own, or 128 and its signal.
-pub fn run(parent: u32, command: &OsStr, args: &[OsString]) -> ExitCode {
+/// Starts a command and ends its whole tree when it exits, when `parent` dies, or on SIGTERM. Each
+/// process of the tree may take so many bytes of `memory`. The exit code is the command's own, or
+/// 128 and its signal.
+pub fn run(parent: u32, memory: Option<u64>, command: &OsStr, args: &[OsString]) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    match runtime.and_then(|runtime| runtime.block_on(stand(parent, command, args))) {
+    match runtime.and_then(|runtime| runtime.block_on(stand(parent, memory, command, args))) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             // Standard error is the server's log, where whoever looks for the reason will look. If
@@ -48,7 +49,7 @@ pub fn run(parent: u32, command: &OsStr, args: &[OsString]) -> ExitCode {
     }
 }
 
-async fn stand(parent: u32, command: &OsStr, args: &[OsString]) -> io::Result<u8> {
+async fn stand(parent: u32, memory: Option<u64>, command: &OsStr, args: &[OsString]) -> io::Result<u8> {
     // A session of our own: no terminal can reach the tree, and it can ask none for a password.
     // It fails only for the leader of a group, who cannot be reached by chance either.
     let _ = setsid();
@@ -59,6 +60,9 @@ async fn stand(parent: u32, command: &OsStr, args: &[OsString]) -> io::Result<u8
     let mut calls = Calls::listen()?;
     let mut orphaned = Parent::find(parent)?.watch()?;
     let word = std::env::var(MARK).or_else(|_| mark())?;
+    if let Some(bytes) = memory {
+        memory::bound_ourselves(bytes)?;
+    }
     let mut server = Server::start(command, args, &word)?;
     loop {
         tokio::select! {

@@ -6,14 +6,18 @@
 
 mod environment;
 pub mod guard;
+mod installed;
+mod launch;
 mod life;
 pub mod lineage;
+mod memory;
 mod stderr;
 #[cfg(target_os = "linux")]
 mod tree;
 #[cfg(not(target_os = "linux"))]
 #[path = "tree_elsewhere.rs"]
 mod tree;
+pub mod visible;
 
 #[cfg(test)]
 #[path = "child_tests.rs"]
@@ -31,8 +35,12 @@ use std::{
 
 use tokio::{net::unix::pipe, process::Command};
 
-pub use self::{life::Life, stderr::Stderr};
-use crate::spec::Launch;
+pub use self::{
+    installed::Installed,
+    launch::{Launch, Secret},
+    life::Life,
+    stderr::Stderr,
+};
 
 /// The pipes are widened to this where it is allowed, as those to our own clients are.
 #[cfg(target_os = "linux")]
@@ -65,6 +73,13 @@ pub struct Child {
 
 /// Starts a server. Its standard error goes to `log`. Must be called within a runtime.
 pub fn start(order: &Order<'_>, log: Arc<Stderr>) -> io::Result<Child> {
+    start_within(order, None, log)
+}
+
+/// The same with a bound on the memory of each of its processes, in bytes. A guard sets it before
+/// it starts the server; without one it is set right after the start, and holds for what the
+/// server takes and starts from then on.
+pub fn start_within(order: &Order<'_>, memory: Option<u64>, log: Arc<Stderr>) -> io::Result<Child> {
     let launch = order.launch;
     let directory = launch.cwd.as_ref().map_or(order.directory.to_owned(), |cwd| order.directory.join(cwd));
     if !directory.is_dir() {
@@ -82,7 +97,7 @@ pub fn start(order: &Order<'_>, log: Arc<Stderr>) -> io::Result<Child> {
         adopt_orphans();
     }
 
-    let mut command = command(order.guard, &program, &launch.args, &variables);
+    let mut command = command(order.guard, memory, &program, &launch.args, &variables);
     command.current_dir(directory);
     let (stdin_child, stdin) = std::io::pipe()?;
     let (stdout, stdout_child) = std::io::pipe()?;
@@ -100,6 +115,9 @@ pub fn start(order: &Order<'_>, log: Arc<Stderr>) -> io::Result<Child> {
     })?;
     // The command holds the child's ends open as well.
     drop(command);
+    if let (None, Some(memory)) = (order.guard, memory) {
+        memory::bound(process.id(), memory)?;
+    }
     let life = Life::begin(process, word, order.guard.is_some(), stderr, log)?;
     Ok(Child { stdin, stdout, life })
 }
@@ -145,6 +163,7 @@ pub fn adopt_orphans() {
 )]
 fn command(
     guard: Option<&Path>,
+    memory: Option<u64>,
     program: &Path,
     args: &[String],
     variables: &BTreeMap<OsString, OsString>,
@@ -154,6 +173,9 @@ fn command(
             // It leaves our process group itself, by opening a session.
             let mut command = Command::new(guard);
             command.arg0("tectum").args(["guard", "--parent"]).arg(std::process::id().to_string());
+            if let Some(memory) = memory {
+                command.arg("--memory").arg(memory.to_string());
+            }
             command.arg("--").arg(program);
             command
         }

@@ -3,9 +3,9 @@
 
 use std::{
     collections::VecDeque,
-    fs::{File, OpenOptions, Permissions},
+    fs::{DirBuilder, File, OpenOptions, Permissions},
     io::{self, Write as _},
-    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -181,7 +181,9 @@ enum LogFile {
 impl LogFile {
     #[expect(clippy::disallowed_methods, reason = "a log of our own, not an agent's path")]
     fn open(path: &Path) -> io::Result<Self> {
-        crate::kept::make_folder(path)?;
+        if let Some(folder) = path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
         // A file that was there before keeps its mode otherwise.
         file.set_permissions(Permissions::from_mode(0o600))?;

@@ -27,7 +27,7 @@ pub fn on_one_line(text: &str) -> String {
 }
 
 /// Makes every text in a value visible, keys too; true when something had to change.
-pub(crate) fn make_visible(value: &mut Value) -> bool {
+pub fn make_visible(value: &mut Value) -> bool {
     match value {
         Value::String(text) => match visible(text) {
             Cow::Borrowed(_) => false,

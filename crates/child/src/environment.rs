@@ -8,8 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::lineage::{self, WITHIN};
-use crate::spec::Launch;
+use crate::{
+    Launch,
+    lineage::{self, WITHIN},
+};
 
 /// Every process of one start carries this variable, with a word that no other start has.
 pub(super) const MARK: &str = "TECTUM_GUARDED";
@@ -119,7 +121,7 @@ pub(super) fn program(command: &str, path: &OsStr, directory: &Path) -> io::Resu
     }
 }
 
-fn may_run(file: &Path) -> bool {
+pub(super) fn may_run(file: &Path) -> bool {
     file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
@@ -141,7 +143,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::spec::Secret;
+    use crate::Secret;
 
     fn launch(env: &[(&str, &str)]) -> Launch {
         let env = env.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(*value))).collect();

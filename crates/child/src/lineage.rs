@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 
-use crate::spec::Launch;
+use crate::Launch;
 
 /// The variable with the digests of all starts above a process, the first one first.
 pub const WITHIN: &str = "TECTUM_WITHIN";

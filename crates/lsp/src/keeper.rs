@@ -1,0 +1,253 @@
+//! Keeps one server: starts it when it is needed, lets everybody share it, and gives it a pause
+//! after a death.
+
+use std::{
+    collections::BTreeSet,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use serde_json::Value;
+use tectum_child::Launch;
+use tokio::{
+    sync::watch,
+    time::{Instant, timeout},
+};
+
+use crate::{Report, Trouble, session::Session};
+
+/// Files that are remembered as changed while nobody asks.
+const MOST_CHANGED: usize = 1000;
+
+/// Which server, and where.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// The command.
+    pub launch: Launch,
+    /// The directories it is to look at; the first is where it starts.
+    pub roots: Vec<PathBuf>,
+    /// What ends it with everything it started, see `tectum_child`.
+    pub guard: Option<PathBuf>,
+    /// The most memory each of its processes may take, in bytes.
+    pub memory: Option<u64>,
+    /// What it is told when it is greeted.
+    pub options: Value,
+    /// What it is told when it asks for settings.
+    pub settings: Value,
+}
+
+/// How long everything may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// How long a question waits for a server to start, and for its first answer.
+    pub start: Duration,
+    /// How long a start may take before the server is given up.
+    pub most_start: Duration,
+    /// How long a question waits for a server that has answered before.
+    pub answer: Duration,
+    /// A server that names no versions has said what counts when it was silent for so long.
+    pub settle: Duration,
+    /// A server that nobody asked for so long is ended.
+    pub idle: Duration,
+    /// The pause after a death; it doubles with every death that follows without an answer.
+    pub pause: Duration,
+    /// The longest pause.
+    pub most_pause: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            // Below the deadline of a tool's call, so that the reason is told and not the deadline.
+            start: Duration::from_secs(50),
+            // A large project on a cold disk; package runners download first.
+            most_start: Duration::from_secs(180),
+            // What an agent likes to wait after each edit.
+            answer: Duration::from_secs(2),
+            // Longer than the parts of one analysis are apart.
+            settle: Duration::from_millis(500),
+            // Memory is given back, and the next question starts it again.
+            idle: Duration::from_secs(10 * 60),
+            pause: Duration::from_secs(1),
+            most_pause: Duration::from_secs(60),
+        }
+    }
+}
+
+/// A text to look at.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// Its file's absolute path.
+    pub path: PathBuf,
+    /// Its language, as the protocol names it.
+    pub language: &'static str,
+    /// The text.
+    pub text: Arc<str>,
+}
+
+/// One server, running or not.
+#[derive(Debug)]
+pub struct Keeper {
+    spec: Spec,
+    patience: Patience,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    state: State,
+    /// Deaths since the last answer.
+    deaths: u32,
+    /// Files that may have changed since the server was last told.
+    changed: BTreeSet<PathBuf>,
+}
+
+#[derive(Debug)]
+enum State {
+    Away,
+    Starting(Start),
+    Up(Arc<Session>),
+    Pausing { why: Trouble, until: Instant },
+}
+
+/// A start that goes on whoever waits for it.
+#[derive(Clone, Debug)]
+struct Start {
+    since: Instant,
+    done: watch::Receiver<Option<Started>>,
+}
+
+/// How a start ended, and when it failed.
+type Started = Result<Arc<Session>, (Trouble, Instant)>;
+
+impl Keeper {
+    /// A server that is not started yet.
+    pub fn new(spec: Spec, patience: Patience) -> Self {
+        let kept = Kept { state: State::Away, deaths: 0, changed: BTreeSet::new() };
+        Self { spec, patience, kept: Mutex::new(kept) }
+    }
+
+    /// How long everything may take.
+    pub fn patience(&self) -> &Patience {
+        &self.patience
+    }
+
+    /// Says that a file may have changed on the disk; the server hears of it with the next question.
+    pub fn changed(&self, path: PathBuf) {
+        let mut kept = self.kept();
+        if kept.changed.len() < MOST_CHANGED {
+            kept.changed.insert(path);
+        }
+    }
+
+    /// Whether the server has answered a question and still runs.
+    pub fn is_ready(&self) -> bool {
+        matches!(&self.kept().state, State::Up(session) if session.answered() && session.over().is_none())
+    }
+
+    /// What is wrong with a text, as of exactly this text.
+    pub async fn diagnose(&self, asked: &Asked) -> Result<Report, Trouble> {
+        match self.ask(asked).await {
+            // It was on its way out when the question came.
+            Err(Trouble::Idle) => self.ask(asked).await,
+            answer => answer,
+        }
+    }
+
+    async fn ask(&self, asked: &Asked) -> Result<Report, Trouble> {
+        let begun = Instant::now();
+        let session = self.session().await?;
+        // A start and the first answer are one wait.
+        let limit = match session.answered() {
+            true => self.patience.answer,
+            false => self.patience.start.saturating_sub(begun.elapsed()).max(self.patience.answer),
+        };
+        let changed: Vec<PathBuf> = std::mem::take(&mut self.kept().changed).into_iter().collect();
+        let report = session.diagnose(asked, &changed, limit, self.patience.settle).await;
+        if report.is_ok() {
+            self.kept().deaths = 0;
+        }
+        report
+    }
+
+    /// The running server, started if need be.
+    async fn session(&self) -> Result<Arc<Session>, Trouble> {
+        let start = {
+            let mut kept = self.kept();
+            self.look(&mut kept);
+            match &kept.state {
+                State::Up(session) => return Ok(session.clone()),
+                State::Pausing { why, until } => {
+                    let pause = until.saturating_duration_since(Instant::now());
+                    return Err(Trouble::Pausing { why: why.to_string(), pause });
+                }
+                State::Starting(start) => start.clone(),
+                State::Away => {
+                    let start = self.start();
+                    kept.state = State::Starting(start.clone());
+                    start
+                }
+            }
+        };
+        let mut done = start.done;
+        let told = match timeout(self.patience.start, done.wait_for(Option::is_some)).await {
+            Ok(Ok(done)) => done.clone(),
+            Ok(Err(_)) => None,
+            Err(_) => return Err(Trouble::Starting(start.since.elapsed())),
+        };
+        match told {
+            Some(told) => told.map_err(|(why, _)| why),
+            None => Err(Trouble::Died("its start was broken off".into())),
+        }
+    }
+
+    /// Brings the state up to date: a start that is done, a server that ended, a pause that is over.
+    fn look(&self, kept: &mut Kept) {
+        if let State::Starting(start) = &kept.state {
+            let done = start.done.borrow().clone();
+            let lost = start.done.has_changed().is_err();
+            match done {
+                Some(Ok(session)) => kept.state = State::Up(session),
+                Some(Err((why, ended))) => self.pause(kept, why, ended),
+                None if lost => kept.state = State::Away,
+                None => {}
+            }
+        }
+        if let State::Up(session) = &kept.state {
+            match session.over() {
+                None => {}
+                Some((Trouble::Idle, _)) => kept.state = State::Away,
+                Some((why, ended)) => self.pause(kept, why, ended),
+            }
+        }
+        if matches!(&kept.state, State::Pausing { until, .. } if *until <= Instant::now()) {
+            kept.state = State::Away;
+        }
+    }
+
+    fn pause(&self, kept: &mut Kept, why: Trouble, ended: Instant) {
+        let pause =
+            self.patience.pause.saturating_mul(1 << kept.deaths.min(16)).min(self.patience.most_pause);
+        kept.deaths += 1;
+        kept.state = State::Pausing { why, until: ended + pause };
+    }
+
+    fn start(&self) -> Start {
+        let (tell, done) = watch::channel(None);
+        let (spec, patience) = (self.spec.clone(), self.patience);
+        tokio::spawn(async move {
+            let session = tokio::select! {
+                session = Session::open(&spec, &patience) => session,
+                // The keeper is gone, and everybody who waited.
+                () = tell.closed() => return,
+            };
+            let _ = tell.send(Some(session.map(Arc::new).map_err(|why| (why, Instant::now()))));
+        });
+        Start { since: Instant::now(), done }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,26 @@
+//! Language servers: started at the first question, spoken to in their own protocol, ended when
+//! nobody asks any more. What they find wrong with a text comes out as plain lines.
+//!
+//! A server is a stranger: whatever it sends, or fails to send, costs the question it was asked and
+//! nothing else. Which server is right for a file, and whether it may be started, is decided
+//! elsewhere. No file is opened here; a server gets the texts that somebody was allowed to read.
+
+mod answers;
+mod documents;
+mod frame;
+mod greeting;
+mod keeper;
+mod message;
+mod pipes;
+mod report;
+mod session;
+mod trouble;
+mod uri;
+
+pub use tectum_child::{Installed, Launch, Secret, own_guard};
+
+pub use self::{
+    keeper::{Asked, Keeper, Patience, Spec},
+    report::{Diagnostic, Report, Severity},
+    trouble::Trouble,
+};

@@ -1,0 +1,71 @@
+//! `check_errors`: whether a file has errors now.
+
+use std::{sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tectum_core::{
+    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    security::{Access, RawPath},
+};
+use tectum_lsp::Severity;
+
+use super::{
+    ask::{self, Checked, counted},
+    servers::Servers,
+};
+
+/// Looks for errors.
+#[derive(Clone, Debug)]
+pub struct CheckErrors {
+    servers: Arc<Servers>,
+}
+
+impl CheckErrors {
+    /// With these servers.
+    pub fn new(servers: Arc<Servers>) -> Self {
+        Self { servers }
+    }
+}
+
+/// Check a file for errors with its language server, as it is now; after an edit, for example.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// File inside the project.
+    pub file_path: RawPath,
+}
+
+impl Tool for CheckErrors {
+    type Args = Args;
+    type Output = Checked;
+    const CARD: Card = Card {
+        name: "check_errors",
+        title: "Check errors",
+        effect: Effect::Read,
+        world: World::Open,
+        idempotent: true,
+        primary: "file_path",
+        deadline: Duration::from_secs(60),
+        max_output: 64 * 1024,
+    };
+
+    fn wants(&self, args: &Args) -> Wants {
+        Wants::path(&args.file_path, Access::Read)
+    }
+
+    async fn call(&self, ctx: &Ctx, _: Args) -> Result<Reply<Checked>, Fault> {
+        let checked = ask::ask(&self.servers, ctx, 0).await?;
+        let text = match (checked.count(Severity::Error), checked.count(Severity::Warning)) {
+            (0, 0) => format!("No errors in {}.", checked.path),
+            (0, warnings) => {
+                format!("No errors in {}; {}, see diagnostics.", checked.path, counted(warnings, "warning"))
+            }
+            (errors, _) => {
+                let lines = checked.lines(Severity::Error, ctx.max_output);
+                format!("{} in {}:\n{lines}", counted(errors, "error"), checked.path)
+            }
+        };
+        Ok(Reply { directives: vec![checked.anchor()], ..Reply::new(text, checked) })
+    }
+}

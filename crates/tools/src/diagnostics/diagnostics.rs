@@ -1,0 +1,163 @@
+//! `diagnostics`: everything a language server finds in a file, or in all files that matter now.
+
+use std::{
+    fmt::Write as _,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    Card, Ctx, Directive, Effect, Fault, FaultKind, Reply, Subject, Tool, Wants, World,
+    security::{Access, RawPath},
+};
+use tectum_lsp::Severity;
+
+use super::{
+    ask::{self, Checked},
+    servers::Servers,
+};
+
+/// What is asked for instead of one file.
+const ALL: &str = "all";
+/// A look at all files ends here, before the call's deadline, and says what is missing.
+const ENOUGH: Duration = Duration::from_secs(45);
+
+/// Tells what is wrong.
+#[derive(Clone, Debug)]
+pub struct Diagnostics {
+    servers: Arc<Servers>,
+}
+
+impl Diagnostics {
+    /// With these servers.
+    pub fn new(servers: Arc<Servers>) -> Self {
+        Self { servers }
+    }
+}
+
+/// Show errors, warnings and hints of a file from its language server, as it is now; or of all
+/// files that were edited or asked about.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// File inside the project, or "all".
+    pub file_path: RawPath,
+}
+
+/// What is wrong, by file.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// The files that were checked.
+    pub files: Vec<Checked>,
+    /// Those that were not, and why.
+    pub not_checked: Vec<NotChecked>,
+}
+
+/// A file without an answer.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct NotChecked {
+    /// The file.
+    pub path: String,
+    /// Why.
+    pub why: String,
+}
+
+impl Tool for Diagnostics {
+    type Args = Args;
+    type Output = Output;
+    const CARD: Card = Card {
+        name: "diagnostics",
+        title: "Diagnostics",
+        effect: Effect::Read,
+        world: World::Open,
+        idempotent: true,
+        primary: "file_path",
+        deadline: Duration::from_secs(60),
+        max_output: 256 * 1024,
+    };
+
+    fn wants(&self, args: &Args) -> Wants {
+        if args.file_path.as_str() != ALL {
+            return Wants::path(&args.file_path, Access::Read);
+        }
+        let known = self.servers.known.all();
+        // Only what has a language is of interest, and only text can be asked for by name.
+        let named = known.iter().filter_map(|path| path.to_str()).filter(|name| self.servers.knows(name));
+        let paths = named.map(|name| (RawPath::new(name), Access::Read)).collect();
+        Wants { subject: Subject::Text(ALL.into()), paths }
+    }
+
+    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        if args.file_path.as_str() != ALL {
+            let checked = ask::ask(&self.servers, ctx, 0).await?;
+            let text = text(&checked, ctx.max_output);
+            let directives = vec![checked.anchor()];
+            let output = Output { files: vec![checked], not_checked: Vec::new() };
+            return Ok(Reply { directives, ..Reply::new(text, output) });
+        }
+        self.all(ctx).await
+    }
+}
+
+impl Diagnostics {
+    async fn all(&self, ctx: &Ctx) -> Result<Reply<Output>, Fault> {
+        let begun = Instant::now();
+        let mut output = Output { files: Vec::new(), not_checked: Vec::new() };
+        let mut asked: Vec<Directive> = Vec::new();
+        for (index, path) in ctx.grants.paths().iter().enumerate() {
+            ctx.check()?;
+            let late = begun.elapsed() > ENOUGH;
+            let answer = match late {
+                false => ask::ask(&self.servers, ctx, index).await,
+                true => Err(Fault::new(FaultKind::Timeout, "there was no time left; ask about it alone")),
+            };
+            match answer {
+                Ok(checked) => {
+                    asked.push(checked.anchor());
+                    output.files.push(checked);
+                }
+                Err(fault) if fault.kind == FaultKind::NotFound => {
+                    self.servers.known.forget(&path.absolute());
+                    asked.push(ask::anchor(&path.name(), String::new()));
+                }
+                Err(fault) => {
+                    output.not_checked.push(NotChecked { path: path.name(), why: fault.message });
+                }
+            }
+        }
+        let text = grouped(&output, ctx.max_output);
+        Ok(Reply { directives: asked, ..Reply::new(text, output) })
+    }
+}
+
+fn text(checked: &Checked, most: usize) -> String {
+    match checked.problems.is_empty() {
+        true => format!("Nothing wrong in {}.", checked.path),
+        false => checked.lines(Severity::Hint, most),
+    }
+}
+
+/// All answers, by file.
+fn grouped(output: &Output, most: usize) -> String {
+    if output.files.is_empty() && output.not_checked.is_empty() {
+        return "No file with a language server was edited or asked about yet.".into();
+    }
+    let mut text = String::new();
+    let mut unsaid = 0;
+    for checked in &output.files {
+        let part = match checked.problems.is_empty() {
+            true => format!("{}: nothing wrong\n", checked.path),
+            false => format!("{}:\n{}", checked.path, checked.lines(Severity::Hint, most / 4)),
+        };
+        if text.len() + part.len() <= most { text.push_str(&part) } else { unsaid += 1 }
+    }
+    for NotChecked { path, why } in &output.not_checked {
+        let _ = writeln!(text, "{path}: {why}");
+    }
+    if unsaid > 0 {
+        let _ = writeln!(text, "… and {unsaid} more files; ask about one alone");
+    }
+    text
+}

@@ -1,0 +1,165 @@
+//! The servers of this house: chosen by a file's language, started at the first question, shared
+//! by all calls.
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use serde_json::{Value, json};
+use tectum_core::{Fault, FaultKind};
+use tectum_lsp::{Installed, Keeper, Launch, Patience, Secret, Spec};
+use tectum_syntax::Packs;
+
+use super::{
+    known::Known,
+    table::{self, ROWS, Row},
+};
+use crate::{LanguageServers, Settings};
+
+/// All language servers of a house.
+#[derive(Debug)]
+pub struct Servers {
+    settings: LanguageServers,
+    packs: Packs,
+    /// The files somebody asked about or edited.
+    pub(super) known: Arc<Known>,
+    kept: Mutex<HashMap<&'static str, Server>>,
+}
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub(super) struct Server {
+    /// Its program, for people.
+    pub(super) program: Arc<str>,
+    pub(super) keeper: Arc<Keeper>,
+}
+
+impl Servers {
+    /// None is started yet.
+    pub fn new(settings: &Settings, known: Arc<Known>) -> Self {
+        let settings = settings.servers.clone();
+        Self { settings, packs: Packs::all(), known, kept: Mutex::default() }
+    }
+
+    /// The server for a file, and the protocol's name of its language.
+    pub(super) fn of_file(&self, name: &str, text: &str) -> Result<(Server, &'static str), Fault> {
+        let (row, language) = self.row(name, text)?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(server) = kept.get(row.name) {
+            return Ok((server.clone(), language));
+        }
+        let server = self.prepare(row)?;
+        kept.insert(row.name, server.clone());
+        Ok((server, language))
+    }
+
+    /// Whether there is a kind of server for a file of this name.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.row(name, "").is_ok()
+    }
+
+    fn row(&self, name: &str, text: &str) -> Result<(&'static Row, &'static str), Fault> {
+        let found =
+            self.packs.of_file(name, text).and_then(|language| table::of_language(language.pack().id));
+        found.ok_or_else(|| {
+            let known: Vec<&str> =
+                ROWS.iter().flat_map(|row| row.languages).map(|(language, _)| *language).collect();
+            Fault::invalid(format!("no language server is known for {name}"))
+                .hint(format!("the languages are {}; code_check knows the syntax of more", known.join(", ")))
+        })
+    }
+
+    /// What would be started. A program that was installed since the last question is found.
+    fn prepare(&self, row: &'static Row) -> Result<Server, Fault> {
+        let settings = &self.settings;
+        let Some(root) = settings.roots.first() else {
+            return Err(Fault::internal("the tools were set up without a directory for language servers"));
+        };
+        let installed = Installed::apart_from(&settings.roots);
+        let (command, options) = match settings.commands.get(row.name) {
+            Some(chosen) => chosen_command(row, chosen, &installed)?,
+            None => usual_command(row, &installed)?,
+        };
+        let mut env: std::collections::BTreeMap<String, Secret> =
+            row.env.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(*value))).collect();
+        let inherited = row.inherits.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
+        env.extend(inherited.map(|(name, value)| (name.to_owned(), Secret::new(value))));
+        env.insert("PATH".into(), Secret::new(installed.path()));
+        let program = Path::new(&command[0])
+            .file_name()
+            .map_or(command[0].as_str().into(), |name| name.to_string_lossy());
+        let program = Arc::from(program);
+        let mut words = command.into_iter();
+        let spec = Spec {
+            launch: Launch {
+                command: words.next().unwrap_or_default(),
+                args: words.collect(),
+                env,
+                cwd: Some(root.clone()),
+            },
+            roots: settings.roots.clone(),
+            guard: settings.guard.clone(),
+            memory: Some(settings.memory),
+            settings: if row.section.is_empty() { Value::Null } else { json!({ row.section: options }) },
+            options,
+        };
+        let patience = Patience { answer: settings.wait, ..Patience::default() };
+        Ok(Server { program, keeper: Arc::new(Keeper::new(spec, patience)) })
+    }
+}
+
+/// The words of a command, and what its server is told.
+type Command = (Vec<String>, Value);
+
+fn chosen_command(row: &Row, chosen: &[String], installed: &Installed) -> Result<Command, Fault> {
+    let (program, args) = chosen.split_first().ok_or_else(|| {
+        unavailable(format!("`diagnostics.{}` names no program", row.name))
+            .hint("write the program and its arguments")
+    })?;
+    let found = installed.find(program).ok_or_else(|| {
+        unavailable(format!("`{program}`, which `diagnostics.{}` names, is not installed", row.name)).hint(
+            "correct it in your own tectum.toml: a name in PATH or an absolute path, outside of the project",
+        )
+    })?;
+    told(row, &found, args)
+}
+
+/// The first that is installed and can be used; else why the last was no good.
+fn usual_command(row: &Row, installed: &Installed) -> Result<Command, Fault> {
+    let programs: Vec<&str> = row.programs.iter().filter_map(|words| words.first().copied()).collect();
+    let mut why = unavailable(format!(
+        "no language server for {} is installed: {} is not in PATH",
+        row.name,
+        programs.join(" or ")
+    ))
+    .hint(format!(
+        "install one: {}; or name one as `{}` below [diagnostics] in your own tectum.toml",
+        row.install, row.name
+    ));
+    for words in row.programs {
+        let Some((program, args)) = words.split_first() else { continue };
+        let Some(found) = installed.find(program) else { continue };
+        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        match told(row, &found, &args) {
+            Ok(command) => return Ok(command),
+            Err(fault) => why = fault,
+        }
+    }
+    Err(why)
+}
+
+fn told(row: &Row, program: &Path, args: &[String]) -> Result<Command, Fault> {
+    let program = program.to_string_lossy().into_owned();
+    let command: Vec<String> = std::iter::once(program).chain(args.iter().cloned()).collect();
+    match (row.options)(&command) {
+        Ok(options) => Ok((command, options)),
+        Err(why) => Err(unavailable(format!("{} cannot be used: {why}", command[0]))
+            .hint(format!("install it: {}", row.install))),
+    }
+}
+
+fn unavailable(message: String) -> Fault {
+    Fault::new(FaultKind::Upstream, message)
+}
