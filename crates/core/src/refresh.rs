@@ -88,6 +88,20 @@ impl Refresh {
         self.under.get_or_insert_with(|| gate.clone());
     }
 
+    /// Follows a file from now on and gives it as it is now, for the beginning of a conversation.
+    /// What cannot be shown is named with the reason.
+    pub fn show(&mut self, gate: &Arc<Gate>, raw: &RawPath) -> String {
+        self.track(gate, raw);
+        let name = gate.allowlist().subject(raw).unwrap_or_else(|| raw.to_string());
+        let body = match look(gate, raw) {
+            Some(Seen::Text(text)) => fenced(&name, &text),
+            Some(Seen::Absent) => "(it is not there)\n".into(),
+            Some(Seen::Error(why)) => format!("({why})\n"),
+            Some(Seen::Hash(_)) | None => "(it is no file that may be read)\n".into(),
+        };
+        format!("### `{name}`\n{body}")
+    }
+
     /// How many files are followed.
     pub fn len(&self) -> usize {
         self.files.len()

@@ -148,6 +148,22 @@ fn blocks_are_bounded_and_say_so() {
 }
 
 #[test]
+fn a_file_can_be_shown_from_the_beginning() {
+    let mut scene = Scene::new();
+    scene.write("a.rs", "one\n");
+    scene.write(".env", "SECRET=1\n");
+    let gate = scene.gate.clone();
+    let mut show = |name: &str| scene.refresh.show(&gate, &RawPath::new(name));
+    assert_eq!(show("a.rs"), "### `a.rs`\n```rs\none\n```\n");
+    assert_eq!(show("none"), "### `none`\n(it is not there)\n");
+    assert_eq!(show(".env"), "### `.env`\n(it is no file that may be read)\n");
+    scene.write("a.rs", "two\n");
+    scene.write("none", "now\n");
+    let block = scene.changed().expect("a block");
+    assert!(block.contains("`a.rs` changed") && block.contains("`none` is new") && !block.contains("SECRET"));
+}
+
+#[test]
 fn older_blocks_are_taken_out_exactly() {
     let text = format!("result\n\n{OPENS}\nx {OPENS} y\n{CLOSES}\nafter {OPENS} open");
     assert_eq!(without_blocks(&text), format!("result\nafter {OPENS} open"));

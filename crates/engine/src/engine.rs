@@ -111,6 +111,11 @@ impl<M: Model> Engine<M> {
         self.known.track(&self.house.gate(), path);
     }
 
+    /// The same, and gives the file as it is now, for the task it belongs to.
+    pub fn show(&mut self, path: &RawPath) -> String {
+        self.known.show(&self.house.gate(), path)
+    }
+
     /// A new conversation, in the first tier.
     pub fn context(&self) -> LoopContext {
         LoopContext::new(self.settings.tiers.default.clone(), self.settings.budget)

@@ -11,7 +11,7 @@ use super::{
     endpoint::{Delivery, Endpoint, Handled, caller, seated},
 };
 use crate::{
-    federation::{Caller, Failure, Federation, Goods, Order, Source, TASKS, named_task},
+    federation::{Caller, Failure, Federation, Goods, Order, Source, TASKS, named_task, to_modern},
     link::error_parts,
     wire::{
         era::Era,
@@ -112,20 +112,10 @@ impl Endpoint {
     ) -> Option<Handled> {
         let uri = request.params.uri.and_then(rpc::text)?;
         let read = self.federation.as_ref()?.own_resource(&uri)?;
-        match (&*request.method, era, read) {
-            ("resources/read", Era::Legacy, Ok(read)) => answer::result(out, request.id, read.get()),
-            ("resources/read", Era::Modern, Ok(read)) => {
-                let read = crate::federation::to_modern("resources/read", read);
-                answer::result(out, request.id, read.get());
-            }
-            ("resources/read", Era::Legacy, Err(why)) => {
-                answer::error(out, Some(request.id), code::RESOURCE_NOT_FOUND, &why, None);
-            }
-            ("resources/read", Era::Modern, Err(why)) => {
-                answer::error(out, Some(request.id), code::INVALID_PARAMS, &why, None);
-            }
+        match (&*request.method, era) {
+            ("resources/read", _) => answered(out, request.id, era, read),
             // An anchor may be watched before it is there.
-            ("resources/subscribe" | "resources/unsubscribe", Era::Legacy, _) => {
+            ("resources/subscribe" | "resources/unsubscribe", Era::Legacy) => {
                 delivery.from.watch(&uri, request.method == "resources/subscribe");
                 answer::result(out, request.id, "{}");
             }
@@ -148,32 +138,11 @@ impl Endpoint {
         Some(seated(delivery, request.id, &CancellationToken::new(), out, |id| {
             Box::pin(async move {
                 let mut out = Vec::new();
-                match (federation.kept(&uri).await, era) {
-                    (Some(Ok(read)), Era::Legacy) => answer::result(&mut out, &id, read.get()),
-                    (Some(Ok(read)), Era::Modern) => {
-                        let read = crate::federation::to_modern("resources/read", read);
-                        answer::result(&mut out, &id, read.get());
-                    }
-                    (Some(Err(error)), Era::Legacy) => {
-                        answer::error(
-                            &mut out,
-                            Some(&id),
-                            code::RESOURCE_NOT_FOUND,
-                            &error.to_string(),
-                            None,
-                        );
-                    }
-                    (Some(Err(error)), Era::Modern) => {
-                        answer::error(&mut out, Some(&id), code::INVALID_PARAMS, &error.to_string(), None);
-                    }
-                    (None, _) => answer::error(
-                        &mut out,
-                        Some(&id),
-                        code::INVALID_PARAMS,
-                        "no results are kept here",
-                        None,
-                    ),
-                }
+                let kept = federation
+                    .kept(&uri)
+                    .await
+                    .unwrap_or_else(|| Err(std::io::Error::other("no results are kept here")));
+                answered(&mut out, &id, era, kept.map_err(|error| error.to_string()));
                 out
             })
         }))
@@ -352,6 +321,16 @@ impl Endpoint {
             missing,
             named: Named::Inside,
         })
+    }
+}
+
+/// Answers with a resource of our own, or that there is none.
+fn answered(out: &mut Vec<u8>, id: &str, era: Era, read: Result<Box<RawValue>, String>) {
+    let missing = if era == Era::Modern { code::INVALID_PARAMS } else { code::RESOURCE_NOT_FOUND };
+    match read {
+        Ok(read) if era == Era::Modern => answer::result(out, id, to_modern("resources/read", read).get()),
+        Ok(read) => answer::result(out, id, read.get()),
+        Err(why) => answer::error(out, Some(id), missing, &why, None),
     }
 }
 

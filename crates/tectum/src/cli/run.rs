@@ -10,9 +10,9 @@ use std::{
 use clap::Args;
 use serde_json::json;
 use tectum::{
-    Config, Fault, FaultKind, SessionId, Tectum,
+    Call, Config, Fault, FaultKind, Payload, SessionId, Tectum,
     config::servers::Live,
-    core::{Limits, Stop},
+    core::{Limits, Stop, security::RawPath},
     engine::{Engine, Finished, LoopContext, OpenAi, Reason, Settings, Tiers, context, openai::Place},
     servers::Household,
 };
@@ -59,6 +59,10 @@ pub(crate) struct Run {
     /// The tier to begin in
     #[arg(long, value_name = "NAME")]
     tier: Option<String>,
+    /// A file that the model is shown with the task, and told of when it changes; may be a pattern
+    /// such as src/*.rs, and may be given again
+    #[arg(long = "file", value_name = "FILE")]
+    files: Vec<String>,
     /// Rounds of calls after which the model has to sum up
     #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
     max_rounds: u16,
@@ -83,7 +87,8 @@ impl Run {
             let done = match cancel.run_until_cancelled(meet(&household, screen)).await {
                 Some(()) => {
                     consent::attach(&household.house, screen);
-                    work(&household.house, model, settings, &task, cancel, screen).await
+                    let task = Task { words: task, files: self.files.clone() };
+                    work(&household.house, model, settings, task, cancel, screen).await
                 }
                 None => Err(Fault::new(FaultKind::Cancelled, "cancelled before the model was asked").into()),
             };
@@ -118,6 +123,51 @@ impl Run {
         given::bounded(io::stdin().lock())
             .map_err(|error| Fault::invalid(format!("cannot read standard input: {error}")).into())
     }
+}
+
+/// A task, and the files that belong to it.
+struct Task {
+    words: String,
+    files: Vec<String>,
+}
+
+impl Task {
+    /// The task with its files as they are now; from now on the model knows them.
+    async fn whole(self, house: &Tectum, engine: &mut Engine<OpenAi>) -> String {
+        let mut whole = self.words;
+        for entry in &self.files {
+            let names = match entry.contains(['*', '?', '[', '{']) {
+                true => matching(house, entry).await,
+                false => vec![entry.clone()],
+            };
+            if names.is_empty() {
+                whole.push_str(&format!("\n\n### `{entry}`\n(no file matches)"));
+            }
+            for name in names {
+                whole.push_str("\n\n");
+                whole.push_str(engine.show(&RawPath::new(name)).trim_end());
+            }
+        }
+        whole
+    }
+}
+
+/// The files that match a pattern, as the tool for it finds them.
+async fn matching(house: &Tectum, pattern: &str) -> Vec<String> {
+    #[derive(serde::Deserialize)]
+    struct Found {
+        matches: Vec<Hit>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Hit {
+        path: String,
+    }
+    let args = json!({ "path": ".", "pattern": pattern, "limit": 1000 });
+    let Ok(args) = serde_json::value::to_raw_value(&args) else { return Vec::new() };
+    let outcome = house.call(Call::new(SessionId::new("run"), "search_files", args)).await;
+    let Ok(Payload::Native(reply)) = outcome.result else { return Vec::new() };
+    let found: Option<Found> = serde_json::from_str(&reply.structured).ok();
+    found.map(|found| found.matches.into_iter().map(|hit| hit.path).collect()).unwrap_or_default()
 }
 
 /// What the model is told where nobody wrote tiers.
@@ -155,7 +205,7 @@ async fn work(
     house: &Tectum,
     model: OpenAi,
     settings: Settings,
-    task: &str,
+    task: Task,
     cancel: CancellationToken,
     screen: &Screen,
 ) -> Result<(), Failure> {
@@ -164,7 +214,8 @@ async fn work(
     let mut engine = Engine::new(house.clone(), model, settings)?
         .telling(move |event| shown.lock().unwrap_or_else(PoisonError::into_inner).show(&event));
     let mut ctx = engine.context();
-    let done = engine.run(&mut ctx, task, cancel).await;
+    let task = task.whole(house, &mut engine).await;
+    let done = engine.run(&mut ctx, &task, cancel).await;
     progress.lock().unwrap_or_else(PoisonError::into_inner).end();
     tell(&done?, &ctx, &progress.lock().unwrap_or_else(PoisonError::into_inner), screen)
 }

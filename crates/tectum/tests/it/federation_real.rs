@@ -6,7 +6,7 @@ use std::{net::TcpListener, process::Command, time::Duration};
 use serde_json::json;
 
 use crate::{
-    federated::{Client, Era, address, command},
+    federated::{Client, Era, address, command, until},
     rig::{Rig, text},
 };
 
@@ -97,7 +97,10 @@ fn heavy_memory() {
         client.call("mind__create_entities", json!({"entities": [entity]}));
         assert!(client.say("mind__read_graph", json!({})).contains("Ada"));
         let resources = client.list("resources/list", "resources");
-        let read = client.result("resources/read", json!({"uri": resources[0]["uri"]}));
+        let theirs =
+            |one: &&serde_json::Value| !one["uri"].as_str().is_some_and(|uri| uri.starts_with("tectum:"));
+        let uri = resources.iter().find(theirs).expect("one of theirs")["uri"].clone();
+        let read = client.result("resources/read", json!({"uri": uri}));
         assert!(read["contents"][0]["text"].as_str().is_some_and(|text| text.contains("Ada")), "{read}");
     });
 }
@@ -190,6 +193,47 @@ fn heavy_fastmcp_on_http_and_on_events() {
                 assert_eq!(prompt["messages"][0]["content"]["text"], "Greet Ada.");
             },
         );
+        drop(server);
+    }
+}
+
+/// An observer as a person writes one with an SDK, on the two transports that are addresses.
+const OBSERVER: &str = r#"
+import json
+from fastmcp import FastMCP
+
+server = FastMCP("watch")
+
+
+@server.tool
+def observe(tool_name: str, args: dict, result: dict | None = None) -> str:
+    with open("copies.jsonl", "a") as log:
+        log.write(json.dumps([tool_name, args, result]) + "\n")
+    return "seen"
+"#;
+
+#[test]
+fn heavy_fastmcp_observes_on_http_and_on_events() {
+    for (transport, path, kind) in [("http", "mcp", ""), ("sse", "sse", "type = \"sse\"")] {
+        let rig = Rig::with(&[("watch.py", OBSERVER), ("a.txt", "x\n")]);
+        let port = free_port();
+        let server = Running::start(
+            rig.command(tool("TECTUM_TOOLBOX_FASTMCP"))
+                .args(["run", "watch.py:server", "--no-banner", "--transport", transport])
+                .args(["--host", "127.0.0.1", "--port", &port.to_string()]),
+            port,
+        );
+        let url = format!("http://127.0.0.1:{port}/{path}");
+        rig.configure(&format!("{}{}", crate::watched::ON, address("watch", &url, kind)));
+        let mut client = Client::new(&rig, Era::Legacy);
+        client.call("read_file", json!({"path": "a.txt"}));
+        let copies = || std::fs::read_to_string(rig.project().join("copies.jsonl")).unwrap_or_default();
+        until("both copies", || copies().lines().count() >= 2);
+        let told: Vec<serde_json::Value> =
+            copies().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert_eq!(told[0], json!(["read_file", {"path": "a.txt"}, null]), "{transport}");
+        assert_eq!(told[1][2]["content"], "x\n", "{transport}");
+        assert_eq!(told.len(), 2);
         drop(server);
     }
 }

@@ -208,7 +208,12 @@ impl Stdin {
         self.next += 1;
         let id = self.next;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        let answer = self.receive();
+        // What stays in the model's sight may be told of at any time; nothing else comes unasked.
+        let anchors = "notifications/resources/list_changed";
+        let mut answer = self.receive();
+        while answer["method"] == anchors {
+            answer = self.receive();
+        }
         assert_eq!(answer["id"], id, "{answer}");
         answer
     }

@@ -80,6 +80,25 @@ fn a_busy_server_is_asked_again() {
 }
 
 #[test]
+fn files_are_shown_with_the_task() {
+    let rig = Rig::with(&[("src/a.rs", "fn a() {}\n"), ("src/b.rs", "fn b() {}\n"), (".env", "SECRET=1\n")]);
+    let server = ModelServer::start(false, vec![Reply::Text("seen")]);
+    let files = ["--file", "src/*.rs", "--file", "none.txt", "--file", "*.c", "--file", ".env"];
+    run(&rig, &server, &files).gives("seen\n");
+    let asked = server.asked();
+    let task = asked[0].last();
+    for part in [
+        "fix the typo\n\n### `src/a.rs`\n```rs\nfn a() {}\n```",
+        "### `src/b.rs`\n```rs\nfn b() {}\n```",
+        "### `none.txt`\n(it is not there)",
+        "### `*.c`\n(no file matches)",
+    ] {
+        assert!(task.contains(part), "{part} is not in {task}");
+    }
+    assert!(!task.contains("SECRET"), "{task}");
+}
+
+#[test]
 fn broken_arguments_come_back_to_the_model() {
     let rig = Rig::with(&[("a.txt", "teh cat\n")]);
     let broken = Reply::Calls(vec![("read_file", "{\"path\": \"a.t".into())]);
