@@ -28,6 +28,9 @@ use crate::{
 /// How often the record of states is brought up to date, and approvals are looked for.
 const TICK: Duration = Duration::from_secs(1);
 
+/// How long the first client's first word goes before what it does not need.
+const FIRST_WORD: Duration = Duration::from_millis(5);
+
 /// A house with its servers.
 #[derive(Debug)]
 pub struct Household {
@@ -89,6 +92,8 @@ impl Household {
 
     /// Names the servers to the house, on a thread beside us. None is started.
     pub async fn settled(&self) {
+        // The first client often waits at the door already, and its first word needs none of this.
+        tokio::time::sleep(FIRST_WORD).await;
         let federation = self.federation.clone();
         // It fails only if it panicked, and then there are no servers.
         let _ = tokio::task::spawn_blocking(move || federation.settle()).await;
