@@ -80,8 +80,9 @@ impl Provider for Stage {
                     }
                 };
                 log.lock().expect("whole").push(format!("{name}-"));
+                let skipped = if &*tool == "vain" { vec!["`dance` is no directive".into()] } else { vec![] };
                 let payload = Payload::Native(NativeReply { text: name, structured: "{}".into() });
-                Ok(Done { directives, ..Done::new(payload) })
+                Ok(Done { directives, skipped, ..Done::new(payload) })
             })
         };
         Ok(Prepared {
@@ -104,7 +105,7 @@ struct Scene {
 
 fn scene(together: usize) -> Scene {
     let scratch = tempfile::tempdir().expect("a directory");
-    let names = ["write", "together", "fail", "hang", "stop", "anchor", "todo", "do"];
+    let names = ["write", "together", "fail", "hang", "stop", "anchor", "todo", "vain", "do"];
     let mut tools: Vec<ToolInfo> = names.iter().map(|name| info(name, Effect::Change)).collect();
     tools.push(info("read", Effect::Read));
     let (log, runs) = (Arc::<Mutex<Vec<String>>>::default(), Arc::<AtomicUsize>::default());
@@ -186,6 +187,15 @@ async fn stopping_finishes_the_batch_and_directives_come_in_call_order() {
     let anchors = scene.house.effects().anchors.all();
     let kept: Vec<(&str, &str)> = anchors.iter().map(|one| (&*one.key, &*one.content)).collect();
     assert_eq!(kept, [(TODO_ANCHOR, "list"), ("k", "last")]);
+}
+
+#[tokio::test]
+async fn what_is_asked_in_vain_is_counted_alone_and_in_a_round() {
+    let scene = scene(1);
+    assert!(!scene.house.call(call("vain", &json!({ "as": "1" }))).await.failed());
+    let calls = vec![call("vain", &json!({ "as": "2" })), call("do", &json!({}))];
+    scene.house.round(&mut Turn::new(Limits::default()), calls).await;
+    assert_eq!(scene.house.effects().skipped(), 2);
 }
 
 #[tokio::test]
