@@ -1,7 +1,10 @@
 //! Context anchors: texts that stay in the model's sight, one for each key, the newest last. They
 //! are no part of a history: whoever assembles a prompt puts them at its end.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{
+    Arc, PoisonError, RwLock,
+    atomic::{AtomicU64, Ordering},
+};
 
 use tokio::sync::broadcast;
 
@@ -39,11 +42,13 @@ pub enum Change {
 pub struct Anchors {
     kept: RwLock<Vec<Anchor>>,
     changes: broadcast::Sender<Change>,
+    pushed_out: AtomicU64,
 }
 
 impl Default for Anchors {
     fn default() -> Self {
-        Self { kept: RwLock::default(), changes: broadcast::Sender::new(CHANGES) }
+        let changes = broadcast::Sender::new(CHANGES);
+        Self { kept: RwLock::default(), changes, pushed_out: AtomicU64::new(0) }
     }
 }
 
@@ -68,6 +73,7 @@ impl Anchors {
                     }
                     if kept.len() >= MOST {
                         let oldest = kept.remove(0);
+                        self.pushed_out.fetch_add(1, Ordering::Relaxed);
                         tracing::warn!(anchor = %oldest.key, "too many anchors; the oldest makes room");
                         told.push(Change::Removed(oldest.key));
                     }
@@ -101,6 +107,11 @@ impl Anchors {
     pub fn rendered(&self) -> Option<String> {
         let texts: Vec<Arc<str>> = self.all().into_iter().map(|anchor| anchor.content).collect();
         (!texts.is_empty()).then(|| texts.join("\n\n"))
+    }
+
+    /// How many had to make room for others.
+    pub fn pushed_out(&self) -> u64 {
+        self.pushed_out.load(Ordering::Relaxed)
     }
 
     /// What changes from now on.

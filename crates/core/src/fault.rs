@@ -44,6 +44,22 @@ impl FaultKind {
             Self::Internal => 70,
         }
     }
+
+    /// The status of an HTTP answer that tells of a failure of this kind.
+    pub fn http_status(self) -> u16 {
+        match self {
+            Self::InvalidInput => 400,
+            Self::Permission => 403,
+            Self::NotFound => 404,
+            Self::Conflict => 409,
+            Self::TooLarge => 413,
+            // Nobody reads this one; servers that log it have this number for it.
+            Self::Cancelled => 499,
+            Self::Internal => 500,
+            Self::Upstream => 502,
+            Self::Timeout => 504,
+        }
+    }
 }
 
 /// A failure, told to whoever can act on it.

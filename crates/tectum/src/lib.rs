@@ -14,6 +14,7 @@
 //! ```
 
 pub mod config;
+pub mod hooks;
 mod house;
 pub mod observers;
 pub mod servers;

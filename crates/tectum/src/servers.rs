@@ -22,6 +22,7 @@ use crate::{
         self,
         servers::{Live, Stamp},
     },
+    hooks::Hooks,
     house, observers, state,
 };
 
@@ -88,6 +89,11 @@ impl Household {
         let observers = observers.map(Arc::new);
         let keeping = keep.then(|| tokio::spawn(keep_up(federation.clone(), observers.clone(), kept)));
         Ok(Self { house, federation, observers, keeping, record })
+    }
+
+    /// The hook API of this house.
+    pub fn hooks(&self) -> Hooks {
+        Hooks::new(self.house.clone(), self.observers.clone())
     }
 
     /// Names the servers to the house, on a thread beside us. None is started.

@@ -66,6 +66,23 @@ pub struct ObserverStatus {
     pub error: Option<String>,
 }
 
+/// What became of all copies, also of those for observers that are gone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Totals {
+    /// Copies that were made; each goes to every observer.
+    pub made: u64,
+    /// Copies that were taken.
+    pub sent: u64,
+    /// Copies that were not answered in time.
+    pub late: u64,
+    /// Copies that were refused.
+    pub refused: u64,
+    /// Copies that were lost with a connection.
+    pub lost: u64,
+    /// Copies that were overwritten before their turn came.
+    pub dropped: u64,
+}
+
 /// The observers of a house.
 #[derive(Debug)]
 pub struct Observers {
@@ -136,9 +153,22 @@ impl Observers {
         self.shared.status()
     }
 
-    /// How many copies were made.
-    pub fn copied(&self) -> u64 {
-        self.shared.efferent.copied()
+    /// What became of all copies so far.
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals { made: self.shared.efferent.copied(), ..Totals::default() };
+        for counts in self.shared.counts().values() {
+            totals.sent += counts.sent.load(Ordering::Relaxed);
+            totals.late += counts.late.load(Ordering::Relaxed);
+            totals.refused += counts.refused.load(Ordering::Relaxed);
+            totals.lost += counts.lost.load(Ordering::Relaxed);
+            totals.dropped += counts.dropped.load(Ordering::Relaxed);
+        }
+        totals
+    }
+
+    /// The servers that get no copies for now.
+    pub fn muted(&self) -> BTreeSet<String> {
+        self.shared.muted.borrow().clone()
     }
 
     /// Makes these the servers that get no copies for now.

@@ -20,6 +20,6 @@ pub(crate) use answer::notification;
 pub(crate) use catalogue::server_meta;
 pub(crate) use clients::Clients;
 pub(crate) use conversation::Conversation;
-pub use http::{Auth, HttpOptions, HttpServer};
+pub use http::{Auth, Beside, BesideBody, BesideRequest, HttpOptions, HttpServer};
 pub(crate) use pages::Pages;
 pub use stdio::stdio;

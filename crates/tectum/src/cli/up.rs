@@ -92,18 +92,18 @@ async fn listen(
     let household = Household::start(config, live).await?;
     let (house, federation) = (household.house.clone(), household.federation.clone());
     let server = match HttpServer::bind(house, Some(federation), options).await {
-        Ok(server) => server,
+        Ok(server) => server.beside(household.hooks().beside()),
         Err(error) => {
             household.stop().await;
             return Err(taken(address, &error));
         }
     };
     let _ = bound.set(server.address());
-    let url = format!("http://{}/mcp", server.address());
+    let at = server.address();
     // Clients are served while what the servers offer is still being read.
     let telling = async {
         household.settled().await;
-        let told = tell(&url, config, &household.house, kept, screen);
+        let told = tell(at, config, &household.house, kept, screen);
         if told.is_err() {
             ended.cancel();
         }
@@ -117,13 +117,14 @@ async fn listen(
 
 /// Says how to connect, and what is strange about the settings.
 fn tell(
-    url: &str,
+    at: SocketAddr,
     config: &Config,
     house: &Tectum,
     kept: Option<&Kept>,
     screen: &Screen,
 ) -> Result<(), Failure> {
     tell_strange_rules(config, house, screen);
+    let (url, hooks) = (format!("http://{at}/mcp"), format!("http://{at}/api"));
     let count = house.registry().snapshot().tools().count();
     if kept.is_none() {
         let warning = screen.paint_error(Colour::Yellow, "warning:");
@@ -138,18 +139,26 @@ fn tell(
         });
         screen.print_json(&json!({
             "url": url,
+            "hooks": hooks,
             "directory": config.directory,
             "tools": count,
             "auth": if kept.is_some() { "token" } else { "none" },
             "token_file": file,
         }))?;
     } else if !screen.quiet {
-        screen.print(&greeting(url, config, count, kept, screen))?;
+        screen.print(&greeting(&url, &hooks, config, count, kept, screen))?;
     }
     Ok(())
 }
 
-fn greeting(url: &str, config: &Config, count: usize, kept: Option<&Kept>, screen: &Screen) -> String {
+fn greeting(
+    url: &str,
+    hooks: &str,
+    config: &Config,
+    count: usize,
+    kept: Option<&Kept>,
+    screen: &Screen,
+) -> String {
     let label = |text: &str| screen.paint(Colour::Bold, text);
     let token = match kept {
         Some(Kept::File(path)) => format!("in {}", path.display()),
@@ -159,10 +168,11 @@ fn greeting(url: &str, config: &Config, count: usize, kept: Option<&Kept>, scree
     let roots: Vec<String> = config.workspace.roots.iter().map(|root| root.display().to_string()).collect();
     let roots = roots.join(", ");
     format!(
-        "{} {roots} with {count} tools\n{}     {}\n{}   {token}\n\n{}{}",
+        "{} {roots} with {count} tools\n{}     {}\n{}   {hooks}\n{}   {token}\n\n{}{}",
         label("serving"),
         label("url"),
         screen.paint(Colour::Green, url),
+        label("hooks"),
         label("token"),
         connect::snippets(url, kept, screen),
         screen.paint(

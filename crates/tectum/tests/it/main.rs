@@ -28,6 +28,7 @@ mod federation_search;
 mod federation_tasks;
 mod federation_trust;
 mod fuzz;
+mod hooks;
 mod kill;
 mod observe_commands;
 mod observe_copies;

@@ -1,7 +1,7 @@
 //! Bodies of answers: whole, or a stream of events.
 
 use std::{
-    convert::Infallible,
+    error::Error,
     pin::Pin,
     task::{Context, Poll},
     time::Duration,
@@ -19,6 +19,8 @@ use tokio::{
 };
 use tokio_util::sync::DropGuard;
 
+use super::BesideBody;
+
 /// A comment is sent on a silent stream this often, so that a dead client is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -26,6 +28,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 pub(super) enum Reply {
     Whole(Option<Bytes>),
     Events(Events),
+    Beside(BesideBody),
 }
 
 /// Messages as server-sent events, until their sender ends.
@@ -39,26 +42,32 @@ pub(super) struct Events {
 
 impl Body for Reply {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = Box<dyn Error + Send + Sync>;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         match self.get_mut() {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Self::Events(events) => events.poll(cx).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes)))),
+            Self::Beside(body) => Pin::new(body).poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Self::Whole(None))
+        match self {
+            Self::Whole(bytes) => bytes.is_none(),
+            Self::Events(_) => false,
+            Self::Beside(body) => body.is_end_stream(),
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             Self::Events(_) => SizeHint::default(),
+            Self::Beside(body) => body.size_hint(),
         }
     }
 }

@@ -1,8 +1,10 @@
-//! MCP over streamable HTTP: one address, one route, both eras.
+//! MCP over streamable HTTP: one address, one route, both eras; whoever puts the house together
+//! may serve something else on the other paths.
 //!
 //! Nothing is served to a foreign `Host`, a foreign `Origin` or a caller without the token;
 //! those checks stand before the routes, so no route can forget them.
 
+mod beside;
 mod body;
 mod guard;
 mod post;
@@ -21,6 +23,8 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tectum_core::Tectum;
 use tokio::{net::TcpListener, sync::Semaphore};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+pub use self::beside::{Beside, BesideBody, BesideRequest};
 
 use self::{body::Reply, guard::Guard, sessions::Sessions};
 use super::{conversation::Conversation, endpoint::Endpoint, stdio::next_notice};
@@ -67,7 +71,7 @@ pub struct HttpOptions {
 pub struct HttpServer {
     listener: TcpListener,
     address: SocketAddr,
-    service: Arc<Service>,
+    service: Service,
 }
 
 /// What every connection shares.
@@ -76,6 +80,7 @@ struct Service {
     endpoint: Endpoint,
     guard: Guard,
     sessions: Sessions,
+    beside: Option<Beside>,
     stop: CancellationToken,
 }
 
@@ -109,9 +114,17 @@ impl HttpServer {
             endpoint: Endpoint::new(house, federation),
             guard: Guard::new(address, &options),
             sessions: Sessions::default(),
+            beside: None,
             stop: CancellationToken::new(),
         };
-        Ok(Self { listener, address, service: Arc::new(service) })
+        Ok(Self { listener, address, service })
+    }
+
+    /// Serves this on every other path. What is refused to strangers never reaches it.
+    #[must_use]
+    pub fn beside(mut self, other: Beside) -> Self {
+        self.service.beside = Some(other);
+        self
     }
 
     /// Where it listens.
@@ -123,7 +136,7 @@ impl HttpServer {
     pub async fn run(self, stop: CancellationToken) -> io::Result<()> {
         let connections = TaskTracker::new();
         let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-        let service = self.service;
+        let service = Arc::new(self.service);
         let watcher = tokio::spawn(announce(service.clone()));
         loop {
             let Ok(place) = room.clone().acquire_owned().await else { break };
@@ -211,7 +224,10 @@ impl Service {
             return *refusal;
         }
         if request.uri().path() != ROUTE {
-            return plain(StatusCode::NOT_FOUND, "the MCP endpoint is /mcp");
+            return match &self.beside {
+                Some(other) => other.answer(request).await.map(Reply::Beside),
+                None => plain(StatusCode::NOT_FOUND, "the MCP endpoint is /mcp"),
+            };
         }
         match *request.method() {
             Method::POST => self.post(request).await,

@@ -1,0 +1,41 @@
+//! What is served on the same address beside MCP, behind the same guard. What that is, this crate
+//! does not know.
+
+use std::{error::Error, fmt, pin::Pin, sync::Arc};
+
+use bytes::Bytes;
+use http_body_util::combinators::UnsyncBoxBody;
+use hyper::{Request, Response, body::Incoming};
+
+/// A request that passed the guard.
+pub type BesideRequest = Request<Incoming>;
+
+/// The body of an answer, whole or a stream.
+pub type BesideBody = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
+
+type Answering = Pin<Box<dyn Future<Output = Response<BesideBody>> + Send>>;
+
+/// Answers what is not for the MCP endpoint.
+#[derive(Clone)]
+pub struct Beside(Arc<dyn Fn(BesideRequest) -> Answering + Send + Sync>);
+
+impl Beside {
+    /// From a function.
+    pub fn new<F, A>(answer: F) -> Self
+    where
+        F: Fn(BesideRequest) -> A + Send + Sync + 'static,
+        A: Future<Output = Response<BesideBody>> + Send + 'static,
+    {
+        Self(Arc::new(move |request| Box::pin(answer(request))))
+    }
+
+    pub(super) fn answer(&self, request: BesideRequest) -> Answering {
+        (self.0)(request)
+    }
+}
+
+impl fmt::Debug for Beside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Beside")
+    }
+}

@@ -1,0 +1,17 @@
+//! Counters of what the house did not pass on: nothing is discarded in silence.
+
+use axum::{Json, extract::State};
+use serde_json::{Value, json};
+
+use super::Hooks;
+
+/// All of them, since the house was built.
+pub(super) async fn all(State(hooks): State<Hooks>) -> Json<Value> {
+    let effects = hooks.house.effects();
+    let copies = hooks.observers.as_ref().map(|watching| watching.totals()).unwrap_or_default();
+    Json(json!({ "counters": {
+        "copies": copies,
+        "directives": { "skipped": effects.skipped() },
+        "anchors": { "pushed_out": effects.anchors.pushed_out() },
+    }}))
+}

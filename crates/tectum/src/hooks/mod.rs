@@ -1,0 +1,97 @@
+//! The hook API: a running house over REST, for scripts and consoles. It shares the address, the
+//! guard and the token of MCP over HTTP, and changes nothing about a call.
+
+mod counters;
+mod observers;
+mod refusal;
+
+use std::{convert::Infallible, sync::Arc};
+
+use axum::{
+    Json, Router,
+    body::Body,
+    http::{Method, Uri},
+    routing::get,
+};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tectum_core::{Fault, Tectum};
+use tectum_peers::{
+    observe::Observers,
+    serve::{Beside, BesideRequest},
+};
+use tower::ServiceExt;
+
+use self::refusal::Refusal;
+
+/// What there is to ask for, for people and for whoever took a wrong path.
+const PATHS: [(&str, &str); 5] = [
+    ("/status", "whether it runs"),
+    ("/api", "this list"),
+    ("/api/observers", "who gets a copy of every call, and what became of the copies"),
+    ("/api/observers/{name}", "the same of one observer"),
+    ("/api/counters", "what was not passed on, since the start"),
+];
+
+/// What is told of.
+#[derive(Clone, Debug)]
+pub struct Hooks {
+    house: Tectum,
+    observers: Option<Arc<Observers>>,
+}
+
+impl Hooks {
+    /// The API of this house, and of its observers if calls are copied.
+    pub fn new(house: Tectum, observers: Option<Arc<Observers>>) -> Self {
+        Self { house, observers }
+    }
+
+    /// As what a listener serves beside MCP.
+    pub fn beside(self) -> Beside {
+        let routes = self.routes();
+        Beside::new(move |request: BesideRequest| {
+            let answering = routes.clone().oneshot(request.map(Body::new));
+            async move {
+                let answered: Result<_, Infallible> = answering.await;
+                match answered {
+                    Ok(answer) => answer.map(|body| body.map_err(Into::into).boxed_unsync()),
+                    Err(never) => match never {},
+                }
+            }
+        })
+    }
+
+    fn routes(self) -> Router {
+        Router::new()
+            .route("/status", get(status))
+            .route("/api", get(paths))
+            .route("/api/observers", get(observers::all))
+            .route("/api/observers/{name}", get(observers::one))
+            .route("/api/counters", get(counters::all))
+            .method_not_allowed_fallback(wrong_method)
+            .fallback(nothing_here)
+            .with_state(self)
+    }
+}
+
+/// It runs, or this would not be answered.
+async fn status() -> Json<Value> {
+    Json(json!({ "status": "ok" }))
+}
+
+async fn paths() -> Json<Value> {
+    let paths: serde_json::Map<String, Value> =
+        PATHS.iter().map(|(path, what)| ((*path).to_owned(), json!(what))).collect();
+    Json(json!({ "paths": paths }))
+}
+
+async fn nothing_here(uri: Uri) -> Refusal {
+    let paths = PATHS.map(|(path, _)| path).join(", ");
+    Fault::not_found(format!("nothing is served at {}", uri.path()))
+        .hint(format!("MCP is at /mcp, the hook API has {paths}"))
+        .into()
+}
+
+async fn wrong_method(method: Method, uri: Uri) -> Refusal {
+    Refusal::method(format!("{} does not take {method}", uri.path()))
+}

@@ -1,0 +1,48 @@
+//! Who gets a copy of every call, and what became of the copies.
+
+use axum::{
+    Json,
+    extract::{Path, State},
+};
+use serde_json::{Value, json};
+use tectum_core::Fault;
+use tectum_peers::observe::ObserverStatus;
+
+use super::{Hooks, refusal::Refusal};
+
+/// All observers; the words are those of `tectum observe list --json`.
+pub(super) async fn all(State(hooks): State<Hooks>) -> Json<Value> {
+    Json(match &hooks.observers {
+        None => json!({ "enabled": false, "copied": 0, "observers": {}, "muted": [] }),
+        Some(watching) => json!({
+            "enabled": true,
+            "copied": watching.totals().made,
+            "observers": watching.status(),
+            "muted": watching.muted(),
+        }),
+    })
+}
+
+/// One of them.
+pub(super) async fn one(
+    State(hooks): State<Hooks>,
+    Path(name): Path<String>,
+) -> Result<Json<ObserverStatus>, Refusal> {
+    let Some(watching) = &hooks.observers else {
+        return Err(Fault::not_found(format!("there is no observer `{name}`, since no calls are copied"))
+            .hint("`[observers] discover = true` in tectum.toml, or EFFERENT_COPY_ENABLE=1, looks for observers")
+            .into());
+    };
+    let mut known = watching.status();
+    match known.remove(&name) {
+        Some(status) => Ok(Json(status)),
+        None => {
+            let names: Vec<String> = known.into_keys().collect();
+            let hint = match names.is_empty() {
+                true => "no server here takes copies".to_owned(),
+                false => format!("known observers: {}", names.join(", ")),
+            };
+            Err(Fault::not_found(format!("there is no observer `{name}`")).hint(hint).into())
+        }
+    }
+}
