@@ -1,7 +1,10 @@
 //! Who becomes an observer: nobody unless it is wanted, then whoever offers the right tool, from
 //! whichever file, for as long as it is there.
 
-use std::path::Path;
+use std::{
+    io::{BufRead as _, BufReader},
+    path::Path,
+};
 
 use serde_json::{Value, json};
 
@@ -31,6 +34,28 @@ fn read(client: &mut Client) {
 /// Looks long enough for a mistake to show: the files are looked at once a second.
 fn a_while() {
     std::thread::sleep(std::time::Duration::from_millis(1500));
+}
+
+#[test]
+fn one_that_never_says_what_it_is_is_waited_for_a_bounded_time_and_holds_up_nobody() {
+    let mut rig = rig();
+    rig.set("TECTUM_LOG", "tectum_peers::observe=debug");
+    // Its own patience would be a minute, so that only the bound for observers can end the wait.
+    let silent = command("silent", "sleep", &["1000"], "start_timeout = \"60s\"");
+    rig.configure(&format!("{ON}{silent}{}", observer(&rig, "eye", &[])));
+    let mut client = Client::new(&rig, Era::Legacy);
+    read(&mut client);
+    // The other one has its copies while nobody knows yet what this one is.
+    check_pairs(&until_copies(&rig, "eye", 2), &["read_file"]);
+    let mut heard = String::new();
+    let mut log = BufReader::new(client.pipe.child.stderr.take().expect("piped"));
+    while !heard.contains("has not said in 5 s whether it is an observer") {
+        assert!(log.read_line(&mut heard).expect("readable") > 0, "it ended: {heard}");
+    }
+    assert!(heard.lines().last().is_some_and(|line| line.contains("silent")), "{heard}");
+    assert_eq!(status(&rig)["observers"]["silent"], Value::Null);
+    read(&mut client);
+    check_pairs(&until_copies(&rig, "eye", 4), &["read_file"; 2]);
 }
 
 #[test]
