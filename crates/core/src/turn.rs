@@ -20,7 +20,8 @@ pub struct Limits {
     pub calls: usize,
     /// Rounds of one turn.
     pub rounds: usize,
-    /// Failures in a row after which the turn ends.
+    /// Rounds in a row in which every call failed, after which the turn ends. Calls of one answer
+    /// count once: the model has seen none of their failures when it makes them.
     pub errors: usize,
     /// Repeated calls in a row after which the turn ends.
     pub repeats: usize,
@@ -61,7 +62,7 @@ impl Stop {
                 "this turn had as many rounds of calls as it may; sum up what is done and what is left"
             }
             Self::Errors => {
-                "several calls failed one after the other; explain what is wrong and ask how to go on"
+                "every call failed for several rounds; explain what is wrong and ask how to go on"
             }
             Self::Repeats => {
                 "the same call was made again and again; use its result, or explain what is missing"
@@ -135,13 +136,14 @@ impl Turn {
         let mut done = HashMap::new();
         let mut advice = Vec::with_capacity(outcomes.len());
         let mut stop = None;
+        let failed = !outcomes.is_empty() && outcomes.iter().all(Outcome::failed);
+        self.errors = if failed { self.errors + 1 } else { 0 };
+        if self.errors >= self.limits.errors {
+            stop = Some(Stop::Errors);
+        }
         for (outcome, key) in outcomes.iter().zip(keys) {
             let again = repeated.contains(&outcome.call);
             self.repeats = if again { self.repeats + 1 } else { 0 };
-            self.errors = if outcome.failed() { self.errors + 1 } else { 0 };
-            if self.errors >= self.limits.errors {
-                stop = stop.or(Some(Stop::Errors));
-            }
             if self.repeats >= self.limits.repeats {
                 stop = stop.or(Some(Stop::Repeats));
             }

@@ -250,7 +250,7 @@ fn judged(reason: Reason) -> (&'static str, Option<&'static str>, Option<FaultKi
             ("rounds", Some("the task had its rounds of calls (--max-rounds)"), Some(FaultKind::TooLarge))
         }
         Reason::Stopped(Stop::Errors) => {
-            ("errors", Some("several calls failed one after the other"), Some(FaultKind::Conflict))
+            ("errors", Some("every call failed for several rounds"), Some(FaultKind::Conflict))
         }
         Reason::Stopped(Stop::Repeats) => {
             ("repeats", Some("the same call was made again and again"), Some(FaultKind::Conflict))
