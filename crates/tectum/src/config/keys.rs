@@ -1,6 +1,6 @@
 //! The one table of keys: from it come reading, checking, the environment, `show` and the schema.
 //!
-//! A new key is one entry here and one line where [`model`](super::model) uses it.
+//! A new key is one entry here and one line where `build.rs` uses it.
 
 use super::value::Value;
 

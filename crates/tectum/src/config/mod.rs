@@ -4,6 +4,7 @@
 //! flags. Lists of rules and of protected names accumulate instead, so a deny of any layer
 //! holds. An absent or empty file is a safe set-up; a key nobody knows is an error.
 
+mod build;
 pub mod environment;
 pub mod file;
 pub mod form;
