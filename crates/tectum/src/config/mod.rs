@@ -8,6 +8,7 @@ mod build;
 pub mod environment;
 pub mod file;
 pub mod form;
+mod key;
 pub mod keys;
 pub mod load;
 pub mod model;
