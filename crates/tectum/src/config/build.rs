@@ -9,15 +9,16 @@ use std::{
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use tectum_core::{
-    Closing, Judgement, Rule, Rules, redact,
+    Closing, Judgement, Limits, Rule, Rules, redact,
     security::{Durability, Links, TrackedOpens},
 };
+use tectum_engine::context::USUAL_BUDGET;
 
 use super::{
     keys::{self, Key},
     load::{Merged, Setting, Sources},
     model::{
-        AuthMode, Config, Diagnostics, Exposure, Federation, Files, Http, Level, Observers, ToolSet,
+        AuthMode, Config, Diagnostics, Exposure, Federation, Files, Http, Level, Observers, Run, ToolSet,
         Workspace,
     },
     place::{Origin, Problem, Problems},
@@ -114,6 +115,7 @@ impl Config {
                 append_anchors: merged.flag(&keys::APPEND_ANCHORS),
                 refresh: merged.flag(&keys::REFRESH),
             },
+            run: run(&merged)?,
             log: match merged.word(&keys::LEVEL) {
                 Some("error") => Level::Error,
                 Some("info") => Level::Info,
@@ -161,6 +163,36 @@ fn observers(merged: &Merged, sources: &Sources) -> Result<Observers, Problems> 
         redact: merged.flag(&keys::REDACT),
         names: checked(&keys::REDACT_NAMES, &name)?,
         texts: checked(&keys::REDACT_TEXTS, &redact::check_text)?,
+    })
+}
+
+/// What `tectum run` works with. An address with a password is refused, since settings are shown.
+fn run(merged: &Merged) -> Result<Run, Problems> {
+    if let Some(Setting { value: Value::Word(address), origin, .. }) = merged.get(&keys::BASE_URL)
+        && address.contains('@')
+    {
+        let why =
+            "`run.base_url` holds a name or a password before an @, and settings are no place for secrets";
+        let hint = "write the address alone; a key belongs into a variable that --api-key-env names";
+        return Err(Problems(vec![Problem::new(origin.clone(), why).hint(hint)]));
+    }
+    let number = |key, usual: usize| {
+        merged.number(key).and_then(|number| usize::try_from(number).ok()).unwrap_or(usual)
+    };
+    let usual = Limits::default();
+    Ok(Run {
+        model: merged.word(&keys::MODEL).map(str::to_owned),
+        base_url: merged.word(&keys::BASE_URL).map(str::to_owned),
+        tiers: merged.word(&keys::TIERS_FILE).map(PathBuf::from),
+        context: number(&keys::CONTEXT, USUAL_BUDGET),
+        limits: Limits {
+            concurrency: number(&keys::CONCURRENCY, usual.concurrency),
+            calls: number(&keys::MAX_CALLS, usual.calls),
+            rounds: number(&keys::MAX_ROUNDS, usual.rounds),
+            errors: number(&keys::MAX_ERRORS, usual.errors),
+            repeats: number(&keys::MAX_REPEATS, usual.repeats),
+            same_tool: number(&keys::SAME_TOOL, usual.same_tool),
+        },
     })
 }
 

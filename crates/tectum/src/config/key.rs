@@ -50,6 +50,8 @@ pub enum Shape {
     Address,
     /// Text that says something.
     Text,
+    /// A file; a relative one starts at the directory of the file of settings.
+    Path,
     /// A program alone, or a list of the program and its arguments.
     Command,
     /// Texts by name.
@@ -108,9 +110,9 @@ impl Key {
     }
 
     /// Whether only the operator may set it: a repository must neither open a listener nor choose
-    /// a program that is started.
+    /// a program that is started, nor the model that is paid for and where it is.
     pub fn is_operators(&self) -> bool {
-        matches!(self.section, "http" | "diagnostics")
+        matches!(self.section, "http" | "diagnostics" | "run")
     }
 }
 

@@ -363,6 +363,97 @@ pub static REFRESH: Key = Key {
     doc: "Whether it ends with the files that changed since the model saw them.",
     ..PLAIN
 };
+/// `run.model`
+pub static MODEL: Key = Key {
+    section: "run",
+    name: "model",
+    shape: Shape::Text,
+    unset: "`tectum run` wants --model",
+    doc: "The model of `tectum run`, by its name at its server.",
+    ..PLAIN
+};
+/// `run.base_url`
+pub static BASE_URL: Key = Key {
+    section: "run",
+    name: "base_url",
+    shape: Shape::Text,
+    unset: "`tectum run` wants --base-url",
+    doc: "The address of its server's API, such as http://127.0.0.1:8080/v1, without any key in it.",
+    ..PLAIN
+};
+/// `run.tiers`
+pub static TIERS_FILE: Key = Key {
+    section: "run",
+    name: "tiers",
+    shape: Shape::Path,
+    unset: "one tier with all tools",
+    doc: "The file of tiers: who the model is, with which tools, and to whom it may hand over.",
+    ..PLAIN
+};
+/// `run.context`
+pub static CONTEXT: Key = Key {
+    section: "run",
+    name: "context",
+    shape: Shape::Count { least: 1000, most: 100_000_000 },
+    default: "128000",
+    doc: "Tokens that the model takes at once; the conversation is compacted before they are used up.",
+    ..PLAIN
+};
+/// `run.max_rounds`
+pub static MAX_ROUNDS: Key = Key {
+    section: "run",
+    name: "max_rounds",
+    shape: Shape::Count { least: 1, most: 10_000 },
+    default: "15",
+    doc: "Rounds of calls after which the model has to sum up.",
+    ..PLAIN
+};
+/// `run.max_calls`
+pub static MAX_CALLS: Key = Key {
+    section: "run",
+    name: "max_calls",
+    shape: Shape::Count { least: 1, most: 1000 },
+    default: "10",
+    doc: "Calls that one answer may make; those after them are refused.",
+    ..PLAIN
+};
+/// `run.concurrency`
+pub static CONCURRENCY: Key = Key {
+    section: "run",
+    name: "concurrency",
+    shape: Shape::Count { least: 1, most: 256 },
+    default: "8",
+    doc: "Calls of one answer that run at the same time.",
+    ..PLAIN
+};
+/// `run.max_errors`
+pub static MAX_ERRORS: Key = Key {
+    section: "run",
+    name: "max_errors",
+    shape: Shape::Count { least: 1, most: 1000 },
+    default: "3",
+    doc: "Failures in a row after which the model has to sum up.",
+    ..PLAIN
+};
+/// `run.max_repeats`
+pub static MAX_REPEATS: Key = Key {
+    section: "run",
+    name: "max_repeats",
+    shape: Shape::Count { least: 1, most: 1000 },
+    default: "3",
+    doc: "Repeats of the same call in a row after which the model has to sum up.",
+    ..PLAIN
+};
+/// `run.same_tool`
+pub static SAME_TOOL: Key = Key {
+    section: "run",
+    name: "same_tool",
+    // From one on the first call would be a warning.
+    shape: Shape::Count { least: 2, most: 10_000 },
+    default: "5",
+    doc: "Rounds of one and the same tool after which the model is warned; two rounds later it is refused.",
+    ..PLAIN
+};
 /// `log.level`
 pub static LEVEL: Key = Key {
     section: "log",
@@ -443,6 +534,16 @@ pub static KEYS: &[&Key] = &[
     &REDACT_TEXTS,
     &APPEND_ANCHORS,
     &REFRESH,
+    &MODEL,
+    &BASE_URL,
+    &TIERS_FILE,
+    &CONTEXT,
+    &MAX_ROUNDS,
+    &MAX_CALLS,
+    &CONCURRENCY,
+    &MAX_ERRORS,
+    &MAX_REPEATS,
+    &SAME_TOOL,
     &LEVEL,
     &MCP_ENABLED,
     &MCP_BLACKLIST,

@@ -19,5 +19,5 @@ pub mod show;
 pub mod value;
 
 pub use load::Sources;
-pub use model::{AuthMode, Config, Exposure, Federation, Files, Http, Level, ToolSet, Workspace};
+pub use model::{AuthMode, Config, Exposure, Federation, Files, Http, Level, Run, ToolSet, Workspace};
 pub use place::{Origin, Problem, Problems};

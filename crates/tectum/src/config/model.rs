@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration}
 
 use globset::GlobSet;
 use tectum_core::{
-    Closing, Redactor, Rules,
+    Closing, Limits, Redactor, Rules,
     security::{Durability, Links, TrackedOpens},
 };
 
@@ -36,6 +36,8 @@ pub struct Config {
     pub observers: Observers,
     /// What stands at the end of a round, for clients of MCP.
     pub closing: Closing,
+    /// What `tectum run` works with.
+    pub run: Run,
     /// How much is logged.
     pub log: Level,
     /// The user's home.
@@ -149,6 +151,21 @@ impl Observers {
             false => Ok(Redactor::none()),
         }
     }
+}
+
+/// What `tectum run` works with.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The model's name at its server.
+    pub model: Option<String>,
+    /// The address of the server's API.
+    pub base_url: Option<String>,
+    /// The file of tiers.
+    pub tiers: Option<PathBuf>,
+    /// Tokens that the model takes at once.
+    pub context: usize,
+    /// When a turn ends, and how much of it runs at once.
+    pub limits: Limits,
 }
 
 /// Which tools of other servers a client is shown at once.

@@ -42,6 +42,7 @@ mod outside_clients;
 mod rig;
 mod run_directives;
 mod run_model;
+mod run_settings;
 mod run_stopped;
 mod run_task;
 mod serve_http;
