@@ -15,7 +15,7 @@ use tectum::{
         keys::{self, Key},
         servers::Live,
     },
-    core::{Stop, security::RawPath},
+    core::{Stop, Tally, security::RawPath},
     engine::{Engine, Finished, LoopContext, OpenAi, Reason, Settings, Tiers, openai::Place},
     servers::Household,
 };
@@ -239,11 +239,36 @@ async fn work(
     let mut ctx = engine.context();
     let task = task.whole(house, &mut engine).await;
     let done = engine.run(&mut ctx, &task, cancel).await;
-    progress.lock().unwrap_or_else(PoisonError::into_inner).end();
-    tell(&done?, &ctx, &progress.lock().unwrap_or_else(PoisonError::into_inner), screen)
+    let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+    progress.end();
+    let skipped = house.effects().skipped();
+    if !screen.json && !screen.quiet && skipped.total() > 0 {
+        let warning = screen.paint_error(Colour::Yellow, "warning:");
+        screen.tell(&format!("{warning} {}", in_vain(skipped)));
+    }
+    tell(&done?, &ctx, &progress, skipped, screen)
 }
 
-fn tell(done: &Finished, ctx: &LoopContext, progress: &Progress, screen: &Screen) -> Result<(), Failure> {
+/// What tools asked of the loop in vain, in a sentence.
+fn in_vain(skipped: Tally) -> String {
+    let Tally { not_understood, not_allowed, too_many } = skipped;
+    let were = if skipped.total() == 1 { "directive was" } else { "directives were" };
+    let causes = [
+        (not_allowed, "not allowed (`directives` in the server's table allows more)"),
+        (not_understood, "not understood"),
+        (too_many, "too many for one result"),
+    ];
+    let causes = causes.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}"));
+    format!("{} {were} left out: {}", skipped.total(), causes.collect::<Vec<_>>().join(", "))
+}
+
+fn tell(
+    done: &Finished,
+    ctx: &LoopContext,
+    progress: &Progress,
+    skipped: Tally,
+    screen: &Screen,
+) -> Result<(), Failure> {
     let (word, message, kind) = judged(done.reason);
     if screen.json {
         screen.print_json(&json!({
@@ -255,6 +280,12 @@ fn tell(done: &Finished, ctx: &LoopContext, progress: &Progress, screen: &Screen
             "calls": progress.calls(),
             "failed_calls": progress.failed(),
             "usage": done.usage,
+            "skipped_directives": {
+                "total": skipped.total(),
+                "not_allowed": skipped.not_allowed,
+                "not_understood": skipped.not_understood,
+                "too_many": skipped.too_many,
+            },
         }))?;
     } else if !screen.quiet
         && let Some(message) = message
