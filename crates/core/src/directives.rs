@@ -92,13 +92,42 @@ pub const NAMES: &[&str] = &[
     "notify_presenter",
 ];
 
-/// What a result carried: directives in their order, and a sentence for each that was left out.
+/// What a result carried: directives in their order, and those that were left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     /// Those that were understood.
     pub directives: Vec<Directive>,
-    /// Why others were not.
-    pub skipped: Vec<String>,
+    /// Those that were not, or are not allowed.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Directives of a result that were left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Why.
+    pub cause: Cause,
+    /// How many; more than one only where the rest of a list is left out.
+    pub count: u64,
+    /// The same in a sentence, for the log.
+    pub words: String,
+}
+
+/// Why a directive is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// There is no such directive, or its parameters do not fit.
+    NotUnderstood,
+    /// Its sender may not ask for it.
+    NotAllowed,
+    /// It stands beyond what is read of one result.
+    TooMany,
+}
+
+impl Skipped {
+    /// One of them.
+    pub fn one(cause: Cause, words: impl Into<String>) -> Self {
+        Self { cause, count: 1, words: words.into() }
+    }
 }
 
 impl Directive {
@@ -142,11 +171,15 @@ impl Found {
         for (i, entry) in entries.iter().take(MOST).enumerate() {
             match Directive::read(entry.get()) {
                 Ok(directive) => found.directives.push(directive),
-                Err(why) => found.skipped.push(format!("directive {i}: {why}")),
+                Err(why) => {
+                    found.skipped.push(Skipped::one(Cause::NotUnderstood, format!("directive {i}: {why}")));
+                }
             }
         }
         if entries.len() > MOST {
-            found.skipped.push(format!("{} directives beyond the first {MOST}", entries.len() - MOST));
+            let count = entries.len() - MOST;
+            let words = format!("{count} directives beyond the first {MOST}");
+            found.skipped.push(Skipped { cause: Cause::TooMany, count: count as u64, words });
         }
         found
     }
@@ -215,7 +248,10 @@ impl Found {
         let (kept, refused): (Vec<Directive>, Vec<Directive>) =
             self.directives.into_iter().partition(|one| allowed.iter().any(|name| name == one.name()));
         self.directives = kept;
-        let say = |one: &Directive| format!("`{}` is not allowed from this server", one.name());
+        let say = |one: &Directive| {
+            let words = format!("`{}` is not allowed from this server", one.name());
+            Skipped::one(Cause::NotAllowed, words)
+        };
         self.skipped.extend(refused.iter().map(say));
         self
     }

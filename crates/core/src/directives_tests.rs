@@ -64,10 +64,11 @@ fn what_cannot_be_read_is_named_and_the_others_keep_their_order() {
     assert_eq!(names, ["inject_context", "stop_processing"]);
     assert_eq!(found.skipped.len(), 5);
     assert!(
-        found.skipped[0].contains("dance") && found.skipped[3].contains("target_tier"),
+        found.skipped[0].words.contains("dance") && found.skipped[3].words.contains("target_tier"),
         "{:?}",
         found.skipped
     );
+    assert!(found.skipped.iter().all(|one| (one.cause, one.count) == (Cause::NotUnderstood, 1)));
 }
 
 #[test]
@@ -86,6 +87,7 @@ fn other_shapes_carry_nothing() {
     let many = json!({ "_directives": vec![json!({"type": "stop_processing"}); 70] }).to_string();
     let found = Found::in_object(&many);
     assert_eq!((found.directives.len(), found.skipped.len()), (64, 1));
+    assert_eq!((found.skipped[0].cause, found.skipped[0].count), (Cause::TooMany, 6));
 }
 
 #[test]
@@ -110,5 +112,6 @@ fn a_sender_is_held_to_what_it_may_ask() {
     ]);
     let found = Found::in_list(&list.to_string()).only(&["context_anchor".into()]);
     assert_eq!(found.directives, [Directive::ContextAnchor { key: "k".into(), content: "c".into() }]);
-    assert_eq!(found.skipped, ["`stop_processing` is not allowed from this server"]);
+    let words = "`stop_processing` is not allowed from this server";
+    assert_eq!(found.skipped, [Skipped::one(Cause::NotAllowed, words)]);
 }

@@ -1,15 +1,15 @@
 //! The last station of a call but one: what its directives do to the house. Those that are about a
 //! conversation (stopping, tiers, messages) are the engine's business; they pass here untouched.
 
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 use tokio::sync::broadcast;
 
-use crate::{Anchors, CallId, Directive, ToolName, directives::TODO_ANCHOR};
+use crate::{
+    Anchors, CallId, Directive, ToolName,
+    directives::{Cause, Skipped, TODO_ANCHOR},
+};
 
 /// Notes that a slow listener may fall behind by.
 const NOTES: usize = 256;
@@ -34,13 +34,31 @@ pub struct Closing {
     pub refresh: bool,
 }
 
+/// How many directives were left out, by what was wrong with them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Tally {
+    /// There is no such directive, or its parameters do not fit.
+    pub not_understood: u64,
+    /// The sender may not ask for it.
+    pub not_allowed: u64,
+    /// Beyond what is read of one result.
+    pub too_many: u64,
+}
+
+impl Tally {
+    /// All of them.
+    pub fn total(self) -> u64 {
+        self.not_understood + self.not_allowed + self.too_many
+    }
+}
+
 /// What directives have done to the house.
 #[derive(Debug)]
 pub struct Effects {
     /// The texts that stay in sight.
     pub anchors: Anchors,
     notes: broadcast::Sender<Note>,
-    skipped: AtomicU64,
+    skipped: Mutex<Tally>,
     closing: OnceLock<Closing>,
 }
 
@@ -49,7 +67,7 @@ impl Default for Effects {
         Self {
             anchors: Anchors::default(),
             notes: broadcast::Sender::new(NOTES),
-            skipped: AtomicU64::new(0),
+            skipped: Mutex::default(),
             closing: OnceLock::new(),
         }
     }
@@ -71,9 +89,9 @@ impl Effects {
         self.notes.subscribe()
     }
 
-    /// How many entries could not be understood or were not allowed.
-    pub fn skipped(&self) -> u64 {
-        self.skipped.load(Ordering::Relaxed)
+    /// How many entries could not be understood, were not allowed or were too many.
+    pub fn skipped(&self) -> Tally {
+        *self.skipped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Applies a call's directives, in their order.
@@ -97,10 +115,15 @@ impl Effects {
     }
 
     /// Counts what a result carried in vain.
-    pub(crate) fn count(&self, tool: &ToolName, skipped: &[String]) {
-        self.skipped.fetch_add(skipped.len() as u64, Ordering::Relaxed);
-        for why in skipped {
-            tracing::warn!(%tool, why, "a directive was left out");
+    pub(crate) fn count(&self, tool: &ToolName, skipped: &[Skipped]) {
+        for Skipped { cause, count, words } in skipped {
+            tracing::warn!(%tool, why = words, "a directive was left out");
+            let mut tally = self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
+            match cause {
+                Cause::NotUnderstood => tally.not_understood += count,
+                Cause::NotAllowed => tally.not_allowed += count,
+                Cause::TooMany => tally.too_many += count,
+            }
         }
     }
 }

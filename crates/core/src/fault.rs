@@ -130,6 +130,13 @@ impl Error for Fault {
     }
 }
 
+/// What lies at the bottom of an error: its last cause, in that cause's own words. What stands above
+/// it often repeats an address, and an address may hold a secret. `None` for an error without a cause.
+pub fn bottom(error: &dyn Error) -> Option<String> {
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    causes.last().map(ToString::to_string)
+}
+
 impl From<Denied> for Fault {
     fn from(denied: Denied) -> Self {
         let hint = match &denied.reason {
@@ -213,6 +220,18 @@ mod tests {
         let denied = Denied { layer: Layer::Validate, reason, path: RawPath::new("x"), bases: Vec::new() };
         let hint = Fault::from(denied).hint.expect("a hint");
         assert!(hint.contains(expect), "`{expect}` is not in `{hint}`");
+    }
+
+    #[test]
+    fn the_last_cause_speaks_and_nothing_above_it() {
+        let under = |message: &str, source: Fault| Fault {
+            source: Some(Box::new(source)),
+            ..Fault::internal(message)
+        };
+        let cause = Fault::internal("connection refused");
+        assert_eq!(bottom(&cause), None);
+        let error = under("https://me:secret@host", under("the request failed", cause));
+        assert_eq!(bottom(&error).as_deref(), Some("connection refused"));
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub use call::{
 };
 pub use desk::{AskId, Decision, Desk, Question};
 pub use directives::{Directive, Role};
-pub use effects::{Closing, Effects, Note};
+pub use effects::{Closing, Effects, Note, Tally};
 pub use efferent::Efferent;
 pub use fault::{Fault, FaultKind};
 pub use gate::{Gate, Verdict};

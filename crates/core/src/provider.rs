@@ -4,7 +4,7 @@ use std::{fmt, pin::Pin, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
-use crate::{Call, Ctx, Directive, Effect, Fault, Payload, ToolName, Wants, World};
+use crate::{Call, Ctx, Directive, Effect, Fault, Payload, ToolName, Wants, World, directives::Skipped};
 
 /// Something that offers tools.
 pub trait Provider: Send + Sync {
@@ -67,8 +67,8 @@ pub struct Done {
     pub payload: Payload,
     /// What the tool asks of the loop.
     pub directives: Vec<Directive>,
-    /// What it asked in vain: a sentence for each request that was left out.
-    pub skipped: Vec<String>,
+    /// What it asked in vain.
+    pub skipped: Vec<Skipped>,
 }
 
 impl Done {

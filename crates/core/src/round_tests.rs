@@ -17,7 +17,8 @@ use tokio::sync::Barrier;
 use super::*;
 use crate::{
     Directive, Done, Effect, Limits, NativeReply, Payload, Prepared, Provider, Rules, Running, SessionId,
-    Snapshot, Subject, ToolInfo, Wants, World, directives::TODO_ANCHOR,
+    Snapshot, Subject, Tally, ToolInfo, Wants, World,
+    directives::{Cause, Skipped, TODO_ANCHOR},
 };
 
 /// What a tool of these tests does, by its name's first part; its second tells it from others.
@@ -80,7 +81,11 @@ impl Provider for Stage {
                     }
                 };
                 log.lock().expect("whole").push(format!("{name}-"));
-                let skipped = if &*tool == "vain" { vec!["`dance` is no directive".into()] } else { vec![] };
+                let skipped = if &*tool == "vain" {
+                    vec![Skipped::one(Cause::NotUnderstood, "`dance` is no directive")]
+                } else {
+                    vec![]
+                };
                 let payload = Payload::Native(NativeReply { text: name, structured: "{}".into() });
                 Ok(Done { directives, skipped, ..Done::new(payload) })
             })
@@ -195,7 +200,7 @@ async fn what_is_asked_in_vain_is_counted_alone_and_in_a_round() {
     assert!(!scene.house.call(call("vain", &json!({ "as": "1" }))).await.failed());
     let calls = vec![call("vain", &json!({ "as": "2" })), call("do", &json!({}))];
     scene.house.round(&mut Turn::new(Limits::default()), calls).await;
-    assert_eq!(scene.house.effects().skipped(), 2);
+    assert_eq!(scene.house.effects().skipped(), Tally { not_understood: 2, ..Tally::default() });
 }
 
 #[tokio::test]

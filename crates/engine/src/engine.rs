@@ -4,6 +4,8 @@
 //! The history is whole at every await: an answer with calls enters it together with all their
 //! results, so whoever cancels or drops a run leaves a conversation that can go on.
 
+mod ask;
+
 use std::{collections::HashMap, fmt};
 
 use tectum_core::{
@@ -13,10 +15,9 @@ use tectum_core::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Answer, Event, Finish, LoopContext, Message, Model, Offer, Policy, Prompt, Source, Tiers, Usage,
-    context::{self, USUAL_BUDGET},
-    message,
-    order::{Order, distinguish},
+    Answer, Event, Finish, LoopContext, Message, Model, Policy, Source, Tiers, Usage,
+    context::USUAL_BUDGET,
+    order::Order,
     process::{Processed, Processor},
     prune::capped,
     render,
@@ -181,69 +182,6 @@ impl<M: Model> Engine<M> {
         let mut turn = Turn::new(self.settings.limits.clone());
         turn.hold_to(ctx.tier.clone(), tier.globs()?);
         Ok(turn)
-    }
-
-    /// The tools of a tier, as they are now.
-    fn offers(&self, tier: &str) -> Result<Vec<Offer>, Fault> {
-        let tools = self.settings.tiers.get(tier)?.globs()?;
-        let snapshot = self.house.registry().snapshot();
-        let offered = snapshot.tools().filter(|info| info.listed && tools.is_match(&*info.name));
-        Ok(offered.map(Offer::of).collect())
-    }
-
-    /// Compacts the conversation where it fills too much of the window.
-    fn make_room(&mut self, ctx: &mut LoopContext, offers: &[Offer]) {
-        let most = Policy::share(ctx.budget, self.settings.policy.compact);
-        let around = self.around(offers);
-        let before = ctx.tokens();
-        if before + around > most && ctx.compact(most.saturating_sub(around)) {
-            (self.tell)(Event::Compacted { before, after: ctx.tokens() });
-        }
-    }
-
-    /// About how many tokens stand around the history: tools and anchors.
-    fn around(&self, offers: &[Offer]) -> usize {
-        let size =
-            |offer: &Offer| offer.name.len() + offer.description.len() + offer.schema.to_string().len();
-        let tools: usize = offers.iter().map(|offer| message::tokens(size(offer))).sum();
-        tools + context::tail_tokens(self.house.effects().anchors.rendered().as_deref())
-    }
-
-    /// Asks the model; `None` when nobody wants its answer any more.
-    async fn ask(
-        &mut self,
-        ctx: &LoopContext,
-        offers: &[Offer],
-        may_call: bool,
-        cancel: &CancellationToken,
-    ) -> Result<Option<Answer>, Fault> {
-        let used = ctx.tokens() + self.around(offers);
-        let scarce = used > Policy::share(ctx.budget, self.settings.policy.warn);
-        if scarce {
-            (self.tell)(Event::Scarce { used, budget: ctx.budget });
-        }
-        let warning = scarce.then(|| {
-            let (used, most) = (used.saturating_mul(100) / ctx.budget.max(1), self.settings.policy.compact);
-            format!("[{used} % of the context is used. From {most} % on earlier messages are dropped and summed up: note what you still need, and ask for small parts]")
-        });
-        let tail = context::tail(self.house.effects().anchors.rendered(), warning);
-        let prompt = Prompt {
-            model: self.settings.tiers.get(&ctx.tier)?.model.as_deref(),
-            messages: ctx.messages.iter().chain(&tail).collect(),
-            tools: offers,
-            may_call,
-        };
-        let tell = &mut self.tell;
-        let mut said = |text: &str| tell(Event::Said(text));
-        tokio::select! {
-            biased;
-            () = cancel.cancelled() => Ok(None),
-            answer = self.model.answer(prompt, &mut said) => {
-                let mut answer = answer?;
-                distinguish(&mut answer.calls);
-                Ok(Some(answer))
-            }
-        }
     }
 
     /// Runs the calls of an answer and takes what came of them into the history.

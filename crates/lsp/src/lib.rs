@@ -14,6 +14,7 @@ mod message;
 mod pipes;
 mod report;
 mod session;
+mod shared;
 mod trouble;
 mod uri;
 

@@ -14,7 +14,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::{Trouble, frame::Frames, message, session::Shared};
+use crate::{Trouble, frame::Frames, message, shared::Shared};
 
 /// Read from the server at once.
 const CHUNK: usize = 64 * 1024;

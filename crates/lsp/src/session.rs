@@ -1,43 +1,31 @@
-//! One running server: what it is asked and what it answers. When it breaks the protocol, takes
-//! nothing in, ends or is not asked for long, everything that waits for it learns why.
+//! One running server: how it is started and greeted, and what it is asked. When it breaks the
+//! protocol, takes nothing in, ends or is not asked for long, everything that waits for it learns
+//! why.
 
 use std::{
-    collections::HashMap,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        Arc,
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
-use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tectum_child::{Child, Order, Stderr, visible::visible};
+use tectum_child::{Child, Order, Stderr};
 use tokio::{
-    sync::{mpsc, oneshot, watch},
-    time::{Instant, sleep, sleep_until, timeout},
+    sync::mpsc,
+    time::{Instant, timeout},
 };
-use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Report, Trouble, answers,
-    documents::{Documents, Known},
-    greeting::{folder, greeting},
+    Report, Trouble,
+    greeting::greeting,
     keeper::{Asked, Patience, Spec},
-    message::{self, AGAIN, Incoming, Refusal},
-    pipes,
-    report::Given,
-    uri,
+    message, pipes,
+    shared::{Shared, refused},
 };
-
-/// Bytes that may wait to be read by the server: several of the largest texts.
-const MOST_QUEUED: usize = 64 * 1024 * 1024;
-/// Between asking again for an answer that something newer came between.
-const ASK_AGAIN: Duration = Duration::from_millis(50);
-/// Characters of what a server says about a refusal.
-const MOST_WORDS: usize = 300;
 
 /// A server that said hello. Dropping it ends it.
 #[derive(Debug)]
@@ -51,30 +39,6 @@ pub(crate) struct Session {
     _end: tokio_util::sync::DropGuard,
 }
 
-/// What a session shares with the tasks that hold its pipes.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    state: Mutex<State>,
-    /// Rises when something was said or the server ended.
-    news: watch::Sender<u64>,
-    out: mpsc::UnboundedSender<Vec<u8>>,
-    pub(crate) queued: AtomicUsize,
-    /// Cancelled by whoever wants the server to end.
-    pub(crate) end: CancellationToken,
-    settings: Value,
-    folders: Value,
-}
-
-#[derive(Debug)]
-pub(crate) struct State {
-    documents: Documents,
-    asked: HashMap<u64, oneshot::Sender<Result<Bytes, Refusal>>>,
-    next: u64,
-    used: Instant,
-    /// Why the server has ended, or is being ended, and since when.
-    pub(crate) over: Option<(Trouble, Instant)>,
-}
-
 impl Session {
     /// Starts a server and greets it.
     pub(crate) async fn open(spec: &Spec, patience: &Patience) -> Result<Self, Trouble> {
@@ -85,22 +49,7 @@ impl Session {
             .map_err(|error| Trouble::start(&error))?;
         let Child { stdin, stdout, life } = child;
         let (out, queue) = mpsc::unbounded_channel();
-        let folders: Value = spec.roots.iter().map(|root| folder(root)).collect();
-        let shared = Arc::new(Shared {
-            state: Mutex::new(State {
-                documents: Documents::default(),
-                asked: HashMap::new(),
-                next: 0,
-                used: Instant::now(),
-                over: None,
-            }),
-            news: watch::channel(0).0,
-            out,
-            queued: AtomicUsize::new(0),
-            end: CancellationToken::new(),
-            settings: spec.settings.clone(),
-            folders,
-        });
+        let shared = Arc::new(Shared::new(spec, out));
         let end = shared.end.clone().drop_guard();
         tokio::spawn(pipes::write(shared.clone(), stdin, queue));
         tokio::spawn(pipes::live(shared.clone(), life, stdout, log, patience.idle));
@@ -155,214 +104,4 @@ impl Session {
     pub(crate) fn over(&self) -> Option<(Trouble, Instant)> {
         self.shared.state().over.clone()
     }
-}
-
-/// A question that waits; dropping it makes the document one that may be closed.
-struct Waiting {
-    shared: Arc<Shared>,
-    path: PathBuf,
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        let mut state = self.shared.state();
-        state.documents.leave(&self.path);
-        state.used = Instant::now();
-    }
-}
-
-/// A request without an answer yet.
-struct Question<'s> {
-    shared: &'s Shared,
-    id: u64,
-}
-
-impl Drop for Question<'_> {
-    fn drop(&mut self) {
-        let unanswered = self.shared.state().asked.remove(&self.id).is_some();
-        if unanswered {
-            let _ = self.shared.send(message::notification("$/cancelRequest", &json!({ "id": self.id })));
-        }
-    }
-}
-
-impl Shared {
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Puts a message into the queue; the order of the queue is the order the server sees.
-    pub(crate) fn send(&self, frame: Vec<u8>) -> Result<(), Trouble> {
-        if self.queued.fetch_add(frame.len(), Ordering::Relaxed) > MOST_QUEUED {
-            return Err(self.give_up(Trouble::Stuck));
-        }
-        self.out.send(frame).map_err(|_| self.give_up(Trouble::Stuck))
-    }
-
-    /// Notes why the server ends and tells everybody who waits. The first reason counts.
-    pub(crate) fn give_up(&self, why: Trouble) -> Trouble {
-        let mut state = self.state();
-        let why = state.over.get_or_insert_with(|| (why, Instant::now())).0.clone();
-        state.asked.clear();
-        drop(state);
-        self.end.cancel();
-        self.news.send_modify(|count| *count += 1);
-        why
-    }
-
-    /// Asks, and waits for the answer. Whoever stops waiting takes the question back.
-    pub(crate) async fn request(
-        &self,
-        method: &str,
-        params: &Value,
-    ) -> Result<Result<Bytes, Refusal>, Trouble> {
-        let (tell, told) = oneshot::channel();
-        let id = {
-            let mut state = self.state();
-            if let Some((why, _)) = &state.over {
-                return Err(why.clone());
-            }
-            state.next += 1;
-            let id = state.next;
-            state.asked.insert(id, tell);
-            id
-        };
-        let _question = Question { shared: self, id };
-        self.send(message::request(id, method, params))?;
-        told.await.map_err(|_| self.give_up(Trouble::Died("it never answered".into())))
-    }
-
-    fn bring(
-        self: &Arc<Self>,
-        asked: &Asked,
-        changed: &[PathBuf],
-        pulled: bool,
-    ) -> Result<(i64, Waiting), Trouble> {
-        let mut state = self.state();
-        if let Some((why, _)) = &state.over {
-            return Err(why.clone());
-        }
-        state.used = Instant::now();
-        let (version, messages) = state.documents.bring(asked, changed, pulled);
-        // Under the lock: two questions must not cross on their way into the queue.
-        let queued: usize = messages.iter().map(Vec::len).sum();
-        let full = self.queued.fetch_add(queued, Ordering::Relaxed) > MOST_QUEUED;
-        let sent = !full && messages.into_iter().all(|message| self.out.send(message).is_ok());
-        drop(state);
-        let waiting = Waiting { shared: self.clone(), path: asked.path.clone() };
-        if sent { Ok((version, waiting)) } else { Err(self.give_up(Trouble::Stuck)) }
-    }
-
-    /// Closes a document that has to be opened anew, and lets the server say what it says about a
-    /// closed document, so that nobody takes it for an answer.
-    async fn close_unversioned(&self, path: &Path, most: Duration) -> Result<(), Trouble> {
-        let closing = self.state().documents.close_unversioned(path);
-        let Some(closing) = closing else { return Ok(()) };
-        self.send(closing)?;
-        // No server knows this method, and each refuses it when it has come so far.
-        let refused = self.request("tectum/barrier", &Value::Null);
-        match timeout(most, refused).await {
-            Ok(Err(why)) => Err(why),
-            Ok(Ok(_)) | Err(_) => Ok(()),
-        }
-    }
-
-    /// Asks for the findings. The server gets the question after the text, so it answers for it.
-    async fn pull(&self, path: &Path) -> Result<Report, Trouble> {
-        #[derive(Deserialize)]
-        struct Full {
-            #[serde(default)]
-            items: Vec<Given>,
-        }
-        let params = json!({ "textDocument": { "uri": uri::of_path(path) } });
-        loop {
-            match self.request("textDocument/diagnostic", &params).await? {
-                Err(refusal) if AGAIN.contains(&refusal.code) => sleep(ASK_AGAIN).await,
-                Err(refusal) => return Err(refused(&refusal)),
-                Ok(told) => {
-                    let full: Full = serde_json::from_slice(&told).map_err(|_| {
-                        self.give_up(Trouble::Nonsense("findings that nobody can read".into()))
-                    })?;
-                    return Ok(Report::of(full.items));
-                }
-            }
-        }
-    }
-
-    /// Waits for what the server says by itself about this version.
-    async fn told(&self, path: &Path, version: i64, settle: Duration) -> Result<Report, Trouble> {
-        let mut news = self.news.subscribe();
-        loop {
-            news.borrow_and_update();
-            let known = {
-                let state = self.state();
-                if let Some((why, _)) = &state.over {
-                    return Err(why.clone());
-                }
-                state.documents.known(path, version, settle)
-            };
-            match known {
-                Known::Final(report) => return Ok(report),
-                Known::Nothing => _ = news.changed().await,
-                Known::Unless(until) => {
-                    tokio::select! {
-                        _ = news.changed() => {}
-                        () = sleep_until(until) => {}
-                    }
-                }
-            }
-        }
-    }
-
-    /// Takes one message of the server.
-    pub(crate) fn take(&self, body: &Bytes) -> Result<(), Trouble> {
-        let nonsense = |what: &str| Trouble::Nonsense(what.to_owned());
-        let incoming: Incoming<'_> =
-            serde_json::from_slice(body).map_err(|_| nonsense("something that is no message"))?;
-        match (incoming.method, incoming.id) {
-            (Some(method), Some(id)) => {
-                let answer = answers::answer(&method, incoming.params, &self.settings, &self.folders);
-                self.send(message::answer(id, &answer))
-            }
-            (Some(method), None) => {
-                if let ("textDocument/publishDiagnostics", Some(params)) = (&*method, incoming.params) {
-                    let taken = self.state().documents.published(params);
-                    taken.map_err(|_| nonsense("findings that nobody can read"))?;
-                    self.news.send_modify(|count| *count += 1);
-                }
-                Ok(())
-            }
-            (None, Some(id)) => {
-                // An answer nobody waits for is late, and forgotten.
-                let asked = id.get().parse().ok().and_then(|id: u64| self.state().asked.remove(&id));
-                if let Some(tell) = asked {
-                    let result = incoming
-                        .result
-                        .map_or(Bytes::from_static(b"null"), |raw| body.slice_ref(raw.get().as_bytes()));
-                    let _ = tell.send(incoming.error.map_or(Ok(result), Err));
-                }
-                Ok(())
-            }
-            (None, None) => Ok(()),
-        }
-    }
-
-    /// Returns when nobody has asked for so long.
-    pub(crate) async fn idle(&self, most: Duration) {
-        loop {
-            let until = {
-                let state = self.state();
-                let busy = state.documents.waiting() > 0 || !state.asked.is_empty();
-                if busy { Instant::now() + most } else { state.used + most }
-            };
-            if until <= Instant::now() {
-                return;
-            }
-            sleep_until(until).await;
-        }
-    }
-}
-
-fn refused(refusal: &Refusal) -> Trouble {
-    Trouble::Refused(visible(&refusal.message).chars().take(MOST_WORDS).collect())
 }

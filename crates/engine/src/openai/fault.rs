@@ -1,10 +1,11 @@
 //! What can go wrong between us and a model's server, in words that say what to do, and whether
 //! it is worth trying again. Addresses are told without what may be secret in them.
 
-use std::{error::Error as _, time::Duration};
+use std::time::Duration;
 
 use reqwest::header::{LOCATION, RETRY_AFTER};
 use serde_json::Value;
+use tectum_core::fault::bottom;
 
 use super::{Fault, FaultKind, HeaderMap, Place, StatusCode, TRIES, TRIES_TO_CONNECT, Url};
 
@@ -172,13 +173,7 @@ fn origin(url: &Url) -> String {
 
 /// What lies at the bottom of an error; the address stays out, since it may hold a secret.
 pub(super) fn words(error: &reqwest::Error) -> String {
-    let mut source = error.source();
-    let mut last = None;
-    while let Some(inner) = source {
-        last = Some(inner.to_string());
-        source = inner.source();
-    }
-    last.unwrap_or_else(|| {
+    bottom(error).unwrap_or_else(|| {
         if error.is_timeout() { "it took too long".into() } else { "the request could not be sent".into() }
     })
 }

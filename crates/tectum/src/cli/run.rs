@@ -11,9 +11,12 @@ use clap::Args;
 use serde_json::json;
 use tectum::{
     Call, Config, Fault, FaultKind, Payload, SessionId, Tectum,
-    config::servers::Live,
-    core::{Limits, Stop, security::RawPath},
-    engine::{Engine, Finished, LoopContext, OpenAi, Reason, Settings, Tiers, context, openai::Place},
+    config::{
+        keys::{self, Key},
+        servers::Live,
+    },
+    core::{Stop, Tally, security::RawPath},
+    engine::{Engine, Finished, LoopContext, OpenAi, Reason, Settings, Tiers, openai::Place},
     servers::Household,
 };
 use tokio::runtime::Builder;
@@ -36,6 +39,7 @@ const DRAIN: Duration = Duration::from_secs(5);
 #[command(after_help = "\
 The model is any that is served over the API for chat completions. What the rules ask about is asked
 on the terminal; without one it is refused. Ctrl-C cancels the calls and ends; a second one at once.
+Model, address, tiers, context and all limits can stand in [run] of your own tectum.toml; flags win.
 
 Examples:
   tectum run 'fix the typo in notes.md' --model qwen3 --base-url http://127.0.0.1:8080/v1
@@ -46,10 +50,10 @@ pub(crate) struct Run {
     task: String,
     /// The model's name at its server
     #[arg(long, value_name = "NAME")]
-    model: String,
+    model: Option<String>,
     /// The address of the server's API, such as http://127.0.0.1:8080/v1
     #[arg(long, value_name = "URL")]
-    base_url: String,
+    base_url: Option<String>,
     /// The environment variable that holds the key, where the server wants one
     #[arg(long, value_name = "VAR")]
     api_key_env: Option<String>,
@@ -63,20 +67,20 @@ pub(crate) struct Run {
     /// such as src/*.rs, and may be given again
     #[arg(long = "file", value_name = "FILE")]
     files: Vec<String>,
-    /// Rounds of calls after which the model has to sum up
-    #[arg(long, value_name = "N", default_value_t = 15, value_parser = clap::value_parser!(u16).range(1..))]
-    max_rounds: u16,
-    /// Tokens that the model takes at once; the conversation is compacted before they are used up
-    #[arg(long, value_name = "TOKENS", default_value_t = context::USUAL_BUDGET)]
-    context: usize,
+    /// Rounds of calls after which the model has to sum up; 15 unless [run] says otherwise
+    #[arg(long, value_name = "N")]
+    max_rounds: Option<u64>,
+    /// Tokens that the model takes at once, 128000 unless [run] says otherwise; the conversation is
+    /// compacted before they are used up
+    #[arg(long, value_name = "TOKENS")]
+    context: Option<u64>,
 }
 
 impl Run {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        let config = shared.load(Vec::new(), screen)?;
+        let config = shared.load(self.flags(), screen)?;
         let settings = self.settings(&config)?;
-        let place = Place { key_env: self.api_key_env.clone(), ..Place::new(&self.base_url, &self.model) };
-        let model = OpenAi::new(place)?;
+        let model = OpenAi::new(self.place(&config)?)?;
         let task = self.task()?;
         let live = Live::new(shared.sources(Vec::new()));
         serve::to_the_end(Builder::new_current_thread(), async {
@@ -98,8 +102,27 @@ impl Run {
         })?
     }
 
+    /// The flags that are settings: their bounds are those of the keys.
+    fn flags(&self) -> Vec<(&'static Key, String, String)> {
+        let rounds = self.max_rounds.map(|n| (&keys::MAX_ROUNDS, n.to_string(), "--max-rounds".to_owned()));
+        let context = self.context.map(|n| (&keys::CONTEXT, n.to_string(), "--context".to_owned()));
+        rounds.into_iter().chain(context).collect()
+    }
+
+    fn place(&self, config: &Config) -> Result<Place, Fault> {
+        let missing = |what: &str, flag: &str, key: &Key| {
+            Fault::invalid(format!("nobody said {what}"))
+                .hint(format!("give {flag}, or set {} in [run] of ~/.config/tectum/tectum.toml", key.name))
+        };
+        let model = self.model.as_ref().or(config.run.model.as_ref());
+        let model = model.ok_or_else(|| missing("which model works", "--model NAME", &keys::MODEL))?;
+        let url = self.base_url.as_ref().or(config.run.base_url.as_ref());
+        let url = url.ok_or_else(|| missing("where the model is", "--base-url URL", &keys::BASE_URL))?;
+        Ok(Place { key_env: self.api_key_env.clone(), ..Place::new(url, model) })
+    }
+
     fn settings(&self, config: &Config) -> Result<Settings, Failure> {
-        let mut tiers = match &self.tiers {
+        let mut tiers = match self.tiers.as_ref().or(config.run.tiers.as_ref()) {
             Some(file) => read_tiers(file)?,
             None => Tiers::only(prompt(&config.directory)),
         };
@@ -109,8 +132,8 @@ impl Run {
         }
         Ok(Settings {
             tiers,
-            limits: Limits { rounds: self.max_rounds.into(), ..Limits::default() },
-            budget: self.context,
+            limits: config.run.limits.clone(),
+            budget: config.run.context,
             session: SessionId::new("run"),
             ..Settings::default()
         })
@@ -216,11 +239,36 @@ async fn work(
     let mut ctx = engine.context();
     let task = task.whole(house, &mut engine).await;
     let done = engine.run(&mut ctx, &task, cancel).await;
-    progress.lock().unwrap_or_else(PoisonError::into_inner).end();
-    tell(&done?, &ctx, &progress.lock().unwrap_or_else(PoisonError::into_inner), screen)
+    let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+    progress.end();
+    let skipped = house.effects().skipped();
+    if !screen.json && !screen.quiet && skipped.total() > 0 {
+        let warning = screen.paint_error(Colour::Yellow, "warning:");
+        screen.tell(&format!("{warning} {}", in_vain(skipped)));
+    }
+    tell(&done?, &ctx, &progress, skipped, screen)
 }
 
-fn tell(done: &Finished, ctx: &LoopContext, progress: &Progress, screen: &Screen) -> Result<(), Failure> {
+/// What tools asked of the loop in vain, in a sentence.
+fn in_vain(skipped: Tally) -> String {
+    let Tally { not_understood, not_allowed, too_many } = skipped;
+    let were = if skipped.total() == 1 { "directive was" } else { "directives were" };
+    let causes = [
+        (not_allowed, "not allowed (`directives` in the server's table allows more)"),
+        (not_understood, "not understood"),
+        (too_many, "too many for one result"),
+    ];
+    let causes = causes.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}"));
+    format!("{} {were} left out: {}", skipped.total(), causes.collect::<Vec<_>>().join(", "))
+}
+
+fn tell(
+    done: &Finished,
+    ctx: &LoopContext,
+    progress: &Progress,
+    skipped: Tally,
+    screen: &Screen,
+) -> Result<(), Failure> {
     let (word, message, kind) = judged(done.reason);
     if screen.json {
         screen.print_json(&json!({
@@ -232,6 +280,12 @@ fn tell(done: &Finished, ctx: &LoopContext, progress: &Progress, screen: &Screen
             "calls": progress.calls(),
             "failed_calls": progress.failed(),
             "usage": done.usage,
+            "skipped_directives": {
+                "total": skipped.total(),
+                "not_allowed": skipped.not_allowed,
+                "not_understood": skipped.not_understood,
+                "too_many": skipped.too_many,
+            },
         }))?;
     } else if !screen.quiet
         && let Some(message) = message
@@ -249,12 +303,16 @@ fn judged(reason: Reason) -> (&'static str, Option<&'static str>, Option<FaultKi
         Reason::Stopped(Stop::Rounds) => {
             ("rounds", Some("the task had its rounds of calls (--max-rounds)"), Some(FaultKind::TooLarge))
         }
-        Reason::Stopped(Stop::Errors) => {
-            ("errors", Some("every call failed for several rounds"), Some(FaultKind::Conflict))
-        }
-        Reason::Stopped(Stop::Repeats) => {
-            ("repeats", Some("the same call was made again and again"), Some(FaultKind::Conflict))
-        }
+        Reason::Stopped(Stop::Errors) => (
+            "errors",
+            Some("every call failed for several rounds (max_errors in [run])"),
+            Some(FaultKind::Conflict),
+        ),
+        Reason::Stopped(Stop::Repeats) => (
+            "repeats",
+            Some("the same call was made again and again (max_repeats in [run])"),
+            Some(FaultKind::Conflict),
+        ),
         Reason::Cut => ("cut", Some("the answer reached the model's limit"), Some(FaultKind::TooLarge)),
         Reason::Filtered => {
             ("filtered", Some("the model's server held the answer back"), Some(FaultKind::Upstream))

@@ -214,6 +214,7 @@ fn stray(place: Origin, name: &str, sections: &[&str]) -> Problem {
 fn not_the_projects(place: Origin, key: &Key) -> Problem {
     let does = match key.section {
         "http" => "open a listener",
+        "run" => "choose the model you talk to, where it is, or how much it may do",
         _ => "choose a program that is started, or its bounds",
     };
     let why = "is not taken from a project's file, because a repository must not";

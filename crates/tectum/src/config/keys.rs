@@ -1,131 +1,9 @@
 //! The one table of keys: from it come reading, checking, the environment, `show` and the schema.
 //!
-//! A new key is one entry here and one line where [`model`](super::model) uses it.
+//! What a key is stands in `key.rs`. A new key is one entry here and one line where `build.rs` uses it.
 
-use super::value::Value;
-
-/// One key of `tectum.toml`.
-#[derive(Debug)]
-pub struct Key {
-    /// The table it stands in; empty for the top of the file.
-    pub section: &'static str,
-    /// Its name there.
-    pub name: &'static str,
-    /// What it takes.
-    pub shape: Shape,
-    /// What several layers mean together.
-    pub merge: Merge,
-    /// The built-in value, written as in an environment variable; empty when there is none.
-    pub default: &'static str,
-    /// What holds then, in words.
-    pub unset: &'static str,
-    /// What it is for.
-    pub doc: &'static str,
-    /// For a name kept from earlier set-ups: the key it means, and the value there.
-    pub stands_for: Option<Translation>,
-}
-
-/// What an earlier name means today.
-pub type Translation = fn(Value) -> (&'static Key, Value);
-
-/// What a key takes.
-#[derive(Debug)]
-pub enum Shape {
-    /// `true` or `false`.
-    Flag,
-    /// A whole number within bounds.
-    Count {
-        /// The smallest.
-        least: u64,
-        /// The largest.
-        most: u64,
-    },
-    /// Bytes: a number, or text such as `"50k"`.
-    Size {
-        /// The smallest.
-        least: u64,
-    },
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// An IP address with a port.
-    Address,
-    /// Text that says something.
-    Text,
-    /// A program alone, or a list of the program and its arguments.
-    Command,
-    /// Texts by name.
-    Table,
-    /// A time: seconds, or text such as `"90s"`.
-    Span {
-        /// The shortest, in seconds.
-        least: u64,
-        /// The longest, in seconds.
-        most: u64,
-    },
-    /// A list of texts.
-    List {
-        /// What each text is.
-        each: Each,
-        /// What to write instead of an empty list; `None` where empty is harmless.
-        empty: Option<&'static str>,
-    },
-}
-
-/// What one text of a list is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Each {
-    /// A file or directory; relative ones start at the file's directory.
-    Path,
-    /// A name pattern of the deny lists.
-    Pattern,
-    /// A permission rule.
-    Rule,
-    /// A host name.
-    Host,
-    /// Any text that is not blank.
-    Word,
-    /// Any text at all.
-    Argument,
-}
-
-/// What several layers mean together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Merge {
-    /// The last layer wins.
-    Last,
-    /// All layers add up.
-    Sum,
-}
-
-impl Key {
-    /// Its full name: `section.name`.
-    pub fn path(&self) -> String {
-        if self.section.is_empty() { self.name.into() } else { format!("{}.{}", self.section, self.name) }
-    }
-
-    /// The environment variable that sets it.
-    pub fn variable(&self) -> String {
-        format!("TECTUM_{}", self.path().replace('.', "_").to_uppercase())
-    }
-
-    /// Whether only the operator may set it: a repository must neither open a listener nor choose
-    /// a program that is started.
-    pub fn is_operators(&self) -> bool {
-        matches!(self.section, "http" | "diagnostics")
-    }
-}
-
-/// A key that takes the last layer's value; the statics below change what differs.
-pub(super) const PLAIN: Key = Key {
-    section: "",
-    name: "",
-    shape: Shape::Flag,
-    merge: Merge::Last,
-    default: "",
-    unset: "",
-    doc: "",
-    stands_for: None,
-};
+pub use super::key::{Each, Key, Merge, Shape, Translation};
+use super::{key::PLAIN, value::Value};
 
 /// A command of a language server.
 const LANGUAGE_SERVER: Key = Key {
@@ -148,22 +26,6 @@ pub static VERSION: Key = Key {
     doc: "The version of this file's form. There is one so far: 1.",
     ..PLAIN
 };
-/// The keys that say what can be reached.
-pub const REACH: &[&str] = &["roots", "tracked", "read"];
-
-/// True for a value that protects less than another one would. A repository's own file may not
-/// choose it, since whoever wrote it is not whom it protects.
-pub fn loosens(key: &Key, value: &Value) -> bool {
-    match (key.path().as_str(), value) {
-        ("permissions.default", Value::Word(word)) => word == "allow",
-        ("workspace.symlinks", Value::Word(word)) => word == "inside",
-        ("workspace.tracked_opens", Value::Word(word)) => word == "directory",
-        ("workspace.break_hard_links" | "mcp.allow_symlinks", Value::Flag(yes)) => *yes,
-        ("observers.redact", Value::Flag(yes)) => !*yes,
-        _ => false,
-    }
-}
-
 /// `workspace.roots`
 pub static ROOTS: Key = Key {
     section: "workspace",
@@ -501,6 +363,97 @@ pub static REFRESH: Key = Key {
     doc: "Whether it ends with the files that changed since the model saw them.",
     ..PLAIN
 };
+/// `run.model`
+pub static MODEL: Key = Key {
+    section: "run",
+    name: "model",
+    shape: Shape::Text,
+    unset: "`tectum run` wants --model",
+    doc: "The model of `tectum run`, by its name at its server.",
+    ..PLAIN
+};
+/// `run.base_url`
+pub static BASE_URL: Key = Key {
+    section: "run",
+    name: "base_url",
+    shape: Shape::Text,
+    unset: "`tectum run` wants --base-url",
+    doc: "The address of its server's API, such as http://127.0.0.1:8080/v1, without any key in it.",
+    ..PLAIN
+};
+/// `run.tiers`
+pub static TIERS_FILE: Key = Key {
+    section: "run",
+    name: "tiers",
+    shape: Shape::Path,
+    unset: "one tier with all tools",
+    doc: "The file of tiers: who the model is, with which tools, and to whom it may hand over.",
+    ..PLAIN
+};
+/// `run.context`
+pub static CONTEXT: Key = Key {
+    section: "run",
+    name: "context",
+    shape: Shape::Count { least: 1000, most: 100_000_000 },
+    default: "128000",
+    doc: "Tokens that the model takes at once; the conversation is compacted before they are used up.",
+    ..PLAIN
+};
+/// `run.max_rounds`
+pub static MAX_ROUNDS: Key = Key {
+    section: "run",
+    name: "max_rounds",
+    shape: Shape::Count { least: 1, most: 10_000 },
+    default: "15",
+    doc: "Rounds of calls after which the model has to sum up.",
+    ..PLAIN
+};
+/// `run.max_calls`
+pub static MAX_CALLS: Key = Key {
+    section: "run",
+    name: "max_calls",
+    shape: Shape::Count { least: 1, most: 1000 },
+    default: "10",
+    doc: "Calls that one answer may make; those after them are refused.",
+    ..PLAIN
+};
+/// `run.concurrency`
+pub static CONCURRENCY: Key = Key {
+    section: "run",
+    name: "concurrency",
+    shape: Shape::Count { least: 1, most: 256 },
+    default: "8",
+    doc: "Calls of one answer that run at the same time.",
+    ..PLAIN
+};
+/// `run.max_errors`
+pub static MAX_ERRORS: Key = Key {
+    section: "run",
+    name: "max_errors",
+    shape: Shape::Count { least: 1, most: 1000 },
+    default: "3",
+    doc: "Rounds in a row in which every call failed, after which the model has to sum up.",
+    ..PLAIN
+};
+/// `run.max_repeats`
+pub static MAX_REPEATS: Key = Key {
+    section: "run",
+    name: "max_repeats",
+    shape: Shape::Count { least: 1, most: 1000 },
+    default: "3",
+    doc: "Repeats of the same call in a row after which the model has to sum up.",
+    ..PLAIN
+};
+/// `run.same_tool`
+pub static SAME_TOOL: Key = Key {
+    section: "run",
+    name: "same_tool",
+    // From one on the first call would be a warning.
+    shape: Shape::Count { least: 2, most: 10_000 },
+    default: "5",
+    doc: "Rounds of one and the same tool after which the model is warned; two rounds later it is refused.",
+    ..PLAIN
+};
 /// `log.level`
 pub static LEVEL: Key = Key {
     section: "log",
@@ -581,11 +534,37 @@ pub static KEYS: &[&Key] = &[
     &REDACT_TEXTS,
     &APPEND_ANCHORS,
     &REFRESH,
+    &MODEL,
+    &BASE_URL,
+    &TIERS_FILE,
+    &CONTEXT,
+    &MAX_ROUNDS,
+    &MAX_CALLS,
+    &CONCURRENCY,
+    &MAX_ERRORS,
+    &MAX_REPEATS,
+    &SAME_TOOL,
     &LEVEL,
     &MCP_ENABLED,
     &MCP_BLACKLIST,
     &MCP_ALLOW_SYMLINKS,
 ];
+
+/// The keys that say what can be reached.
+pub const REACH: &[&str] = &["roots", "tracked", "read"];
+
+/// True for a value that protects less than another one would. A repository's own file may not
+/// choose it, since whoever wrote it is not whom it protects.
+pub fn loosens(key: &Key, value: &Value) -> bool {
+    match (key.path().as_str(), value) {
+        ("permissions.default", Value::Word(word)) => word == "allow",
+        ("workspace.symlinks", Value::Word(word)) => word == "inside",
+        ("workspace.tracked_opens", Value::Word(word)) => word == "directory",
+        ("workspace.break_hard_links" | "mcp.allow_symlinks", Value::Flag(yes)) => *yes,
+        ("observers.redact", Value::Flag(yes)) => !*yes,
+        _ => false,
+    }
+}
 
 /// The tables of the file, in order.
 pub fn sections() -> Vec<&'static str> {

@@ -2,7 +2,11 @@
 
 use std::{ffi::OsString, path::Path};
 
-use tectum_core::security::{Durability, Links};
+use tectum_core::{
+    Limits,
+    security::{Durability, Links},
+};
+use tectum_engine::context::USUAL_BUDGET;
 use tempfile::TempDir;
 
 use super::super::{AuthMode, Config, keys, show};
@@ -65,6 +69,7 @@ fn nothing_at_all_is_a_safe_set_up() {
     );
     assert_eq!(config.workspace.symlinks, Links::Inside);
     assert_eq!(config.files.durability, Durability::Full);
+    assert_eq!((config.run.limits.clone(), config.run.context), (Limits::default(), USUAL_BUDGET));
     assert_eq!(Config::built_in(&config.directory).expect("loads").workspace.roots, config.workspace.roots);
 }
 

@@ -1,27 +1,17 @@
-//! The set-up as types: what the layers say, parsed once, so that nobody below checks again.
+//! The set-up as types: parsed once, in `build.rs`, so that nobody below checks again.
 
-use std::{
-    collections::BTreeMap,
-    net::{Ipv4Addr, SocketAddr},
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::GlobSet;
 use tectum_core::{
-    Closing, Judgement, Redactor, Rule, Rules, redact,
+    Closing, Limits, Redactor, Rules,
     security::{Durability, Links, TrackedOpens},
 };
 
 use super::{
-    keys::{self, Key},
-    load::{Merged, Setting, Sources},
-    place::{Origin, Problem, Problems},
-    value::{Item, Value},
+    load::{Merged, Sources},
+    place::Problems,
 };
-
-/// The name of the older file of servers.
-const SEED: &str = "mcp_config.json";
 
 /// Everything the house is set up with.
 #[derive(Clone, Debug)]
@@ -46,6 +36,8 @@ pub struct Config {
     pub observers: Observers,
     /// What stands at the end of a round, for clients of MCP.
     pub closing: Closing,
+    /// What `tectum run` works with.
+    pub run: Run,
     /// How much is logged.
     pub log: Level,
     /// The user's home.
@@ -54,7 +46,7 @@ pub struct Config {
     pub files_of_settings: Vec<PathBuf>,
     /// Where the user's state lies; `None` keeps everything in memory.
     pub state: Option<PathBuf>,
-    merged: Merged,
+    pub(super) merged: Merged,
 }
 
 /// What may be reached.
@@ -161,6 +153,21 @@ impl Observers {
     }
 }
 
+/// What `tectum run` works with.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The model's name at its server.
+    pub model: Option<String>,
+    /// The address of the server's API.
+    pub base_url: Option<String>,
+    /// The file of tiers.
+    pub tiers: Option<PathBuf>,
+    /// Tokens that the model takes at once.
+    pub context: usize,
+    /// When a turn ends, and how much of it runs at once.
+    pub limits: Limits,
+}
+
 /// Which tools of other servers a client is shown at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exposure {
@@ -206,174 +213,4 @@ impl Config {
     pub fn merged(&self) -> &Merged {
         &self.merged
     }
-
-    pub(super) fn of(
-        directory: PathBuf,
-        sources: &Sources,
-        files_of_settings: Vec<PathBuf>,
-        merged: Merged,
-    ) -> Result<Self, Problems> {
-        let texts = |key| merged.list(key).iter().map(|item| item.text.clone());
-        let paths = |key| texts(key).map(PathBuf::from).collect();
-        let bytes = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
-        Ok(Self {
-            workspace: Workspace {
-                roots: paths(&keys::ROOTS),
-                tracked: paths(&keys::TRACKED),
-                tracked_opens: match merged.word(&keys::TRACKED_OPENS) {
-                    Some("directory") => TrackedOpens::Directory,
-                    _ => TrackedOpens::File,
-                },
-                read_only: texts(&keys::READ_ONLY).collect(),
-                deny: texts(&keys::DENY).collect(),
-                symlinks: match merged.word(&keys::SYMLINKS) {
-                    Some("inside") => Links::Inside,
-                    _ => Links::Never,
-                },
-                break_hard_links: merged.flag(&keys::BREAK_HARD_LINKS),
-            },
-            permissions: rules(&merged)?,
-            tools: ToolSet {
-                native: merged.flag(&keys::NATIVE),
-                include: match merged.get(&keys::INCLUDE_TOOLS) {
-                    Some(_) => Some(globs(&merged, &keys::INCLUDE_TOOLS)?),
-                    None => None,
-                },
-                exclude: globs(&merged, &keys::EXCLUDE_TOOLS)?,
-                max_output: merged.number(&keys::MAX_OUTPUT).map(bytes),
-                threads: merged.number(&keys::THREADS).map(bytes),
-                tiers: texts(&keys::TIERS).collect(),
-            },
-            diagnostics: Diagnostics {
-                commands: keys::LANGUAGE_SERVERS
-                    .iter()
-                    .map(|key| (key.name.to_owned(), texts(key).collect::<Vec<_>>()))
-                    .filter(|(_, words)| !words.is_empty())
-                    .collect(),
-                memory: merged.number(&keys::MEMORY).unwrap_or(2 << 30),
-                wait: Duration::from_millis(merged.number(&keys::WAIT).unwrap_or(2000)),
-            },
-            files: Files {
-                durability: match merged.word(&keys::DURABILITY) {
-                    Some("rename") => Durability::Rename,
-                    _ => Durability::Full,
-                },
-                max_file: merged.number(&keys::MAX_FILE).unwrap_or(64 << 20),
-            },
-            http: Http {
-                listen: merged
-                    .word(&keys::LISTEN)
-                    .and_then(|text| text.parse().ok())
-                    .unwrap_or_else(|| (Ipv4Addr::LOCALHOST, 8999).into()),
-                auth: match merged.word(&keys::AUTH) {
-                    Some("none") => AuthMode::None,
-                    _ => AuthMode::Token,
-                },
-                allow_remote: merged.flag(&keys::ALLOW_REMOTE),
-                hosts: texts(&keys::HOSTS).collect(),
-            },
-            federation: Federation {
-                read: match merged.get(&keys::READ) {
-                    None => usual_files(&directory, sources),
-                    // A project says what of itself is read; it takes nothing of the user's away.
-                    Some(setting) if only_the_projects(setting, sources) => {
-                        let own = sources.user_file.as_ref().map(|user| user.with_file_name(SEED));
-                        texts(&keys::READ).map(PathBuf::from).chain(own).collect()
-                    }
-                    Some(_) => paths(&keys::READ),
-                },
-                exposure: merged.word(&keys::EXPOSURE).map(|word| match word {
-                    "core" => Exposure::Core,
-                    "search" => Exposure::Search,
-                    _ => Exposure::All,
-                }),
-            },
-            observers: observers(&merged, sources)?,
-            closing: Closing {
-                append_anchors: merged.flag(&keys::APPEND_ANCHORS),
-                refresh: merged.flag(&keys::REFRESH),
-            },
-            log: match merged.word(&keys::LEVEL) {
-                Some("error") => Level::Error,
-                Some("info") => Level::Info,
-                Some("debug") => Level::Debug,
-                Some("trace") => Level::Trace,
-                _ => Level::Warn,
-            },
-            home: sources.home.clone(),
-            state: sources.state.clone(),
-            directory,
-            files_of_settings,
-            merged,
-        })
-    }
-}
-
-/// Patterns of names, each checked at its place.
-fn globs(merged: &Merged, key: &'static Key) -> Result<GlobSet, Problems> {
-    let mut set = GlobSetBuilder::new();
-    for item in merged.list(key) {
-        let wrong = |error: globset::Error| {
-            let why = format!("`{}` is no pattern of names: {}", item.text, error.kind());
-            Problems(vec![Problem::new(item.origin.clone(), why)])
-        };
-        set.add(Glob::new(&item.text).map_err(wrong)?);
-    }
-    set.build().map_err(|error| Problems(vec![Problem::new(Origin::Default, error.to_string())]))
-}
-
-/// Says whom to look for. The environment's two words are exact, as they always were.
-fn observers(merged: &Merged, sources: &Sources) -> Result<Observers, Problems> {
-    let says = |name: &str| sources.environment.iter().any(|(key, value)| key == name && value == "1");
-    let on = merged.flag(&keys::DISCOVER) || says("EFFERENT_COPY_ENABLE");
-    let checked = |key, check: &dyn Fn(&str) -> Result<(), String>| {
-        let each = |item: &Item| match check(&item.text) {
-            Ok(()) => Ok(item.text.clone()),
-            Err(why) => Err(Problems(vec![Problem::new(item.origin.clone(), why)])),
-        };
-        merged.list(key).iter().map(each).collect::<Result<Vec<String>, Problems>>()
-    };
-    let name = |text: &str| redact::name_glob(text).map(drop);
-    Ok(Observers {
-        on: on && !says("EFFERENT_COPY_DISABLE"),
-        exclude: checked(&keys::EXCLUDE, &name)?,
-        redact: merged.flag(&keys::REDACT),
-        names: checked(&keys::REDACT_NAMES, &name)?,
-        texts: checked(&keys::REDACT_TEXTS, &redact::check_text)?,
-    })
-}
-
-/// Whether nobody but the project's own file said anything about a list.
-fn only_the_projects(setting: &Setting, sources: &Sources) -> bool {
-    let own = |origin: &Origin| matches!(origin, Origin::File { name, .. } if &**name == "tectum.toml");
-    let items: &[Item] = if let Value::List(items) = &setting.value { items } else { &[] };
-    sources.file.is_none() && own(&setting.origin) && items.iter().all(|item| own(&item.origin))
-}
-
-/// The files that are read where nobody named others. A set-up without a user's file, such as
-/// the built-in one, reads nothing.
-fn usual_files(directory: &Path, sources: &Sources) -> Vec<PathBuf> {
-    let Some(user) = &sources.user_file else { return Vec::new() };
-    let of_project = [".mcp.json", SEED].map(|name| directory.join(name));
-    of_project.into_iter().chain([user.with_file_name(SEED)]).collect()
-}
-
-fn rules(merged: &Merged) -> Result<Rules, Problems> {
-    let rule = |item: &Item| {
-        Rule::parse(&item.text, (&item.origin).into())
-            .map_err(|why| Problems(vec![Problem::new(item.origin.clone(), why)]))
-    };
-    let rules = |key| merged.list(key).iter().map(rule).collect::<Result<Vec<Rule>, Problems>>();
-    let judgement = |word: &str| match word {
-        "allow" => Judgement::Allow,
-        "ask" => Judgement::Ask,
-        _ => Judgement::Deny,
-    };
-    let origin = merged.get(&keys::DEFAULT).map_or(&Origin::Default, |setting| &setting.origin);
-    Ok(Rules {
-        deny: rules(&keys::FORBID)?,
-        ask: rules(&keys::ASK)?,
-        allow: rules(&keys::ALLOW)?,
-        default: merged.word(&keys::DEFAULT).map(|word| (judgement(word), origin.into())),
-    })
 }

@@ -56,7 +56,7 @@ fn of_key(key: &Key) -> Value {
             { "type": "string", "pattern": "^[0-9]+ ?([kK]|kB|KiB|[mM]|MB|MiB|[gG]|GB|GiB)?$" },
         ] }),
         Shape::Choice(words) => json!({ "type": "string", "enum": words }),
-        Shape::Text => json!({ "type": "string", "minLength": 1 }),
+        Shape::Text | Shape::Path => json!({ "type": "string", "minLength": 1 }),
         Shape::Command => json!({ "anyOf": [
             { "type": "string", "minLength": 1 },
             { "type": "array", "items": { "type": "string" }, "minItems": 1 },
@@ -126,6 +126,7 @@ mod tests {
         check("[servers.git_hub]\ncommand = [\"npx\", \"-y\"]\nenv = { A = \"\" }\ntimeout = \"5m\"", true);
         check("[servers.a]\nurl = \"https://x\"\ntype = \"http\"\nstart_timeout = 2.5\nprefix = false", true);
         check("[federation]\nread = []\nexposure = \"core\"", true);
+        check("[run]\nmodel = \"m\"\ntiers = \"t.toml\"\nmax_rounds = 40\nconcurrency = 1", true);
     }
 
     #[test]
@@ -142,6 +143,8 @@ mod tests {
         check("[servers.a]\nenv = { A = 1 }", false);
         check("[servers.a]\ntimeout = \"soon\"", false);
         check("[federation]\nexposure = \"some\"", false);
+        check("[run]\nmax_rounds = 0", false);
+        check("[run]\ntiers = \"\"", false);
     }
 
     #[test]

@@ -66,6 +66,7 @@ impl Written {
             | Shape::Choice(_)
             | Shape::Address
             | Shape::Text
+            | Shape::Path
             | Shape::Command
             | Shape::Table
             | Shape::Span { .. } => Form::Text(text.into()),
@@ -141,6 +142,12 @@ impl Written {
 
             (Shape::Text, Form::Text(text)) if !text.trim().is_empty() => Ok(Some(Value::Word(text))),
             (Shape::Text, _) => wrong("text that is not empty", format!("write {} = \"\u{2026}\"", key.name)),
+
+            (Shape::Path, Form::Text(text)) if !text.trim().is_empty() => match absolute(&text, base) {
+                Ok(path) => Ok(Some(Value::Word(path))),
+                Err(why) => Err((format!("leads nowhere: {why}"), "write the whole path".into())),
+            },
+            (Shape::Path, _) => wrong("the path of a file", format!("write {} = \"\u{2026}\"", key.name)),
 
             (Shape::Command, Form::Text(text)) if !text.trim().is_empty() => {
                 Ok(Some(Value::List(vec![Item { text, origin: self.origin }])))

@@ -11,7 +11,7 @@ pub(super) async fn all(State(hooks): State<Hooks>) -> Json<Value> {
     let copies = hooks.observers.as_ref().map(|watching| watching.totals()).unwrap_or_default();
     Json(json!({ "counters": {
         "copies": copies,
-        "directives": { "skipped": effects.skipped() },
+        "directives": effects.skipped(),
         "anchors": { "pushed_out": effects.anchors.pushed_out() },
     }}))
 }

@@ -82,7 +82,7 @@ fn the_schema_is_one_and_knows_every_table() {
     let said = Said::from(Rig::new().run(&["config", "schema"]));
     let schema = said.json();
     jsonschema::meta::validate(&schema).expect("a schema");
-    for table in ["workspace", "permissions", "tools", "files", "http", "log", "mcp"] {
+    for table in ["workspace", "permissions", "tools", "files", "http", "run", "log", "mcp"] {
         assert_eq!(schema["properties"][table]["additionalProperties"], false, "{table}");
     }
 }

@@ -92,3 +92,46 @@ fn notes_are_shown() {
         run(json!([{ "type": "notify_presenter", "params": { "key": "found", "data": { "n": 2 } } }]));
     assert!(said.err.contains("  found: {\"n\":2}\n"), "{}", said.err);
 }
+
+/// Lets a server that may only send anchors ask for these.
+fn in_vain(directives: &Value, more: &[&str]) -> Said {
+    let rig = Rig::new();
+    rig.configure(&echo("one", &[], ""));
+    let server = ModelServer::start(true, vec![asks(directives.clone()), Reply::Text("over")]);
+    command(&rig, &server, more).output().expect("runs").into()
+}
+
+#[test]
+fn what_was_left_out_is_told_at_the_end() {
+    let anchor = json!({ "type": "context_anchor", "params": { "key": "k", "content": "c" } });
+    let stop = json!({ "type": "stop_processing" });
+    let mixed = json!([stop, anchor, stop, { "type": "dance" }]);
+    let mut many = vec![anchor.clone(); 70];
+    many[0] = stop;
+    let many = Value::Array(many);
+    for (directives, expect, total) in [
+        (
+            &mixed,
+            "3 directives were left out: 2 not allowed (`directives` in the server's table allows more), 1 not understood",
+            [3, 2, 1, 0],
+        ),
+        (
+            &many,
+            "7 directives were left out: 1 not allowed (`directives` in the server's table allows more), 6 too many for one result",
+            [7, 1, 0, 6],
+        ),
+        (&json!([{ "type": "tier_change" }]), "1 directive was left out: 1 not understood", [1, 0, 1, 0]),
+    ] {
+        let said = in_vain(directives, &[]);
+        assert_eq!((said.code, said.out.as_str()), (0, "over\n"), "{}", said.err);
+        assert!(said.err.ends_with(&format!("\nwarning: {expect}\n")), "{}", said.err);
+        assert!(!in_vain(directives, &["-q"]).err.contains("left out"));
+        let [all, not_allowed, not_understood, too_many] = total;
+        assert_eq!(
+            in_vain(directives, &["--json"]).json()["skipped_directives"],
+            json!({ "total": all, "not_allowed": not_allowed, "not_understood": not_understood, "too_many": too_many })
+        );
+    }
+    let said = in_vain(&json!([anchor]), &[]);
+    assert!(said.code == 0 && !said.err.contains("left out"), "{}", said.err);
+}

@@ -66,6 +66,7 @@ fn programs_get_one_object() {
     let expect = json!({
         "ok": true, "reason": "answered", "text": "The typo is fixed.", "tier": "default", "rounds": 2,
         "calls": 2, "failed_calls": 0, "usage": { "prompt": 30, "completion": 15 },
+        "skipped_directives": { "total": 0, "not_allowed": 0, "not_understood": 0, "too_many": 0 },
     });
     assert_eq!(said.json(), expect);
 }

@@ -16,6 +16,7 @@ mod code_project_rig;
 mod code_project_trees;
 mod code_project_usages;
 mod code_python;
+mod code_python_writers;
 mod code_rename;
 mod code_samples;
 mod code_summary;

@@ -1,7 +1,7 @@
 //! Where a remote server is reached, and everything that goes with every request to it: the
 //! configured headers, the login, and the refusal to be led to another origin.
 
-use std::{error::Error as _, net::IpAddr, time::Duration};
+use std::{net::IpAddr, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
@@ -9,6 +9,7 @@ use reqwest::{
     header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, LOCATION, WWW_AUTHENTICATE},
     redirect,
 };
+use tectum_core::fault::bottom;
 
 use crate::{
     auth::{Login, Refusal},
@@ -250,13 +251,7 @@ pub(crate) fn broken(error: &reqwest::Error) -> String {
 
 /// What lies at the bottom of an error; the address stays out, since it may hold a secret.
 fn words(error: &reqwest::Error) -> String {
-    let mut source = error.source();
-    let mut last = None;
-    while let Some(inner) = source {
-        last = Some(inner.to_string());
-        source = inner.source();
-    }
-    last.unwrap_or_else(|| {
+    bottom(error).unwrap_or_else(|| {
         if error.is_timeout() { "it took too long".into() } else { "the request could not be sent".into() }
     })
 }

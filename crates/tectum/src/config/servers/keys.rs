@@ -2,7 +2,10 @@
 //!
 //! Entries of other programs' files are translated to these keys and checked against them as well.
 
-use super::super::keys::{Each, Key, PLAIN, Shape};
+use super::super::{
+    key::PLAIN,
+    keys::{Each, Key, Shape},
+};
 
 /// The table of `tectum.toml` that holds the servers.
 pub const TABLE: &str = "servers";

@@ -1,0 +1,232 @@
+//! From what the layers say to the set-up as types; what no single value shows to be wrong is
+//! found here.
+
+use std::{
+    net::Ipv4Addr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use tectum_core::{
+    Closing, Judgement, Limits, Rule, Rules, redact,
+    security::{Durability, Links, TrackedOpens},
+};
+use tectum_engine::context::USUAL_BUDGET;
+
+use super::{
+    keys::{self, Key},
+    load::{Merged, Setting, Sources},
+    model::{
+        AuthMode, Config, Diagnostics, Exposure, Federation, Files, Http, Level, Observers, Run, ToolSet,
+        Workspace,
+    },
+    place::{Origin, Problem, Problems},
+    value::{Item, Value},
+};
+
+/// The name of the older file of servers.
+const SEED: &str = "mcp_config.json";
+
+impl Config {
+    pub(super) fn of(
+        directory: PathBuf,
+        sources: &Sources,
+        files_of_settings: Vec<PathBuf>,
+        merged: Merged,
+    ) -> Result<Self, Problems> {
+        let texts = |key| merged.list(key).iter().map(|item| item.text.clone());
+        let paths = |key| texts(key).map(PathBuf::from).collect();
+        let bytes = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
+        Ok(Self {
+            workspace: Workspace {
+                roots: paths(&keys::ROOTS),
+                tracked: paths(&keys::TRACKED),
+                tracked_opens: match merged.word(&keys::TRACKED_OPENS) {
+                    Some("directory") => TrackedOpens::Directory,
+                    _ => TrackedOpens::File,
+                },
+                read_only: texts(&keys::READ_ONLY).collect(),
+                deny: texts(&keys::DENY).collect(),
+                symlinks: match merged.word(&keys::SYMLINKS) {
+                    Some("inside") => Links::Inside,
+                    _ => Links::Never,
+                },
+                break_hard_links: merged.flag(&keys::BREAK_HARD_LINKS),
+            },
+            permissions: rules(&merged)?,
+            tools: ToolSet {
+                native: merged.flag(&keys::NATIVE),
+                include: match merged.get(&keys::INCLUDE_TOOLS) {
+                    Some(_) => Some(globs(&merged, &keys::INCLUDE_TOOLS)?),
+                    None => None,
+                },
+                exclude: globs(&merged, &keys::EXCLUDE_TOOLS)?,
+                max_output: merged.number(&keys::MAX_OUTPUT).map(bytes),
+                threads: merged.number(&keys::THREADS).map(bytes),
+                tiers: texts(&keys::TIERS).collect(),
+            },
+            diagnostics: Diagnostics {
+                commands: keys::LANGUAGE_SERVERS
+                    .iter()
+                    .map(|key| (key.name.to_owned(), texts(key).collect::<Vec<_>>()))
+                    .filter(|(_, words)| !words.is_empty())
+                    .collect(),
+                memory: merged.number(&keys::MEMORY).unwrap_or(2 << 30),
+                wait: Duration::from_millis(merged.number(&keys::WAIT).unwrap_or(2000)),
+            },
+            files: Files {
+                durability: match merged.word(&keys::DURABILITY) {
+                    Some("rename") => Durability::Rename,
+                    _ => Durability::Full,
+                },
+                max_file: merged.number(&keys::MAX_FILE).unwrap_or(64 << 20),
+            },
+            http: Http {
+                listen: merged
+                    .word(&keys::LISTEN)
+                    .and_then(|text| text.parse().ok())
+                    .unwrap_or_else(|| (Ipv4Addr::LOCALHOST, 8999).into()),
+                auth: match merged.word(&keys::AUTH) {
+                    Some("none") => AuthMode::None,
+                    _ => AuthMode::Token,
+                },
+                allow_remote: merged.flag(&keys::ALLOW_REMOTE),
+                hosts: texts(&keys::HOSTS).collect(),
+            },
+            federation: Federation {
+                read: match merged.get(&keys::READ) {
+                    None => usual_files(&directory, sources),
+                    // A project says what of itself is read; it takes nothing of the user's away.
+                    Some(setting) if only_the_projects(setting, sources) => {
+                        let own = sources.user_file.as_ref().map(|user| user.with_file_name(SEED));
+                        texts(&keys::READ).map(PathBuf::from).chain(own).collect()
+                    }
+                    Some(_) => paths(&keys::READ),
+                },
+                exposure: merged.word(&keys::EXPOSURE).map(|word| match word {
+                    "core" => Exposure::Core,
+                    "search" => Exposure::Search,
+                    _ => Exposure::All,
+                }),
+            },
+            observers: observers(&merged, sources)?,
+            closing: Closing {
+                append_anchors: merged.flag(&keys::APPEND_ANCHORS),
+                refresh: merged.flag(&keys::REFRESH),
+            },
+            run: run(&merged)?,
+            log: match merged.word(&keys::LEVEL) {
+                Some("error") => Level::Error,
+                Some("info") => Level::Info,
+                Some("debug") => Level::Debug,
+                Some("trace") => Level::Trace,
+                _ => Level::Warn,
+            },
+            home: sources.home.clone(),
+            state: sources.state.clone(),
+            directory,
+            files_of_settings,
+            merged,
+        })
+    }
+}
+
+/// Patterns of names, each checked at its place.
+fn globs(merged: &Merged, key: &'static Key) -> Result<GlobSet, Problems> {
+    let mut set = GlobSetBuilder::new();
+    for item in merged.list(key) {
+        let wrong = |error: globset::Error| {
+            let why = format!("`{}` is no pattern of names: {}", item.text, error.kind());
+            Problems(vec![Problem::new(item.origin.clone(), why)])
+        };
+        set.add(Glob::new(&item.text).map_err(wrong)?);
+    }
+    set.build().map_err(|error| Problems(vec![Problem::new(Origin::Default, error.to_string())]))
+}
+
+/// Says whom to look for. The environment's two words are exact, as they always were.
+fn observers(merged: &Merged, sources: &Sources) -> Result<Observers, Problems> {
+    let says = |name: &str| sources.environment.iter().any(|(key, value)| key == name && value == "1");
+    let on = merged.flag(&keys::DISCOVER) || says("EFFERENT_COPY_ENABLE");
+    let checked = |key, check: &dyn Fn(&str) -> Result<(), String>| {
+        let each = |item: &Item| match check(&item.text) {
+            Ok(()) => Ok(item.text.clone()),
+            Err(why) => Err(Problems(vec![Problem::new(item.origin.clone(), why)])),
+        };
+        merged.list(key).iter().map(each).collect::<Result<Vec<String>, Problems>>()
+    };
+    let name = |text: &str| redact::name_glob(text).map(drop);
+    Ok(Observers {
+        on: on && !says("EFFERENT_COPY_DISABLE"),
+        exclude: checked(&keys::EXCLUDE, &name)?,
+        redact: merged.flag(&keys::REDACT),
+        names: checked(&keys::REDACT_NAMES, &name)?,
+        texts: checked(&keys::REDACT_TEXTS, &redact::check_text)?,
+    })
+}
+
+/// What `tectum run` works with. An address with a password is refused, since settings are shown.
+fn run(merged: &Merged) -> Result<Run, Problems> {
+    if let Some(Setting { value: Value::Word(address), origin, .. }) = merged.get(&keys::BASE_URL)
+        && address.contains('@')
+    {
+        let why =
+            "`run.base_url` holds a name or a password before an @, and settings are no place for secrets";
+        let hint = "write the address alone; a key belongs into a variable that --api-key-env names";
+        return Err(Problems(vec![Problem::new(origin.clone(), why).hint(hint)]));
+    }
+    let number = |key, usual: usize| {
+        merged.number(key).and_then(|number| usize::try_from(number).ok()).unwrap_or(usual)
+    };
+    let usual = Limits::default();
+    Ok(Run {
+        model: merged.word(&keys::MODEL).map(str::to_owned),
+        base_url: merged.word(&keys::BASE_URL).map(str::to_owned),
+        tiers: merged.word(&keys::TIERS_FILE).map(PathBuf::from),
+        context: number(&keys::CONTEXT, USUAL_BUDGET),
+        limits: Limits {
+            concurrency: number(&keys::CONCURRENCY, usual.concurrency),
+            calls: number(&keys::MAX_CALLS, usual.calls),
+            rounds: number(&keys::MAX_ROUNDS, usual.rounds),
+            errors: number(&keys::MAX_ERRORS, usual.errors),
+            repeats: number(&keys::MAX_REPEATS, usual.repeats),
+            same_tool: number(&keys::SAME_TOOL, usual.same_tool),
+        },
+    })
+}
+
+/// Whether nobody but the project's own file said anything about a list.
+fn only_the_projects(setting: &Setting, sources: &Sources) -> bool {
+    let own = |origin: &Origin| matches!(origin, Origin::File { name, .. } if &**name == "tectum.toml");
+    let items: &[Item] = if let Value::List(items) = &setting.value { items } else { &[] };
+    sources.file.is_none() && own(&setting.origin) && items.iter().all(|item| own(&item.origin))
+}
+
+/// The files that are read where nobody named others. A set-up without a user's file, such as
+/// the built-in one, reads nothing.
+fn usual_files(directory: &Path, sources: &Sources) -> Vec<PathBuf> {
+    let Some(user) = &sources.user_file else { return Vec::new() };
+    let of_project = [".mcp.json", SEED].map(|name| directory.join(name));
+    of_project.into_iter().chain([user.with_file_name(SEED)]).collect()
+}
+
+fn rules(merged: &Merged) -> Result<Rules, Problems> {
+    let rule = |item: &Item| {
+        Rule::parse(&item.text, (&item.origin).into())
+            .map_err(|why| Problems(vec![Problem::new(item.origin.clone(), why)]))
+    };
+    let rules = |key| merged.list(key).iter().map(rule).collect::<Result<Vec<Rule>, Problems>>();
+    let judgement = |word: &str| match word {
+        "allow" => Judgement::Allow,
+        "ask" => Judgement::Ask,
+        _ => Judgement::Deny,
+    };
+    let origin = merged.get(&keys::DEFAULT).map_or(&Origin::Default, |setting| &setting.origin);
+    Ok(Rules {
+        deny: rules(&keys::FORBID)?,
+        ask: rules(&keys::ASK)?,
+        allow: rules(&keys::ALLOW)?,
+        default: merged.word(&keys::DEFAULT).map(|word| (judgement(word), origin.into())),
+    })
+}

@@ -1,0 +1,129 @@
+//! What a key is: where it stands, what it takes, what several layers mean together, and whether it
+//! is the operator's alone. Which keys there are is said in the table, [`keys`](super::keys).
+
+use super::value::Value;
+
+/// One key of `tectum.toml`.
+#[derive(Debug)]
+pub struct Key {
+    /// The table it stands in; empty for the top of the file.
+    pub section: &'static str,
+    /// Its name there.
+    pub name: &'static str,
+    /// What it takes.
+    pub shape: Shape,
+    /// What several layers mean together.
+    pub merge: Merge,
+    /// The built-in value, written as in an environment variable; empty when there is none.
+    pub default: &'static str,
+    /// What holds then, in words.
+    pub unset: &'static str,
+    /// What it is for.
+    pub doc: &'static str,
+    /// For a name kept from earlier set-ups: the key it means, and the value there.
+    pub stands_for: Option<Translation>,
+}
+
+/// What an earlier name means today.
+pub type Translation = fn(Value) -> (&'static Key, Value);
+
+/// What a key takes.
+#[derive(Debug)]
+pub enum Shape {
+    /// `true` or `false`.
+    Flag,
+    /// A whole number within bounds.
+    Count {
+        /// The smallest.
+        least: u64,
+        /// The largest.
+        most: u64,
+    },
+    /// Bytes: a number, or text such as `"50k"`.
+    Size {
+        /// The smallest.
+        least: u64,
+    },
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// An IP address with a port.
+    Address,
+    /// Text that says something.
+    Text,
+    /// A file; a relative one starts at the directory of the file of settings.
+    Path,
+    /// A program alone, or a list of the program and its arguments.
+    Command,
+    /// Texts by name.
+    Table,
+    /// A time: seconds, or text such as `"90s"`.
+    Span {
+        /// The shortest, in seconds.
+        least: u64,
+        /// The longest, in seconds.
+        most: u64,
+    },
+    /// A list of texts.
+    List {
+        /// What each text is.
+        each: Each,
+        /// What to write instead of an empty list; `None` where empty is harmless.
+        empty: Option<&'static str>,
+    },
+}
+
+/// What one text of a list is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Each {
+    /// A file or directory; relative ones start at the file's directory.
+    Path,
+    /// A name pattern of the deny lists.
+    Pattern,
+    /// A permission rule.
+    Rule,
+    /// A host name.
+    Host,
+    /// Any text that is not blank.
+    Word,
+    /// Any text at all.
+    Argument,
+}
+
+/// What several layers mean together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merge {
+    /// The last layer wins.
+    Last,
+    /// All layers add up.
+    Sum,
+}
+
+impl Key {
+    /// Its full name: `section.name`.
+    pub fn path(&self) -> String {
+        if self.section.is_empty() { self.name.into() } else { format!("{}.{}", self.section, self.name) }
+    }
+
+    /// The environment variable that sets it.
+    pub fn variable(&self) -> String {
+        format!("TECTUM_{}", self.path().replace('.', "_").to_uppercase())
+    }
+
+    /// Whether only the operator may set it: a repository must neither open a listener nor choose
+    /// a program that is started, nor the model that is paid for and where it is.
+    pub fn is_operators(&self) -> bool {
+        matches!(self.section, "http" | "diagnostics" | "run")
+    }
+}
+
+/// A key that takes the last layer's value; the statics below change what differs.
+pub(super) const PLAIN: Key = Key {
+    section: "",
+    name: "",
+    shape: Shape::Flag,
+    merge: Merge::Last,
+    default: "",
+    unset: "",
+    doc: "",
+    stands_for: None,
+};
