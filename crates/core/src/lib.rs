@@ -44,7 +44,7 @@ pub use native::{NativeSet, NativeTool};
 pub use observation::Observation;
 pub use provider::{Done, Prepared, Provider, Running, ServerTool, ToolInfo, Work};
 pub use redact::Redactor;
-pub use refresh::Refresh;
+pub use refresh::{Refresh, Shown};
 pub use registry::{Registry, Snapshot};
 pub use round::RoundOutcome;
 pub use rules::{Judgement, Origin, Rule, Rules};

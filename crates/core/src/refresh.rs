@@ -60,6 +60,15 @@ enum Seen {
     Error(&'static str),
 }
 
+/// A file as a model is shown it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Its name and its text, or why there is none.
+    pub text: String,
+    /// Why there is no text; `None` when there is one.
+    pub why_not: Option<&'static str>,
+}
+
 /// One file that is not as it was.
 enum Change {
     Created,
@@ -90,16 +99,18 @@ impl Refresh {
 
     /// Follows a file from now on and gives it as it is now, for the beginning of a conversation.
     /// What cannot be shown is named with the reason.
-    pub fn show(&mut self, gate: &Arc<Gate>, raw: &RawPath) -> String {
+    pub fn show(&mut self, gate: &Arc<Gate>, raw: &RawPath) -> Shown {
         self.track(gate, raw);
         let name = gate.allowlist().subject(raw).unwrap_or_else(|| raw.to_string());
-        let body = match look(gate, raw) {
-            Some(Seen::Text(text)) => fenced(&name, &text),
-            Some(Seen::Absent) => "(it is not there)\n".into(),
-            Some(Seen::Error(why)) => format!("({why})\n"),
-            Some(Seen::Hash(_)) | None => "(it is no file that may be read)\n".into(),
+        let why = match look(gate, raw) {
+            Some(Seen::Text(text)) => {
+                return Shown { text: format!("### `{name}`\n{}", fenced(&name, &text)), why_not: None };
+            }
+            Some(Seen::Absent) => "it is not there",
+            Some(Seen::Error(why)) => why,
+            Some(Seen::Hash(_)) | None => "it is no file that may be read",
         };
-        format!("### `{name}`\n{body}")
+        Shown { text: format!("### `{name}`\n({why})\n"), why_not: Some(why) }
     }
 
     /// How many files are followed.

@@ -153,10 +153,14 @@ fn a_file_can_be_shown_from_the_beginning() {
     scene.write("a.rs", "one\n");
     scene.write(".env", "SECRET=1\n");
     let gate = scene.gate.clone();
-    let mut show = |name: &str| scene.refresh.show(&gate, &RawPath::new(name));
-    assert_eq!(show("a.rs"), "### `a.rs`\n```rs\none\n```\n");
-    assert_eq!(show("none"), "### `none`\n(it is not there)\n");
-    assert_eq!(show(".env"), "### `.env`\n(it is no file that may be read)\n");
+    for (name, text, why_not) in [
+        ("a.rs", "### `a.rs`\n```rs\none\n```\n", None),
+        ("none", "### `none`\n(it is not there)\n", Some("it is not there")),
+        (".env", "### `.env`\n(it is no file that may be read)\n", Some("it is no file that may be read")),
+    ] {
+        let shown = scene.refresh.show(&gate, &RawPath::new(name));
+        assert_eq!((shown.text.as_str(), shown.why_not), (text, why_not));
+    }
     scene.write("a.rs", "two\n");
     scene.write("none", "now\n");
     let block = scene.changed().expect("a block");

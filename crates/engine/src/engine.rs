@@ -9,7 +9,7 @@ mod ask;
 use std::{collections::HashMap, fmt};
 
 use tectum_core::{
-    Call, CallId, Directive, Fault, Limits, Outcome, Refresh, SessionId, Stop, Tectum, Turn,
+    Call, CallId, Directive, Fault, Limits, Outcome, Refresh, SessionId, Shown, Stop, Tectum, Turn,
     security::RawPath,
 };
 use tokio_util::sync::CancellationToken;
@@ -113,7 +113,7 @@ impl<M: Model> Engine<M> {
     }
 
     /// The same, and gives the file as it is now, for the task it belongs to.
-    pub fn show(&mut self, path: &RawPath) -> String {
+    pub fn show(&mut self, path: &RawPath) -> Shown {
         self.known.show(&self.house.gate(), path)
     }
 

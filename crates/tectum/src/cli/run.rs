@@ -78,8 +78,12 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        let config = shared.load(self.flags(), screen)?;
+        let mut config = shared.load(self.flags(), screen)?;
         let settings = self.settings(&config)?;
+        // Tiers of a file hand over to each other; those of the settings are other clients'.
+        if settings.tiers.tiers.len() > 1 {
+            config.tools.tiers = settings.tiers.tiers.keys().cloned().collect();
+        }
         let model = OpenAi::new(self.place(&config)?)?;
         let task = self.task()?;
         let live = Live::new(shared.sources(Vec::new()));
@@ -118,6 +122,13 @@ impl Run {
         let model = model.ok_or_else(|| missing("which model works", "--model NAME", &keys::MODEL))?;
         let url = self.base_url.as_ref().or(config.run.base_url.as_ref());
         let url = url.ok_or_else(|| missing("where the model is", "--base-url URL", &keys::BASE_URL))?;
+        // Nobody names a variable in order to send no key.
+        if let Some(name) = self.api_key_env.as_deref()
+            && std::env::var_os(name).is_none_or(|key| key.is_empty())
+        {
+            return Err(Fault::invalid(format!("the variable {name} of --api-key-env is not set"))
+                .hint(format!("set {name} to the key, or leave the flag out where none is wanted")));
+        }
         Ok(Place { key_env: self.api_key_env.clone(), ..Place::new(url, model) })
     }
 
@@ -155,20 +166,32 @@ struct Task {
 }
 
 impl Task {
-    /// The task with its files as they are now; from now on the model knows them.
-    async fn whole(self, house: &Tectum, engine: &mut Engine<OpenAi>) -> String {
+    /// The task with its files as they are now; from now on the model knows them. One that cannot
+    /// be shown may be meant to be made, so the model is told, and the person is warned.
+    async fn whole(self, house: &Tectum, engine: &mut Engine<OpenAi>, screen: &Screen) -> String {
         let mut whole = self.words;
+        let warn = |name: &str, why: &str| {
+            if !screen.quiet {
+                let warning = screen.paint_error(Colour::Yellow, "warning:");
+                screen.tell(&format!("{warning} --file {name}: {why}"));
+            }
+        };
         for entry in &self.files {
             let names = match entry.contains(['*', '?', '[', '{']) {
                 true => matching(house, entry).await,
                 false => vec![entry.clone()],
             };
             if names.is_empty() {
+                warn(entry, "no file matches");
                 whole.push_str(&format!("\n\n### `{entry}`\n(no file matches)"));
             }
             for name in names {
+                let shown = engine.show(&RawPath::new(name.as_str()));
+                if let Some(why) = shown.why_not {
+                    warn(&name, why);
+                }
                 whole.push_str("\n\n");
-                whole.push_str(engine.show(&RawPath::new(name)).trim_end());
+                whole.push_str(shown.text.trim_end());
             }
         }
         whole
@@ -219,6 +242,9 @@ fn read_tiers(file: &Path) -> Result<Tiers, Fault> {
 /// Waits for the tools of servers that were never met; those that are away are left out.
 async fn meet(household: &Household, screen: &Screen) {
     for (name, fault) in household.federation.meet_all().await {
+        if screen.quiet {
+            continue;
+        }
         let warning = screen.paint_error(Colour::Yellow, "warning:");
         screen.tell(&format!("{warning} {name} is away: {}", fault.message));
     }
@@ -237,7 +263,7 @@ async fn work(
     let mut engine = Engine::new(house.clone(), model, settings)?
         .telling(move |event| shown.lock().unwrap_or_else(PoisonError::into_inner).show(&event));
     let mut ctx = engine.context();
-    let task = task.whole(house, &mut engine).await;
+    let task = task.whole(house, &mut engine, screen).await;
     let done = engine.run(&mut ctx, &task, cancel).await;
     let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
     progress.end();

@@ -81,11 +81,56 @@ fn a_busy_server_is_asked_again() {
 }
 
 #[test]
+fn a_key_that_is_not_there_is_told_before_anything_is_sent() {
+    let server = ModelServer::start(false, vec![Reply::Text("never")]);
+    let mut rig = Rig::new();
+    rig.set("EMPTY_KEY", "");
+    for name in ["NO_SUCH_KEY", "EMPTY_KEY"] {
+        run(&rig, &server, &["--api-key-env", name]).fails(
+            2,
+            &format!(
+                "error: the variable {name} of --api-key-env is not set\n\
+                 hint: set {name} to the key, or leave the flag out where none is wanted\n"
+            ),
+        );
+    }
+    assert!(server.asked().is_empty());
+}
+
+#[test]
+fn the_tiers_of_a_file_hand_over_to_each_other() {
+    let tiers = "default = \"plan\"\n[tiers.plan]\nprompt = \"You plan.\"\n\
+                 tools = [\"read_*\", \"handoff\"]\nmay_hand_to = [\"code\"]\n\
+                 [tiers.code]\nprompt = \"You carry out.\"\n";
+    let rig = Rig::with(&[("tiers.toml", tiers)]);
+    let hand = json!({ "target_tier": "code", "reason": "it is clear what to do" });
+    let server = ModelServer::start(true, vec![call("handoff", hand), Reply::Text("done")]);
+    let said = run(&rig, &server, &["--tiers", "tiers.toml"]);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    let asked = server.asked();
+    let names: Vec<&str> = asked[0].body["tools"]
+        .as_array()
+        .expect("tools")
+        .iter()
+        .filter_map(|tool| tool["function"]["name"].as_str())
+        .collect();
+    assert_eq!(names, ["read_file", "handoff"]);
+    assert_eq!(asked[1].messages()[0]["content"], "You carry out.");
+}
+
+#[test]
 fn files_are_shown_with_the_task() {
     let rig = Rig::with(&[("src/a.rs", "fn a() {}\n"), ("src/b.rs", "fn b() {}\n"), (".env", "SECRET=1\n")]);
     let server = ModelServer::start(false, vec![Reply::Text("seen")]);
     let files = ["--file", "src/*.rs", "--file", "none.txt", "--file", "*.c", "--file", ".env"];
-    run(&rig, &server, &files).gives("seen\n");
+    let said = run(&rig, &server, &files);
+    assert_eq!((said.code, said.out.as_str()), (0, "seen\n"));
+    assert_eq!(
+        said.err,
+        "warning: --file none.txt: it is not there\n\
+         warning: --file *.c: no file matches\n\
+         warning: --file .env: it is no file that may be read\n"
+    );
     let asked = server.asked();
     let task = asked[0].last();
     for part in [
@@ -130,9 +175,9 @@ fn a_missing_key_is_named_and_a_given_one_is_sent_and_not_shown() {
     let rig = Rig::new();
     let refused = || vec![Reply::Refusal("401 Unauthorized", "", "who are you")];
     let server = ModelServer::start(true, refused());
-    let said = run(&rig, &server, &["--api-key-env", "MODEL_KEY"]);
+    let said = run(&rig, &server, &[]);
     assert_eq!(said.code, 3, "{}", said.err);
-    assert!(said.err.contains("hint: set MODEL_KEY to the key"), "{}", said.err);
+    assert!(said.err.contains("hint: put the key into an environment variable"), "{}", said.err);
     assert!(!server.asked()[0].head.to_lowercase().contains("authorization"));
 
     let server = ModelServer::start(true, refused());
