@@ -1,6 +1,7 @@
 //! All federated servers behind one endpoint: their tools join the registry, their resources
 //! and prompts the lists, and what changes is told to whoever listens.
 
+mod approvals;
 mod asking;
 mod bridge;
 mod caller;
@@ -39,7 +40,7 @@ pub(crate) use self::{
     translate::to_modern,
 };
 use self::{
-    compose::Told,
+    compose::{Composed, Told},
     find::{CallTool, FindTools},
     parked::Shelf,
     settle::First,
@@ -138,6 +139,7 @@ pub struct Federation {
     finder: Arc<dyn Provider>,
     notices: broadcast::Sender<Notice>,
     news: mpsc::UnboundedSender<News>,
+    composed: Mutex<Composed>,
     remarks: Mutex<HashMap<ServerName, Vec<String>>>,
     watchers: Mutex<BTreeMap<(ServerName, String), BTreeSet<u64>>>,
     /// What the first client could do, and its number: for whom servers that come later start.
@@ -178,6 +180,7 @@ impl Federation {
             finder: Arc::new(finder),
             notices: broadcast::Sender::new(NOTICES),
             news,
+            composed: Mutex::new(Composed::new(&settings)),
             remarks: Mutex::default(),
             watchers: Mutex::default(),
             met: OnceLock::new(),
@@ -396,7 +399,7 @@ impl Federation {
 
     /// What a person approved holds from now on.
     pub fn reload_approvals(&self) {
-        self.recompose(Told::Everybody);
+        self.recompose_with_approvals();
     }
 
     fn surroundings(&self) -> Surroundings {
