@@ -153,6 +153,11 @@ impl Conversation {
         *lock(&self.unasked) = Some(outbox);
     }
 
+    /// There is no such place any more.
+    pub(crate) fn close_unasked(&self) {
+        *lock(&self.unasked) = None;
+    }
+
     /// How many calls have a seat.
     pub(crate) fn running(&self) -> usize {
         lock(&self.in_flight).len()

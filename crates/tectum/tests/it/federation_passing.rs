@@ -157,6 +157,41 @@ fn a_server_that_does_not_tell_of_a_resource_says_so_to_the_client() {
 }
 
 #[test]
+fn a_session_that_makes_room_for_another_watches_nothing_any_more() {
+    let rig = Rig::new();
+    rig.configure(&echo("one", &["--era", "legacy"], ""));
+    let http = rig.http();
+    let begin = || {
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "rig", "version": "1"}});
+        let answer = http.post(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}));
+        answer.header("mcp-session-id").expect("a session").to_owned()
+    };
+    let ask = |session: &str, method: &str, params: Value| {
+        let mut headers = http.headers();
+        headers.push(("Mcp-Session-Id".into(), session.to_owned()));
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        http.send("POST", "/mcp", &headers, &body.to_string())
+    };
+    let first = begin();
+    until("its tools", || ask(&first, "tools/list", json!({})).body.contains("one__echo"));
+    let watched = ask(&first, "resources/subscribe", json!({"uri": "echo://one/note"}));
+    assert_eq!(watched.json()["result"], json!({}));
+    let followed = |session: &str| {
+        let answer = ask(session, "tools/call", json!({"name": "one__seen", "arguments": {}})).json();
+        let seen: Value = serde_json::from_str(crate::rig::text(&answer["result"])).expect("JSON");
+        seen["followed"].clone()
+    };
+    assert_eq!(followed(&first), json!(["echo://one/note"]));
+    let mut last = String::new();
+    for _ in 0..1024 {
+        last = begin();
+    }
+    assert_eq!(ask(&first, "ping", json!({})).status, 404, "it made room");
+    until("the end of the subscription", || followed(&last) == json!([]));
+}
+
+#[test]
 fn a_resource_of_a_server_that_sleeps_can_be_watched() {
     for (ours, theirs) in pairs() {
         let (rig, client) = client(ours, theirs);

@@ -92,7 +92,7 @@ impl Service {
             return error(StatusCode::BAD_REQUEST, Some(rpc.id), code::INVALID_REQUEST, message);
         }
         if rpc.method == "initialize" {
-            let Ok((id, session)) = self.sessions.start() else {
+            let Ok((id, session)) = self.open_session() else {
                 return plain(StatusCode::INTERNAL_SERVER_ERROR, "no random numbers for a session id");
             };
             let mut response = self.run(headers, &session.client, rpc, false).await;
