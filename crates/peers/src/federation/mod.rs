@@ -21,7 +21,7 @@ mod translate;
 mod wishes;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     path::PathBuf,
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
@@ -38,6 +38,7 @@ pub(crate) use self::{
     goods::{Goods, Source},
     tasks::{EXTENSION as TASKS, named as named_task},
     translate::to_modern,
+    wishes::Watchers,
 };
 use self::{
     compose::{Composed, Told},
@@ -47,7 +48,6 @@ use self::{
     spool::Spool,
     tasks::Tasks,
     tools::Keepers,
-    wishes::watched,
 };
 use crate::{
     auth::Authorize,
@@ -94,8 +94,10 @@ pub enum Exposure {
 }
 
 /// Something all clients may want to know.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Notice {
+    /// The list of tools changed. The registry tells of that itself.
+    Tools,
     /// The list of prompts changed.
     Prompts,
     /// The list of resources changed.
@@ -141,7 +143,7 @@ pub struct Federation {
     news: mpsc::UnboundedSender<News>,
     composed: Mutex<Composed>,
     remarks: Mutex<HashMap<ServerName, Vec<String>>>,
-    watchers: Mutex<BTreeMap<(ServerName, String), BTreeSet<u64>>>,
+    watchers: Arc<Watchers>,
     /// What the first client could do, and its number: for whom servers that come later start.
     met: OnceLock<(Arc<str>, Option<u64>)>,
     /// Raised whenever there is something new about the servers, or the first client came.
@@ -182,7 +184,7 @@ impl Federation {
             news,
             composed: Mutex::new(Composed::new(&settings)),
             remarks: Mutex::default(),
-            watchers: Mutex::default(),
+            watchers: Arc::default(),
             met: OnceLock::new(),
             changes: watch::Sender::default(),
             clients: Arc::default(),
@@ -268,13 +270,10 @@ impl Federation {
         if let Some(level) = self.lowest_level() {
             peer.level(level).await;
         }
-        let uris = {
-            let watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
-            watched(&watchers, &peer.spec.name)
-        };
-        let missed = ran || !uris.is_empty() || !peer.offer().known;
-        if !uris.is_empty() {
-            peer.subscribe(uris).await;
+        let watched = !self.watchers.at(&peer.spec.name).is_empty();
+        let missed = ran || watched || !peer.offer().known;
+        if watched {
+            peer.subscribe().await;
         }
         if let Some((abilities, key)) = self.met.get().filter(|_| missed) {
             open(peer, abilities, *key);
@@ -409,6 +408,7 @@ impl Federation {
             guard: self.settings.guard.clone(),
             door: self.door.clone(),
             clients: self.clients.clone(),
+            watchers: self.watchers.clone(),
             news: self.news.clone(),
         }
     }

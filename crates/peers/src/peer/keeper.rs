@@ -23,7 +23,7 @@ use self::{
     hear::Hearing,
     watch::{End, Listening, set_level},
 };
-use super::{Class, Command, Offer, Peer, State, Surroundings, What, health::Deaths};
+use super::{Awaited, Class, Command, Offer, Peer, State, Surroundings, What, health::Deaths};
 use crate::{
     link::{Link, Loose, Loss},
     wire::era::Era,
@@ -69,7 +69,11 @@ struct Keeper {
     /// Listings that failed one after the other, and when the next is tried.
     failures: u32,
     retry: Option<Instant>,
-    watched: Vec<String>,
+    /// What the server was told last to be watched, whether that is to be told anew, and who waits
+    /// for its answer.
+    watched: BTreeSet<String>,
+    unwatched: bool,
+    awaited: Vec<Awaited>,
     level: Option<String>,
     listening: Option<Listening>,
     /// How many subscriptions there were, how many ended by themselves, and when the next is tried.
@@ -93,7 +97,9 @@ pub(super) async fn keep(peer: Arc<Peer>, around: Surroundings, mut orders: mpsc
         listing: false,
         failures: 0,
         retry: None,
-        watched: Vec::new(),
+        watched: BTreeSet::new(),
+        unwatched: false,
+        awaited: Vec::new(),
         level: None,
         listening: None,
         listens: 0,
@@ -101,21 +107,32 @@ pub(super) async fn keep(peer: Arc<Peer>, around: Surroundings, mut orders: mpsc
         listen_again: None,
     };
     let mut look = tokio::time::interval(LOOK);
-    let stopped = loop {
+    let stopped = 'kept: loop {
         let (listing_due, listen_due) = (keeper.listing_due(), keeper.listen_again);
         tokio::select! {
-            order = orders.recv() => match order {
-                Some(Command::Stop(done)) => break Some(done),
-                Some(order) => keeper.order(order),
-                None => break None,
-            },
+            order = orders.recv() => {
+                let mut next = order;
+                loop {
+                    match next {
+                        Some(Command::Stop(done)) => break 'kept Some(done),
+                        Some(order) => keeper.order(order),
+                        None => break 'kept None,
+                    }
+                    match orders.try_recv() {
+                        Ok(order) => next = Some(order),
+                        Err(_) => break,
+                    }
+                }
+                // Many wishes that come together are told to the server together.
+                keeper.watch();
+            }
             Some(done) = keeper.work.join_next() => {
                 if let Ok(done) = done {
                     keeper.done(done);
                 }
             }
             () = reached(listing_due) => keeper.list(),
-            () = reached(listen_due) => keeper.listen(None),
+            () = reached(listen_due) => keeper.listen(Vec::new()),
             _ = look.tick(), if keeper.links.len() > 1 => keeper.end_idle(IDLE, MOST_LINKS),
         }
     };
@@ -133,7 +150,10 @@ impl Keeper {
                 self.changed_on = Some(on);
                 self.change(what);
             }
-            Command::Subscriptions(uris, awaited) => self.watch(uris, awaited),
+            Command::Subscriptions(awaited) => {
+                self.unwatched = true;
+                self.awaited.extend(awaited);
+            }
             Command::Level(level) => {
                 for (link, _) in self.links.values() {
                     set_level(link, &level);

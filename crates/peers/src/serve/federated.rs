@@ -162,15 +162,6 @@ impl Endpoint {
         }
     }
 
-    /// A client of the newer era watches a resource: it is told at once that it does, and the
-    /// server as soon as it can be.
-    pub(super) fn watch(&self, delivery: &Delivery<'_>, request: &Request<'_>, uri: &str) {
-        let Some(federation) = self.federation.clone() else { return };
-        let sources = federation.goods().resource(uri);
-        let caller = caller(delivery, request, Era::Modern);
-        tokio::spawn(async move { drop(watched(&federation, &caller, &sources).await) });
-    }
-
     /// A client left.
     pub(super) fn unwatch(&self, client: &Conversation) {
         if let Some(federation) = self.federation.clone() {
@@ -335,7 +326,11 @@ fn answered(out: &mut Vec<u8>, id: &str, era: Era, read: Result<Box<RawValue>, S
 }
 
 /// Asks one server after the other to tell of a resource's changes; the first that agrees does.
-async fn watched(federation: &Federation, caller: &Caller, sources: &[Source]) -> Result<(), Failure> {
+pub(super) async fn watched(
+    federation: &Federation,
+    caller: &Caller,
+    sources: &[Source],
+) -> Result<(), Failure> {
     let mut last = Ok(());
     for source in sources {
         last = federation.watch(caller, source).await;

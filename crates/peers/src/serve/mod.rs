@@ -11,6 +11,8 @@ mod http;
 // The server of this test is a program with the flags it has on Linux.
 #[cfg(all(test, target_os = "linux"))]
 mod ids_tests;
+mod listen;
+mod listeners;
 mod pages;
 mod stdio;
 #[cfg(test)]

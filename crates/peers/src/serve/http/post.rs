@@ -163,13 +163,21 @@ impl Service {
                 let _ = outbox.try_send(out);
                 body::event_stream(messages, status)
             }
-            Handled::Listening => {
-                let _ = outbox.try_send(out);
-                self.sessions.listen(client.clone(), outbox);
+            Handled::Listening(opening) => {
+                if opening.is_none() {
+                    let _ = outbox.try_send(out);
+                }
+                self.sessions.listen(client.clone(), outbox.clone());
+                // Afterwards only who tells of changes keeps the stream open.
+                let acknowledged = opening.map(|opening| opening.acknowledge(outbox));
                 let left = CancellationToken::new();
                 let closing = left.clone().drop_guard();
                 let (federation, key) = (self.endpoint.federation.clone(), client.key());
                 tokio::spawn(async move {
+                    // Whoever leaves is not waited for.
+                    if let Some(acknowledged) = acknowledged {
+                        left.run_until_cancelled(acknowledged).await;
+                    }
                     left.cancelled().await;
                     if let Some(federation) = federation {
                         federation.unwatch(key).await;
