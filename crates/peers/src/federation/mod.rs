@@ -7,6 +7,7 @@ mod bridge;
 mod caller;
 mod compose;
 mod find;
+mod follow;
 mod goods;
 mod instructions;
 mod names;
@@ -35,8 +36,9 @@ pub(crate) use self::{
     bridge::{Failure, Order, TOO_MANY},
     caller::{Caller, LEVELS, abilities, can},
     find::CALL_TOOL,
+    follow::Following,
     goods::{Goods, Source},
-    tasks::{EXTENSION as TASKS, named as named_task},
+    tasks::{EXTENSION as TASKS, TaskNote, named as named_task},
     translate::to_modern,
     wishes::Watchers,
 };
@@ -106,6 +108,8 @@ pub(crate) enum Notice {
     Updated(Vec<String>),
     /// A question put to a person elsewhere was answered there.
     ElicitationDone(String),
+    /// A task is in another state; that concerns only whose it is.
+    Task(TaskNote),
 }
 
 /// How one server is, for people and programs.
@@ -461,6 +465,10 @@ impl Federation {
             News::Offer => return,
             News::Updated { server, uri } => Notice::Updated(self.goods().exposed(&server, &uri)),
             News::ElicitationDone { params } => Notice::ElicitationDone(params),
+            News::Task { server, params } => match self.tasks.told(server, &params) {
+                Some(note) => Notice::Task(note),
+                None => return,
+            },
         };
         let _ = self.notices.send(notice);
     }

@@ -226,7 +226,7 @@ impl Provider for PeerTools {
             Box::pin(async move {
                 let result = bridge::run(&peer, order, &caller, &shelf, Some(&ctx)).await;
                 let result = result.map_err(|failure| fault(&peer, failure))?;
-                let result = tasks.note(result, &peer.spec.name);
+                let result = tasks.note(result, &peer.spec.name, caller.owner());
                 let found = directives(&result, &peer);
                 let done = match spool.filter(|_| result.get().len() > peer.spec.max_result) {
                     None => Done::new(Payload::Raw(result)),

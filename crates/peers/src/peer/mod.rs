@@ -82,6 +82,13 @@ pub(crate) enum News {
         /// The notification's parameters as they were written.
         params: String,
     },
+    /// A task is in another state.
+    Task {
+        /// Whose.
+        server: ServerName,
+        /// The notification's parameters as they were written.
+        params: String,
+    },
 }
 
 /// A handle on one server.

@@ -19,7 +19,7 @@ use super::{
     listeners::{Listeners, Wanted},
 };
 use crate::{
-    federation::{Notice, abilities},
+    federation::{Following, Notice, TaskNote, abilities},
     link::{Link, Loss, Question},
     wire::{
         object::{Object, raw},
@@ -268,8 +268,14 @@ impl Conversation {
 
     /// Says to a subscription what was agreed to, and what changed since it began. False when the
     /// client listens no longer.
-    pub(crate) fn acknowledge(&self, id: &str, agreed: Wanted, say: impl FnMut(Vec<u8>)) -> bool {
-        self.listeners.acknowledge(id, agreed, say)
+    pub(crate) fn acknowledge(
+        &self,
+        id: &str,
+        agreed: Wanted,
+        following: Vec<Following>,
+        say: impl FnMut(Vec<u8>),
+    ) -> bool {
+        self.listeners.acknowledge(id, agreed, following, say)
     }
 
     /// True when it wants to hear of changes of this resource, in whichever way it said so.
@@ -298,7 +304,8 @@ impl Conversation {
         messages
     }
 
-    /// What a client of the older era is told.
+    /// What is told to a client of the older era; and of a task of its own, to one that did not
+    /// ask, since servers may tell of tasks unasked.
     fn unasked_message(&self, notice: &Notice) -> Option<Vec<u8>> {
         let list = |method: &str| self.is_initialized().then(|| answer::notification(method, "{}"));
         match notice {
@@ -314,6 +321,10 @@ impl Conversation {
             Notice::ElicitationDone(params) => self
                 .is_initialized()
                 .then(|| answer::notification("notifications/elicitation/complete", params)),
+            Notice::Task(note) => {
+                let its = note.owner == Some(self.key) && !self.listeners.want_task(&note.id);
+                its.then(|| answer::notification(TaskNote::METHOD, &note.params(None)))
+            }
         }
     }
 

@@ -75,11 +75,7 @@ impl Endpoint {
             Ok(Asked { missing: (code, message), .. }) | Err((code, message)) => {
                 let data = match code {
                     // Tasks are the one capability that is asked for here.
-                    code::MISSING_CAPABILITY => {
-                        let tasks = Object::new().raw(TASKS, "{}").end();
-                        let extensions = Object::new().raw("extensions", &tasks).end();
-                        Some(Object::new().raw("requiredCapabilities", &extensions).end())
-                    }
+                    code::MISSING_CAPABILITY => Some(needs_tasks()),
                     _ => request.params.uri.map(|uri| Object::new().raw("uri", uri.get()).end()),
                 };
                 answer::error(out, Some(request.id), code, &message, data.as_deref());
@@ -241,11 +237,7 @@ impl Endpoint {
 
     /// A question about a task goes to the server that works on it.
     fn task(&self, request: &Request<'_>, method: &'static str) -> Result<Asked, (i32, String)> {
-        let meta = request.params.meta.as_ref();
-        let declared = meta.and_then(|meta| meta.client_capabilities).and_then(|raw| Members::of(raw.get()));
-        let extensions = declared.and_then(|members| members.get("extensions"));
-        let extensions = extensions.and_then(|raw| Members::of(raw.get())).unwrap_or_default();
-        if extensions.get(TASKS).is_none() {
+        if !knows_tasks(request) {
             return Err((
                 code::MISSING_CAPABILITY,
                 format!("{method}: the client must declare the extension {TASKS}"),
@@ -313,6 +305,21 @@ impl Endpoint {
             named: Named::Inside,
         })
     }
+}
+
+/// Whether a client declares that it knows tasks.
+pub(super) fn knows_tasks(request: &Request<'_>) -> bool {
+    let meta = request.params.meta.as_ref();
+    let declared = meta.and_then(|meta| meta.client_capabilities).and_then(|raw| Members::of(raw.get()));
+    let extensions = declared.and_then(|members| members.get("extensions"));
+    extensions.and_then(|raw| Members::of(raw.get())).is_some_and(|members| members.get(TASKS).is_some())
+}
+
+/// What a client is told that does not declare it.
+pub(super) fn needs_tasks() -> String {
+    let tasks = Object::new().raw(TASKS, "{}").end();
+    let extensions = Object::new().raw("extensions", &tasks).end();
+    Object::new().raw("requiredCapabilities", &extensions).end()
 }
 
 /// Answers with a resource of our own, or that there is none.

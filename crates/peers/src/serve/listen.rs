@@ -11,11 +11,11 @@ use super::{
     answer,
     conversation::Conversation,
     endpoint::{Delivery, Endpoint, Handled, caller},
-    federated::watched,
+    federated::{knows_tasks, needs_tasks, watched},
     listeners::Wanted,
 };
 use crate::{
-    federation::{Caller, Federation},
+    federation::{Caller, Federation, TASKS},
     wire::{
         era::Era,
         rpc::{Request, code},
@@ -48,13 +48,20 @@ impl Endpoint {
                 return Handled::Answered;
             }
         };
+        if !wanted.task_ids.is_empty() && !knows_tasks(request) {
+            let message = format!("subscriptions/listen: the client must declare the extension {TASKS}");
+            answer::error(out, Some(request.id), code::MISSING_CAPABILITY, &message, Some(&needs_tasks()));
+            return Handled::Answered;
+        }
         let client = delivery.from;
         client.listen(request.id, wanted.clone());
-        match self.federation.clone().filter(|_| !wanted.resource_subscriptions.is_empty()) {
+        let servers = !wanted.resource_subscriptions.is_empty() || !wanted.task_ids.is_empty();
+        match self.federation.clone().filter(|_| servers) {
             None => {
-                // Without servers nobody tells of resources.
-                let agreed = Wanted { resource_subscriptions: Vec::new(), ..wanted };
-                client.acknowledge(request.id, agreed, |message| out.extend_from_slice(&message));
+                // Without servers nobody tells of resources and tasks.
+                let agreed = Wanted { resource_subscriptions: Vec::new(), task_ids: Vec::new(), ..wanted };
+                let say = |message: Vec<u8>| out.extend_from_slice(&message);
+                client.acknowledge(request.id, agreed, Vec::new(), say);
                 Handled::Listening(None)
             }
             Some(federation) => {
@@ -81,21 +88,22 @@ impl Opening {
     /// subscription, and says what was agreed to.
     pub(crate) async fn acknowledge(self, outbox: mpsc::Sender<Vec<u8>>) {
         let Self { federation, client, caller, id, wanted } = self;
-        let agreed = join_all(wanted.resource_subscriptions.iter().map(async |uri| {
+        let watched = join_all(wanted.resource_subscriptions.iter().map(async |uri| {
             if federation.own_resource(uri).is_some() {
                 return true;
             }
             let sources = federation.goods().resource(uri);
             !sources.is_empty() && watched(&federation, &caller, &sources).await.is_ok()
-        }))
-        .await;
-        let all = wanted.resource_subscriptions.iter().zip(agreed);
+        }));
+        let followed = federation.follow_tasks(&caller, &wanted.task_ids);
+        let (watched, (tasks, following)) = tokio::join!(watched, followed);
+        let all = wanted.resource_subscriptions.iter().zip(watched);
         let uris: Vec<String> = all.filter(|(_, agreed)| *agreed).map(|(uri, _)| uri.clone()).collect();
-        let agreed = Wanted { resource_subscriptions: uris.clone(), ..wanted };
+        let agreed = Wanted { resource_subscriptions: uris.clone(), task_ids: tasks, ..wanted };
         // A place first: once the first word is said, the others follow it at once.
         let Ok(place) = outbox.reserve().await else { return };
         let mut place = Some(place);
-        let heard = client.acknowledge(&id, agreed, |message| match place.take() {
+        let heard = client.acknowledge(&id, agreed, following, |message| match place.take() {
             Some(place) => place.send(message),
             None => client.try_send(&outbox, message),
         });

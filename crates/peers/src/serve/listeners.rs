@@ -7,7 +7,10 @@ use std::{
 };
 
 use super::answer;
-use crate::{federation::Notice, wire::object::Object};
+use crate::{
+    federation::{Following, Notice, TaskNote},
+    wire::object::Object,
+};
 
 /// Changes that are kept for a subscription until it is acknowledged. Equal ones are kept once, so
 /// this is more than nearly everybody listens for; beyond it the oldest are let go.
@@ -25,6 +28,8 @@ pub(crate) struct Wanted {
     pub(crate) resources_list_changed: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) resource_subscriptions: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) task_ids: Vec<String>,
 }
 
 /// The subscriptions of one client, by the ids of their requests.
@@ -36,21 +41,30 @@ struct Listener {
     wanted: Wanted,
     /// What changed before it was acknowledged; `None` from then on.
     held: Option<VecDeque<Notice>>,
+    /// What servers do for it alone; ends with it.
+    following: Vec<Following>,
 }
 
 impl Listeners {
     /// A subscription begins. What it is about is kept until it is acknowledged.
     pub(super) fn begin(&self, id: &str, wanted: Wanted) {
-        self.lock().insert(id.to_owned(), Listener { wanted, held: Some(VecDeque::new()) });
+        self.lock()
+            .insert(id.to_owned(), Listener { wanted, held: Some(VecDeque::new()), following: Vec::new() });
     }
 
     /// Says what was agreed to, then what was kept meanwhile, and nothing else in between. False
     /// when the client listens no longer.
-    pub(super) fn acknowledge(&self, id: &str, agreed: Wanted, mut say: impl FnMut(Vec<u8>)) -> bool {
+    pub(super) fn acknowledge(
+        &self,
+        id: &str,
+        agreed: Wanted,
+        following: Vec<Following>,
+        mut say: impl FnMut(Vec<u8>),
+    ) -> bool {
         let mut listeners = self.lock();
         let Some(listener) = listeners.get_mut(id) else { return false };
         say(acknowledged(id, &agreed));
-        listener.wanted = agreed;
+        (listener.wanted, listener.following) = (agreed, following);
         let held = listener.held.take().unwrap_or_default();
         held.iter().filter_map(|notice| listener.wanted.message(id, notice)).for_each(say);
         true
@@ -66,6 +80,11 @@ impl Listeners {
         self.lock()
             .values()
             .any(|listener| listener.wanted.resource_subscriptions.iter().any(|one| one == uri))
+    }
+
+    /// True when a subscription is about this task.
+    pub(super) fn want_task(&self, id: &str) -> bool {
+        self.lock().values().any(|listener| listener.wanted.task_ids.iter().any(|one| one == id))
     }
 
     /// What to send of a change.
@@ -108,6 +127,10 @@ impl Wanted {
                 let params = Object::new().text("uri", uri).raw("_meta", &meta(id)).end();
                 Some(answer::notification("notifications/resources/updated", &params))
             }
+            Notice::Task(note) => {
+                let params = self.task_ids.contains(&note.id).then(|| note.params(Some(id)))?;
+                Some(answer::notification(TaskNote::METHOD, &params))
+            }
             Notice::ElicitationDone(_) => None,
         }
     }
@@ -141,7 +164,7 @@ mod tests {
 
     fn acknowledge(listeners: &Listeners, agreed: Wanted) -> Vec<Value> {
         let mut said = Vec::new();
-        let heard = listeners.acknowledge("7", agreed, |bytes| {
+        let heard = listeners.acknowledge("7", agreed, Vec::new(), |bytes| {
             said.push(serde_json::from_slice(&bytes).expect("JSON"));
         });
         assert_eq!(heard, !said.is_empty());

@@ -172,15 +172,17 @@ impl Service {
                 let acknowledged = opening.map(|opening| opening.acknowledge(outbox));
                 let left = CancellationToken::new();
                 let closing = left.clone().drop_guard();
-                let (federation, key) = (self.endpoint.federation.clone(), client.key());
+                let (federation, client) = (self.endpoint.federation.clone(), client.clone());
+                let id = rpc.id.to_owned();
                 tokio::spawn(async move {
                     // Whoever leaves is not waited for.
                     if let Some(acknowledged) = acknowledged {
                         left.run_until_cancelled(acknowledged).await;
                     }
                     left.cancelled().await;
+                    client.cancel(&id);
                     if let Some(federation) = federation {
-                        federation.unwatch(key).await;
+                        federation.unwatch(client.key()).await;
                     }
                 });
                 body::events(None, messages, Some(closing), StatusCode::OK)
