@@ -1,11 +1,16 @@
 //! Tasks of the newer era: begun by a call, asked for by their ids, wherever they are worked on;
 //! and what clients and servers get that know no tasks.
 
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::TcpStream,
+};
+
 use serde_json::{Value, json};
 
 use crate::{
     federated::{Client, Era, KEY, Listening, address, command, until},
-    rig::{Rig, fixture, text},
+    rig::{Rig, fixture, request, text},
 };
 
 const TASKS: &str = "io.modelcontextprotocol/tasks";
@@ -247,6 +252,60 @@ fn changes_of_a_task_are_told_to_who_listens_for_it() {
             !heard.is_empty()
         });
         assert_eq!(heard, [(json!(two), json!(second), cancelled)]);
+    }
+}
+
+#[test]
+fn over_http_too_each_subscription_hears_of_its_own_task_alone() {
+    let rig = Rig::new();
+    rig.configure(&worker("one", Era::Modern));
+    let http = rig.http();
+    let post = |method: &str, name: Option<&str>, mut params: Value| {
+        params["_meta"] = json!({format!("{KEY}protocolVersion"): "2026-07-28",
+            format!("{KEY}clientCapabilities"): {"extensions": {TASKS: {}}}});
+        let mut headers = http.headers();
+        headers.push(("MCP-Protocol-Version".into(), "2026-07-28".into()));
+        headers.push(("Mcp-Method".into(), method.into()));
+        headers.extend(name.map(|name| ("Mcp-Name".to_owned(), name.to_owned())));
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        let mut stream = http.connect();
+        stream.write_all(request("POST", "/mcp", &headers, &body).as_bytes()).expect("sent");
+        BufReader::new(stream)
+    };
+    // The next message, whether it is the whole body or an event.
+    let next = |stream: &mut BufReader<TcpStream>| -> Value {
+        loop {
+            let mut line = String::new();
+            assert!(stream.read_line(&mut line).expect("open") > 0, "the stream ended");
+            let json = line.strip_prefix("data: ").unwrap_or(&line);
+            if json.starts_with('{') {
+                return serde_json::from_str(json).expect("JSON");
+            }
+        }
+    };
+    let name = "one__slow_compute";
+    until("its tools", || next(&mut post("tools/list", None, json!({}))).to_string().contains(name));
+    let mut following = [1, 2].map(|_| {
+        let call = json!({"name": name, "arguments": {"seconds": 60, "label": "long"}});
+        let task = next(&mut post("tools/call", Some(name), call))["result"]["taskId"].clone();
+        let mut stream = post("subscriptions/listen", None, json!({"notifications": {"taskIds": [task]}}));
+        let first = next(&mut stream);
+        assert_eq!(first["params"]["notifications"], json!({"taskIds": [task]}), "{first}");
+        (task, stream)
+    });
+    // Each is told twice, so that what belongs to the other would be heard in between.
+    for _ in 0..2 {
+        for (task, _) in &following {
+            let cancelled = next(&mut post("tasks/cancel", task.as_str(), json!({"taskId": task})));
+            assert!(cancelled.get("result").is_some(), "{cancelled}");
+        }
+    }
+    for (task, stream) in &mut following {
+        for _ in 0..2 {
+            let note = next(stream);
+            assert_eq!(note["method"], "notifications/tasks", "{note}");
+            assert_eq!((&note["params"]["taskId"], &note["params"]["status"]), (&*task, &json!("cancelled")));
+        }
     }
 }
 
