@@ -4,7 +4,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::{Arc, PoisonError},
+    sync::{Arc, PoisonError, atomic::Ordering},
 };
 
 use tectum_core::Snapshot;
@@ -67,8 +67,10 @@ impl Federation {
         let taken = |name: &str| own.contains(name);
         let mut providers = self.base.clone();
         let (mut remarks, mut offered, mut federated) = (HashMap::new(), HashMap::new(), 0);
+        let mut whole = true;
         for (name, peer) in peers.iter() {
             let offer = peer.offer();
+            whole &= offer.known;
             let pins = composed.approvals.of(name, &offer);
             let same = composed.tools.get(name).filter(|tools| tools.is_of(peer, &offer, &pins));
             let tools = same
@@ -101,12 +103,15 @@ impl Federation {
                 CORE.contains(&&*info.name) || matches!(&*info.name, "find_tools" | CALL_TOOL)
             });
         }
+        // Nobody takes a list for whole while the one before is replaced.
+        self.whole.fetch_and(whole, Ordering::Relaxed);
         self.index.set(next.tools().filter(|info| !info.listed));
         if told == Told::Everybody && !next.says_the_same(&self.house.registry().snapshot()) {
             self.house.registry().replace(next);
         } else {
             self.house.registry().replace_quietly(next);
         }
+        self.whole.store(whole, Ordering::Relaxed);
         let (resources, prompts) = self.gather();
         self.keep_word_of_instructions();
         self.changes.send_modify(|change| *change += 1);

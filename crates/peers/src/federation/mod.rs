@@ -24,7 +24,10 @@ mod wishes;
 use std::{
     collections::{BTreeMap, HashMap},
     path::PathBuf,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use arc_swap::ArcSwap;
@@ -146,6 +149,8 @@ pub struct Federation {
     notices: broadcast::Sender<Notice>,
     news: mpsc::UnboundedSender<News>,
     composed: Mutex<Composed>,
+    /// Whether every server has ever said what it offers.
+    whole: AtomicBool,
     remarks: Mutex<HashMap<ServerName, Vec<String>>>,
     watchers: Arc<Watchers>,
     /// What the first client could do, and its number: for whom servers that come later start.
@@ -187,6 +192,7 @@ impl Federation {
             notices: broadcast::Sender::new(NOTICES),
             news,
             composed: Mutex::new(Composed::new(&settings)),
+            whole: AtomicBool::new(false),
             remarks: Mutex::default(),
             watchers: Arc::default(),
             met: OnceLock::new(),
@@ -332,6 +338,11 @@ impl Federation {
     /// What the first client could do, and its number; one that can do nothing until it came.
     pub(crate) fn first_client(&self) -> (Arc<str>, Option<u64>) {
         self.met.get().cloned().unwrap_or_else(|| ("{}".into(), None))
+    }
+
+    /// Whether the lists have something of every server there is, if only from memory.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole.load(Ordering::Relaxed)
     }
 
     /// Whether a client was ever there.

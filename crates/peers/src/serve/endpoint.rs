@@ -167,7 +167,10 @@ impl Endpoint {
                 let extensions = self.federation.as_ref().map(|federation| federation.extensions());
                 Ok(catalogue::discover(&extensions.unwrap_or_default(), self.instructions()))
             }
-            ("tools/list", _) => page(&self.catalogue.tools(self.house.registry()), era, request),
+            ("tools/list", _) => {
+                let whole = self.federation.as_ref().is_none_or(|federation| federation.is_whole());
+                page(&self.catalogue.tools(self.house.registry(), whole), era, request)
+            }
             ("resources/list", _) => page(&self.goods().resources, era, request),
             ("resources/templates/list", _) => page(&self.goods().templates, era, request),
             ("prompts/list", _) => page(&self.goods().prompts, era, request),
