@@ -46,10 +46,19 @@ pub(super) struct Session {
     used: Mutex<Instant>,
 }
 
+/// A session that was opened.
+struct Started {
+    /// Its id: 128 random bits.
+    id: String,
+    session: Arc<Session>,
+    /// Who made room for it.
+    ended: Vec<Arc<Conversation>>,
+}
+
 impl Service {
     /// Opens a session; another one makes room if it must.
     pub(super) fn open_session(&self) -> Result<(String, Arc<Session>), getrandom::Error> {
-        let (id, session, ended) = self.sessions.start()?;
+        let Started { id, session, ended } = self.sessions.start()?;
         ended.iter().for_each(|client| self.endpoint.unwatch(client));
         Ok((id, session))
     }
@@ -61,8 +70,8 @@ impl Service {
 }
 
 impl Sessions {
-    /// Opens a session and returns its id: 128 random bits. Also returns who made room.
-    fn start(&self) -> Result<(String, Arc<Session>, Vec<Arc<Conversation>>), getrandom::Error> {
+    /// Opens a session.
+    fn start(&self) -> Result<Started, getrandom::Error> {
         let mut bits = [0_u8; 16];
         getrandom::fill(&mut bits)?;
         let id = bits.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -82,7 +91,7 @@ impl Sessions {
             ended.push(oldest.ended());
         }
         all.insert(id.clone(), session.clone());
-        Ok((id, session, ended))
+        Ok(Started { id, session, ended })
     }
 
     /// Ends the sessions that were idle this long, and their calls with them.
@@ -184,9 +193,9 @@ mod tests {
 
     use super::*;
 
-    fn start(sessions: &Sessions) -> (String, Arc<Session>, Vec<u64>) {
-        let (id, session, ended) = sessions.start().expect("random numbers");
-        (id, session, ended.iter().map(|client| client.key()).collect())
+    fn start(sessions: &Sessions) -> (Arc<Session>, Vec<u64>) {
+        let Started { session, ended, .. } = sessions.start().expect("random numbers");
+        (session, keys(&ended))
     }
 
     fn keys(ended: &[Arc<Conversation>]) -> Vec<u64> {
@@ -196,9 +205,9 @@ mod tests {
     #[test]
     fn an_idle_session_ends_and_a_busy_one_does_not() {
         let sessions = Sessions::default();
-        let (_, idle, _) = start(&sessions);
-        let (_, listens, _) = start(&sessions);
-        let (_, calls, _) = start(&sessions);
+        let (idle, _) = start(&sessions);
+        let (listens, _) = start(&sessions);
+        let (calls, _) = start(&sessions);
         let stream = listens.open_stream();
         let cancel = CancellationToken::new();
         let seat = calls.client.seat("1", &cancel).expect("a seat");
@@ -215,7 +224,7 @@ mod tests {
     #[test]
     fn the_end_of_use_begins_the_time_of_idling() {
         let sessions = Sessions::default();
-        let (_, session, _) = start(&sessions);
+        let (session, _) = start(&sessions);
         let hour = Duration::from_secs(3600);
         let Some(long_ago) = Instant::now().checked_sub(hour) else { return };
         *lock(&session.used) = long_ago;
@@ -230,15 +239,15 @@ mod tests {
     #[test]
     fn the_longest_idle_makes_room_and_a_busy_one_only_where_all_are() {
         let sessions = Sessions::default();
-        let started: Vec<Arc<Session>> = (0..MOST).map(|_| start(&sessions).1).collect();
+        let started: Vec<Arc<Session>> = (0..MOST).map(|_| start(&sessions).0).collect();
         let mut streams = vec![started[0].open_stream()];
-        assert_eq!(start(&sessions).2, [started[1].client.key()], "the first one listens");
+        assert_eq!(start(&sessions).1, [started[1].client.key()], "the first one listens");
         let all: Vec<Arc<Session>> = lock(&sessions.by_id).values().cloned().collect();
         let calls: Vec<CancellationToken> = all.iter().map(|_| CancellationToken::new()).collect();
         let seat = |(session, call): (&Arc<Session>, _)| session.client.seat("1", call).expect("a seat");
         let _seats: Vec<_> = all.iter().zip(&calls).map(seat).collect();
         streams.extend(all.iter().map(|session| session.open_stream()));
-        let ended = start(&sessions).2;
+        let ended = start(&sessions).1;
         assert_eq!((ended.len(), lock(&sessions.by_id).len()), (1, MOST));
         for (number, session) in all.iter().enumerate() {
             let over = ended.contains(&session.client.key());
