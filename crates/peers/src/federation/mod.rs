@@ -10,7 +10,9 @@ mod find;
 mod follow;
 mod goods;
 mod instructions;
+mod meet;
 mod names;
+mod news;
 mod own;
 mod parked;
 pub mod pins;
@@ -32,7 +34,7 @@ use std::{
 
 use arc_swap::ArcSwap;
 use serde_json::value::RawValue;
-use tectum_core::{Fault, NativeSet, NativeTool, Provider, Tectum};
+use tectum_core::{NativeSet, NativeTool, Provider, Tectum};
 use tokio::sync::{broadcast, mpsc, watch};
 
 pub(crate) use self::{
@@ -41,6 +43,7 @@ pub(crate) use self::{
     find::CALL_TOOL,
     follow::Following,
     goods::{Goods, Source},
+    news::Notice,
     tasks::{EXTENSION as TASKS, TaskNote, named as named_task},
     translate::to_modern,
     wishes::Watchers,
@@ -48,6 +51,7 @@ pub(crate) use self::{
 use self::{
     compose::{Composed, Told},
     find::{CallTool, FindTools},
+    news::hear,
     parked::Shelf,
     settle::First,
     spool::Spool,
@@ -65,9 +69,6 @@ use crate::{
 
 /// Notices that a slow listener may fall behind by.
 const NOTICES: usize = 1024;
-/// How often a server that starts for one call is looked at: far below what its start takes.
-const LOOK: std::time::Duration = std::time::Duration::from_millis(10);
-
 /// Where the federation finds what no server's spec says.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -96,23 +97,6 @@ pub enum Exposure {
     Core,
     /// Our own; those of federated servers are searched.
     Search,
-}
-
-/// Something all clients may want to know.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Notice {
-    /// The list of tools changed. The registry tells of that itself.
-    Tools,
-    /// The list of prompts changed.
-    Prompts,
-    /// The list of resources changed.
-    Resources,
-    /// A resource changed, by any of these names.
-    Updated(Vec<String>),
-    /// A question put to a person elsewhere was answered there.
-    ElicitationDone(String),
-    /// A task is in another state; that concerns only whose it is.
-    Task(TaskNote),
 }
 
 /// How one server is, for people and programs.
@@ -243,17 +227,6 @@ impl Federation {
         self.peers.load().iter().map(one).collect()
     }
 
-    /// Waits until every server that must be there is, or names those that are not.
-    pub async fn require(self: &Arc<Self>) -> Result<(), Fault> {
-        self.settle();
-        let peers = self.peers.load_full();
-        for peer in peers.values().filter(|peer| peer.spec.required) {
-            let class = peer.class(&"{}".into(), None);
-            peer.link(&class).await?;
-        }
-        Ok(())
-    }
-
     /// Ends all servers, and everything they started.
     pub async fn stop(&self) {
         // Who asks from now on finds none.
@@ -264,90 +237,9 @@ impl Federation {
         ending.join_all().await;
     }
 
-    /// A client is there: servers that were never met are started, so that it sees their tools.
-    pub(crate) fn wake(self: &Arc<Self>, caller: &Caller) {
-        self.settle();
-        let (abilities, key) = self.met.get_or_init(|| (caller.abilities(), caller.session()));
-        self.changes.send_modify(|change| *change += 1);
-        for peer in self.peers.load().values().filter(|peer| !peer.offer().known) {
-            open(peer, abilities, *key);
-        }
-    }
-
-    /// A server takes the place of one that ended, or is new: it hears what its clients want,
-    /// and starts if somebody would miss it.
-    async fn resume(&self, peer: &Arc<Peer>, ran: bool) {
-        if let Some(level) = self.lowest_level() {
-            peer.level(level).await;
-        }
-        let watched = !self.watchers.at(&peer.spec.name).is_empty();
-        let missed = ran || watched || !peer.offer().known;
-        if watched {
-            peer.subscribe().await;
-        }
-        if let Some((abilities, key)) = self.met.get().filter(|_| missed) {
-            open(peer, abilities, *key);
-        }
-    }
-
-    /// Meets the servers that may have a tool of this name and were never met. For one call
-    /// alone: a client is not kept waiting for servers.
-    pub async fn meet(self: &Arc<Self>, tool: &str) -> Result<(), Fault> {
-        self.settle();
-        let peers = self.peers.load_full();
-        for (name, peer) in peers.iter().filter(|(_, peer)| !peer.offer().known) {
-            let its = tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with("__"));
-            if !its && peer.spec.prefix {
-                continue;
-            }
-            match self.meet_server(peer).await {
-                // The name says whose the tool is: why that server is away is the answer.
-                Err(fault) if its => return Err(fault),
-                _ => {}
-            }
-        }
-        self.recompose(Told::Everybody);
-        Ok(())
-    }
-
-    /// Meets every server that was never met, all at the same time, and says why others are away.
-    /// For somebody who is shown the tools once, before the work begins.
-    pub async fn meet_all(self: &Arc<Self>) -> Vec<(String, Fault)> {
-        self.settle();
-        let peers = self.peers.load_full();
-        let strangers = peers.iter().filter(|(_, peer)| !peer.offer().known);
-        let met = strangers.map(async |(name, peer)| (name.to_string(), self.meet_server(peer).await));
-        let met = futures_util::future::join_all(met).await;
-        self.recompose(Told::Everybody);
-        met.into_iter().filter_map(|(name, met)| Some((name, met.err()?))).collect()
-    }
-
-    /// Waits until a server has said what it offers, if it never did.
-    pub(crate) async fn meet_server(&self, peer: &Arc<Peer>) -> Result<(), Fault> {
-        let (abilities, client) = self.first_client();
-        peer.link(&peer.class(&abilities, client)).await?;
-        let listed = async {
-            while !peer.offer().known && peer.status().error.is_none() {
-                tokio::time::sleep(LOOK).await;
-            }
-        };
-        let _ = tokio::time::timeout(peer.spec.start_timeout, listed).await;
-        Ok(())
-    }
-
-    /// What the first client could do, and its number; one that can do nothing until it came.
-    pub(crate) fn first_client(&self) -> (Arc<str>, Option<u64>) {
-        self.met.get().cloned().unwrap_or_else(|| ("{}".into(), None))
-    }
-
     /// Whether the lists have something of every server there is, if only from memory.
     pub(crate) fn is_whole(&self) -> bool {
         self.whole.load(Ordering::Relaxed)
-    }
-
-    /// Whether a client was ever there.
-    pub(crate) fn has_client(&self) -> bool {
-        self.met.get().is_some()
     }
 
     /// Tells that there is something new about the servers.
@@ -432,55 +324,5 @@ impl Federation {
 impl std::fmt::Debug for Federation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Federation").field("peers", &self.peers.load()).finish_non_exhaustive()
-    }
-}
-
-/// Starts a server beside us; whoever needs it first hears why it could not be started.
-fn open(peer: &Arc<Peer>, abilities: &Arc<str>, client: Option<u64>) {
-    let (peer, class) = (peer.clone(), peer.class(abilities, client));
-    tokio::spawn(async move { drop(peer.link(&class).await) });
-}
-
-/// Takes what the servers' tasks tell.
-async fn hear(federation: std::sync::Weak<Federation>, mut news: mpsc::UnboundedReceiver<News>) {
-    while let Some(item) = news.recv().await {
-        let Some(federation) = federation.upgrade() else { return };
-        match item {
-            News::Offer => {
-                // Several servers often come up together; one composition serves them all.
-                let mut others = Vec::new();
-                while let Ok(next) = news.try_recv() {
-                    if !matches!(next, News::Offer) {
-                        others.push(next);
-                    }
-                }
-                federation.recompose(Told::Everybody);
-                for other in others {
-                    federation.tell(other);
-                }
-            }
-            other => federation.tell(other),
-        }
-    }
-}
-
-impl Federation {
-    /// Tells that a resource changed, by any of these names.
-    fn tell_updated(&self, names: Vec<String>) {
-        // Nobody may be listening.
-        let _ = self.notices.send(Notice::Updated(names));
-    }
-
-    fn tell(&self, news: News) {
-        let notice = match news {
-            News::Offer => return,
-            News::Updated { server, uri } => Notice::Updated(self.goods().exposed(&server, &uri)),
-            News::ElicitationDone { params } => Notice::ElicitationDone(params),
-            News::Task { server, params } => match self.tasks.told(server, &params) {
-                Some(note) => Notice::Task(note),
-                None => return,
-            },
-        };
-        let _ = self.notices.send(notice);
     }
 }

@@ -3,6 +3,7 @@
 
 mod connect;
 mod hear;
+mod idle;
 mod lists;
 mod watch;
 
@@ -21,6 +22,7 @@ use tokio::{
 use self::{
     connect::connect,
     hear::Hearing,
+    idle::{IDLE, MOST_LINKS},
     watch::{End, Listening, set_level},
 };
 use super::{Awaited, Class, Command, Offer, Peer, State, Surroundings, What, health::Deaths};
@@ -31,10 +33,6 @@ use crate::{
 
 /// A connection that has lived so long clears the record of deaths.
 const STEADY: Duration = Duration::from_secs(60);
-/// Connections to one server, one for each class of clients; one that is idle makes room.
-const MOST_LINKS: usize = 16;
-/// A connection beyond the first that nobody used for so long is ended.
-const IDLE: Duration = Duration::from_secs(5 * 60);
 /// How often idle ones are looked for.
 const LOOK: Duration = Duration::from_secs(60);
 /// The pause before a server that is there is asked again what it did not answer; each further
@@ -294,30 +292,6 @@ impl Keeper {
             self.say(state, how);
             self.grow_stale();
         }
-    }
-
-    /// Ends the connection that was idle longest, if there are too many; calls are never ended.
-    fn make_room(&mut self) {
-        if self.links.len() >= MOST_LINKS {
-            self.end_idle(Duration::ZERO, 1);
-        }
-    }
-
-    /// Ends connections that nobody used for this long, at most so many.
-    fn end_idle(&mut self, idle: Duration, most: usize) {
-        let idling = |(class, (link, _)): (&Class, &(Arc<Link>, Instant))| {
-            Some((link.idle().filter(|time| *time >= idle)?, class.clone()))
-        };
-        let mut found: Vec<(Duration, Class)> = self.links.iter().filter_map(idling).collect();
-        found.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
-        // One stays, so that the server is there for the next call.
-        let spare = self.links.len().saturating_sub(1).min(most);
-        for (_, class) in found.into_iter().take(spare) {
-            if let Some((link, _)) = self.links.remove(&class) {
-                tokio::spawn(async move { link.stop().await });
-            }
-        }
-        self.publish();
     }
 
     fn publish(&self) {

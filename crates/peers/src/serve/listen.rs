@@ -11,8 +11,9 @@ use super::{
     answer,
     conversation::Conversation,
     endpoint::{Delivery, Endpoint, Handled, caller},
-    federated::{knows_tasks, needs_tasks, watched},
+    federated::{knows_tasks, needs_tasks},
     listeners::Wanted,
+    watching::watched,
 };
 use crate::{
     federation::{Caller, Federation, TASKS},

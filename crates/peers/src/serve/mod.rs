@@ -17,6 +17,7 @@ mod pages;
 mod stdio;
 #[cfg(test)]
 mod tests;
+mod watching;
 
 pub(crate) use answer::notification;
 pub(crate) use catalogue::server_meta;
