@@ -1,9 +1,9 @@
 //! What can go wrong between us and a model's server, in words that say what to do, and whether
 //! it is worth trying again. Addresses are told without what may be secret in them.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use reqwest::header::{LOCATION, RETRY_AFTER};
+use reqwest::header::{DATE, LOCATION, RETRY_AFTER};
 use serde_json::Value;
 use tectum_core::fault::bottom;
 
@@ -140,11 +140,19 @@ fn key_hint(place: &Place) -> String {
     }
 }
 
-/// How long a server wants us to wait, where it says so in a number.
+/// How long a server wants us to wait, where it says so: in a number, or as a moment.
 fn wanted(headers: &HeaderMap) -> Option<Duration> {
-    let number = |name: &str| -> Option<f64> { headers.get(name)?.to_str().ok()?.trim().parse().ok() };
-    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number(RETRY_AFTER.as_str()))?;
-    Duration::try_from_secs_f64(seconds).ok()
+    let text = |name: &str| -> Option<&str> { Some(headers.get(name)?.to_str().ok()?.trim()) };
+    let number = |name: &str| text(name)?.parse::<f64>().ok();
+    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number(RETRY_AFTER.as_str()));
+    if let Some(seconds) = seconds {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let moment = |name: &str| httpdate::parse_http_date(text(name)?).ok();
+    // The server's own clock says how far off its moment is; ours may go differently.
+    let now = moment(DATE.as_str()).unwrap_or_else(SystemTime::now);
+    // A moment that is over says nothing, and the pauses are the usual ones.
+    moment(RETRY_AFTER.as_str())?.duration_since(now).ok()
 }
 
 /// What a server said about its refusal.
@@ -208,8 +216,23 @@ mod tests {
         for odd in ["-3", "NaN", "1e300", "soon", "Fri, 31 Dec 1999 23:59:59 GMT"] {
             assert_eq!(wait(&[("retry-after", odd)]), None, "{odd}");
         }
-        let hint = refused(429, &[("retry-after", "3600")], "").fault.hint;
-        assert_eq!(hint.as_deref(), Some("it asks to wait 3600 s: try again then"));
+        let hint = |headers: &[(&'static str, &str)]| refused(429, headers, "").fault.hint;
+        let told = Some("it asks to wait 3600 s: try again then");
+        assert_eq!(hint(&[("retry-after", "3600")]).as_deref(), told);
+
+        // A moment is measured on the server's clock, whatever ours says.
+        let date = ("date", "Fri, 31 Dec 1999 23:59:59 GMT");
+        let until = |moment| wait(&[date, ("retry-after", moment)]);
+        assert_eq!(until("Sat, 01 Jan 2000 00:00:29 GMT"), Some(Duration::from_secs(30)));
+        assert_eq!(until("Fri, 31 Dec 1999 23:59:59 GMT"), Some(Duration::ZERO));
+        assert_eq!(until("Fri, 31 Dec 1999 23:59:58 GMT"), None, "it is over");
+        for odd in ["Sat, 41 Jan 2000 00:00:29 GMT", "2000-01-01T00:00:29Z", "tomorrow"] {
+            assert_eq!(until(odd), None, "{odd}");
+        }
+        assert_eq!(hint(&[date, ("retry-after", "Sat, 01 Jan 2000 00:59:59 GMT")]).as_deref(), told);
+        // A server that does not say what time it has is measured on ours.
+        let far = wait(&[("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT")]).expect("understood");
+        assert!(far > Duration::from_secs(3600));
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(crate) const LEVELS: &[&str] =
     &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /// Metadata that belongs to one hop and is not passed on.
-const OWN_META: &str = "io.modelcontextprotocol/";
+pub(super) const OWN_META: &str = "io.modelcontextprotocol/";
 
 /// The client of one request.
 #[derive(Debug)]
@@ -71,6 +71,11 @@ impl Caller {
     /// Names the client over all its requests; a modern one has no session that would.
     pub(crate) fn session(&self) -> Option<u64> {
         (self.era == Era::Legacy).then(|| self.key())
+    }
+
+    /// Names whom a task belongs to that its request begins: only in the newer era is there one.
+    pub(crate) fn owner(&self) -> Option<u64> {
+        self.client.as_ref().filter(|_| self.era == Era::Modern).map(|client| client.key())
     }
 
     /// What servers may ask it for: the part of its capabilities that a handshake passes on.

@@ -1,15 +1,16 @@
 //! What all servers offer, put together: the tools in the registry, the resources and prompts in
-//! their lists. Made anew when something changed, and told only to whom it is new.
+//! their lists. Made anew when something changed, and told only to whom it is new. Of a server that
+//! did not change everything is taken as it was.
 
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::{Arc, PoisonError},
+    sync::{Arc, PoisonError, atomic::Ordering},
 };
 
-use tectum_core::{Provider, Snapshot};
+use tectum_core::Snapshot;
 
-use super::{CALL_TOOL, Exposure, Federation, Notice, pins::Pins, tools::PeerTools};
-use crate::{peer::Peer, spec::ServerName};
+use super::{CALL_TOOL, Exposure, Federation, Notice, Settings, approvals::Approvals, tools::PeerTools};
+use crate::spec::ServerName;
 
 /// Federated tools up to which all are listed unless told otherwise.
 const MOST_LISTED: usize = 64;
@@ -33,9 +34,30 @@ pub(super) enum Told {
     Nobody,
 }
 
+/// What was put together last, one server at a time.
+#[derive(Default)]
+pub(super) struct Composed {
+    approvals: Approvals,
+    tools: HashMap<ServerName, Arc<PeerTools>>,
+}
+
+impl Composed {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self { approvals: Approvals::new(settings.state.clone()), ..Self::default() }
+    }
+}
+
 impl Federation {
+    /// Puts everything together anew after a person may have approved something.
+    pub(super) fn recompose_with_approvals(&self) {
+        self.composed.lock().unwrap_or_else(PoisonError::into_inner).approvals.look_again();
+        self.recompose(Told::Everybody);
+    }
+
     /// Puts everything together anew.
     pub(super) fn recompose(&self, told: Told) {
+        // Held to the end: two at once, and the older one could have the last word.
+        let mut composed = self.composed.lock().unwrap_or_else(PoisonError::into_inner);
         let peers = self.peers.load_full();
         let own: BTreeSet<Arc<str>> = self
             .base
@@ -44,14 +66,23 @@ impl Federation {
             .collect();
         let taken = |name: &str| own.contains(name);
         let mut providers = self.base.clone();
-        let (mut remarks, mut offered) = (HashMap::new(), Vec::new());
+        let (mut remarks, mut offered, mut federated) = (HashMap::new(), HashMap::new(), 0);
+        let mut whole = true;
         for (name, peer) in peers.iter() {
-            let pins = self.pins(name, peer);
-            let tools = PeerTools::of(peer, &self.keepers(), &pins, &taken);
+            let offer = peer.offer();
+            whole &= offer.known;
+            let pins = composed.approvals.of(name, &offer);
+            let same = composed.tools.get(name).filter(|tools| tools.is_of(peer, &offer, &pins));
+            let tools = same
+                .cloned()
+                .unwrap_or_else(|| Arc::new(PeerTools::of(peer, &offer, &pins, &self.keepers(), &taken)));
+            federated += tools.count();
             remarks.insert(name.clone(), tools.remarks.clone());
-            offered.push(tools);
+            providers.push(tools.clone());
+            offered.insert(name.clone(), tools);
         }
-        let federated: usize = offered.iter().map(PeerTools::count).sum();
+        composed.approvals.keep_only(|name| offered.contains_key(name));
+        composed.tools = offered;
         let (core, search) = match self.settings.exposure {
             Exposure::All => (false, false),
             Exposure::Auto => (false, federated >= MOST_LISTED),
@@ -59,23 +90,28 @@ impl Federation {
             Exposure::Core => (true, true),
         };
         if search {
-            offered.iter_mut().for_each(PeerTools::unlist);
-            providers.push(self.finder.clone());
+            // Before those of servers, so that none of them can take its names.
+            providers.insert(self.base.len(), self.finder.clone());
         }
-        providers.extend(offered.into_iter().map(|tools| Arc::new(tools) as Arc<dyn Provider>));
         *self.remarks.lock().unwrap_or_else(PoisonError::into_inner) = remarks;
         let mut next = Snapshot::of(&providers);
+        if search {
+            next.list_only(|info| info.server.is_none());
+        }
         if core {
             next.list_only(|info| {
                 CORE.contains(&&*info.name) || matches!(&*info.name, "find_tools" | CALL_TOOL)
             });
         }
+        // Nobody takes a list for whole while the one before is replaced.
+        self.whole.fetch_and(whole, Ordering::Relaxed);
         self.index.set(next.tools().filter(|info| !info.listed));
         if told == Told::Everybody && !next.says_the_same(&self.house.registry().snapshot()) {
             self.house.registry().replace(next);
         } else {
             self.house.registry().replace_quietly(next);
         }
+        self.whole.store(whole, Ordering::Relaxed);
         let (resources, prompts) = self.gather();
         self.keep_word_of_instructions();
         self.changes.send_modify(|change| *change += 1);
@@ -89,19 +125,52 @@ impl Federation {
             let _ = self.notices.send(Notice::Prompts);
         }
     }
+}
 
-    /// What was approved of a server's tools, brought up to date with what it offers.
-    fn pins(&self, name: &ServerName, peer: &Peer) -> Pins {
-        let Some(state) = &self.settings.state else { return Pins::default() };
-        let pins = Pins::kept(state, name);
-        match pins.updated(&peer.offer().tools) {
-            None => pins,
-            Some(next) => {
-                if let Err(error) = next.keep(state, name) {
-                    tracing::warn!(server = %name, %error, "what was approved of its tools could not be kept");
-                }
-                next
-            }
-        }
+#[cfg(test)]
+mod tests {
+    use tectum_core::{Gate, Rules, Tectum, security::Allowlist};
+
+    use super::*;
+    use crate::spec::{Launch, ServerSpec, Transport};
+
+    fn spec(number: usize) -> ServerSpec {
+        let launch = Launch { command: "true".into(), args: Vec::new(), env: Default::default(), cwd: None };
+        let name = ServerName::parse(&format!("s{number}")).expect("a name");
+        ServerSpec::new(name, Transport::Stdio(launch))
+    }
+
+    #[tokio::test]
+    async fn of_servers_that_did_not_change_nothing_is_read_or_made() {
+        let scratch = tempfile::tempdir().expect("a scratch directory");
+        let allowlist = Allowlist::builder().base(scratch.path()).build().expect("opens");
+        let house = Tectum::new(Snapshot::of(&[]), Gate::new(Rules::default(), Arc::new(allowlist)));
+        let settings = Settings { state: Some(scratch.path().join("state")), ..Settings::default() };
+        let specs: Vec<ServerSpec> = (0..50).map(spec).collect();
+        let first = specs.clone();
+        let federation = Federation::start(house, Vec::new(), settings, move || first);
+        let composed = || {
+            let composed = federation.composed.lock().expect("whole");
+            (composed.approvals.counted, composed.tools.clone())
+        };
+        federation.settle();
+        let (counted, tools) = composed();
+        assert_eq!((counted, tools.len()), ((50, 50), 50));
+        federation.recompose(Told::Everybody);
+        assert_eq!(composed().0, (50, 50));
+
+        let mut changed = specs.clone();
+        changed[7].generation += 1;
+        federation.apply(changed).await;
+        let (counted, next) = composed();
+        assert_eq!(counted, (51, 50), "one file is looked at, and it says what it said");
+        let anew = tools.iter().filter(|(name, tools)| !Arc::ptr_eq(tools, &next[*name]));
+        assert_eq!(anew.map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["s7"]);
+
+        federation.reload_approvals();
+        assert_eq!(composed().0, (101, 50));
+        federation.apply(specs[..3].to_vec()).await;
+        assert_eq!(composed().1.len(), 3);
+        federation.stop().await;
     }
 }

@@ -47,9 +47,10 @@ impl Goods {
     pub(super) fn of(peers: &BTreeMap<ServerName, Arc<Peer>>, own: Own) -> Self {
         let mut goods = Self { peers: peers.clone(), ..Self::default() };
         let (mut resources, mut templates, mut prompts) = (own.resources, own.templates, Vec::new());
-        let mut stale = Vec::new();
+        let (mut stale, mut whole) = (Vec::new(), true);
         for (name, peer) in peers {
             let offer = peer.offer();
+            whole &= offer.known;
             let source = |item: &Item| Source { peer: peer.clone(), own: item.key.clone() };
             for item in &offer.resources {
                 let taken = goods.by_uri.contains_key(&*item.key);
@@ -75,9 +76,9 @@ impl Goods {
                 stale.push(name.as_str());
             }
         }
-        goods.resources = Pages::new("resources", &resources, &stale);
-        goods.templates = Pages::new("resourceTemplates", &templates, &stale);
-        goods.prompts = Pages::new("prompts", &prompts, &stale);
+        goods.resources = Pages::new("resources", &resources, &stale, whole);
+        goods.templates = Pages::new("resourceTemplates", &templates, &stale, whole);
+        goods.prompts = Pages::new("prompts", &prompts, &stale, whole);
         goods
     }
 

@@ -1,14 +1,18 @@
 //! All federated servers behind one endpoint: their tools join the registry, their resources
 //! and prompts the lists, and what changes is told to whoever listens.
 
+mod approvals;
 mod asking;
 mod bridge;
 mod caller;
 mod compose;
 mod find;
+mod follow;
 mod goods;
 mod instructions;
+mod meet;
 mod names;
+mod news;
 mod own;
 mod parked;
 pub mod pins;
@@ -20,33 +24,39 @@ mod translate;
 mod wishes;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     path::PathBuf,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use arc_swap::ArcSwap;
 use serde_json::value::RawValue;
-use tectum_core::{Fault, NativeSet, NativeTool, Provider, Tectum};
+use tectum_core::{NativeSet, NativeTool, Provider, Tectum};
 use tokio::sync::{broadcast, mpsc, watch};
 
 pub(crate) use self::{
     bridge::{Failure, Order, TOO_MANY},
     caller::{Caller, LEVELS, abilities, can},
     find::CALL_TOOL,
+    follow::Following,
     goods::{Goods, Source},
-    tasks::{EXTENSION as TASKS, named as named_task},
+    news::Notice,
+    tasks::{EXTENSION as TASKS, TaskNote, named as named_task},
     translate::to_modern,
+    wishes::Watchers,
 };
 use self::{
-    compose::Told,
+    compose::{Composed, Told},
     find::{CallTool, FindTools},
+    news::hear,
     parked::Shelf,
     settle::First,
     spool::Spool,
     tasks::Tasks,
     tools::Keepers,
-    wishes::watched,
 };
 use crate::{
     auth::Authorize,
@@ -59,9 +69,6 @@ use crate::{
 
 /// Notices that a slow listener may fall behind by.
 const NOTICES: usize = 1024;
-/// How often a server that starts for one call is looked at: far below what its start takes.
-const LOOK: std::time::Duration = std::time::Duration::from_millis(10);
-
 /// Where the federation finds what no server's spec says.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -90,19 +97,6 @@ pub enum Exposure {
     Core,
     /// Our own; those of federated servers are searched.
     Search,
-}
-
-/// Something all clients may want to know.
-#[derive(Clone, Debug)]
-pub(crate) enum Notice {
-    /// The list of prompts changed.
-    Prompts,
-    /// The list of resources changed.
-    Resources,
-    /// A resource changed, by any of these names.
-    Updated(Vec<String>),
-    /// A question put to a person elsewhere was answered there.
-    ElicitationDone(String),
 }
 
 /// How one server is, for people and programs.
@@ -138,8 +132,11 @@ pub struct Federation {
     finder: Arc<dyn Provider>,
     notices: broadcast::Sender<Notice>,
     news: mpsc::UnboundedSender<News>,
+    composed: Mutex<Composed>,
+    /// Whether every server has ever said what it offers.
+    whole: AtomicBool,
     remarks: Mutex<HashMap<ServerName, Vec<String>>>,
-    watchers: Mutex<BTreeMap<(ServerName, String), BTreeSet<u64>>>,
+    watchers: Arc<Watchers>,
     /// What the first client could do, and its number: for whom servers that come later start.
     met: OnceLock<(Arc<str>, Option<u64>)>,
     /// Raised whenever there is something new about the servers, or the first client came.
@@ -178,8 +175,10 @@ impl Federation {
             finder: Arc::new(finder),
             notices: broadcast::Sender::new(NOTICES),
             news,
+            composed: Mutex::new(Composed::new(&settings)),
+            whole: AtomicBool::new(false),
             remarks: Mutex::default(),
-            watchers: Mutex::default(),
+            watchers: Arc::default(),
             met: OnceLock::new(),
             changes: watch::Sender::default(),
             clients: Arc::default(),
@@ -228,17 +227,6 @@ impl Federation {
         self.peers.load().iter().map(one).collect()
     }
 
-    /// Waits until every server that must be there is, or names those that are not.
-    pub async fn require(self: &Arc<Self>) -> Result<(), Fault> {
-        self.settle();
-        let peers = self.peers.load_full();
-        for peer in peers.values().filter(|peer| peer.spec.required) {
-            let class = peer.class(&"{}".into(), None);
-            peer.link(&class).await?;
-        }
-        Ok(())
-    }
-
     /// Ends all servers, and everything they started.
     pub async fn stop(&self) {
         // Who asks from now on finds none.
@@ -249,88 +237,9 @@ impl Federation {
         ending.join_all().await;
     }
 
-    /// A client is there: servers that were never met are started, so that it sees their tools.
-    pub(crate) fn wake(self: &Arc<Self>, caller: &Caller) {
-        self.settle();
-        let (abilities, key) = self.met.get_or_init(|| (caller.abilities(), caller.session()));
-        self.changes.send_modify(|change| *change += 1);
-        for peer in self.peers.load().values().filter(|peer| !peer.offer().known) {
-            open(peer, abilities, *key);
-        }
-    }
-
-    /// A server takes the place of one that ended, or is new: it hears what its clients want,
-    /// and starts if somebody would miss it.
-    async fn resume(&self, peer: &Arc<Peer>, ran: bool) {
-        if let Some(level) = self.lowest_level() {
-            peer.level(level).await;
-        }
-        let uris = {
-            let watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
-            watched(&watchers, &peer.spec.name)
-        };
-        let missed = ran || !uris.is_empty() || !peer.offer().known;
-        if !uris.is_empty() {
-            peer.subscribe(uris).await;
-        }
-        if let Some((abilities, key)) = self.met.get().filter(|_| missed) {
-            open(peer, abilities, *key);
-        }
-    }
-
-    /// Meets the servers that may have a tool of this name and were never met. For one call
-    /// alone: a client is not kept waiting for servers.
-    pub async fn meet(self: &Arc<Self>, tool: &str) -> Result<(), Fault> {
-        self.settle();
-        let peers = self.peers.load_full();
-        for (name, peer) in peers.iter().filter(|(_, peer)| !peer.offer().known) {
-            let its = tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with("__"));
-            if !its && peer.spec.prefix {
-                continue;
-            }
-            match self.meet_server(peer).await {
-                // The name says whose the tool is: why that server is away is the answer.
-                Err(fault) if its => return Err(fault),
-                _ => {}
-            }
-        }
-        self.recompose(Told::Everybody);
-        Ok(())
-    }
-
-    /// Meets every server that was never met, all at the same time, and says why others are away.
-    /// For somebody who is shown the tools once, before the work begins.
-    pub async fn meet_all(self: &Arc<Self>) -> Vec<(String, Fault)> {
-        self.settle();
-        let peers = self.peers.load_full();
-        let strangers = peers.iter().filter(|(_, peer)| !peer.offer().known);
-        let met = strangers.map(async |(name, peer)| (name.to_string(), self.meet_server(peer).await));
-        let met = futures_util::future::join_all(met).await;
-        self.recompose(Told::Everybody);
-        met.into_iter().filter_map(|(name, met)| Some((name, met.err()?))).collect()
-    }
-
-    /// Waits until a server has said what it offers, if it never did.
-    pub(crate) async fn meet_server(&self, peer: &Arc<Peer>) -> Result<(), Fault> {
-        let (abilities, client) = self.first_client();
-        peer.link(&peer.class(&abilities, client)).await?;
-        let listed = async {
-            while !peer.offer().known && peer.status().error.is_none() {
-                tokio::time::sleep(LOOK).await;
-            }
-        };
-        let _ = tokio::time::timeout(peer.spec.start_timeout, listed).await;
-        Ok(())
-    }
-
-    /// What the first client could do, and its number; one that can do nothing until it came.
-    pub(crate) fn first_client(&self) -> (Arc<str>, Option<u64>) {
-        self.met.get().cloned().unwrap_or_else(|| ("{}".into(), None))
-    }
-
-    /// Whether a client was ever there.
-    pub(crate) fn has_client(&self) -> bool {
-        self.met.get().is_some()
+    /// Whether the lists have something of every server there is, if only from memory.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole.load(Ordering::Relaxed)
     }
 
     /// Tells that there is something new about the servers.
@@ -396,7 +305,7 @@ impl Federation {
 
     /// What a person approved holds from now on.
     pub fn reload_approvals(&self) {
-        self.recompose(Told::Everybody);
+        self.recompose_with_approvals();
     }
 
     fn surroundings(&self) -> Surroundings {
@@ -406,6 +315,7 @@ impl Federation {
             guard: self.settings.guard.clone(),
             door: self.door.clone(),
             clients: self.clients.clone(),
+            watchers: self.watchers.clone(),
             news: self.news.clone(),
         }
     }
@@ -414,51 +324,5 @@ impl Federation {
 impl std::fmt::Debug for Federation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Federation").field("peers", &self.peers.load()).finish_non_exhaustive()
-    }
-}
-
-/// Starts a server beside us; whoever needs it first hears why it could not be started.
-fn open(peer: &Arc<Peer>, abilities: &Arc<str>, client: Option<u64>) {
-    let (peer, class) = (peer.clone(), peer.class(abilities, client));
-    tokio::spawn(async move { drop(peer.link(&class).await) });
-}
-
-/// Takes what the servers' tasks tell.
-async fn hear(federation: std::sync::Weak<Federation>, mut news: mpsc::UnboundedReceiver<News>) {
-    while let Some(item) = news.recv().await {
-        let Some(federation) = federation.upgrade() else { return };
-        match item {
-            News::Offer => {
-                // Several servers often come up together; one composition serves them all.
-                let mut others = Vec::new();
-                while let Ok(next) = news.try_recv() {
-                    if !matches!(next, News::Offer) {
-                        others.push(next);
-                    }
-                }
-                federation.recompose(Told::Everybody);
-                for other in others {
-                    federation.tell(other);
-                }
-            }
-            other => federation.tell(other),
-        }
-    }
-}
-
-impl Federation {
-    /// Tells that a resource changed, by any of these names.
-    fn tell_updated(&self, names: Vec<String>) {
-        // Nobody may be listening.
-        let _ = self.notices.send(Notice::Updated(names));
-    }
-
-    fn tell(&self, news: News) {
-        let notice = match news {
-            News::Offer => return,
-            News::Updated { server, uri } => Notice::Updated(self.goods().exposed(&server, &uri)),
-            News::ElicitationDone { params } => Notice::ElicitationDone(params),
-        };
-        let _ = self.notices.send(notice);
     }
 }

@@ -40,12 +40,17 @@ pub struct Change {
 impl Pins {
     /// What is kept about a server; nothing, where nothing is kept.
     pub fn kept(state: &Path, server: &ServerName) -> Self {
-        read(&file(state, server)).unwrap_or_default()
+        read(&Self::file(state, server)).unwrap_or_default()
+    }
+
+    /// Where that is.
+    pub(super) fn file(state: &Path, server: &ServerName) -> PathBuf {
+        state.join(format!("{server}.pins.json"))
     }
 
     /// Remembers this.
     pub fn keep(&self, state: &Path, server: &ServerName) -> std::io::Result<()> {
-        kept::replace(&file(state, server), &serde_json::to_vec_pretty(self)?)
+        kept::replace(&Self::file(state, server), &serde_json::to_vec_pretty(self)?)
     }
 
     /// Compares what a server offers with what was approved: `None` when nothing is new. A tool
@@ -115,10 +120,6 @@ impl PartialEq for Definition {
     fn eq(&self, other: &Self) -> bool {
         self.says(&other.0)
     }
-}
-
-fn file(state: &Path, server: &ServerName) -> PathBuf {
-    state.join(format!("{server}.pins.json"))
 }
 
 #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]

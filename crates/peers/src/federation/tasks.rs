@@ -1,16 +1,17 @@
 //! Which server works on which task: a server may answer a call with a task, and the client asks
-//! for it later by nothing but its id.
+//! for it later by nothing but its id. What servers tell of tasks goes to whom they belong.
 //!
 //! A task keeps its server's id, unless another server's task has it: then it gets one that names
 //! its server, so that no server can stand in for another.
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use serde_json::value::RawValue;
 
+use super::caller::OWN_META;
 use crate::{
     spec::ServerName,
     wire::object::{Members, Object, raw},
@@ -18,6 +19,8 @@ use crate::{
 
 /// The extension that both sides must declare.
 pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+/// Where a message of a subscription says which one it belongs to.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 /// Tasks that are remembered; the oldest are forgotten first.
 const MOST: usize = 10_000;
 
@@ -27,12 +30,33 @@ pub(crate) struct Tasks(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    by_id: HashMap<String, Place>,
+    by_id: HashMap<String, Task>,
+    by_place: HashMap<Place, String>,
     order: VecDeque<String>,
 }
 
+#[derive(Debug)]
+struct Task {
+    place: Place,
+    owner: Option<u64>,
+}
+
+/// What a server told of a task.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TaskNote {
+    /// The id that clients know the task by.
+    pub(crate) id: String,
+    /// The client that hears of it without having asked: whose call began the task, where the
+    /// server told of it unasked.
+    pub(crate) owner: Option<u64>,
+    /// The notification's parameters under that id, but for `_meta`.
+    params: String,
+    /// What of its metadata travels on.
+    meta: String,
+}
+
 /// Where a task is worked on, and its id there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     /// The server.
     pub(crate) server: ServerName,
@@ -41,9 +65,14 @@ pub(crate) struct Place {
 }
 
 impl Tasks {
-    /// Remembers the task that a result stands for, if it is one. Gives the result back, with the
-    /// id that clients know the task by.
-    pub(crate) fn note(&self, result: Box<RawValue>, server: &ServerName) -> Box<RawValue> {
+    /// Remembers the task that a result stands for, if it is one, and whose it is. Gives the result
+    /// back, with the id that clients know the task by.
+    pub(crate) fn note(
+        &self,
+        result: Box<RawValue>,
+        server: &ServerName,
+        owner: Option<u64>,
+    ) -> Box<RawValue> {
         // Nearly no result is one, and the word is looked for faster than the members.
         if !result.get().contains("\"taskId\"") {
             return result;
@@ -54,19 +83,63 @@ impl Tasks {
             return result;
         };
         let place = Place { server: server.clone(), own: own.into() };
-        let id = self.0.lock().unwrap_or_else(PoisonError::into_inner).keep(place.clone());
+        let id = self.lock().keep(place.clone(), owner);
         if id == *place.own { result } else { named(result, &id) }
     }
 
     /// Where a task is worked on.
     pub(crate) fn place(&self, id: &str) -> Option<Place> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).by_id.get(id).cloned()
+        self.lock().by_id.get(id).map(|task| task.place.clone())
+    }
+
+    /// What a server told of a task of its own; nothing, where nobody began it here.
+    pub(crate) fn told(&self, server: ServerName, params: &str) -> Option<TaskNote> {
+        let members = Members::of(params)?;
+        let place = Place { server, own: members.text("taskId")?.into() };
+        let (id, owner) = {
+            let known = self.lock();
+            let id = known.by_place.get(&place)?;
+            (id.clone(), known.by_id.get(id)?.owner)
+        };
+        let meta = members.get("_meta").and_then(|meta| Members::of(meta.get())).unwrap_or_default();
+        let owner = owner.filter(|_| meta.get(SUBSCRIPTION).is_none());
+        let meta = Object::new().all(&meta.keep(|name| !name.starts_with(OWN_META))).end();
+        let params = renamed(&members.keep(|name| name != "_meta"), &id);
+        Some(TaskNote { id, owner, params, meta })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl TaskNote {
+    /// The notification's method.
+    pub(crate) const METHOD: &'static str = "notifications/tasks";
+
+    /// Its parameters for a subscription, or for a client that did not ask.
+    pub(crate) fn params(&self, subscription: Option<&str>) -> String {
+        let mut meta = Object::new();
+        if let Some(members) = Members::of(&self.meta) {
+            meta.all(&members);
+        }
+        if let Some(id) = subscription {
+            meta.raw(SUBSCRIPTION, id);
+        }
+        let (mut params, meta) = (Object::new(), meta.end());
+        if let Some(members) = Members::of(&self.params) {
+            params.all(&members);
+        }
+        if meta != "{}" {
+            params.raw("_meta", &meta);
+        }
+        params.end()
     }
 }
 
 impl Known {
-    fn keep(&mut self, place: Place) -> String {
-        let free = |id: &String| self.by_id.get(id).is_none_or(|known| *known == place);
+    fn keep(&mut self, place: Place, owner: Option<u64>) -> String {
+        let free = |id: &String| self.by_id.get(id).is_none_or(|known| known.place == place);
         let mut id = place.own.to_string();
         if !free(&id) {
             id = format!("{}/{}", place.server, place.own);
@@ -74,12 +147,13 @@ impl Known {
                 id.push('\'');
             }
         }
-        if self.by_id.insert(id.clone(), place).is_none() {
+        self.by_place.insert(place.clone(), id.clone());
+        if self.by_id.insert(id.clone(), Task { place, owner }).is_none() {
             self.order.push_back(id.clone());
         }
         while self.order.len() > MOST {
-            if let Some(oldest) = self.order.pop_front() {
-                self.by_id.remove(&oldest);
+            if let Some(oldest) = self.order.pop_front().and_then(|oldest| self.by_id.remove(&oldest)) {
+                self.by_place.remove(&oldest.place);
             }
         }
         id
@@ -88,7 +162,13 @@ impl Known {
 
 /// A result about a task, under the id that clients know the task by.
 pub(crate) fn named(result: Box<RawValue>, id: &str) -> Box<RawValue> {
-    let Some(members) = Members::of(result.get()) else { return result };
+    match Members::of(result.get()) {
+        Some(members) => raw(renamed(&members, id)),
+        None => result,
+    }
+}
+
+fn renamed(members: &Members<'_>, id: &str) -> String {
     let mut object = Object::new();
     for (name, value) in &members.0 {
         match &**name {
@@ -96,12 +176,15 @@ pub(crate) fn named(result: Box<RawValue>, id: &str) -> Box<RawValue> {
             name => object.raw(name, value.get()),
         };
     }
-    raw(object.end())
+    object.end()
 }
 
 #[cfg(test)]
 mod tests {
+    use tectum_core::SessionId;
+
     use super::*;
+    use crate::{federation::Notice, serve::Conversation};
 
     fn server(name: &str) -> ServerName {
         ServerName::parse(name).expect("a name")
@@ -109,7 +192,7 @@ mod tests {
 
     fn noted(tasks: &Tasks, json: &str, name: &str) -> String {
         let result = RawValue::from_string(json.into()).expect("JSON");
-        tasks.note(result, &server(name)).get().to_owned()
+        tasks.note(result, &server(name), Some(7)).get().to_owned()
     }
 
     #[test]
@@ -140,5 +223,55 @@ mod tests {
         assert_eq!(found("1"), Some(("a".into(), "1".into())));
         assert_eq!(found("b/1'"), Some(("b".into(), "1".into())));
         assert_eq!(found("b/1"), Some(("c".into(), "b/1".into())));
+    }
+
+    #[test]
+    fn what_a_server_tells_of_its_tasks_is_told_under_their_ids_here() {
+        let tasks = Tasks::default();
+        let task = r#"{"resultType":"task","taskId":"1"}"#;
+        noted(&tasks, task, "a");
+        noted(&tasks, task, "b");
+        let told = |name: &str, params: &str| tasks.told(server(name), params);
+        let params =
+            r#"{"taskId":"1","ttlMs":1.0,"_meta":{"io.modelcontextprotocol/subscriptionId":9,"x":1}}"#;
+        let note = told("b", params).expect("known");
+        assert_eq!((&*note.id, note.owner), ("b/1", None), "it was asked for");
+        assert_eq!(told("b", r#"{"taskId":"1"}"#).and_then(|note| note.owner), Some(7));
+        assert_eq!(note.params(None), r#"{"taskId":"b/1","ttlMs":1.0,"_meta":{"x":1}}"#);
+        let subscribed = note.params(Some("\"s\""));
+        assert!(subscribed.ends_with(r#""_meta":{"x":1,"io.modelcontextprotocol/subscriptionId":"s"}}"#));
+        assert_eq!(
+            told("a", r#"{"taskId":"1"}"#).map(|note| note.params(None)).as_deref(),
+            Some(r#"{"taskId":"1"}"#)
+        );
+        for (name, odd) in
+            [("b", r#"{"taskId":"b/1"}"#), ("c", params), ("a", r#"{"taskId":1}"#), ("a", "[]")]
+        {
+            assert_eq!(told(name, odd), None, "{name} {odd}");
+        }
+        for number in 0..MOST {
+            noted(&tasks, &format!(r#"{{"resultType":"task","taskId":"{number}-"}}"#), "s");
+        }
+        assert_eq!(told("b", params), None, "it was forgotten");
+        assert_eq!(tasks.lock().by_place.len(), MOST);
+    }
+
+    #[test]
+    fn a_task_that_is_told_of_unasked_concerns_its_owner_alone() {
+        let client = || Conversation::new(SessionId::new("test"));
+        let (tasks, owner, other) = (Tasks::default(), client(), client());
+        other.set_initialized();
+        let result = RawValue::from_string(r#"{"resultType":"task","taskId":"1"}"#.into()).expect("JSON");
+        tasks.note(result, &server("a"), Some(owner.key()));
+        let heard = |client: &Conversation, params: &str| -> Vec<String> {
+            let notice = Notice::Task(tasks.told(server("a"), params).expect("known"));
+            let heard = client.noticed(&notice).into_iter();
+            heard.map(|message| String::from_utf8(message).expect("text")).collect()
+        };
+        let message = r#"{"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"1","v":1}}"#;
+        assert_eq!(heard(&owner, r#"{"taskId":"1","v":1}"#), [message]);
+        assert!(heard(&other, r#"{"taskId":"1","v":1}"#).is_empty());
+        let asked = r#"{"taskId":"1","_meta":{"io.modelcontextprotocol/subscriptionId":1}}"#;
+        assert!(heard(&owner, asked).is_empty(), "a subscription that is over");
     }
 }

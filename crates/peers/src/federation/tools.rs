@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     link::{error_parts, headers},
-    peer::{Item, Peer},
+    peer::{Item, Offer, Peer},
     visible::make_visible,
     wire::object::{Members, raw},
 };
@@ -30,8 +30,11 @@ use crate::{
 /// A server's tools at one moment.
 pub(crate) struct PeerTools {
     peer: Arc<Peer>,
+    /// What it was made of.
+    offer: Arc<Offer>,
+    pins: Arc<Pins>,
     keepers: Keepers,
-    infos: Vec<ToolInfo>,
+    infos: Arc<[ToolInfo]>,
     own: HashMap<Arc<str>, Own>,
     /// What was renamed or left out, for people.
     pub(crate) remarks: Vec<String>,
@@ -61,17 +64,25 @@ struct Own {
 
 impl PeerTools {
     /// What a server offers now, but for what its configuration leaves out.
-    pub(crate) fn of(peer: &Arc<Peer>, keepers: &Keepers, pins: &Pins, taken: &dyn Fn(&str) -> bool) -> Self {
-        let offer = peer.offer();
+    pub(crate) fn of(
+        peer: &Arc<Peer>,
+        offer: &Arc<Offer>,
+        pins: &Arc<Pins>,
+        keepers: &Keepers,
+        taken: &dyn Fn(&str) -> bool,
+    ) -> Self {
         let spec = &peer.spec;
         let (include, exclude) = (globs(&spec.include), globs(&spec.exclude));
         let mut tools = Self {
             peer: peer.clone(),
+            offer: offer.clone(),
+            pins: pins.clone(),
             keepers: keepers.clone(),
-            infos: Vec::new(),
+            infos: Arc::default(),
             own: HashMap::new(),
             remarks: Vec::new(),
         };
+        let mut infos = Vec::new();
         let mut circles = 0;
         for item in &offer.tools {
             if names::goes_in_circles(&spec.name, &item.key) {
@@ -110,7 +121,7 @@ impl PeerTools {
                     let schema = headers::annotated_schema(item.json.get());
                     let json = raw(crate::wire::object::quoted(&item.key));
                     tools.own.insert(name, Own { name: item.key.clone(), json, schema, withheld });
-                    tools.infos.push(info);
+                    infos.push(info);
                 }
                 Err(why) => tools.remarks.push(format!(
                     "{}: `{}` is left out: {why}",
@@ -125,19 +136,18 @@ impl PeerTools {
                 spec.name
             ));
         }
+        tools.infos = infos.into();
         tools
+    }
+
+    /// True when it was made of these, so that made anew it would be the same.
+    pub(crate) fn is_of(&self, peer: &Arc<Peer>, offer: &Arc<Offer>, pins: &Arc<Pins>) -> bool {
+        Arc::ptr_eq(&self.peer, peer) && Arc::ptr_eq(&self.offer, offer) && Arc::ptr_eq(&self.pins, pins)
     }
 
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
         self.infos.len()
-    }
-
-    /// Leaves them out of the list; they are found by searching.
-    pub(crate) fn unlist(&mut self) {
-        for info in &mut self.infos {
-            info.listed = false;
-        }
     }
 }
 
@@ -185,7 +195,7 @@ fn shown(definition: String) -> String {
 
 impl Provider for PeerTools {
     fn tools(&self) -> Arc<[ToolInfo]> {
-        self.infos.clone().into()
+        self.infos.clone()
     }
 
     fn prepare(&self, call: &Call) -> Result<Prepared, Fault> {
@@ -216,7 +226,7 @@ impl Provider for PeerTools {
             Box::pin(async move {
                 let result = bridge::run(&peer, order, &caller, &shelf, Some(&ctx)).await;
                 let result = result.map_err(|failure| fault(&peer, failure))?;
-                let result = tasks.note(result, &peer.spec.name);
+                let result = tasks.note(result, &peer.spec.name, caller.owner());
                 let found = directives(&result, &peer);
                 let done = match spool.filter(|_| result.get().len() > peer.spec.max_result) {
                     None => Done::new(Payload::Raw(result)),

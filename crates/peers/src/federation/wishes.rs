@@ -4,13 +4,53 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use tectum_core::{Fault, FaultKind};
 
 use super::{Caller, Failure, Federation, LEVELS, Source, abilities, can};
 use crate::{serve::Conversation, spec::ServerName};
+
+/// Which resources are watched at which server, and by whom. A server's task reads it at the moment
+/// it tells the server, so of two changes the later one is always what holds.
+#[derive(Debug, Default)]
+pub(crate) struct Watchers(Mutex<BTreeMap<(ServerName, String), BTreeSet<u64>>>);
+
+impl Watchers {
+    /// A client watches a resource, by the server's own name for it, or does so no longer; tells
+    /// whether that is new.
+    fn set(&self, client: u64, server: &ServerName, uri: &str, on: bool) -> bool {
+        let (mut watchers, key) = (self.lock(), (server.clone(), uri.to_owned()));
+        let clients = watchers.entry(key.clone()).or_default();
+        let changed = if on { clients.insert(client) } else { clients.remove(&client) };
+        if clients.is_empty() {
+            watchers.remove(&key);
+        }
+        changed
+    }
+
+    /// A client watches nothing any more: at which servers that is new.
+    fn forget(&self, client: u64) -> BTreeSet<ServerName> {
+        let (mut watchers, mut servers) = (self.lock(), BTreeSet::new());
+        for ((server, _), clients) in watchers.iter_mut() {
+            if clients.remove(&client) {
+                servers.insert(server.clone());
+            }
+        }
+        watchers.retain(|_, clients| !clients.is_empty());
+        servers
+    }
+
+    /// What is watched at a server.
+    pub(crate) fn at(&self, server: &ServerName) -> BTreeSet<String> {
+        self.lock().keys().filter(|(of, _)| of == server).map(|(_, uri)| uri.clone()).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(ServerName, String), BTreeSet<u64>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Federation {
     /// From which level on a client wants logs. Servers of the older era log for all clients
@@ -34,11 +74,11 @@ impl Federation {
     /// that anybody hears of.
     pub(crate) async fn watch(&self, caller: &Caller, source: &Source) -> Result<(), Failure> {
         let (peer, patience) = (&source.peer, source.peer.spec.timeout);
-        let (new, uris) = self.set_watched(caller.key(), source, true);
+        let new = self.watchers.set(caller.key(), &peer.spec.name, &source.own, true);
         let agreed = async {
             let class = peer.class(&caller.abilities(), caller.session());
             peer.link(&class).await?;
-            peer.subscribe_to(uris, source.own.to_string()).await
+            peer.subscribe_to(source.own.to_string()).await
         };
         let agreed = tokio::time::timeout(patience, agreed).await.unwrap_or_else(|_| {
             let (name, patience) = (&peer.spec.name, patience.as_secs());
@@ -53,20 +93,9 @@ impl Federation {
 
     /// A client watches a resource no longer.
     pub(crate) async fn watch_no_more(&self, client: u64, source: &Source) {
-        let (changed, uris) = self.set_watched(client, source, false);
-        if changed {
-            source.peer.subscribe(uris).await;
+        if self.watchers.set(client, &source.peer.spec.name, &source.own, false) {
+            source.peer.subscribe().await;
         }
-    }
-
-    /// Notes who watches what; tells whether that is new, and what is watched at the server now.
-    fn set_watched(&self, client: u64, source: &Source, on: bool) -> (bool, Vec<String>) {
-        let server = source.peer.spec.name.clone();
-        let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
-        let clients = watchers.entry((server.clone(), source.own.to_string())).or_default();
-        let changed = if on { clients.insert(client) } else { clients.remove(&client) };
-        watchers.retain(|_, clients| !clients.is_empty());
-        (changed, watched(&watchers, &server))
     }
 
     /// A client said in its handshake what it can do.
@@ -99,29 +128,11 @@ impl Federation {
     pub(crate) async fn unwatch(&self, client: u64) {
         self.clients.leave(client);
         self.levels.lock().unwrap_or_else(PoisonError::into_inner).remove(&client);
-        let changed: BTreeMap<ServerName, Vec<String>> = {
-            let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut servers = BTreeSet::new();
-            for ((server, _), clients) in watchers.iter_mut() {
-                if clients.remove(&client) {
-                    servers.insert(server.clone());
-                }
-            }
-            watchers.retain(|_, clients| !clients.is_empty());
-            servers.into_iter().map(|server| (server.clone(), watched(&watchers, &server))).collect()
-        };
         let peers = self.peers.load_full();
-        for (server, uris) in changed {
+        for server in self.watchers.forget(client) {
             if let Some(peer) = peers.get(&server) {
-                peer.subscribe(uris).await;
+                peer.subscribe().await;
             }
         }
     }
-}
-
-pub(super) fn watched(
-    watchers: &BTreeMap<(ServerName, String), BTreeSet<u64>>,
-    server: &ServerName,
-) -> Vec<String> {
-    watchers.keys().filter(|(of, _)| of == server).map(|(_, uri)| uri.clone()).collect()
 }

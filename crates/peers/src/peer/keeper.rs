@@ -3,6 +3,7 @@
 
 mod connect;
 mod hear;
+mod idle;
 mod lists;
 mod watch;
 
@@ -21,9 +22,10 @@ use tokio::{
 use self::{
     connect::connect,
     hear::Hearing,
+    idle::{IDLE, MOST_LINKS},
     watch::{End, Listening, set_level},
 };
-use super::{Class, Command, Offer, Peer, State, Surroundings, What, health::Deaths};
+use super::{Awaited, Class, Command, Offer, Peer, State, Surroundings, What, health::Deaths};
 use crate::{
     link::{Link, Loose, Loss},
     wire::era::Era,
@@ -31,10 +33,6 @@ use crate::{
 
 /// A connection that has lived so long clears the record of deaths.
 const STEADY: Duration = Duration::from_secs(60);
-/// Connections to one server, one for each class of clients; one that is idle makes room.
-const MOST_LINKS: usize = 16;
-/// A connection beyond the first that nobody used for so long is ended.
-const IDLE: Duration = Duration::from_secs(5 * 60);
 /// How often idle ones are looked for.
 const LOOK: Duration = Duration::from_secs(60);
 /// The pause before a server that is there is asked again what it did not answer; each further
@@ -69,7 +67,11 @@ struct Keeper {
     /// Listings that failed one after the other, and when the next is tried.
     failures: u32,
     retry: Option<Instant>,
-    watched: Vec<String>,
+    /// What the server was told last to be watched, whether that is to be told anew, and who waits
+    /// for its answer.
+    watched: BTreeSet<String>,
+    unwatched: bool,
+    awaited: Vec<Awaited>,
     level: Option<String>,
     listening: Option<Listening>,
     /// How many subscriptions there were, how many ended by themselves, and when the next is tried.
@@ -93,7 +95,9 @@ pub(super) async fn keep(peer: Arc<Peer>, around: Surroundings, mut orders: mpsc
         listing: false,
         failures: 0,
         retry: None,
-        watched: Vec::new(),
+        watched: BTreeSet::new(),
+        unwatched: false,
+        awaited: Vec::new(),
         level: None,
         listening: None,
         listens: 0,
@@ -101,21 +105,32 @@ pub(super) async fn keep(peer: Arc<Peer>, around: Surroundings, mut orders: mpsc
         listen_again: None,
     };
     let mut look = tokio::time::interval(LOOK);
-    let stopped = loop {
+    let stopped = 'kept: loop {
         let (listing_due, listen_due) = (keeper.listing_due(), keeper.listen_again);
         tokio::select! {
-            order = orders.recv() => match order {
-                Some(Command::Stop(done)) => break Some(done),
-                Some(order) => keeper.order(order),
-                None => break None,
-            },
+            order = orders.recv() => {
+                let mut next = order;
+                loop {
+                    match next {
+                        Some(Command::Stop(done)) => break 'kept Some(done),
+                        Some(order) => keeper.order(order),
+                        None => break 'kept None,
+                    }
+                    match orders.try_recv() {
+                        Ok(order) => next = Some(order),
+                        Err(_) => break,
+                    }
+                }
+                // Many wishes that come together are told to the server together.
+                keeper.watch();
+            }
             Some(done) = keeper.work.join_next() => {
                 if let Ok(done) = done {
                     keeper.done(done);
                 }
             }
             () = reached(listing_due) => keeper.list(),
-            () = reached(listen_due) => keeper.listen(None),
+            () = reached(listen_due) => keeper.listen(Vec::new()),
             _ = look.tick(), if keeper.links.len() > 1 => keeper.end_idle(IDLE, MOST_LINKS),
         }
     };
@@ -133,7 +148,10 @@ impl Keeper {
                 self.changed_on = Some(on);
                 self.change(what);
             }
-            Command::Subscriptions(uris, awaited) => self.watch(uris, awaited),
+            Command::Subscriptions(awaited) => {
+                self.unwatched = true;
+                self.awaited.extend(awaited);
+            }
             Command::Level(level) => {
                 for (link, _) in self.links.values() {
                     set_level(link, &level);
@@ -274,30 +292,6 @@ impl Keeper {
             self.say(state, how);
             self.grow_stale();
         }
-    }
-
-    /// Ends the connection that was idle longest, if there are too many; calls are never ended.
-    fn make_room(&mut self) {
-        if self.links.len() >= MOST_LINKS {
-            self.end_idle(Duration::ZERO, 1);
-        }
-    }
-
-    /// Ends connections that nobody used for this long, at most so many.
-    fn end_idle(&mut self, idle: Duration, most: usize) {
-        let idling = |(class, (link, _)): (&Class, &(Arc<Link>, Instant))| {
-            Some((link.idle().filter(|time| *time >= idle)?, class.clone()))
-        };
-        let mut found: Vec<(Duration, Class)> = self.links.iter().filter_map(idling).collect();
-        found.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
-        // One stays, so that the server is there for the next call.
-        let spare = self.links.len().saturating_sub(1).min(most);
-        for (_, class) in found.into_iter().take(spare) {
-            if let Some((link, _)) = self.links.remove(&class) {
-                tokio::spawn(async move { link.stop().await });
-            }
-        }
-        self.publish();
     }
 
     fn publish(&self) {

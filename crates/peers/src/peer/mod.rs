@@ -27,7 +27,7 @@ pub(crate) use self::{
 };
 use crate::{
     child::Stderr,
-    federation::Failure,
+    federation::{Failure, Watchers},
     link::{Door, Link, Loss},
     serve::Clients,
     spec::{EraChoice, Isolation, ServerName, ServerSpec},
@@ -59,6 +59,8 @@ pub(crate) struct Surroundings {
     pub(crate) door: Arc<Door>,
     /// Who can be asked what a server asks outside of a call.
     pub(crate) clients: Arc<Clients>,
+    /// Which resources are watched.
+    pub(crate) watchers: Arc<Watchers>,
     /// Where changes are told.
     pub(crate) news: mpsc::UnboundedSender<News>,
 }
@@ -80,6 +82,13 @@ pub(crate) enum News {
         /// The notification's parameters as they were written.
         params: String,
     },
+    /// A task is in another state.
+    Task {
+        /// Whose.
+        server: ServerName,
+        /// The notification's parameters as they were written.
+        params: String,
+    },
 }
 
 /// A handle on one server.
@@ -95,10 +104,13 @@ pub(crate) struct Peer {
     pub(crate) stderr: Arc<Stderr>,
 }
 
+/// Who waits to hear that a resource is watched, and which.
+type Awaited = (String, oneshot::Sender<Result<(), Failure>>);
+
 enum Command {
     Open { class: Class, reply: oneshot::Sender<Result<Arc<Link>, Fault>> },
     Changed(What, Arc<Link>),
-    Subscriptions(Vec<String>, Option<(String, oneshot::Sender<Result<(), Failure>>)>),
+    Subscriptions(Option<Awaited>),
     Level(String),
     Stop(oneshot::Sender<()>),
 }
@@ -206,15 +218,15 @@ impl Peer {
         }
     }
 
-    /// Lets its task know which resources are watched.
-    pub(crate) async fn subscribe(&self, uris: Vec<String>) {
-        let _ = self.commands.send(Command::Subscriptions(uris, None)).await;
+    /// Lets its task know that other resources are watched now.
+    pub(crate) async fn subscribe(&self) {
+        let _ = self.commands.send(Command::Subscriptions(None)).await;
     }
 
     /// The same, and waits until the server has agreed to tell of one of them.
-    pub(crate) async fn subscribe_to(&self, uris: Vec<String>, uri: String) -> Result<(), Failure> {
+    pub(crate) async fn subscribe_to(&self, uri: String) -> Result<(), Failure> {
         let (reply, agreed) = oneshot::channel();
-        let command = Command::Subscriptions(uris, Some((uri, reply)));
+        let command = Command::Subscriptions(Some((uri, reply)));
         self.commands.send(command).await.map_err(|_| self.stopped())?;
         agreed.await.map_err(|_| self.stopped())?
     }

@@ -25,32 +25,33 @@ reply. Search with search_content before reading whole files.";
 /// The ready answers, for whatever the registry holds now.
 #[derive(Debug, Default)]
 pub(crate) struct Catalogue {
-    made: Mutex<Option<(u64, Arc<Pages>)>>,
+    made: Mutex<Option<(u64, bool, Arc<Pages>)>>,
 }
 
 impl Catalogue {
-    /// The tools' list for the registry as it is now.
-    pub(crate) fn tools(&self, registry: &Registry) -> Arc<Pages> {
+    /// The tools' list for the registry as it is now; `whole` unless servers are on their way that
+    /// were never met.
+    pub(crate) fn tools(&self, registry: &Registry, whole: bool) -> Arc<Pages> {
         let snapshot = registry.snapshot();
         let version = snapshot.version();
         let mut made = self.made.lock().unwrap_or_else(|broken| broken.into_inner());
         match &*made {
-            Some((known, pages)) if *known == version => pages.clone(),
+            Some((known, as_whole, pages)) if (*known, *as_whole) == (version, whole) => pages.clone(),
             _ => {
-                let pages = Arc::new(pages(&snapshot));
-                *made = Some((version, pages.clone()));
+                let pages = Arc::new(pages(&snapshot, whole));
+                *made = Some((version, whole, pages.clone()));
                 pages
             }
         }
     }
 }
 
-fn pages(snapshot: &Snapshot) -> Pages {
+fn pages(snapshot: &Snapshot, whole: bool) -> Pages {
     let tools: Vec<String> = snapshot.tools().filter(|info| info.listed).map(tool).collect();
     let servers = snapshot.tools().filter_map(|info| info.server.as_ref());
     let mut stale: Vec<&str> = servers.filter(|server| server.stale).map(|server| &*server.server).collect();
     stale.dedup();
-    Pages::new("tools", &tools, &stale)
+    Pages::new("tools", &tools, &stale, whole)
 }
 
 /// The metadata every modern result carries: our name under the protocol's key.

@@ -14,9 +14,12 @@ use tectum_core::{Refresh, SessionId};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::answer;
+use super::{
+    answer,
+    listeners::{Listeners, Wanted},
+};
 use crate::{
-    federation::{Notice, abilities},
+    federation::{Following, Notice, TaskNote, abilities},
     link::{Link, Loss, Question},
     wire::{
         object::{Object, raw},
@@ -46,26 +49,12 @@ pub(crate) struct Conversation {
     in_flight: Mutex<HashMap<Arc<str>, CancellationToken>>,
     /// The files that its model knows.
     known: Mutex<Refresh>,
-    listeners: Mutex<HashMap<String, Wanted>>,
+    listeners: Listeners,
     watched: Mutex<BTreeSet<String>>,
     questions: Mutex<HashMap<u64, oneshot::Sender<Answer>>>,
     /// Where messages go that belong to no call, for clients that have such a place.
     unasked: Mutex<Option<mpsc::Sender<Vec<u8>>>>,
     dropped: AtomicU64,
-}
-
-/// Which changes a modern client listens for.
-#[derive(Clone, Debug, Default, serde::Deserialize, serde::Serialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Wanted {
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) tools_list_changed: bool,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) prompts_list_changed: bool,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) resources_list_changed: bool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) resource_subscriptions: Vec<String>,
 }
 
 /// Why a call may not start.
@@ -97,7 +86,7 @@ impl Conversation {
             level: Mutex::default(),
             in_flight: Mutex::default(),
             known: Mutex::default(),
-            listeners: Mutex::default(),
+            listeners: Listeners::default(),
             watched: Mutex::default(),
             questions: Mutex::default(),
             unasked: Mutex::default(),
@@ -153,6 +142,11 @@ impl Conversation {
         *lock(&self.unasked) = Some(outbox);
     }
 
+    /// There is no such place any more.
+    pub(crate) fn close_unasked(&self) {
+        *lock(&self.unasked) = None;
+    }
+
     /// How many calls have a seat.
     pub(crate) fn running(&self) -> usize {
         lock(&self.in_flight).len()
@@ -182,12 +176,12 @@ impl Conversation {
         Ok(Seat { conversation: self.clone(), id })
     }
 
-    /// Cancels the call with this id, or ends the subscription.
-    pub(crate) fn cancel(&self, id: &str) {
+    /// Cancels the call with this id, or ends the subscription and gives back what it was about.
+    pub(crate) fn cancel(&self, id: &str) -> Option<Wanted> {
         if let Some(call) = lock(&self.in_flight).get(id) {
             call.cancel();
         }
-        lock(&self.listeners).remove(id);
+        self.listeners.end(id)
     }
 
     /// The client is gone: nobody waits for its calls any more, and it answers nothing.
@@ -267,9 +261,26 @@ impl Conversation {
         }
     }
 
-    /// Remembers a subscription under its request's id.
+    /// A subscription begins under its request's id; it is told nothing before it is acknowledged.
     pub(crate) fn listen(&self, id: &str, wanted: Wanted) {
-        lock(&self.listeners).insert(id.to_owned(), wanted);
+        self.listeners.begin(id, wanted);
+    }
+
+    /// Says to a subscription what was agreed to, and what changed since it began. False when the
+    /// client listens no longer.
+    pub(crate) fn acknowledge(
+        &self,
+        id: &str,
+        agreed: Wanted,
+        following: Vec<Following>,
+        say: impl FnMut(Vec<u8>),
+    ) -> bool {
+        self.listeners.acknowledge(id, agreed, following, say)
+    }
+
+    /// True when it wants to hear of changes of this resource, in whichever way it said so.
+    pub(crate) fn wants_resource(&self, uri: &str) -> bool {
+        lock(&self.watched).contains(uri) || self.listeners.want_resource(uri)
     }
 
     /// It watches a resource, or does so no longer; tells whether that is new.
@@ -283,53 +294,38 @@ impl Conversation {
 
     /// What to send when the tools changed.
     pub(crate) fn tools_changed(&self) -> Vec<Vec<u8>> {
-        self.changed("notifications/tools/list_changed", |wanted| wanted.tools_list_changed)
+        self.noticed(&Notice::Tools)
     }
 
     /// What to send of something all clients may want to know.
     pub(crate) fn noticed(&self, notice: &Notice) -> Vec<Vec<u8>> {
+        let mut messages = Vec::from_iter(self.unasked_message(notice));
+        messages.extend(self.listeners.tell(notice));
+        messages
+    }
+
+    /// What is told to a client of the older era; and of a task of its own, to one that did not
+    /// ask, since servers may tell of tasks unasked.
+    fn unasked_message(&self, notice: &Notice) -> Option<Vec<u8>> {
+        let list = |method: &str| self.is_initialized().then(|| answer::notification(method, "{}"));
         match notice {
-            Notice::Prompts => {
-                self.changed("notifications/prompts/list_changed", |wanted| wanted.prompts_list_changed)
+            Notice::Tools => list("notifications/tools/list_changed"),
+            Notice::Prompts => list("notifications/prompts/list_changed"),
+            Notice::Resources => list("notifications/resources/list_changed"),
+            Notice::Updated(names) => {
+                let watched = lock(&self.watched);
+                let uri = names.iter().find(|name| watched.contains(*name))?;
+                let params = Object::new().text("uri", uri).end();
+                Some(answer::notification("notifications/resources/updated", &params))
             }
-            Notice::Resources => {
-                self.changed("notifications/resources/list_changed", |wanted| wanted.resources_list_changed)
-            }
-            Notice::Updated(names) => self.updated(names),
-            Notice::ElicitationDone(params) if self.is_initialized() => {
-                vec![answer::notification("notifications/elicitation/complete", params)]
-            }
-            Notice::ElicitationDone(_) => Vec::new(),
-        }
-    }
-
-    fn changed(&self, method: &str, wants: impl Fn(&Wanted) -> bool) -> Vec<Vec<u8>> {
-        let mut messages = Vec::new();
-        if self.is_initialized() {
-            messages.push(answer::notification(method, "{}"));
-        }
-        for (id, wanted) in lock(&self.listeners).iter() {
-            if wants(wanted) {
-                messages.push(answer::notification(method, &subscription_meta(id)));
+            Notice::ElicitationDone(params) => self
+                .is_initialized()
+                .then(|| answer::notification("notifications/elicitation/complete", params)),
+            Notice::Task(note) => {
+                let its = note.owner == Some(self.key) && !self.listeners.want_task(&note.id);
+                its.then(|| answer::notification(TaskNote::METHOD, &note.params(None)))
             }
         }
-        messages
-    }
-
-    fn updated(&self, names: &[String]) -> Vec<Vec<u8>> {
-        const METHOD: &str = "notifications/resources/updated";
-        let mut messages = Vec::new();
-        if let Some(uri) = names.iter().find(|name| lock(&self.watched).contains(*name)) {
-            messages.push(answer::notification(METHOD, &Object::new().text("uri", uri).end()));
-        }
-        for (id, wanted) in lock(&self.listeners).iter() {
-            if let Some(uri) = names.iter().find(|name| wanted.resource_subscriptions.contains(name)) {
-                let meta = Object::new().raw("io.modelcontextprotocol/subscriptionId", id).end();
-                let params = Object::new().text("uri", uri).raw("_meta", &meta).end();
-                messages.push(answer::notification(METHOD, &params));
-            }
-        }
-        messages
     }
 
     /// Sends a message that may be lost; a loss is counted.
@@ -357,19 +353,6 @@ impl Drop for Owed<'_> {
             self.client.try_send(&outbox, answer::notification("notifications/cancelled", &params));
         }
     }
-}
-
-/// The first message of a subscription.
-pub(crate) fn acknowledged(id: &str, wanted: &Wanted) -> Vec<u8> {
-    let accepted = serde_json::to_string(wanted).unwrap_or_default();
-    let params = format!(
-        r#"{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}},"notifications":{accepted}}}"#
-    );
-    answer::notification("notifications/subscriptions/acknowledged", &params)
-}
-
-fn subscription_meta(id: &str) -> String {
-    format!(r#"{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}}}}"#)
 }
 
 impl Drop for Seat {

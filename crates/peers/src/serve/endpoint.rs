@@ -19,7 +19,8 @@ use super::{
     answer,
     catalogue::{self, Catalogue},
     closing,
-    conversation::{Conversation, Refused, Wanted, acknowledged},
+    conversation::{Conversation, Refused},
+    listen::Opening,
 };
 use crate::{
     federation::{CALL_TOOL, Caller, Federation, LEVELS},
@@ -36,8 +37,8 @@ pub(crate) enum Handled {
     Answered,
     /// The answer comes when this ends; an empty one is not sent.
     Running(Running),
-    /// A subscription began; its first message was written.
-    Listening,
+    /// A subscription began. Its first message was written, or comes when this ends.
+    Listening(Option<Box<Opening>>),
     /// No answer is due.
     Silent,
 }
@@ -166,7 +167,10 @@ impl Endpoint {
                 let extensions = self.federation.as_ref().map(|federation| federation.extensions());
                 Ok(catalogue::discover(&extensions.unwrap_or_default(), self.instructions()))
             }
-            ("tools/list", _) => page(&self.catalogue.tools(self.house.registry()), era, request),
+            ("tools/list", _) => {
+                let whole = self.federation.as_ref().is_none_or(|federation| federation.is_whole());
+                page(&self.catalogue.tools(self.house.registry(), whole), era, request)
+            }
             ("resources/list", _) => page(&self.goods().resources, era, request),
             ("resources/templates/list", _) => page(&self.goods().templates, era, request),
             ("prompts/list", _) => page(&self.goods().prompts, era, request),
@@ -268,8 +272,8 @@ impl Endpoint {
     fn notification(&self, from: &Arc<Conversation>, method: &str, params: &Params<'_>) {
         match method {
             "notifications/cancelled" => {
-                if let Some(id) = params.request_id {
-                    from.cancel(id.get());
+                if let Some(wanted) = params.request_id.and_then(|id| from.cancel(id.get())) {
+                    self.listen_no_more(from, wanted);
                 }
             }
             "notifications/initialized" => {
@@ -283,24 +287,6 @@ impl Endpoint {
             }
             _ => {}
         }
-    }
-
-    fn listen(&self, delivery: &Delivery<'_>, request: &Request<'_>, out: &mut Vec<u8>) -> Handled {
-        let wanted = match request.params.notifications.map(|raw| serde_json::from_str::<Wanted>(raw.get())) {
-            None => Wanted::default(),
-            Some(Ok(wanted)) => wanted,
-            Some(Err(error)) => {
-                let message = format!("subscriptions/listen: `notifications`: {error}");
-                answer::error(out, Some(request.id), code::INVALID_PARAMS, &message, None);
-                return Handled::Answered;
-            }
-        };
-        out.extend_from_slice(&acknowledged(request.id, &wanted));
-        for uri in &wanted.resource_subscriptions {
-            self.watch(delivery, request, uri);
-        }
-        delivery.from.listen(request.id, wanted);
-        Handled::Listening
     }
 }
 

@@ -7,7 +7,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     answer,
-    conversation::Conversation,
     endpoint::{Delivery, Endpoint, Handled, caller, seated},
 };
 use crate::{
@@ -75,11 +74,7 @@ impl Endpoint {
             Ok(Asked { missing: (code, message), .. }) | Err((code, message)) => {
                 let data = match code {
                     // Tasks are the one capability that is asked for here.
-                    code::MISSING_CAPABILITY => {
-                        let tasks = Object::new().raw(TASKS, "{}").end();
-                        let extensions = Object::new().raw("extensions", &tasks).end();
-                        Some(Object::new().raw("requiredCapabilities", &extensions).end())
-                    }
+                    code::MISSING_CAPABILITY => Some(needs_tasks()),
                     _ => request.params.uri.map(|uri| Object::new().raw("uri", uri.get()).end()),
                 };
                 answer::error(out, Some(request.id), code, &message, data.as_deref());
@@ -153,74 +148,6 @@ impl Endpoint {
         self.federation.as_ref().map(|federation| federation.goods()).unwrap_or_default()
     }
 
-    /// A client says from which level on it wants logs; servers hear of it.
-    pub(super) fn set_level(&self, client: &Conversation, level: &str) {
-        client.set_level(level);
-        if let Some(federation) = self.federation.clone() {
-            let (key, level) = (client.key(), level.to_owned());
-            tokio::spawn(async move { federation.level(key, &level).await });
-        }
-    }
-
-    /// A client of the newer era watches a resource: it is told at once that it does, and the
-    /// server as soon as it can be.
-    pub(super) fn watch(&self, delivery: &Delivery<'_>, request: &Request<'_>, uri: &str) {
-        let Some(federation) = self.federation.clone() else { return };
-        let sources = federation.goods().resource(uri);
-        let caller = caller(delivery, request, Era::Modern);
-        tokio::spawn(async move { drop(watched(&federation, &caller, &sources).await) });
-    }
-
-    /// A client left.
-    pub(super) fn unwatch(&self, client: &Conversation) {
-        if let Some(federation) = self.federation.clone() {
-            let key = client.key();
-            tokio::spawn(async move { federation.unwatch(key).await });
-        }
-    }
-
-    /// A client of the older era watches a resource, or does so no longer. It is answered when the
-    /// server has agreed: from then on no change is missed.
-    fn subscribe(
-        &self,
-        delivery: &Delivery<'_>,
-        request: &Request<'_>,
-        on: bool,
-        out: &mut Vec<u8>,
-    ) -> Handled {
-        let uri = request.params.uri.and_then(rpc::text).map(std::borrow::Cow::into_owned);
-        let sources = uri.as_ref().map(|uri| self.goods().resource(uri)).unwrap_or_default();
-        let (Some(uri), Some(federation), false) = (uri, self.federation.clone(), sources.is_empty()) else {
-            let message = format!("{}: `uri` must name a resource", request.method);
-            answer::error(out, Some(request.id), code::RESOURCE_NOT_FOUND, &message, None);
-            return Handled::Answered;
-        };
-        let client = delivery.from.clone();
-        // Updates may come as soon as the server knows.
-        let new = client.watch(&uri, on);
-        if !on {
-            answer::result(out, request.id, "{}");
-            tokio::spawn(async move {
-                for source in &sources {
-                    federation.watch_no_more(client.key(), source).await;
-                }
-            });
-            return Handled::Answered;
-        }
-        let caller = caller(delivery, request, Era::Legacy);
-        seated(delivery, request.id, &CancellationToken::new(), out, |id| {
-            Box::pin(async move {
-                let done = watched(&federation, &caller, &sources).await;
-                if done.is_err() && new {
-                    client.watch(&uri, false);
-                }
-                let mut out = Vec::new();
-                written(&mut out, &id, done.map(|()| raw("{}".into())));
-                out
-            })
-        })
-    }
-
     fn resource(&self, request: &Request<'_>, era: Era) -> Result<Asked, (i32, String)> {
         let uri = request.params.uri.and_then(rpc::text);
         let uri =
@@ -250,11 +177,7 @@ impl Endpoint {
 
     /// A question about a task goes to the server that works on it.
     fn task(&self, request: &Request<'_>, method: &'static str) -> Result<Asked, (i32, String)> {
-        let meta = request.params.meta.as_ref();
-        let declared = meta.and_then(|meta| meta.client_capabilities).and_then(|raw| Members::of(raw.get()));
-        let extensions = declared.and_then(|members| members.get("extensions"));
-        let extensions = extensions.and_then(|raw| Members::of(raw.get())).unwrap_or_default();
-        if extensions.get(TASKS).is_none() {
+        if !knows_tasks(request) {
             return Err((
                 code::MISSING_CAPABILITY,
                 format!("{method}: the client must declare the extension {TASKS}"),
@@ -324,6 +247,21 @@ impl Endpoint {
     }
 }
 
+/// Whether a client declares that it knows tasks.
+pub(super) fn knows_tasks(request: &Request<'_>) -> bool {
+    let meta = request.params.meta.as_ref();
+    let declared = meta.and_then(|meta| meta.client_capabilities).and_then(|raw| Members::of(raw.get()));
+    let extensions = declared.and_then(|members| members.get("extensions"));
+    extensions.and_then(|raw| Members::of(raw.get())).is_some_and(|members| members.get(TASKS).is_some())
+}
+
+/// What a client is told that does not declare it.
+pub(super) fn needs_tasks() -> String {
+    let tasks = Object::new().raw(TASKS, "{}").end();
+    let extensions = Object::new().raw("extensions", &tasks).end();
+    Object::new().raw("requiredCapabilities", &extensions).end()
+}
+
 /// Answers with a resource of our own, or that there is none.
 fn answered(out: &mut Vec<u8>, id: &str, era: Era, read: Result<Box<RawValue>, String>) {
     let missing = if era == Era::Modern { code::INVALID_PARAMS } else { code::RESOURCE_NOT_FOUND };
@@ -332,18 +270,6 @@ fn answered(out: &mut Vec<u8>, id: &str, era: Era, read: Result<Box<RawValue>, S
         Ok(read) => answer::result(out, id, read.get()),
         Err(why) => answer::error(out, Some(id), missing, &why, None),
     }
-}
-
-/// Asks one server after the other to tell of a resource's changes; the first that agrees does.
-async fn watched(federation: &Federation, caller: &Caller, sources: &[Source]) -> Result<(), Failure> {
-    let mut last = Ok(());
-    for source in sources {
-        last = federation.watch(caller, source).await;
-        if last.is_ok() {
-            break;
-        }
-    }
-    last
 }
 
 /// Asks one server after the other; the first that has it answers.
@@ -384,7 +310,7 @@ async fn first_that_has_it(
     }))
 }
 
-fn written(out: &mut Vec<u8>, id: &str, done: Result<Box<RawValue>, Failure>) {
+pub(super) fn written(out: &mut Vec<u8>, id: &str, done: Result<Box<RawValue>, Failure>) {
     match done {
         Ok(result) => answer::result(out, id, result.get()),
         Err(Failure::Theirs(error)) => {

@@ -11,10 +11,13 @@ mod http;
 // The server of this test is a program with the flags it has on Linux.
 #[cfg(all(test, target_os = "linux"))]
 mod ids_tests;
+mod listen;
+mod listeners;
 mod pages;
 mod stdio;
 #[cfg(test)]
 mod tests;
+mod watching;
 
 pub(crate) use answer::notification;
 pub(crate) use catalogue::server_meta;

@@ -21,15 +21,16 @@ pub(crate) struct Pages {
 
 impl Pages {
     /// Cuts items into pages. Servers named in `stale` have not confirmed their part since they
-    /// were last away; a list with such a part is not to be kept by clients.
-    pub(crate) fn new(key: &str, items: &[String], stale: &[&str]) -> Self {
+    /// were last away, and a list that is not `whole` misses what servers offer that were never met;
+    /// neither is to be kept by clients.
+    pub(crate) fn new(key: &str, items: &[String], stale: &[&str], whole: bool) -> Self {
         let mut pages: Vec<String> = items.chunks(PAGE).map(|chunk| chunk.join(",")).collect();
         if pages.is_empty() {
             pages.push(String::new());
         }
         let last = pages.len() - 1;
         let render = |era: Era| {
-            let tail = tail(era, stale);
+            let tail = tail(era, stale, whole);
             let page = |(index, items): (usize, &String)| {
                 let next =
                     if index < last { format!(r#","nextCursor":"{}""#, index + 1) } else { String::new() };
@@ -55,7 +56,7 @@ impl Pages {
 }
 
 /// The end of every list: cache hints and our name, where the era has them.
-fn tail(era: Era, stale: &[&str]) -> String {
+fn tail(era: Era, stale: &[&str], whole: bool) -> String {
     let mut meta = Object::new();
     if !stale.is_empty() {
         let names: Vec<String> = stale.iter().map(|name| quoted(name)).collect();
@@ -67,7 +68,7 @@ fn tail(era: Era, stale: &[&str]) -> String {
         Era::Modern => {
             let (key, info) = catalogue::server_meta();
             let meta = meta.raw(key, &info).end();
-            let ttl = if stale.is_empty() { TTL_MS } else { 0 };
+            let ttl = if whole && stale.is_empty() { TTL_MS } else { 0 };
             format!(r#","resultType":"complete","ttlMs":{ttl},"cacheScope":"public","_meta":{meta}"#)
         }
     }

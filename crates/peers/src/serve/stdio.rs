@@ -193,8 +193,11 @@ impl Server {
             }
         };
         match handled {
-            Handled::Answered | Handled::Listening if self.out.len() > start => self.out.push(b'\n'),
-            Handled::Answered | Handled::Listening | Handled::Silent => {}
+            Handled::Answered | Handled::Listening(None) if self.out.len() > start => self.out.push(b'\n'),
+            Handled::Answered | Handled::Listening(None) | Handled::Silent => {}
+            Handled::Listening(Some(opening)) => {
+                drop(self.tasks.spawn(opening.acknowledge(self.outbox.clone())));
+            }
             Handled::Running(work) => {
                 let outbox = self.outbox.clone();
                 self.tasks.spawn(async move {

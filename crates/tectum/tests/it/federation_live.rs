@@ -118,6 +118,22 @@ fn what_was_known_is_listed_without_a_start_and_said_to_be_stale() {
 }
 
 #[test]
+fn a_list_without_a_server_that_was_never_met_is_not_to_be_kept() {
+    let rig = Rig::new();
+    rig.configure(&echo("one", &["--slow-start", "5000"], ""));
+    let mut client = Client::new(&rig, Era::Modern);
+    let lists = ["tools/list", "resources/list", "resources/templates/list", "prompts/list"];
+    for method in lists {
+        let list = client.result(method, json!({}));
+        assert!(list["ttlMs"] == 0 && !list.to_string().contains("one__"), "{list}");
+    }
+    client.until_listed("one__echo");
+    for method in lists {
+        until(method, || client.result(method, json!({}))["ttlMs"].as_u64().is_some_and(|ttl| ttl > 0));
+    }
+}
+
+#[test]
 fn what_servers_want_models_to_know_is_told_from_memory_and_marked_as_theirs() {
     for (ours, theirs) in Era::ALL.into_iter().flat_map(|ours| Era::ALL.map(|theirs| (ours, theirs))) {
         let (rig, marker) = rig();

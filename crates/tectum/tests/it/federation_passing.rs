@@ -90,6 +90,91 @@ fn a_resource_is_watched_from_the_moment_that_is_answered() {
     }
 }
 
+/// Begins to listen and waits until that is acknowledged: the request's id, and what was agreed to.
+fn listen(client: &mut Client, wanted: Value) -> (u64, Value) {
+    let id = client.start("subscriptions/listen", json!({"notifications": wanted}));
+    loop {
+        let first = client
+            .notes
+            .iter()
+            .position(|note| note["params"]["_meta"][format!("{KEY}subscriptionId")] == id);
+        match first {
+            Some(first) => {
+                let note = client.notes.remove(first);
+                assert_eq!(
+                    note["method"], "notifications/subscriptions/acknowledged",
+                    "nothing goes before it"
+                );
+                return (id, note["params"]["notifications"].clone());
+            }
+            None => client.hear(),
+        }
+    }
+}
+
+fn followed(client: &mut Client) -> Value {
+    let seen: Value = serde_json::from_str(&client.say("one__seen", json!({}))).expect("JSON");
+    seen["followed"].clone()
+}
+
+#[test]
+fn a_resource_is_listened_to_from_the_moment_that_is_acknowledged() {
+    const NOTE: &str = "echo://one/note";
+    for theirs in Era::ALL {
+        let (_rig, mut client) = client(Era::Modern, theirs);
+        for _ in 0..5 {
+            let wanted = json!({"toolsListChanged": true, "resourceSubscriptions": [NOTE]});
+            let (id, agreed) = listen(&mut client, wanted.clone());
+            assert_eq!(agreed, wanted, "{theirs:?}");
+            client.say("one__touch", json!({}));
+            while updates(&mut client).is_empty() {
+                client.hear();
+            }
+            client.cancel(id);
+            // Who listens no longer is not told, and the server need not tell.
+            until("the end at the server", || followed(&mut client) == json!([]));
+            assert_eq!(touch(&mut client), [Value::Null; 0], "{theirs:?}");
+        }
+        // Many at once, and two subscriptions that share some of them.
+        let many: Vec<String> = (0..20).map(|number| format!("tectum://server/one/{number}")).collect();
+        let (first, agreed) = listen(&mut client, json!({"resourceSubscriptions": many}));
+        assert_eq!(agreed["resourceSubscriptions"], json!(many), "{theirs:?}");
+        let (second, _) = listen(&mut client, json!({"resourceSubscriptions": many[..2]}));
+        assert_eq!(followed(&mut client).as_array().map(Vec::len), Some(20), "{theirs:?}");
+        client.cancel(first);
+        until("the end of most", || followed(&mut client) == json!(["0", "1"]));
+        client.cancel(second);
+        until("the end of all", || followed(&mut client) == json!([]));
+    }
+}
+
+#[test]
+fn what_a_server_does_not_agree_to_is_not_acknowledged() {
+    for (how, more) in [("refuse", ""), ("silent", IMPATIENT)] {
+        for theirs in Era::ALL {
+            let rig = Rig::new();
+            let bad = echo("bad", &["--era", theirs.word(), "--subscribe", how], more);
+            rig.configure(&format!("{bad}{}", echo("one", &["--era", theirs.word()], "")));
+            let mut client = Client::new(&rig, Era::Modern);
+            client.until_listed("bad__echo");
+            client.until_listed("one__echo");
+            let uris = ["echo://bad/note", "tectum://todo", "echo://one/note"];
+            let wanted = json!({"promptsListChanged": true, "resourceSubscriptions": uris});
+            let (_, agreed) = listen(&mut client, wanted);
+            let expect = json!({"promptsListChanged": true, "resourceSubscriptions": uris[1..]});
+            assert_eq!(agreed, expect, "{how} {theirs:?}");
+            client.say("bad__touch", json!({}));
+            client.say("one__touch", json!({}));
+            let mut heard = updates(&mut client);
+            while heard.is_empty() {
+                client.hear();
+                heard = updates(&mut client);
+            }
+            assert_eq!(heard, ["echo://one/note"], "{how} {theirs:?}");
+        }
+    }
+}
+
 #[test]
 fn a_resource_of_a_remote_server_is_watched_too() {
     const NOTE: &str = "echo://one/note";
@@ -154,6 +239,41 @@ fn a_server_that_does_not_tell_of_a_resource_says_so_to_the_client() {
             assert_eq!(touch(&mut client), [Value::Null; 0], "{how} {theirs:?}");
         }
     }
+}
+
+#[test]
+fn a_session_that_makes_room_for_another_watches_nothing_any_more() {
+    let rig = Rig::new();
+    rig.configure(&echo("one", &["--era", "legacy"], ""));
+    let http = rig.http();
+    let begin = || {
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "rig", "version": "1"}});
+        let answer = http.post(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}));
+        answer.header("mcp-session-id").expect("a session").to_owned()
+    };
+    let ask = |session: &str, method: &str, params: Value| {
+        let mut headers = http.headers();
+        headers.push(("Mcp-Session-Id".into(), session.to_owned()));
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        http.send("POST", "/mcp", &headers, &body.to_string())
+    };
+    let first = begin();
+    until("its tools", || ask(&first, "tools/list", json!({})).body.contains("one__echo"));
+    let watched = ask(&first, "resources/subscribe", json!({"uri": "echo://one/note"}));
+    assert_eq!(watched.json()["result"], json!({}));
+    let followed = |session: &str| {
+        let answer = ask(session, "tools/call", json!({"name": "one__seen", "arguments": {}})).json();
+        let seen: Value = serde_json::from_str(crate::rig::text(&answer["result"])).expect("JSON");
+        seen["followed"].clone()
+    };
+    assert_eq!(followed(&first), json!(["echo://one/note"]));
+    let mut last = String::new();
+    for _ in 0..1024 {
+        last = begin();
+    }
+    assert_eq!(ask(&first, "ping", json!({})).status, 404, "it made room");
+    until("the end of the subscription", || followed(&last) == json!([]));
 }
 
 #[test]

@@ -1,11 +1,16 @@
 //! Tasks of the newer era: begun by a call, asked for by their ids, wherever they are worked on;
 //! and what clients and servers get that know no tasks.
 
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::TcpStream,
+};
+
 use serde_json::{Value, json};
 
 use crate::{
-    federated::{Client, Era, Listening, address, command, until},
-    rig::{Rig, fixture, text},
+    federated::{Client, Era, KEY, Listening, address, command, until},
+    rig::{Rig, fixture, request, text},
 };
 
 const TASKS: &str = "io.modelcontextprotocol/tasks";
@@ -173,6 +178,137 @@ fn tasks_of_servers_that_give_the_same_ids_stay_apart() {
     assert_eq!(get(&mut client, &one)["status"], "working");
 }
 
+/// Begins to listen and waits for the first word: the request's id, and what was agreed to.
+fn listen(client: &mut Client, ids: Value) -> (u64, Value) {
+    let id = client.start("subscriptions/listen", json!({"notifications": {"taskIds": ids}}));
+    loop {
+        if let Some(note) = client.notes.pop() {
+            assert_eq!(note["method"], "notifications/subscriptions/acknowledged", "{note}");
+            assert_eq!(note["params"]["_meta"][format!("{KEY}subscriptionId")], id, "{note}");
+            return (id, note["params"]["notifications"].clone());
+        }
+        client.hear();
+    }
+}
+
+/// What was told of tasks since it was last asked: subscription, task and its state.
+fn told(client: &mut Client) -> Vec<(Value, Value, Value)> {
+    let notes = std::mem::take(&mut client.notes).into_iter();
+    let told =
+        notes.filter(|note| note["method"] == "notifications/tasks").map(|note| note["params"].clone());
+    let subscription = format!("{KEY}subscriptionId");
+    told.map(|task| (task["_meta"][&subscription].clone(), task["taskId"].clone(), task["status"].clone()))
+        .collect()
+}
+
+#[test]
+fn changes_of_a_task_are_told_to_who_listens_for_it() {
+    for http in [false, true] {
+        let rig = Rig::new();
+        let servers = ["one", "two"].map(|name| {
+            let args = ["--role", "conformance", "--era", "modern", "--name", name];
+            let server = http.then(|| Listening::fixture(&args));
+            let table = match &server {
+                Some(server) => address(name, &server.url, ""),
+                None => worker(name, Era::Modern),
+            };
+            (table, server)
+        });
+        rig.configure(&format!("[federation]\nexposure = \"all\"\n{}{}", servers[0].0, servers[1].0));
+        let mut client = able(&rig, Era::Modern);
+        let long = json!({"seconds": 60, "label": "long"});
+        let mut start = |name: &str| {
+            client.until_listed(&format!("{name}__slow_compute"));
+            begin(&mut client, &format!("{name}__slow_compute"), long.clone())
+        };
+        let (first, second, third) = (start("one"), start("two"), start("two"));
+        client.notes.clear();
+        // One that nobody knows is not agreed to.
+        let (one, agreed) = listen(&mut client, json!([first, "unknown"]));
+        assert_eq!(agreed, json!({"taskIds": [first]}));
+        let (two, agreed) = listen(&mut client, json!([second]));
+        assert_eq!(agreed, json!({"taskIds": [second]}));
+        for id in [&first, &second, &third] {
+            client.result("tasks/cancel", json!({"taskId": id}));
+        }
+        let mut heard = Vec::new();
+        until("both changes", || {
+            get(&mut client, &third);
+            heard.extend(told(&mut client));
+            heard.len() >= 2
+        });
+        heard.sort_by_key(|(subscription, ..)| subscription.as_u64());
+        let cancelled = json!("cancelled");
+        let expect = [(one, &first), (two, &second)]
+            .map(|(subscription, id)| (json!(subscription), json!(id), cancelled.clone()));
+        assert_eq!(heard, expect, "each subscription hears of its own, and nobody of the third");
+        // Who listens no longer hears nothing.
+        client.cancel(one);
+        client.result("tasks/cancel", json!({"taskId": first}));
+        client.result("tasks/cancel", json!({"taskId": second}));
+        until("the other's change", || {
+            get(&mut client, &third);
+            heard = told(&mut client);
+            !heard.is_empty()
+        });
+        assert_eq!(heard, [(json!(two), json!(second), cancelled)]);
+    }
+}
+
+#[test]
+fn over_http_too_each_subscription_hears_of_its_own_task_alone() {
+    let rig = Rig::new();
+    rig.configure(&worker("one", Era::Modern));
+    let http = rig.http();
+    let post = |method: &str, name: Option<&str>, mut params: Value| {
+        params["_meta"] = json!({format!("{KEY}protocolVersion"): "2026-07-28",
+            format!("{KEY}clientCapabilities"): {"extensions": {TASKS: {}}}});
+        let mut headers = http.headers();
+        headers.push(("MCP-Protocol-Version".into(), "2026-07-28".into()));
+        headers.push(("Mcp-Method".into(), method.into()));
+        headers.extend(name.map(|name| ("Mcp-Name".to_owned(), name.to_owned())));
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        let mut stream = http.connect();
+        stream.write_all(request("POST", "/mcp", &headers, &body).as_bytes()).expect("sent");
+        BufReader::new(stream)
+    };
+    // The next message, whether it is the whole body or an event.
+    let next = |stream: &mut BufReader<TcpStream>| -> Value {
+        loop {
+            let mut line = String::new();
+            assert!(stream.read_line(&mut line).expect("open") > 0, "the stream ended");
+            let json = line.strip_prefix("data: ").unwrap_or(&line);
+            if json.starts_with('{') {
+                return serde_json::from_str(json).expect("JSON");
+            }
+        }
+    };
+    let name = "one__slow_compute";
+    until("its tools", || next(&mut post("tools/list", None, json!({}))).to_string().contains(name));
+    let mut following = [1, 2].map(|_| {
+        let call = json!({"name": name, "arguments": {"seconds": 60, "label": "long"}});
+        let task = next(&mut post("tools/call", Some(name), call))["result"]["taskId"].clone();
+        let mut stream = post("subscriptions/listen", None, json!({"notifications": {"taskIds": [task]}}));
+        let first = next(&mut stream);
+        assert_eq!(first["params"]["notifications"], json!({"taskIds": [task]}), "{first}");
+        (task, stream)
+    });
+    // Each is told twice, so that what belongs to the other would be heard in between.
+    for _ in 0..2 {
+        for (task, _) in &following {
+            let cancelled = next(&mut post("tasks/cancel", task.as_str(), json!({"taskId": task})));
+            assert!(cancelled.get("result").is_some(), "{cancelled}");
+        }
+    }
+    for (task, stream) in &mut following {
+        for _ in 0..2 {
+            let note = next(stream);
+            assert_eq!(note["method"], "notifications/tasks", "{note}");
+            assert_eq!((&note["params"]["taskId"], &note["params"]["status"]), (&*task, &json!("cancelled")));
+        }
+    }
+}
+
 #[test]
 fn what_is_no_task_and_who_knows_none_is_told_so() {
     let (rig, _server, mut client) = modern(false);
@@ -191,8 +327,12 @@ fn what_is_no_task_and_who_knows_none_is_told_so() {
     let needs = error(&mut plain, "tools/call", json!({"name": "one__failing_job", "arguments": {}}));
     assert_eq!(needs["code"], -32021, "{needs}");
     assert_eq!(needs["data"]["requiredCapabilities"]["extensions"], json!({TASKS: {}}));
-    let refused = error(&mut plain, "tasks/get", json!({"taskId": "task-1"}));
-    assert_eq!((&refused["code"], &refused["data"]), (&needs["code"], &needs["data"]));
+    let listening = json!({"notifications": {"taskIds": ["task-1"]}});
+    for (method, params) in [("tasks/get", json!({"taskId": "task-1"})), ("subscriptions/listen", listening)]
+    {
+        let refused = error(&mut plain, method, params);
+        assert_eq!((&refused["code"], &refused["data"]), (&needs["code"], &needs["data"]));
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use tokio::{sync::mpsc, task::JoinSet};
 
 use crate::{
-    federation::{TOO_MANY, abilities, can},
+    federation::{TOO_MANY, TaskNote, abilities, can},
     link::{Link, Loose, Question},
     peer::{Class, News, Peer, Surroundings, What},
     serve::Conversation,
@@ -65,6 +65,10 @@ impl Hearing {
             }
             "notifications/elicitation/complete" => {
                 let _ = news.send(News::ElicitationDone { params: params.get().to_owned() });
+            }
+            TaskNote::METHOD => {
+                let (server, params) = (peer.spec.name.clone(), params.get().to_owned());
+                let _ = news.send(News::Task { server, params });
             }
             "notifications/message" => {
                 peer.stderr.push(params.get().as_bytes());

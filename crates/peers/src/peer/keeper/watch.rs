@@ -1,12 +1,16 @@
 //! What a server is asked to tell of: changes of lists and of watched resources, and logs.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
 
 use serde_json::value::RawValue;
 use tectum_core::{Fault, FaultKind};
-use tokio::{sync::oneshot, task::AbortHandle};
+use tokio::task::AbortHandle;
 
-use super::{Done, Keeper, pause};
+use super::{Awaited, Done, Keeper, pause};
 use crate::{
     federation::Failure,
     link::{Ask, Event, Exchange, Link, Loss, modern_meta},
@@ -17,8 +21,9 @@ use crate::{
     },
 };
 
-/// Who waits to hear that a resource is watched, and which.
-pub(super) type Awaited = (String, oneshot::Sender<Result<(), Failure>>);
+/// Those who wait for the server's answer to a subscription. Whoever takes them out answers them.
+#[derive(Clone, Default)]
+struct Waiting(Arc<Mutex<Vec<Awaited>>>);
 
 /// How a subscription of the newer era ended by itself.
 pub(super) struct End {
@@ -32,6 +37,7 @@ pub(super) struct End {
 pub(super) struct Listening {
     number: u64,
     task: AbortHandle,
+    waiting: Waiting,
 }
 
 impl Drop for Listening {
@@ -40,33 +46,53 @@ impl Drop for Listening {
     }
 }
 
+impl Waiting {
+    fn add(&self, more: Vec<Awaited>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(more);
+    }
+
+    fn take(&self) -> Vec<Awaited> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn refuse(&self, why: impl Fn() -> Failure) {
+        for (_, reply) in self.take() {
+            let _ = reply.send(Err(why()));
+        }
+    }
+}
+
 impl Keeper {
-    /// Lets the server know which resources are watched from now on.
-    pub(super) fn watch(&mut self, uris: Vec<String>, awaited: Option<Awaited>) {
-        let before = std::mem::replace(&mut self.watched, uris);
-        let mut asked = Vec::new();
-        for (link, _) in self.links.values().filter(|(link, _)| link.hello().era == Era::Legacy) {
-            if !link.hello().can("resources.subscribe") {
-                continue;
+    /// Lets the server know which resources are watched from now on, if that is new.
+    pub(super) fn watch(&mut self) {
+        if !std::mem::take(&mut self.unwatched) {
+            return;
+        }
+        let watched = self.around.watchers.at(&self.peer.spec.name);
+        let before = std::mem::replace(&mut self.watched, watched);
+        let awaited = std::mem::take(&mut self.awaited);
+        // What somebody waits for is asked even if it was before: only the server knows whether it
+        // still is.
+        let waits: BTreeSet<&String> = awaited.iter().map(|(uri, _)| uri).collect();
+        let told: Vec<&Arc<Link>> = self
+            .links
+            .values()
+            .map(|(link, _)| link)
+            .filter(|link| link.hello().era == Era::Legacy && link.hello().can("resources.subscribe"))
+            .collect();
+        for link in &told {
+            for uri in self.watched.iter().filter(|uri| !before.contains(*uri) && !waits.contains(uri)) {
+                tell(link, "resources/subscribe", "uri", uri);
             }
-            for uri in &self.watched {
-                match &awaited {
-                    // It is asked even if it was before: only the server knows whether it still is.
-                    Some((wanted, _)) if wanted == uri => {
-                        asked.push(ask(link, "resources/subscribe", "uri", uri));
-                    }
-                    _ if before.contains(uri) => {}
-                    _ => tell(link, "resources/subscribe", "uri", uri),
-                }
-            }
-            for uri in before.iter().filter(|uri| !self.watched.contains(uri)) {
+            for uri in before.difference(&self.watched) {
                 tell(link, "resources/unsubscribe", "uri", uri);
             }
         }
         if self.links.values().any(|(link, _)| link.hello().era == Era::Modern) {
             return self.listen(awaited);
         }
-        if let Some((_, reply)) = awaited {
+        for (uri, reply) in awaited {
+            let asked = told.iter().map(|link| ask(link, "resources/subscribe", "uri", &uri)).collect();
             tokio::spawn(async move { drop(reply.send(agreed(asked).await)) });
         }
     }
@@ -74,7 +100,7 @@ impl Keeper {
     /// Tells a connection that is new what is watched.
     pub(super) fn watch_on(&mut self, link: &Arc<Link>) {
         if link.hello().era == Era::Modern {
-            return self.listen(None);
+            return self.listen(Vec::new());
         }
         if link.hello().can("resources.subscribe") {
             self.watched.iter().for_each(|uri| tell(link, "resources/subscribe", "uri", uri));
@@ -82,16 +108,19 @@ impl Keeper {
     }
 
     /// Asks a modern server to tell of changes. What it was asked before ends when it has agreed,
-    /// so that nothing is missed in between.
-    pub(super) fn listen(&mut self, awaited: Option<Awaited>) {
+    /// so that nothing is missed in between; who waits for that waits for this one.
+    pub(super) fn listen(&mut self, awaited: Vec<Awaited>) {
         self.listen_again = None;
         let before = self.listening.take();
+        let waiting = Waiting::default();
+        waiting.add(before.as_ref().map(|before| before.waiting.take()).unwrap_or_default());
+        waiting.add(awaited);
         let Some((link, _)) = self.links.values().find(|(link, _)| link.hello().era == Era::Modern) else {
-            return;
+            return waiting.refuse(|| denied("it is not there"));
         };
         let wanted = wanted(link, &self.watched);
         if wanted == "{}" {
-            return;
+            return waiting.refuse(|| denied("nobody watches this resource"));
         }
         let ask = Ask { method: "subscriptions/listen", name: None, headers: Vec::new(), owner: None };
         let params = |_| {
@@ -101,15 +130,15 @@ impl Keeper {
         };
         let exchange = match link.request(ask, params) {
             Ok(exchange) => exchange,
-            Err(loss) => return refuse(awaited, lost(&loss)),
+            Err(loss) => return waiting.refuse(|| lost(&loss)),
         };
         self.listens += 1;
-        let number = self.listens;
+        let (number, asking) = (self.listens, waiting.clone());
         let task = self.work.spawn(async move {
-            let end = follow(exchange, before, awaited).await;
+            let end = follow(exchange, before, asking).await;
             Done::Unheard { number, end }
         });
-        self.listening = Some(Listening { number, task });
+        self.listening = Some(Listening { number, task, waiting });
     }
 
     /// A subscription ended by itself: the server is asked again, unless it cannot be.
@@ -128,7 +157,7 @@ impl Keeper {
 }
 
 /// What is to be told of: everything the server can, and the resources somebody watches.
-fn wanted(link: &Link, watched: &[String]) -> String {
+fn wanted(link: &Link, watched: &BTreeSet<String>) -> String {
     let mut wanted = Object::new();
     for (capability, key) in [
         ("tools.listChanged", "toolsListChanged"),
@@ -146,15 +175,16 @@ fn wanted(link: &Link, watched: &[String]) -> String {
 }
 
 /// Follows a subscription to its end.
-async fn follow(mut exchange: Exchange, mut before: Option<Listening>, mut awaited: Option<Awaited>) -> End {
+async fn follow(mut exchange: Exchange, mut before: Option<Listening>, waiting: Waiting) -> End {
     let mut agreed = false;
     loop {
         match exchange.next().await {
             Event::Note { method, params } if method == "notifications/subscriptions/acknowledged" => {
                 agreed = true;
                 drop(before.take());
-                if let Some((uri, reply)) = awaited.take() {
-                    let _ = reply.send(match accepts(&params, &uri) {
+                let accepted = accepted(&params);
+                for (uri, reply) in waiting.take() {
+                    let _ = reply.send(match accepted.contains(&uri) {
                         true => Ok(()),
                         false => Err(denied("it does not tell of changes of this resource")),
                     });
@@ -163,15 +193,15 @@ async fn follow(mut exchange: Exchange, mut before: Option<Listening>, mut await
             Event::Note { .. } => {}
             Event::Question(question) => drop(exchange.link().reply(&question.id, Err(NOBODY))),
             Event::Answer(Ok(_)) => {
-                refuse(awaited, denied("it ended the subscription"));
+                waiting.refuse(|| denied("it ended the subscription"));
                 return End { agreed, refused: false };
             }
             Event::Answer(Err(error)) => {
-                refuse(awaited, Failure::Theirs(error));
+                waiting.refuse(|| Failure::Theirs(error.clone()));
                 return End { agreed, refused: !agreed };
             }
             Event::Lost(loss) => {
-                refuse(awaited, lost(&loss));
+                waiting.refuse(|| lost(&loss));
                 return End { agreed, refused: false };
             }
         }
@@ -181,12 +211,11 @@ async fn follow(mut exchange: Exchange, mut before: Option<Listening>, mut await
 /// The error for a question that nobody can be asked.
 const NOBODY: &str = r#"{"code":-32601,"message":"nobody can be asked here"}"#;
 
-/// True when an acknowledgement names this resource.
-fn accepts(params: &RawValue, uri: &str) -> bool {
+/// The resources that an acknowledgement names.
+fn accepted(params: &RawValue) -> BTreeSet<String> {
     let accepted = Members::of(params.get()).and_then(|members| members.get("notifications"));
     let uris = accepted.and_then(|raw| Members::of(raw.get())?.get("resourceSubscriptions"));
-    let uris = uris.and_then(|raw| serde_json::from_str::<Vec<String>>(raw.get()).ok());
-    uris.unwrap_or_default().iter().any(|accepted| accepted == uri)
+    uris.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }
 
 /// What a server of the older era said on all its connections: one that agreed is enough.
@@ -204,12 +233,6 @@ async fn agreed(asked: Vec<Result<Exchange, Loss>>) -> Result<(), Failure> {
         }
     }
     said
-}
-
-fn refuse(awaited: Option<Awaited>, why: Failure) {
-    if let Some((_, reply)) = awaited {
-        let _ = reply.send(Err(why));
-    }
 }
 
 fn denied(why: &str) -> Failure {

@@ -196,12 +196,15 @@ async fn connection(service: Arc<Service>, stream: tokio::net::TcpStream) {
     }
 }
 
-/// Tells every open stream when the tools changed, or something else clients may want to know.
+/// Tells every open stream when the tools changed, or something else clients may want to know, and
+/// ends sessions that nobody uses.
 async fn announce(service: Arc<Service>) {
     let mut changes = service.endpoint.house.registry().changes();
     let mut notices = service.endpoint.federation.as_ref().map(|federation| federation.notices());
+    let mut look = tokio::time::interval(sessions::LOOK);
     loop {
         tokio::select! {
+            _ = look.tick() => service.end_idle_sessions(),
             changed = changes.changed() => match changed {
                 Ok(()) => service.sessions.tell(Conversation::tools_changed),
                 Err(_) => return,

@@ -92,7 +92,7 @@ impl Service {
             return error(StatusCode::BAD_REQUEST, Some(rpc.id), code::INVALID_REQUEST, message);
         }
         if rpc.method == "initialize" {
-            let Ok((id, session)) = self.sessions.start() else {
+            let Ok((id, session)) = self.open_session() else {
                 return plain(StatusCode::INTERNAL_SERVER_ERROR, "no random numbers for a session id");
             };
             let mut response = self.run(headers, &session.client, rpc, false).await;
@@ -163,16 +163,26 @@ impl Service {
                 let _ = outbox.try_send(out);
                 body::event_stream(messages, status)
             }
-            Handled::Listening => {
-                let _ = outbox.try_send(out);
-                self.sessions.listen(client.clone(), outbox);
+            Handled::Listening(opening) => {
+                if opening.is_none() {
+                    let _ = outbox.try_send(out);
+                }
+                self.sessions.listen(client.clone(), outbox.clone());
+                // Afterwards only who tells of changes keeps the stream open.
+                let acknowledged = opening.map(|opening| opening.acknowledge(outbox));
                 let left = CancellationToken::new();
                 let closing = left.clone().drop_guard();
-                let (federation, key) = (self.endpoint.federation.clone(), client.key());
+                let (federation, client) = (self.endpoint.federation.clone(), client.clone());
+                let id = rpc.id.to_owned();
                 tokio::spawn(async move {
+                    // Whoever leaves is not waited for.
+                    if let Some(acknowledged) = acknowledged {
+                        left.run_until_cancelled(acknowledged).await;
+                    }
                     left.cancelled().await;
+                    client.cancel(&id);
                     if let Some(federation) = federation {
-                        federation.unwatch(key).await;
+                        federation.unwatch(client.key()).await;
                     }
                 });
                 body::events(None, messages, Some(closing), StatusCode::OK)

@@ -1,4 +1,5 @@
-//! Sessions of the older era: bounded in number, forgotten when idle, never a credential.
+//! Sessions of the older era: bounded in number, ended when idle, never a credential. However one
+//! ends, its calls and what it watched end with it.
 
 use std::{
     collections::HashMap,
@@ -10,13 +11,15 @@ use hyper::{StatusCode, header::HeaderMap};
 use tectum_core::SessionId;
 use tokio::sync::mpsc;
 
-use super::{Refusal, header, refuse};
+use super::{Refusal, Service, header, refuse};
 use crate::serve::conversation::Conversation;
 
 /// Sessions kept at once; the longest idle one makes room for a new one.
 const MOST: usize = 1024;
 /// How long an idle session is kept.
 const IDLE: Duration = Duration::from_secs(30 * 60);
+/// How often idle ones are looked for: what is not idle at a look counts as used then.
+pub(super) const LOOK: Duration = Duration::from_secs(60);
 /// Streams one session may hold open.
 const MOST_STREAMS: usize = 4;
 /// Messages that may wait on a stream before its client counts as gone.
@@ -43,9 +46,32 @@ pub(super) struct Session {
     used: Mutex<Instant>,
 }
 
+/// A session that was opened.
+struct Started {
+    /// Its id: 128 random bits.
+    id: String,
+    session: Arc<Session>,
+    /// Who made room for it.
+    ended: Vec<Arc<Conversation>>,
+}
+
+impl Service {
+    /// Opens a session; another one makes room if it must.
+    pub(super) fn open_session(&self) -> Result<(String, Arc<Session>), getrandom::Error> {
+        let Started { id, session, ended } = self.sessions.start()?;
+        ended.iter().for_each(|client| self.endpoint.unwatch(client));
+        Ok((id, session))
+    }
+
+    /// Ends the sessions that were idle for too long.
+    pub(super) fn end_idle_sessions(&self) {
+        self.sessions.end_idle(IDLE).iter().for_each(|client| self.endpoint.unwatch(client));
+    }
+}
+
 impl Sessions {
-    /// Opens a session and returns its id: 128 random bits.
-    pub(super) fn start(&self) -> Result<(String, Arc<Session>), getrandom::Error> {
+    /// Opens a session.
+    fn start(&self) -> Result<Started, getrandom::Error> {
         let mut bits = [0_u8; 16];
         getrandom::fill(&mut bits)?;
         let id = bits.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -54,16 +80,35 @@ impl Sessions {
             streams: Mutex::default(),
             used: Mutex::new(Instant::now()),
         });
+        let mut ended = self.end_idle(IDLE);
         let mut all = lock(&self.by_id);
-        all.retain(|_, session| lock(&session.used).elapsed() < IDLE);
         if all.len() >= MOST
+            // One that is busy goes only where all are.
             && let Some(oldest) =
-                all.iter().min_by_key(|(_, session)| *lock(&session.used)).map(|(id, _)| id.clone())
+                all.iter().min_by_key(|(_, one)| (one.is_busy(), *lock(&one.used))).map(|(id, _)| id.clone())
+            && let Some(oldest) = all.remove(&oldest)
         {
-            all.remove(&oldest);
+            ended.push(oldest.ended());
         }
         all.insert(id.clone(), session.clone());
-        Ok((id, session))
+        Ok(Started { id, session, ended })
+    }
+
+    /// Ends the sessions that were idle this long, and their calls with them.
+    fn end_idle(&self, idle: Duration) -> Vec<Arc<Conversation>> {
+        let mut ended = Vec::new();
+        lock(&self.by_id).retain(|_, session| {
+            let busy = session.is_busy();
+            if busy {
+                *lock(&session.used) = Instant::now();
+            }
+            let keep = busy || lock(&session.used).elapsed() < idle;
+            if !keep {
+                ended.push(session.ended());
+            }
+            keep
+        });
+        ended
     }
 
     /// The session a request names.
@@ -85,8 +130,7 @@ impl Sessions {
     pub(super) fn end(&self, headers: &HeaderMap) -> Result<Arc<Conversation>, Refusal> {
         let session = self.find(headers)?;
         lock(&self.by_id).retain(|_, other| !Arc::ptr_eq(other, &session));
-        session.client.cancel_all();
-        Ok(session.client.clone())
+        Ok(session.ended())
     }
 
     /// Remembers a subscription of the newer era.
@@ -111,6 +155,19 @@ impl Sessions {
 }
 
 impl Session {
+    /// True while somebody listens, or waits for a call.
+    fn is_busy(&self) -> bool {
+        self.client.running() > 0 || lock(&self.streams).iter().any(|stream| !stream.is_closed())
+    }
+
+    /// The session is over: nobody waits for its calls, and its streams end.
+    fn ended(&self) -> Arc<Conversation> {
+        self.client.cancel_all();
+        self.client.close_unasked();
+        lock(&self.streams).clear();
+        self.client.clone()
+    }
+
     /// Opens a stream; the oldest of too many is closed.
     pub(super) fn open_stream(&self) -> mpsc::Receiver<Vec<u8>> {
         let (send, receive) = mpsc::channel(STREAM_BOUND);
@@ -128,4 +185,74 @@ impl Session {
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|broken| broken.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+
+    fn start(sessions: &Sessions) -> (Arc<Session>, Vec<u64>) {
+        let Started { session, ended, .. } = sessions.start().expect("random numbers");
+        (session, keys(&ended))
+    }
+
+    fn keys(ended: &[Arc<Conversation>]) -> Vec<u64> {
+        ended.iter().map(|client| client.key()).collect()
+    }
+
+    #[test]
+    fn an_idle_session_ends_and_a_busy_one_does_not() {
+        let sessions = Sessions::default();
+        let (idle, _) = start(&sessions);
+        let (listens, _) = start(&sessions);
+        let (calls, _) = start(&sessions);
+        let stream = listens.open_stream();
+        let cancel = CancellationToken::new();
+        let seat = calls.client.seat("1", &cancel).expect("a seat");
+        assert_eq!(keys(&sessions.end_idle(IDLE)), [0_u64; 0]);
+        assert_eq!(keys(&sessions.end_idle(Duration::ZERO)), [idle.client.key()]);
+        assert!(!cancel.is_cancelled());
+        drop(stream);
+        assert_eq!(keys(&sessions.end_idle(Duration::ZERO)), [listens.client.key()]);
+        drop(seat);
+        assert_eq!(keys(&sessions.end_idle(Duration::ZERO)), [calls.client.key()]);
+        assert!(lock(&sessions.by_id).is_empty());
+    }
+
+    #[test]
+    fn the_end_of_use_begins_the_time_of_idling() {
+        let sessions = Sessions::default();
+        let (session, _) = start(&sessions);
+        let hour = Duration::from_secs(3600);
+        let Some(long_ago) = Instant::now().checked_sub(hour) else { return };
+        *lock(&session.used) = long_ago;
+        let stream = session.open_stream();
+        assert!(sessions.end_idle(hour).is_empty());
+        drop(stream);
+        assert!(sessions.end_idle(hour).is_empty(), "it was busy a moment ago");
+        *lock(&session.used) = long_ago;
+        assert_eq!(sessions.end_idle(hour).len(), 1);
+    }
+
+    #[test]
+    fn the_longest_idle_makes_room_and_a_busy_one_only_where_all_are() {
+        let sessions = Sessions::default();
+        let started: Vec<Arc<Session>> = (0..MOST).map(|_| start(&sessions).0).collect();
+        let mut streams = vec![started[0].open_stream()];
+        assert_eq!(start(&sessions).1, [started[1].client.key()], "the first one listens");
+        let all: Vec<Arc<Session>> = lock(&sessions.by_id).values().cloned().collect();
+        let calls: Vec<CancellationToken> = all.iter().map(|_| CancellationToken::new()).collect();
+        let seat = |(session, call): (&Arc<Session>, _)| session.client.seat("1", call).expect("a seat");
+        let _seats: Vec<_> = all.iter().zip(&calls).map(seat).collect();
+        streams.extend(all.iter().map(|session| session.open_stream()));
+        let ended = start(&sessions).1;
+        assert_eq!((ended.len(), lock(&sessions.by_id).len()), (1, MOST));
+        for (number, session) in all.iter().enumerate() {
+            let over = ended.contains(&session.client.key());
+            assert_eq!(calls[number].is_cancelled(), over, "its calls end with it");
+            assert_eq!(streams[number + 1].is_closed(), over, "and its streams");
+        }
+    }
 }

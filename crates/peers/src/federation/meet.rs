@@ -1,0 +1,111 @@
+//! Meeting servers: for whom they are started, and who waits until they have said what they offer.
+
+use std::{sync::Arc, time::Duration};
+
+use tectum_core::Fault;
+
+use super::{Caller, Federation, compose::Told};
+use crate::peer::Peer;
+
+/// How often a server that starts for one call is looked at: far below what its start takes.
+const LOOK: Duration = Duration::from_millis(10);
+
+impl Federation {
+    /// Waits until every server that must be there is, or names those that are not.
+    pub async fn require(self: &Arc<Self>) -> Result<(), Fault> {
+        self.settle();
+        let peers = self.peers.load_full();
+        for peer in peers.values().filter(|peer| peer.spec.required) {
+            let class = peer.class(&"{}".into(), None);
+            peer.link(&class).await?;
+        }
+        Ok(())
+    }
+
+    /// A client is there: servers that were never met are started, so that it sees their tools.
+    pub(crate) fn wake(self: &Arc<Self>, caller: &Caller) {
+        self.settle();
+        let (abilities, key) = self.met.get_or_init(|| (caller.abilities(), caller.session()));
+        self.changes.send_modify(|change| *change += 1);
+        for peer in self.peers.load().values().filter(|peer| !peer.offer().known) {
+            open(peer, abilities, *key);
+        }
+    }
+
+    /// A server takes the place of one that ended, or is new: it hears what its clients want,
+    /// and starts if somebody would miss it.
+    pub(super) async fn resume(&self, peer: &Arc<Peer>, ran: bool) {
+        if let Some(level) = self.lowest_level() {
+            peer.level(level).await;
+        }
+        let watched = !self.watchers.at(&peer.spec.name).is_empty();
+        let missed = ran || watched || !peer.offer().known;
+        if watched {
+            peer.subscribe().await;
+        }
+        if let Some((abilities, key)) = self.met.get().filter(|_| missed) {
+            open(peer, abilities, *key);
+        }
+    }
+
+    /// Meets the servers that may have a tool of this name and were never met. For one call
+    /// alone: a client is not kept waiting for servers.
+    pub async fn meet(self: &Arc<Self>, tool: &str) -> Result<(), Fault> {
+        self.settle();
+        let peers = self.peers.load_full();
+        for (name, peer) in peers.iter().filter(|(_, peer)| !peer.offer().known) {
+            let its = tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with("__"));
+            if !its && peer.spec.prefix {
+                continue;
+            }
+            match self.meet_server(peer).await {
+                // The name says whose the tool is: why that server is away is the answer.
+                Err(fault) if its => return Err(fault),
+                _ => {}
+            }
+        }
+        self.recompose(Told::Everybody);
+        Ok(())
+    }
+
+    /// Meets every server that was never met, all at the same time, and says why others are away.
+    /// For somebody who is shown the tools once, before the work begins.
+    pub async fn meet_all(self: &Arc<Self>) -> Vec<(String, Fault)> {
+        self.settle();
+        let peers = self.peers.load_full();
+        let strangers = peers.iter().filter(|(_, peer)| !peer.offer().known);
+        let met = strangers.map(async |(name, peer)| (name.to_string(), self.meet_server(peer).await));
+        let met = futures_util::future::join_all(met).await;
+        self.recompose(Told::Everybody);
+        met.into_iter().filter_map(|(name, met)| Some((name, met.err()?))).collect()
+    }
+
+    /// Waits until a server has said what it offers, if it never did.
+    pub(crate) async fn meet_server(&self, peer: &Arc<Peer>) -> Result<(), Fault> {
+        let (abilities, client) = self.first_client();
+        peer.link(&peer.class(&abilities, client)).await?;
+        let listed = async {
+            while !peer.offer().known && peer.status().error.is_none() {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        let _ = tokio::time::timeout(peer.spec.start_timeout, listed).await;
+        Ok(())
+    }
+
+    /// What the first client could do, and its number; one that can do nothing until it came.
+    pub(crate) fn first_client(&self) -> (Arc<str>, Option<u64>) {
+        self.met.get().cloned().unwrap_or_else(|| ("{}".into(), None))
+    }
+
+    /// Whether a client was ever there.
+    pub(crate) fn has_client(&self) -> bool {
+        self.met.get().is_some()
+    }
+}
+
+/// Starts a server beside us; whoever needs it first hears why it could not be started.
+fn open(peer: &Arc<Peer>, abilities: &Arc<str>, client: Option<u64>) {
+    let (peer, class) = (peer.clone(), peer.class(abilities, client));
+    tokio::spawn(async move { drop(peer.link(&class).await) });
+}

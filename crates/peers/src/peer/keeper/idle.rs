@@ -1,0 +1,40 @@
+//! Connections that nobody uses: they end, and make room for others.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use super::Keeper;
+use crate::{link::Link, peer::Class};
+
+/// Connections to one server, one for each class of clients; one that is idle makes room.
+pub(super) const MOST_LINKS: usize = 16;
+/// A connection beyond the first that nobody used for so long is ended.
+pub(super) const IDLE: Duration = Duration::from_secs(5 * 60);
+
+impl Keeper {
+    /// Ends the connection that was idle longest, if there are too many; calls are never ended.
+    pub(super) fn make_room(&mut self) {
+        if self.links.len() >= MOST_LINKS {
+            self.end_idle(Duration::ZERO, 1);
+        }
+    }
+
+    /// Ends connections that nobody used for this long, at most so many.
+    pub(super) fn end_idle(&mut self, idle: Duration, most: usize) {
+        let idling = |(class, (link, _)): (&Class, &(Arc<Link>, Instant))| {
+            Some((link.idle().filter(|time| *time >= idle)?, class.clone()))
+        };
+        let mut found: Vec<(Duration, Class)> = self.links.iter().filter_map(idling).collect();
+        found.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
+        // One stays, so that the server is there for the next call.
+        let spare = self.links.len().saturating_sub(1).min(most);
+        for (_, class) in found.into_iter().take(spare) {
+            if let Some((link, _)) = self.links.remove(&class) {
+                tokio::spawn(async move { link.stop().await });
+            }
+        }
+        self.publish();
+    }
+}
