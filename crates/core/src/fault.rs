@@ -188,6 +188,8 @@ impl From<PathError> for Fault {
             PathError::OverFile { .. } => Self::conflict(message).hint("choose a name that is free"),
             PathError::TooLarge { .. } => Self::new(FaultKind::TooLarge, message),
             PathError::Changed(_) => Self::conflict(message).hint("read it again and repeat the edit"),
+            PathError::WriteProtected(_) => Self::new(FaultKind::Permission, message)
+                .hint("leave it as it is, or write another file; a person can make it writable (chmod u+w)"),
             PathError::Busy(_) => Self::new(FaultKind::Timeout, message).hint("try again in a moment"),
             PathError::Io { source, .. } => {
                 let kind = match source.kind() {

@@ -198,6 +198,9 @@ pub enum PathError {
     /// Somebody else changed it between reading and writing.
     #[error("{0} changed while it was being edited")]
     Changed(String),
+    /// Its own permissions, or those of its file system, forbid us to write it.
+    #[error("{0} is write-protected: its permissions do not let us write it")]
+    WriteProtected(String),
     /// Another process holds the directory's write lock.
     #[error("another process is writing in the directory of {0}")]
     Busy(String),

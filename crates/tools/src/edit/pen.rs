@@ -108,6 +108,7 @@ impl Pen {
         after.check_reads_again()?;
         let diff = diff::unified(&name, before.text(), after.text(), diff::REPLY);
         if terms.dry_run {
+            batch.slots()[0].check_writable()?;
             let revision = revision(before.bytes());
             return Ok((Written { path: name, diff, revision, dry_run: true, undo: None }, told));
         }

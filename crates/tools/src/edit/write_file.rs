@@ -140,7 +140,9 @@ fn write(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
         written.diff.clear();
         let _ = write!(text, "Revision: {}.", written.revision);
     } else {
-        if !args.dry_run {
+        if args.dry_run {
+            batch.slots()[0].check_writable()?;
+        } else {
             written.undo = pen.commit(ctx, batch, vec![Intent::write(bytes, &written.revision)])?;
         }
         text.push_str(&written.closing());
