@@ -80,7 +80,7 @@ pub struct Args {
     /// Default false.
     #[serde(default)]
     pub include_hidden: bool,
-    /// At most this many matching lines of each file.
+    /// At most this many matching lines of each file; the others are only counted.
     #[serde(default)]
     pub max_per_file: Option<u64>,
 }
@@ -122,6 +122,8 @@ pub struct Output {
     pub files_matched: u64,
     /// Matching lines in all files; in mode `files` the search of a file ends at its first.
     pub total_matches: u64,
+    /// How many of them `max_per_file` leaves out of every page.
+    pub left_out: u64,
     /// How many of them this page shows.
     pub shown: usize,
     /// Files that were looked into.

@@ -17,9 +17,11 @@ use super::{
 /// Writes the page.
 pub(in super::super) fn render(ctx: &Ctx, request: &Request, findings: Findings) -> Reply<Output> {
     let Findings { found, searched, skipped } = findings;
+    let on_pages = found.on_pages;
     let mut output = Output {
         files_matched: found.files_matched,
         total_matches: found.total,
+        left_out: found.total - found.on_pages,
         searched_files: searched,
         skipped,
         ..Output::default()
@@ -42,7 +44,7 @@ pub(in super::super) fn render(ctx: &Ctx, request: &Request, findings: Findings)
         }
     }
     output.shown = output.matches.len();
-    let all = if request.mode == Mode::Lines { output.total_matches } else { output.files_matched };
+    let all = if request.mode == Mode::Lines { on_pages } else { output.files_matched };
     let next = request.from + output.shown;
     output.truncated = (next as u64) < all && output.shown > 0;
     output.next = (output.truncated && next < request.most).then_some(next);
@@ -143,6 +145,11 @@ fn summary(request: &Request, output: &Output) -> String {
         Mode::Files => format!("{files} matched"),
         _ => format!("{} in {files}", count(output.total_matches, "match", "matches")),
     };
+    if output.left_out > 0
+        && let Some(most) = request.max_per_file
+    {
+        let _ = write!(text, "; {} of them left out by max_per_file={most}", output.left_out);
+    }
     let skipped = output.skipped.describe();
     if !skipped.is_empty() {
         let _ = write!(text, "; skipped: {skipped}");

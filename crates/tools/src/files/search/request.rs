@@ -76,7 +76,8 @@ impl Request {
             from: args.from,
             limit,
             most,
-            max_per_file: args.max_per_file,
+            // Files and counts are told of as they are; only lines can be too many.
+            max_per_file: args.max_per_file.filter(|_| args.mode == Mode::Lines),
             ignored: args.include_ignored,
             hidden: args.include_hidden,
             threads,

@@ -47,7 +47,7 @@ pub(in super::super) fn run(ctx: &Ctx, request: &Request) -> Result<Findings, Fa
         ctx,
         request,
         ground: Ground::of(start, !request.ignored),
-        found: Mutex::new(Found::new(request.room())),
+        found: Mutex::new(Found::new(request.room(), request.max_per_file)),
         skipped: Mutex::default(),
         searched: AtomicU64::new(0),
         idle: Mutex::default(),
@@ -65,7 +65,7 @@ pub(in super::super) fn run(ctx: &Ctx, request: &Request) -> Result<Findings, Fa
 /// A file given by name is searched whatever the rules say about it.
 fn one_file(ctx: &Ctx, path: &SafePath, request: &Request) -> Result<Findings, Fault> {
     let file = path.file()?;
-    let mut found = Found::new(request.room());
+    let mut found = Found::new(request.room(), request.max_per_file);
     let mut skipped = Skipped::default();
     let mut searched = 0;
     match Looker::new(ctx, request).look(file.handle(), file.size(), request.mode, || request.room()) {
