@@ -38,6 +38,7 @@ pub use hide::Hide;
 pub use raw::RawPath;
 pub use refusal::{Denied, Layer, PathError, Reason};
 pub use safe::{Entry, Kind, Listing, OpenFile, SafePath};
+pub use tree::MAX_DEPTH;
 pub use walk::{Flow, Folder, WalkEntry, WalkReport};
 pub use watch::{Changes, Stamp, View, Watch};
 pub use write::{Batch, Change, Durability, Slot};

@@ -16,6 +16,7 @@ use tectum_core::{
 };
 
 use super::{
+    depth::not_entered,
     ground::{Ground, Standing},
     ignores::Ignores,
     list_directory::word,
@@ -66,7 +67,7 @@ pub struct Output {
     pub ignored: usize,
     /// Names left out because a deny rule protects them.
     pub denied: usize,
-    /// Directories that could not be read.
+    /// Directories that could not be read, or lie too deep.
     pub unreadable: usize,
     /// True when some directories lie at max_depth and were not opened.
     pub deeper: bool,
@@ -137,7 +138,10 @@ fn draw(ctx: &Ctx, max_depth: usize, threads: usize) -> Result<Reply<Output>, Fa
         unreadable: report.unreadable,
         deeper: grown.deeper,
     };
-    text.push_str(&footer(&output, max_depth));
+    text.push_str(&footer(&output, max_depth, report.unreadable - report.too_deep));
+    if let Some(too_deep) = not_entered(&report, &ground) {
+        text.push_str(&format!("\n[{too_deep}]"));
+    }
     Ok(Reply::new(text, output))
 }
 
@@ -250,7 +254,7 @@ fn row(depth: usize) -> usize {
 }
 
 /// The counts, what was left out, and how to see it.
-fn footer(output: &Output, max_depth: usize) -> String {
+fn footer(output: &Output, max_depth: usize, closed: usize) -> String {
     let of = |kind: &str| output.entries.iter().filter(|node| node.kind == kind).count() as u64;
     let (directories, files, links) = (of("dir"), of("file"), of("link"));
     let others = output.entries.len() as u64 - directories - files - links;
@@ -266,7 +270,7 @@ fn footer(output: &Output, max_depth: usize) -> String {
         (output.hidden, "hidden"),
         (output.ignored, "ignored"),
         (output.denied, "denied"),
-        (output.unreadable, "unreadable"),
+        (closed, "unreadable"),
     ];
     let named: Vec<String> = counts
         .iter()

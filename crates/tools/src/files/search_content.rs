@@ -130,6 +130,8 @@ pub struct Output {
     pub searched_files: u64,
     /// What was left out.
     pub skipped: Skipped,
+    /// Directories that lie too deep to be searched from here.
+    pub too_deep: u64,
     /// True when there are more matches than this page shows.
     pub truncated: bool,
     /// What to pass as `from` for the next page; none on the last, and where paging ends.

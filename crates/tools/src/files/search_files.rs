@@ -20,6 +20,7 @@ use tectum_core::{
 };
 
 use super::{
+    depth::not_entered,
     glob::Globs,
     ground::{Ground, Here, Standing},
     ignores::Ignores,
@@ -80,7 +81,7 @@ pub struct Output {
     pub ignored_incomplete: bool,
     /// Names left out because a deny rule protects them.
     pub denied: usize,
-    /// Directories that could not be read.
+    /// Directories that could not be read, or lie too deep.
     pub unreadable: usize,
     /// True when there are more hits than this page shows.
     pub truncated: bool,
@@ -153,19 +154,22 @@ fn search(
         Flow::Continue
     })?;
     ctx.check()?;
-    let found = search.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let found = std::mem::take(&mut *search.found.lock().unwrap_or_else(PoisonError::into_inner));
     let output = Output {
         path: start.name(),
         matches: Vec::new(),
         total: found.total,
         ignored: found.ignored,
-        ignored_incomplete: search.looked_at.into_inner() > MOST_IGNORED,
+        ignored_incomplete: search.looked_at.load(Ordering::Relaxed) > MOST_IGNORED,
         denied: report.denied,
         unreadable: report.unreadable,
         truncated: false,
         next: None,
     };
-    Ok(render(ctx, args, limit, found.hits.into_sorted_vec(), output))
+    let too_deep = not_entered(&report, &search.ground);
+    let closed = report.unreadable - report.too_deep;
+    let why = left_out(&output, closed, too_deep);
+    Ok(render(ctx, args, limit, found.hits.into_sorted_vec(), why, output))
 }
 
 /// One search, shared by its threads.
@@ -243,7 +247,14 @@ impl Search<'_> {
     }
 }
 
-fn render(ctx: &Ctx, args: &Args, limit: usize, hits: Vec<Place>, mut output: Output) -> Reply<Output> {
+fn render(
+    ctx: &Ctx,
+    args: &Args,
+    limit: usize,
+    hits: Vec<Place>,
+    why: Option<String>,
+    mut output: Output,
+) -> Reply<Output> {
     let mut text = String::new();
     for hit in hits.iter().take(limit) {
         let path = spell(&hit.path).into_owned();
@@ -263,7 +274,7 @@ fn render(ctx: &Ctx, args: &Args, limit: usize, hits: Vec<Place>, mut output: Ou
     } else {
         text.push_str(&count(output.total as u64, "match", "matches"));
     }
-    if let Some(why) = left_out(&output) {
+    if let Some(why) = why {
         let _ = write!(text, " ({why})");
     }
     if let Some(next) = &output.next {
@@ -273,7 +284,7 @@ fn render(ctx: &Ctx, args: &Args, limit: usize, hits: Vec<Place>, mut output: Ou
     Reply::new(text, output)
 }
 
-fn left_out(output: &Output) -> Option<String> {
+fn left_out(output: &Output, closed: usize, too_deep: Option<String>) -> Option<String> {
     let mut why = Vec::new();
     if output.ignored > 0 || output.ignored_incomplete {
         let least = if output.ignored_incomplete { "at least " } else { "" };
@@ -285,8 +296,9 @@ fn left_out(output: &Output) -> Option<String> {
     if output.denied > 0 {
         why.push(format!("{} hidden by deny rules", count(output.denied as u64, "name", "names")));
     }
-    if output.unreadable > 0 {
-        why.push(count(output.unreadable as u64, "unreadable directory", "unreadable directories"));
+    if closed > 0 {
+        why.push(count(closed as u64, "unreadable directory", "unreadable directories"));
     }
+    why.extend(too_deep);
     (!why.is_empty()).then(|| why.join("; "))
 }

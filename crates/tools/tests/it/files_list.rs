@@ -155,6 +155,29 @@ async fn loops_of_links_are_not_followed() {
     assert!(error.contains("loop"), "{error}");
 }
 
+#[tokio::test]
+async fn directories_too_deep_to_be_entered_are_named() {
+    let rig = Rig::new();
+    let way = |levels: usize| vec!["n"; levels].join("/");
+    rig.write(format!("{}/deep.txt", way(300)), "needle\n");
+    let first = way(257);
+    let reason = format!("1 directory lies more than 256 levels down and was not entered: {first} (name it");
+    let calls = [
+        ("search_files", json!({"path": ".", "pattern": "deep.txt"})),
+        ("search_content", json!({"path": ".", "pattern": "needle"})),
+        ("get_tree", json!({"path": ".", "max_depth": 1_000})),
+    ];
+    for (tool, args) in calls {
+        let text = rig.text(tool, args).await;
+        assert!(text.contains(&reason) && !text.contains("unreadable"), "{tool}: {text}");
+    }
+    let data = rig.data("search_content", json!({"path": ".", "pattern": "needle"})).await;
+    assert_eq!((&data["too_deep"], &data["skipped"]["unreadable"]), (&json!(1), &json!(0)));
+    // The place that was named leads on.
+    let found = rig.text("search_files", json!({"path": first, "pattern": "deep.txt"})).await;
+    assert_eq!(found, format!("[file] {}/deep.txt\n1 match", way(300)));
+}
+
 /// Root can read everything, so this proves itself only for other users.
 #[tokio::test]
 async fn what_cannot_be_read_is_counted() {

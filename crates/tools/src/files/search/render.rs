@@ -16,7 +16,7 @@ use super::{
 
 /// Writes the page.
 pub(in super::super) fn render(ctx: &Ctx, request: &Request, findings: Findings) -> Reply<Output> {
-    let Findings { found, searched, skipped } = findings;
+    let Findings { found, searched, skipped, too_deep, not_entered } = findings;
     let on_pages = found.on_pages;
     let mut output = Output {
         files_matched: found.files_matched,
@@ -24,6 +24,7 @@ pub(in super::super) fn render(ctx: &Ctx, request: &Request, findings: Findings)
         left_out: found.total - found.on_pages,
         searched_files: searched,
         skipped,
+        too_deep,
         ..Output::default()
     };
     let mut page = Page {
@@ -50,6 +51,9 @@ pub(in super::super) fn render(ctx: &Ctx, request: &Request, findings: Findings)
     output.next = (output.truncated && next < request.most).then_some(next);
     let mut text = page.text;
     text.push_str(&summary(request, &output));
+    if let Some(not_entered) = not_entered {
+        let _ = write!(text, "; {not_entered}");
+    }
     Reply::new(text, output)
 }
 
