@@ -11,7 +11,7 @@ use tectum_core::{
 
 use super::{
     diff,
-    pen::{Intent, Pen, Written, check_revision, missing},
+    pen::{Intent, Pen, Written, absent, check_revision},
 };
 use crate::text::{Encoding, Lines, Newline, TextFile, check_nul, revision};
 
@@ -107,7 +107,7 @@ fn write(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
     let batch = Batch::open(&[path], pen.max_file)?;
     let current = batch.slots()[0].current();
     let planned = match current {
-        None if args.revision.is_some() => return Err(missing(&name)),
+        None if args.revision.is_some() => return Err(absent(path)),
         None => Planned::new_file(args.content),
         Some(_) if args.create_only => {
             return Err(Fault::conflict(format!("already exists: {name}"))
