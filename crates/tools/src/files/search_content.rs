@@ -69,6 +69,7 @@ pub struct Args {
     pub mode: Mode,
     /// Matching lines (or files) in one reply. Default 500, at most 10000.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     pub limit: Option<usize>,
     /// How many to pass over: the `next` of the page before.
     #[serde(default)]
@@ -82,6 +83,7 @@ pub struct Args {
     pub include_hidden: bool,
     /// At most this many matching lines of each file; the others are only counted.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     pub max_per_file: Option<u64>,
 }
 
