@@ -123,7 +123,8 @@ pub(super) fn find(name: &str, file: &TextFile, search: &Search<'_>) -> Result<F
         let hits = hits(file, search, tier);
         if !hits.is_empty() {
             let lines: Vec<_> = hits.iter().map(|hit| file.lines().at(hit.span.start)).collect();
-            check_count(name, search.count, &lines)?;
+            let overlap = hits.windows(2).any(|pair| pair[1].span.start < pair[0].span.end);
+            check_count(name, search.count, &lines, overlap)?;
             let all = search.count == Count::All;
             let further = if all { further(file, search, &TIERS[index + 1..], &hits) } else { None };
             let edits = hits.into_iter().map(|hit| hit.edit).collect();
@@ -155,7 +156,7 @@ fn further(
     })
 }
 
-fn check_count(name: &str, count: Count, lines: &[usize]) -> Result<(), Fault> {
+fn check_count(name: &str, count: Count, lines: &[usize], overlap: bool) -> Result<(), Fault> {
     /// Enough to choose from; the total is said as well.
     const SHOWN: usize = 5;
     let found = lines.len();
@@ -172,6 +173,7 @@ fn check_count(name: &str, count: Count, lines: &[usize]) -> Result<(), Fault> {
         0 => String::new(),
         rest => format!(" and {rest} more"),
     };
+    let rest = if overlap { format!("{rest}, overlapping") } else { rest };
     let (times, places) = if found == 1 { ("once", "line") } else { ("times", "lines") };
     let times = if found == 1 { times.to_owned() } else { format!("{found} {times}") };
     let message = format!(
@@ -180,6 +182,8 @@ fn check_count(name: &str, count: Count, lines: &[usize]) -> Result<(), Fault> {
         if meant == 1 { "once".to_owned() } else { format!("{meant} times") },
     );
     Err(Fault::conflict(message).hint(match count {
+        // Of two that overlap only the first can be replaced.
+        _ if overlap => "add neighbouring text to old_string until it fits one place",
         Count::Exactly(_) => "look at these lines and correct expected_count or old_string",
         _ => "add neighbouring lines to old_string until it fits one place, or pass replace_all=true",
     }))

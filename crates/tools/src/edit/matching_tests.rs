@@ -189,6 +189,9 @@ fn places_that_overlap_are_two_places() {
     let check =
         |before, old| check_refused(before, &search(old, "x"), FaultKind::Conflict, &["occurs 2 times"]);
     check("one two one two one", "one two one");
+    let fault = run("aaa", &search("aa", "x")).expect_err("refused");
+    assert!(fault.message.contains("(lines 1, 1, overlapping)"), "{}", fault.message);
+    assert!(!fault.text().contains("replace_all"), "it would replace one of them: {}", fault.text());
     check("a  \nb\na \nb\na\n", "a\nb\na\n");
     check("\ta();\n\tb();\n\ta();\n\tb();\n\ta();\n", "a();\nb();\na();\n");
     check("\u{201c}a\u{201d}a\u{201c}", "\"a\"");

@@ -176,6 +176,9 @@ fn reply(ctx: &Ctx, directory: &SafePath, args: &Args, content: Content) -> Repl
         rows.push(row(entry, &mut text));
     }
     text.push_str(&summary(total, hidden, denied, cut));
+    if let Some(from) = args.from.as_deref().filter(|_| rows.is_empty() && total > 0) {
+        let _ = write!(text, "; nothing at from={}", quoted(from));
+    }
     if let Some(next) = &next {
         let _ = write!(
             text,

@@ -60,6 +60,7 @@ pub struct Args {
     pub include_ignored: bool,
     /// Hits in one reply. Default 1000, at most 20000.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     pub limit: Option<usize>,
     /// Where to go on: the `next` of the page before.
     #[serde(default)]
@@ -276,6 +277,9 @@ fn render(
     }
     if let Some(why) = why {
         let _ = write!(text, " ({why})");
+    }
+    if let Some(from) = args.from.as_deref().filter(|_| shown == 0 && output.total > 0) {
+        let _ = write!(text, "; nothing at from={}", quoted(from));
     }
     if let Some(next) = &output.next {
         let (total, next) = (output.total, quoted(next));

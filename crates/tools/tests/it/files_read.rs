@@ -222,6 +222,15 @@ async fn ranges_and_slices_are_exact() {
 }
 
 #[tokio::test]
+async fn a_reversed_range_is_told_as_such() {
+    let rig = Rig::with(&[("a.txt", "1\n2\n3\n")]);
+    for tool in ["read_file", "get_file_slice"] {
+        let text = rig.error(tool, json!({"path": "a.txt", "start_line": 2, "end_line": 1})).await;
+        assert!(text.contains("reversed: it starts at line 2 and ends at line 1"), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn a_slice_over_the_cap_says_how_to_go_on() {
     let rig = Rig::new();
     rig.write("long", "0123456789\n".repeat(200_000));

@@ -119,6 +119,23 @@ async fn what_is_left_out_of_a_file_is_counted() {
 }
 
 #[tokio::test]
+async fn a_pattern_that_grows_too_large_is_told_as_such() {
+    let rig = project();
+    let args = json!({"path": ".", "pattern": r"(\w{1000}){1000}"});
+    let text = rig.error("search_content", args).await;
+    assert!(text.contains("more than 32 MiB once compiled") && text.contains("repeat less"), "{text}");
+}
+
+#[tokio::test]
+async fn a_page_behind_the_last_says_so() {
+    let rig = Rig::with(&[("a.txt", ""), ("b.txt", "")]);
+    let text = rig.text("search_files", json!({"path": ".", "pattern": "*", "from": "zzz"})).await;
+    assert_eq!(text, "2 matches; nothing at from=\"zzz\"");
+    let text = rig.text("list_directory", json!({"path": ".", "from": "zzz"})).await;
+    assert_eq!(text, "Directory: .\n2 entries; nothing at from=\"zzz\"");
+}
+
+#[tokio::test]
 async fn every_option_counts() {
     let rig = project();
     let check = async |options: Value, expect: &[&str]| {
