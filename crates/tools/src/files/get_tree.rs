@@ -49,6 +49,7 @@ pub struct Args {
     pub path: RawPath,
     /// How many levels to show. Default 2.
     #[serde(default = "two")]
+    #[schemars(range(min = 1))]
     pub max_depth: usize,
 }
 
@@ -233,9 +234,9 @@ impl Grown {
         for (i, child) in children.iter().take(fit).enumerate() {
             let last = i + 1 == children.len();
             let path = folder.join(&child.name);
-            let slash = if child.kind == Kind::Directory { "/" } else { "" };
+            let mark = mark(child.kind);
             let elbow = if last { "└── " } else { "├── " };
-            text.push_str(&format!("{indent}{elbow}{}{slash}\n", spell(&child.name)));
+            text.push_str(&format!("{indent}{elbow}{}{mark}\n", spell(&child.name)));
             nodes.push(Node { path: ground.spell(&path), kind: word(child.kind) });
             if child.kind == Kind::Directory {
                 let deeper = format!("{indent}{}", if last { "    " } else { "│   " });
@@ -250,7 +251,19 @@ impl Grown {
 
 /// The bytes of a row at this depth beside its name.
 fn row(depth: usize) -> usize {
-    "│   ".len() * depth + "├── /\n".len()
+    "│   ".len() * depth + "├── \n".len() + mark(Kind::Socket).len()
+}
+
+/// What stands behind a name that is no plain file. None is longer than a socket's.
+fn mark(kind: Kind) -> &'static str {
+    match kind {
+        Kind::File => "",
+        Kind::Directory => "/",
+        Kind::Link => " [link]",
+        Kind::Fifo => " [fifo]",
+        Kind::Socket => " [socket]",
+        Kind::Device => " [device]",
+    }
 }
 
 /// The counts, what was left out, and how to see it.

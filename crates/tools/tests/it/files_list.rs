@@ -145,7 +145,7 @@ async fn loops_of_links_are_not_followed() {
     std::os::unix::fs::symlink("..", rig.root().join("a/up")).expect("made");
     std::os::unix::fs::symlink("self", rig.root().join("self")).expect("made");
     let tree = rig.text("get_tree", json!({"max_depth": 20})).await;
-    assert!(tree.starts_with("./\n├── a/\n│   ├── up\n│   └── x.txt\n└── self\n"), "{tree}");
+    assert!(tree.starts_with("./\n├── a/\n│   ├── up [link]\n│   └── x.txt\n└── self [link]\n"), "{tree}");
     assert!(tree.ends_with("\n1 directory, 1 file, 2 links"), "{tree}");
     let found = rig.text("search_content", json!({"path": ".", "pattern": "needle"})).await;
     assert_eq!(found, "a/x.txt:1: needle\n1 match in 1 file");
@@ -153,6 +153,15 @@ async fn loops_of_links_are_not_followed() {
     assert_eq!(found, "[dir] a\n[link] a/up\n[file] a/x.txt\n[link] self\n4 matches");
     let error = rig.error("read_file", json!({"path": "self"})).await;
     assert!(error.contains("loop"), "{error}");
+}
+
+#[tokio::test]
+async fn a_tree_marks_what_is_no_file() {
+    let rig = Rig::with(&[("a/x.txt", "")]);
+    std::os::unix::fs::symlink("a", rig.root().join("way")).expect("made");
+    crate::files_rig::mkfifo(&rig.root().join("pipe"));
+    let text = rig.text("get_tree", json!({"max_depth": null})).await;
+    assert!(text.starts_with("./\n├── a/\n│   └── x.txt\n├── pipe [fifo]\n└── way [link]\n"), "{text}");
 }
 
 #[tokio::test]
@@ -214,7 +223,7 @@ async fn a_tree_keeps_to_its_budget_and_names_what_is_no_file() {
     let shown = data["entries"].as_array().expect("entries").len();
     assert!(shown > 20, "{shown} entries");
     assert_eq!((&data["total"], &data["truncated"]), (&json!(306), &json!(true)));
-    assert!(text.contains("└── pipe\n"), "the upper level is whole: {text}");
+    assert!(text.contains("└── pipe [fifo]\n"), "the upper level is whole: {text}");
     assert!(text.contains(&format!("\n5 directories, {} files, 1 other entry\n", shown - 6)), "{text}");
     assert!(text.contains(&format!("[truncated: {shown} of 306 entries shown;")), "{text}");
 }
