@@ -25,6 +25,7 @@ pub mod refusal;
 pub mod resolve;
 pub mod safe;
 mod stage;
+mod target;
 mod temporary;
 mod tree;
 pub mod walk;

@@ -46,6 +46,12 @@ fn what_stands_beside_a_missing_name_is_told_without_hidden_ones() {
         (missing.beside, missing.name, missing.dangling),
         (vec!["open".to_owned()], "opne".into(), false)
     );
+    // Nor does a link tell of one.
+    scene.link("a/secrets/x", "to-secret").link("a/open", "to-open").link("a/.env", "to-env");
+    let root = hiding(open(&allowed, ".", Access::Read).expect("opens"));
+    let target = |name: &str| root.link_target(name.as_ref());
+    assert_eq!(target("to-open"), Some("a/open".to_owned()));
+    assert_eq!((target("to-secret"), target("to-env"), target("a/open")), (None, None, None));
     // Where single files are all that may be reached, nothing beside them is told.
     scene.file("lone/gone", "v");
     let lone = Allowlist::builder().tracked(scene.root.join("lone/gone")).build().expect("a snapshot");

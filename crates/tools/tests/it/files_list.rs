@@ -20,7 +20,7 @@ async fn a_directory_is_listed_row_by_row() {
     std::os::unix::fs::symlink("b.txt", rig.root().join("link")).expect("made");
     mkfifo(&rig.root().join("pipe"));
     let text = rig.text("list_directory", json!({})).await;
-    let rows = "Directory: .\n[dir] Bar  -\n[dir] zoo  -\n[file] .hidden  1\n[file] A.txt  0\n[file] b.txt  5\n[link] link  -\n[fifo] pipe  -\n";
+    let rows = "Directory: .\n[dir] Bar  -\n[dir] zoo  -\n[file] .hidden  1\n[file] A.txt  0\n[file] b.txt  5\n[link] link -> b.txt  -\n[fifo] pipe  -\n";
     assert_eq!(text, format!("{rows}7 entries (2 hidden by deny rules)"));
     let text = rig.text("list_directory", json!({"path": ".", "all": false})).await;
     assert!(
@@ -153,6 +153,32 @@ async fn loops_of_links_are_not_followed() {
     assert_eq!(found, "[dir] a\n[link] a/up\n[file] a/x.txt\n[link] self\n4 matches");
     let error = rig.error("read_file", json!({"path": "self"})).await;
     assert!(error.contains("loop"), "{error}");
+}
+
+#[tokio::test]
+async fn a_link_is_listed_with_where_it_leads_inside() {
+    let rig = Rig::with(&[("sub/x.txt", ""), (".env", "secret"), ("sub/deep/y", "")]);
+    let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, rig.root().join(at)).expect("made");
+    for (to, at) in [
+        ("x.txt", "sub/a"),
+        ("a", "sub/b"),
+        ("..", "sub/c"),
+        ("deep", "sub/d"),
+        // None of these is told: protected, gone, outside.
+        ("../.env", "sub/e"),
+        ("nowhere", "sub/f"),
+        ("../../..", "sub/g"),
+        ("/etc/passwd", "sub/h"),
+    ] {
+        link(to, at);
+    }
+    let (text, data) = rig.call("list_directory", json!({"path": "sub"})).await.expect("listed");
+    let rows = "Directory: sub\n[dir] deep  -\n[link] a -> sub/x.txt  -\n[link] b -> sub/x.txt  -\n\
+        [link] c -> .  -\n[link] d -> sub/deep  -\n[link] e  -\n[link] f  -\n[link] g  -\n[link] h  -\n\
+        [file] x.txt  0\n10 entries";
+    assert_eq!(text, rows);
+    assert_eq!(data["entries"][1]["target"], "sub/x.txt");
+    assert_eq!(data["entries"][5].get("target"), None);
 }
 
 #[tokio::test]
