@@ -19,10 +19,11 @@ pub fn parse<T: DeserializeOwned>(tool: &str, raw: &RawValue, schema: &Value) ->
         Ok(args) => return Ok(args),
         Err(error) => error,
     };
-    // Some models write every number with a point; JSON knows no difference.
-    if let Ok(mut given) = serde_json::from_str::<Value>(raw.get())
-        && write_whole(&mut given)
-        && let Ok(args) = serde_json::from_value(given)
+    // Some models write every number with a point, and null for what they leave out.
+    let mut given = serde_json::from_str::<Value>(raw.get()).ok();
+    if let Some(given) = &mut given
+        && write_whole(given) | drop_nulls(given, schema, schema)
+        && let Ok(args) = T::deserialize(&*given)
     {
         return Ok(args);
     }
@@ -36,7 +37,32 @@ pub fn parse<T: DeserializeOwned>(tool: &str, raw: &RawValue, schema: &Value) ->
         }
         field => format!("`{field}`: {said}"),
     };
-    Err(explain(tool, raw, schema, &parser))
+    Err(explain(tool, given, schema, &parser))
+}
+
+/// Takes away each null that stands for an argument which need not be given; true when there was
+/// one. What it means to leave one out is said in one place, the tool's own type.
+fn drop_nulls(value: &mut Value, at: &Value, schema: &Value) -> bool {
+    let at = resolve(schema, at);
+    match value {
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |any, item| drop_nulls(item, &at["items"], schema) | any)
+        }
+        Value::Object(map) => {
+            let required =
+                |name: &str| at["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+            let before = map.len();
+            map.retain(|name, value| {
+                !value.is_null() || required(name) || at["properties"].get(name).is_none()
+            });
+            let below = |any, (name, value): (&String, &mut Value)| {
+                drop_nulls(value, &at["properties"][name.as_str()], schema) | any
+            };
+            let dropped = before > map.len();
+            map.iter_mut().fold(dropped, below)
+        }
+        _ => false,
+    }
 }
 
 /// Writes each number like `1.0` as `1`; true when there was one.
@@ -59,9 +85,9 @@ fn write_whole(value: &mut Value) -> bool {
     }
 }
 
-fn explain(tool: &str, raw: &RawValue, schema: &Value, parser: &str) -> Fault {
+fn explain(tool: &str, given: Option<Value>, schema: &Value, parser: &str) -> Fault {
     let hint = format!("{tool} takes: {}", signature(schema));
-    let Ok(given) = serde_json::from_str::<Value>(raw.get()) else {
+    let Some(given) = given else {
         return Fault::invalid(format!(
             "the arguments of {tool} are nested too deeply or not JSON: {parser}"
         ))
@@ -99,12 +125,15 @@ fn describe(
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             let known = properties_at(schema, given, &place);
+            // The hint lists what the tool itself takes; further in, it is said once.
+            let mut told = place.is_empty();
             for name in unexpected {
                 let advice = match nearest(name, known.iter().map(String::as_str)) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("known here: {}", known.join(", ")),
+                    Some(near) => format!("; did you mean `{near}`?"),
+                    None if std::mem::replace(&mut told, true) => String::new(),
+                    None => format!("; known here: {}", known.join(", ")),
                 };
-                mistakes.push(format!("unknown argument `{name}`; {advice}"));
+                mistakes.push(format!("unknown argument `{name}`{advice}"));
             }
         }
         ValidationErrorKind::Required { property } => {
@@ -247,6 +276,8 @@ mod tests {
         start_line: Option<u64>,
         edits: Vec<Edit>,
         case: Option<Case>,
+        #[serde(default)]
+        exact: bool,
     }
 
     #[derive(Debug, Deserialize, JsonSchema)]
@@ -264,6 +295,8 @@ mod tests {
     #[expect(dead_code, reason = "only its parsing is looked at")]
     struct Edit {
         old: String,
+        #[serde(default)]
+        all: bool,
     }
 
     fn parsed(json: &str) -> Result<Args, Fault> {
@@ -280,7 +313,7 @@ mod tests {
         for part in expect {
             assert!(fault.message.contains(part), "`{part}` not in `{}`", fault.message);
         }
-        assert_eq!(fault.hint.as_deref(), Some("edit takes: path, [start_line], edits, [case]"));
+        assert_eq!(fault.hint.as_deref(), Some("edit takes: path, [start_line], edits, [case], [exact]"));
     }
 
     #[test]
@@ -313,6 +346,28 @@ mod tests {
             let json = format!(r#"{{"path":"a","edits":[],"start_line":{number}}}"#);
             check(&json, &["`start_line` must be a whole number"]);
         }
+    }
+
+    #[test]
+    fn null_is_what_was_left_out() {
+        let args = parsed(r#"{"path":"a","edits":[{"old":"x","all":null}],"exact":null,"case":null}"#)
+            .expect("fits");
+        assert!(!args.exact && !args.edits[0].all);
+        check(
+            r#"{"path":null,"edits":[{"old":null,"all":null}],"exact":null}"#,
+            &["`path` must be string, got null", "`edits.0.old` must be string"],
+        );
+        check(r#"{"path":"a","edits":[],"strange":null}"#, &["unknown argument `strange`"]);
+        let fault = parsed(r#"{"path":"a","edits":[],"exact":null,"odd":1}"#).expect_err("refused");
+        assert_eq!(fault.message, "edit: unknown argument `odd`", "what null means is no mistake");
+    }
+
+    #[test]
+    fn what_is_known_is_said_once() {
+        let fault = parsed(r#"{"path":"a","edits":[{"old":"x","one":1,"two":2}],"three":3,"four":4}"#)
+            .expect_err("refused");
+        assert_eq!(fault.text().matches("known here").count(), 1, "{}", fault.text());
+        assert_eq!(fault.text().matches("start_line").count(), 1, "{}", fault.text());
     }
 
     #[test]

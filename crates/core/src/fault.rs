@@ -4,7 +4,9 @@ use std::{error::Error, fmt};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use tectum_security::{Denied, PathError, Reason, deny};
+use tectum_security::{Denied, Missing, PathError, Reason, deny};
+
+use crate::arguments::nearest;
 
 /// What sort of failure it was. Each edge translates a kind once: into an MCP result, an HTTP
 /// status, an exit code.
@@ -159,6 +161,10 @@ impl From<Denied> for Fault {
             }
             Reason::TooLong { .. } => "use shorter names or fewer directories",
             Reason::Loop => "the links lead back to each other; name the file itself",
+            Reason::Nameless => {
+                "give the full name of what is to be changed; an allowed directory stays as it is"
+            }
+            Reason::Link => "name the file itself, not a link to it",
             Reason::Dangling => "name the file that the link should lead to, or delete the link first",
             Reason::Slash => "for a file, write the path without the slash at its end",
             Reason::Unstable => "another program is changing these directories; try again in a moment",
@@ -178,10 +184,8 @@ impl From<PathError> for Fault {
         let message = error.to_string();
         match error {
             PathError::Denied(denied) => denied.into(),
-            PathError::NotFound(_) => {
-                Self::not_found(message).hint("list the directory to see what is there")
-            }
-            PathError::Exists(_) => Self::conflict(message),
+            PathError::NotFound(missing) => Self::not_found(message).hint(near(&missing)),
+            PathError::Exists(_) => Self::conflict(message).hint("choose a name that is free"),
             PathError::NotAFile { kind: tectum_security::Kind::Directory, .. } => {
                 Self::invalid(message).hint("use list_directory for directories")
             }
@@ -195,6 +199,8 @@ impl From<PathError> for Fault {
             PathError::OverFile { .. } => Self::conflict(message).hint("choose a name that is free"),
             PathError::TooLarge { .. } => Self::new(FaultKind::TooLarge, message),
             PathError::Changed(_) => Self::conflict(message).hint("read it again and repeat the edit"),
+            PathError::WriteProtected(_) => Self::new(FaultKind::Permission, message)
+                .hint("leave it as it is, or write another file; a person can make it writable (chmod u+w)"),
             PathError::Busy(_) => Self::new(FaultKind::Timeout, message).hint("try again in a moment"),
             PathError::Io { source, .. } => {
                 let kind = match source.kind() {
@@ -204,9 +210,24 @@ impl From<PathError> for Fault {
                     }
                     _ => FaultKind::Conflict,
                 };
-                Self { source: Some(source.into()), ..Self::new(kind, message) }
+                let hint = (kind == FaultKind::Permission).then(|| {
+                    "the system's own permissions forbid it; choose another path, or ask a person to change them"
+                        .to_owned()
+                });
+                Self { source: Some(source.into()), hint, ..Self::new(kind, message) }
             }
         }
+    }
+}
+
+/// What to try where nothing was found.
+fn near(missing: &Missing) -> String {
+    if missing.dangling {
+        return "name the file that the link should lead to; delete_file takes the link itself away".into();
+    }
+    match nearest(&missing.name, missing.beside.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{}`?", missing.spelled(near)),
+        None => "list the directory to see what is there".into(),
     }
 }
 
@@ -232,6 +253,35 @@ mod tests {
         assert_eq!(bottom(&cause), None);
         let error = under("https://me:secret@host", under("the request failed", cause));
         assert_eq!(bottom(&error).as_deref(), Some("connection refused"));
+    }
+
+    #[test]
+    fn only_what_leads_out_is_said_to_be_outside() {
+        let text = |reason| {
+            let bases = vec!["base".into()];
+            Denied { layer: Layer::Resolve, reason, path: RawPath::new("x"), bases }.to_string()
+        };
+        assert_eq!(text(Reason::Empty), "the path is empty (layer 3, resolve)");
+        assert_eq!(text(Reason::Loop), "x: symbolic links form a loop (layer 3, resolve)");
+        for reason in [Reason::HardLinked, Reason::Dangling, Reason::Slash, Reason::ControlCharacter] {
+            let text = text(reason);
+            assert!(text.starts_with("x: ") && !text.contains("allow") && !text.contains("base"), "{text}");
+        }
+        for reason in [Reason::Outside, Reason::Escapes, Reason::Traversal] {
+            let text = text(reason);
+            assert!(text.starts_with("path not in allowlist: x (") && text.ends_with("base"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_misspelled_name_is_told() {
+        let missing = |name: &str| {
+            let beside = vec!["empty.txt".to_owned(), "src".to_owned()];
+            let missing = Missing { name: name.into(), folder: "a".into(), beside, ..Missing::default() };
+            Fault::from(PathError::NotFound(missing)).hint.expect("a hint")
+        };
+        assert_eq!(missing("emty.txt"), "did you mean `a/empty.txt`?");
+        assert_eq!(missing("other"), "list the directory to see what is there");
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl SafePath {
 
     fn stat(&self, parent: &Parent) -> Result<Stat, PathError> {
         if !parent.missing.is_empty() {
-            return Err(PathError::NotFound(self.name()));
+            return Err(PathError::NotFound(self.missing()));
         }
         rustix::fs::statat(&parent.dir, &parent.name, AtFlags::SYMLINK_NOFOLLOW)
             .map_err(|errno| self.error(errno))

@@ -2,7 +2,7 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use crate::{RawPath, safe::Kind};
+use crate::{Missing, RawPath, safe::Kind};
 
 /// The layer that refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub enum Reason {
         rule: String,
     },
     /// A link on the way, where links are switched off.
-    #[error("a symbolic link is on the way and `allow_symlinks` is off")]
+    #[error("a symbolic link is on the way, and `workspace.symlinks` is \"never\"")]
     Link,
     /// A link that points out of the root, or is written as an absolute path.
     #[error("a symbolic link on the way leaves the allowed directory (or is written as an absolute path)")]
@@ -108,7 +108,35 @@ pub enum Reason {
     Unstable,
 }
 
-/// A refusal. Its text names layer, reason and the allowed directories, never content.
+impl Reason {
+    /// True where the path leads out of what is allowed, or to what is kept out of it. Every other
+    /// reason is about a path inside, and the allowed directories would explain nothing.
+    fn is_outside(&self) -> bool {
+        match self {
+            Self::ForeignForm
+            | Self::Traversal
+            | Self::Outside
+            | Self::Protected { .. }
+            | Self::ProtectedAlias
+            | Self::Link
+            | Self::Escapes => true,
+            Self::Empty
+            | Self::ControlCharacter
+            | Self::TooLong { .. }
+            | Self::Ruled { .. }
+            | Self::ReadOnly { .. }
+            | Self::Loop
+            | Self::HardLinked
+            | Self::Dangling
+            | Self::Nameless
+            | Self::Slash
+            | Self::Unstable => false,
+        }
+    }
+}
+
+/// A refusal. Its text names layer and reason, and the allowed directories where the path leads out
+/// of them; never content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Denied {
     /// Which layer refused.
@@ -123,6 +151,12 @@ pub struct Denied {
 
 impl fmt::Display for Denied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.reason.is_outside() {
+            if self.reason != Reason::Empty {
+                write!(f, "{}: ", self.path)?;
+            }
+            return write!(f, "{} (layer {}, {})", self.reason, self.layer.number(), self.layer.name());
+        }
         write!(
             f,
             "path not in allowlist: {} (layer {}, {}: {}). Allowed base directories: ",
@@ -150,8 +184,8 @@ impl std::error::Error for Denied {}
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
     /// Nothing there.
-    #[error("file not found: {0}")]
-    NotFound(String),
+    #[error("{0}")]
+    NotFound(Missing),
     /// Something there already.
     #[error("already exists: {0}")]
     Exists(String),
@@ -198,6 +232,9 @@ pub enum PathError {
     /// Somebody else changed it between reading and writing.
     #[error("{0} changed while it was being edited")]
     Changed(String),
+    /// Its own permissions, or those of its file system, forbid us to write it.
+    #[error("{0} is write-protected: its permissions do not let us write it")]
+    WriteProtected(String),
     /// Another process holds the directory's write lock.
     #[error("another process is writing in the directory of {0}")]
     Busy(String),

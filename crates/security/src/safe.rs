@@ -16,7 +16,7 @@ use rustix::{
 };
 
 use crate::{
-    Denied, Hide, Layer, PathError, RawPath, Reason,
+    Denied, Hide, Layer, Missing, PathError, RawPath, Reason,
     allowlist::Root,
     beneath::{self, Follow},
     policy::Policy,
@@ -269,12 +269,15 @@ impl SafePath {
         match &self.place.object {
             Some(Ok(object)) => Ok(object),
             Some(Err(errno)) => Err(self.error(*errno)),
-            None => Err(PathError::NotFound(self.name())),
+            None => Err(PathError::NotFound(self.missing())),
         }
     }
 
     pub(crate) fn error(&self, errno: Errno) -> PathError {
-        system_error(self.name(), errno)
+        match errno {
+            Errno::NOENT => PathError::NotFound(self.missing()),
+            errno => system_error(self.name(), errno),
+        }
     }
 
     pub(crate) fn fail(&self, error: io::Error) -> PathError {
@@ -293,7 +296,7 @@ impl SafePath {
 /// A system error as a sentence about a path.
 pub(crate) fn system_error(path: String, errno: Errno) -> PathError {
     match errno {
-        Errno::NOENT => PathError::NotFound(path),
+        Errno::NOENT => PathError::NotFound(Missing::plain(path)),
         Errno::EXIST => PathError::Exists(path),
         Errno::NOTDIR => PathError::NotADirectory(path),
         Errno::NOTEMPTY => PathError::NotEmpty(path),

@@ -91,6 +91,7 @@ impl<'s, 'a> Staged<'s, 'a> {
     ) -> Result<Self, PathError> {
         let folder = ground.folder();
         let write = |bytes: &[u8], new| {
+            slot.check_writable()?;
             let facts = slot.current.as_ref().map_or(new, Facts::Of);
             let temporary = Temporary::write(folder, bytes, facts, durability);
             temporary.map(Step::Write).map_err(|error| slot.path.fail(error))

@@ -16,7 +16,7 @@ use rustix::{
 use crate::safe::{Kind, plain_name};
 
 /// Levels looked at. Every level costs a handle, and a process has about a thousand.
-pub(crate) const MAX_DEPTH: usize = 256;
+pub const MAX_DEPTH: usize = 256;
 
 /// One entry on the way.
 pub(crate) struct Found<'t> {

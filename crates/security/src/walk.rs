@@ -9,7 +9,7 @@ use std::{
     fs::File,
     path::{Component, Path, PathBuf},
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -41,12 +41,16 @@ pub enum Flow {
 }
 
 /// What the walk itself left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WalkReport {
     /// Names a rule hides.
     pub denied: usize,
-    /// Folders that could not be read.
+    /// Folders that could not be read, or lie too deep.
     pub unreadable: usize,
+    /// How many of these lie more than [`MAX_DEPTH`] levels below the start.
+    pub too_deep: usize,
+    /// The first of those by its name, below the start.
+    pub too_deep_at: Option<PathBuf>,
 }
 
 /// One folder, shown to the visitor with everything in it.
@@ -159,6 +163,20 @@ struct Shared<'w, S> {
     queue: Queue<Job<S>>,
     denied: AtomicUsize,
     unreadable: AtomicUsize,
+    too_deep: Mutex<(usize, Option<PathBuf>)>,
+}
+
+impl<S> Shared<'_, S> {
+    /// Counts folders that lie too deep, and keeps the first of them, in whatever order they come.
+    fn leave_out(&self, folders: impl Iterator<Item = PathBuf>) {
+        let mut too_deep = self.too_deep.lock().unwrap_or_else(PoisonError::into_inner);
+        for folder in folders {
+            too_deep.0 += 1;
+            if too_deep.1.as_ref().is_none_or(|first| folder < *first) {
+                too_deep.1 = Some(folder);
+            }
+        }
+    }
 }
 
 impl SafePath {
@@ -190,6 +208,7 @@ impl SafePath {
             queue: Queue::new(first),
             denied: AtomicUsize::new(0),
             unreadable: AtomicUsize::new(0),
+            too_deep: Mutex::default(),
         };
         std::thread::scope(|scope| {
             // A small tree ends before a second thread would have started, so helpers come
@@ -206,9 +225,12 @@ impl SafePath {
             }
             work(self, &shared, &visit);
         });
+        let (too_deep, too_deep_at) = shared.too_deep.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(WalkReport {
             denied: shared.denied.load(Ordering::Relaxed),
-            unreadable: shared.unreadable.load(Ordering::Relaxed),
+            unreadable: shared.unreadable.load(Ordering::Relaxed) + too_deep,
+            too_deep,
+            too_deep_at,
         })
     }
 }
@@ -289,8 +311,7 @@ fn step<S>(
     let mut wanted = std::mem::take(&mut folder.descend);
     let parts = std::mem::take(&mut folder.parts);
     if job.depth == MAX_DEPTH {
-        shared.unreadable.fetch_add(wanted.len(), Ordering::Relaxed);
-        wanted.clear();
+        shared.leave_out(wanted.drain(..).map(|(name, _)| job.path.join(name)));
     }
     let deeper = |(name, state): (OsString, S)| Job {
         path: job.path.join(&name),

@@ -9,7 +9,10 @@
 
 use std::{fs::File, io};
 
-use rustix::{fs::Stat, io::Errno};
+use rustix::{
+    fs::{AtFlags, Stat},
+    io::Errno,
+};
 
 use crate::{
     PathError, SafePath,
@@ -159,6 +162,25 @@ impl<'a> Slot<'a> {
     #[allow(clippy::useless_conversion, reason = "the types differ between systems")]
     pub fn mode(&self) -> Option<u32> {
         self.current.as_ref().map(|current| u32::from(current.stat.st_mode) & 0o777)
+    }
+
+    /// Refuses to write a file that its permissions protect from us. Exchanging names would get
+    /// round them: that asks the folder alone.
+    pub fn check_writable(&self) -> Result<(), PathError> {
+        if self.current.is_none() {
+            return Ok(());
+        }
+        let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
+        let asked =
+            rustix::fs::accessat(&self.parent.dir, &self.parent.name, rustix::fs::Access::WRITE_OK, flags);
+        match asked {
+            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
+                Err(PathError::WriteProtected(self.path.name()))
+            }
+            // What has gone meanwhile is noticed when names are exchanged; a system that cannot
+            // answer has said nothing against it.
+            _ => Ok(()),
+        }
     }
 
     fn open(path: &'a SafePath, limit: u64) -> Result<Self, PathError> {

@@ -230,7 +230,9 @@ impl Endpoint {
         };
         let name = &*name;
         let Some(tool) = snapshot.tool(name) else {
-            answer::error(out, Some(id), code::INVALID_PARAMS, &format!("Unknown tool: {name}"), None);
+            let hint = snapshot.find(name).err().and_then(|fault| fault.hint);
+            let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+            answer::error(out, Some(id), code::INVALID_PARAMS, &format!("Unknown tool: {name}{hint}"), None);
             return Handled::Answered;
         };
         let args = match arguments {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tectum_security::{Access, Durability, Flow, Hide, PathError, Reason, SafePath};
+use tectum_security::{Access, Allowlist, Durability, Flow, Hide, PathError, Reason, SafePath};
 
 use crate::scene::{Scene, open, read, rename, write};
 
@@ -34,6 +34,31 @@ fn hidden_names_are_counted_and_never_shown() {
         Flow::Continue
     });
     assert_eq!(report.expect("walked").denied, 1);
+}
+
+#[test]
+fn what_stands_beside_a_missing_name_is_told_without_hidden_ones() {
+    let scene = Scene::new();
+    scene.file("a/secrets/x", "x").file("a/open", "y").file("a/.env", "z").file("lone/file", "w");
+    let allowed = scene.allowlist();
+    let missing = hiding(open(&allowed, "a/opne", Access::Read).expect("opens")).missing();
+    assert_eq!(
+        (missing.beside, missing.name, missing.dangling),
+        (vec!["open".to_owned()], "opne".into(), false)
+    );
+    // Nor does a link tell of one.
+    scene.link("a/secrets/x", "to-secret").link("a/open", "to-open").link("a/.env", "to-env");
+    let root = hiding(open(&allowed, ".", Access::Read).expect("opens"));
+    let target = |name: &str| root.link_target(name.as_ref());
+    assert_eq!(target("to-open"), Some("a/open".to_owned()));
+    assert_eq!((target("to-secret"), target("to-env"), target("a/open")), (None, None, None));
+    // Where single files are all that may be reached, nothing beside them is told.
+    scene.file("lone/gone", "v");
+    let lone = Allowlist::builder().tracked(scene.root.join("lone/gone")).build().expect("a snapshot");
+    let gone = scene.root.join("lone/gone");
+    std::fs::remove_file(&gone).expect("removed");
+    let missing = open(&lone, gone.to_str().expect("UTF-8"), Access::Read).expect("opens").missing();
+    assert!(missing.beside.is_empty(), "{missing:?}");
 }
 
 #[test]

@@ -92,7 +92,11 @@ fn heavy_deep_trees_end_in_an_answer() {
         }
         Flow::Continue
     });
-    assert!(report.expect("walks").unreadable > 0, "what was not looked at is said");
+    let report = report.expect("walks");
+    let levels = |path: &std::path::Path| path.components().count();
+    assert_eq!((report.unreadable, report.too_deep), (2, 2), "what was not looked at is said");
+    let first = report.too_deep_at.expect("a place");
+    assert!(levels(&first) == tectum_security::MAX_DEPTH + 1 && first.ends_with("d/d"), "{first:?}");
     assert!(matches!(remove(&allowed, "deep"), Err(PathError::Io { .. })));
     assert!(matches!(rename(&allowed, "deep", "shallow/d/x"), Err(PathError::Io { .. })));
     remove(&allowed, "shallow").expect("removes");

@@ -286,6 +286,58 @@ fn child_fills() {
     println!("{THROUGH}");
 }
 
+/// Run without the right to pass over permissions, also for the superuser.
+#[test]
+fn child_may_not_write() {
+    let Some(allowed) = told() else { return };
+    let root = std::env::var(CHILD).expect("told");
+    let file = Path::new(&root).join("file");
+    let may = fs::OpenOptions::new().write(true).open(&file).is_ok();
+    let target = place(&allowed, "file");
+    let batch = Batch::open(&[&target], LIMIT).expect("opens");
+    let written = batch.commit(vec![full("new")], Durability::Rename);
+    match may {
+        true => written.expect("what the system lets us write is written"),
+        false => {
+            assert!(matches!(written, Err(PathError::WriteProtected(_))), "{written:?}");
+            assert_eq!(fs::read_to_string(&file).expect("there"), "old");
+            let batch = Batch::open(&[&target], LIMIT).expect("opens");
+            // Taking a name away is the folder's to allow.
+            batch.commit(vec![Change::Delete], Durability::Rename).expect("deleted");
+            assert!(!file.exists());
+            println!("{PROTECTED}");
+        }
+    }
+    println!("{THROUGH}");
+}
+
+/// What the child says when the permissions held.
+const PROTECTED: &str = "the file was protected";
+
+#[test]
+fn permissions_of_a_file_are_not_got_round() {
+    let scene = Scene::new();
+    scene.file("file", "old");
+    fs::set_permissions(scene.root.join("file"), fs::Permissions::from_mode(0o444)).expect("set");
+    let superuser = fs::metadata(&scene.root).expect("there").uid() == 0;
+    let powerless: &[&str] = &["setpriv", "--bounding-set=-dac_override"];
+    let tried = Command::new(powerless[0]).args(&powerless[1..]).arg("true").status();
+    let lost = superuser && tried.is_ok_and(|status| status.success());
+    let program = if lost { powerless } else { &["env"] };
+    let output = child_behind(program, "true", "writes::child_may_not_write", &scene.root);
+    came_through(&output);
+    // Only a superuser who cannot give up anything may write all the same.
+    let protected = String::from_utf8_lossy(&output.stdout).contains(PROTECTED);
+    assert_eq!(protected, lost || !superuser);
+    // A superuser as such writes it, and its mode stays.
+    if superuser {
+        scene.file("other", "old");
+        fs::set_permissions(scene.root.join("other"), fs::Permissions::from_mode(0o444)).expect("set");
+        write(&scene.allowlist(), "other", "new").expect("written");
+        assert_eq!(fs::metadata(scene.root.join("other")).expect("there").mode() & 0o777, 0o444);
+    }
+}
+
 /// Two files to be spared, once room is scarce.
 fn fills(program: &[&str], first: &str, root: &Path) {
     let first = format!(r#"{first} && printf old >"$0/file" && printf old >"$0/other""#);

@@ -12,7 +12,7 @@ use tectum_core::{
     security::{Access, RawPath},
 };
 
-use super::git::{self, Asked, Comparison, Counts, Why};
+use super::git::{self, Asked, Comparison, Differing, Why};
 
 /// How long git may take. It is counted here too, because a process that runs one call alone
 /// has nobody else to count.
@@ -82,7 +82,10 @@ pub struct Output {
 pub struct ChangedFile {
     /// The file, as other calls take it.
     pub path: String,
-    /// `added`, `deleted`, `modified`, `type changed` or `in conflict`.
+    /// What it was called before, if it was renamed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// `added`, `deleted`, `modified`, `renamed`, `type changed` or `in conflict`.
     pub status: &'static str,
     /// Lines added; absent when it is not text.
     pub added: Option<u64>,
@@ -131,12 +134,13 @@ fn diff(ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
         return Err(Fault::not_found(format!("{name} does not exist, and did not in the last commit"))
             .hint("check the path; base_rev can name a revision that had it"));
     }
-    Ok(reply(&mut found, args.stat, ctx.max_output))
+    let untracked = found.untracked.then(|| path.name());
+    Ok(reply(&mut found, untracked.as_deref(), args.stat, ctx.max_output))
 }
 
 /// Puts the reply together: a line that sums up, notes, the table if it was asked for or must
 /// stand in for what is cut, and the patch.
-fn reply(found: &mut Comparison, stat: bool, most: usize) -> Reply<Output> {
+fn reply(found: &mut Comparison, untracked: Option<&str>, stat: bool, most: usize) -> Reply<Output> {
     let patch = std::mem::take(&mut found.patch);
     let mut notes = notes(found);
     let damaged = std::str::from_utf8(&patch).err().is_some_and(|error| error.error_len().is_some());
@@ -146,7 +150,12 @@ fn reply(found: &mut Comparison, stat: bool, most: usize) -> Reply<Output> {
     let (added, removed) = totals(found);
     let total = found.files.len();
     let mut text = match total {
-        0 => "(no changes)\n".to_owned(),
+        0 => match untracked {
+            Some(name) => {
+                format!("(no changes: git tracks nothing at {name}, so there is nothing to compare)\n")
+            }
+            None => "(no changes)\n".to_owned(),
+        },
         1 => format!("1 file changed, +{added} -{removed}; {} to {}\n", found.base, found.head),
         _ => format!("{total} files changed, +{added} -{removed}; {} to {}\n", found.base, found.head),
     };
@@ -190,20 +199,21 @@ fn reply(found: &mut Comparison, stat: bool, most: usize) -> Reply<Output> {
     Reply::new(text, output)
 }
 
-fn row((path, change, counts): &(String, git::Change, Counts)) -> ChangedFile {
-    let status = match change.status {
+fn row(file: &Differing) -> ChangedFile {
+    let status = match file.status {
         'A' => "added",
         'D' => "deleted",
+        'R' => "renamed",
         'T' => "type changed",
         'U' => "in conflict",
         _ => "modified",
     };
-    let (added, removed) = counts.0.unzip();
-    ChangedFile { path: path.clone(), status, added, removed }
+    let (added, removed) = file.counts.0.unzip();
+    ChangedFile { path: file.path.clone(), from: file.from.clone(), status, added, removed }
 }
 
 fn totals(found: &Comparison) -> (u64, u64) {
-    let counts = found.files.iter().filter_map(|(_, _, counts)| counts.0);
+    let counts = found.files.iter().filter_map(|file| file.counts.0);
     counts.fold((0, 0), |(added, removed), (more, less)| (added + more, removed + less))
 }
 
@@ -216,7 +226,8 @@ fn table(found: &Comparison, most: usize) -> String {
             (Some(added), Some(removed)) => format!("+{added} -{removed}"),
             _ => "not text".to_owned(),
         };
-        let line = format!("{} | {}, {counts}\n", row.path, row.status);
+        let from = row.from.map(|from| format!("{from} => ")).unwrap_or_default();
+        let line = format!("{from}{} | {}, {counts}\n", row.path, row.status);
         if shown == ROWS || table.len() + line.len() > most {
             let _ = writeln!(table, "and {} more files", found.files.len() - shown);
             break;

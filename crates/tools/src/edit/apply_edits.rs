@@ -174,6 +174,9 @@ fn apply(pen: &Pen, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
         let outcome = drafts[slot_of[&edit.path]].apply(&edit.old_string, &edit.new_string, edit.replace_all);
         problems.note(|| format!("edits[{index}]"), outcome);
     }
+    for slot in batch.slots() {
+        problems.note(|| slot.path().name(), slot.check_writable().map_err(Fault::from));
+    }
     for draft in &drafts {
         problems.note(|| draft.name.clone(), draft.check());
     }

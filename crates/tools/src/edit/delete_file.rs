@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
     Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
-    security::{Access, Batch, Kind, PathError, RawPath, SafePath},
+    security::{Access, Batch, Kind, PathError, RawPath, Reason, SafePath},
 };
 
-use super::pen::{Intent, Pen, closing, missing};
+use super::pen::{Intent, Pen, closing};
 
 /// The largest file that is kept for undo when it goes, in bytes. A larger one is deleted
 /// without reading it.
@@ -79,25 +79,33 @@ impl Tool for DeleteFile {
 fn delete(pen: &Pen, ctx: &Ctx, recursive: bool) -> Result<Reply<Output>, Fault> {
     let path = ctx.path(0)?;
     let name = path.name();
-    let kind = path.kind().ok_or_else(|| missing(&name))?;
+    let kind = path.kind().ok_or_else(|| PathError::NotFound(path.missing()))?;
+    let mut shared = false;
     let undo = match kind {
-        Kind::File => delete_kept(pen, ctx, path)?,
+        Kind::File => delete_kept(pen, ctx, path, &mut shared)?,
         _ => {
             path.remove(recursive, pen.durability)?;
             None
         }
     };
-    let text = format!("Deleted {kind} {name}\n{}", closing("", undo.as_deref(), false));
+    let others = if shared { " (its content has other names, hard links, which stay)" } else { "" };
+    let text = format!("Deleted {kind} {name}{others}\n{}", closing("", undo.as_deref(), false));
     Ok(Reply::new(text, Output { path: name, kind: kind.to_string(), undo }))
 }
 
-fn delete_kept(pen: &Pen, ctx: &Ctx, path: &SafePath) -> Result<Option<String>, Fault> {
+fn delete_kept(pen: &Pen, ctx: &Ctx, path: &SafePath, shared: &mut bool) -> Result<Option<String>, Fault> {
     match Batch::open(&[path], LARGEST_IMAGE) {
         Ok(batch) => match batch.slots()[0].current() {
             Some(_) => pen.commit(ctx, batch, vec![Intent::delete()]),
-            None => Err(missing(&path.name())),
+            None => Err(PathError::NotFound(path.missing()).into()),
         },
         Err(PathError::TooLarge { .. }) => {
+            path.remove(false, pen.durability)?;
+            Ok(None)
+        }
+        // The other names keep the content, and a copy put back here would not be one of them.
+        Err(PathError::Denied(denied)) if denied.reason == Reason::HardLinked => {
+            *shared = true;
             path.remove(false, pen.durability)?;
             Ok(None)
         }

@@ -52,7 +52,12 @@ pub(crate) fn unified(name: &str, before: &str, after: &str, limit: Limit) -> St
                 (Some(old), Some(new)) => old.chars().zip(new.chars()).take_while(|(a, b)| a == b).count(),
                 _ => 0,
             };
-            old.iter().enumerate().for_each(|(index, line)| diff.line("-", line, same(index)));
+            // Both sides are seen: the old lines leave half of the room to the new ones.
+            let shown = diff.half(old, new);
+            old[..shown].iter().enumerate().for_each(|(index, line)| diff.line("-", line, same(index)));
+            if shown < old.len() {
+                diff.push("", &format!("… {} more old lines", old.len() - shown));
+            }
             new.iter().enumerate().for_each(|(index, line)| diff.line("+", line, same(index)));
         }
     }
@@ -95,6 +100,27 @@ struct Diff {
 }
 
 impl Diff {
+    /// How many of the old lines to show, where not all of both sides may fit.
+    fn half(&self, old: &[&str], new: &[&str]) -> usize {
+        let room = self.limit.lines.saturating_sub(self.lines);
+        let bytes = self.limit.bytes.saturating_sub(self.text.len());
+        let size = |line: &&str| line.len().min(4 * LINE) + 2;
+        let total = |lines: &[&str]| lines.iter().take(room + 1).map(size).sum::<usize>();
+        let fits = old.len() + new.len() <= room && total(old) + total(new) <= bytes;
+        if new.is_empty() || fits {
+            return old.len();
+        }
+        // One line of room is for the note about the rest.
+        let most = (room / 2).max(room.saturating_sub(new.len())).saturating_sub(1).max(1);
+        let mut left = bytes / 2;
+        let fit = old.iter().take(most).take_while(|line| {
+            let after = left.checked_sub(size(line));
+            left = after.unwrap_or(0);
+            after.is_some()
+        });
+        fit.count().max(1).min(old.len())
+    }
+
     fn line(&mut self, sign: &str, line: &str, same: usize) {
         self.push(sign, &cut(body(line), same));
         if body(line).len() == line.len() {
@@ -133,6 +159,21 @@ mod tests {
         let expect = "--- a\n+++ a\n@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n";
         assert_eq!(unified("a", "a\n", "a", REPLY), expect);
         assert_eq!(unified("a", "", "x\n", REPLY), "--- a\n+++ a\n@@ -0,0 +1 @@\n+x\n");
+    }
+
+    #[test]
+    fn a_long_diff_shows_both_sides() {
+        let lines = |word: &str| (0..100).map(|number| format!("{word} {number}\n")).collect::<String>();
+        for (old, new) in [(lines("a"), lines("b")), (lines(&"a".repeat(200)), lines(&"b".repeat(200)))] {
+            let diff = unified("a", &old, &new, REPLY);
+            let count = |sign: &str| diff.lines().skip(2).filter(|line| line.starts_with(sign)).count();
+            assert!(count("-") > 5 && count("+") > 5, "{diff}");
+            assert!(diff.contains(" more old lines\n+") && diff.contains("… diff cut here"), "{diff}");
+            assert!(diff.len() <= REPLY.bytes + 100 && diff.lines().count() <= REPLY.lines + 3, "{diff}");
+        }
+        // A few new lines are all shown.
+        let diff = unified("a", &lines("a"), "b\nc\n", REPLY);
+        assert!(diff.ends_with(" more old lines\n+b\n+c\n"), "{diff}");
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub struct Args {
 pub struct Output {
     /// How many places were replaced.
     pub replacements: usize,
-    /// The lines where the first of them began, before the edit.
+    /// The lines where the first of them began, before the edit, each once.
     pub lines: Vec<usize>,
     /// How the text was found.
     pub matched: Tier,
@@ -97,6 +97,9 @@ impl Tool for EditFile {
 }
 
 fn edit(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+    if args.expected_count == Some(0) {
+        return Err(Fault::invalid("`expected_count` must be at least 1, got 0"));
+    }
     let count = Count::of(args.replace_all, args.expected_count);
     let terms = Terms { revision: args.revision, dry_run: args.dry_run };
     let search = Search { old: &args.old_string, new: &args.new_string, count };
@@ -118,19 +121,25 @@ fn edit(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
         let _ = writeln!(text, "Encoding: {encoding}, kept.");
     }
     text.push_str(&written.closing());
+    lines.dedup();
     lines.truncate(NAMED_LINES);
     Ok(Reply::new(text, Output { replacements, lines, matched, written }))
 }
 
 /// `2 replacements at lines 3, 9`.
 pub(super) fn places(replacements: usize, lines: &[usize]) -> String {
-    let plural = if replacements == 1 { "" } else { "s" };
-    format!("{replacements} replacement{plural} at line{plural} {}", named(lines))
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let mut distinct = lines.to_vec();
+    distinct.dedup();
+    let (some, lines) = (plural(replacements), plural(distinct.len()));
+    format!("{replacements} replacement{some} at line{lines} {}", named(&distinct))
 }
 
 /// `1 more place differs in indentation and was left alone: line 9`.
 fn left_alone(tier: Tier, lines: &[usize]) -> String {
-    let (places, lines) = (lines.len(), named(lines));
+    let mut distinct = lines.to_vec();
+    distinct.dedup();
+    let (places, lines) = (lines.len(), named(&distinct));
     let difference = tier.difference();
     match places {
         1 => format!("1 more place differs in {difference} and was left alone: line {lines}"),

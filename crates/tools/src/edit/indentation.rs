@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::matching::{Count, Hit, Search};
+use super::matching::{Count, Hit, Search, without_final_newline};
 use crate::text::{Indent, TextFile, body, split};
 
 /// The places where the lines of the old text stand with other indentation. The change must
@@ -32,7 +32,9 @@ pub(super) fn hits(file: &TextFile, search: &Search<'_>) -> Vec<Hit> {
             continue;
         }
         if let Some(shift) = Shift::between(file, first, &old, search.new) {
-            hits.push(hit(file, first, &old, search, &shift));
+            let last = first + words.len() - 1 == file.lines().count();
+            let search = without_final_newline(file.text(), search).filter(|_| last).unwrap_or(*search);
+            hits.push(hit(file, first, &split(search.old), &search, &shift));
             free = first + words.len();
         }
     }

@@ -9,10 +9,10 @@ use serde::Serialize;
 use tectum_core::Fault;
 
 use super::{
-    indentation, nearest,
+    indentation, nearest, typography,
     view::{Care, View},
 };
-use crate::text::TextFile;
+use crate::text::{TextFile, body};
 
 /// A text to be found and what takes its place.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ impl Count {
 pub enum Tier {
     /// Byte for byte.
     Exact,
-    /// After taking `\r\n`, `\n` and `\r` for the same.
+    /// After taking `\r\n`, `\n` and `\r` for the same, and so the end of a file that ends without.
     LineEnds,
     /// After ignoring blanks at the ends of lines.
     TrailingSpace,
@@ -81,7 +81,10 @@ impl Tier {
             Self::Indentation => {
                 Some("matched with other indentation; the new text was indented like the file")
             }
-            Self::Punctuation => Some("matched taking typographic quotes, dashes and spaces for plain ones"),
+            Self::Punctuation => Some(
+                "matched taking typographic quotes, dashes and spaces for plain ones; \
+                 new ones were written in the style of the place where it is clear, as given where not",
+            ),
         }
     }
 }
@@ -120,7 +123,8 @@ pub(super) fn find(name: &str, file: &TextFile, search: &Search<'_>) -> Result<F
         let hits = hits(file, search, tier);
         if !hits.is_empty() {
             let lines: Vec<_> = hits.iter().map(|hit| file.lines().at(hit.span.start)).collect();
-            check_count(name, search.count, &lines)?;
+            let overlap = hits.windows(2).any(|pair| pair[1].span.start < pair[0].span.end);
+            check_count(name, search.count, &lines, overlap)?;
             let all = search.count == Count::All;
             let further = if all { further(file, search, &TIERS[index + 1..], &hits) } else { None };
             let edits = hits.into_iter().map(|hit| hit.edit).collect();
@@ -152,7 +156,7 @@ fn further(
     })
 }
 
-fn check_count(name: &str, count: Count, lines: &[usize]) -> Result<(), Fault> {
+fn check_count(name: &str, count: Count, lines: &[usize], overlap: bool) -> Result<(), Fault> {
     /// Enough to choose from; the total is said as well.
     const SHOWN: usize = 5;
     let found = lines.len();
@@ -169,6 +173,7 @@ fn check_count(name: &str, count: Count, lines: &[usize]) -> Result<(), Fault> {
         0 => String::new(),
         rest => format!(" and {rest} more"),
     };
+    let rest = if overlap { format!("{rest}, overlapping") } else { rest };
     let (times, places) = if found == 1 { ("once", "line") } else { ("times", "lines") };
     let times = if found == 1 { times.to_owned() } else { format!("{found} {times}") };
     let message = format!(
@@ -177,6 +182,8 @@ fn check_count(name: &str, count: Count, lines: &[usize]) -> Result<(), Fault> {
         if meant == 1 { "once".to_owned() } else { format!("{meant} times") },
     );
     Err(Fault::conflict(message).hint(match count {
+        // Of two that overlap only the first can be replaced.
+        _ if overlap => "add neighbouring text to old_string until it fits one place",
         Count::Exactly(_) => "look at these lines and correct expected_count or old_string",
         _ => "add neighbouring lines to old_string until it fits one place, or pass replace_all=true",
     }))
@@ -189,7 +196,9 @@ fn hits(file: &TextFile, search: &Search<'_>, tier: Tier) -> Vec<Hit> {
     match tier {
         Tier::Exact => exact(text, search),
         // Views that would show the text as it is are not made.
-        Tier::LineEnds if !has_returns(text) && !has_returns(search.old) => Vec::new(),
+        Tier::LineEnds if !has_returns(text) && !has_returns(search.old) => {
+            at_end(text, search, Care::LineEnds).into_iter().collect()
+        }
         Tier::LineEnds => seen(text, search, Care::LineEnds),
         _ if search.old.trim().is_empty() => Vec::new(),
         Tier::TrailingSpace => seen(text, search, Care::TrailingSpace),
@@ -218,22 +227,79 @@ fn exact(text: &str, search: &Search<'_>) -> Vec<Hit> {
 
 fn seen(text: &str, search: &Search<'_>, care: Care) -> Vec<Hit> {
     let (file, old) = (View::of(text, care), View::of(search.old, care));
-    let change = common(search.old, search.new);
-    let (from, to) = (old.seen(change.old.start), old.seen(change.old.end));
     let ends_line = |end: usize| matches!(file.text.as_bytes().get(end), None | Some(b'\n'));
-    places(&file.text, &old.text, search.count)
+    let sight = Sight { text, file: &file, old: &old, ends_line: old.ends_line };
+    let mut hits: Vec<Hit> = places(&file.text, &old.text, search.count)
         .into_iter()
         .filter(|start| !old.ends_line || ends_line(start + old.text.len()))
-        .map(|start| {
-            let end = start + old.text.len();
-            let end_of_match = if old.ends_line { file.start_of(end) } else { file.end_of(end) };
-            let span = file.start_of(start)..end_of_match;
-            // What old and new text share at both ends stays as the file has it.
-            let first = if from == 0 { span.start } else { file.end_of(start + from) };
-            let last = if change.old.end == search.old.len() { span.end } else { file.start_of(start + to) };
-            Hit { edit: (first..last.max(first), search.new[change.new.clone()].to_owned()), span }
-        })
-        .collect()
+        .map(|start| sight.hit(start, search, care))
+        .collect();
+    // Each place is replaced, so two that overlap are one; where one is meant they are two.
+    let free = |last: &Hit| match hits.last() {
+        Some(before) => before.span.end <= last.span.start || search.count == Count::One,
+        None => true,
+    };
+    let last = at_end(text, search, care).filter(free);
+    hits.extend(last);
+    hits
+}
+
+/// The place at the very end of a text without a final newline, where the old text has one. The
+/// new text loses its own, so that the file still ends as it did.
+fn at_end(text: &str, search: &Search<'_>, care: Care) -> Option<Hit> {
+    let search = without_final_newline(text, search)?;
+    // A file is only looked at as far as the old text can reach, unless blanks do not count.
+    let reach = text.len().saturating_sub(search.old.len() + 1);
+    let from = if care == Care::LineEnds && text.is_char_boundary(reach) { reach } else { 0 };
+    let (file, old) = (View::of(&text[from..], care), View::of(search.old, care));
+    let start = file.text.len().checked_sub(old.text.len())?;
+    if old.text.is_empty() || !file.text.ends_with(&old.text) {
+        return None;
+    }
+    let sight = Sight { text: &text[from..], file: &file, old: &old, ends_line: true };
+    let Hit { span, edit } = sight.hit(start, &search, care);
+    let moved = |range: Range<usize>| range.start + from..range.end + from;
+    Some(Hit { span: moved(span), edit: (moved(edit.0), edit.1) })
+}
+
+/// Both texts without the final newline that the file does not have.
+pub(super) fn without_final_newline<'a>(text: &str, search: &Search<'a>) -> Option<Search<'a>> {
+    let ends = |text: &str| text.ends_with(['\n', '\r']);
+    let differs = ends(search.old) && !ends(text);
+    differs.then(|| Search { old: body(search.old), new: body(search.new), count: search.count })
+}
+
+/// A file and the old text, both seen with the same care.
+struct Sight<'s> {
+    text: &'s str,
+    file: &'s View,
+    old: &'s View,
+    /// Blanks after the match belong to it.
+    ends_line: bool,
+}
+
+impl Sight<'_> {
+    /// The hit that begins at this offset of the file's view.
+    fn hit(&self, start: usize, search: &Search<'_>, care: Care) -> Hit {
+        let Self { text, file, old, ends_line } = *self;
+        let change = common(search.old, search.new);
+        let (from, to) = (old.seen(change.old.start), old.seen(change.old.end));
+        let end = start + old.text.len();
+        let span = file.start_of(start)..if ends_line { file.start_of(end) } else { file.end_of(end) };
+        let mut new = search.new[change.new.clone()].to_owned();
+        if care == Care::Punctuation {
+            let there = |at: usize| text[file.start_of(start + old.seen(at))..].chars().next();
+            match typography::fitted(search.old, search.new, change.new.clone(), there) {
+                Some(fitted) => new = fitted,
+                // Half of it in another style would be worse than none.
+                None => return Hit { edit: (span.clone(), search.new.to_owned()), span },
+            }
+        }
+        // What old and new text share at both ends stays as the file has it.
+        let first = if from == 0 { span.start } else { file.end_of(start + from) };
+        let last = if change.old.end == search.old.len() { span.end } else { file.start_of(start + to) };
+        Hit { edit: (first..last.max(first), new), span }
+    }
 }
 
 /// Where a text stands in another, without overlaps, since each place is to be replaced. When

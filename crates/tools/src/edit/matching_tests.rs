@@ -115,6 +115,47 @@ fn typography_is_forgiven_and_kept() {
 }
 
 #[test]
+fn typography_is_never_mixed() {
+    let before = "say \u{201c}hello\u{201d} \u{2014} it\u{2019}s";
+    let old = "say \"hello\" - it's";
+    let curly = "say \u{201c}bye\u{201d}";
+    check(before, old, "say \"bye\"", Tier::Punctuation, curly);
+    check(before, old, "say \u{201c}bye\u{201d}", Tier::Punctuation, curly);
+    // Nothing here shows how a single quote opens, so all of it stands as it was given.
+    check(before, old, "say \"hello\" 'x'", Tier::Punctuation, "say \"hello\" 'x'");
+    check(
+        "say \"hi\"\u{a0}!\n",
+        "say \u{201c}hi\u{201d} !",
+        "say \u{201c}yo\u{201d}, \u{201c}hi\u{201d} !",
+        Tier::Punctuation,
+        "say \"yo\", \"hi\"\u{a0}!\n",
+    );
+}
+
+#[test]
+fn a_missing_final_newline_stays_missing() {
+    check("a\nfoo", "foo\n", "bar\n", Tier::LineEnds, "a\nbar");
+    check("a\r\nfoo", "a\nfoo\n", "a\nbar\n", Tier::LineEnds, "a\r\nbar");
+    check("a\nfoo", "foo\r\n", "bar\r\n", Tier::LineEnds, "a\nbar");
+    check("a\nfoo", "foo\n", "foo\nbar\n", Tier::LineEnds, "a\nfoo\nbar");
+    check("a\nfoo", "foo\n", "", Tier::LineEnds, "a\n");
+    check("a\nfoo \t", "foo\n", "bar\n", Tier::TrailingSpace, "a\nbar");
+    check("a\n\tfoo", "    foo\n", "    bar\n", Tier::Indentation, "a\n\tbar");
+    check("a\n\u{201c}foo\u{201d}", "\"foo\"\n", "\"bar\"\n", Tier::Punctuation, "a\n\u{201c}bar\u{201d}");
+    check("\u{e9}foo", "foo\n", "bar\n", Tier::LineEnds, "\u{e9}bar");
+    // The newline that is there is found first, and the other place is only told of.
+    check("foo\nfoo", "foo\n", "bar\n", Tier::Exact, "bar\nfoo");
+    let file = TextFile::decode("foo\nfoo".into()).expect("text");
+    let all = Search { old: "foo\n", new: "bar\n", count: Count::All };
+    assert_eq!(find("a", &file, &all).expect("found").further, Some((Tier::LineEnds, vec![2])));
+    // Overlapping places are two when one is meant.
+    let overlapping = search("a\r\na\r\n", "b\r\n");
+    check_refused("a\na\na", &overlapping, FaultKind::Conflict, &["occurs 2 times"]);
+    check_all("a\na\na", "a\r\na\r\n", "b\r\n", &[1], "b\na");
+    check_refused("foo", &search("foo\n\n", "bar"), FaultKind::NotFound, &["not found"]);
+}
+
+#[test]
 fn several_places_are_refused_with_their_lines() {
     let before = "x\ny\nx\nx\nx\nx\nx\nx\n";
     check_refused(
@@ -148,6 +189,9 @@ fn places_that_overlap_are_two_places() {
     let check =
         |before, old| check_refused(before, &search(old, "x"), FaultKind::Conflict, &["occurs 2 times"]);
     check("one two one two one", "one two one");
+    let fault = run("aaa", &search("aa", "x")).expect_err("refused");
+    assert!(fault.message.contains("(lines 1, 1, overlapping)"), "{}", fault.message);
+    assert!(!fault.text().contains("replace_all"), "it would replace one of them: {}", fault.text());
     check("a  \nb\na \nb\na\n", "a\nb\na\n");
     check("\ta();\n\tb();\n\ta();\n\tb();\n\ta();\n", "a();\nb();\na();\n");
     check("\u{201c}a\u{201d}a\u{201c}", "\"a\"");

@@ -14,6 +14,7 @@ mod move_file;
 mod nearest;
 pub(crate) mod pen;
 mod set_file_slice;
+mod typography;
 mod undo;
 mod undo_edit;
 mod undo_frame;

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
     Card, Ctx, Effect, Fault, Reply, Subject, Tool, Wants, World,
-    security::{Access, Batch, Kind, PathError, RawPath, SafePath},
+    security::{Access, Batch, Kind, PathError, RawPath, Reason, SafePath},
 };
 
 use super::{
@@ -133,7 +133,8 @@ fn record(
     }))
 }
 
-/// A file as it is; `None` for anything else and for what is too large to keep.
+/// A file as it is; `None` for anything else, for what is too large to keep, and for a file with
+/// other names, which keep its content.
 fn image(path: &SafePath, kind: Option<Kind>) -> Result<Option<Image<'static>>, Fault> {
     if kind != Some(Kind::File) {
         return Ok(None);
@@ -144,6 +145,8 @@ fn image(path: &SafePath, kind: Option<Kind>) -> Result<Option<Image<'static>>, 
             _ => None,
         }),
         Err(PathError::TooLarge { .. }) => Ok(None),
+        // Its other names do not care what this one is.
+        Err(PathError::Denied(denied)) if denied.reason == Reason::HardLinked => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

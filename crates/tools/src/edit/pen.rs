@@ -98,7 +98,7 @@ impl Pen {
         let path = ctx.path(0)?;
         let name = path.name();
         let batch = Batch::open(&[path], self.max_file)?;
-        let current = batch.slots()[0].current().ok_or_else(|| missing(&name))?;
+        let current = batch.slots()[0].current().ok_or_else(|| absent(path))?;
         check_revision(&name, current, terms.revision.as_deref())?;
         let before = TextFile::decode(current.to_vec()).map_err(|not_text| not_text.fault(&name))?;
         let (after, told) = work(&name, &before)?;
@@ -108,6 +108,7 @@ impl Pen {
         after.check_reads_again()?;
         let diff = diff::unified(&name, before.text(), after.text(), diff::REPLY);
         if terms.dry_run {
+            batch.slots()[0].check_writable()?;
             let revision = revision(before.bytes());
             return Ok((Written { path: name, diff, revision, dry_run: true, undo: None }, told));
         }
@@ -203,6 +204,13 @@ pub(crate) fn check_revision(name: &str, content: &[u8], believed: Option<&str>)
         "{name} changed since revision {believed}: it is at revision {now} now; nothing was changed"
     ))
     .hint("read it again, then repeat the edit with the new revision"))
+}
+
+/// The same with the names that stand beside it.
+pub(super) fn absent(path: &SafePath) -> Fault {
+    let mut fault = Fault::from(PathError::NotFound(path.missing()));
+    let near = fault.hint.take().unwrap_or_default();
+    fault.hint(format!("{near}{} write_file makes a new file", if near.ends_with('?') { "" } else { ";" }))
 }
 
 /// The answer to an edit of nothing.

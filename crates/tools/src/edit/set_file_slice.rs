@@ -9,7 +9,7 @@ use tectum_core::{
     security::{Access, RawPath},
 };
 
-use super::pen::{Pen, Terms, Written};
+use super::pen::{Pen, Terms, Written, closing};
 use crate::text::{TextFile, body};
 
 /// Lines shown before and after the new ones, so that an off-by-one is seen at once.
@@ -35,7 +35,7 @@ impl SetFileSlice {
 /// Replace the lines start_line to end_line of a file, both included and counted from 1, by
 /// new_content. Line ends and the end of the file stay as they are: new_content need not end
 /// with a newline, unless its last line is empty. Empty new_content deletes the lines; start_line one past the last line
-/// appends. The reply shows the new lines with two lines before and after them.
+/// appends. The reply shows the new lines with two lines before and after them, then the old ones.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -100,17 +100,21 @@ fn set(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
         let after = file.edited(&[splice(file, &lines, &args.new_content)])?;
         let total = after.lines().count();
         let now = lines.start..lines.start + (total + lines.len()).saturating_sub(file.lines().count());
-        let told = (echo(&after, &now), now, total);
+        let shown = echo(&after, &now) + &gone(file, &lines);
+        let told = (shown, now, lines.is_empty(), total);
         Ok((after, told))
     })?;
-    let (echo, now, lines_total) = told;
-    let verb = if written.dry_run { "Would update" } else { "Updated" };
-    let text = format!(
-        "{verb} lines {first}-{last} in {}{}\n{echo}{}",
-        written.path,
-        outcome(&now),
-        written.closing()
-    );
+    let (shown, now, appended, lines_total) = told;
+    let path = &written.path;
+    let done = match (appended, written.dry_run) {
+        (true, false) => format!("Appended to {path}"),
+        (true, true) => format!("Would append to {path}"),
+        (false, false) => format!("Updated lines {first}-{last} in {path}"),
+        (false, true) => format!("Would update lines {first}-{last} in {path}"),
+    };
+    // The excerpt has the new lines with their numbers; a diff would say them again.
+    let closing = closing(&written.revision, written.undo.as_deref(), written.dry_run);
+    let text = format!("{done}{}\n{shown}{closing}", outcome(&now));
     Ok(Reply::new(text, Output { start_line: now.start, end_line: now.end - 1, lines_total, written }))
 }
 
@@ -188,12 +192,34 @@ fn echo(after: &TextFile, now: &Range<usize>) -> String {
             }
             continue;
         }
-        let line = after.line(number);
-        let cut = line.char_indices().nth(LINE).map_or(line, |(end, _)| &line[..end]);
-        let more = if cut.len() < line.len() { "…" } else { "" };
-        let _ = writeln!(text, "{} {number:>width$} | {cut}{more}", if inner { '>' } else { ' ' });
+        let mark = if inner { '>' } else { ' ' };
+        let _ = writeln!(text, "{mark} {number:>width$} | {}", cut(after.line(number)));
     }
     text
+}
+
+/// The lines that went, with the numbers they had; of many, both ends.
+fn gone(before: &TextFile, lines: &Range<usize>) -> String {
+    let mut text = String::new();
+    let width = lines.end.saturating_sub(1).to_string().len();
+    for number in lines.clone() {
+        if lines.len() > 2 * ENDS && number >= lines.start + ENDS && number < lines.end - ENDS {
+            if number == lines.start + ENDS {
+                let _ = writeln!(text, "  … {} more old lines", lines.len() - 2 * ENDS);
+            }
+            continue;
+        }
+        let _ = writeln!(text, "- {number:>width$} | {}", cut(before.line(number)));
+    }
+    text
+}
+
+/// A line as replies show it.
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(LINE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
 }
 
 #[cfg(test)]

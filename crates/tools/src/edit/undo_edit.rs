@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
     CallId, Card, Ctx, Effect, Fault, Reply, Subject, Tool, Wants, World,
-    security::{Access, Batch, Change, RawPath, SafePath},
+    security::{Access, Batch, Change, Kind, RawPath, SafePath, Slot},
 };
 
 use super::{
@@ -117,6 +117,16 @@ fn put_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<Output, Fault> {
     let files: Vec<&SafePath> = ctx.grants.paths().iter().collect();
     // What was written fits again, whatever the limit for edits is now.
     let batch = Batch::open(&files, u64::MAX - 1)?;
+    let is_back = |(slot, step): (&Slot<'_>, &Step<'_>)| match (&step.was, slot.current()) {
+        (Was::File(image), Some(current)) => *image.bytes == *current,
+        (Was::Nothing, None) => true,
+        _ => false,
+    };
+    let stands = |(slot, step): (&Slot<'_>, &Step<'_>)| unchanged(slot.current(), &step.left);
+    let pairs = || batch.slots().iter().zip(&record.steps);
+    if !pairs().all(stands) && pairs().all(is_back) {
+        return Err(undone());
+    }
     let (mut restored, mut deleted, mut intents) = (Vec::new(), Vec::new(), Vec::new());
     for (slot, step) in batch.slots().iter().zip(record.steps) {
         let name = slot.path().name();
@@ -141,6 +151,9 @@ fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<Output, Fault> 
     let (there, back) = (ctx.path(0)?, ctx.path(1)?);
     let mut steps = record.steps.into_iter();
     let moved = steps.next().ok_or_else(|| Fault::internal("a record without steps"))?;
+    if is_this(back, &moved.left) && !is_this(there, &moved.left) {
+        return Err(undone());
+    }
     match moved.left {
         Left::Revision(_) => {
             let batch = Batch::open(&[there], u64::MAX - 1)?;
@@ -152,6 +165,13 @@ fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<Output, Fault> 
             None => return Err(changed(&there.name(), "it is gone now")),
         },
         Left::Nothing | Left::Anything => {}
+    }
+    if let Some(kind) = back.kind() {
+        let (there, back) = (there.name(), back.name());
+        return Err(Fault::conflict(format!(
+            "{there} cannot get its old name back: {back} is a {kind} now; nothing was undone"
+        ))
+        .hint(format!("move or delete {back} first, or give {there} a name with move_file")));
     }
     let replaced = steps.next();
     let own = match (&moved.was, &replaced) {
@@ -178,13 +198,40 @@ fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<Output, Fault> 
     Ok(Output { restored, deleted: Vec::new(), undo })
 }
 
+/// Whether the thing a move left is what stands here.
+fn is_this(path: &SafePath, left: &Left) -> bool {
+    match left {
+        Left::Revision(_) if path.kind() == Some(Kind::File) => {
+            let batch = Batch::open(&[path], u64::MAX - 1);
+            batch.is_ok_and(|batch| unchanged(batch.slots()[0].current(), left))
+        }
+        Left::Object(device, inode) => path.identity() == Some((*device, *inode)),
+        _ => false,
+    }
+}
+
+/// Whether what a call left still stands there.
+fn unchanged(current: Option<&[u8]>, left: &Left) -> bool {
+    match (left, current) {
+        (Left::Anything | Left::Object(..), _) | (Left::Nothing, None) => true,
+        (Left::Revision(left), Some(current)) => revision(current) == *left,
+        _ => false,
+    }
+}
+
+fn undone() -> Fault {
+    Fault::conflict("everything is as it was before that call, so it was undone already; nothing was changed")
+        .hint("to make the change again, undo the undoing: its reply ended with its own id")
+}
+
 fn refuse_changed(name: &str, current: Option<&[u8]>, left: &Left) -> Result<(), Fault> {
+    if unchanged(current, left) {
+        return Ok(());
+    }
     let now = match (left, current) {
-        (Left::Anything | Left::Object(..), _) | (Left::Nothing, None) => return Ok(()),
-        (Left::Revision(left), Some(current)) if revision(current) == *left => return Ok(()),
         (_, None) => "it is gone now".to_owned(),
-        (Left::Nothing, Some(_)) => "a new file stands there now".to_owned(),
         (Left::Revision(_), Some(current)) => format!("it is at revision {} now", revision(current)),
+        (_, Some(_)) => "a new file stands there now".to_owned(),
     };
     Err(changed(name, &now))
 }

@@ -114,7 +114,7 @@ impl View {
 }
 
 /// The plain character a typographic one stands for.
-fn fold(c: char) -> char {
+pub(super) fn fold(c: char) -> char {
     match c {
         '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{02bc}' | '\u{00b4}' | '\u{ff07}' => '\'',
         '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{ff02}' => '"',

@@ -11,7 +11,7 @@ use tectum_core::{
 
 use super::{
     diff,
-    pen::{Intent, Pen, Written, check_revision, missing},
+    pen::{Intent, Pen, Written, absent, check_revision},
 };
 use crate::text::{Encoding, Lines, Newline, TextFile, check_nul, revision};
 
@@ -107,7 +107,7 @@ fn write(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
     let batch = Batch::open(&[path], pen.max_file)?;
     let current = batch.slots()[0].current();
     let planned = match current {
-        None if args.revision.is_some() => return Err(missing(&name)),
+        None if args.revision.is_some() => return Err(absent(path)),
         None => Planned::new_file(args.content),
         Some(_) if args.create_only => {
             return Err(Fault::conflict(format!("already exists: {name}"))
@@ -140,7 +140,9 @@ fn write(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
         written.diff.clear();
         let _ = write!(text, "Revision: {}.", written.revision);
     } else {
-        if !args.dry_run {
+        if args.dry_run {
+            batch.slots()[0].check_writable()?;
+        } else {
             written.undo = pen.commit(ctx, batch, vec![Intent::write(bytes, &written.revision)])?;
         }
         text.push_str(&written.closing());

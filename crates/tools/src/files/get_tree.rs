@@ -16,6 +16,7 @@ use tectum_core::{
 };
 
 use super::{
+    depth::not_entered,
     ground::{Ground, Standing},
     ignores::Ignores,
     list_directory::word,
@@ -48,6 +49,7 @@ pub struct Args {
     pub path: RawPath,
     /// How many levels to show. Default 2.
     #[serde(default = "two")]
+    #[schemars(range(min = 1))]
     pub max_depth: usize,
 }
 
@@ -66,7 +68,7 @@ pub struct Output {
     pub ignored: usize,
     /// Names left out because a deny rule protects them.
     pub denied: usize,
-    /// Directories that could not be read.
+    /// Directories that could not be read, or lie too deep.
     pub unreadable: usize,
     /// True when some directories lie at max_depth and were not opened.
     pub deeper: bool,
@@ -137,7 +139,10 @@ fn draw(ctx: &Ctx, max_depth: usize, threads: usize) -> Result<Reply<Output>, Fa
         unreadable: report.unreadable,
         deeper: grown.deeper,
     };
-    text.push_str(&footer(&output, max_depth));
+    text.push_str(&footer(&output, max_depth, report.unreadable - report.too_deep));
+    if let Some(too_deep) = not_entered(&report, &ground) {
+        text.push_str(&format!("\n[{too_deep}]"));
+    }
     Ok(Reply::new(text, output))
 }
 
@@ -229,9 +234,9 @@ impl Grown {
         for (i, child) in children.iter().take(fit).enumerate() {
             let last = i + 1 == children.len();
             let path = folder.join(&child.name);
-            let slash = if child.kind == Kind::Directory { "/" } else { "" };
+            let mark = mark(child.kind);
             let elbow = if last { "└── " } else { "├── " };
-            text.push_str(&format!("{indent}{elbow}{}{slash}\n", spell(&child.name)));
+            text.push_str(&format!("{indent}{elbow}{}{mark}\n", spell(&child.name)));
             nodes.push(Node { path: ground.spell(&path), kind: word(child.kind) });
             if child.kind == Kind::Directory {
                 let deeper = format!("{indent}{}", if last { "    " } else { "│   " });
@@ -246,11 +251,23 @@ impl Grown {
 
 /// The bytes of a row at this depth beside its name.
 fn row(depth: usize) -> usize {
-    "│   ".len() * depth + "├── /\n".len()
+    "│   ".len() * depth + "├── \n".len() + mark(Kind::Socket).len()
+}
+
+/// What stands behind a name that is no plain file. None is longer than a socket's.
+fn mark(kind: Kind) -> &'static str {
+    match kind {
+        Kind::File => "",
+        Kind::Directory => "/",
+        Kind::Link => " [link]",
+        Kind::Fifo => " [fifo]",
+        Kind::Socket => " [socket]",
+        Kind::Device => " [device]",
+    }
 }
 
 /// The counts, what was left out, and how to see it.
-fn footer(output: &Output, max_depth: usize) -> String {
+fn footer(output: &Output, max_depth: usize, closed: usize) -> String {
     let of = |kind: &str| output.entries.iter().filter(|node| node.kind == kind).count() as u64;
     let (directories, files, links) = (of("dir"), of("file"), of("link"));
     let others = output.entries.len() as u64 - directories - files - links;
@@ -266,7 +283,7 @@ fn footer(output: &Output, max_depth: usize) -> String {
         (output.hidden, "hidden"),
         (output.ignored, "ignored"),
         (output.denied, "denied"),
-        (output.unreadable, "unreadable"),
+        (closed, "unreadable"),
     ];
     let named: Vec<String> = counts
         .iter()

@@ -29,7 +29,7 @@ const MOST: usize = 1_000_000;
 pub struct ListDirectory;
 
 /// List the entries of one directory with kind and size in bytes, directories first. Links
-/// are shown and not followed; protected names are counted and not shown.
+/// are shown with where they lead inside the project, and not followed; protected names are counted and not shown.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -72,6 +72,9 @@ pub struct Row {
     pub kind: &'static str,
     /// Size in bytes, of files.
     pub size: Option<u64>,
+    /// Where a link leads, if that lies in the project and may be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
 }
 
 impl Tool for ListDirectory {
@@ -169,13 +172,18 @@ fn reply(ctx: &Ctx, directory: &SafePath, args: &Args, content: Content) -> Repl
     let mut entries = entries.into_iter();
     let mut next = None;
     for entry in entries.by_ref() {
-        if rows.len() == PAGE || text.len() + entry.name.len() + 64 > ctx.max_output && !rows.is_empty() {
+        let target = (entry.kind == Kind::Link).then(|| directory.link_target(&entry.name)).flatten();
+        let length = entry.name.len() + target.as_ref().map_or(0, String::len) + 64;
+        if rows.len() == PAGE || text.len() + length > ctx.max_output && !rows.is_empty() {
             next = Some(token_of(&entry));
             break;
         }
-        rows.push(row(entry, &mut text));
+        rows.push(row(entry, target, &mut text));
     }
     text.push_str(&summary(total, hidden, denied, cut));
+    if let Some(from) = args.from.as_deref().filter(|_| rows.is_empty() && total > 0) {
+        let _ = write!(text, "; nothing at from={}", quoted(from));
+    }
     if let Some(next) = &next {
         let _ = write!(
             text,
@@ -188,15 +196,16 @@ fn reply(ctx: &Ctx, directory: &SafePath, args: &Args, content: Content) -> Repl
     Reply::new(text, Output { path, entries: rows, total, hidden, denied, truncated, next })
 }
 
-fn row(entry: Entry, text: &mut String) -> Row {
+fn row(entry: Entry, target: Option<String>, text: &mut String) -> Row {
     let kind = word(entry.kind);
     let size = (entry.kind == Kind::File).then_some(entry.size);
     let name = spell(&entry.name);
-    let _ = match size {
-        Some(size) => writeln!(text, "[{kind}] {name}  {size}"),
-        None => writeln!(text, "[{kind}] {name}  -"),
+    let _ = match (size, &target) {
+        (Some(size), _) => writeln!(text, "[{kind}] {name}  {size}"),
+        (None, Some(target)) => writeln!(text, "[{kind}] {name} -> {}  -", spell(target.as_ref())),
+        (None, None) => writeln!(text, "[{kind}] {name}  -"),
     };
-    Row { name: entry.name.to_string_lossy().into_owned(), kind, size }
+    Row { name: entry.name.to_string_lossy().into_owned(), kind, size, target }
 }
 
 /// `3 entries (1 hidden by deny rules)`.

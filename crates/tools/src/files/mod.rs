@@ -1,5 +1,6 @@
 //! Reading, listing and searching the project's files. Nothing here changes one.
 
+mod depth;
 mod get_file_slice;
 mod get_tree;
 mod glob;

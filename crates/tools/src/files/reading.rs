@@ -146,6 +146,11 @@ pub(super) fn check(path: &str, ask: Ask, total: usize) -> Result<usize, Fault> 
 pub(super) fn missing(path: &str, ask: Ask, total: usize) -> Fault {
     let from = ask.from.line;
     let asked = match ask.last {
+        Some(end) if end < from => {
+            format!(
+                "the range is reversed: it starts at line {from} and ends at line {end}, and such lines do"
+            )
+        }
         Some(end) => format!("lines {from}-{end} do"),
         None => format!("line {from} does"),
     };

@@ -69,6 +69,7 @@ pub struct Args {
     pub mode: Mode,
     /// Matching lines (or files) in one reply. Default 500, at most 10000.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     pub limit: Option<usize>,
     /// How many to pass over: the `next` of the page before.
     #[serde(default)]
@@ -80,8 +81,9 @@ pub struct Args {
     /// Default false.
     #[serde(default)]
     pub include_hidden: bool,
-    /// At most this many matching lines of each file.
+    /// At most this many matching lines of each file; the others are only counted.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     pub max_per_file: Option<u64>,
 }
 
@@ -122,12 +124,16 @@ pub struct Output {
     pub files_matched: u64,
     /// Matching lines in all files; in mode `files` the search of a file ends at its first.
     pub total_matches: u64,
+    /// How many of them `max_per_file` leaves out of every page.
+    pub left_out: u64,
     /// How many of them this page shows.
     pub shown: usize,
     /// Files that were looked into.
     pub searched_files: u64,
     /// What was left out.
     pub skipped: Skipped,
+    /// Directories that lie too deep to be searched from here.
+    pub too_deep: u64,
     /// True when there are more matches than this page shows.
     pub truncated: bool,
     /// What to pass as `from` for the next page; none on the last, and where paging ends.

@@ -20,6 +20,7 @@ use tectum_core::{
 };
 
 use super::{
+    depth::not_entered,
     glob::Globs,
     ground::{Ground, Here, Standing},
     ignores::Ignores,
@@ -59,6 +60,7 @@ pub struct Args {
     pub include_ignored: bool,
     /// Hits in one reply. Default 1000, at most 20000.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     pub limit: Option<usize>,
     /// Where to go on: the `next` of the page before.
     #[serde(default)]
@@ -80,7 +82,7 @@ pub struct Output {
     pub ignored_incomplete: bool,
     /// Names left out because a deny rule protects them.
     pub denied: usize,
-    /// Directories that could not be read.
+    /// Directories that could not be read, or lie too deep.
     pub unreadable: usize,
     /// True when there are more hits than this page shows.
     pub truncated: bool,
@@ -153,19 +155,22 @@ fn search(
         Flow::Continue
     })?;
     ctx.check()?;
-    let found = search.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let found = std::mem::take(&mut *search.found.lock().unwrap_or_else(PoisonError::into_inner));
     let output = Output {
         path: start.name(),
         matches: Vec::new(),
         total: found.total,
         ignored: found.ignored,
-        ignored_incomplete: search.looked_at.into_inner() > MOST_IGNORED,
+        ignored_incomplete: search.looked_at.load(Ordering::Relaxed) > MOST_IGNORED,
         denied: report.denied,
         unreadable: report.unreadable,
         truncated: false,
         next: None,
     };
-    Ok(render(ctx, args, limit, found.hits.into_sorted_vec(), output))
+    let too_deep = not_entered(&report, &search.ground);
+    let closed = report.unreadable - report.too_deep;
+    let why = left_out(&output, closed, too_deep);
+    Ok(render(ctx, args, limit, found.hits.into_sorted_vec(), why, output))
 }
 
 /// One search, shared by its threads.
@@ -243,7 +248,14 @@ impl Search<'_> {
     }
 }
 
-fn render(ctx: &Ctx, args: &Args, limit: usize, hits: Vec<Place>, mut output: Output) -> Reply<Output> {
+fn render(
+    ctx: &Ctx,
+    args: &Args,
+    limit: usize,
+    hits: Vec<Place>,
+    why: Option<String>,
+    mut output: Output,
+) -> Reply<Output> {
     let mut text = String::new();
     for hit in hits.iter().take(limit) {
         let path = spell(&hit.path).into_owned();
@@ -263,8 +275,11 @@ fn render(ctx: &Ctx, args: &Args, limit: usize, hits: Vec<Place>, mut output: Ou
     } else {
         text.push_str(&count(output.total as u64, "match", "matches"));
     }
-    if let Some(why) = left_out(&output) {
+    if let Some(why) = why {
         let _ = write!(text, " ({why})");
+    }
+    if let Some(from) = args.from.as_deref().filter(|_| shown == 0 && output.total > 0) {
+        let _ = write!(text, "; nothing at from={}", quoted(from));
     }
     if let Some(next) = &output.next {
         let (total, next) = (output.total, quoted(next));
@@ -273,7 +288,7 @@ fn render(ctx: &Ctx, args: &Args, limit: usize, hits: Vec<Place>, mut output: Ou
     Reply::new(text, output)
 }
 
-fn left_out(output: &Output) -> Option<String> {
+fn left_out(output: &Output, closed: usize, too_deep: Option<String>) -> Option<String> {
     let mut why = Vec::new();
     if output.ignored > 0 || output.ignored_incomplete {
         let least = if output.ignored_incomplete { "at least " } else { "" };
@@ -285,8 +300,9 @@ fn left_out(output: &Output) -> Option<String> {
     if output.denied > 0 {
         why.push(format!("{} hidden by deny rules", count(output.denied as u64, "name", "names")));
     }
-    if output.unreadable > 0 {
-        why.push(count(output.unreadable as u64, "unreadable directory", "unreadable directories"));
+    if closed > 0 {
+        why.push(count(closed as u64, "unreadable directory", "unreadable directories"));
     }
+    why.extend(too_deep);
     (!why.is_empty()).then(|| why.join("; "))
 }

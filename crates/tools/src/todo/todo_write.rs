@@ -38,16 +38,18 @@ pub enum Action {
 }
 
 /// Keep a list of what is to do, in your sight in every turn. A todo needs content, active_form and
-/// status; one at most is in_progress.
+/// status; one at most is in_progress. Without arguments the list is shown as it is.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
     /// What to do with the list.
     #[serde(default)]
-    pub action: Action,
-    /// All, those to add, or the one change.
+    #[schemars(with = "Action")]
+    pub action: Option<Action>,
+    /// All, those to add, or the one change; [] with replace empties the list.
     #[serde(default)]
-    pub todos: Vec<Draft>,
+    #[schemars(with = "Vec<Draft>")]
+    pub todos: Option<Vec<Draft>>,
     /// What to update or remove, from 0.
     #[serde(default)]
     #[schemars(with = "usize")]
@@ -80,6 +82,11 @@ impl Tool for TodoWrite {
     }
 
     async fn call(&self, _: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+        // Whoever says nothing wants to look; a list is given up only by an empty one.
+        if let Args { action: None, todos: None, index: None } = args {
+            let items = self.todos.items();
+            return Ok(Reply::new(face(&items), Output { items }));
+        }
         let items = change(args).and_then(|change| self.todos.change(change)).map_err(|errors| {
             Fault::invalid(format!("the list was not changed:\n{}", errors.join("\n")))
                 .hint("mend all of it and send it again")
@@ -89,10 +96,15 @@ impl Tool for TodoWrite {
 }
 
 fn change(args: Args) -> Result<Change, Vec<String>> {
-    let Args { action, mut todos, index } = args;
+    let (action, index) = (args.action.unwrap_or_default(), args.index);
+    let named = args.todos.is_some();
+    let mut todos = args.todos.unwrap_or_default();
     let mut errors = Vec::new();
     if matches!(action, Action::Replace | Action::Add) && index.is_some() {
         errors.push("`index` goes with update and remove only".to_owned());
+    }
+    if matches!(action, Action::Replace) && !named {
+        errors.push("`todos` is missing: name the whole list, or [] to empty it".to_owned());
     }
     if matches!(action, Action::Add) && todos.is_empty() {
         errors.push("`todos` is empty: name what to add".to_owned());

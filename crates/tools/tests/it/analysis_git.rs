@@ -51,6 +51,10 @@ async fn what_changed_since_the_last_commit() {
     let stat = repo.diff(json!({"path": ".", "stat": true})).await;
     has(&stat, &["a.txt | modified, +1 -1", "sub/b.txt | modified, +1 -0"]);
     lacks(&stat, &["@@"]);
+    for args in [json!({"path": "untracked.txt"}), json!({"path": "untracked.txt", "staged": true})] {
+        has(&repo.diff(args).await, &["(no changes: git tracks nothing at untracked.txt"]);
+    }
+    assert_eq!(repo.diff(json!({"path": "same.txt"})).await, "(no changes)");
     let fault = repo.call(json!({"path": "nowhere.txt"})).await.expect_err("nothing is there");
     has(&fault.text(), &["nowhere.txt does not exist"]);
 }
@@ -126,7 +130,15 @@ async fn a_renamed_file_keeps_its_history() {
     repo.git(&["mv", "old.txt", "new.txt"]);
     repo.write("new.txt", content.replace("line 7\n", "line seven\n"));
     let text = repo.all().await;
-    has(&text, &["rename from old.txt", "rename to new.txt", "+line seven"]);
+    has(&text, &["rename from old.txt", "rename to new.txt", "+line seven", "1 file changed, +1 -1;"]);
+    repo.git(&["add", "-A"]);
+    for args in [json!({"path": ".", "stat": true}), json!({"path": ".", "stat": true, "staged": true})] {
+        let (text, data) = repo.call(args).await.expect("works");
+        has(&text, &["1 file changed, +1 -1;", "old.txt => new.txt | renamed, +1 -1"]);
+        let file =
+            json!({"path": "new.txt", "from": "old.txt", "status": "renamed", "added": 1, "removed": 1});
+        assert_eq!((&data["files"], &data["files_total"]), (&json!([file]), &json!(1)));
+    }
     // From the side of one name it is new.
     has(&repo.diff(json!({"path": "new.txt"})).await, &["new file mode"]);
 }

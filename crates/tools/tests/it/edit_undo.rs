@@ -56,6 +56,7 @@ async fn a_file_that_comes_back_has_its_mode() {
         desk.works("undo_edit", undo(&moved)).await;
         assert_eq!((mode("a.sh"), desk.get("a.sh").unwrap()), (bits, b"a".to_vec()));
         // A mode that was changed since stays as it was changed.
+        set_mode(&desk, "a.sh", bits | 0o200);
         let (_, edited) = desk.works("write_file", json!({ "path": "a.sh", "content": "x" })).await;
         set_mode(&desk, "a.sh", 0o640);
         desk.works("undo_edit", undo(&edited)).await;
@@ -178,6 +179,40 @@ async fn undo_works_after_a_restart() {
     assert_eq!(desk.get("a.txt").unwrap(), b"caf\xe9 na\xefve new text");
     call(&desk.restarted(), "undo_edit", undo(&edited)).await.unwrap();
     assert_eq!(desk.get("a.txt").unwrap(), b"caf\xe9 na\xefve old text");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_undone_already_is_said_to_be() {
+    let desk = Desk::new();
+    desk.put("a.txt", "old");
+    desk.put("b.txt", "other");
+    let edit = json!({ "path": "a.txt", "old_string": "old", "new_string": "new" });
+    let (_, edited) = desk.works("edit_file", edit).await;
+    let (_, created) = desk.works("write_file", json!({ "path": "c.txt", "content": "x" })).await;
+    let (_, moved) = desk.works("move_file", json!({ "source": "a.txt", "destination": "d.txt" })).await;
+    let replacing = json!({ "source": "b.txt", "destination": "c.txt", "overwrite": true });
+    let (_, replaced) = desk.works("move_file", replacing).await;
+    for done in [&replaced, &moved, &created, &edited] {
+        desk.works("undo_edit", undo(done)).await;
+        let text = desk.fails("undo_edit", undo(done), FaultKind::Conflict).await;
+        assert!(text.contains("undone already") && text.contains("undo the undoing"), "{text}");
+    }
+    assert_eq!(desk.get("a.txt").unwrap(), b"old");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_was_taken_meanwhile_is_told() {
+    let desk = Desk::new();
+    desk.put("a.txt", "moved");
+    let (_, moved) = desk.works("move_file", json!({ "source": "a.txt", "destination": "b.txt" })).await;
+    desk.put("a.txt", "newer");
+    let text = desk.fails("undo_edit", undo(&moved), FaultKind::Conflict).await;
+    assert!(text.contains("b.txt cannot get its old name back: a.txt is a file now"), "{text}");
+    assert!(text.contains("move or delete a.txt first"), "{text}");
+    assert_eq!(
+        (desk.get("a.txt").unwrap(), desk.get("b.txt").unwrap()),
+        (b"newer".to_vec(), b"moved".to_vec())
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

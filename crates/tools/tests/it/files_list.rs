@@ -20,7 +20,7 @@ async fn a_directory_is_listed_row_by_row() {
     std::os::unix::fs::symlink("b.txt", rig.root().join("link")).expect("made");
     mkfifo(&rig.root().join("pipe"));
     let text = rig.text("list_directory", json!({})).await;
-    let rows = "Directory: .\n[dir] Bar  -\n[dir] zoo  -\n[file] .hidden  1\n[file] A.txt  0\n[file] b.txt  5\n[link] link  -\n[fifo] pipe  -\n";
+    let rows = "Directory: .\n[dir] Bar  -\n[dir] zoo  -\n[file] .hidden  1\n[file] A.txt  0\n[file] b.txt  5\n[link] link -> b.txt  -\n[fifo] pipe  -\n";
     assert_eq!(text, format!("{rows}7 entries (2 hidden by deny rules)"));
     let text = rig.text("list_directory", json!({"path": ".", "all": false})).await;
     assert!(
@@ -145,7 +145,7 @@ async fn loops_of_links_are_not_followed() {
     std::os::unix::fs::symlink("..", rig.root().join("a/up")).expect("made");
     std::os::unix::fs::symlink("self", rig.root().join("self")).expect("made");
     let tree = rig.text("get_tree", json!({"max_depth": 20})).await;
-    assert!(tree.starts_with("./\n├── a/\n│   ├── up\n│   └── x.txt\n└── self\n"), "{tree}");
+    assert!(tree.starts_with("./\n├── a/\n│   ├── up [link]\n│   └── x.txt\n└── self [link]\n"), "{tree}");
     assert!(tree.ends_with("\n1 directory, 1 file, 2 links"), "{tree}");
     let found = rig.text("search_content", json!({"path": ".", "pattern": "needle"})).await;
     assert_eq!(found, "a/x.txt:1: needle\n1 match in 1 file");
@@ -153,6 +153,64 @@ async fn loops_of_links_are_not_followed() {
     assert_eq!(found, "[dir] a\n[link] a/up\n[file] a/x.txt\n[link] self\n4 matches");
     let error = rig.error("read_file", json!({"path": "self"})).await;
     assert!(error.contains("loop"), "{error}");
+}
+
+#[tokio::test]
+async fn a_link_is_listed_with_where_it_leads_inside() {
+    let rig = Rig::with(&[("sub/x.txt", ""), (".env", "secret"), ("sub/deep/y", "")]);
+    let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, rig.root().join(at)).expect("made");
+    for (to, at) in [
+        ("x.txt", "sub/a"),
+        ("a", "sub/b"),
+        ("..", "sub/c"),
+        ("deep", "sub/d"),
+        // None of these is told: protected, gone, outside.
+        ("../.env", "sub/e"),
+        ("nowhere", "sub/f"),
+        ("../../..", "sub/g"),
+        ("/etc/passwd", "sub/h"),
+    ] {
+        link(to, at);
+    }
+    let (text, data) = rig.call("list_directory", json!({"path": "sub"})).await.expect("listed");
+    let rows = "Directory: sub\n[dir] deep  -\n[link] a -> sub/x.txt  -\n[link] b -> sub/x.txt  -\n\
+        [link] c -> .  -\n[link] d -> sub/deep  -\n[link] e  -\n[link] f  -\n[link] g  -\n[link] h  -\n\
+        [file] x.txt  0\n10 entries";
+    assert_eq!(text, rows);
+    assert_eq!(data["entries"][1]["target"], "sub/x.txt");
+    assert_eq!(data["entries"][5].get("target"), None);
+}
+
+#[tokio::test]
+async fn a_tree_marks_what_is_no_file() {
+    let rig = Rig::with(&[("a/x.txt", "")]);
+    std::os::unix::fs::symlink("a", rig.root().join("way")).expect("made");
+    crate::files_rig::mkfifo(&rig.root().join("pipe"));
+    let text = rig.text("get_tree", json!({"max_depth": null})).await;
+    assert!(text.starts_with("./\n├── a/\n│   └── x.txt\n├── pipe [fifo]\n└── way [link]\n"), "{text}");
+}
+
+#[tokio::test]
+async fn directories_too_deep_to_be_entered_are_named() {
+    let rig = Rig::new();
+    let way = |levels: usize| vec!["n"; levels].join("/");
+    rig.write(format!("{}/deep.txt", way(300)), "needle\n");
+    let first = way(257);
+    let reason = format!("1 directory lies more than 256 levels down and was not entered: {first} (name it");
+    let calls = [
+        ("search_files", json!({"path": ".", "pattern": "deep.txt"})),
+        ("search_content", json!({"path": ".", "pattern": "needle"})),
+        ("get_tree", json!({"path": ".", "max_depth": 1_000})),
+    ];
+    for (tool, args) in calls {
+        let text = rig.text(tool, args).await;
+        assert!(text.contains(&reason) && !text.contains("unreadable"), "{tool}: {text}");
+    }
+    let data = rig.data("search_content", json!({"path": ".", "pattern": "needle"})).await;
+    assert_eq!((&data["too_deep"], &data["skipped"]["unreadable"]), (&json!(1), &json!(0)));
+    // The place that was named leads on.
+    let found = rig.text("search_files", json!({"path": first, "pattern": "deep.txt"})).await;
+    assert_eq!(found, format!("[file] {}/deep.txt\n1 match", way(300)));
 }
 
 /// Root can read everything, so this proves itself only for other users.
@@ -191,7 +249,7 @@ async fn a_tree_keeps_to_its_budget_and_names_what_is_no_file() {
     let shown = data["entries"].as_array().expect("entries").len();
     assert!(shown > 20, "{shown} entries");
     assert_eq!((&data["total"], &data["truncated"]), (&json!(306), &json!(true)));
-    assert!(text.contains("└── pipe\n"), "the upper level is whole: {text}");
+    assert!(text.contains("└── pipe [fifo]\n"), "the upper level is whole: {text}");
     assert!(text.contains(&format!("\n5 directories, {} files, 1 other entry\n", shown - 6)), "{text}");
     assert!(text.contains(&format!("[truncated: {shown} of 306 entries shown;")), "{text}");
 }

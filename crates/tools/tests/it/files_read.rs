@@ -83,6 +83,30 @@ async fn encodings_are_decoded_and_told() {
 }
 
 #[tokio::test]
+async fn a_name_that_is_not_there_gets_the_one_that_was_meant() {
+    let rig = Rig::with(&[("empty.txt", ""), ("src/main.rs", ""), (".env", "secret"), ("a.txt", "")]);
+    std::os::unix::fs::symlink("nowhere", rig.root().join("dangling")).expect("made");
+    for (tool, path, expect) in [
+        ("read_file", "emty.txt", "Hint: did you mean `empty.txt`?"),
+        ("read_file", "src/mian.rs", "did you mean `src/main.rs`?"),
+        ("read_file", "scr/main.rs", "did you mean `src`?"),
+        ("list_directory", "sr", "did you mean `src`?"),
+        ("delete_file", "emty.txt", "did you mean `empty.txt`?"),
+        ("read_file", "quite/another", "list the directory to see what is there"),
+        ("read_file", "dangling", "dangling is a symbolic link to something that does not exist"),
+        // Protected names are not told.
+        ("read_file", "env", "list the directory"),
+    ] {
+        let text = rig.error(tool, json!({"path": path})).await;
+        assert!(text.contains(expect), "{tool} {path}: {text}");
+        assert!(!text.contains("write_file"), "{text}");
+    }
+    let edit = json!({"path": "emty.txt", "old_string": "a", "new_string": "b"});
+    let text = rig.error("edit_file", edit).await;
+    assert!(text.ends_with("Hint: did you mean `empty.txt`? write_file makes a new file"), "{text}");
+}
+
+#[tokio::test]
 async fn what_is_no_text_is_named_with_its_size() {
     let rig = Rig::new();
     rig.write("nul", b"a\0b");
@@ -195,6 +219,15 @@ async fn ranges_and_slices_are_exact() {
     assert!(error.starts_with("ERROR: line 5 does not exist: f has 4 lines"), "{error}");
     let error = rig.error("read_file", json!({"path": "f", "from": "x"})).await;
     assert!(error.contains("`from` must be a line"), "{error}");
+}
+
+#[tokio::test]
+async fn a_reversed_range_is_told_as_such() {
+    let rig = Rig::with(&[("a.txt", "1\n2\n3\n")]);
+    for tool in ["read_file", "get_file_slice"] {
+        let text = rig.error(tool, json!({"path": "a.txt", "start_line": 2, "end_line": 1})).await;
+        assert!(text.contains("reversed: it starts at line 2 and ends at line 1"), "{text}");
+    }
 }
 
 #[tokio::test]

@@ -95,6 +95,47 @@ async fn lines_are_found_and_what_was_left_out_is_counted() {
 }
 
 #[tokio::test]
+async fn what_is_left_out_of_a_file_is_counted() {
+    let rig = Rig::with(&[("a.txt", &"x\n".repeat(1_000)), ("b.txt", "x\n"), ("c.txt", "x\nx\nx\n")]);
+    let args = json!({"path": ".", "pattern": "x", "max_per_file": 2});
+    let (text, data) = rig.call("search_content", args).await.expect("found");
+    let rows = "a.txt:1: x\na.txt:2: x\nb.txt:1: x\nc.txt:1: x\nc.txt:2: x\n";
+    assert_eq!(text, format!("{rows}1004 matches in 3 files; 999 of them left out by max_per_file=2"));
+    assert_eq!(
+        (&data["total_matches"], &data["left_out"], &data["shown"]),
+        (&json!(1004), &json!(999), &json!(5))
+    );
+    assert_eq!((&data["truncated"], &data["next"]), (&json!(false), &Value::Null));
+    // Pages go over what is shown.
+    let page = json!({"path": ".", "pattern": "x", "max_per_file": 2, "limit": 2, "from": 2});
+    let (text, data) = rig.call("search_content", page).await.expect("found");
+    assert!(text.starts_with("b.txt:1: x\nc.txt:1: x\n1004 matches"), "{text}");
+    assert_eq!((&data["truncated"], &data["next"]), (&json!(true), &json!(4)));
+    // Counting counts all, in a small file and in one that is read as a stream.
+    rig.write("d.txt", "x\n".repeat(200_000));
+    let args = json!({"path": ".", "pattern": "x", "max_per_file": 1, "mode": "count"});
+    let text = rig.text("search_content", args).await;
+    assert_eq!(text, "a.txt:1000\nb.txt:1\nc.txt:3\nd.txt:200000\n201004 matches in 4 files");
+}
+
+#[tokio::test]
+async fn a_pattern_that_grows_too_large_is_told_as_such() {
+    let rig = project();
+    let args = json!({"path": ".", "pattern": r"(\w{1000}){1000}"});
+    let text = rig.error("search_content", args).await;
+    assert!(text.contains("more than 32 MiB once compiled") && text.contains("repeat less"), "{text}");
+}
+
+#[tokio::test]
+async fn a_page_behind_the_last_says_so() {
+    let rig = Rig::with(&[("a.txt", ""), ("b.txt", "")]);
+    let text = rig.text("search_files", json!({"path": ".", "pattern": "*", "from": "zzz"})).await;
+    assert_eq!(text, "2 matches; nothing at from=\"zzz\"");
+    let text = rig.text("list_directory", json!({"path": ".", "from": "zzz"})).await;
+    assert_eq!(text, "Directory: .\n2 entries; nothing at from=\"zzz\"");
+}
+
+#[tokio::test]
 async fn every_option_counts() {
     let rig = project();
     let check = async |options: Value, expect: &[&str]| {

@@ -72,6 +72,20 @@ async fn a_list_is_written_changed_and_always_in_sight() {
 }
 
 #[tokio::test]
+async fn a_call_that_says_nothing_shows_the_list_and_changes_nothing() {
+    let desk = Desk::new(&[]);
+    assert!(said(&desk.call("todo_write", json!({})).await).contains("No todos."));
+    desk.call("todo_write", json!({ "todos": [todo("Read", "in_progress", None)] })).await;
+    let before = desk.anchor();
+    for args in [json!({}), json!({ "action": null, "todos": null, "index": null })] {
+        let shown = desk.call("todo_write", args).await;
+        assert_eq!(said(&shown), before);
+        assert!(shown.directives.is_empty(), "nothing changed, so nobody is told");
+    }
+    assert_eq!(desk.anchor(), before);
+}
+
+#[tokio::test]
 async fn mistakes_are_all_named_and_the_list_stays() {
     let desk = Desk::new(&[]);
     desk.call("todo_write", json!({ "todos": [todo("Read", "in_progress", None)] })).await;
@@ -83,6 +97,8 @@ async fn mistakes_are_all_named_and_the_list_stays() {
         ),
         (json!({ "action": "update", "todos": [] }), vec!["`index` is missing", "takes one todo"]),
         (json!({ "action": "remove", "todos": [{}] }), vec!["`index` is missing", "no `todos`"]),
+        (json!({ "action": "replace" }), vec!["`todos` is missing", "[] to empty it"]),
+        (json!({ "index": 0 }), vec!["`index` goes with", "`todos` is missing"]),
         (json!({ "action": "add", "index": 0 }), vec!["`index` goes with", "`todos` is empty"]),
         (json!({ "action": "add", "todos": [todo("y", "in_progress", None)] }), vec!["one item at most"]),
         (json!({ "action": "dance" }), vec!["dance"]),

@@ -28,7 +28,7 @@ pub(crate) struct Change {
     pub(crate) below: PathBuf,
     /// What it is now.
     pub(crate) now: Now,
-    /// Git's letter: A, D, M, T or U.
+    /// Git's letter: A, D, M, R, T or U.
     pub(crate) status: char,
 }
 
@@ -60,8 +60,16 @@ impl Now {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counts(pub(crate) Option<(u64, u64)>);
 
+/// What is said of one name beside its counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Counted {
+    pub(super) counts: Counts,
+    /// The name it had before, where it was renamed.
+    pub(super) from: Option<OsString>,
+}
+
 /// Counts of several names.
-pub(super) type ByName = HashMap<OsString, Counts>;
+pub(super) type ByName = HashMap<OsString, Counted>;
 
 /// The names that may be shown, and how many may not.
 #[derive(Debug)]
@@ -128,16 +136,28 @@ fn parse(out: &[u8]) -> (Vec<(&OsStr, Now, char)>, ByName) {
     (names, parse_counts(out.get(read..).unwrap_or_default()))
 }
 
-/// Reads `added TAB removed TAB path NUL`, again and again.
+/// Reads `added TAB removed TAB path NUL`, again and again. For a renamed file the path is empty,
+/// and the old and the new one follow.
 pub(super) fn parse_counts(out: &[u8]) -> ByName {
     let number = |field: &[u8]| std::str::from_utf8(field).ok()?.parse().ok();
-    let row = |row: &[u8]| {
+    let owned = |name: &[u8]| OsString::from_vec(name.to_vec());
+    let mut found = ByName::new();
+    let mut rows = out.split(|byte| *byte == 0);
+    while let Some(row) = rows.next() {
         let mut fields = row.splitn(3, |byte| *byte == b'\t');
-        let (added, removed, name) = (fields.next()?, fields.next()?, fields.next()?);
+        let (Some(added), Some(removed), Some(name)) = (fields.next(), fields.next(), fields.next()) else {
+            continue;
+        };
         let counts = Counts(number(added).zip(number(removed)));
-        Some((OsString::from_vec(name.to_vec()), counts))
-    };
-    out.split(|byte| *byte == 0).filter_map(row).collect()
+        match name {
+            [] => {
+                let (Some(old), Some(new)) = (rows.next(), rows.next()) else { break };
+                found.insert(owned(new), Counted { counts, from: Some(owned(old)) });
+            }
+            name => drop(found.insert(owned(name), Counted { counts, from: None })),
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -157,7 +177,7 @@ mod tests {
             (name(b"sub"), Now::Submodule, 'M'),
         ];
         assert_eq!(names, expect);
-        assert_eq!((counts.len(), counts[name(b"a b")]), (2, Counts(Some((1, 2)))));
+        assert_eq!((counts.len(), counts[name(b"a b")].counts), (2, Counts(Some((1, 2)))));
     }
 
     #[test]
@@ -171,9 +191,11 @@ mod tests {
 
     #[test]
     fn counts_are_read_by_name() {
-        let counts = parse_counts(b"3\t1\ta\tb\0-\t-\tpicture\0\0broken\0");
-        assert_eq!(counts.len(), 2);
-        assert_eq!(counts[OsStr::new("a\tb")], Counts(Some((3, 1))));
-        assert_eq!(counts[OsStr::new("picture")], Counts(None));
+        let counts = parse_counts(b"3\t1\ta\tb\x001\t0\t\0old\0new\0-\t-\tpicture\0\0broken\x001\t1\t\0cut");
+        assert_eq!(counts.len(), 3);
+        assert_eq!(counts[OsStr::new("a\tb")], Counted { counts: Counts(Some((3, 1))), from: None });
+        let renamed = Counted { counts: Counts(Some((1, 0))), from: Some("old".into()) };
+        assert_eq!(counts[OsStr::new("new")], renamed);
+        assert_eq!(counts[OsStr::new("picture")].counts, Counts(None));
     }
 }

@@ -19,7 +19,8 @@ use tectum_core::{
     security::{Kind, SafePath},
 };
 
-pub(super) use changes::{Change, Counts};
+use changes::Change;
+pub(super) use changes::Counts;
 pub(super) use copies::Why;
 
 use copies::Copies;
@@ -50,8 +51,10 @@ pub(super) struct Asked {
 pub(super) struct Comparison {
     pub(super) base: String,
     pub(super) head: String,
-    /// What changed, in git's order, with the names replies use.
-    pub(super) files: Vec<(String, Change, Counts)>,
+    /// What changed, in git's order.
+    pub(super) files: Vec<Differing>,
+    /// True when nothing of the path is known to git.
+    pub(super) untracked: bool,
     /// Names a rule hides.
     pub(super) hidden: usize,
     /// Changed, but not shown.
@@ -60,6 +63,17 @@ pub(super) struct Comparison {
     pub(super) patch: Vec<u8>,
     /// True when there is more of it.
     pub(super) cut: bool,
+}
+
+/// One file that differs, with the names replies use.
+#[derive(Debug)]
+pub(super) struct Differing {
+    pub(super) path: String,
+    /// What it was called before, where the patch shows it as renamed.
+    pub(super) from: Option<String>,
+    /// Git's letter.
+    pub(super) status: char,
+    pub(super) counts: Counts,
 }
 
 /// Compares what the path stands for, giving at most `most` bytes of patch.
@@ -78,7 +92,8 @@ pub(super) fn compare(
     let sides = wanted.resolve(&repository)?;
     let mut listed = changes::list(&repository, path, &below, &sides)?;
     let names = Names::of(path, &granted, repository.top());
-    let named = |change: &Change| names.spell(&repository.top().join(&change.name));
+    let spelled = |name: &OsStr| names.spell(&repository.top().join(name));
+    let named = |change: &Change| spelled(&change.name);
     let copies = match sides.head {
         Head::WorkTree => Some(Copies::make(path, &mut listed.changes, &leash)?),
         Head::Index | Head::Commit { .. } => None,
@@ -90,11 +105,20 @@ pub(super) fn compare(
     let mut files = Vec::new();
     for chunk in chunks(&listed.changes) {
         let counts = ask.counts(chunk)?;
-        let counted = |change: &Change| Some((named(change), change.clone(), *counts.get(&change.name)?));
-        // What only looked different, such as a file that was touched, has no counts.
+        let counted = |change: &Change| {
+            let changes::Counted { counts, from } = counts.get(&change.name)?;
+            let status = if from.is_some() { 'R' } else { change.status };
+            let from = from.as_deref().map(spelled);
+            Some(Differing { path: named(change), from, status, counts: *counts })
+        };
+        // What only looked different, such as a file that was touched, has no counts, and the
+        // old name of what was renamed has none of its own.
         files.extend(chunk.iter().filter_map(counted));
     }
+    let nothing = listed.changes.is_empty() && listed.hidden == 0;
+    let now = matches!(sides.head, Head::WorkTree | Head::Index);
     let mut found = Comparison {
+        untracked: nothing && now && path.kind().is_some() && !repository.tracks(&below)?,
         base: sides.base_label(),
         head: sides.head_label(),
         files,
@@ -136,7 +160,8 @@ struct Ask<'a> {
 
 impl Ask<'_> {
     fn counts(&self, chunk: &[Change]) -> Result<changes::ByName, Fault> {
-        let flags = ["--numstat", "-z", "--no-renames"].map(OsString::from);
+        // Renames are found as in the patch, so that both speak of the same files.
+        let flags = ["--numstat", "-z", "--find-renames", RENAMES].map(OsString::from);
         let ran = self.run(&flags, chunk, changes::MOST_NAMES)?;
         Ok(changes::parse_counts(&ran.out))
     }

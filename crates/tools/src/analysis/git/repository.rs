@@ -121,6 +121,18 @@ impl<'l> Repository<'l> {
         start(&args, tree, environment, &self.leash, most)
     }
 
+    /// Whether git knows anything at or below a name, from the root of the work tree.
+    pub(super) fn tracks(&self, below: &Path) -> Result<bool, Fault> {
+        // A repository without anything is one all the same.
+        if below.as_os_str().is_empty() {
+            return Ok(true);
+        }
+        let mut args = ["ls-files", "-z", "--"].map(OsString::from).to_vec();
+        args.push(below.into());
+        let ran = self.git(None, args, SHORT)?;
+        Ok(!ran.out.is_empty())
+    }
+
     /// One line of answer; `None` when git says no.
     pub(super) fn ask(&self, args: &[&str]) -> Result<Option<String>, Fault> {
         let ran = self.git(None, args.iter().map(OsString::from).collect(), SHORT)?;

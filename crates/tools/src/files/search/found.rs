@@ -9,10 +9,14 @@ pub(super) struct Found {
     files: BinaryHeap<InFile>,
     held: usize,
     room: usize,
+    /// Lines shown of one file.
+    per_file: u64,
     /// Files with a match.
     pub(super) files_matched: u64,
     /// Matching lines.
     pub(super) total: u64,
+    /// Matching lines on all pages, without those beyond what is shown of one file.
+    pub(super) on_pages: u64,
 }
 
 /// The matches of one file.
@@ -43,9 +47,10 @@ impl InFile {
 }
 
 impl Found {
-    /// Holds the first `room` matches.
-    pub(super) fn new(room: usize) -> Self {
-        Self { files: BinaryHeap::new(), held: 0, room, files_matched: 0, total: 0 }
+    /// Holds the first `room` matches, of each file no more than `per_file`.
+    pub(super) fn new(room: usize, per_file: Option<u64>) -> Self {
+        let per_file = per_file.unwrap_or(u64::MAX);
+        Self { files: BinaryHeap::new(), held: 0, room, per_file, files_matched: 0, total: 0, on_pages: 0 }
     }
 
     /// Whether the matches of this file could be among the first.
@@ -57,6 +62,7 @@ impl Found {
     pub(super) fn count(&mut self, lines: u64) {
         self.files_matched += 1;
         self.total += lines;
+        self.on_pages += lines.min(self.per_file);
     }
 
     /// Takes a file's matches and lets go of what cannot be among the first any more.
@@ -91,13 +97,13 @@ mod tests {
 
     #[test]
     fn the_first_are_held_in_whatever_order_they_come() {
-        let mut found = Found::new(3);
+        let mut found = Found::new(3, Some(4));
         for (path, lines) in [("d", 2), ("b", 1), ("e", 9), ("a", 1), ("c", 1)] {
             found.add(file(path, lines));
         }
         assert!(!found.wants("d"));
         assert!(found.wants("bb"));
-        assert_eq!((found.files_matched, found.total), (5, 14));
+        assert_eq!((found.files_matched, found.total, found.on_pages), (5, 14, 9));
         let paths: Vec<_> = found.into_sorted().into_iter().map(|file| file.path).collect();
         assert_eq!(paths, ["a", "b", "c"]);
     }

@@ -35,6 +35,8 @@ pub(super) struct Looker {
     /// For what is not: a NUL byte ends the search.
     streams: Searcher,
     buffer: Vec<u8>,
+    /// Lines shown of one file.
+    most: usize,
 }
 
 /// What came of one file.
@@ -64,7 +66,6 @@ impl Looker {
             .multi_line(request.multiline)
             .before_context(request.context)
             .after_context(request.context)
-            .max_matches(request.max_per_file)
             .heap_limit(Some(usize::try_from(request.max_file).unwrap_or(usize::MAX)));
         Self {
             ctx: ctx.clone(),
@@ -72,6 +73,7 @@ impl Looker {
             slices: builder.build(),
             streams: builder.binary_detection(BinaryDetection::quit(0)).build(),
             buffer: vec![0; SMALL],
+            most: request.max_per_file.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX)),
         }
     }
 
@@ -82,6 +84,7 @@ impl Looker {
             matcher: &self.matcher,
             first_only: mode == Mode::Files,
             keep,
+            most: self.most,
             room: None,
             count: 0,
             hits: Vec::new(),
@@ -150,6 +153,8 @@ struct Collector<'l, K> {
     matcher: &'l RegexMatcher,
     first_only: bool,
     keep: K,
+    /// Lines kept of one file, however many would fit. The others are counted all the same.
+    most: usize,
     room: Option<usize>,
     count: u64,
     hits: Vec<Hit>,
@@ -161,7 +166,8 @@ impl<K: FnMut() -> usize> Sink for Collector<'_, K> {
     type Error = std::io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
-        let room = *self.room.get_or_insert_with(&mut self.keep);
+        let most = self.most;
+        let room = *self.room.get_or_insert_with(|| (self.keep)().min(most));
         for (number, line) in (found.line_number().unwrap_or(0)..).zip(found.lines()) {
             self.count += 1;
             if self.hits.len() < room {

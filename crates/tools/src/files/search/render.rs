@@ -16,12 +16,15 @@ use super::{
 
 /// Writes the page.
 pub(in super::super) fn render(ctx: &Ctx, request: &Request, findings: Findings) -> Reply<Output> {
-    let Findings { found, searched, skipped } = findings;
+    let Findings { found, searched, skipped, too_deep, not_entered } = findings;
+    let on_pages = found.on_pages;
     let mut output = Output {
         files_matched: found.files_matched,
         total_matches: found.total,
+        left_out: found.total - found.on_pages,
         searched_files: searched,
         skipped,
+        too_deep,
         ..Output::default()
     };
     let mut page = Page {
@@ -42,12 +45,15 @@ pub(in super::super) fn render(ctx: &Ctx, request: &Request, findings: Findings)
         }
     }
     output.shown = output.matches.len();
-    let all = if request.mode == Mode::Lines { output.total_matches } else { output.files_matched };
+    let all = if request.mode == Mode::Lines { on_pages } else { output.files_matched };
     let next = request.from + output.shown;
     output.truncated = (next as u64) < all && output.shown > 0;
     output.next = (output.truncated && next < request.most).then_some(next);
     let mut text = page.text;
     text.push_str(&summary(request, &output));
+    if let Some(not_entered) = not_entered {
+        let _ = write!(text, "; {not_entered}");
+    }
     Reply::new(text, output)
 }
 
@@ -143,6 +149,11 @@ fn summary(request: &Request, output: &Output) -> String {
         Mode::Files => format!("{files} matched"),
         _ => format!("{} in {files}", count(output.total_matches, "match", "matches")),
     };
+    if output.left_out > 0
+        && let Some(most) = request.max_per_file
+    {
+        let _ = write!(text, "; {} of them left out by max_per_file={most}", output.left_out);
+    }
     let skipped = output.skipped.describe();
     if !skipped.is_empty() {
         let _ = write!(text, "; skipped: {skipped}");

@@ -76,7 +76,8 @@ impl Request {
             from: args.from,
             limit,
             most,
-            max_per_file: args.max_per_file,
+            // Files and counts are told of as they are; only lines can be too many.
+            max_per_file: args.max_per_file.filter(|_| args.mode == Mode::Lines),
             ignored: args.include_ignored,
             hidden: args.include_hidden,
             threads,
@@ -112,6 +113,10 @@ fn matcher(args: &Args) -> Result<RegexMatcher, Fault> {
         ErrorKind::NotAllowed(_) => {
             Fault::invalid("the pattern asks for a line end, but lines are searched one by one")
                 .hint("pass multiline=true to let a match cross line ends")
+        }
+        ErrorKind::Regex(said) if said.contains("size limit") => {
+            Fault::invalid(format!("the pattern takes more than {} MiB once compiled", MOST_PATTERN >> 20))
+                .hint("repeat less: `{1,1000}` of something large multiplies; or search for a part of it")
         }
         _ => Fault::invalid(format!("the pattern is not a regular expression: {error}")).hint(
             "escape special characters with a backslash, or pass literal=true to search for plain text",

@@ -12,6 +12,7 @@ use tectum_core::{
 
 use super::{
     super::{
+        depth::not_entered,
         ground::{Ground, Here, Standing},
         ignores::Ignores,
         search_content::Mode,
@@ -35,6 +36,10 @@ pub(in super::super) struct Findings {
     pub(super) found: Found,
     pub(super) searched: u64,
     pub(super) skipped: Skipped,
+    /// How many directories lie too deep,
+    pub(super) too_deep: u64,
+    /// and where.
+    pub(super) not_entered: Option<String>,
 }
 
 /// Searches the call's first path: one file, or all below a directory.
@@ -47,7 +52,7 @@ pub(in super::super) fn run(ctx: &Ctx, request: &Request) -> Result<Findings, Fa
         ctx,
         request,
         ground: Ground::of(start, !request.ignored),
-        found: Mutex::new(Found::new(request.room())),
+        found: Mutex::new(Found::new(request.room(), request.max_per_file)),
         skipped: Mutex::default(),
         searched: AtomicU64::new(0),
         idle: Mutex::default(),
@@ -57,15 +62,16 @@ pub(in super::super) fn run(ctx: &Ctx, request: &Request) -> Result<Findings, Fa
     ctx.check()?;
     let mut skipped = search.skipped.into_inner().unwrap_or_else(PoisonError::into_inner);
     skipped.denied += report.denied as u64;
-    skipped.unreadable += report.unreadable as u64;
+    skipped.unreadable += (report.unreadable - report.too_deep) as u64;
+    let (too_deep, not_entered) = (report.too_deep as u64, not_entered(&report, &search.ground));
     let found = search.found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Ok(Findings { found, searched: search.searched.into_inner(), skipped })
+    Ok(Findings { found, searched: search.searched.into_inner(), skipped, too_deep, not_entered })
 }
 
 /// A file given by name is searched whatever the rules say about it.
 fn one_file(ctx: &Ctx, path: &SafePath, request: &Request) -> Result<Findings, Fault> {
     let file = path.file()?;
-    let mut found = Found::new(request.room());
+    let mut found = Found::new(request.room(), request.max_per_file);
     let mut skipped = Skipped::default();
     let mut searched = 0;
     match Looker::new(ctx, request).look(file.handle(), file.size(), request.mode, || request.room()) {
@@ -79,7 +85,7 @@ fn one_file(ctx: &Ctx, path: &SafePath, request: &Request) -> Result<Findings, F
         other => tally(&mut skipped, &other),
     }
     ctx.check()?;
-    Ok(Findings { found, searched, skipped })
+    Ok(Findings { found, searched, skipped, too_deep: 0, not_entered: None })
 }
 
 fn tally(skipped: &mut Skipped, look: &Look) {
