@@ -2,7 +2,7 @@
 //! new name, the imports it needs, the places that still use it.
 
 use tectum_core::{Ctx, Fault};
-use tectum_syntax::{Import, Outline, Reach, Span};
+use tectum_syntax::{Import, Outline, Reach, Shadow, Span};
 
 use super::{
     Opened,
@@ -51,8 +51,8 @@ impl Carried {
         let shadows = opened.source.language().shadows(opened.text(), &old, &|| ctx.cancel.is_cancelled());
         let shadows = shadows.map_err(|why| unparsed(&opened.name, why))?;
         // What is bound anew inside means something else.
-        let hidden =
-            |place: Span| shadows.iter().any(|shadow| shadow.holds(place) && !shadow.holds(symbol.name));
+        let scope = |place: Span| Shadow::over(&shadows, place).map(|shadow| shadow.scope);
+        let hidden = |place: Span| scope(place).is_some_and(|bound| scope(symbol.name) != Some(bound));
         let mut places: Vec<Span> = mentions(ctx, opened, opened.text(), &old)?
             .into_iter()
             .filter(|mention| mention.role.is_code() && !mention.member && span.holds(mention.span))

@@ -17,6 +17,7 @@ mod code_project_trees;
 mod code_project_usages;
 mod code_python;
 mod code_rename;
+mod code_rename_scopes;
 mod code_samples;
 mod code_summary;
 mod code_writers;

@@ -1,0 +1,267 @@
+//! The plan of a rename: what changes in which file, what stays, and how that is told.
+
+use std::{fmt::Write, sync::Arc};
+
+use tectum_core::{Ctx, Fault, Reply};
+use tectum_syntax::{Detail, Outline, Span};
+
+use super::{
+    super::{
+        Code, Only, Opened,
+        lookup::unparsed,
+        project::{Entry, Sources},
+    },
+    FilePlan, Output, Place,
+    target::{File, Places, Target},
+};
+use crate::{
+    edit::pen::closing,
+    text::{Lines, revision},
+};
+
+/// Files of one rename: a larger one is better done in parts.
+const MOST_FILES: usize = 500;
+/// Files through which a name may be passed on, one after the other; more are not followed.
+const MOST_PASSED: usize = 4;
+/// Uncertain places that are shown.
+const SHOWN: usize = 30;
+
+/// What a rename changes, file by file.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// The defining file first.
+    pub(super) files: Vec<Planned>,
+}
+
+/// The part of one file.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub(super) name: String,
+    pub(super) revision: String,
+    pub(super) places: Places,
+    lines: Vec<usize>,
+    uncertain: Vec<Place>,
+}
+
+impl Plan {
+    pub(super) fn make(code: &Code, ctx: &Ctx, opened: &Opened, target: &mut Target) -> Result<Self, Fault> {
+        let stop = || ctx.cancel.is_cancelled();
+        let sources = code.project.sources(code, ctx, 1)?;
+        let family = opened.source.language().pack().family;
+        let holding = sources.holding(&[&target.old], Only::Any)?;
+        let named: usize = sources
+            .facts(&holding, Only::Any, false)?
+            .iter()
+            .map(|(_, facts)| {
+                facts
+                    .symbols
+                    .iter()
+                    .filter(|fact| facts.name(fact) == target.old && !fact.declaration)
+                    .count()
+            })
+            .sum();
+        target.unique = named <= 1;
+        passing(ctx, &sources, &holding, family, target)?;
+        let target = &*target;
+        let read = sources.each(&holding, |entry, content| {
+            let text = content.text()?;
+            let language = sources.language(entry, &text, Only::Any)?;
+            let related = language.pack().family == family;
+            let name = sources.spell(entry);
+            (related && name != target.file).then(|| {
+                let outline = language.outline(&text, Detail::Full, &stop)?;
+                let file = File { name: &name, text: &text, language: &language, outline: &outline };
+                let places = target.places(&file, &stop)?;
+                Ok(Planned::new(name.clone(), &text, places))
+            })
+        })?;
+        let mut files = vec![own(ctx, opened, target)?];
+        for (_, planned) in read {
+            let planned = planned.map_err(|why| unparsed("a file of the project", why))?;
+            if !planned.places.certain.is_empty()
+                || !planned.uncertain.is_empty()
+                || planned.places.in_text > 0
+            {
+                files.push(planned);
+            }
+        }
+        let changed = files.iter().filter(|file| !file.places.certain.is_empty()).count();
+        if changed > MOST_FILES {
+            return Err(Fault::invalid(format!(
+                "{changed} files would change, and at most {MOST_FILES} may at once"
+            ))
+            .hint("give a smaller directory as `within`"));
+        }
+        Ok(Self { files })
+    }
+
+    pub(super) fn changed(&self) -> impl Iterator<Item = &Planned> {
+        self.files.iter().filter(|file| !file.places.certain.is_empty())
+    }
+
+    pub(super) fn digest(&self, target: &Target) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for file in self.changed() {
+            let places: Vec<u32> = file.places.certain.iter().map(|place| place.start).collect();
+            hasher.update(format!("{}\0{}\0{places:?}\0", file.name, file.revision).as_bytes());
+        }
+        hasher.update(target.new.as_bytes());
+        let mut hex = hasher.finalize().to_hex().to_string();
+        hex.truncate(16);
+        hex
+    }
+
+    /// Refuses a list of files that is not the plan's.
+    pub(super) fn check_files(&self, ctx: &Ctx) -> Result<(), Fault> {
+        let given: Vec<String> = ctx.grants.paths()[2..].iter().map(|path| path.name()).collect();
+        let missing: Vec<&str> = self
+            .changed()
+            .map(|file| file.name.as_str())
+            .filter(|name| !given.iter().any(|other| other == name))
+            .collect();
+        let surplus = given.iter().find(|name| !self.changed().any(|file| file.name == **name));
+        if !missing.is_empty() {
+            return Err(Fault::conflict(format!(
+                "the plan also changes {}; nothing was changed",
+                missing.join(", ")
+            ))
+            .hint("list all files of the plan in apply_to: a rename is done everywhere or nowhere"));
+        }
+        match surplus {
+            Some(name) => {
+                Err(Fault::conflict(format!("the plan changes nothing in {name}; nothing was changed"))
+                    .hint("list exactly the files of the plan in apply_to"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn told(
+        self,
+        target: &Target,
+        plan: String,
+        applied: bool,
+        undo: Option<String>,
+        diffs: String,
+    ) -> Reply<Output> {
+        let changed: Vec<&Planned> = self.changed().collect();
+        let places: usize = changed.iter().map(|file| file.places.certain.len()).sum();
+        let (old, new) = (&target.old, &target.new);
+        let verb = if applied { "Renamed" } else { "Would rename" };
+        let mut text = format!("{verb} {old} to {new}: {places} places in {} files\n", changed.len());
+        for file in &changed {
+            let lines: Vec<String> = file.lines.iter().take(20).map(usize::to_string).collect();
+            let more = if file.lines.len() > 20 { ", …" } else { "" };
+            let _ = writeln!(text, "  {}: lines {}{more}", file.name, lines.join(", "));
+        }
+        let in_text: usize = self.files.iter().map(|file| file.places.in_text).sum();
+        let uncertain: usize = self.files.iter().map(|file| file.uncertain.len()).sum();
+        if uncertain > 0 {
+            let _ = writeln!(
+                text,
+                "Uncertain, and left alone ({uncertain}): these may mean {old} or something else of that name:"
+            );
+        }
+        for place in self.files.iter().flat_map(|file| &file.uncertain).take(SHOWN) {
+            let _ = writeln!(text, "  {}:{}: {}", place.path, place.line, place.text);
+        }
+        if uncertain > SHOWN {
+            let _ = writeln!(text, "  … and {} more", uncertain - SHOWN);
+        }
+        if in_text > 0 {
+            let _ = writeln!(
+                text,
+                "{in_text} mentions in strings and comments were left alone; code_usages lists them"
+            );
+        }
+        text.push_str("Not seen: names made at run time, other languages, files outside the directory.\n");
+        if applied {
+            text.push_str(&diffs);
+            text.push_str(&closing("", undo.as_deref(), false));
+        } else {
+            let files: Vec<&str> = changed.iter().map(|file| file.name.as_str()).collect();
+            let list = serde_json::to_string(&files).unwrap_or_default();
+            let _ = write!(text, "Nothing was changed. To do it: plan=\"{plan}\" apply_to={list}");
+        }
+        let files = changed
+            .iter()
+            .map(|file| FilePlan { path: file.name.clone(), lines: file.lines.clone() })
+            .collect();
+        let uncertain = self.files.into_iter().flat_map(|file| file.uncertain).collect();
+        Reply::new(
+            text,
+            Output {
+                name: old.clone(),
+                new_name: new.clone(),
+                plan,
+                files,
+                uncertain,
+                in_text,
+                applied,
+                undo,
+            },
+        )
+    }
+}
+
+impl Planned {
+    fn new(name: String, text: &str, places: Places) -> Self {
+        let all = Lines::of(text);
+        let mut lines: Vec<usize> = places.certain.iter().map(|place| all.at(place.start as usize)).collect();
+        lines.dedup();
+        let shown = |place: &Span| {
+            let line = all.at(place.start as usize);
+            let written = all.range(line).map_or("", |range| text[range].trim());
+            Place { path: name.clone(), line, text: written.chars().take(120).collect() }
+        };
+        let uncertain = places.uncertain.iter().map(shown).collect();
+        Self { revision: revision(text.as_bytes()), places, lines, uncertain, name }
+    }
+}
+
+/// Finds the files that import the target and so pass it on, and those that import it from them.
+fn passing(
+    ctx: &Ctx,
+    sources: &Sources<'_>,
+    holding: &[Arc<Entry>],
+    family: &str,
+    target: &mut Target,
+) -> Result<(), Fault> {
+    let stop = || ctx.cancel.is_cancelled();
+    for _ in 0..MOST_PASSED {
+        let known = &*target;
+        let found = sources.each(holding, |entry, content| {
+            let name = sources.spell(entry);
+            if name == known.file || known.passing.contains(&name) {
+                return None;
+            }
+            let text = content.text()?;
+            let language = sources.language(entry, &text, Only::Any)?;
+            let related = language.pack().family == family;
+            let file = File { name: &name, text: &text, language: &language, outline: &Outline::default() };
+            let passed = related.then(|| known.is_passed_by(&file, &stop))?;
+            passed.map(|passed| passed.then_some(name)).transpose()
+        })?;
+        if found.is_empty() {
+            break;
+        }
+        for (_, name) in found {
+            target.passing.push(name.map_err(|why| unparsed("a file of the project", why))?);
+        }
+    }
+    Ok(())
+}
+
+/// The defining file's part.
+fn own(ctx: &Ctx, opened: &Opened, target: &Target) -> Result<Planned, Fault> {
+    let outline = opened.outline(ctx, Detail::Full)?;
+    let file = File {
+        name: &opened.name,
+        text: opened.text(),
+        language: opened.source.language(),
+        outline: &outline,
+    };
+    let places =
+        target.places(&file, &|| ctx.cancel.is_cancelled()).map_err(|why| unparsed(&opened.name, why))?;
+    Ok(Planned::new(opened.name.clone(), opened.text(), places))
+}
