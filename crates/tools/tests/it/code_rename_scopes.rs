@@ -1,6 +1,7 @@
 //! `code_rename` where a name is passed on, hidden or taken: nothing is broken silently.
 
 use serde_json::{Value, json};
+use tectum_core::FaultKind;
 
 use crate::edit_rig::Desk;
 
@@ -191,6 +192,19 @@ async fn a_name_is_hidden_only_from_where_it_is_bound() {
 }
 
 #[tokio::test]
+async fn a_type_after_an_arrow_is_a_plain_name() {
+    check(&[("a.rs", "struct «Foo»;\nfn f() -> «Foo» { return «Foo»; }\n")], "Foo", "Bar", &[]).await;
+    check(&[("a.py", "class «Foo»: pass\ndef f() -> «Foo»: return «Foo»()\n")], "Foo", "Bar", &[]).await;
+    check(
+        &[("a.c", "int «sum»;\nint f(struct s *p) { return p -> sum + «sum»; }\n")],
+        "sum",
+        "all",
+        &["a.c:2"],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn what_is_called_is_not_hidden_by_a_variable_where_both_have_names_of_their_own() {
     let files = [(
         "A.java",
@@ -225,4 +239,69 @@ async fn a_member_of_a_module_or_of_a_text_is_no_method() {
     assert_eq!(after[0], files[0].1.replace("join", "glue"));
     assert_eq!(after[1], files[1].1.replace("x.join", "x.glue").replace("A.join", "A.glue"));
     assert_eq!(uncertain, [""; 0]);
+}
+
+/// The rename is refused, and the refusal names this.
+async fn refused(files: &[(&str, &str)], name: &str, new: &str, part: &str) {
+    let desk = Desk::new();
+    files.iter().for_each(|(path, content)| desk.put(path, content));
+    let args = json!({"path": files[0].0, "name": name, "new_name": new});
+    let text = desk.fails("code_rename", args, FaultKind::Conflict).await;
+    assert!(text.contains(part), "{text}");
+}
+
+#[tokio::test]
+async fn a_new_name_that_means_something_else_is_refused_with_its_place() {
+    let py = "LIMIT = 10\ndef f(x):\n    return x + LIMIT\n";
+    refused(&[("cap.py", py)], "LIMIT", "x", "cap.py:3: return x + LIMIT").await;
+    let ts = "const LIMIT = 10;\nfunction f(x: number) { return x + LIMIT; }\n";
+    refused(&[("cap.ts", ts)], "LIMIT", "x", "cap.ts:2").await;
+    let rs = "fn limit() -> i32 { 1 }\nfn f() -> i32 {\n    let x = limit();\n    x + limit()\n}\n";
+    refused(&[("cap.rs", rs)], "limit", "x", "cap.rs:4").await;
+    let used = "def helper(): return 1\nprint(helper())\n";
+    refused(&[("a.py", used)], "helper", "print", "a.py:2: print(helper())").await;
+    let other =
+        [("lib.py", "def helper(): return 1\n"), ("b.py", "from lib import helper\nprint(helper())\n")];
+    refused(&other, "helper", "print", "b.py:2").await;
+    let java = "class A {\n  int add() { return 1; }\n  int f() { return plus() + add(); }\n}\n";
+    refused(&[("A.java", java)], "A.add", "plus", "A.java:3").await;
+    let class = "class A:\n    def kind(self): pass\n    def go(self) -> list: pass\n";
+    refused(&[("a.py", class)], "A.kind", "list", "a.py:3").await;
+    let inner = "def outer(x):\n    def inner(): pass\n    return inner(), x\n";
+    refused(&[("a.py", inner)], "outer.inner", "x", "a.py:").await;
+}
+
+#[tokio::test]
+async fn a_new_name_that_only_looks_taken_is_given() {
+    for (path, text, name, new) in [
+        ("a.py", "def helper(): return 1\ndef f(x): return x\nhelper()\n", "helper", "x"),
+        ("a.py", "def helper(): return 1\nhelper().print(print=1)  # print\n", "helper", "print"),
+        (
+            "a.py",
+            "def helper(): return 1\nclass A:\n    print = 1\n    def f(self): return self.print\n",
+            "helper",
+            "print",
+        ),
+        ("a.rs", "fn helper() {}\nfn f() { println!(\"x\"); helper() }\n", "helper", "println"),
+        ("a.ts", "function helper() {}\nconst o = { aid: 1 };\no.aid; helper();\n", "helper", "aid"),
+        ("a.sh", "helper() { :; }\nhelper\nmake build\n", "helper", "build"),
+        (
+            "A.java",
+            "class A {\n  int add() { return 1; }\n  int f(int plus) { return add() + plus; }\n}\n",
+            "A.add",
+            "plus",
+        ),
+        (
+            "a.py",
+            "class A:\n    def kind(self) -> list: pass\n    def f(self): return list(self.kind())\n",
+            "A.kind",
+            "list",
+        ),
+    ] {
+        let desk = Desk::new();
+        desk.put(path, text);
+        desk.works("code_rename", json!({"path": path, "name": name, "new_name": new})).await;
+    }
+    // The name of an argument is a parameter's.
+    check(&[("a.py", "def «load»(): pass\n«load»(load=«load»)\n")], "load", "fetch", &[]).await;
 }

@@ -1,15 +1,19 @@
 //! What stands around a name in its text: what it is taken from, and whether it is a key.
 
-use tectum_syntax::Span;
+use tectum_syntax::{Mention, Span};
 
 /// Parts of a name that are looked at; nobody writes longer ones.
 const MOST_PARTS: usize = 32;
 
 /// The words before the dots, arrows or colons that stand before a place, outermost first: none
 /// for a plain name. The first is empty where it is no plain word.
-pub(super) fn chain(text: &str, span: Span) -> Vec<&str> {
+pub(super) fn chain<'t>(text: &'t str, mention: &Mention) -> Vec<&'t str> {
     let mut parts = Vec::new();
-    let mut before = text.get(..span.start as usize).unwrap_or_default();
+    let mut before = text.get(..mention.span.start as usize).unwrap_or_default();
+    // Before a type, an arrow takes nothing from anything: `fn f() -> name`.
+    if !mention.member && before.trim_end().ends_with("->") {
+        return parts;
+    }
     while parts.len() < MOST_PARTS
         && let Some(rest) = cut(before)
     {
@@ -51,6 +55,13 @@ pub(super) fn is_quoted(text: &str, span: Span) -> bool {
     cut(before).is_some_and(|before| before.ends_with(['"', '\'', '`']))
 }
 
+/// Whether a name is none of a value: a symbol, `:name`, or a macro, `name!`.
+pub(super) fn is_other_name(text: &str, span: Span) -> bool {
+    let (before, after) = (&text[..span.start as usize], &text[span.end as usize..]);
+    let symbol = before.ends_with(':') && !before.ends_with("::");
+    symbol || (after.starts_with('!') && !after.starts_with("!="))
+}
+
 /// Whether a name in a literal or a pattern is a key: what it means is another type's business.
 pub(super) fn is_key(text: &str, span: Span) -> bool {
     let after = text[span.end as usize..].trim_start();
@@ -78,7 +89,14 @@ fn encloser(before: &str) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
+    use tectum_syntax::Role;
+
     use super::*;
+
+    fn place(text: &str, member: bool) -> Mention {
+        let at = text.rfind('x').expect("there");
+        Mention { span: Span::new(at, at + 1), role: Role::Reference, member }
+    }
 
     #[test]
     fn the_words_before_a_name_are_found() {
@@ -96,9 +114,9 @@ mod tests {
             ("a x", &[]),
             ("o?.x", &["o"]),
         ] {
-            let at = text.rfind('x').expect("there");
-            assert_eq!(chain(text, Span::new(at, at + 1)), expect, "{text}");
+            assert_eq!(chain(text, &place(text, true)), expect, "{text}");
         }
+        assert_eq!(chain("fn f() -> x", &place("fn f() -> x", false)), [""; 0]);
     }
 
     #[test]

@@ -29,9 +29,9 @@ impl Hidden {
 
 /// Where the old name is bound anew.
 pub(super) struct Hides {
-    shadows: Vec<Shadow>,
+    pub(super) shadows: Vec<Shadow>,
     /// The scopes that bind the target itself.
-    own: Vec<Span>,
+    pub(super) own: Vec<Span>,
 }
 
 impl Hides {

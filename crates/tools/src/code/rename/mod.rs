@@ -6,6 +6,7 @@ mod hides;
 mod knows;
 mod modules;
 mod plan;
+mod taken;
 mod target;
 mod through;
 
@@ -120,12 +121,8 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
         return Err(Fault::invalid(format!("it is called {new} already; nothing was changed")));
     }
     let plan = Plan::make(code, ctx, &opened, &mut target)?;
-    if let Some(clash) = plan.files.iter().find(|file| file.places.clash) {
-        return Err(Fault::conflict(format!(
-            "{new} is defined or imported in {} already; nothing was changed",
-            clash.name
-        ))
-        .hint("choose another name"));
+    if let Some(clash) = plan.files.iter().find_map(|file| file.clash(&target)) {
+        return Err(Fault::conflict(clash).hint("choose another name"));
     }
     // A keyword, or a name that makes no sense there, shows in the file that defines it.
     let own = target::edits(&plan.files[0].places.certain, new);

@@ -12,6 +12,7 @@ use super::{
         project::{Entry, Sources},
     },
     FilePlan, Output, Place,
+    taken::Clash,
     target::{File, Places, Target},
 };
 use crate::{
@@ -41,6 +42,8 @@ pub(super) struct Planned {
     pub(super) places: Places,
     lines: Vec<usize>,
     uncertain: Vec<Place>,
+    /// The line of what stands against the new name.
+    clash: Option<Place>,
 }
 
 impl Plan {
@@ -215,7 +218,29 @@ impl Planned {
             Place { path: name.clone(), line, text: written.chars().take(120).collect() }
         };
         let uncertain = places.uncertain.iter().map(shown).collect();
-        Self { revision: revision(text.as_bytes()), places, lines, uncertain, name }
+        let clash = match &places.clash {
+            Some(Clash::Captured(place) | Clash::Used(place)) => Some(shown(place)),
+            Some(Clash::Known) | None => None,
+        };
+        Self { revision: revision(text.as_bytes()), places, lines, uncertain, clash, name }
+    }
+
+    /// What stands against the new name in this file, in words.
+    pub(super) fn clash(&self, target: &Target) -> Option<String> {
+        let (old, new) = (&target.old, &target.new);
+        let place = self.clash.as_ref().map(|Place { path, line, text }| format!("{path}:{line}: {text}"));
+        let place = place.unwrap_or_default();
+        Some(match self.places.clash? {
+            Clash::Known => {
+                format!("{new} is defined or imported in {} already; nothing was changed", self.name)
+            }
+            Clash::Captured(_) => format!(
+                "{new} is a parameter or local variable where {old} is meant, and would hide it; nothing was changed\n  {place}"
+            ),
+            Clash::Used(_) => format!(
+                "{new} is used for something else already, and would mean the renamed {old}; nothing was changed\n  {place}"
+            ),
+        })
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use tectum_syntax::{Bodies, Import, Language, Mention, Outline, Role, Span, Stop, Unparsed, names};
+use tectum_syntax::{Bodies, Language, Mention, Outline, Role, Span, Stop, Unparsed, names};
 
 use super::{
     around::{chain, is_key, is_quoted},
     hides::Hidden,
     knows::{Knows, Plainly},
+    taken::{Clash, Scene},
     through::Through,
 };
 
@@ -54,8 +55,8 @@ pub(super) struct Places {
     pub(super) uncertain: Vec<Span>,
     /// How many stand in strings and comments, which stay.
     pub(super) in_text: usize,
-    /// True when the new name is defined or imported here already.
-    pub(super) clash: bool,
+    /// Why the new name cannot be had here.
+    pub(super) clash: Option<Clash>,
 }
 
 /// One file, read.
@@ -91,7 +92,10 @@ impl Target {
                 None => {}
             }
         }
-        places.clash = !places.certain.is_empty() && self.clashes(file, own, &imports);
+        let certain = |mention: &&Mention| places.certain.binary_search(&mention.span).is_ok();
+        let certain: Vec<&Mention> = mentions.iter().filter(certain).collect();
+        let scene = Scene { file, own, imports: &imports, knows: &knows, hides: &hides };
+        places.clash = self.clash(&scene, &certain, stop)?;
         Ok(places)
     }
 
@@ -102,7 +106,7 @@ impl Target {
         if own && span == self.name {
             return Some(true);
         }
-        let before = chain(file.text, span).last().copied();
+        let before = chain(file.text, mention).last().copied();
         match (&self.home, before) {
             (Home::Function(around), _) if !own || !around.holds(span) => None,
             (Home::Function(_), None) if mention.member => None,
@@ -121,7 +125,8 @@ impl Target {
             }
             (Home::Type(class, _), None) => self.of_type_elsewhere(seen, class),
             (Home::File, Some(before)) => self.qualified(seen, before, knows, through),
-            (Home::File, None) if mention.member => None,
+            // An argument's name is a parameter's.
+            (Home::File, None) if mention.member || mention.role == Role::Attribute => None,
             (Home::File, None) => hidden.or(self.plain(file, mention, knows)),
         }
     }
@@ -170,6 +175,10 @@ impl Target {
         if mention.member {
             return Some(self.unique);
         }
+        // The name of an argument may stand for a field.
+        if mention.role == Role::Attribute && !self.callable {
+            return Some(false);
+        }
         // A type that derives from it may call it so.
         let implicit = file.language.pack().style.implicit_receiver;
         let defined = file.outline.symbols.iter().any(|symbol| symbol.name == mention.span);
@@ -192,12 +201,12 @@ impl Target {
                 return None;
             }
         }
-        let braced = file.language.pack().style.bodies == Bodies::Braced;
+        let keyed = file.language.pack().style.bodies != Bodies::Indented;
         match knows.plainly {
             Plainly::No => None,
             Plainly::OnlyImport => (mention.role == Role::Import).then_some(true),
             Plainly::Maybe => Some(false),
-            Plainly::Yes if braced && mention.role == Role::Reference && is_key(file.text, span) => {
+            Plainly::Yes if keyed && mention.role == Role::Reference && is_key(file.text, span) => {
                 Some(false)
             }
             Plainly::Yes => Some(true),
@@ -208,22 +217,6 @@ impl Target {
     fn in_function(&self, outline: &Outline, around: Span, span: Span) -> bool {
         let callable = outline.symbols.iter().filter(|symbol| symbol.kind.is_callable());
         callable.filter(|symbol| around.holds(symbol.whole)).any(|symbol| symbol.body.holds(span))
-    }
-
-    fn clashes(&self, file: &File<'_>, own: bool, imports: &[Import]) -> bool {
-        let called = |symbol: &&tectum_syntax::Symbol| symbol.name.of(file.text) == self.new;
-        match &self.home {
-            Home::File => {
-                let defined = file.outline.children(None).any(|(_, symbol)| called(&symbol));
-                defined || imports.iter().any(|import| import.local.as_ref() == Some(&self.new))
-            }
-            Home::Type(_, around) | Home::Function(around) if own => {
-                let inside =
-                    |symbol: &&tectum_syntax::Symbol| around.holds(symbol.whole) && symbol.whole != *around;
-                file.outline.symbols.iter().filter(inside).any(|symbol| called(&symbol))
-            }
-            _ => false,
-        }
     }
 }
 
