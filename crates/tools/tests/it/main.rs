@@ -9,6 +9,7 @@ mod catalog;
 mod code_bytes;
 mod code_c;
 mod code_calls;
+mod code_move;
 mod code_outline_again;
 mod code_project_fresh;
 mod code_project_policy;

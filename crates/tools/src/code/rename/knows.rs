@@ -3,7 +3,7 @@
 use tectum_syntax::{Import, Reach, Span, Stop, Unparsed};
 
 use super::{
-    modules::{Module, folder, stem},
+    super::modules::{Module, folder, stem},
     target::{File, Target},
 };
 

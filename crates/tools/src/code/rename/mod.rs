@@ -4,11 +4,11 @@
 mod around;
 mod hides;
 mod knows;
-mod modules;
 mod plan;
 mod taken;
 mod target;
 mod through;
+mod uses;
 
 use std::sync::Arc;
 
@@ -20,11 +20,12 @@ use tectum_core::{
 };
 use tectum_syntax::{Detail, Outline};
 
+pub(super) use self::uses::uses;
 use self::{
     plan::Plan,
     target::{Home, Target},
 };
-use super::{Code, Only, Opened, carried::is_name, change::verify};
+use super::{Code, Only, Opened, args::project, carried::is_name, change::verify};
 use crate::{
     edit::{
         diff,
@@ -53,10 +54,6 @@ pub struct Args {
     /// The plan's id; if files changed since, nothing is done.
     #[serde(default)]
     pub plan: Option<String>,
-}
-
-fn project() -> RawPath {
-    RawPath::new(".")
 }
 
 /// A rename, planned or done.
@@ -120,7 +117,8 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
     if target.old == new {
         return Err(Fault::invalid(format!("it is called {new} already; nothing was changed")));
     }
-    let plan = Plan::make(code, ctx, &opened, &mut target)?;
+    let plan = Plan::make(code, ctx, 1, &opened, &mut target)?;
+    plan.check_size()?;
     if let Some(clash) = plan.files.iter().find_map(|file| file.clash(&target)) {
         return Err(Fault::conflict(clash).hint("choose another name"));
     }

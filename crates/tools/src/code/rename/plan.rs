@@ -40,16 +40,23 @@ pub(super) struct Planned {
     pub(super) name: String,
     pub(super) revision: String,
     pub(super) places: Places,
-    lines: Vec<usize>,
-    uncertain: Vec<Place>,
+    pub(super) lines: Vec<usize>,
+    pub(super) uncertain: Vec<Place>,
     /// The line of what stands against the new name.
     clash: Option<Place>,
 }
 
 impl Plan {
-    pub(super) fn make(code: &Code, ctx: &Ctx, opened: &Opened, target: &mut Target) -> Result<Self, Fault> {
+    /// Looks through the sources of the call's `within`th path.
+    pub(super) fn make(
+        code: &Code,
+        ctx: &Ctx,
+        within: usize,
+        opened: &Opened,
+        target: &mut Target,
+    ) -> Result<Self, Fault> {
         let stop = || ctx.cancel.is_cancelled();
-        let sources = code.project.sources(code, ctx, 1)?;
+        let sources = code.project.sources(code, ctx, within)?;
         let family = opened.source.language().pack().family;
         let holding = sources.holding(&[&target.old], Only::Any)?;
         let named: usize = sources
@@ -88,14 +95,17 @@ impl Plan {
                 files.push(planned);
             }
         }
-        let changed = files.iter().filter(|file| !file.places.certain.is_empty()).count();
-        if changed > MOST_FILES {
-            return Err(Fault::invalid(format!(
-                "{changed} files would change, and at most {MOST_FILES} may at once"
-            ))
-            .hint("give a smaller directory as `within`"));
-        }
         Ok(Self { files })
+    }
+
+    /// Refuses what is better done in parts.
+    pub(super) fn check_size(&self) -> Result<(), Fault> {
+        let changed = self.changed().count();
+        if changed <= MOST_FILES {
+            return Ok(());
+        }
+        Err(Fault::invalid(format!("{changed} files would change, and at most {MOST_FILES} may at once"))
+            .hint("give a smaller directory as `within`"))
     }
 
     pub(super) fn changed(&self) -> impl Iterator<Item = &Planned> {

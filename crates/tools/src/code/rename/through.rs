@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use tectum_syntax::{Import, Mention, Shadow, Span, Stop, Unparsed};
 
 use super::{
+    super::modules::Module,
     around::chain,
-    modules::Module,
     target::{File, Target},
 };
 
