@@ -61,6 +61,25 @@ pub struct Mention {
     pub member: bool,
 }
 
+/// A stretch in which a word is bound anew, so that it does not mean what it means around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shadow {
+    /// The stretch.
+    pub span: Span,
+    /// The scope that binds the word: places with one scope mean the same.
+    pub scope: Span,
+    /// False where it depends on the run whether the word is bound there yet.
+    pub sure: bool,
+}
+
+impl Shadow {
+    /// The shadow over a place, among shadows that are in order and apart from one another.
+    pub fn over(shadows: &[Self], place: Span) -> Option<&Self> {
+        let after = shadows.partition_point(|shadow| shadow.span.start <= place.start);
+        shadows[..after].last().filter(|shadow| shadow.span.holds(place))
+    }
+}
+
 /// One name that a file takes from elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Import {

@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 use tree_sitter::{Query, QueryError, Tree};
 
 use crate::{
-    CallSite, Detail, Import, Mention, Outline, Pack, Problem, Queries, Role, Span,
+    CallSite, Detail, Import, Mention, Outline, Pack, Problem, Queries, Role, Shadow, Span,
     faults::each_fault,
-    imports,
+    imports, locals,
     query::{Found, Symbols, span},
     references::{self, words},
     tree::{self, Stop, Unparsed},
@@ -170,13 +170,14 @@ impl Language {
         Ok(references::calls(self.references()?, &self.parse(text, None, stop)?, text, within, nested))
     }
 
-    /// Stretches in which a word is bound anew, so that it does not mean the outer one.
-    pub fn shadows(&self, text: &str, word: &str, stop: Stop<'_>) -> Result<Vec<Span>, Unparsed> {
+    /// Stretches in which a word is bound anew, so that it does not mean the outer one: in order
+    /// and apart from one another.
+    pub fn shadows(&self, text: &str, word: &str, stop: Stop<'_>) -> Result<Vec<Shadow>, Unparsed> {
         match self.pack.front.shadows {
             Some(shadows) => Ok(shadows(text, word)),
             // A text without the word binds it nowhere.
             None if words(text, word).next().is_none() => Ok(Vec::new()),
-            None => Ok(references::shadows(self.locals()?, &self.parse(text, None, stop)?, text, word)),
+            None => Ok(locals::shadows(self.locals()?, &self.parse(text, None, stop)?, text, word)),
         }
     }
 

@@ -32,6 +32,14 @@ impl<T: Copy + Ord> Layers<T> {
         }
     }
 
+    /// The stretches between two changes, in order, with what each says.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = (Span, T)> {
+        let ends = self.changes.iter().skip(1).map(|(start, _)| *start);
+        let spans =
+            self.changes.iter().zip(ends).map(|((start, what), end)| (Span { start: *start, end }, *what));
+        spans.filter(|(span, _)| span.start < span.end)
+    }
+
     /// What the innermost stretch around an offset says.
     pub(crate) fn at(&self, offset: u32) -> T {
         let index = self.changes.partition_point(|(start, _)| *start <= offset);

@@ -11,6 +11,7 @@ mod imports;
 pub mod indent;
 pub mod language;
 mod layers;
+mod locals;
 pub mod names;
 pub mod pack;
 pub mod packs;
@@ -23,7 +24,7 @@ pub mod source;
 pub mod symbol;
 pub mod tree;
 
-pub use facts::{CallSite, Import, Mention, Problem, Role};
+pub use facts::{CallSite, Import, Mention, Problem, Role, Shadow};
 pub use language::Language;
 pub use pack::{Bodies, Detail, Docs, Front, Pack, Queries, Reach, Style};
 pub use packs::Packs;

@@ -3,7 +3,7 @@
 
 use tree_sitter::Language;
 
-use crate::{CallSite, Import, Mention, Outline, Problem, Span, Unparsed};
+use crate::{CallSite, Import, Mention, Outline, Problem, Shadow, Span, Unparsed};
 
 /// A language.
 #[derive(Debug)]
@@ -53,6 +53,9 @@ pub struct Style {
     pub pragmas: &'static [&'static str],
     /// Whether the members of a type are known by their plain names inside it.
     pub implicit_receiver: bool,
+    /// Whether what is called and what is not have names of their own: a variable does not hide
+    /// a function there.
+    pub calls_apart: bool,
     /// The word that begins the clause a file must start with, before any import; empty where
     /// there is none.
     pub package: &'static str,
@@ -117,7 +120,13 @@ pub enum Docs {
 /// name. Everything in a `@group` is taken from below its `@prefix`; names in one need no
 /// `@import` of their own if the statement is captured apart.
 ///
-/// `locals` captures `@scope` and in it `@local`, the names bound there.
+/// `locals` captures `@scope` and in it `@local`, the names bound there, in all of the scope
+/// unless
+/// - the name stands in a `@late` node inside the scope: it is known from the end of that on,
+/// - a part of the scope is `@free`: the scope's own names are not known in it.
+///
+/// `@local.outer` is bound in the scope around the one it stands in (a function's own name),
+/// `@local.hoisted` in the innermost scope that is also a `@function`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Queries {
     /// What the file defines.
@@ -166,8 +175,8 @@ pub struct Front {
     /// The string literals, in order.
     pub strings: Option<fn(&str) -> Vec<Span>>,
     /// Stretches in which a word is bound anew (a parameter, a local variable), so that it does
-    /// not mean the outer one there.
-    pub shadows: Option<fn(&str, &str) -> Vec<Span>>,
+    /// not mean the outer one there: in order and apart from one another.
+    pub shadows: Option<fn(&str, &str) -> Vec<Shadow>>,
 }
 
 impl Front {

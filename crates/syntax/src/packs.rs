@@ -32,6 +32,7 @@ const BRACES: Style = Style {
     reach: Reach::Imported,
     pragmas: &[],
     implicit_receiver: false,
+    calls_apart: false,
     package: "",
 };
 
@@ -54,6 +55,7 @@ static PYTHON: Pack = Pack {
         reach: Reach::Imported,
         pragmas: &["__future__"],
         implicit_receiver: false,
+        calls_apart: false,
         package: "",
     },
     grammar: || tree_sitter_python::LANGUAGE.into(),
@@ -217,6 +219,7 @@ static JAVA: Pack = Pack {
         overloads: true,
         reach: Reach::Folder,
         implicit_receiver: true,
+        calls_apart: true,
         package: "package",
         ..BRACES
     },
@@ -264,6 +267,7 @@ static RUBY: Pack = Pack {
         reach: Reach::Everywhere,
         pragmas: &[],
         implicit_receiver: true,
+        calls_apart: true,
         package: "",
     },
     grammar: || tree_sitter_ruby::LANGUAGE.into(),
@@ -279,7 +283,7 @@ static BASH: Pack = Pack {
     extensions: &["sh", "bash", "zsh", "ksh", "bats"],
     filenames: &[".bashrc", ".bash_profile", ".profile", "PKGBUILD", "APKBUILD"],
     interpreters: &["sh", "bash", "dash", "zsh", "ksh"],
-    style: Style { comment: "#", receivers: &[], reach: Reach::Everywhere, ..BRACES },
+    style: Style { comment: "#", receivers: &[], reach: Reach::Everywhere, calls_apart: true, ..BRACES },
     grammar: || tree_sitter_bash::LANGUAGE.into(),
     queries: queries!("bash"),
     front: Front::NONE,

@@ -1,5 +1,5 @@
-//! Mentions of a word, calls and bindings in a tree, by a pack's `references` and `locals`
-//! queries. Knows captures, never a grammar's nodes.
+//! Mentions of a word and calls in a tree, by a pack's `references` query. Knows captures, never
+//! a grammar's nodes.
 
 use std::cmp::Reverse;
 
@@ -134,36 +134,6 @@ pub(crate) fn calls(
     calls
 }
 
-/// The scopes in which `word` is bound anew.
-pub(crate) fn shadows(locals: Option<&Query>, tree: &Tree, text: &str, word: &str) -> Vec<Span> {
-    let (mut scopes, mut bound) = (Vec::new(), Vec::new());
-    let everything = Span::new(0, text.len());
-    each(locals, tree, text, everything, |capture, span| match capture {
-        "scope" => scopes.push(span),
-        "local" if span.of(text) == word => bound.push(span),
-        _ => {}
-    });
-    scopes.sort_by_key(|scope| (scope.start, Reverse(scope.end)));
-    bound.sort();
-    let mut shadows: Vec<Span> = Vec::new();
-    let (mut open, mut scopes) = (Vec::<Span>::new(), scopes.into_iter().peekable());
-    for local in bound {
-        while let Some(scope) = scopes.next_if(|scope| scope.start <= local.start) {
-            close(&mut open, scope.start);
-            open.push(scope);
-        }
-        close(&mut open, local.start);
-        shadows.extend(open.iter().rev().find(|scope| scope.holds(local)));
-    }
-    outermost(&mut shadows);
-    shadows
-}
-
-/// Forgets the scopes that end before an offset.
-fn close(open: &mut Vec<Span>, offset: u32) {
-    while open.pop_if(|scope| scope.end <= offset).is_some() {}
-}
-
 /// The places where a word stands as a whole word. `$` joins words where it is used at all.
 pub(crate) fn words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = Span> + 't {
     let joins = |c: char| c == '_' || c == '$' || c.is_alphanumeric();
@@ -177,7 +147,13 @@ pub(crate) fn words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = Sp
 }
 
 /// Visits every capture of a query in a stretch of the text.
-fn each(query: Option<&Query>, tree: &Tree, text: &str, within: Span, mut visit: impl FnMut(&str, Span)) {
+pub(crate) fn each(
+    query: Option<&Query>,
+    tree: &Tree,
+    text: &str,
+    within: Span,
+    mut visit: impl FnMut(&str, Span),
+) {
     each_match(query, tree, text, within, |query, found| {
         for capture in found.captures() {
             visit(query.capture_names()[capture.index as usize], span(capture.node));

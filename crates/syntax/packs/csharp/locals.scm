@@ -26,6 +26,9 @@
   (record_declaration)
 ] @scope
 
+; A variable is known in all of its block, a parameter from its own end on.
+(parameter_list (_) @late)
+
 (method_declaration parameters: (parameter_list (parameter name: (identifier) @local)))
 (constructor_declaration parameters: (parameter_list (parameter name: (identifier) @local)))
 (operator_declaration parameters: (parameter_list (parameter name: (identifier) @local)))
@@ -52,3 +55,5 @@
 (let_clause . (identifier) @local)
 (join_clause . (identifier) @local)
 (type_parameter name: (identifier) @local)
+(foreach_statement right: (_) @free)
+(local_function_statement name: (identifier) @local.outer)

@@ -17,13 +17,16 @@
   (record_declaration)
 ] @scope
 
+; Known from its own end on, its initial value included.
+(formal_parameters (_) @late)
+
 (method_declaration parameters: (formal_parameters (formal_parameter name: (identifier) @local)))
 (constructor_declaration parameters: (formal_parameters (formal_parameter name: (identifier) @local)))
 (lambda_expression parameters: (formal_parameters (formal_parameter name: (identifier) @local)))
 (spread_parameter (variable_declarator name: (identifier) @local))
 (lambda_expression parameters: (identifier) @local)
 (inferred_parameters (identifier) @local)
-(local_variable_declaration declarator: (variable_declarator name: (identifier) @local))
+(local_variable_declaration declarator: (variable_declarator name: (identifier) @local @late))
 (enhanced_for_statement name: (identifier) @local)
 (resource name: (identifier) @local)
 (catch_formal_parameter name: (identifier) @local)
@@ -31,3 +34,7 @@
 (type_pattern (_) (identifier) @local)
 (record_pattern_component (_) (identifier) @local)
 (type_parameter (type_identifier) @local)
+(enhanced_for_statement value: (_) @free)
+(block (class_declaration name: (identifier) @local.outer))
+(block (record_declaration name: (identifier) @local.outer))
+(block (interface_declaration name: (identifier) @local.outer))

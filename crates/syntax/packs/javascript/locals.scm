@@ -5,6 +5,9 @@
   (generator_function)
   (arrow_function)
   (method_definition)
+] @scope @function
+
+[
   (statement_block)
   (for_statement)
   (for_in_statement)
@@ -14,7 +17,9 @@
 
 (formal_parameters (identifier) @local)
 (arrow_function parameter: (identifier) @local)
-(variable_declarator name: (identifier) @local)
+; `let` and `const` are known in all of their block, `var` in all of its function.
+(lexical_declaration (variable_declarator name: (identifier) @local))
+(variable_declaration (variable_declarator name: (identifier) @local.hoisted))
 (object_pattern (shorthand_property_identifier_pattern) @local)
 (object_pattern (pair_pattern value: (identifier) @local))
 (object_assignment_pattern left: (shorthand_property_identifier_pattern) @local)
@@ -23,3 +28,11 @@
 (rest_pattern (identifier) @local)
 (for_in_statement kind: _ left: (identifier) @local)
 (catch_clause parameter: (identifier) @local)
+
+; A parameter is known after itself, so that a function can be called as one of its own.
+(formal_parameters (_) @late)
+
+; Functions and classes of a block are known in all of it.
+(statement_block (function_declaration name: (identifier) @local.outer))
+(statement_block (generator_function_declaration name: (identifier) @local.outer))
+(statement_block (class_declaration name: (identifier) @local))

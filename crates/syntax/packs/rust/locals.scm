@@ -16,6 +16,11 @@
 
 (parameter pattern: (identifier) @local)
 (closure_parameters (identifier) @local)
+; Known after the statement, the condition or the parameter that binds it.
+(let_declaration) @late
+(let_condition) @late
+(parameters (_) @late)
+
 (let_declaration pattern: (identifier) @local)
 (let_condition pattern: (identifier) @local)
 (for_expression pattern: (identifier) @local)
@@ -35,3 +40,15 @@
 
 (type_parameter name: (type_identifier) @local)
 (const_parameter name: (identifier) @local)
+
+; What a loop runs over, and what is done otherwise, stand outside.
+(for_expression value: (_) @free)
+(if_expression alternative: (_) @free)
+
+; Items of a block are known in all of it.
+(block (function_item name: (identifier) @local.outer))
+(block (struct_item name: (type_identifier) @local.outer))
+(block (enum_item name: (type_identifier) @local.outer))
+(block (type_item name: (type_identifier) @local.outer))
+(block (const_item name: (identifier) @local))
+(block (static_item name: (identifier) @local))

@@ -2,7 +2,7 @@
 //! parsing, such as a `return` outside of a function.
 
 use ruff_python_ast::{
-    Comprehension, Expr, Stmt,
+    Comprehension, ExceptHandler, Expr, Keyword, Pattern, Stmt,
     visitor::{self, Visitor},
 };
 use ruff_python_parser::semantic_errors::SemanticSyntaxChecker;
@@ -10,7 +10,9 @@ use ruff_text_size::TextRange;
 
 use super::{
     parse::with_tree,
+    refusals::{self, Refused},
     scopes::{Place, Scopes},
+    tabs,
 };
 use crate::{Problem, Span};
 
@@ -28,12 +30,13 @@ pub fn check(text: &str) -> Vec<Problem> {
         // A compiler looks at the meaning only of what it could parse.
         if problems.is_empty() {
             let rules = SemanticSyntaxChecker::new();
-            let mut checker = Checker { rules, scopes: Scopes::new(text), found: Vec::new() };
+            let mut checker = Checker { rules, scopes: Scopes::new(text), refused: Vec::new() };
             checker.scopes.enter(Place::Module, &parsed.syntax().body);
             checker.visit_body(&parsed.syntax().body);
-            problems.append(&mut checker.found);
+            problems.extend(checker.refused.into_iter().map(|(range, message)| problem(range, message)));
             let found = checker.scopes.found.into_inner();
             problems.extend(found.iter().map(|error| problem(error.range, error.to_string())));
+            problems.extend(tabs::inconsistent(text));
         }
         problems
     });
@@ -55,7 +58,7 @@ struct Checker<'a> {
     rules: SemanticSyntaxChecker,
     scopes: Scopes<'a>,
     /// What the compiler refuses and the rules do not know.
-    found: Vec<Problem>,
+    refused: Refused,
 }
 
 impl<'a> Checker<'a> {
@@ -88,7 +91,13 @@ impl<'a> Checker<'a> {
 impl<'a> Visitor<'a> for Checker<'a> {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
         self.rules.visit_stmt(stmt, &self.scopes);
+        refusals::statement(stmt, &self.scopes, &mut self.refused);
         match stmt {
+            // The target is read before it is written.
+            Stmt::AugAssign(assign) if assign.target.is_attribute_expr() => {
+                visitor::walk_expr(self, &assign.target);
+                self.visit_expr(&assign.value);
+            }
             Stmt::FunctionDef(function) => {
                 function.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
                 if let Some(parameters) = &function.type_params {
@@ -125,7 +134,7 @@ impl<'a> Visitor<'a> for Checker<'a> {
             }
             Stmt::Expr(statement) if statement.value.is_starred_expr() => {
                 let message = "Starred expression cannot be used here";
-                self.found.push(problem(statement.range, message.to_owned()));
+                self.refused.push((statement.range, message.to_owned()));
             }
             _ => visitor::walk_stmt(self, stmt),
         }
@@ -134,6 +143,7 @@ impl<'a> Visitor<'a> for Checker<'a> {
 
     fn visit_expr(&mut self, expr: &'a Expr) {
         self.rules.visit_expr(expr, &self.scopes);
+        refusals::expression(expr, &mut self.refused);
         match expr {
             Expr::Lambda(lambda) => {
                 if let Some(parameters) = &lambda.parameters {
@@ -155,11 +165,26 @@ impl<'a> Visitor<'a> for Checker<'a> {
                 let declared = self.scopes.nonlocal(name.id.as_str());
                 if declared.is_some_and(|declared| name.range.start() < declared.start()) {
                     let message = format!("name `{}` is used prior to nonlocal declaration", name.id);
-                    self.found.push(problem(name.range, message));
+                    self.refused.push((name.range, message));
                 }
             }
             _ => visitor::walk_expr(self, expr),
         }
+    }
+
+    fn visit_keyword(&mut self, keyword: &'a Keyword) {
+        refusals::keyword(keyword, &mut self.refused);
+        visitor::walk_keyword(self, keyword);
+    }
+
+    fn visit_pattern(&mut self, pattern: &'a Pattern) {
+        refusals::pattern(pattern, &mut self.refused);
+        visitor::walk_pattern(self, pattern);
+    }
+
+    fn visit_except_handler(&mut self, handler: &'a ExceptHandler) {
+        refusals::handler(handler, &self.scopes, &mut self.refused);
+        visitor::walk_except_handler(self, handler);
     }
 }
 
@@ -193,6 +218,11 @@ mod tests {
             "from __future__ import annotations\nimport os\n",
             "def f():\n  yield\n  lambda: (yield)\n",
             "try: pass\nexcept* E: pass\n",
+            "match = print\na = 1; match(a)\n",
+            "a = 1; match = 2; match[a], match -a; match\n",
+            "def f():\n try: pass\n except* A:\n  for x in y: continue\n  def g(): return 1\n else: return\n",
+            "x.__debug__ += 1\nf(x.__debug__)\n",
+            "match x:\n  case 'a' 'b' | 1 | _: pass\n",
         ] {
             accepts(text);
         }
@@ -234,6 +264,20 @@ mod tests {
         refuses("match x:\n  case a: pass\n  case b: pass", "a", "unreachable");
         refuses("f(a=1, a=2)", "a=2", "eyword argument");
         refuses("__debug__ = 1", "__debug__", "__debug__");
+        refuses("x.__debug__ = 1", "x.__debug__", "cannot assign");
+        refuses("f(__debug__=1)", "__debug__=1", "cannot assign");
+        refuses("match x:\n  case A(__debug__=1): pass", "__debug__=1", "cannot assign");
+        refuses("match x:\n  case 'b' f'a': pass", "'b' f'a'", "patterns may only match");
+        refuses("match x:\n  case _ | 1: pass", "_", "wildcard");
+        refuses("f'{*a}'", "*a", "Starred");
+        refuses("try: pass\nexcept: pass\nexcept A: pass", "except: pass", "must be last");
+        refuses("for x in y:\n try: pass\n except* A: continue", "continue", "`except*` block");
+        refuses("def f():\n try: pass\n except* A:\n  for x in y: return", "return", "`except*` block");
+        refuses("def f():\n x = 1\n def g():\n  nonlocal x\n  global x", "x", "nonlocal and global");
+        refuses("def f():\n  def x(): pass\n  global x", "x", "before global declaration");
+        refuses("def f():\n  try: pass\n  except E as x: pass\n  global x", "x", "before global declaration");
+        refuses("def f():\n\tif 1:\n        pass\n", "        ", "tabs and spaces");
+        refuses("a = 1; match x:\n  case _: pass", "match", "Compound");
     }
 
     #[test]

@@ -179,7 +179,7 @@ fn finds_bases() {
 
 fn check_shadows(text: &str, expected: &[&str]) {
     let found = shadows(text, "w");
-    let found: Vec<&str> = found.iter().map(|span| span.of(text)).collect();
+    let found: Vec<&str> = found.iter().map(|shadow| shadow.span.of(text)).collect();
     assert_eq!(found, expected, "{text:?}");
 }
 
@@ -230,14 +230,32 @@ fn finds_what_inner_scopes_bind() {
     check_shadows("def f[w](a: w): pass", &["[w](a: w): pass"]);
     check_shadows(
         "class A:\n  w = 1\n  def m(self, a=w): return w\n  b = w",
-        &["w = 1\n  def m(self, a=w): ", "\n  b = w"],
+        &["w", "\n  def m(self, a=w): ", "\n  b = w"],
     );
-    check_shadows("class A:\n  def w(self): return w\n", &["def w(self): "]);
+    check_shadows("class A:\n  def w(self): return w\n", &["w"]);
     check_shadows("class A:\n  def m(self): w = 1", &["w = 1"]);
     check_shadows(
         "def f(w):\n  class A:\n    x = w\n    def m(self): w",
         &["w", "class A:\n    x = w\n    def m(self): w"],
     );
+}
+
+#[test]
+fn a_class_binds_from_a_statement_on() {
+    check_shadows("class A:\n  w = w()\n  w", &["w", "\n  w"]);
+    check_shadows("class A:\n  a = w\n  b, w = w, a\n  c = w", &["w", "\n  c = w"]);
+    check_shadows("class A:\n  import w\n  w", &["w\n  w"]);
+    let sure = |text: &str| -> Vec<(String, bool)> {
+        let found = shadows(text, "w");
+        found.iter().map(|shadow| (shadow.span.of(text).to_owned(), shadow.sure)).collect()
+    };
+    assert_eq!(sure("class A:\n  if x: w = 1\n  w"), [("if x: w = 1\n  w".to_owned(), false)]);
+    assert_eq!(sure("class A:\n  w += 1"), [("w += 1".to_owned(), false)]);
+    assert_eq!(sure("class A:\n  w: int\n  w"), [("w: int\n  w".to_owned(), false)]);
+    // One scope for all of its stretches.
+    let found = shadows("def f(w):\n  def g(w): w\n  w", "w");
+    let scopes: Vec<u32> = found.iter().map(|shadow| shadow.scope.start).collect();
+    assert_eq!(scopes, [12, 12, 22, 12, 22, 12]);
 }
 
 #[test]

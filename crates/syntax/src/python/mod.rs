@@ -21,11 +21,13 @@ mod outline_tests;
 mod parse;
 #[cfg(test)]
 mod properties;
+mod refusals;
 mod roles;
 mod scopes;
 mod shadows;
 mod skim;
 mod statements;
+mod tabs;
 mod text;
 mod token;
 mod variables;

@@ -38,8 +38,17 @@ pub(super) fn with_tree<T: Send>(
     }
     let depth = measure(text)?;
     let run = move || {
-        let options = ParseOptions::from(Mode::Module).with_target_version(VERSION);
-        parse_unchecked(text, options).try_into_module().map(|parsed| job(&parsed))
+        let parse = |text: &str| {
+            let options = ParseOptions::from(Mode::Module).with_target_version(VERSION);
+            parse_unchecked(text, options).try_into_module()
+        };
+        let parsed = parse(text)?;
+        if parsed.errors().is_empty() {
+            return Some(job(&parsed));
+        }
+        let named =
+            plainly_named(text).and_then(|text| parse(&text)).filter(|other| other.errors().is_empty());
+        Some(job(named.as_ref().unwrap_or(&parsed)))
     };
     let done = if depth.plain && depth.levels <= SHALLOW {
         run()
@@ -59,4 +68,21 @@ pub(super) fn with_tree<T: Send>(
         })
     };
     done.ok_or_else(|| refuse("could not be checked"))
+}
+
+/// The text with another name for every `match` that follows a semicolon: only simple statements
+/// stand there, so that it is a name, but the parser takes it for the keyword. None if there is
+/// no such place. Inside strings and comments the change means nothing.
+fn plainly_named(text: &str) -> Option<String> {
+    const NAME: &str = "match";
+    const OTHER: &str = "m_tch";
+    let mut changed: Option<String> = None;
+    for (at, _) in text.match_indices(NAME) {
+        let before = text[..at].trim_end_matches([' ', '\t', '\x0c']);
+        let joins = |c: char| c == '_' || c.is_alphanumeric();
+        if before.ends_with(';') && !text[at + NAME.len()..].starts_with(joins) {
+            changed.get_or_insert_with(|| text.to_owned()).replace_range(at..at + NAME.len(), OTHER);
+        }
+    }
+    changed
 }

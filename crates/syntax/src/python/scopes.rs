@@ -108,6 +108,11 @@ impl<'a> Scopes<'a> {
         self.stack.last()?.nonlocals.get(name).copied()
     }
 
+    /// Where the innermost scope declares a name `global`.
+    pub(super) fn declared_global(&self, name: &str) -> Option<TextRange> {
+        self.stack.last()?.globals.get(name).copied()
+    }
+
     fn place(&self) -> Place<'a> {
         self.stack.last().map_or(Place::Module, |scope| scope.place)
     }
@@ -191,7 +196,7 @@ impl SemanticSyntaxContext for Scopes<'_> {
     }
 
     fn global(&self, name: &str) -> Option<TextRange> {
-        self.stack.last()?.globals.get(name).copied()
+        self.declared_global(name)
     }
 
     fn has_nonlocal_binding(&self, name: &str) -> bool {

@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that gets no answer ends there")]
 
 mod cases;
+#[cfg(feature = "lang-python")]
+mod compile;
 mod pathological;
 mod ranges;
 mod sample;

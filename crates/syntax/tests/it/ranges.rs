@@ -170,8 +170,13 @@ fn sound(language: &Language, text: &str) -> Result<(), String> {
                     return Err(format!("{word:?} is not {:?}", mention.span.of(text)));
                 }
             }
-            for span in language.shadows(text, word, &|| false).map_err(|error| error.to_string())? {
-                fits(text, span)?;
+            let shadows = language.shadows(text, word, &|| false).map_err(|error| error.to_string())?;
+            for shadow in &shadows {
+                fits(text, shadow.span)?;
+                fits(text, shadow.scope)?;
+            }
+            if !shadows.is_sorted_by(|one, next| one.span.end <= next.span.start) {
+                return Err(format!("shadows of {word:?} lie over one another"));
             }
             for call in language.calls(text, symbol.whole, &outline, &|| false).unwrap_or_default() {
                 fits(text, call.name)?;

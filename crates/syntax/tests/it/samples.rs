@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use tectum_syntax::{
-    Detail, Import, Outline, Packs, Source, Span,
+    Detail, Import, Outline, Packs, Shadow, Source, Span,
     names::{self, Asked, Meaning},
 };
 
@@ -244,12 +244,12 @@ fn words(out: &mut String, Sample { language, text, .. }: &Sample, word: &str) {
         return;
     }
     heading(out, &format!("mentions of {word}"));
+    let shadows = language.shadows(text, word, &|| false).unwrap();
     for mention in mentions {
         let member = if mention.member { ", member" } else { "" };
-        let _ = writeln!(out, "{}: {}{member}", lines(text, mention.span), mention.role.label());
-    }
-    for shadow in language.shadows(text, word, &|| false).unwrap() {
-        let _ = writeln!(out, "{}: bound anew", lines(text, shadow));
+        let bound = Shadow::over(&shadows, mention.span);
+        let bound = bound.map_or(String::new(), |shadow| format!(", bound in {}", lines(text, shadow.scope)));
+        let _ = writeln!(out, "{}: {}{member}{bound}", lines(text, mention.span), mention.role.label());
     }
 }
 

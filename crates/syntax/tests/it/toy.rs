@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tectum_syntax::{
     Bodies, CallSite, Detail, Docs, Front, Kind, Language, Outline, Pack, Packs, Queries, Reach, Role,
-    Source, Span, Style,
+    Shadow, Source, Span, Style,
     names::{self, Asked, Meaning},
 };
 
@@ -26,6 +26,7 @@ static LUA: Pack = Pack {
         reach: Reach::Imported,
         pragmas: &[],
         implicit_receiver: false,
+        calls_apart: false,
         package: "",
     },
     grammar: || tree_sitter_lua::LANGUAGE.into(),
@@ -164,7 +165,7 @@ fn its_words_have_roles() {
     assert_eq!(roles, [Role::Definition, Role::Reference, Role::String, Role::Call]);
     let shadows = lua().shadows(TEXT, "count", &|| false).unwrap();
     let open = outline(TEXT).symbols[2].whole;
-    assert_eq!(shadows, [open]);
+    assert_eq!(shadows, [Shadow { span: open, scope: open, sure: true }]);
 }
 
 #[test]

@@ -151,9 +151,17 @@ pub struct Move {
     /// The symbol the anchor is about.
     #[serde(default)]
     pub anchor_symbol: Option<String>,
+    /// Directory to look through for uses; the project when absent.
+    #[serde(default = "project")]
+    pub within: RawPath,
     /// Only show what would change.
     #[serde(default)]
     pub dry_run: bool,
+}
+
+/// Where a project is looked through unless said otherwise.
+pub(super) fn project() -> RawPath {
+    RawPath::new(".")
 }
 
 /// Lines to mark as a region.

@@ -1,19 +1,16 @@
-//! What a definition takes along when it moves, and what it leaves behind: its text under its
-//! new name, the imports it needs, the places that still use it.
+//! What a definition takes along when it moves: its text under its new name, and the imports it
+//! needs.
 
 use tectum_core::{Ctx, Fault};
-use tectum_syntax::{Import, Outline, Reach, Span};
+use tectum_syntax::{Import, Mention, Outline, Reach, Role, Shadow, Span};
 
 use super::{
     Opened,
     anchor::{after_imports, package_end},
     change::Edits,
     lookup::unparsed,
+    modules::Module,
 };
-use crate::text::TextFile;
-
-/// Lines a note names.
-const NAMED: usize = 10;
 
 /// A definition on its way.
 #[derive(Debug)]
@@ -23,7 +20,7 @@ pub(super) struct Carried {
     /// Its name where it goes.
     pub(super) name: String,
     /// Its name where it was.
-    old: String,
+    pub(super) old: String,
 }
 
 impl Carried {
@@ -51,11 +48,11 @@ impl Carried {
         let shadows = opened.source.language().shadows(opened.text(), &old, &|| ctx.cancel.is_cancelled());
         let shadows = shadows.map_err(|why| unparsed(&opened.name, why))?;
         // What is bound anew inside means something else.
-        let hidden =
-            |place: Span| shadows.iter().any(|shadow| shadow.holds(place) && !shadow.holds(symbol.name));
+        let scope = |place: Span| Shadow::over(&shadows, place).map(|shadow| shadow.scope);
+        let hidden = |place: Span| scope(place).is_some_and(|bound| scope(symbol.name) != Some(bound));
         let mut places: Vec<Span> = mentions(ctx, opened, opened.text(), &old)?
             .into_iter()
-            .filter(|mention| mention.role.is_code() && !mention.member && span.holds(mention.span))
+            .filter(|mention| is_plain(mention) && span.holds(mention.span))
             .filter(|mention| !hidden(mention.span))
             .map(|mention| mention.span)
             .collect();
@@ -75,12 +72,12 @@ pub(super) fn is_name(name: &str) -> bool {
     name.starts_with(first) && name.chars().all(|c| first(c) || c.is_alphanumeric() || c == '?' || c == '!')
 }
 
-fn mentions(
-    ctx: &Ctx,
-    opened: &Opened,
-    text: &str,
-    word: &str,
-) -> Result<Vec<tectum_syntax::Mention>, Fault> {
+/// Whether a word is a name of its own: code, no member, and not the name of an argument.
+fn is_plain(mention: &Mention) -> bool {
+    mention.role.is_code() && !mention.member && mention.role != Role::Attribute
+}
+
+fn mentions(ctx: &Ctx, opened: &Opened, text: &str, word: &str) -> Result<Vec<Mention>, Fault> {
     let found = opened.source.language().mentions(text, word, &|| ctx.cancel.is_cancelled());
     found.map_err(|why| unparsed(&opened.name, why))
 }
@@ -108,7 +105,10 @@ pub(super) fn needs(
             return Ok(false);
         }
         let found = mentions(ctx, source, &moved.text, word)?;
-        Ok(found.iter().any(|mention| mention.role.is_code() && !mention.member))
+        let hides = source.source.language().shadows(&moved.text, word, &|| ctx.cancel.is_cancelled());
+        let hides = hides.map_err(|why| unparsed(&source.name, why))?;
+        let hidden = |place: Span| Shadow::over(&hides, place).is_some_and(|shadow| shadow.sure);
+        Ok(found.iter().any(|mention| is_plain(mention) && !hidden(mention.span)))
     };
     let stop = || ctx.cancel.is_cancelled();
     let imports = |opened: &Opened| {
@@ -137,6 +137,17 @@ pub(super) fn needs(
             continue;
         }
         if !uses(local)? {
+            continue;
+        }
+        if is_target(source, target, &import) {
+            let defined =
+                |name: &str| there.children(None).any(|(_, symbol)| symbol.name.of(target.text()) == name);
+            if !import.name.as_deref().is_some_and(|name| name == local && defined(name)) {
+                needs.notes.push(format!(
+                    "Not fixed: the moved code uses {local}, which {} imports from {}, where it is now; write there what it means",
+                    source.name, target.name
+                ));
+            }
             continue;
         }
         let taken = known.iter().any(|other| other.local.as_ref() == Some(local))
@@ -188,6 +199,13 @@ pub(super) fn needs(
     Ok(needs)
 }
 
+/// Whether an import takes the target file, or something from it.
+fn is_target(source: &Opened, target: &Opened, import: &Import) -> bool {
+    let reach = source.source.language().pack().style.reach;
+    let is = |module: Module| reach == Reach::Imported && module.is(&target.name, &source.name, reach);
+    is(Module::read(&import.module, &source.name)) || is(Module::bound(import, &source.name, &[]))
+}
+
 /// The clause a new file of the same folder must begin with.
 fn package<'s>(source: &'s Opened, target: &Opened) -> Option<&'s str> {
     if !target.text().trim().is_empty() || folder(source) != folder(target) {
@@ -203,7 +221,7 @@ fn folder(opened: &Opened) -> &str {
 }
 
 /// Whether the two files know each other's names without imports.
-fn neighbours(source: &Opened, target: &str) -> bool {
+pub(super) fn neighbours(source: &Opened, target: &str) -> bool {
     let near = folder(source) == target.rsplit_once('/').map_or("", |(folder, _)| folder);
     source.source.language().pack().style.reach == Reach::Folder && near
 }
@@ -223,35 +241,4 @@ fn statement(source: &Opened, target: &Opened, import: &Import) -> Option<String
     // A statement of one name can be taken over as it stands.
     let written = import.span.of(source.text()).trim();
     (!written.contains([',', '{', '\n'])).then(|| written.to_owned())
-}
-
-/// A note where the source file still uses what moved away.
-pub(super) fn left_behind(
-    ctx: &Ctx,
-    source: &Opened,
-    after: &TextFile,
-    moved: &Carried,
-    target: &str,
-) -> Result<Option<String>, Fault> {
-    if neighbours(source, target) && moved.old == moved.name {
-        return Ok(None);
-    }
-    let found = mentions(ctx, source, after.text(), &moved.old)?;
-    let mut lines: Vec<usize> = found
-        .iter()
-        .filter(|mention| mention.role.is_code() && !mention.member)
-        .map(|mention| after.lines().at(mention.span.start as usize))
-        .collect();
-    lines.dedup();
-    if lines.is_empty() {
-        return Ok(None);
-    }
-    let shown: Vec<String> = lines.iter().take(NAMED).map(usize::to_string).collect();
-    let more = if lines.len() > NAMED { format!(" and {} more", lines.len() - NAMED) } else { String::new() };
-    Ok(Some(format!(
-        "Not fixed: {} still uses {} at lines {}{more}; import it there from {target}",
-        source.name,
-        moved.old,
-        shown.join(", ")
-    )))
 }

@@ -21,6 +21,8 @@ use crate::files::{skipped::Skipped, spelling::count};
 /// Classes one answer follows. More derive only from the roots of large frameworks, and their
 /// list would help nobody.
 const MOST_CLASSES: usize = 5_000;
+/// Classes one answer lists, the nearest first.
+const MOST_SHOWN: usize = 300;
 /// Names looked for one by one before everything is learned.
 const FEW: usize = 8;
 /// Room left for the summary and the notes.
@@ -228,17 +230,22 @@ impl Answer<'_> {
         for class in &output.classes {
             let _ = writeln!(text, "{}", line(class));
         }
-        'levels: for (depth, level) in (1..).zip(&self.levels) {
-            for id in level {
-                let class = self.class(*id, &paths, depth);
-                let line = line(&class);
-                if text.len() + line.len() + 2 * depth > budget && !output.subclasses.is_empty() {
-                    output.truncated = true;
-                    break 'levels;
-                }
-                let _ = writeln!(text, "{}{line}", "  ".repeat(depth));
-                output.subclasses.push(class);
+        let nearest =
+            (1..).zip(&self.levels).flat_map(|(depth, level)| level.iter().map(move |id| (*id, depth)));
+        let (mut shown, mut size) = (Vec::new(), text.len());
+        for (id, depth) in nearest {
+            let class = self.class(id, &paths, depth);
+            size += line(&class).len() + 2 * depth + 1;
+            if shown.len() >= MOST_SHOWN || (size > budget && !shown.is_empty()) {
+                output.truncated = true;
+                break;
             }
+            shown.push((id, depth));
+            output.subclasses.push(class);
+        }
+        for at in self.drawn(&shown) {
+            let class = &output.subclasses[at];
+            let _ = writeln!(text, "{}{}", "  ".repeat(class.depth), line(class));
         }
         let _ = write!(
             text,
@@ -248,8 +255,17 @@ impl Answer<'_> {
             output.direct,
             output.total - output.direct
         );
-        if output.truncated {
-            let _ = write!(text, "; {} listed, name a smaller directory to see all", output.subclasses.len());
+        let left = output.total - output.subclasses.len();
+        if left > 0 {
+            let _ = write!(
+                text,
+                "; the nearest {} are listed and {left} are not, name a smaller directory to see them",
+                output.subclasses.len()
+            );
+        }
+        if full {
+            let _ =
+                write!(text, "; more may derive: those of {MOST_CLASSES} and more are not followed further");
         }
         let skipped = output.skipped.describe();
         if !skipped.is_empty() {
@@ -259,6 +275,31 @@ impl Answer<'_> {
             let _ = write!(text, "\nnote: {note}");
         }
         Reply::new(text, output)
+    }
+
+    /// The numbers of the listed classes in the order of a tree: each below one that it derives
+    /// from. They are given the nearest first.
+    fn drawn(&self, shown: &[(Id, usize)]) -> Vec<usize> {
+        let mut by_name: HashMap<(&str, usize), usize> = HashMap::new();
+        for (at, (id, depth)) in shown.iter().enumerate() {
+            by_name.entry((self.classes.name(*id), *depth)).or_insert(at);
+        }
+        let mut below: Vec<Vec<usize>> = vec![Vec::new(); shown.len()];
+        let mut top = Vec::new();
+        for (at, (id, depth)) in shown.iter().enumerate() {
+            let mut bases = self.classes.facts(*id).bases(self.classes.fact(*id)).map(last_part);
+            match bases.find_map(|base| by_name.get(&(base, depth - 1))) {
+                Some(parent) => below[*parent].push(at),
+                None => top.push(at),
+            }
+        }
+        let (mut order, mut next) = (Vec::with_capacity(shown.len()), top);
+        next.reverse();
+        while let Some(at) = next.pop() {
+            order.push(at);
+            next.extend(below[at].iter().rev());
+        }
+        order
     }
 
     fn class(&self, id: Id, paths: &[String], depth: usize) -> Class {

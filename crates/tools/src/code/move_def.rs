@@ -12,6 +12,7 @@ use super::{
     args::Move,
     carried::{self, Carried},
     change::{Edits, verify},
+    left::Gone,
     remove::{refuse_shared, without},
 };
 use crate::{
@@ -88,12 +89,22 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Move, only: Only) -> Result<Rep
         [verify(ctx, &source, &source_after, &removal)?, verify(ctx, &target, &target_after, &insertions)?];
     [&source_after, &target_after].into_iter().try_for_each(TextFile::check_reads_again)?;
     let full = names::full_name(source.source.language().pack(), source.text(), &outline, index);
-    let mut notes = vec![format!("Moved {full} from {} to {}", source.name, target.name)];
+    let verb = verb(args);
+    let mut notes = vec![format!("{verb} {full} from {} to {}", source.name, target.name)];
     if filled {
         notes.push("Note: nothing else was in its block, so `pass` stands there now".to_owned());
     }
     notes.extend(needs.notes);
-    notes.extend(carried::left_behind(ctx, &source, &source_after, &moved, &target.name)?);
+    let gone = Gone {
+        source: &source,
+        outline: &outline,
+        index,
+        target: &target.name,
+        moved: &moved,
+        removal: &removal,
+        after: &source_after,
+    };
+    notes.extend(gone.notes(code, ctx)?);
     let files = [(&source, source_after), (&target, target_after)];
     let mut done = Vec::new();
     let mut intents = Vec::new();
@@ -134,7 +145,7 @@ fn within(code: &Code, ctx: &Ctx, args: &Move, only: Only) -> Result<Reply<Outpu
         edits.sort_by_key(|(range, _)| (range.start, range.end));
         let pack = opened.source.language().pack();
         let full = names::full_name(pack, opened.text(), outline, index);
-        let mut notes = vec![format!("Moved {full} within {}", opened.name)];
+        let mut notes = vec![format!("{} {full} within {}", verb(args), opened.name)];
         if filled {
             notes.push("Note: nothing else was in its block, so `pass` stands there now".to_owned());
         }
@@ -146,6 +157,10 @@ fn within(code: &Code, ctx: &Ctx, args: &Move, only: Only) -> Result<Reply<Outpu
     let super::change::Output { notes, written } = reply.output;
     let file = FileDone { path: written.path, diff: written.diff, revision: written.revision };
     Ok(self::reply(notes, vec![file], written.dry_run, written.undo))
+}
+
+fn verb(args: &Move) -> &'static str {
+    if args.dry_run { "Would move" } else { "Moved" }
 }
 
 fn movable(symbol: &Symbol) -> bool {

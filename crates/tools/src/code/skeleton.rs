@@ -52,7 +52,7 @@ fn skeleton(opened: &Opened, outline: &Outline) -> (String, usize) {
     let (mut done, mut left_out) = (0, 0);
     for symbol in &outline.symbols {
         let body = symbol.body.range();
-        if !symbol.kind.is_callable() || body.is_empty() || body.start < done || is_kept(text, symbol) {
+        if !symbol.kind.is_callable() || body.is_empty() || body.start < done || is_kept(opened, symbol) {
             continue;
         }
         skeleton.push_str(&text[done..body.start]);
@@ -64,8 +64,29 @@ fn skeleton(opened: &Opened, outline: &Outline) -> (String, usize) {
     (skeleton, left_out)
 }
 
-fn is_kept(text: &str, symbol: &Symbol) -> bool {
+fn is_kept(opened: &Opened, symbol: &Symbol) -> bool {
+    let text = opened.text();
+    // Where `#` begins a comment it begins no directive.
+    let directives = opened.source.language().pack().style.comment != "#";
     KEPT.iter().any(|mark| symbol.whole.of(text).contains(mark))
+        || (directives && cuts_branches(symbol.body.of(text)))
+}
+
+/// Whether a body holds a part of an `#if` without the rest of it: what stays of that would
+/// enclose something else.
+fn cuts_branches(body: &str) -> bool {
+    let mut open = 0usize;
+    for line in body.lines() {
+        let Some(directive) = line.trim_start().strip_prefix('#') else { continue };
+        let word = directive.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next();
+        match word.unwrap_or_default() {
+            "if" | "ifdef" | "ifndef" => open += 1,
+            "else" | "elif" | "elifdef" | "elifndef" | "endif" if open == 0 => return true,
+            "endif" => open -= 1,
+            _ => {}
+        }
+    }
+    open > 0
 }
 
 /// What stands for a body: its documentation where that is inside, and the pack's sign.

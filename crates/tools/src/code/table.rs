@@ -229,7 +229,11 @@ impl Table<'_> {
         let code = self.code.clone();
         let wants = |args: &Move| Wants {
             subject: Subject::Path(args.src_path.clone()),
-            paths: vec![(args.src_path.clone(), Access::Write), (args.dest_path.clone(), Access::Write)],
+            paths: vec![
+                (args.src_path.clone(), Access::Write),
+                (args.dest_path.clone(), Access::Write),
+                (args.within.clone(), Access::Read),
+            ],
         };
         let card = card(name, title, Effect::Change, "src_path");
         NativeTool::row(card, description, wants, move |ctx, args: Move| {

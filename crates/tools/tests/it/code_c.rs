@@ -139,6 +139,20 @@ fn names_are_found_as_people_write_them() {
 }
 
 #[test]
+fn a_skeleton_leaves_no_branch_open() {
+    let torn =
+        "#ifdef W\nint p() { return 1;\n#else\nint p() { return 2;\n#endif\n}\nint q() { return 3; }\n";
+    let skeleton = reads("code_skeleton", "a.c", torn, json!({}));
+    assert!(skeleton.contains("#else\n") && skeleton.contains("#endif\n"), "{skeleton}");
+    assert!(skeleton.contains("int q() { ... }"), "{skeleton}");
+    let whole = "int p() {\n#if W\n  a();\n#else\n  b();\n#endif\n}\n";
+    assert_eq!(reads("code_skeleton", "a.c", whole, json!({})), "int p() { ... }\n");
+    // In other languages the sign begins a comment.
+    let python = "def f():\n    x = 1\n    # else\n    return x\n";
+    assert_eq!(reads("code_skeleton", "a.py", python, json!({})), "def f():\n    ...\n");
+}
+
+#[test]
 fn a_skeleton_has_no_bodies() {
     let skeleton = reads("ts_cpp_get_skeleton", "a.cpp", CPP, json!({}));
     assert!(skeleton.contains("void Thing<T>::set(int x) { ... }"), "{skeleton}");

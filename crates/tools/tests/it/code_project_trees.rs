@@ -181,6 +181,32 @@ async fn depth_ambiguity_and_targets() {
 }
 
 #[tokio::test]
+async fn a_class_stands_below_what_it_derives_from() {
+    let text =
+        "class Base: pass\nclass D(Base): pass\nclass E(D): pass\nclass Z(Base): pass\nclass F(E, Z): pass\n";
+    let shop = Shop::with(&[("a.py", text)]);
+    let drawn = shop.text("hierarchy", json!({"path": ".", "class_name": "Base"})).await;
+    let lines: Vec<&str> = drawn.lines().collect();
+    let tree =
+        ["Base a.py:1", "  D(Base) a.py:2", "    E(D) a.py:3", "  Z(Base) a.py:4", "    F(E, Z) a.py:5"];
+    assert_eq!(lines[..5], tree);
+    assert_eq!(lines[5], "4 subclasses of `Base`: 2 direct, 2 further down");
+}
+
+#[tokio::test]
+async fn a_list_of_subclasses_is_bounded() {
+    let mut text = String::from("class Base: pass\nclass Last(C0): pass\n");
+    (0..8_000).for_each(|n| text.push_str(&format!("class C{n}(Base): pass\n")));
+    let shop = Shop::with(&[("a.py", &text)]);
+    let (told, data) =
+        shop.call("hierarchy", json!({"path": ".", "class_name": "Base"})).await.expect("works");
+    assert_eq!(data["subclasses"].as_array().expect("a list").len(), 300);
+    assert_eq!(data["truncated"], true);
+    assert_eq!(told.lines().count(), 302);
+    assert!(told.contains("the nearest 300 are listed and"), "{}", told.lines().last().expect("a line"));
+}
+
+#[tokio::test]
 async fn calls_of_other_languages_are_followed_too() {
     let shop = Shop::with(&[
         (

@@ -274,7 +274,7 @@ async fn a_definition_moves_to_another_file_with_its_imports() {
     );
     assert!(
         text.contains("uses K")
-            && text.contains("still uses f at lines 9")
+            && text.contains("still uses f at line 9")
             && text.contains("uses d") == text.contains("defined in a.py; import it in b.py: d"),
         "{text}"
     );

@@ -1,10 +1,16 @@
 //! `code_rename`: a symbol gets another name everywhere it is meant: shown first, then done in
 //! all files or in none. What the text alone cannot decide is listed and left alone.
 
+mod around;
+mod hides;
+mod knows;
 mod plan;
+mod taken;
 mod target;
+mod through;
+mod uses;
 
-use std::{fmt::Write, sync::Arc};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,21 +20,19 @@ use tectum_core::{
 };
 use tectum_syntax::{Detail, Outline};
 
+pub(super) use self::uses::uses;
 use self::{
-    plan::{Plan, Planned},
+    plan::Plan,
     target::{Home, Target},
 };
-use super::{Code, Only, Opened, carried::is_name, change::verify};
+use super::{Code, Only, Opened, args::project, carried::is_name, change::verify};
 use crate::{
     edit::{
         diff,
-        pen::{Intent, closing, missing},
+        pen::{Intent, missing},
     },
     text::{TextFile, revision},
 };
-
-/// Uncertain places that are shown.
-const SHOWN: usize = 30;
 
 /// Rename a symbol. Without apply_to only shows the plan: what would change in which file, what
 /// is uncertain (members of other objects, other modules) and stays. Then repeat with apply_to.
@@ -50,10 +54,6 @@ pub struct Args {
     /// The plan's id; if files changed since, nothing is done.
     #[serde(default)]
     pub plan: Option<String>,
-}
-
-fn project() -> RawPath {
-    RawPath::new(".")
 }
 
 /// A rename, planned or done.
@@ -117,13 +117,10 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
     if target.old == new {
         return Err(Fault::invalid(format!("it is called {new} already; nothing was changed")));
     }
-    let plan = Plan::make(code, ctx, &opened, &mut target)?;
-    if let Some(clash) = plan.files.iter().find(|file| file.places.clash) {
-        return Err(Fault::conflict(format!(
-            "{new} is defined or imported in {} already; nothing was changed",
-            clash.name
-        ))
-        .hint("choose another name"));
+    let plan = Plan::make(code, ctx, 1, &opened, &mut target)?;
+    plan.check_size()?;
+    if let Some(clash) = plan.files.iter().find_map(|file| file.clash(&target)) {
+        return Err(Fault::conflict(clash).hint("choose another name"));
     }
     // A keyword, or a name that makes no sense there, shows in the file that defines it.
     let own = target::edits(&plan.files[0].places.certain, new);
@@ -167,76 +164,7 @@ fn target(opened: &Opened, outline: &Outline, index: u32, new: &str) -> Target {
             .filter(|parent| parent.kind == tectum_syntax::Kind::Namespace)
             .map(|parent| parent.name.of(opened.text()).to_owned()),
         unique: false,
-    }
-}
-
-impl Plan {
-    /// The plan as people and programs read it.
-    fn told(
-        self,
-        target: &Target,
-        plan: String,
-        applied: bool,
-        undo: Option<String>,
-        diffs: String,
-    ) -> Reply<Output> {
-        let changed: Vec<&Planned> = self.changed().collect();
-        let places: usize = changed.iter().map(|file| file.places.certain.len()).sum();
-        let (old, new) = (&target.old, &target.new);
-        let verb = if applied { "Renamed" } else { "Would rename" };
-        let mut text = format!("{verb} {old} to {new}: {places} places in {} files\n", changed.len());
-        for file in &changed {
-            let lines: Vec<String> = file.lines.iter().take(20).map(usize::to_string).collect();
-            let more = if file.lines.len() > 20 { ", …" } else { "" };
-            let _ = writeln!(text, "  {}: lines {}{more}", file.name, lines.join(", "));
-        }
-        let in_text: usize = self.files.iter().map(|file| file.places.in_text).sum();
-        let uncertain: usize = self.files.iter().map(|file| file.uncertain.len()).sum();
-        if uncertain > 0 {
-            let _ = writeln!(
-                text,
-                "Uncertain, and left alone ({uncertain}): these may mean {old} or something else of that name:"
-            );
-        }
-        for place in self.files.iter().flat_map(|file| &file.uncertain).take(SHOWN) {
-            let _ = writeln!(text, "  {}:{}: {}", place.path, place.line, place.text);
-        }
-        if uncertain > SHOWN {
-            let _ = writeln!(text, "  … and {} more", uncertain - SHOWN);
-        }
-        if in_text > 0 {
-            let _ = writeln!(
-                text,
-                "{in_text} mentions in strings and comments were left alone; code_usages lists them"
-            );
-        }
-        text.push_str("Not seen: names made at run time, other languages, files outside the directory.\n");
-        if applied {
-            text.push_str(&diffs);
-            text.push_str(&closing("", undo.as_deref(), false));
-        } else {
-            let files: Vec<&str> = changed.iter().map(|file| file.name.as_str()).collect();
-            let list = serde_json::to_string(&files).unwrap_or_default();
-            let _ = write!(text, "Nothing was changed. To do it: plan=\"{plan}\" apply_to={list}");
-        }
-        let files = changed
-            .iter()
-            .map(|file| FilePlan { path: file.name.clone(), lines: file.lines.clone() })
-            .collect();
-        let uncertain = self.files.into_iter().flat_map(|file| file.uncertain).collect();
-        Reply::new(
-            text,
-            Output {
-                name: old.clone(),
-                new_name: new.clone(),
-                plan,
-                files,
-                uncertain,
-                in_text,
-                applied,
-                undo,
-            },
-        )
+        passing: Vec::new(),
     }
 }
 

@@ -1,17 +1,31 @@
-//! The plan of a rename: which places of which files change, and which may mean the symbol and stay.
+//! The plan of a rename: what changes in which file, what stays, and how that is told.
 
-use tectum_core::{Ctx, Fault};
-use tectum_syntax::{Detail, Span};
+use std::{fmt::Write, sync::Arc};
+
+use tectum_core::{Ctx, Fault, Reply};
+use tectum_syntax::{Detail, Outline, Span};
 
 use super::{
-    super::{Code, Only, Opened, lookup::unparsed},
-    Place,
+    super::{
+        Code, Only, Opened,
+        lookup::unparsed,
+        project::{Entry, Sources},
+    },
+    FilePlan, Output, Place,
+    taken::Clash,
     target::{File, Places, Target},
 };
-use crate::text::{Lines, revision};
+use crate::{
+    edit::pen::closing,
+    text::{Lines, revision},
+};
 
 /// Files of one rename: a larger one is better done in parts.
 const MOST_FILES: usize = 500;
+/// Files through which a name may be passed on, one after the other; more are not followed.
+const MOST_PASSED: usize = 4;
+/// Uncertain places that are shown.
+const SHOWN: usize = 30;
 
 /// What a rename changes, file by file.
 #[derive(Debug)]
@@ -28,13 +42,21 @@ pub(super) struct Planned {
     pub(super) places: Places,
     pub(super) lines: Vec<usize>,
     pub(super) uncertain: Vec<Place>,
+    /// The line of what stands against the new name.
+    clash: Option<Place>,
 }
 
 impl Plan {
-    /// Looks through the files that hold the name.
-    pub(super) fn make(code: &Code, ctx: &Ctx, opened: &Opened, target: &mut Target) -> Result<Self, Fault> {
+    /// Looks through the sources of the call's `within`th path.
+    pub(super) fn make(
+        code: &Code,
+        ctx: &Ctx,
+        within: usize,
+        opened: &Opened,
+        target: &mut Target,
+    ) -> Result<Self, Fault> {
         let stop = || ctx.cancel.is_cancelled();
-        let sources = code.project.sources(code, ctx, 1)?;
+        let sources = code.project.sources(code, ctx, within)?;
         let family = opened.source.language().pack().family;
         let holding = sources.holding(&[&target.old], Only::Any)?;
         let named: usize = sources
@@ -49,6 +71,7 @@ impl Plan {
             })
             .sum();
         target.unique = named <= 1;
+        passing(ctx, &sources, &holding, family, target)?;
         let target = &*target;
         let read = sources.each(&holding, |entry, content| {
             let text = content.text()?;
@@ -72,22 +95,23 @@ impl Plan {
                 files.push(planned);
             }
         }
-        let changed = files.iter().filter(|file| !file.places.certain.is_empty()).count();
-        if changed > MOST_FILES {
-            return Err(Fault::invalid(format!(
-                "{changed} files would change, and at most {MOST_FILES} may at once"
-            ))
-            .hint("give a smaller directory as `within`"));
-        }
         Ok(Self { files })
     }
 
-    /// The files in which something changes.
+    /// Refuses what is better done in parts.
+    pub(super) fn check_size(&self) -> Result<(), Fault> {
+        let changed = self.changed().count();
+        if changed <= MOST_FILES {
+            return Ok(());
+        }
+        Err(Fault::invalid(format!("{changed} files would change, and at most {MOST_FILES} may at once"))
+            .hint("give a smaller directory as `within`"))
+    }
+
     pub(super) fn changed(&self) -> impl Iterator<Item = &Planned> {
         self.files.iter().filter(|file| !file.places.certain.is_empty())
     }
 
-    /// Names the plan: the files as they are, and what changes in them.
     pub(super) fn digest(&self, target: &Target) -> String {
         let mut hasher = blake3::Hasher::new();
         for file in self.changed() {
@@ -124,6 +148,73 @@ impl Plan {
             None => Ok(()),
         }
     }
+
+    pub(super) fn told(
+        self,
+        target: &Target,
+        plan: String,
+        applied: bool,
+        undo: Option<String>,
+        diffs: String,
+    ) -> Reply<Output> {
+        let changed: Vec<&Planned> = self.changed().collect();
+        let places: usize = changed.iter().map(|file| file.places.certain.len()).sum();
+        let (old, new) = (&target.old, &target.new);
+        let verb = if applied { "Renamed" } else { "Would rename" };
+        let mut text = format!("{verb} {old} to {new}: {places} places in {} files\n", changed.len());
+        for file in &changed {
+            let lines: Vec<String> = file.lines.iter().take(20).map(usize::to_string).collect();
+            let more = if file.lines.len() > 20 { ", …" } else { "" };
+            let _ = writeln!(text, "  {}: lines {}{more}", file.name, lines.join(", "));
+        }
+        let in_text: usize = self.files.iter().map(|file| file.places.in_text).sum();
+        let uncertain: usize = self.files.iter().map(|file| file.uncertain.len()).sum();
+        if uncertain > 0 {
+            let _ = writeln!(
+                text,
+                "Uncertain, and left alone ({uncertain}): these may mean {old} or something else of that name:"
+            );
+        }
+        for place in self.files.iter().flat_map(|file| &file.uncertain).take(SHOWN) {
+            let _ = writeln!(text, "  {}:{}: {}", place.path, place.line, place.text);
+        }
+        if uncertain > SHOWN {
+            let _ = writeln!(text, "  … and {} more", uncertain - SHOWN);
+        }
+        if in_text > 0 {
+            let _ = writeln!(
+                text,
+                "{in_text} mentions in strings and comments were left alone; code_usages lists them"
+            );
+        }
+        text.push_str("Not seen: names made at run time, other languages, files outside the directory.\n");
+        if applied {
+            text.push_str(&diffs);
+            text.push_str(&closing("", undo.as_deref(), false));
+        } else {
+            let files: Vec<&str> = changed.iter().map(|file| file.name.as_str()).collect();
+            let list = serde_json::to_string(&files).unwrap_or_default();
+            let _ = write!(text, "Nothing was changed. To do it: plan=\"{plan}\" apply_to={list}");
+        }
+        let files = changed
+            .iter()
+            .map(|file| FilePlan { path: file.name.clone(), lines: file.lines.clone() })
+            .collect();
+        let uncertain = self.files.into_iter().flat_map(|file| file.uncertain).collect();
+        Reply::new(
+            text,
+            Output {
+                name: old.clone(),
+                new_name: new.clone(),
+                plan,
+                files,
+                uncertain,
+                in_text,
+                applied,
+                undo,
+            },
+        )
+    }
 }
 
 impl Planned {
@@ -137,8 +228,63 @@ impl Planned {
             Place { path: name.clone(), line, text: written.chars().take(120).collect() }
         };
         let uncertain = places.uncertain.iter().map(shown).collect();
-        Self { revision: revision(text.as_bytes()), places, lines, uncertain, name }
+        let clash = match &places.clash {
+            Some(Clash::Captured(place) | Clash::Used(place)) => Some(shown(place)),
+            Some(Clash::Known) | None => None,
+        };
+        Self { revision: revision(text.as_bytes()), places, lines, uncertain, clash, name }
     }
+
+    /// What stands against the new name in this file, in words.
+    pub(super) fn clash(&self, target: &Target) -> Option<String> {
+        let (old, new) = (&target.old, &target.new);
+        let place = self.clash.as_ref().map(|Place { path, line, text }| format!("{path}:{line}: {text}"));
+        let place = place.unwrap_or_default();
+        Some(match self.places.clash? {
+            Clash::Known => {
+                format!("{new} is defined or imported in {} already; nothing was changed", self.name)
+            }
+            Clash::Captured(_) => format!(
+                "{new} is a parameter or local variable where {old} is meant, and would hide it; nothing was changed\n  {place}"
+            ),
+            Clash::Used(_) => format!(
+                "{new} is used for something else already, and would mean the renamed {old}; nothing was changed\n  {place}"
+            ),
+        })
+    }
+}
+
+/// Finds the files that import the target and so pass it on, and those that import it from them.
+fn passing(
+    ctx: &Ctx,
+    sources: &Sources<'_>,
+    holding: &[Arc<Entry>],
+    family: &str,
+    target: &mut Target,
+) -> Result<(), Fault> {
+    let stop = || ctx.cancel.is_cancelled();
+    for _ in 0..MOST_PASSED {
+        let known = &*target;
+        let found = sources.each(holding, |entry, content| {
+            let name = sources.spell(entry);
+            if name == known.file || known.passing.contains(&name) {
+                return None;
+            }
+            let text = content.text()?;
+            let language = sources.language(entry, &text, Only::Any)?;
+            let related = language.pack().family == family;
+            let file = File { name: &name, text: &text, language: &language, outline: &Outline::default() };
+            let passed = related.then(|| known.is_passed_by(&file, &stop))?;
+            passed.map(|passed| passed.then_some(name)).transpose()
+        })?;
+        if found.is_empty() {
+            break;
+        }
+        for (_, name) in found {
+            target.passing.push(name.map_err(|why| unparsed("a file of the project", why))?);
+        }
+    }
+    Ok(())
 }
 
 /// The defining file's part.

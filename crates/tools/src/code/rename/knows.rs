@@ -1,0 +1,110 @@
+//! What a file knows about the target of a rename by its imports, and by being near.
+
+use tectum_syntax::{Import, Reach, Span, Stop, Unparsed};
+
+use super::{
+    super::modules::{Module, folder, stem},
+    target::{File, Target},
+};
+
+/// What a file knows about the target.
+pub(super) struct Knows {
+    /// Under its plain name.
+    pub(super) plainly: Plainly,
+    /// Names under which the file knows the module of the target.
+    pub(super) modules: Vec<String>,
+    /// The statements that import it.
+    pub(super) imported: Vec<Span>,
+    /// In the target's own file, those that import something else under its name.
+    pub(super) foreign: Vec<Span>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Plainly {
+    Yes,
+    /// Something of that name comes from a module that may be the target's.
+    Maybe,
+    /// It is imported under another name.
+    OnlyImport,
+    No,
+}
+
+impl Target {
+    /// What a file knows.
+    pub(super) fn knows(&self, file: &File<'_>, own: bool, imports: &[Import]) -> Knows {
+        let style = &file.language.pack().style;
+        let mut modules: Vec<String> = Vec::new();
+        if !own && style.separator == "::" {
+            modules.push(stem(&self.file).to_owned());
+        }
+        modules.extend(self.namespace.clone().filter(|_| own));
+        let elsewhere = file.outline.children(None).any(|(_, symbol)| {
+            !symbol.declaration && symbol.scope.is_empty() && symbol.name.of(file.text) == self.old
+        });
+        let named: Vec<&Import> = imports.iter().filter(|import| self.is_named(import)).collect();
+        let certain: Vec<&Import> =
+            named.iter().filter(|import| self.is_meant(import, file)).copied().collect();
+        let near = folder(file.name) == folder(&self.file);
+        let as_it_is = |import: &&Import| import.local.as_ref() == Some(&self.old);
+        let plainly = match style.reach {
+            _ if own => Plainly::Yes,
+            _ if certain.iter().any(as_it_is) => Plainly::Yes,
+            _ if !certain.is_empty() => Plainly::OnlyImport,
+            _ if !named.is_empty() => Plainly::Maybe,
+            _ if elsewhere => Plainly::No,
+            Reach::Everywhere => Plainly::Yes,
+            Reach::Folder if near => Plainly::Yes,
+            _ => {
+                let star = |import: &&Import| import.name.as_deref() == Some("*");
+                let mut stars =
+                    imports.iter().filter(star).map(|import| Module::read(&import.module, file.name));
+                let found = stars.find_map(|module| match self.leads(&module, file) {
+                    true => Some(Plainly::Yes),
+                    false => module.is_above(&self.file, style.reach).then_some(Plainly::Maybe),
+                });
+                found.unwrap_or(Plainly::No)
+            }
+        };
+        let foreign = named.iter().filter(|import| own && !self.is_meant(import, file));
+        let foreign = foreign.map(|import| import.span).collect();
+        Knows { plainly, modules, imported: certain.iter().map(|import| import.span).collect(), foreign }
+    }
+
+    /// Whether an import is of the old name.
+    fn is_named(&self, import: &Import) -> bool {
+        match import.name.as_deref() {
+            Some(name) => name == self.old,
+            None => import.local.as_deref() == Some(self.old.as_str()),
+        }
+    }
+
+    /// Whether an import of the old name is one of the target.
+    fn is_meant(&self, import: &Import, file: &File<'_>) -> bool {
+        let module = Module::read(&import.module, file.name);
+        let reach = file.language.pack().style.reach;
+        // Where the name is part of the module, the module is what stands before it, or a file
+        // that is called as what it defines.
+        let shorter = || Module::read(import.module.trim_end_matches(self.old.as_str()), file.name);
+        let module = match import.name {
+            None if !self.leads(&module, file) => shorter(),
+            _ => module,
+        };
+        let near = || module.is_above(&self.file, reach) || module.is_called(&self.file);
+        self.leads(&module, file) || (self.unique && near())
+    }
+
+    /// Whether a module is the target's file, or one that passes it on.
+    pub(super) fn leads(&self, module: &Module, file: &File<'_>) -> bool {
+        let reach = file.language.pack().style.reach;
+        let mut files = std::iter::once(&self.file).chain(&self.passing);
+        files.any(|home| module.is(home, file.name, reach))
+    }
+
+    /// Whether a file imports the target under its name.
+    pub(super) fn is_passed_by(&self, file: &File<'_>, stop: Stop<'_>) -> Result<bool, Unparsed> {
+        let imports = file.language.imports(file.text, stop)?;
+        let as_it_is = |import: &&Import| import.local.as_ref() == Some(&self.old);
+        let mut named = imports.iter().filter(|import| self.is_named(import)).filter(as_it_is);
+        Ok(named.any(|import| self.is_meant(import, file)))
+    }
+}

@@ -1,0 +1,85 @@
+//! Which places take a name from an imported module, `pkg.core.name`, and whether that is the
+//! target's.
+
+use std::collections::{HashMap, HashSet};
+
+use tectum_syntax::{Import, Mention, Shadow, Span, Stop, Unparsed};
+
+use super::{
+    super::modules::Module,
+    around::chain,
+    target::{File, Target},
+};
+
+/// The places of a file that are taken from an imported name, with what they mean.
+pub(super) struct Through {
+    places: HashMap<Span, Option<bool>>,
+    /// Those that are taken from a module itself.
+    of_module: HashSet<Span>,
+}
+
+impl Through {
+    pub(super) fn find(
+        target: &Target,
+        file: &File<'_>,
+        imports: &[Import],
+        mentions: &[Mention],
+        stop: Stop<'_>,
+    ) -> Result<Self, Unparsed> {
+        let (mut places, mut of_module) = (HashMap::new(), HashSet::new());
+        let mut shadows: HashMap<&str, Vec<Shadow>> = HashMap::new();
+        for mention in mentions.iter().filter(|mention| mention.role.is_code()) {
+            let parts = chain(file.text, mention);
+            let Some((head, further)) = parts.split_first() else { continue };
+            let known: Vec<&Import> =
+                imports.iter().filter(|import| import.local.as_deref() == Some(head)).collect();
+            if known.is_empty() {
+                continue;
+            }
+            let hidden = match shadows.get(head) {
+                Some(shadows) => shadows,
+                None => {
+                    let found = file.language.shadows(file.text, head, stop)?;
+                    shadows.entry(head).or_insert(found)
+                }
+            };
+            let meant = known.iter().filter_map(|import| leads(target, file, import, further)).max();
+            // A parameter of the module's name may be the module or anything else.
+            let hidden = hidden.iter().any(|shadow| {
+                let imports = |import: &&Import| shadow.scope.holds(import.span);
+                shadow.span.holds(mention.span) && !known.iter().any(imports)
+            });
+            // `import a.b` makes no more than `a.b` a module; what it holds may be anything.
+            let whole = |import: &&Import| {
+                let deep = import.module.split('.').count();
+                import.name.is_none() && further.len() < deep
+            };
+            if !hidden && known.iter().any(whole) {
+                of_module.insert(mention.span);
+            }
+            places.insert(mention.span, if hidden { meant.and(Some(false)) } else { meant });
+        }
+        Ok(Self { places, of_module })
+    }
+
+    /// Whether a place is taken from an imported module, not from something in it.
+    pub(super) fn is_module(&self, place: Span) -> bool {
+        self.of_module.contains(&place)
+    }
+
+    /// What a place means, if it is taken from an imported name.
+    pub(super) fn of(&self, place: Span) -> Option<Option<bool>> {
+        self.places.get(&place).copied()
+    }
+}
+
+/// Whether the target can be taken by these names from what an import made known.
+fn leads(target: &Target, file: &File<'_>, import: &Import, further: &[&str]) -> Option<bool> {
+    let module = Module::bound(import, file.name, further);
+    if target.leads(&module, file) {
+        return Some(true);
+    }
+    let reach = file.language.pack().style.reach;
+    let above = module.is_above(&target.file, reach);
+    (above || (target.unique && module.is_called(&target.file))).then_some(false)
+}
