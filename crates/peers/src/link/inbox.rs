@@ -195,6 +195,16 @@ impl Inbox {
         }
     }
 
+    /// The connection ended, as this request met it: it alone was certainly not looked at. It is
+    /// told when the end is known, so that whoever repeats it does so on another connection.
+    pub(crate) fn refuse(&self, id: u64, how: &str) {
+        let met = self.table().remove(id);
+        self.close(Loss::Gone(how.to_owned()));
+        if let Some(slot) = met {
+            slot.events.send(Event::Lost(Loss::Refused(how.to_owned())));
+        }
+    }
+
     /// The connection ended: every request on it is told.
     pub(crate) fn close(&self, loss: Loss) {
         let mut table = self.table();

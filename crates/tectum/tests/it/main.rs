@@ -23,6 +23,7 @@ mod federation_names;
 mod federation_passing;
 mod federation_questions;
 mod federation_real;
+mod federation_restarts;
 mod federation_results;
 mod federation_search;
 mod federation_tasks;
