@@ -32,7 +32,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 
 pub(crate) use self::{
     bridge::{Failure, Order, TOO_MANY},
-    caller::{Caller, LEVELS, abilities, can},
+    caller::{Caller, LEVELS, abilities, ability_names, can},
     find::CALL_TOOL,
     goods::{Goods, Source},
     tasks::{EXTENSION as TASKS, named as named_task},
@@ -256,6 +256,15 @@ impl Federation {
         self.changes.send_modify(|change| *change += 1);
         for peer in self.peers.load().values().filter(|peer| !peer.offer().known) {
             open(peer, abilities, *key);
+        }
+    }
+
+    /// A client said what it can do: servers are asked what they offer to one like it, if nobody was
+    /// there yet who can do as much.
+    pub(crate) fn meet_client(&self, caller: &Caller) {
+        let abilities = caller.abilities();
+        for peer in self.peers.load().values().filter(|peer| peer.is_unseen_by(&abilities)) {
+            open(peer, &abilities, caller.session());
         }
     }
 

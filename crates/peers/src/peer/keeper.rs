@@ -7,7 +7,7 @@ mod lists;
 mod watch;
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{HashMap, VecDeque},
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
@@ -21,9 +21,10 @@ use tokio::{
 use self::{
     connect::connect,
     hear::Hearing,
+    lists::Stale,
     watch::{End, Listening, set_level},
 };
-use super::{Class, Command, Offer, Peer, State, Surroundings, What, health::Deaths};
+use super::{Class, Command, Peer, State, Surroundings, health::Deaths, shares::Shares};
 use crate::{
     link::{Link, Loose, Loss},
     wire::era::Era,
@@ -49,7 +50,7 @@ type Waiting = Vec<oneshot::Sender<Result<Arc<Link>, Fault>>>;
 enum Done {
     Opened(Class, Result<(Arc<Link>, mpsc::Receiver<Loose>), Loss>),
     Closed(Class, Arc<Link>),
-    Listed { asked: Vec<What>, missed: Vec<What>, loss: Option<Loss>, offer: Box<Offer> },
+    Listed(lists::Listed),
     Unheard { number: u64, end: End },
 }
 
@@ -60,11 +61,12 @@ struct Keeper {
     links: HashMap<Class, (Arc<Link>, Instant)>,
     work: JoinSet<Done>,
     deaths: Deaths,
-    stale: BTreeSet<What>,
+    /// What it offers to each class of clients.
+    shares: Shares,
+    /// What is to be asked for, of whom.
+    stale: VecDeque<Stale>,
     /// When the first and the last of the changes came that are not listed yet.
     changed: Option<(Instant, Instant)>,
-    /// The connection that told of them.
-    changed_on: Option<Arc<Link>>,
     listing: bool,
     /// Listings that failed one after the other, and when the next is tried.
     failures: u32,
@@ -79,7 +81,12 @@ struct Keeper {
 }
 
 /// Keeps a server until it is told to stop.
-pub(super) async fn keep(peer: Arc<Peer>, around: Surroundings, mut orders: mpsc::Receiver<Command>) {
+pub(super) async fn keep(
+    peer: Arc<Peer>,
+    around: Surroundings,
+    shares: Shares,
+    mut orders: mpsc::Receiver<Command>,
+) {
     let mut keeper = Keeper {
         peer,
         around,
@@ -87,9 +94,9 @@ pub(super) async fn keep(peer: Arc<Peer>, around: Surroundings, mut orders: mpsc
         links: HashMap::new(),
         work: JoinSet::new(),
         deaths: Deaths::default(),
-        stale: BTreeSet::new(),
+        shares,
+        stale: VecDeque::new(),
         changed: None,
-        changed_on: None,
         listing: false,
         failures: 0,
         retry: None,
@@ -129,10 +136,7 @@ impl Keeper {
     fn order(&mut self, order: Command) {
         match order {
             Command::Open { class, reply } => self.open(class, reply),
-            Command::Changed(what, on) => {
-                self.changed_on = Some(on);
-                self.change(what);
-            }
+            Command::Changed(what, class) => self.change(&class, what),
             Command::Subscriptions(uris, awaited) => self.watch(uris, awaited),
             Command::Level(level) => {
                 for (link, _) in self.links.values() {
@@ -190,7 +194,7 @@ impl Keeper {
             Done::Opened(class, Ok((link, loose))) => self.opened(class, link, loose),
             Done::Opened(class, Err(loss)) => self.failed(&class, &loss),
             Done::Closed(class, link) => self.closed(&class, &link),
-            Done::Listed { asked, missed, loss, offer } => self.listed(&asked, missed, loss, offer),
+            Done::Listed(listed) => self.listed(listed),
             Done::Unheard { number, end } => self.unheard(number, &end),
         }
     }
@@ -202,8 +206,8 @@ impl Keeper {
         // Without a handshake one connection serves everybody.
         let class = if era == Era::Modern { Class::default() } else { class };
         self.make_room();
-        let first = self.links.is_empty();
         self.links.insert(class.clone(), (link.clone(), Instant::now()));
+        let known_as = class.clone();
         self.publish();
         self.say(State::Ready, None);
         let hearing = Hearing::new(self.peer.clone(), class.clone(), link.clone(), self.around.clone());
@@ -216,10 +220,8 @@ impl Keeper {
         if let Some(level) = &self.level {
             set_level(&link, level);
         }
-        if first || !self.peer.offer().fresh {
-            for what in [What::Tools, What::Resources, What::Prompts] {
-                self.stale.insert(what);
-            }
+        if !self.shares.is_fresh(&known_as.abilities) {
+            self.stale.push_back(Stale::everything(known_as));
             self.list();
         }
         self.watch_on(&link);
@@ -238,10 +240,7 @@ impl Keeper {
         };
         let state = if self.deaths.is_open(Instant::now()) { State::Broken } else { State::Down };
         match self.links.is_empty() {
-            true => {
-                self.say(state, Some(why.clone()));
-                self.grow_stale();
-            }
+            true => self.say(state, Some(why.clone())),
             // Others are served as before.
             false => self.say(State::Ready, Some(why.clone())),
         }
@@ -262,6 +261,7 @@ impl Keeper {
                 self.deaths.count(Instant::now(), spread());
                 self.links.remove(class);
                 self.publish();
+                self.grow_stale(class);
             }
             // It was let go on purpose.
             _ => return,
@@ -272,7 +272,6 @@ impl Keeper {
             let state = if self.deaths.is_open(Instant::now()) { State::Broken } else { State::Down };
             tracing::info!(server = %self.peer.spec.name, how, "is gone");
             self.say(state, how);
-            self.grow_stale();
         }
     }
 
@@ -295,6 +294,7 @@ impl Keeper {
         for (_, class) in found.into_iter().take(spare) {
             if let Some((link, _)) = self.links.remove(&class) {
                 tokio::spawn(async move { link.stop().await });
+                self.grow_stale(&class);
             }
         }
         self.publish();

@@ -7,6 +7,7 @@ mod health;
 mod keeper;
 mod listing;
 mod offer;
+mod shares;
 
 use std::{
     collections::HashMap,
@@ -21,13 +22,14 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock as _};
 use tectum_core::{Fault, FaultKind};
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc, oneshot, watch};
 
+use self::shares::Shares;
 pub(crate) use self::{
     health::{State, Status},
     offer::{Item, Offer, What},
 };
 use crate::{
     child::Stderr,
-    federation::Failure,
+    federation::{Failure, ability_names},
     link::{Door, Link, Loss},
     serve::Clients,
     spec::{EraChoice, Isolation, ServerName, ServerSpec},
@@ -97,7 +99,7 @@ pub(crate) struct Peer {
 
 enum Command {
     Open { class: Class, reply: oneshot::Sender<Result<Arc<Link>, Fault>> },
-    Changed(What, Arc<Link>),
+    Changed(What, Class),
     Subscriptions(Vec<String>, Option<(String, oneshot::Sender<Result<(), Failure>>)>),
     Level(String),
     Stop(oneshot::Sender<()>),
@@ -108,17 +110,19 @@ impl Peer {
     pub(crate) fn start(spec: ServerSpec, surroundings: Surroundings) -> Arc<Self> {
         let (commands, orders) = mpsc::channel(COMMANDS);
         let spec = Arc::new(spec);
-        let known = surroundings.state.as_deref().and_then(|state| Offer::kept(state, &spec));
+        let shares =
+            surroundings.state.as_deref().map(|state| Shares::kept(state, &spec)).unwrap_or_default();
+        let known = shares.together();
         let rate = spec.rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate)));
         let log = surroundings.state.as_ref().map(|state| state.join(format!("{}.log", spec.name)));
         let stderr = log.map(|log| Stderr::with_file(&log)).unwrap_or_default();
         let peer = Arc::new(Self {
             links: ArcSwap::default(),
-            era: Mutex::new(match (spec.era, &known) {
-                (EraChoice::Auto, Some(offer)) => offer.era.map_or(EraChoice::Auto, choice),
-                (era, _) => era,
+            era: Mutex::new(match spec.era {
+                EraChoice::Auto => known.era.map_or(EraChoice::Auto, choice),
+                era => era,
             }),
-            offer: ArcSwap::from_pointee(known.unwrap_or_default()),
+            offer: ArcSwap::from_pointee(known),
             status: watch::Sender::new(Status::default()),
             commands,
             seats: Semaphore::new(spec.concurrency),
@@ -126,7 +130,7 @@ impl Peer {
             stderr: Arc::new(stderr),
             spec,
         });
-        tokio::spawn(keeper::keep(peer.clone(), surroundings, orders));
+        tokio::spawn(keeper::keep(peer.clone(), surroundings, shares, orders));
         peer
     }
 
@@ -154,6 +158,11 @@ impl Peer {
         }
         let client = client.filter(|_| self.spec.isolation == Isolation::PerClient);
         Class { abilities: abilities.clone(), client }
+    }
+
+    /// True when nobody who can do all of this ever saw what it offers: it may offer more to one who can.
+    pub(crate) fn is_unseen_by(&self, abilities: &str) -> bool {
+        self.era() != EraChoice::Modern && !ability_names(abilities).is_subset(&self.offer().abilities)
     }
 
     /// Tells the server something on the connection of this class, if there is one and it has a
@@ -224,9 +233,9 @@ impl Peer {
         let _ = self.commands.send(Command::Level(level)).await;
     }
 
-    /// What it offers changed, on this connection: a server with several has several states.
-    async fn changed(&self, what: What, on: &Arc<Link>) {
-        let _ = self.commands.send(Command::Changed(what, on.clone())).await;
+    /// What it offers changed, for this class: a server with several connections has several states.
+    async fn changed(&self, what: What, class: &Class) {
+        let _ = self.commands.send(Command::Changed(what, class.clone())).await;
     }
 
     /// Ends it, with everything it started.

@@ -202,11 +202,15 @@ impl Endpoint {
     /// waiting for it.
     fn meet_later(&self, from: &Arc<Conversation>) {
         let Some(federation) = &self.federation else { return };
-        if !self.met.swap(true, Ordering::Relaxed) {
-            let (federation, capabilities) = (federation.clone(), from.capabilities());
-            let caller = Caller { client: Some(from.clone()), capabilities, ..Caller::default() };
-            tokio::task::spawn_blocking(move || federation.wake(&caller));
-        }
+        let first = !self.met.swap(true, Ordering::Relaxed);
+        let (federation, capabilities) = (federation.clone(), from.capabilities());
+        let caller = Caller { client: Some(from.clone()), capabilities, ..Caller::default() };
+        tokio::task::spawn_blocking(move || {
+            if first {
+                federation.wake(&caller);
+            }
+            federation.meet_client(&caller);
+        });
     }
 
     /// Runs a tool. What ends at once is answered on this thread; the rest is handed back.

@@ -13,6 +13,7 @@ mod context;
 mod diagnostics;
 mod federated;
 mod federation_children;
+mod federation_classes;
 mod federation_config;
 mod federation_conformance;
 mod federation_hostile;
