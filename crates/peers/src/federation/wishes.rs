@@ -69,9 +69,12 @@ impl Federation {
         (changed, watched(&watchers, &server))
     }
 
-    /// A client said in its handshake what it can do.
-    pub(crate) fn joined(&self, client: &Arc<Conversation>) {
-        self.clients.join(client);
+    /// A client said in its handshake what it can do. Those who left without a word are found out.
+    pub(crate) fn joined(self: &Arc<Self>, client: &Arc<Conversation>) {
+        for gone in self.clients.join(client) {
+            let federation = self.clone();
+            tokio::spawn(async move { federation.unwatch(gone).await });
+        }
     }
 
     /// A client's roots are others now: servers that were told of its roots are told of that.
@@ -95,7 +98,7 @@ impl Federation {
         }
     }
 
-    /// A client left: nothing is watched for it any more.
+    /// A client left: nothing is watched for it any more, and servers of its own end.
     pub(crate) async fn unwatch(&self, client: u64) {
         self.clients.leave(client);
         self.levels.lock().unwrap_or_else(PoisonError::into_inner).remove(&client);
@@ -111,6 +114,9 @@ impl Federation {
             servers.into_iter().map(|server| (server.clone(), watched(&watchers, &server))).collect()
         };
         let peers = self.peers.load_full();
+        for peer in peers.values() {
+            peer.left(client).await;
+        }
         for (server, uris) in changed {
             if let Some(peer) = peers.get(&server) {
                 peer.subscribe(uris).await;

@@ -2,12 +2,13 @@
 //! what is offered. Everything it waits for runs beside it, so it always answers.
 
 mod connect;
+mod ends;
 mod hear;
 mod lists;
 mod watch;
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
@@ -59,6 +60,8 @@ struct Keeper {
     around: Surroundings,
     opening: HashMap<Class, Waiting>,
     links: HashMap<Class, (Arc<Link>, Instant)>,
+    /// Connections on their way whose client has left.
+    unwanted: HashSet<Class>,
     work: JoinSet<Done>,
     deaths: Deaths,
     /// What it offers to each class of clients.
@@ -92,6 +95,7 @@ pub(super) async fn keep(
         around,
         opening: HashMap::new(),
         links: HashMap::new(),
+        unwanted: HashSet::new(),
         work: JoinSet::new(),
         deaths: Deaths::default(),
         shares,
@@ -136,6 +140,7 @@ impl Keeper {
     fn order(&mut self, order: Command) {
         match order {
             Command::Open { class, reply } => self.open(class, reply),
+            Command::Left(client) => self.left(client),
             Command::Changed(what, class) => self.change(&class, what),
             Command::Subscriptions(uris, awaited) => self.watch(uris, awaited),
             Command::Level(level) => {
@@ -149,6 +154,7 @@ impl Keeper {
     }
 
     fn open(&mut self, class: Class, reply: oneshot::Sender<Result<Arc<Link>, Fault>>) {
+        self.unwanted.remove(&class);
         if let Some((link, _)) = self.links.get(&class)
             && !link.closed().is_cancelled()
         {
@@ -203,6 +209,12 @@ impl Keeper {
         let era = link.hello().era;
         self.peer.remember_era(era);
         let waiting = self.opening.remove(&class).unwrap_or_default();
+        if self.unwanted.remove(&class) && era == Era::Legacy {
+            let state = if self.links.is_empty() { State::Idle } else { State::Ready };
+            self.say(state, None);
+            tokio::spawn(async move { link.stop().await });
+            return;
+        }
         // Without a handshake one connection serves everybody.
         let class = if era == Era::Modern { Class::default() } else { class };
         self.make_room();
@@ -232,6 +244,7 @@ impl Keeper {
 
     fn failed(&mut self, class: &Class, loss: &Loss) {
         self.deaths.count(Instant::now(), spread());
+        self.unwanted.remove(class);
         self.peer.forget_era();
         let said = self.peer.stderr.lines().pop();
         let why = match said {
@@ -273,31 +286,6 @@ impl Keeper {
             tracing::info!(server = %self.peer.spec.name, how, "is gone");
             self.say(state, how);
         }
-    }
-
-    /// Ends the connection that was idle longest, if there are too many; calls are never ended.
-    fn make_room(&mut self) {
-        if self.links.len() >= MOST_LINKS {
-            self.end_idle(Duration::ZERO, 1);
-        }
-    }
-
-    /// Ends connections that nobody used for this long, at most so many.
-    fn end_idle(&mut self, idle: Duration, most: usize) {
-        let idling = |(class, (link, _)): (&Class, &(Arc<Link>, Instant))| {
-            Some((link.idle().filter(|time| *time >= idle)?, class.clone()))
-        };
-        let mut found: Vec<(Duration, Class)> = self.links.iter().filter_map(idling).collect();
-        found.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
-        // One stays, so that the server is there for the next call.
-        let spare = self.links.len().saturating_sub(1).min(most);
-        for (_, class) in found.into_iter().take(spare) {
-            if let Some((link, _)) = self.links.remove(&class) {
-                tokio::spawn(async move { link.stop().await });
-                self.grow_stale(&class);
-            }
-        }
-        self.publish();
     }
 
     fn publish(&self) {

@@ -100,6 +100,7 @@ pub(crate) struct Peer {
 enum Command {
     Open { class: Class, reply: oneshot::Sender<Result<Arc<Link>, Fault>> },
     Changed(What, Class),
+    Left(u64),
     Subscriptions(Vec<String>, Option<(String, oneshot::Sender<Result<(), Failure>>)>),
     Level(String),
     Stop(oneshot::Sender<()>),
@@ -226,6 +227,13 @@ impl Peer {
         let command = Command::Subscriptions(uris, Some((uri, reply)));
         self.commands.send(command).await.map_err(|_| self.stopped())?;
         agreed.await.map_err(|_| self.stopped())?
+    }
+
+    /// A client left: what is there for it alone is ended.
+    pub(crate) async fn left(&self, client: u64) {
+        if self.spec.isolation == Isolation::PerClient {
+            let _ = self.commands.send(Command::Left(client)).await;
+        }
     }
 
     /// Lets it know from which level on it should log.

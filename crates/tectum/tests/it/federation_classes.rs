@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    federated::{echo, until},
+    federated::{echo, lives, until},
     rig::{Http, Rig, text},
 };
 
@@ -81,4 +81,29 @@ fn a_client_that_can_do_more_than_those_before_is_shown_what_it_is_offered() {
     session(&mut http, json!({"sampling": {}, "roots": {}}));
     until("its own list", || has(&http, "one__sampled"));
     assert_eq!(text(&http.call("one__sampled", json!({}))), "This client can sample.");
+}
+
+#[test]
+fn a_server_of_one_client_ends_with_it() {
+    let rig = Rig::new();
+    rig.configure(&echo("one", &["--era", "legacy"], "isolation = \"per-client\""));
+    let mut http = rig.http();
+    let begin = |http: &mut Http| {
+        let session = session(http, json!({}));
+        until("the list", || has(http, "one__echo"));
+        let pid: u32 = text(&http.call("one__pid", json!({}))).parse().expect("a number");
+        (session, pid)
+    };
+    let (first, second) = (begin(&mut http), begin(&mut http));
+    assert_ne!(first.1, second.1, "each has its own");
+    http.session = first.0;
+    assert_eq!(http.send("DELETE", "/mcp", &http.headers(), "").status, 204);
+    until("its server's end", || !lives(first.1));
+    http.session.clone_from(&second.0);
+    assert_eq!(text(&http.call("one__pid", json!({}))), second.1.to_string(), "the other is left alone");
+    // The last one's, too; and the next client is served.
+    assert_eq!(http.send("DELETE", "/mcp", &http.headers(), "").status, 204);
+    until("the last server's end", || !lives(second.1));
+    let (_, third) = begin(&mut http);
+    assert!(lives(third));
 }

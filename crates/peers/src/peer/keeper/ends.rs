@@ -1,0 +1,55 @@
+//! Which connections are ended while their server is well: those that nobody uses, and those that
+//! nobody can use any more.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use super::{Keeper, MOST_LINKS, State};
+use crate::{link::Link, peer::Class};
+
+impl Keeper {
+    /// A client left. What was there for it alone is ended, also what is still on its way: nobody
+    /// else ever uses it.
+    pub(super) fn left(&mut self, client: u64) {
+        let its = |class: &&Class| class.client == Some(client);
+        self.unwanted.extend(self.opening.keys().filter(its).cloned());
+        let classes: Vec<Class> = self.links.keys().filter(its).cloned().collect();
+        for class in &classes {
+            self.let_go(class);
+        }
+        if !classes.is_empty() && self.links.is_empty() {
+            self.say(State::Idle, None);
+        }
+    }
+
+    /// Ends the connection that was idle longest, if there are too many; calls are never ended.
+    pub(super) fn make_room(&mut self) {
+        if self.links.len() >= MOST_LINKS {
+            self.end_idle(Duration::ZERO, 1);
+        }
+    }
+
+    /// Ends connections that nobody used for this long, at most so many.
+    pub(super) fn end_idle(&mut self, idle: Duration, most: usize) {
+        let idling = |(class, (link, _)): (&Class, &(Arc<Link>, Instant))| {
+            Some((link.idle().filter(|time| *time >= idle)?, class.clone()))
+        };
+        let mut found: Vec<(Duration, Class)> = self.links.iter().filter_map(idling).collect();
+        found.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
+        // One stays, so that the server is there for the next call.
+        let spare = self.links.len().saturating_sub(1).min(most);
+        for (_, class) in found.into_iter().take(spare) {
+            self.let_go(&class);
+        }
+    }
+
+    fn let_go(&mut self, class: &Class) {
+        if let Some((link, _)) = self.links.remove(class) {
+            tokio::spawn(async move { link.stop().await });
+            self.publish();
+            self.grow_stale(class);
+        }
+    }
+}
