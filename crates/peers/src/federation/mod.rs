@@ -426,10 +426,14 @@ impl std::fmt::Debug for Federation {
     }
 }
 
-/// Starts a server beside us; whoever needs it first hears why it could not be started.
+/// Starts a server beside us. Nobody waits for it, so why it could not be started is said here.
 fn open(peer: &Arc<Peer>, abilities: &Arc<str>, client: Option<u64>) {
     let (peer, class) = (peer.clone(), peer.class(abilities, client));
-    tokio::spawn(async move { drop(peer.link(&class).await) });
+    tokio::spawn(async move {
+        if let Err(fault) = peer.link(&class).await {
+            tracing::warn!(server = %peer.spec.name, "{}", fault.message);
+        }
+    });
 }
 
 /// Takes what the servers' tasks tell.

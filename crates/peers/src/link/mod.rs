@@ -10,6 +10,7 @@ pub(crate) mod headers;
 mod http;
 mod inbox;
 mod mailbox;
+mod noise;
 mod question;
 mod sse;
 mod stdio;
@@ -141,6 +142,11 @@ impl Link {
     /// True when anybody but this client ever asked anything on it.
     pub(crate) fn is_shared(&self, client: u64) -> bool {
         self.inbox.is_shared(client)
+    }
+
+    /// What it wrote that is no message, in words.
+    pub(crate) fn noise(&self) -> Option<String> {
+        self.inbox.noise()
     }
 
     /// How the connection ended, once it has.

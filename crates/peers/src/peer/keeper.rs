@@ -175,11 +175,7 @@ impl Keeper {
         let (peer, around, pause) = (self.peer.clone(), self.around.clone(), self.deaths.pause(now));
         self.work.spawn(async move {
             tokio::time::sleep(pause).await;
-            let opened = tokio::time::timeout(peer.spec.start_timeout, connect(&peer, &around, &class)).await;
-            let opened = opened.unwrap_or_else(|_| {
-                let patience = peer.spec.start_timeout.as_secs();
-                Err(Loss::Failed(format!("it was not ready within {patience} s of its start")))
-            });
+            let opened = connect(&peer, &around, &class).await;
             Done::Opened(class, opened)
         });
     }
@@ -257,7 +253,8 @@ impl Keeper {
             // Others are served as before.
             false => self.say(State::Ready, Some(why.clone())),
         }
-        tracing::warn!(server = %self.peer.spec.name, why, "could not be started");
+        // Whoever waits for it is told; who does not says so.
+        tracing::info!(server = %self.peer.spec.name, why, "could not be started");
         for reply in self.opening.remove(class).unwrap_or_default() {
             let mut fault = self.peer.fault(loss);
             fault.message = format!("{} could not be started: {why}", self.peer.spec.name);

@@ -27,6 +27,7 @@ mod federation_real;
 mod federation_restarts;
 mod federation_results;
 mod federation_search;
+mod federation_starts;
 mod federation_tasks;
 mod federation_trust;
 mod fuzz;
