@@ -1,6 +1,7 @@
 //! All federated servers behind one endpoint: their tools join the registry, their resources
 //! and prompts the lists, and what changes is told to whoever listens.
 
+mod absent;
 mod asking;
 mod bridge;
 mod caller;
@@ -76,6 +77,9 @@ pub struct Settings {
     pub guard: Option<PathBuf>,
     /// Which tools are listed.
     pub exposure: Exposure,
+    /// Servers that are named and do not start, with the reason and what to do, as a client may hear
+    /// it. Kept up by whoever names the servers.
+    pub held: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
 /// Which tools clients are shown. All of them can be called.
@@ -304,7 +308,10 @@ impl Federation {
             }
         }
         self.recompose(Told::Everybody);
-        Ok(())
+        match self.why_held(tool) {
+            Some(why) => Err(Fault::not_found(format!("unknown tool: {tool}: {why}"))),
+            None => Ok(()),
+        }
     }
 
     /// Meets every server that was never met, all at the same time, and says why others are away.

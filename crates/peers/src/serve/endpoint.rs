@@ -230,7 +230,12 @@ impl Endpoint {
         };
         let name = &*name;
         let Some(tool) = snapshot.tool(name) else {
-            answer::error(out, Some(id), code::INVALID_PARAMS, &format!("Unknown tool: {name}"), None);
+            let why = self.federation.as_ref().and_then(|federation| federation.why_absent(name));
+            let message = match why {
+                Some(why) => format!("Unknown tool: {name}: {why}"),
+                None => format!("Unknown tool: {name}"),
+            };
+            answer::error(out, Some(id), code::INVALID_PARAMS, &message, None);
             return Handled::Answered;
         };
         let args = match arguments {
