@@ -190,30 +190,37 @@ impl Peer {
         opened.await.map_err(|_| self.stopped())?
     }
 
-    /// A place among its calls, and its turn by the rate.
+    /// Its turn by the rate, and then a place among its calls: whoever waits for the first keeps nobody
+    /// from the second, so it is clear which of the two there is too little of.
     pub(crate) async fn seat(&self) -> Result<SemaphorePermit<'_>, Fault> {
-        let waiting = async {
-            let seat = self.seats.acquire().await.map_err(|_| self.stopped())?;
-            if let Some(rate) = &self.rate {
+        let until = tokio::time::Instant::now() + self.spec.timeout;
+        if let Some(rate) = &self.rate {
+            let turn = async {
                 while let Err(early) = rate.check() {
                     let clock = governor::clock::DefaultClock::default();
                     tokio::time::sleep(early.wait_time_from(clock.now()).max(Duration::from_millis(1))).await;
                 }
-            }
-            Ok(seat)
-        };
-        match tokio::time::timeout(self.spec.timeout, waiting).await {
-            Ok(seat) => seat,
-            Err(_) => Err(Fault::new(
-                FaultKind::Upstream,
-                format!(
-                    "{} is busy: no place became free within {} s",
-                    self.spec.name,
-                    self.spec.timeout.as_secs()
-                ),
-            )
-            .hint("call it less often at once, or raise its `concurrency` or `rate`")),
+            };
+            tokio::time::timeout_at(until, turn).await.map_err(|_| self.too_often())?;
         }
+        let seat = tokio::time::timeout_at(until, self.seats.acquire()).await;
+        seat.map_err(|_| self.full())?.map_err(|_| self.stopped())
+    }
+
+    fn full(&self) -> Fault {
+        let (name, wait, most) = (&self.spec.name, self.spec.timeout.as_secs(), self.spec.concurrency);
+        let text =
+            format!("{name} is busy: it has {most} calls at once, and no place became free within {wait} s");
+        Fault::new(FaultKind::Upstream, text).hint("call it less often at once, or raise its `concurrency`")
+    }
+
+    fn too_often(&self) -> Fault {
+        let (name, wait) = (&self.spec.name, self.spec.timeout.as_secs());
+        let most = self.spec.rate.map_or(0, std::num::NonZero::get);
+        let text = format!(
+            "{name} is called too often: it may be called {most} times a minute, and its turn did not come within {wait} s"
+        );
+        Fault::new(FaultKind::Upstream, text).hint("wait before the next call, or raise its `rate`")
     }
 
     /// Lets its task know which resources are watched.

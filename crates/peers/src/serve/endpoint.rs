@@ -229,6 +229,11 @@ impl Endpoint {
             Some(inner) => (inner.text("name").unwrap_or_default().into(), inner.get("arguments")),
         };
         let name = &*name;
+        if name.is_empty() && inner.is_some() {
+            let message = format!("{CALL_TOOL}: `name` is missing: give the tool's name and its `arguments`");
+            answer::error(out, Some(id), code::INVALID_PARAMS, &message, None);
+            return Handled::Answered;
+        }
         let Some(tool) = snapshot.tool(name) else {
             let why = self.federation.as_ref().and_then(|federation| federation.why_absent(name));
             let message = match why {
