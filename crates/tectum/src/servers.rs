@@ -20,7 +20,7 @@ use crate::{
     Config, Sources,
     config::{
         self,
-        servers::{Live, Stamp},
+        servers::{Held, Live, Stamp, Why},
     },
     hooks::Hooks,
     house, observers, state,
@@ -49,7 +49,7 @@ impl Household {
     /// [`Household::settled`] is awaited, and none is started; but those that are required are
     /// waited for. Must be called in a runtime.
     pub async fn start(config: &Config, live: Live) -> Result<Self, StartError> {
-        let mut kept = Kept { live, approvals: None, place: directory(config) };
+        let mut kept = Kept { live, approvals: None, place: directory(config), held: Arc::default() };
         // Only the files know whether a server is required, and most settings say at once that none is.
         let specs = config::servers::may_require(config).then(|| kept.specs());
         let required = specs.iter().flatten().any(|spec| spec.required);
@@ -62,7 +62,8 @@ impl Household {
 
     /// The same for one call, or to look at what is known: nothing is watched.
     pub async fn for_one_call(config: &Config, sources: Sources) -> Result<Self, StartError> {
-        let kept = Kept { live: Live::new(sources), approvals: None, place: directory(config) };
+        let live = Live::new(sources);
+        let kept = Kept { live, approvals: None, place: directory(config), held: Arc::default() };
         let household = Self::found(config, kept, None, false)?;
         household.federation.settle();
         Ok(household)
@@ -79,11 +80,11 @@ impl Household {
         let house = if keep { Tectum::new(snapshot, gate) } else { Tectum::for_one_call(snapshot, gate) };
         house.effects().close_with(config.closing);
         let record = kept.place.as_deref().filter(|_| keep).map(record);
-        let place = kept.place.clone();
+        let (place, settings) = (kept.place.clone(), settings(config, kept.held.clone()));
         let kept = Arc::new(Mutex::new(kept));
         let first = kept.clone();
         let first = move || specs.unwrap_or_else(|| lock(&first).specs());
-        let federation = Federation::start(house.clone(), base, settings(config), first);
+        let federation = Federation::start(house.clone(), base, settings, first);
         let observers =
             keep.then(|| observers::start(config, &house, &federation, place.as_deref())).flatten();
         let observers = observers.map(Arc::new);
@@ -136,7 +137,7 @@ pub fn directory(config: &Config) -> Option<PathBuf> {
     Some(state::of_project(state, &config.directory).join("servers"))
 }
 
-fn settings(config: &Config) -> Settings {
+fn settings(config: &Config, held: HeldBack) -> Settings {
     Settings {
         directory: config.directory.clone(),
         state: directory(config),
@@ -147,6 +148,7 @@ fn settings(config: &Config) -> Settings {
             config::Exposure::Core => Exposure::Core,
             config::Exposure::Search => Exposure::Search,
         }),
+        held,
     }
 }
 
@@ -156,18 +158,29 @@ struct Kept {
     /// As they were before the servers were named to the house.
     approvals: Option<Approvals>,
     place: Option<PathBuf>,
+    held: HeldBack,
 }
+
+/// Servers that do not start, and what clients hear of that.
+type HeldBack = Arc<Mutex<BTreeMap<String, String>>>;
 
 impl Kept {
     fn specs(&mut self) -> Vec<ServerSpec> {
         // Looked at before they are read: what changes meanwhile is seen as a change afterwards.
         self.approvals = self.place.as_deref().map(approvals_of);
-        self.live.specs().specs
+        self.read()
+    }
+
+    fn read(&mut self) -> Vec<ServerSpec> {
+        let resolved = self.live.specs();
+        let held = resolved.held.iter().map(|held| (held.name.clone(), reason(held))).collect();
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = held;
+        resolved.specs
     }
 
     /// The servers, if a file that names them changed.
     fn changed_specs(&mut self) -> Option<Vec<ServerSpec>> {
-        self.live.is_stale().then(|| self.live.specs().specs)
+        self.live.is_stale().then(|| self.read())
     }
 
     fn approvals_changed(&mut self) -> bool {
@@ -176,6 +189,19 @@ impl Kept {
         let changed = *before != now;
         self.approvals = Some(now);
         changed
+    }
+}
+
+/// Why a server does not start, for clients. What a project's file says is not repeated: nobody
+/// agreed to it.
+fn reason(held: &Held) -> String {
+    let message = match held.why {
+        Why::Untrusted => "a project's file names it, and no person has agreed to what it says now",
+        Why::Disabled | Why::Problem => &held.message,
+    };
+    match &held.hint {
+        Some(hint) => format!("{message}; {hint}"),
+        None => format!("{message}; `tectum list` says more"),
     }
 }
 

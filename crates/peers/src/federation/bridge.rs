@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     link::{Ask, Event, Exchange, Link, Loss, modern_meta},
-    peer::Peer,
+    peer::{Class, Peer},
     wire::{
         era::Era,
         object::{Members, Object, quoted},
@@ -75,10 +75,10 @@ pub(crate) async fn run(
 ) -> Result<Box<RawValue>, Failure> {
     let seat = peer.seat().await?;
     let class = peer.class(&caller.abilities(), caller.session());
-    let mut carried = Carried { peer, order, caller, shelf, ctx, round: 0 };
+    let mut carried = Carried { peer, class, order, caller, shelf, ctx, round: 0, repeated: false };
     let exchange = match carried.resumed()? {
         Some(exchange) => exchange,
-        None => carried.begin(&class).await?,
+        None => carried.begin().await?,
     };
     let done = carried.follow(exchange).await;
     drop(seat);
@@ -98,11 +98,14 @@ enum Step {
 
 struct Carried<'a> {
     peer: &'a Arc<Peer>,
+    class: Class,
     order: Order,
     caller: &'a Caller,
     shelf: &'a Shelf,
     ctx: Option<&'a Ctx>,
     round: usize,
+    /// Set when the server refused the session of the first try.
+    repeated: bool,
 }
 
 impl Carried<'_> {
@@ -128,12 +131,12 @@ impl Carried<'_> {
     }
 
     /// Sends the request. A connection that was found dead before anything left is replaced once.
-    async fn begin(&mut self, class: &crate::peer::Class) -> Result<Exchange, Failure> {
-        let link = self.peer.link(class).await?;
+    async fn begin(&self) -> Result<Exchange, Failure> {
+        let link = self.peer.link(&self.class).await?;
         match self.send(&link, None, None) {
             Ok(exchange) => Ok(exchange),
             Err(Loss::Gone(_)) => {
-                let link = self.peer.link(class).await?;
+                let link = self.peer.link(&self.class).await?;
                 self.send(&link, None, None).map_err(|loss| self.lost(&loss))
             }
             Err(loss) => Err(self.lost(&loss)),
@@ -263,6 +266,12 @@ impl Carried<'_> {
                 Event::Answer(Err(error)) => {
                     return Err(Failure::Theirs(translate::error(self.order.method, error, self.caller.era)));
                 }
+                // A restarted server knows nothing of the session and did not look at the request.
+                Event::Lost(Loss::Refused(_)) if !self.repeated => {
+                    self.repeated = true;
+                    exchange = self.begin().await?;
+                    until = Instant::now() + quiet;
+                }
                 Event::Lost(loss) => return Err(self.lost(&loss)),
             }
         }
@@ -387,7 +396,7 @@ impl Carried<'_> {
     fn lost(&self, loss: &Loss) -> Failure {
         let fault = self.peer.fault(loss);
         Failure::Ours(match loss {
-            Loss::Gone(_) if self.order.method == "tools/call" => {
+            Loss::Gone(_) | Loss::Cut(_) if self.order.method == "tools/call" => {
                 fault.hint("the server went away during the call: whether it had an effect is not known; look before calling again")
             }
             _ => fault,

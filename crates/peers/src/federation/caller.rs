@@ -1,6 +1,6 @@
 //! The client behind a call, as far as a federated server may need it.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -20,6 +20,10 @@ pub(crate) const LEVELS: &[&str] =
 
 /// Metadata that belongs to one hop and is not passed on.
 pub(super) const OWN_META: &str = "io.modelcontextprotocol/";
+
+/// Parts of one ability that are told apart, and the longest name of one: the protocol knows a handful.
+const MOST_ABILITIES: usize = 16;
+const LONGEST_ABILITY: usize = 64;
 
 /// The client of one request.
 #[derive(Debug)]
@@ -149,9 +153,30 @@ pub(crate) fn abilities(capabilities: &str) -> Arc<str> {
     Object::new().all(&members.keep(asked)).end().into()
 }
 
+/// The same by name: `roots`, `elicitation.url`. What a server may offer more for stands in the first
+/// two levels.
+pub(crate) fn ability_names(abilities: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (name, value) in Members::of(abilities).unwrap_or_default().0 {
+        let inner = Members::of(value.get()).unwrap_or_default().0;
+        let inner = inner.iter().map(|(part, _)| format!("{name}.{part}"));
+        names.extend(inner.filter(|name| name.len() <= LONGEST_ABILITY).take(MOST_ABILITIES));
+        names.insert(name.into_owned());
+    }
+    names
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_abilities_are_those_of_two_levels() {
+        let names = ability_names(r#"{"elicitation":{"form":{"x":{}},"url":{}},"sampling":{},"roots":true}"#);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert_eq!(names, ["elicitation", "elicitation.form", "elicitation.url", "roots", "sampling"]);
+        assert!(ability_names("no object").is_empty());
+    }
 
     #[test]
     fn abilities_are_what_a_server_can_ask_for() {

@@ -32,6 +32,15 @@ impl Federation {
         }
     }
 
+    /// A client said what it can do: servers are asked what they offer to one like it, if nobody was
+    /// there yet who can do as much.
+    pub(crate) fn meet_client(&self, caller: &Caller) {
+        let abilities = caller.abilities();
+        for peer in self.peers.load().values().filter(|peer| peer.is_unseen_by(&abilities)) {
+            open(peer, &abilities, caller.session());
+        }
+    }
+
     /// A server takes the place of one that ended, or is new: it hears what its clients want,
     /// and starts if somebody would miss it.
     pub(super) async fn resume(&self, peer: &Arc<Peer>, ran: bool) {
@@ -65,7 +74,10 @@ impl Federation {
             }
         }
         self.recompose(Told::Everybody);
-        Ok(())
+        match self.why_held(tool) {
+            Some(why) => Err(Fault::not_found(format!("unknown tool: {tool}: {why}"))),
+            None => Ok(()),
+        }
     }
 
     /// Meets every server that was never met, all at the same time, and says why others are away.
@@ -104,8 +116,12 @@ impl Federation {
     }
 }
 
-/// Starts a server beside us; whoever needs it first hears why it could not be started.
+/// Starts a server beside us. Nobody waits for it, so why it could not be started is said here.
 fn open(peer: &Arc<Peer>, abilities: &Arc<str>, client: Option<u64>) {
     let (peer, class) = (peer.clone(), peer.class(abilities, client));
-    tokio::spawn(async move { drop(peer.link(&class).await) });
+    tokio::spawn(async move {
+        if let Err(fault) = peer.link(&class).await {
+            tracing::warn!(server = %peer.spec.name, "{}", fault.message);
+        }
+    });
 }

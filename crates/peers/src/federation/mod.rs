@@ -1,6 +1,7 @@
 //! All federated servers behind one endpoint: their tools join the registry, their resources
 //! and prompts the lists, and what changes is told to whoever listens.
 
+mod absent;
 mod approvals;
 mod asking;
 mod bridge;
@@ -39,7 +40,7 @@ use tokio::sync::{broadcast, mpsc, watch};
 
 pub(crate) use self::{
     bridge::{Failure, Order, TOO_MANY},
-    caller::{Caller, LEVELS, abilities, can},
+    caller::{Caller, LEVELS, abilities, ability_names, can},
     find::CALL_TOOL,
     follow::Following,
     goods::{Goods, Source},
@@ -83,6 +84,9 @@ pub struct Settings {
     pub guard: Option<PathBuf>,
     /// Which tools are listed.
     pub exposure: Exposure,
+    /// Servers that are named and do not start, with the reason and what to do, as a client may hear
+    /// it. Kept up by whoever names the servers.
+    pub held: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
 /// Which tools clients are shown. All of them can be called.

@@ -17,6 +17,8 @@ use crate::wire::object::{Members, Object, quoted, raw};
 pub(crate) const ADDRESS: &str = "tectum://results/";
 /// How much of the text a preview shows.
 const PREVIEW: usize = 16 * 1024;
+/// Members beside the content that pass under every bound: they say what a result is.
+const SHORT: usize = 256;
 /// How much is read at once unless less is asked for.
 pub(crate) const PIECE: usize = 64 * 1024;
 /// The most that is read at once.
@@ -38,19 +40,17 @@ impl Spool {
         Self { directory, kept: AtomicU64::new(kept) }
     }
 
-    /// Keeps a result and gives what is passed on in its place.
-    pub(crate) fn keep(&self, call: CallId, result: &RawValue) -> io::Result<Box<RawValue>> {
-        self.write(&format!("{call}.json"), result.get().as_bytes())?;
+    /// Keeps a result that is longer than `most` and gives what is passed on in its place: a beginning
+    /// of at most half of that, links, and what else is short. A result that this would not make
+    /// shorter is passed on as it is.
+    pub(crate) fn keep(&self, call: CallId, result: Box<RawValue>, most: usize) -> io::Result<Box<RawValue>> {
+        let size = result.get().len();
         let members = Members::of(result.get()).unwrap_or_default();
         let content = members.get("content").map_or("[]", |raw| raw.get());
         let items: Vec<&RawValue> = serde_json::from_str(content).unwrap_or_default();
-        let (mut preview, mut links) = (String::new(), Vec::new());
-        links.push(link(
-            &format!("{ADDRESS}{call}"),
-            "the whole result",
-            "application/json",
-            result.get().len(),
-        ));
+        let (mut preview, mut room) = (String::new(), PREVIEW.min(most / 2));
+        let mut links = link(&format!("{ADDRESS}{call}"), "the whole result", "application/json", size);
+        let mut parts = Vec::new();
         for (index, item) in items.iter().enumerate() {
             let item = Members::of(item.get()).unwrap_or_default();
             let (text, kind) = match (item.text("text"), item.text("data")) {
@@ -58,25 +58,44 @@ impl Spool {
                 (None, Some(data)) => (data, item.text("mimeType").unwrap_or_default()),
                 (None, None) => continue,
             };
-            if preview.len() < PREVIEW && kind == "text/plain" {
-                preview.push_str(&text[..text.floor_char_boundary(PREVIEW - preview.len())]);
+            if kind == "text/plain" {
+                let shown = beginning(&text, &mut room);
+                preview.push_str(shown);
+                // What comes behind a gap would look like what follows.
+                room = if shown.len() < text.len() { 0 } else { room };
             }
-            if text.len() > PREVIEW {
-                self.write(&format!("{call}.{index}"), text.as_bytes())?;
+            if text.len() > PREVIEW && links.len() < most / 4 {
                 let name = format!("part {} of the result", index + 1);
-                links.push(link(&format!("{ADDRESS}{call}/{index}"), &name, &kind, text.len()));
+                let link = link(&format!("{ADDRESS}{call}/{index}"), &name, &kind, text.len());
+                links = format!("{links},{link}");
+                parts.push((format!("{call}.{index}"), text));
             }
         }
+        let what = if preview.is_empty() { "nothing of it is shown here" } else { "this is its beginning" };
         let note = format!(
-            "{preview}\n\n[the result has {} bytes; this is its beginning. All of it is kept: read \
-             {ADDRESS}{call}?offset=0&length={PIECE} and so on, or the parts linked below]",
-            result.get().len()
+            "{preview}\n\n[the result has {size} bytes; {what}. All of it is kept: read \
+             {ADDRESS}{call}?offset=0&length={PIECE} and so on, or the parts linked below]"
         );
         let text = Object::new().text("type", "text").text("text", note.trim_start()).end();
         let mut object = Object::new();
-        object.raw("content", &format!("[{text},{}]", links.join(",")));
-        object.all(&members.keep(|name| name != "content" && name != "structuredContent"));
-        Ok(raw(object.end()))
+        object.raw("content", &format!("[{text},{links}]"));
+        let mut room = (most / 4).max(SHORT);
+        let others = members.0.iter().filter(|(name, _)| name != "content" && name != "structuredContent");
+        for (name, value) in others {
+            if let Some(left) = room.checked_sub(name.len() + value.get().len()) {
+                object.raw(name, value.get());
+                room = left;
+            }
+        }
+        let passed = object.end();
+        if passed.len() >= size {
+            return Ok(result);
+        }
+        self.write(&format!("{call}.json"), result.get().as_bytes())?;
+        for (name, text) in parts {
+            self.write(&name, text.as_bytes())?;
+        }
+        Ok(raw(passed))
     }
 
     /// Reads a range of what an address names: `tectum://results/CALL[/PART][?offset=…&length=…]`.
@@ -147,6 +166,22 @@ impl Spool {
     }
 }
 
+/// As much of a text as fits into this room when it is written as JSON, which gets smaller by it.
+fn beginning<'t>(text: &'t str, room: &mut usize) -> &'t str {
+    for (at, character) in text.char_indices() {
+        let written = match character {
+            '"' | '\\' | '\n' | '\r' | '\t' => 2,
+            '\0'..'\x20' => 6,
+            other => other.len_utf8(),
+        };
+        match room.checked_sub(written) {
+            Some(left) => *room = left,
+            None => return &text[..at],
+        }
+    }
+    text
+}
+
 fn link(uri: &str, name: &str, kind: &str, size: usize) -> String {
     Object::new()
         .text("type", "resource_link")
@@ -202,7 +237,8 @@ mod tests {
         let result = RawValue::from_string(result.to_string()).expect("JSON");
         let call = CallId::fresh();
         let passed: Value =
-            serde_json::from_str(spool.keep(call, &result).expect("kept").get()).expect("JSON");
+            serde_json::from_str(spool.keep(call, result.clone(), 1 << 18).expect("kept").get())
+                .expect("JSON");
         assert_eq!(passed["isError"], false);
         assert!(passed["content"][0]["text"].as_str().expect("text").starts_with("aü日aü日"));
         for (uri, whole) in
@@ -216,6 +252,29 @@ mod tests {
             }
             assert!(got == whole, "{uri}");
         }
+    }
+
+    #[test]
+    fn what_stands_for_a_result_is_shorter_than_its_bound_and_a_few_words() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        let spool = Spool::new(scratch.path().join("results"));
+        let texts = ["x".repeat(5000), "\u{1}\"\n".repeat(3000), "日".repeat(40_000), "x".repeat(300)];
+        for (text, most) in texts.iter().flat_map(|text| [1, 1024, 4096, 16 * 1024].map(|most| (text, most)))
+        {
+            let many: Vec<_> = (0..20).map(|_| serde_json::json!({"type": "text", "text": text})).collect();
+            let result = serde_json::json!({"content": many, "isError": true, "_meta": {"long": text}});
+            let result = RawValue::from_string(result.to_string()).expect("JSON");
+            let passed = spool.keep(CallId::fresh(), result.clone(), most).expect("kept");
+            assert!(passed.get().len() < (most + 1024).min(result.get().len()), "{most}: {passed}");
+            let passed: Value = serde_json::from_str(passed.get()).expect("JSON");
+            let shown = passed["content"][0]["text"].as_str().expect("text");
+            assert_eq!(shown.contains("this is its beginning"), most > 4, "{shown}");
+            assert_eq!(passed["isError"], true, "{passed}");
+        }
+        let short =
+            RawValue::from_string(r#"{"content":[{"type":"text","text":"short"}]}"#.into()).expect("JSON");
+        let passed = spool.keep(CallId::fresh(), short.clone(), 10).expect("passed on");
+        assert_eq!(passed.get(), short.get(), "nothing that stands for it would be shorter");
     }
 
     #[test]

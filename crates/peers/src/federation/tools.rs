@@ -230,7 +230,7 @@ impl Provider for PeerTools {
                 let found = directives(&result, &peer);
                 let done = match spool.filter(|_| result.get().len() > peer.spec.max_result) {
                     None => Done::new(Payload::Raw(result)),
-                    Some(spool) => bounded(spool, ctx.call, result).await?,
+                    Some(spool) => bounded(spool, ctx.call, result, peer.spec.max_result).await?,
                 };
                 Ok(Done { directives: found.directives, skipped: found.skipped, ..done })
             })
@@ -247,9 +247,9 @@ impl Provider for PeerTools {
 }
 
 /// Keeps a large result aside and passes on what stands for it.
-async fn bounded(spool: Arc<Spool>, call: CallId, result: Box<RawValue>) -> Result<Done, Fault> {
+async fn bounded(spool: Arc<Spool>, call: CallId, result: Box<RawValue>, most: usize) -> Result<Done, Fault> {
     let size = result.get().len();
-    let kept = tokio::task::spawn_blocking(move || spool.keep(call, &result)).await;
+    let kept = tokio::task::spawn_blocking(move || spool.keep(call, result, most)).await;
     let kept = kept.unwrap_or_else(|_| Err(std::io::Error::other("it could not be kept")));
     kept.map(|kept| Done::new(Payload::Raw(kept))).map_err(|error| {
         Fault::new(

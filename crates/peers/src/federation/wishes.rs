@@ -98,9 +98,12 @@ impl Federation {
         }
     }
 
-    /// A client said in its handshake what it can do.
-    pub(crate) fn joined(&self, client: &Arc<Conversation>) {
-        self.clients.join(client);
+    /// A client said in its handshake what it can do. Those who left without a word are found out.
+    pub(crate) fn joined(self: &Arc<Self>, client: &Arc<Conversation>) {
+        for gone in self.clients.join(client) {
+            let federation = self.clone();
+            tokio::spawn(async move { federation.unwatch(gone).await });
+        }
     }
 
     /// A client's roots are others now: servers that were told of its roots are told of that.
@@ -124,11 +127,14 @@ impl Federation {
         }
     }
 
-    /// A client left: nothing is watched for it any more.
+    /// A client left: nothing is watched for it any more, and servers of its own end.
     pub(crate) async fn unwatch(&self, client: u64) {
         self.clients.leave(client);
         self.levels.lock().unwrap_or_else(PoisonError::into_inner).remove(&client);
         let peers = self.peers.load_full();
+        for peer in peers.values() {
+            peer.left(client).await;
+        }
         for server in self.watchers.forget(client) {
             if let Some(peer) = peers.get(&server) {
                 peer.subscribe().await;

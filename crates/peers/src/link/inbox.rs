@@ -5,7 +5,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -16,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Event, Loss, MAX_MESSAGE, Question,
     mailbox::{Receiver, Sender, mailbox},
+    noise::Noise,
     question::Questions,
 };
 use crate::wire::{
@@ -75,6 +79,8 @@ pub(crate) struct Inbox {
     table: Mutex<Table>,
     loose: mpsc::Sender<Loose>,
     closed: CancellationToken,
+    /// Set when there was a message.
+    heard: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -86,6 +92,7 @@ struct Table {
     /// Whose requests there ever were.
     users: Users,
     questions: Questions,
+    noise: Noise,
 }
 
 /// Who used a connection.
@@ -110,7 +117,8 @@ impl Inbox {
     /// An inbox, and where its loose messages come out.
     pub(crate) fn new() -> (Self, mpsc::Receiver<Loose>) {
         let (loose, taken) = mpsc::channel(LOOSE);
-        (Self { table: Mutex::default(), loose, closed: CancellationToken::new() }, taken)
+        let heard = AtomicBool::new(false);
+        (Self { table: Mutex::default(), loose, closed: CancellationToken::new(), heard }, taken)
     }
 
     pub(super) fn closed(&self) -> &CancellationToken {
@@ -183,6 +191,11 @@ impl Inbox {
         }
     }
 
+    /// What came that is no message, in words.
+    pub(super) fn noise(&self) -> Option<String> {
+        self.table().noise.words()
+    }
+
     /// How the connection ended, once it has.
     pub(crate) fn lost(&self) -> Option<Loss> {
         self.table().lost.clone()
@@ -192,6 +205,16 @@ impl Inbox {
     pub(crate) fn fail(&self, id: u64, loss: Loss) {
         if let Some(slot) = self.table().remove(id) {
             slot.events.send(Event::Lost(loss));
+        }
+    }
+
+    /// The connection ended, as this request met it: it alone was certainly not looked at. It is
+    /// told when the end is known, so that whoever repeats it does so on another connection.
+    pub(crate) fn refuse(&self, id: u64, how: &str) {
+        let met = self.table().remove(id);
+        self.close(Loss::Gone(how.to_owned()));
+        if let Some(slot) = met {
+            slot.events.send(Event::Lost(Loss::Refused(how.to_owned())));
         }
     }
 
@@ -219,7 +242,11 @@ impl Inbox {
             }
             return;
         }
-        match rpc::open(bytes) {
+        let opened = rpc::open(bytes);
+        if opened.is_ok() {
+            self.heard.store(true, Ordering::Relaxed);
+        }
+        match opened {
             Ok(Opened::Response(response)) => {
                 let Some(id) = response.id.and_then(|id| id.trim_matches('"').parse().ok()) else { return };
                 let answer = response.outcome.map(ToOwned::to_owned).map_err(ToOwned::to_owned);
@@ -236,6 +263,11 @@ impl Inbox {
             }
             Err(malformed) => {
                 tracing::debug!(why = malformed.message, "a server sent what is no message");
+                if self.table().noise.add(bytes) && !self.heard.load(Ordering::Relaxed) {
+                    self.close(Loss::Gone(
+                        "it wrote nothing else than what is no message and was given up".into(),
+                    ));
+                }
             }
         }
     }
@@ -277,6 +309,10 @@ impl Inbox {
     fn question(&self, id: String, method: String, params: &str, origin: Origin) {
         if method == "ping" {
             return self.loosen(Loose::Ping { id });
+        }
+        // No server asks this: it is our own question, sent back.
+        if matches!(&*method, "initialize" | "server/discover") {
+            return self.close(Loss::Gone("it sent back what it was told, as no MCP server does,".into()));
         }
         let Some(params) = owned(params) else { return };
         let to = match origin {

@@ -10,6 +10,7 @@ pub(crate) mod headers;
 mod http;
 mod inbox;
 mod mailbox;
+mod noise;
 mod question;
 mod sse;
 mod stdio;
@@ -50,6 +51,10 @@ pub(crate) enum Loss {
     Gone(String),
     /// One request failed on its way; the server may be well.
     Failed(String),
+    /// The answer to one request broke off: the server may have done what it was asked.
+    Cut(String),
+    /// The server knows nothing of the session a request came in, and did not look at it.
+    Refused(String),
     /// The server wants a login.
     Unauthorized(String),
     /// More came than is kept for one call.
@@ -137,6 +142,11 @@ impl Link {
     /// True when anybody but this client ever asked anything on it.
     pub(crate) fn is_shared(&self, client: u64) -> bool {
         self.inbox.is_shared(client)
+    }
+
+    /// What it wrote that is no message, in words.
+    pub(crate) fn noise(&self) -> Option<String> {
+        self.inbox.noise()
     }
 
     /// How the connection ended, once it has.
@@ -259,7 +269,9 @@ impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Gone(how) => f.write_str(how),
-            Self::Failed(why) | Self::Unauthorized(why) => f.write_str(why),
+            Self::Failed(why) | Self::Cut(why) | Self::Refused(why) | Self::Unauthorized(why) => {
+                f.write_str(why)
+            }
             Self::Flooded => f.write_str("it sent more messages for one call than can be kept"),
         }
     }

@@ -6,6 +6,7 @@
 
 use std::{
     io,
+    process::ExitStatus,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -27,6 +28,9 @@ const MOST_UNWRITTEN: usize = 64 * 1024 * 1024;
 const MOST_SPARE: usize = 256 * 1024;
 /// How much is read at once.
 const CHUNK: usize = 64 * 1024;
+
+/// How long a server that closed its output may take to end by itself.
+const ENDS: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// The pipes of one child.
 #[derive(Debug)]
@@ -143,6 +147,15 @@ fn closed(error: &io::Error) -> Loss {
     Loss::Gone(format!("its standard input is closed ({error})"))
 }
 
+fn ended(status: ExitStatus) -> Loss {
+    use std::os::unix::process::ExitStatusExt as _;
+    Loss::Gone(match (status.code(), status.signal()) {
+        (Some(code), _) => format!("it ended with exit code {code}"),
+        (None, Some(signal)) => format!("it was ended by signal {signal}"),
+        (None, None) => "it ended".into(),
+    })
+}
+
 /// Writes what was not written at once.
 async fn write_on(out: Arc<Out>, inbox: Arc<Inbox>) {
     loop {
@@ -210,12 +223,17 @@ async fn keep(
     mut reading: tokio::task::JoinHandle<()>,
 ) {
     tokio::select! {
+        biased;
         status = life.ended() => {
             // What it said last is still in the pipe.
             let _ = tokio::time::timeout(std::time::Duration::from_millis(100), &mut reading).await;
-            inbox.close(Loss::Gone(format!("it ended ({status})")));
+            inbox.close(ended(status));
         }
-        _ = &mut reading => inbox.close(Loss::Gone("it closed its output".into())),
+        _ = &mut reading => {
+            // A server that ends closes its output first; how it ended says more.
+            let end = tokio::time::timeout(ENDS, life.ended()).await;
+            inbox.close(end.map_or_else(|_| Loss::Gone("it closed its output".into()), ended));
+        }
         // The guard that this gives back must not be held while the child ends.
         () = async { drop(asked.wait_for(|phase| *phase == Phase::Asked).await) } => {}
     }

@@ -2,13 +2,13 @@
 //! what is offered. Everything it waits for runs beside it, so it always answers.
 
 mod connect;
+mod ends;
 mod hear;
-mod idle;
 mod lists;
 mod watch;
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
@@ -21,11 +21,12 @@ use tokio::{
 
 use self::{
     connect::connect,
+    ends::{IDLE, MOST_LINKS},
     hear::Hearing,
-    idle::{IDLE, MOST_LINKS},
+    lists::Stale,
     watch::{End, Listening, set_level},
 };
-use super::{Awaited, Class, Command, Offer, Peer, State, Surroundings, What, health::Deaths};
+use super::{Awaited, Class, Command, Peer, State, Surroundings, health::Deaths, shares::Shares};
 use crate::{
     link::{Link, Loose, Loss},
     wire::era::Era,
@@ -47,7 +48,7 @@ type Waiting = Vec<oneshot::Sender<Result<Arc<Link>, Fault>>>;
 enum Done {
     Opened(Class, Result<(Arc<Link>, mpsc::Receiver<Loose>), Loss>),
     Closed(Class, Arc<Link>),
-    Listed { asked: Vec<What>, missed: Vec<What>, loss: Option<Loss>, offer: Box<Offer> },
+    Listed(lists::Listed),
     Unheard { number: u64, end: End },
 }
 
@@ -56,13 +57,16 @@ struct Keeper {
     around: Surroundings,
     opening: HashMap<Class, Waiting>,
     links: HashMap<Class, (Arc<Link>, Instant)>,
+    /// Connections on their way whose client has left.
+    unwanted: HashSet<Class>,
     work: JoinSet<Done>,
     deaths: Deaths,
-    stale: BTreeSet<What>,
+    /// What it offers to each class of clients.
+    shares: Shares,
+    /// What is to be asked for, of whom.
+    stale: VecDeque<Stale>,
     /// When the first and the last of the changes came that are not listed yet.
     changed: Option<(Instant, Instant)>,
-    /// The connection that told of them.
-    changed_on: Option<Arc<Link>>,
     listing: bool,
     /// Listings that failed one after the other, and when the next is tried.
     failures: u32,
@@ -81,17 +85,23 @@ struct Keeper {
 }
 
 /// Keeps a server until it is told to stop.
-pub(super) async fn keep(peer: Arc<Peer>, around: Surroundings, mut orders: mpsc::Receiver<Command>) {
+pub(super) async fn keep(
+    peer: Arc<Peer>,
+    around: Surroundings,
+    shares: Shares,
+    mut orders: mpsc::Receiver<Command>,
+) {
     let mut keeper = Keeper {
         peer,
         around,
         opening: HashMap::new(),
         links: HashMap::new(),
+        unwanted: HashSet::new(),
         work: JoinSet::new(),
         deaths: Deaths::default(),
-        stale: BTreeSet::new(),
+        shares,
+        stale: VecDeque::new(),
         changed: None,
-        changed_on: None,
         listing: false,
         failures: 0,
         retry: None,
@@ -144,10 +154,8 @@ impl Keeper {
     fn order(&mut self, order: Command) {
         match order {
             Command::Open { class, reply } => self.open(class, reply),
-            Command::Changed(what, on) => {
-                self.changed_on = Some(on);
-                self.change(what);
-            }
+            Command::Left(client) => self.left(client),
+            Command::Changed(what, class) => self.change(&class, what),
             Command::Subscriptions(awaited) => {
                 self.unwatched = true;
                 self.awaited.extend(awaited);
@@ -163,6 +171,7 @@ impl Keeper {
     }
 
     fn open(&mut self, class: Class, reply: oneshot::Sender<Result<Arc<Link>, Fault>>) {
+        self.unwanted.remove(&class);
         if let Some((link, _)) = self.links.get(&class)
             && !link.closed().is_cancelled()
         {
@@ -183,11 +192,7 @@ impl Keeper {
         let (peer, around, pause) = (self.peer.clone(), self.around.clone(), self.deaths.pause(now));
         self.work.spawn(async move {
             tokio::time::sleep(pause).await;
-            let opened = tokio::time::timeout(peer.spec.start_timeout, connect(&peer, &around, &class)).await;
-            let opened = opened.unwrap_or_else(|_| {
-                let patience = peer.spec.start_timeout.as_secs();
-                Err(Loss::Failed(format!("it was not ready within {patience} s of its start")))
-            });
+            let opened = connect(&peer, &around, &class).await;
             Done::Opened(class, opened)
         });
     }
@@ -208,7 +213,7 @@ impl Keeper {
             Done::Opened(class, Ok((link, loose))) => self.opened(class, link, loose),
             Done::Opened(class, Err(loss)) => self.failed(&class, &loss),
             Done::Closed(class, link) => self.closed(&class, &link),
-            Done::Listed { asked, missed, loss, offer } => self.listed(&asked, missed, loss, offer),
+            Done::Listed(listed) => self.listed(listed),
             Done::Unheard { number, end } => self.unheard(number, &end),
         }
     }
@@ -217,11 +222,17 @@ impl Keeper {
         let era = link.hello().era;
         self.peer.remember_era(era);
         let waiting = self.opening.remove(&class).unwrap_or_default();
+        if self.unwanted.remove(&class) && era == Era::Legacy {
+            let state = if self.links.is_empty() { State::Idle } else { State::Ready };
+            self.say(state, None);
+            tokio::spawn(async move { link.stop().await });
+            return;
+        }
         // Without a handshake one connection serves everybody.
         let class = if era == Era::Modern { Class::default() } else { class };
         self.make_room();
-        let first = self.links.is_empty();
         self.links.insert(class.clone(), (link.clone(), Instant::now()));
+        let known_as = class.clone();
         self.publish();
         self.say(State::Ready, None);
         let hearing = Hearing::new(self.peer.clone(), class.clone(), link.clone(), self.around.clone());
@@ -234,10 +245,8 @@ impl Keeper {
         if let Some(level) = &self.level {
             set_level(&link, level);
         }
-        if first || !self.peer.offer().fresh {
-            for what in [What::Tools, What::Resources, What::Prompts] {
-                self.stale.insert(what);
-            }
+        if !self.shares.is_fresh(&known_as.abilities) {
+            self.stale.push_back(Stale::everything(known_as));
             self.list();
         }
         self.watch_on(&link);
@@ -248,6 +257,7 @@ impl Keeper {
 
     fn failed(&mut self, class: &Class, loss: &Loss) {
         self.deaths.count(Instant::now(), spread());
+        self.unwanted.remove(class);
         self.peer.forget_era();
         let said = self.peer.stderr.lines().pop();
         let why = match said {
@@ -256,14 +266,12 @@ impl Keeper {
         };
         let state = if self.deaths.is_open(Instant::now()) { State::Broken } else { State::Down };
         match self.links.is_empty() {
-            true => {
-                self.say(state, Some(why.clone()));
-                self.grow_stale();
-            }
+            true => self.say(state, Some(why.clone())),
             // Others are served as before.
             false => self.say(State::Ready, Some(why.clone())),
         }
-        tracing::warn!(server = %self.peer.spec.name, why, "could not be started");
+        // Whoever waits for it is told; who does not says so.
+        tracing::info!(server = %self.peer.spec.name, why, "could not be started");
         for reply in self.opening.remove(class).unwrap_or_default() {
             let mut fault = self.peer.fault(loss);
             fault.message = format!("{} could not be started: {why}", self.peer.spec.name);
@@ -280,6 +288,7 @@ impl Keeper {
                 self.deaths.count(Instant::now(), spread());
                 self.links.remove(class);
                 self.publish();
+                self.grow_stale(class);
             }
             // It was let go on purpose.
             _ => return,
@@ -290,7 +299,6 @@ impl Keeper {
             let state = if self.deaths.is_open(Instant::now()) { State::Broken } else { State::Down };
             tracing::info!(server = %self.peer.spec.name, how, "is gone");
             self.say(state, how);
-            self.grow_stale();
         }
     }
 

@@ -7,6 +7,7 @@ mod health;
 mod keeper;
 mod listing;
 mod offer;
+mod shares;
 
 use std::{
     collections::HashMap,
@@ -21,13 +22,14 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock as _};
 use tectum_core::{Fault, FaultKind};
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc, oneshot, watch};
 
+use self::shares::Shares;
 pub(crate) use self::{
     health::{State, Status},
     offer::{Item, Offer, What},
 };
 use crate::{
     child::Stderr,
-    federation::{Failure, Watchers},
+    federation::{Failure, Watchers, ability_names},
     link::{Door, Link, Loss},
     serve::Clients,
     spec::{EraChoice, Isolation, ServerName, ServerSpec},
@@ -109,7 +111,8 @@ type Awaited = (String, oneshot::Sender<Result<(), Failure>>);
 
 enum Command {
     Open { class: Class, reply: oneshot::Sender<Result<Arc<Link>, Fault>> },
-    Changed(What, Arc<Link>),
+    Changed(What, Class),
+    Left(u64),
     Subscriptions(Option<Awaited>),
     Level(String),
     Stop(oneshot::Sender<()>),
@@ -120,17 +123,19 @@ impl Peer {
     pub(crate) fn start(spec: ServerSpec, surroundings: Surroundings) -> Arc<Self> {
         let (commands, orders) = mpsc::channel(COMMANDS);
         let spec = Arc::new(spec);
-        let known = surroundings.state.as_deref().and_then(|state| Offer::kept(state, &spec));
+        let shares =
+            surroundings.state.as_deref().map(|state| Shares::kept(state, &spec)).unwrap_or_default();
+        let known = shares.together();
         let rate = spec.rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate)));
         let log = surroundings.state.as_ref().map(|state| state.join(format!("{}.log", spec.name)));
         let stderr = log.map(|log| Stderr::with_file(&log)).unwrap_or_default();
         let peer = Arc::new(Self {
             links: ArcSwap::default(),
-            era: Mutex::new(match (spec.era, &known) {
-                (EraChoice::Auto, Some(offer)) => offer.era.map_or(EraChoice::Auto, choice),
-                (era, _) => era,
+            era: Mutex::new(match spec.era {
+                EraChoice::Auto => known.era.map_or(EraChoice::Auto, choice),
+                era => era,
             }),
-            offer: ArcSwap::from_pointee(known.unwrap_or_default()),
+            offer: ArcSwap::from_pointee(known),
             status: watch::Sender::new(Status::default()),
             commands,
             seats: Semaphore::new(spec.concurrency),
@@ -138,7 +143,7 @@ impl Peer {
             stderr: Arc::new(stderr),
             spec,
         });
-        tokio::spawn(keeper::keep(peer.clone(), surroundings, orders));
+        tokio::spawn(keeper::keep(peer.clone(), surroundings, shares, orders));
         peer
     }
 
@@ -168,6 +173,11 @@ impl Peer {
         Class { abilities: abilities.clone(), client }
     }
 
+    /// True when nobody who can do all of this ever saw what it offers: it may offer more to one who can.
+    pub(crate) fn is_unseen_by(&self, abilities: &str) -> bool {
+        self.era() != EraChoice::Modern && !ability_names(abilities).is_subset(&self.offer().abilities)
+    }
+
     /// Tells the server something on the connection of this class, if there is one and it has a
     /// handshake: without one, every request says what its client has to say.
     pub(crate) fn notify(&self, class: &Class, method: &str) {
@@ -192,30 +202,37 @@ impl Peer {
         opened.await.map_err(|_| self.stopped())?
     }
 
-    /// A place among its calls, and its turn by the rate.
+    /// Its turn by the rate, and then a place among its calls: whoever waits for the first keeps nobody
+    /// from the second, so it is clear which of the two there is too little of.
     pub(crate) async fn seat(&self) -> Result<SemaphorePermit<'_>, Fault> {
-        let waiting = async {
-            let seat = self.seats.acquire().await.map_err(|_| self.stopped())?;
-            if let Some(rate) = &self.rate {
+        let until = tokio::time::Instant::now() + self.spec.timeout;
+        if let Some(rate) = &self.rate {
+            let turn = async {
                 while let Err(early) = rate.check() {
                     let clock = governor::clock::DefaultClock::default();
                     tokio::time::sleep(early.wait_time_from(clock.now()).max(Duration::from_millis(1))).await;
                 }
-            }
-            Ok(seat)
-        };
-        match tokio::time::timeout(self.spec.timeout, waiting).await {
-            Ok(seat) => seat,
-            Err(_) => Err(Fault::new(
-                FaultKind::Upstream,
-                format!(
-                    "{} is busy: no place became free within {} s",
-                    self.spec.name,
-                    self.spec.timeout.as_secs()
-                ),
-            )
-            .hint("call it less often at once, or raise its `concurrency` or `rate`")),
+            };
+            tokio::time::timeout_at(until, turn).await.map_err(|_| self.too_often())?;
         }
+        let seat = tokio::time::timeout_at(until, self.seats.acquire()).await;
+        seat.map_err(|_| self.full())?.map_err(|_| self.stopped())
+    }
+
+    fn full(&self) -> Fault {
+        let (name, wait, most) = (&self.spec.name, self.spec.timeout.as_secs(), self.spec.concurrency);
+        let text =
+            format!("{name} is busy: it has {most} calls at once, and no place became free within {wait} s");
+        Fault::new(FaultKind::Upstream, text).hint("call it less often at once, or raise its `concurrency`")
+    }
+
+    fn too_often(&self) -> Fault {
+        let (name, wait) = (&self.spec.name, self.spec.timeout.as_secs());
+        let most = self.spec.rate.map_or(0, std::num::NonZero::get);
+        let text = format!(
+            "{name} is called too often: it may be called {most} times a minute, and its turn did not come within {wait} s"
+        );
+        Fault::new(FaultKind::Upstream, text).hint("wait before the next call, or raise its `rate`")
     }
 
     /// Lets its task know that other resources are watched now.
@@ -231,14 +248,21 @@ impl Peer {
         agreed.await.map_err(|_| self.stopped())?
     }
 
+    /// A client left: what is there for it alone is ended.
+    pub(crate) async fn left(&self, client: u64) {
+        if self.spec.isolation == Isolation::PerClient {
+            let _ = self.commands.send(Command::Left(client)).await;
+        }
+    }
+
     /// Lets it know from which level on it should log.
     pub(crate) async fn level(&self, level: String) {
         let _ = self.commands.send(Command::Level(level)).await;
     }
 
-    /// What it offers changed, on this connection: a server with several has several states.
-    async fn changed(&self, what: What, on: &Arc<Link>) {
-        let _ = self.commands.send(Command::Changed(what, on.clone())).await;
+    /// What it offers changed, for this class: a server with several connections has several states.
+    async fn changed(&self, what: What, class: &Class) {
+        let _ = self.commands.send(Command::Changed(what, class.clone())).await;
     }
 
     /// Ends it, with everything it started.

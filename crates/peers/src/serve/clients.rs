@@ -12,12 +12,14 @@ use super::conversation::Conversation;
 pub(crate) struct Clients(Mutex<BTreeMap<u64, Weak<Conversation>>>);
 
 impl Clients {
-    /// One more said what it can do.
-    pub(crate) fn join(&self, client: &Arc<Conversation>) {
+    /// One more said what it can do. Who left without a word is forgotten then, and told.
+    pub(crate) fn join(&self, client: &Arc<Conversation>) -> Vec<u64> {
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Who left without a word is forgotten when the next one comes.
+        let gone: Vec<u64> =
+            clients.iter().filter(|(_, client)| client.strong_count() == 0).map(|(key, _)| *key).collect();
         clients.retain(|_, client| client.strong_count() > 0);
         clients.insert(client.key(), Arc::downgrade(client));
+        gone
     }
 
     /// One left.
@@ -45,15 +47,17 @@ mod tests {
         let (clients, client) = (Clients::default(), || Conversation::new(SessionId::new("test")));
         let (one, two) = (client(), client());
         assert!(clients.only(|_| true).is_none());
-        clients.join(&one);
-        clients.join(&one);
+        assert!(clients.join(&one).is_empty());
+        assert!(clients.join(&one).is_empty());
         assert_eq!(clients.only(|_| true).map(|found| found.key()), Some(one.key()));
-        clients.join(&two);
+        assert!(clients.join(&two).is_empty());
         assert!(clients.only(|_| true).is_none(), "two could be meant");
         assert_eq!(clients.only(|some| some.key() == two.key()).map(|found| found.key()), Some(two.key()));
         clients.leave(one.key());
         assert_eq!(clients.only(|_| true).map(|found| found.key()), Some(two.key()));
+        let key = two.key();
         drop(two);
         assert!(clients.only(|_| true).is_none(), "who is gone cannot be asked");
+        assert_eq!(clients.join(&one), [key], "and is told when the next one comes");
     }
 }

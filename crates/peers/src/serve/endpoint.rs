@@ -206,11 +206,15 @@ impl Endpoint {
     /// waiting for it.
     fn meet_later(&self, from: &Arc<Conversation>) {
         let Some(federation) = &self.federation else { return };
-        if !self.met.swap(true, Ordering::Relaxed) {
-            let (federation, capabilities) = (federation.clone(), from.capabilities());
-            let caller = Caller { client: Some(from.clone()), capabilities, ..Caller::default() };
-            tokio::task::spawn_blocking(move || federation.wake(&caller));
-        }
+        let first = !self.met.swap(true, Ordering::Relaxed);
+        let (federation, capabilities) = (federation.clone(), from.capabilities());
+        let caller = Caller { client: Some(from.clone()), capabilities, ..Caller::default() };
+        tokio::task::spawn_blocking(move || {
+            if first {
+                federation.wake(&caller);
+            }
+            federation.meet_client(&caller);
+        });
     }
 
     /// Runs a tool. What ends at once is answered on this thread; the rest is handed back.
@@ -229,10 +233,17 @@ impl Endpoint {
             Some(inner) => (inner.text("name").unwrap_or_default().into(), inner.get("arguments")),
         };
         let name = &*name;
+        if name.is_empty() && inner.is_some() {
+            let message = format!("{CALL_TOOL}: `name` is missing: give the tool's name and its `arguments`");
+            answer::error(out, Some(id), code::INVALID_PARAMS, &message, None);
+            return Handled::Answered;
+        }
         let Some(tool) = snapshot.tool(name) else {
-            let hint = snapshot.find(name).err().and_then(|fault| fault.hint);
-            let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
-            answer::error(out, Some(id), code::INVALID_PARAMS, &format!("Unknown tool: {name}{hint}"), None);
+            let why = self.federation.as_ref().and_then(|federation| federation.why_absent(name));
+            let why = why.map(|why| format!(": {why}"));
+            let hint = || snapshot.find(name).err().and_then(|fault| fault.hint);
+            let more = why.or_else(|| hint().map(|hint| format!(" ({hint})"))).unwrap_or_default();
+            answer::error(out, Some(id), code::INVALID_PARAMS, &format!("Unknown tool: {name}{more}"), None);
             return Handled::Answered;
         };
         let args = match arguments {

@@ -262,6 +262,14 @@ impl Listening {
         Self::start(&mut command, |line| line.starts_with("http").then(|| line.to_owned()))
     }
 
+    /// Ends it and starts another at the same address, which knows nothing of the first.
+    pub(crate) fn again(self, args: &[&str]) -> Self {
+        let port = self.url.rsplit_once(':').and_then(|(_, rest)| rest.split('/').next());
+        let port = port.expect("a port").to_owned();
+        drop(self);
+        Self::fixture(&[&["--http", &port], args].concat())
+    }
+
     /// Starts another and reads what it says until `find` knows the address.
     pub(crate) fn start(command: &mut Command, find: impl Fn(&str) -> Option<String>) -> Self {
         let mut child = command

@@ -35,6 +35,7 @@ fn a_place_that_does_not_become_free_is_told() {
     assert_eq!(client.say("two__echo", json!({"text": "there"})), "there", "others have their own places");
     let busy = client.wait(waiting)["result"].clone();
     assert!(busy["isError"] == true && text(&busy).contains("one is busy"), "{busy}");
+    assert!(text(&busy).contains("raise its `concurrency`") && !text(&busy).contains("rate`"), "{busy}");
     assert_eq!(text(&client.wait(long)["result"]), "10 notes were sent.");
     assert_eq!(client.say("one__echo", json!({"text": "free"})), "free");
 }
@@ -62,12 +63,17 @@ fn no_more_calls_are_at_a_server_than_it_has_places() {
 
 #[test]
 fn calls_beyond_the_rate_wait_and_are_told() {
-    let (_rig, mut client) = client("rate = 2\ntimeout = \"2s\"", Era::Legacy, Era::Modern);
+    let (_rig, mut client) = client("rate = 2\nconcurrency = 1\ntimeout = \"2s\"", Era::Legacy, Era::Modern);
     for _ in 0..2 {
         assert_eq!(client.say("one__echo", json!({"text": "x"})), "x");
     }
-    let busy = client.call("one__echo", json!({"text": "x"}));
-    assert!(busy["isError"] == true && text(&busy).contains("`concurrency` or `rate`"), "{busy}");
+    // All of them hear that it is the rate: none of them takes a place.
+    let calls: Vec<u64> = (0..3).map(|_| client.begin("one__echo", json!({"text": "x"}))).collect();
+    for id in calls {
+        let busy = client.wait(id)["result"].clone();
+        assert!(busy["isError"] == true && text(&busy).contains("2 times a minute"), "{busy}");
+        assert!(text(&busy).contains("raise its `rate`") && !text(&busy).contains("concurrency"), "{busy}");
+    }
     for _ in 0..10 {
         assert_eq!(client.say("two__echo", json!({"text": "x"})), "x");
     }

@@ -48,6 +48,22 @@ fn read_back(result: &Value, mut read: impl FnMut(&str) -> Value) {
 }
 
 #[test]
+fn a_small_bound_makes_results_smaller() {
+    let rig = rig("max_result = \"1k\"");
+    let mut client = Client::new(&rig, Era::Legacy);
+    client.until_listed("one__big");
+    let result = client.call("one__big", json!({"bytes": 5000}));
+    let shown = result["content"][0]["text"].as_str().expect("text");
+    assert!(shown.starts_with("xxxx") && shown.contains("this is its beginning"), "{shown}");
+    assert!(result.to_string().len() < 2048, "{result}");
+    let whole = result["content"][1]["uri"].as_str().expect("an address");
+    let read = client.result("resources/read", json!({"uri": whole}));
+    let read = read["contents"][0]["text"].as_str().expect("text");
+    let all: Value = serde_json::from_str(read).expect("JSON");
+    assert_eq!(all["content"][0]["text"].as_str().map(str::len), Some(5000));
+}
+
+#[test]
 fn a_large_result_is_read_back_whole_on_a_pipe() {
     for era in Era::ALL {
         let rig = rig("");

@@ -36,6 +36,12 @@ fn many_tools_are_searched_instead_of_listed() {
         assert!(tools.len() <= 3 && tools[0]["name"] == "one__extra_0042", "{found}");
         assert!(tools[0]["input_schema"].is_object(), "{found}");
 
+        for nameless in [json!({}), json!({"name": 7}), json!({"arguments": {}})] {
+            let id = client.begin("call_tool", nameless);
+            let answer = client.wait(id);
+            let said = answer["error"]["message"].as_str().unwrap_or_default();
+            assert!(said.starts_with("call_tool: `name` is missing"), "{answer}");
+        }
         let inner = |name: &str, arguments| json!({"name": name, "arguments": arguments});
         assert_eq!(client.say("call_tool", inner("one__echo", json!({"text": "there"}))), "there");
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Where a remote server is reached, and everything that goes with every request to it: the
 //! configured headers, the login, and the refusal to be led to another origin.
 
-use std::{net::IpAddr, time::Duration};
+use std::{error::Error as _, net::IpAddr, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
@@ -45,6 +45,8 @@ pub(crate) struct Unsent {
     pub(crate) loss: Loss,
     /// Whether somebody took the request: then another form of it may fare better.
     pub(crate) reached: bool,
+    /// Whether nobody listens there: the machine itself said so.
+    pub(crate) absent: bool,
 }
 
 /// What a client has to be able to do for an address.
@@ -144,7 +146,7 @@ impl Address {
         more: HeaderMap,
         body: Bytes,
     ) -> Result<Response, Unsent> {
-        let reached = |loss| Unsent { loss, reached: true };
+        let reached = |loss| Unsent { loss, reached: true, absent: false };
         for _ in 0..=MOST_LOGINS {
             let mut headers = self.headers.clone();
             headers.extend(more.clone());
@@ -172,9 +174,9 @@ impl Address {
         let loss = if error.is_connect() {
             Loss::Failed(format!("{host} cannot be reached: {}", words(error)))
         } else {
-            Loss::Failed(format!("{host} did not answer: {}", words(error)))
+            Loss::Cut(format!("{host} did not answer: {}", words(error)))
         };
-        Unsent { loss, reached: !error.is_connect() }
+        Unsent { loss, reached: !error.is_connect(), absent: nobody_listens(error) }
     }
 }
 
@@ -247,6 +249,19 @@ pub(crate) fn status_words(status: StatusCode, headers: &HeaderMap, body: &[u8])
 /// A connection that broke in the middle.
 pub(crate) fn broken(error: &reqwest::Error) -> String {
     format!("the connection broke: {}", words(error))
+}
+
+/// True when the machine is there and no server on it.
+fn nobody_listens(error: &reqwest::Error) -> bool {
+    let mut source = error.source();
+    while let Some(inner) = source {
+        let io = inner.downcast_ref::<std::io::Error>();
+        if io.is_some_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused) {
+            return true;
+        }
+        source = inner.source();
+    }
+    false
 }
 
 /// What lies at the bottom of an error; the address stays out, since it may hold a secret.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Loss, Origin, Shared, Unsent, deliver_all, request};
+use super::{Loss, Origin, Shared, Unsent, deliver_all, request, session};
 use crate::{
     link::MAX_MESSAGE,
     wire::events::{Events, Found},
@@ -14,18 +14,25 @@ const MOST_PAUSE: Duration = Duration::from_secs(60);
 /// Listens as long as the server offers a stream. Ends when it offers none.
 pub(super) async fn listen(shared: &Shared) {
     let mut last = None;
-    let mut pause = request::PAUSE;
+    let (mut pause, mut had_one) = (request::PAUSE, false);
     loop {
         match shared.open_stream(last.as_deref()).await {
             Ok(response) if response.status().is_success() && request::is_stream(&response) => {
+                had_one = shared.has_session();
                 let (events, heard) = read(shared, response).await;
                 last = events.last_id.or(last);
                 if heard {
                     pause = events.retry.unwrap_or(request::PAUSE).clamp(request::PAUSES.0, MOST_PAUSE);
                 }
             }
-            // Not offered, or not to us. Should the session be gone, the next request finds out.
-            Ok(response) if !response.status().is_server_error() => return,
+            // Not offered, or not to us; where there was such a stream, its session may be gone.
+            // Where there never was one, the next request finds out.
+            Ok(response) if !response.status().is_server_error() => {
+                if session::is_refused(response, had_one).await {
+                    shared.session_expired();
+                }
+                return;
+            }
             // Asking again would not change its mind; requests say that a login is wanted.
             Err(Unsent { loss: Loss::Unauthorized(_), .. }) => return,
             Ok(_) | Err(_) => {}

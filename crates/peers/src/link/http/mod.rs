@@ -7,6 +7,7 @@
 mod address;
 mod listen;
 mod request;
+mod session;
 mod turns;
 
 use std::{
@@ -40,6 +41,9 @@ const ACCEPTS: Duration = Duration::from_secs(30);
 const MOST_ERROR: usize = 64 * 1024;
 /// How long the farewell to a session may take.
 const FAREWELL: Duration = Duration::from_secs(1);
+
+/// How a connection ends whose session the server does not know any more.
+const EXPIRED: &str = "its session expired";
 
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -241,21 +245,21 @@ impl Shared {
     /// Posts what needs no answer.
     async fn tell(&self, body: Bytes) {
         let headers = self.headers(None);
-        let session = headers.contains_key(SESSION);
+        let had_one = headers.contains_key(SESSION);
         match self.address.send(Method::POST, self.address.url(), headers, body).await {
             Err(unsent) => tracing::debug!(why = %unsent.loss, "a notification was not taken"),
-            Ok(response) if response.status() == reqwest::StatusCode::NOT_FOUND && session => {
-                self.session_expired();
-            }
             Ok(response) if !response.status().is_success() => {
                 tracing::debug!(status = %response.status(), "a notification was refused");
+                if session::is_refused(response, had_one).await {
+                    self.session_expired();
+                }
             }
             Ok(_) => {}
         }
     }
 
     fn session_expired(&self) {
-        self.inbox.close(Loss::Gone("its session expired".into()));
+        self.inbox.close(Loss::Gone(EXPIRED.into()));
     }
 
     /// Delivers what may be one message or several, and an error that names no request as the

@@ -9,9 +9,9 @@ use reqwest::{
     header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue},
 };
 
-use super::{Phase, SESSION, Shared, Unsent, address, broken, status_words};
+use super::{EXPIRED, Phase, SESSION, Shared, Unsent, address, broken, session, status_words};
 use crate::{
-    link::{Loss, MAX_MESSAGE, error_parts},
+    link::{Loss, MAX_MESSAGE},
     wire::{
         events::{Events, Found},
         rpc::{self, Opened, code},
@@ -24,6 +24,9 @@ pub(super) const PAUSE: Duration = Duration::from_secs(1);
 pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(300));
 /// Attempts to take up a stream that fail one after the other.
 const MOST_FAILURES: u32 = 5;
+/// The same where nobody listens any more: a server that was ended rarely comes back with its
+/// streams, and its callers should not wait long to hear of it.
+const MOST_ABSENCES: u32 = 2;
 /// How long a stream may stay open behind its answer, so that its connection can be used again.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -60,7 +63,9 @@ impl Call {
         };
         let loss = match fault {
             // Servers of the older era refuse what they do not know in every conceivable way.
-            Fault::Answered(Loss::Failed(why)) if self.probes() && shared.state().phase == Phase::Opening => {
+            Fault::Answered(Loss::Failed(why) | Loss::Cut(why))
+                if self.probes() && shared.state().phase == Phase::Opening =>
+            {
                 let error = crate::wire::object::quoted(&why);
                 let code = code::METHOD_NOT_FOUND;
                 let answer = format!(
@@ -78,14 +83,14 @@ impl Call {
 
     async fn exchange(&self, shared: &Shared) -> Result<(), Fault> {
         let headers = shared.headers(Some(self));
-        let session = headers.contains_key(SESSION);
+        let had_one = headers.contains_key(SESSION);
         let sent = shared.address.send(Method::POST, shared.address.url(), headers, self.body.clone()).await;
-        let response = sent.map_err(|Unsent { loss, reached }| match reached {
+        let response = sent.map_err(|Unsent { loss, reached, .. }| match reached {
             true => Fault::Answered(loss),
             false => Fault::Lost(loss),
         })?;
         if !response.status().is_success() {
-            return Err(self.refused(shared, response, session).await);
+            return Err(self.refused(shared, response, had_one).await);
         }
         if self.method == "initialize" {
             shared.state().session = response.headers().get(SESSION).filter(|id| !id.is_empty()).cloned();
@@ -99,19 +104,16 @@ impl Call {
     }
 
     /// A refusal may hold the answer all the same.
-    async fn refused(&self, shared: &Shared, response: Response, session: bool) -> Fault {
+    async fn refused(&self, shared: &Shared, response: Response, had_one: bool) -> Fault {
         let status = response.status();
         let headers = response.headers().clone();
         let body = address::collect(response, address::MAX_REFUSAL).await.unwrap_or_default();
-        let error = match rpc::open(&body) {
-            Ok(Opened::Response(response)) => response.outcome.err().map(error_parts),
-            _ => None,
-        };
-        let unknown = error.as_ref().is_some_and(|(code, _)| *code == i64::from(code::METHOD_NOT_FOUND));
-        if status == StatusCode::NOT_FOUND && session && !unknown {
-            shared.session_expired();
+        if had_one && session::is_unknown(status, &body) {
+            shared.inbox.refuse(self.id, EXPIRED);
+            return Fault::Lost(Loss::Refused(EXPIRED.into()));
         }
-        if error.is_some() && shared.deliver(self.id, &body) {
+        let error = matches!(rpc::open(&body), Ok(Opened::Response(response)) if response.outcome.is_err());
+        if error && shared.deliver(self.id, &body) {
             return Fault::Lost(Loss::Failed("it was refused".into()));
         }
         let otherwise = [StatusCode::BAD_REQUEST, StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED]
@@ -126,22 +128,24 @@ impl Call {
     async fn follow(&self, shared: &Shared, response: Response) -> Result<(), Fault> {
         let mut events = Events::new(MAX_MESSAGE);
         let mut response = Some(response);
-        let mut failures = 0;
+        let (mut failures, mut absences) = (0, 0);
         loop {
             let ended = match response.take() {
                 Some(response) => {
-                    failures = 0;
+                    (failures, absences) = (0, 0);
                     match self.read(shared, response, &mut events).await {
                         Ok(()) => return Ok(()),
                         Err(ended) => ended,
                     }
                 }
+                None if absences > 0 => {
+                    "its stream broke off, and nobody listens at its address any more".into()
+                }
                 None => "its stream cannot be continued".into(),
             };
             let legacy = shared.state().phase != Phase::Modern;
-            let Some(last) = events.last_id.clone().filter(|_| legacy && failures < MOST_FAILURES) else {
-                return Err(failed(ended));
-            };
+            let goes_on = legacy && failures < MOST_FAILURES && absences < MOST_ABSENCES;
+            let Some(last) = events.last_id.clone().filter(|_| goes_on) else { return Err(cut(ended)) };
             let pause = events.retry.unwrap_or(PAUSE).clamp(PAUSES.0, PAUSES.1);
             tokio::time::sleep(pause * (failures + 1)).await;
             failures += 1;
@@ -153,8 +157,14 @@ impl Call {
                     (events.last_id, events.retry) = (Some(last), retry);
                     response = Some(next);
                 }
-                Ok(other) if other.status().is_client_error() => return Err(failed(ended)),
-                Ok(_) | Err(_) => {}
+                Ok(other) if other.status().is_client_error() => {
+                    if session::is_refused(other, shared.has_session()).await {
+                        shared.session_expired();
+                    }
+                    return Err(cut(ended));
+                }
+                Err(unsent) if unsent.absent => absences += 1,
+                Ok(_) | Err(_) => absences = 0,
             }
         }
     }
@@ -201,6 +211,11 @@ impl Shared {
 pub(crate) fn is_stream(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/event-stream")
+}
+
+/// A stream without the answer at its end.
+fn cut(why: String) -> Fault {
+    Fault::Answered(Loss::Cut(why))
 }
 
 fn failed(why: String) -> Fault {

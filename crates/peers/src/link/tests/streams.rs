@@ -121,9 +121,29 @@ async fn a_broken_stream_without_ids_costs_its_request_only() {
         })
         .await;
         let (link, _loose) = greeted(&fake.url("/"), EraChoice::Auto).await;
-        assert_eq!(loss(&link, "cut").await, Loss::Failed("its stream ended before the answer".into()));
+        assert_eq!(loss(&link, "cut").await, Loss::Cut("its stream ended before the answer".into()));
         assert_eq!(call(&link, "next").await, Ok(json!({"ok": true})));
     }
+}
+
+#[tokio::test]
+async fn a_stream_whose_server_was_ended_is_not_waited_for_long() {
+    let fake = Fake::start(async |seen| {
+        legacy(&seen).unwrap_or_else(|| {
+            let note = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": seen.body["id"]}});
+            let (send, reply) = stream();
+            send.send(Ok(format!("retry: 50\nid: a-1\n{}", event(&note)))).expect("open");
+            tokio::spawn(async move { send.closed().await });
+            reply
+        })
+    })
+    .await;
+    let (link, _loose) = greeted(&fake.url("/"), EraChoice::Auto).await;
+    let mut exchange = start(&link, "tools/call", None);
+    assert!(next(&mut exchange).await.starts_with("notifications/progress"));
+    drop(fake);
+    let lost = exchange.answer().await.expect_err("lost");
+    assert!(matches!(&lost, Loss::Cut(why) if why.contains("nobody listens")), "{lost:?}");
 }
 
 #[tokio::test]
@@ -132,7 +152,7 @@ async fn the_newer_era_does_not_continue_streams() {
         Fake::start(async |seen| modern(&seen).unwrap_or_else(|| events("id: 1\nretry: 10\ndata: {}\n\n")))
             .await;
     let (link, _loose) = greeted(&fake.url("/"), EraChoice::Auto).await;
-    assert!(matches!(loss(&link, "cut").await, Loss::Failed(_)));
+    assert!(matches!(loss(&link, "cut").await, Loss::Cut(_)));
     assert!(!fake.shorts().contains(&"GET".into()));
 }
 

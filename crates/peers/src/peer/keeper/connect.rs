@@ -1,49 +1,95 @@
 //! From a server's spec to a connection that has been greeted.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use tokio::sync::mpsc;
+use tokio::{
+    sync::mpsc,
+    time::{Instant, timeout, timeout_at},
+};
 
 use crate::{
     child::{self, Order},
     link::{self, Carrier, Inbox, Link, Loose, Loss, Pipes, Unfit, greet},
     peer::{Class, Peer, Surroundings},
-    spec::{EraChoice, Transport},
+    spec::{EraChoice, Launch, Transport},
 };
 
-/// Opens a connection. A server that dies at the question for its era is started again and
-/// asked in the older way.
-pub(super) async fn connect(
+/// How long the end of a server may take to be known, once its pipes are closed.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// A greeted connection, and where its loose messages come out.
+type Connected = (Arc<Link>, mpsc::Receiver<Loose>);
+
+/// Opens a connection, within the time a start may take. A program that dies at the question for its
+/// era is started again and asked in the older way.
+pub(super) async fn connect(peer: &Peer, around: &Surroundings, class: &Class) -> Result<Connected, Loss> {
+    let abilities = if class.abilities.is_empty() { "{}" } else { &class.abilities };
+    let (era, name) = (peer.era(), &peer.spec.name);
+    let until = Instant::now() + peer.spec.start_timeout;
+    let opened = match &peer.spec.transport {
+        Transport::Stdio(launch) => {
+            let start = |era| start(peer, around, launch, era, abilities, until);
+            return match start(era).await {
+                Err(Unfit::DiedAtProbe(_)) => start(EraChoice::Legacy).await.map_err(Unfit::into_loss),
+                opened => opened.map_err(Unfit::into_loss),
+            };
+        }
+        Transport::Http(remote) => {
+            timeout_at(until, link::connect(name, remote, era, abilities, &around.door)).await
+        }
+        Transport::Sse(remote) => {
+            timeout_at(until, link::connect_sse(name, remote, abilities, &around.door)).await
+        }
+    };
+    opened.unwrap_or_else(|_| Err(late(peer)))
+}
+
+/// Starts a program and greets it.
+async fn start(
     peer: &Peer,
     around: &Surroundings,
-    class: &Class,
-) -> Result<(Arc<Link>, mpsc::Receiver<Loose>), Loss> {
-    let abilities = if class.abilities.is_empty() { "{}" } else { &class.abilities };
-    let era = peer.era();
-    match &peer.spec.transport {
-        Transport::Stdio(launch) => {
-            let start = |era: EraChoice| async move {
-                let (inbox, loose) = Inbox::new();
-                let inbox = Arc::new(inbox);
-                let order = Order { launch, directory: &around.directory, guard: around.guard.as_deref() };
-                let child = child::start(&order, peer.stderr.clone())
-                    .map_err(|error| Unfit::Lost(Loss::Gone(error.to_string())))?;
-                let link = Link::new(Carrier::Stdio(Pipes::new(child, inbox.clone())), inbox);
-                match greet(&link, era, abilities).await {
-                    Ok(()) => Ok((link, loose)),
-                    Err(unfit) => {
-                        link.stop().await;
-                        Err(unfit)
-                    }
-                }
-            };
-            match start(era).await {
-                Ok(opened) => Ok(opened),
-                Err(Unfit::DiedAtProbe(_)) => start(EraChoice::Legacy).await.map_err(Unfit::into_loss),
-                Err(Unfit::Lost(loss)) => Err(loss),
-            }
+    launch: &Launch,
+    era: EraChoice,
+    abilities: &str,
+    until: Instant,
+) -> Result<Connected, Unfit> {
+    let (inbox, loose) = Inbox::new();
+    let inbox = Arc::new(inbox);
+    let order = Order { launch, directory: &around.directory, guard: around.guard.as_deref() };
+    let child = child::start(&order, peer.stderr.clone())
+        .map_err(|error| Unfit::Lost(Loss::Gone(error.to_string())))?;
+    let link = Link::new(Carrier::Stdio(Pipes::new(child, inbox.clone())), inbox);
+    let greeted = timeout_at(until, greet(&link, era, abilities)).await;
+    let unfit = match greeted.unwrap_or_else(|_| Err(Unfit::Lost(late(peer)))) {
+        Ok(()) => return Ok((link, loose)),
+        Err(unfit) => unfit,
+    };
+    let unfit = match unfit {
+        Unfit::DiedAtProbe(loss) => Unfit::DiedAtProbe(told(&link, loss).await),
+        Unfit::Lost(loss) => Unfit::Lost(told(&link, loss).await),
+    };
+    link.stop().await;
+    Err(unfit)
+}
+
+/// Why a program was not greeted, with what it did instead. A closed pipe is only the first sign of
+/// its end: how it ended is waited for.
+async fn told(link: &Link, loss: Loss) -> Loss {
+    let loss = match loss {
+        Loss::Gone(sign) => {
+            let _ = timeout(LAST_WORDS, link.closed().cancelled()).await;
+            let how = link.lost().map_or(sign, |lost| lost.to_string());
+            Loss::Gone(format!("{how} before it answered"))
         }
-        Transport::Http(remote) => link::connect(&peer.spec.name, remote, era, abilities, &around.door).await,
-        Transport::Sse(remote) => link::connect_sse(&peer.spec.name, remote, abilities, &around.door).await,
+        other => other,
+    };
+    match (loss, link.noise()) {
+        (Loss::Gone(why), Some(noise)) => Loss::Gone(format!("{why}; {noise}")),
+        (Loss::Failed(why), Some(noise)) => Loss::Failed(format!("{why}; {noise}")),
+        (loss, _) => loss,
     }
+}
+
+fn late(peer: &Peer) -> Loss {
+    Loss::Failed(format!("it was not ready within {} s of its start", peer.spec.start_timeout.as_secs()))
 }

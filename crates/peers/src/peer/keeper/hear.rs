@@ -53,11 +53,11 @@ impl Hearing {
     }
 
     async fn note(&self, method: &str, params: &RawValue) {
-        let (peer, link, news) = (&self.peer, &self.link, &self.around.news);
+        let (peer, class, news) = (&self.peer, &self.class, &self.around.news);
         match method {
-            "notifications/tools/list_changed" => peer.changed(What::Tools, link).await,
-            "notifications/resources/list_changed" => peer.changed(What::Resources, link).await,
-            "notifications/prompts/list_changed" => peer.changed(What::Prompts, link).await,
+            "notifications/tools/list_changed" => peer.changed(What::Tools, class).await,
+            "notifications/resources/list_changed" => peer.changed(What::Resources, class).await,
+            "notifications/prompts/list_changed" => peer.changed(What::Prompts, class).await,
             "notifications/resources/updated" => {
                 if let Some(uri) = Members::of(params.get()).and_then(|members| members.text("uri")) {
                     let _ = news.send(News::Updated { server: peer.spec.name.clone(), uri });

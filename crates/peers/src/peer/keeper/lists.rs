@@ -1,14 +1,15 @@
 //! When a server is asked what it offers, and what becomes of its answer.
 
 use std::{
+    collections::BTreeSet,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use super::{Done, Keeper, pause};
 use crate::{
-    link::Loss,
-    peer::{News, Offer, What, listing},
+    link::{Link, Loss},
+    peer::{Class, News, Offer, What, listing, shares},
 };
 
 /// A burst of changes is answered with one listing this long after the last of them.
@@ -16,18 +17,40 @@ const SETTLE: Duration = Duration::from_millis(100);
 /// But not later than this after the first.
 const AT_LATEST: Duration = Duration::from_secs(1);
 
+/// What one class of clients has to be told anew.
+pub(super) struct Stale {
+    class: Class,
+    what: BTreeSet<What>,
+}
+
+/// What became of asking.
+pub(super) struct Listed {
+    asked: Stale,
+    missed: BTreeSet<What>,
+    loss: Option<Loss>,
+    offer: Offer,
+}
+
+impl Stale {
+    pub(super) fn everything(class: Class) -> Self {
+        Self { class, what: [What::Tools, What::Resources, What::Prompts].into() }
+    }
+}
+
 impl Keeper {
-    /// What is known is now a memory.
-    pub(super) fn grow_stale(&self) {
-        let offer = self.peer.offer();
-        if offer.fresh {
-            self.peer.offer.store(Arc::new(Offer { fresh: false, ..(*offer).clone() }));
-            let _ = self.around.news.send(News::Offer);
+    /// A connection ended. What is known of its class is a memory, unless another one serves it.
+    pub(super) fn grow_stale(&mut self, class: &Class) {
+        let served = self.links.keys().any(|other| other.abilities == class.abilities);
+        if !served && self.shares.grow_stale(&class.abilities) {
+            self.offer_anew();
         }
     }
 
-    pub(super) fn change(&mut self, what: What) {
-        self.stale.insert(what);
+    pub(super) fn change(&mut self, class: &Class, what: What) {
+        match self.stale.iter_mut().find(|stale| stale.class == *class) {
+            Some(stale) => drop(stale.what.insert(what)),
+            None => self.stale.push_back(Stale { class: class.clone(), what: [what].into() }),
+        }
         let now = Instant::now();
         self.changed = Some((self.changed.map_or(now, |(first, _)| first), now));
     }
@@ -40,77 +63,99 @@ impl Keeper {
         settled.into_iter().chain(self.retry).min()
     }
 
+    /// Asks for the first of what is to be asked for; the others follow when it has answered.
     pub(super) fn list(&mut self) {
-        (self.changed, self.retry) = (None, None);
-        let told = self.changed_on.take().filter(|link| !link.closed().is_cancelled());
-        let any = || self.links.values().next().map(|(link, _)| link.clone());
-        let Some(link) = told.or_else(any) else { return };
-        if self.listing || self.stale.is_empty() {
+        if self.listing {
             return;
         }
-        self.listing = true;
-        let what: Vec<What> = std::mem::take(&mut self.stale).into_iter().collect();
-        let mut offer = Box::new((*self.peer.offer()).clone());
-        let patience = self.peer.spec.start_timeout;
-        self.work.spawn(async move {
-            let hello = link.hello();
-            offer.era = Some(hello.era);
-            offer.instructions.clone_from(&hello.instructions);
-            offer.extensions = hello.extensions();
-            offer.left_out.clear();
-            let until = tokio::time::Instant::now() + patience;
-            let (mut missed, mut loss) = (Vec::new(), None);
-            // A list that cannot be had does not cost the others.
-            for part in &what {
-                match tokio::time::timeout_at(until, listing::update(&link, &mut offer, *part)).await {
-                    Ok(Ok(())) => continue,
-                    Ok(Err(why)) => loss = Some(why),
-                    Err(_) => {
-                        loss = Some(Loss::Failed("it did not answer the question what it offers".into()));
-                    }
-                }
-                missed.push(*part);
-            }
-            Done::Listed { asked: what, missed, loss, offer }
-        });
+        (self.changed, self.retry) = (None, None);
+        while let Some(asked) = self.stale.pop_front() {
+            // Whoever opens a connection for a class that has none asks for everything.
+            let Some(link) = self.link_for(&asked.class) else { continue };
+            self.listing = true;
+            let offer = self.shares.of(&asked.class.abilities);
+            let patience = self.peer.spec.start_timeout;
+            self.work.spawn(async move { Done::Listed(ask(&link, asked, offer, patience).await) });
+            return;
+        }
     }
 
-    pub(super) fn listed(
-        &mut self,
-        asked: &[What],
-        missed: Vec<What>,
-        loss: Option<Loss>,
-        mut offer: Box<Offer>,
-    ) {
+    /// The connection of this class, or one of those that can answer the same questions.
+    fn link_for(&self, class: &Class) -> Option<Arc<Link>> {
+        let others = self.links.iter().filter(|(other, _)| other.abilities == class.abilities);
+        let mut links = self.links.get(class).into_iter().chain(others.map(|(_, held)| held));
+        links.find(|(link, _)| !link.closed().is_cancelled()).map(|(link, _)| link.clone())
+    }
+
+    pub(super) fn listed(&mut self, listed: Listed) {
+        let Listed { asked, missed, loss, mut offer } = listed;
         self.listing = false;
-        if missed.len() < asked.len() {
-            let tools = !missed.contains(&What::Tools);
-            offer.fresh = tools;
+        let abilities = &asked.class.abilities;
+        if missed.len() < asked.what.len() {
+            let (tools, there) = (!missed.contains(&What::Tools), self.link_for(&asked.class).is_some());
+            offer.fresh = tools && there;
             offer.known |= tools;
             for left_out in &offer.left_out {
                 tracing::warn!(server = %self.peer.spec.name, left_out, "something it offers cannot be used");
             }
-            if let Some(state) = self.around.state.as_ref().filter(|_| offer.known) {
-                offer.keep(state, &self.peer.spec);
+            let live: BTreeSet<String> =
+                self.links.keys().map(|class| shares::class(&class.abilities)).collect();
+            self.shares.put(abilities, offer, &|class| live.contains(class));
+            self.offer_anew();
+            if let Some(state) = self.around.state.as_ref().filter(|_| self.peer.offer().known) {
+                self.shares.keep(state, &self.peer.spec);
             }
-            self.peer.offer.store(Arc::from(offer));
-            let _ = self.around.news.send(News::Offer);
         }
         let state = self.peer.status().state;
-        let Some(loss) = loss else {
-            if std::mem::take(&mut self.failures) > 0 {
-                self.say(state, None);
+        match loss {
+            None if std::mem::take(&mut self.failures) > 0 => self.say(state, None),
+            None => {}
+            Some(loss) => {
+                tracing::warn!(server = %self.peer.spec.name, why = %loss, "could not be asked what it offers");
+                self.say(state, Some(loss.to_string()));
+                self.failures = self.failures.saturating_add(1);
+                match self.stale.iter_mut().find(|stale| stale.class == asked.class) {
+                    Some(stale) => stale.what.extend(missed),
+                    None => self.stale.push_back(Stale { class: asked.class, what: missed }),
+                }
             }
-            return;
-        };
-        tracing::warn!(server = %self.peer.spec.name, why = %loss, "could not be asked what it offers");
-        self.say(state, Some(loss.to_string()));
-        self.stale.extend(missed);
+        }
         // A server that is gone is asked everything when it is back; one that is there is asked
         // again what it did not say.
-        if !self.links.is_empty() {
-            self.failures = self.failures.saturating_add(1);
+        if self.links.is_empty() {
+            self.stale.clear();
+        } else if self.failures > 0 {
             self.retry = Some(Instant::now() + pause(self.failures));
+        } else if self.changed.is_none() {
+            self.list();
         }
     }
+
+    /// What all classes are offered is what others see.
+    fn offer_anew(&self) {
+        self.peer.offer.store(Arc::new(self.shares.together()));
+        let _ = self.around.news.send(News::Offer);
+    }
+}
+
+/// Asks a server for some of its lists. One that cannot be had does not cost the others.
+async fn ask(link: &Arc<Link>, asked: Stale, mut offer: Offer, patience: Duration) -> Listed {
+    let hello = link.hello();
+    offer.era = Some(hello.era);
+    offer.instructions.clone_from(&hello.instructions);
+    offer.extensions = hello.extensions();
+    offer.left_out.clear();
+    let until = tokio::time::Instant::now() + patience;
+    let (mut missed, mut loss) = (BTreeSet::new(), None);
+    for part in &asked.what {
+        match tokio::time::timeout_at(until, listing::update(link, &mut offer, *part)).await {
+            Ok(Ok(())) => continue,
+            Ok(Err(why)) => loss = Some(why),
+            Err(_) => {
+                loss = Some(Loss::Failed("it did not answer the question what it offers".into()));
+            }
+        }
+        missed.insert(*part);
+    }
+    Listed { asked, missed, loss, offer }
 }

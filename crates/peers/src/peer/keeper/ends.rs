@@ -1,11 +1,12 @@
-//! Connections that nobody uses: they end, and make room for others.
+//! Which connections are ended while their server is well: those that nobody uses, and those that
+//! nobody can use any more.
 
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use super::Keeper;
+use super::{Keeper, State};
 use crate::{link::Link, peer::Class};
 
 /// Connections to one server, one for each class of clients; one that is idle makes room.
@@ -14,6 +15,20 @@ pub(super) const MOST_LINKS: usize = 16;
 pub(super) const IDLE: Duration = Duration::from_secs(5 * 60);
 
 impl Keeper {
+    /// A client left. What was there for it alone is ended, also what is still on its way: nobody
+    /// else ever uses it.
+    pub(super) fn left(&mut self, client: u64) {
+        let its = |class: &&Class| class.client == Some(client);
+        self.unwanted.extend(self.opening.keys().filter(its).cloned());
+        let classes: Vec<Class> = self.links.keys().filter(its).cloned().collect();
+        for class in &classes {
+            self.let_go(class);
+        }
+        if !classes.is_empty() && self.links.is_empty() {
+            self.say(State::Idle, None);
+        }
+    }
+
     /// Ends the connection that was idle longest, if there are too many; calls are never ended.
     pub(super) fn make_room(&mut self) {
         if self.links.len() >= MOST_LINKS {
@@ -31,10 +46,15 @@ impl Keeper {
         // One stays, so that the server is there for the next call.
         let spare = self.links.len().saturating_sub(1).min(most);
         for (_, class) in found.into_iter().take(spare) {
-            if let Some((link, _)) = self.links.remove(&class) {
-                tokio::spawn(async move { link.stop().await });
-            }
+            self.let_go(&class);
         }
-        self.publish();
+    }
+
+    fn let_go(&mut self, class: &Class) {
+        if let Some((link, _)) = self.links.remove(class) {
+            tokio::spawn(async move { link.stop().await });
+            self.publish();
+            self.grow_stale(class);
+        }
     }
 }
