@@ -9,6 +9,7 @@ mod consent;
 mod failure;
 mod given;
 mod guard;
+mod held;
 mod log;
 mod login;
 mod observe;

@@ -26,6 +26,11 @@ pub(in crate::cli) fn running(traces: &Path, part: &str) -> Option<Value> {
     }
 }
 
+/// Whether a server ever said what it offers.
+pub(in crate::cli) fn is_known(traces: &Path, name: &str) -> bool {
+    traces.join(format!("{name}.json")).is_file()
+}
+
 /// The last lines of a server's log.
 pub(super) fn last_lines(traces: &Path, name: &str) -> Vec<String> {
     let text = read(&traces.join(format!("{name}.log")), Some(TAIL), TAIL).unwrap_or_default();
