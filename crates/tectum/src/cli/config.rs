@@ -33,9 +33,10 @@ impl ConfigCommand {
         match self {
             Self::Show => {
                 let config = shared.load(Vec::new(), screen)?;
+                let survey = Survey::of(&shared.sources(Vec::new()), &config);
                 match screen.json {
-                    true => screen.print_json(&show::json(config.merged())),
-                    false => screen.print(&show::toml(config.merged())),
+                    true => screen.print_json(&show::json(config.merged(), &survey)),
+                    false => screen.print(&show::toml(config.merged(), &survey)),
                 }
             }
             Self::Check => {

@@ -288,7 +288,7 @@ impl Config {
                     _ => Exposure::All,
                 }),
             },
-            observers: observers(&merged, sources)?,
+            observers: observers(&merged)?,
             closing: Closing {
                 append_anchors: merged.flag(&keys::APPEND_ANCHORS),
                 refresh: merged.flag(&keys::REFRESH),
@@ -322,10 +322,8 @@ fn globs(merged: &Merged, key: &'static Key) -> Result<GlobSet, Problems> {
     set.build().map_err(|error| Problems(vec![Problem::new(Origin::Default, error.to_string())]))
 }
 
-/// Says whom to look for. The environment's two words are exact, as they always were.
-fn observers(merged: &Merged, sources: &Sources) -> Result<Observers, Problems> {
-    let says = |name: &str| sources.environment.iter().any(|(key, value)| key == name && value == "1");
-    let on = merged.flag(&keys::DISCOVER) || says("EFFERENT_COPY_ENABLE");
+/// Says whom to look for.
+fn observers(merged: &Merged) -> Result<Observers, Problems> {
     let checked = |key, check: &dyn Fn(&str) -> Result<(), String>| {
         let each = |item: &Item| match check(&item.text) {
             Ok(()) => Ok(item.text.clone()),
@@ -335,7 +333,7 @@ fn observers(merged: &Merged, sources: &Sources) -> Result<Observers, Problems> 
     };
     let name = |text: &str| redact::name_glob(text).map(drop);
     Ok(Observers {
-        on: on && !says("EFFERENT_COPY_DISABLE"),
+        on: merged.flag(&keys::DISCOVER),
         exclude: checked(&keys::EXCLUDE, &name)?,
         redact: merged.flag(&keys::REDACT),
         names: checked(&keys::REDACT_NAMES, &name)?,

@@ -5,15 +5,16 @@ use serde_json::{Map, json};
 use super::{
     keys::{self, Key, Shape},
     load::{Merged, Setting},
-    servers::{self, Entry},
+    servers::{self, Entry, Survey, holding},
     value::{Item, Value, quoted},
 };
 
 /// The column where the comments begin, if the value leaves room.
 const COMMENTS: usize = 44;
 
-/// As TOML that reads back to the same set-up.
-pub fn toml(merged: &Merged) -> String {
+/// As TOML that reads back to the same set-up. What tables of servers say together is told by the
+/// survey of the same settings.
+pub fn toml(merged: &Merged, survey: &Survey) -> String {
     let mut text = String::new();
     for key in keys::of_section("") {
         text.push_str(&entry(merged, key));
@@ -25,14 +26,11 @@ pub fn toml(merged: &Merged) -> String {
             text.push_str(&format!("\n[{section}]\n{entries}"));
         }
     }
-    for (i, server) in merged.servers().iter().enumerate() {
-        // A file holds one table of a name; the earlier one of another file becomes a remark.
-        match merged.servers()[i + 1..].iter().find(|later| later.name == server.name) {
-            Some(_) => {
-                text.push_str(&line(&format!("\n# [servers.{}] also stands in", server.name), &server.origin))
-            }
-            None => text.push_str(&table(server)),
+    for held in holding::tables(merged, survey) {
+        for origin in &held.elsewhere {
+            text.push_str(&line(&format!("\n# [servers.{}] also stands in", held.entry.name), origin));
         }
+        text.push_str(&table(&held.entry));
     }
     text
 }
@@ -56,11 +54,15 @@ fn table(server: &Entry) -> String {
 }
 
 /// As JSON: for every key its value and where it came from.
-pub fn json(merged: &Merged) -> serde_json::Value {
+pub fn json(merged: &Merged, survey: &Survey) -> serde_json::Value {
     let mut tables = Map::new();
     for key in keys::KEYS.iter().filter(|key| key.stands_for.is_none()) {
         let shown = match merged.get(key) {
-            None if matches!(key.shape, Shape::List { .. }) => json!({ "value": [], "origins": [] }),
+            // An empty list says something where its absence says something else.
+            None if matches!(key.shape, Shape::List { .. }) && key.unset.is_empty() => {
+                json!({ "value": [], "origins": [] })
+            }
+            None if matches!(key.shape, Shape::List { .. }) => json!({ "value": null, "origins": [] }),
             None => json!({ "value": null, "origin": "default" }),
             Some(Setting { value: Value::List(items), .. }) => json!({
                 "value": items.iter().map(|item| &item.text).collect::<Vec<_>>(),
@@ -79,7 +81,8 @@ pub fn json(merged: &Merged) -> serde_json::Value {
         };
         table.insert(key.name.into(), shown);
     }
-    let servers = merged.servers().iter().map(|server| (server.name.to_string(), table_json(server)));
+    let servers = holding::tables(merged, survey).into_iter();
+    let servers = servers.map(|held| (held.entry.name.to_string(), table_json(&held.entry)));
     tables.insert(servers::keys::TABLE.into(), servers.collect::<Map<_, _>>().into());
     tables.into()
 }
