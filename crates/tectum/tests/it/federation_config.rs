@@ -372,11 +372,63 @@ fn what_a_running_instance_left_is_shown_without_its_tricks() {
 }
 
 #[test]
+fn a_switch_that_cannot_be_heard_is_not_thrown_and_one_that_changes_nothing_says_so() {
+    let rig = Rig::with(&[("tectum.toml", "[servers.pj]\nenabled = false\n")]);
+    put(user_file(&rig), "[servers.pj]\ncommand = \"x\"\n");
+    let before = user_text(&rig);
+    run(&rig, &["enable", "pj"]).fails(
+        5,
+        "error: `pj` is switched off in tectum.toml:2, which goes before\n\
+         hint: `tectum enable pj --project` changes it there\n",
+    );
+    assert_eq!(user_text(&rig), before);
+    ok(&rig, &["enable", "pj", "--project"]);
+    assert_eq!(state(&rig, "pj"), "enabled");
+    assert_eq!(ok(&rig, &["enable", "pj"]).out, "ok: `pj` is on already; nothing was changed\n");
+    assert_eq!(ok(&rig, &["enable", "pj", "--json"]).json()["changed"], false);
+    ok(&rig, &["disable", "pj"]);
+    run(&rig, &["enable", "pj", "--project"]).fails(
+        5,
+        "error: `pj` is switched off in ~/config/tectum/tectum.toml:3, which goes before\n\
+         hint: `tectum enable pj` changes it there\n",
+    );
+}
+
+#[test]
+fn a_server_of_the_project_is_switched_for_this_project_alone() {
+    let rig = Rig::with(&[
+        (".mcp.json", r#"{"mcpServers":{"web":{"command":"x"},"off":{"command":"x","disabled":true}}}"#),
+        ("other/.mcp.json", r#"{"mcpServers":{"web":{"command":"x"}}}"#),
+        ("empty/a.txt", ""),
+    ]);
+    ok(&rig, &["trust", "--yes"]);
+    ok(&rig, &["-C", "other", "trust", "--yes"]);
+    assert_eq!(ok(&rig, &["disable", "web"]).out, "ok: switched `web` off for this project\n");
+    assert_eq!(state(&rig, "web"), "disabled");
+    assert!(!user_file(&rig).exists() && !rig.project().join("tectum.toml").exists());
+    assert_eq!(ok(&rig, &["-C", "other", "get", "web", "--json"]).json()["state"], "enabled");
+    assert_eq!(ok(&rig, &["-C", "empty", "list", "--json"]).json()["broken"], serde_json::json!([]));
+    assert!(ok(&rig, &["get", "web"]).out.contains("it is switched off in your state for this project"));
+    assert_eq!(ok(&rig, &["disable", "web"]).out, "ok: `web` is off already; nothing was changed\n");
+    ok(&rig, &["enable", "web", "--dry-run"]);
+    assert_eq!(state(&rig, "web"), "disabled");
+    ok(&rig, &["enable", "web"]);
+    ok(&rig, &["enable", "off"]);
+    assert_eq!((state(&rig, "web"), state(&rig, "off")), ("enabled".into(), "enabled".into()));
+    // A word of an earlier version in the user's own file is taken back where it stands.
+    put(user_file(&rig), "[servers.web]\nenabled = false\n");
+    assert_eq!(state(&rig, "web"), "disabled");
+    assert_eq!(ok(&rig, &["-C", "empty", "list", "--json"]).json()["broken"], serde_json::json!([]));
+    ok(&rig, &["enable", "web"]);
+    assert_eq!((state(&rig, "web"), user_text(&rig)), ("enabled".into(), String::new()));
+}
+
+#[test]
 fn the_settings_are_checked_and_shown_with_the_servers() {
     let rig = Rig::new();
     put(
         user_file(&rig),
-        "[servers.a]\ncommand = \"x\"\nenv = { K = \"hunter2\" }\ntimeout = 90\n\n[servers.gone]\nenabled = false\n",
+        "[servers.a]\ncommand = \"x\"\nenv = { K = \"hunter2\" }\ntimeout = 90\n\n[servers.gone]\nexclude = [\"x\"]\n[servers.elsewhere]\nenabled = false\n",
     );
     run(&rig, &["config", "check"]).fails(
         2,

@@ -1,4 +1,4 @@
-//! `tectum add`, `remove`, `enable`, `disable`: changes to a `tectum.toml`, and to nothing else.
+//! `tectum add` and `remove`: changes to a `tectum.toml`, and to nothing else.
 
 use std::sync::Arc;
 
@@ -57,26 +57,6 @@ pub(crate) struct Add {
 /// Remove a server from tectum.toml.
 #[derive(Debug, Args)]
 pub(crate) struct Remove {
-    /// Its name
-    #[arg(value_name = "NAME")]
-    name: String,
-    #[command(flatten)]
-    target: Target,
-}
-
-/// Switch a server on.
-#[derive(Debug, Args)]
-pub(crate) struct Enable {
-    /// Its name
-    #[arg(value_name = "NAME")]
-    name: String,
-    #[command(flatten)]
-    target: Target,
-}
-
-/// Switch a server off, wherever it is named.
-#[derive(Debug, Args)]
-pub(crate) struct Disable {
     /// Its name
     #[arg(value_name = "NAME")]
     name: String,
@@ -187,58 +167,4 @@ impl Remove {
             screen,
         )
     }
-}
-
-impl Enable {
-    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        switch(&self.name, true, &self.target, shared, screen)
-    }
-}
-
-impl Disable {
-    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        switch(&self.name, false, &self.target, shared, screen)
-    }
-}
-
-/// Writes one line: in the table of the server where there is one, else in a table of its own,
-/// which stands over the entry of another file.
-fn switch(name: &str, on: bool, target: &Target, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-    let site = Site::load(shared, screen)?;
-    let server = site.server(name)?;
-    let mut draft = match site.draft_with(name, target.project)? {
-        Some(draft) => draft,
-        None => site.draft(target.project)?,
-    };
-    if on {
-        draft.enable(name, None);
-        // Another file may have switched it off; then ours must say so.
-        let elsewhere = server.entry.values.flag(&keys::ENABLED) == Some(false)
-            && server.entry.values.origin(&keys::ENABLED).is_some_and(|at| !is_in(at, &draft.name));
-        if elsewhere || own_word(&site, name, &draft.name) {
-            draft.enable(name, Some(true));
-        }
-    } else {
-        draft.enable(name, Some(false));
-    }
-    let word = if on { "on" } else { "off" };
-    let sentence = format!("switched `{name}` {word} in {}", draft.name);
-    site.finish(&draft, target.dry_run, &Done { servers: vec![name], sentence, notes: Vec::new() }, screen)
-}
-
-fn is_in(origin: &Origin, file: &Arc<str>) -> bool {
-    matches!(origin, Origin::File { name, .. } if name == file)
-}
-
-/// Whether the entry below our table switches itself off.
-fn own_word(site: &Site, name: &str, file: &Arc<str>) -> bool {
-    let sources = tectum::config::servers::survey::sources_of(&site.config);
-    sources.iter().any(|source| {
-        let content = tectum::config::servers::foreign::read(source, &site.config.directory);
-        let entries = content.ok().flatten().map(|content| content.entries).unwrap_or_default();
-        source.name != *file
-            && entries
-                .iter()
-                .any(|entry| entry.name.as_str() == name && entry.values.flag(&keys::ENABLED) == Some(false))
-    })
 }

@@ -5,6 +5,7 @@ mod import;
 mod keep;
 mod list;
 pub(super) mod status;
+mod switch;
 mod trust;
 
 use std::{
@@ -26,10 +27,11 @@ use tectum::{
 };
 
 pub(crate) use self::{
-    change::{Add, Disable, Enable, Remove},
+    change::{Add, Remove},
     import::Import,
     keep::{Input, Restart},
     list::{Get, list},
+    switch::{Disable, Enable},
     trust::TrustCommand,
 };
 use super::{
