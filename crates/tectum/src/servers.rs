@@ -11,7 +11,7 @@ use std::{
 use tectum_core::Tectum;
 use tectum_peers::{
     federation::{Exposure, Federation, ServerStatus, Settings},
-    observe::{ObserverStatus, Observers},
+    observe::Observers,
     spec::ServerSpec,
 };
 use tokio::task::JoinHandle;
@@ -24,6 +24,7 @@ use crate::{
     },
     hooks::Hooks,
     house, observers, state,
+    status::Record,
 };
 
 /// How often the record of states is brought up to date, and approvals are looked for.
@@ -41,7 +42,7 @@ pub struct Household {
     pub federation: Arc<Federation>,
     observers: Option<Arc<Observers>>,
     keeping: Option<JoinHandle<()>>,
-    record: Option<PathBuf>,
+    record: Option<Record>,
 }
 
 impl Household {
@@ -78,7 +79,7 @@ impl Household {
         let snapshot = tectum_core::Snapshot::of(&base);
         let house = if keep { Tectum::new(snapshot, gate) } else { Tectum::for_one_call(snapshot, gate) };
         house.effects().close_with(config.closing);
-        let record = kept.place.as_deref().filter(|_| keep).map(record);
+        let record = kept.place.as_deref().filter(|_| keep).map(Record::new);
         let place = kept.place.clone();
         let kept = Arc::new(Mutex::new(kept));
         let first = kept.clone();
@@ -87,7 +88,8 @@ impl Household {
         let observers =
             keep.then(|| observers::start(config, &house, &federation, place.as_deref())).flatten();
         let observers = observers.map(Arc::new);
-        let keeping = keep.then(|| tokio::spawn(keep_up(federation.clone(), observers.clone(), kept)));
+        let follow = || keep_up(federation.clone(), observers.clone(), kept, record.clone());
+        let keeping = keep.then(|| tokio::spawn(follow()));
         Ok(Self { house, federation, observers, keeping, record })
     }
 
@@ -106,7 +108,6 @@ impl Household {
     }
 
     /// Ends the servers, and everything they started.
-    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
     pub async fn stop(self) {
         if let Some(keeping) = self.keeping {
             keeping.abort();
@@ -116,7 +117,7 @@ impl Household {
         }
         self.federation.stop().await;
         if let Some(record) = self.record {
-            let _ = std::fs::remove_file(record);
+            record.remove();
         }
     }
 }
@@ -184,7 +185,12 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
 }
 
 /// Follows the files, and writes down how the servers are.
-async fn keep_up(federation: Arc<Federation>, observers: Option<Arc<Observers>>, kept: Arc<Mutex<Kept>>) {
+async fn keep_up(
+    federation: Arc<Federation>,
+    observers: Option<Arc<Observers>>,
+    kept: Arc<Mutex<Kept>>,
+    record: Option<Record>,
+) {
     let mut said = None;
     let place = lock(&kept).place.clone();
     let mut muted = place.as_deref().map(|place| Stamp::of(&observers::muted_file(place)));
@@ -194,7 +200,7 @@ async fn keep_up(federation: Arc<Federation>, observers: Option<Arc<Observers>>,
         if let Some(specs) = changed {
             federation.apply(specs).await;
         }
-        let Some(place) = &place else { continue };
+        let (Some(place), Some(record)) = (&place, &record) else { continue };
         if lock(&kept).approvals_changed() {
             federation.reload_approvals();
         }
@@ -208,7 +214,10 @@ async fn keep_up(federation: Arc<Federation>, observers: Option<Arc<Observers>>,
         let status = federation.status();
         let words = Some((words(&status), watched.clone()));
         if words != said {
-            write(&record(place), &status, watched.as_ref());
+            if said.is_none() {
+                record.clear_others(place);
+            }
+            record.write(&status, &watched);
             said = words;
         }
     }
@@ -233,20 +242,4 @@ fn words(status: &BTreeMap<String, ServerStatus>) -> BTreeMap<String, String> {
         (name.clone(), format!("{state} {tools} {starts} {error:?} {remarks:?}"))
     };
     status.iter().map(word).collect()
-}
-
-fn record(place: &Path) -> PathBuf {
-    place.join("status.json")
-}
-
-fn write(
-    path: &Path,
-    status: &BTreeMap<String, ServerStatus>,
-    observers: Option<&BTreeMap<String, ObserverStatus>>,
-) {
-    let pid = std::process::id();
-    let text = serde_json::json!({ "pid": pid, "servers": status, "observers": observers }).to_string();
-    if let Err(error) = state::write_private(path, &text) {
-        tracing::debug!(%error, "how the servers are could not be written down");
-    }
 }

@@ -36,6 +36,12 @@ fn put(path: PathBuf, text: &str) {
     std::fs::write(path, text).expect("written");
 }
 
+/// The same for its owner alone, as our own state is.
+fn put_private(path: PathBuf, text: &str) {
+    put(path.clone(), text);
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).expect("changes");
+}
+
 /// Name and state of every server.
 fn states(rig: &Rig) -> Vec<(String, String)> {
     let listed = ok(rig, &["list", "--json"]).json();
@@ -361,13 +367,13 @@ fn what_a_running_instance_left_is_shown_without_its_tricks() {
     let status = |pid: u32| {
         json!({"pid": pid, "servers": {"a": {"state": "ready", "tools": 3, "starts": 1}}}).to_string()
     };
-    put(traces.join("status.json"), &status(std::process::id()));
+    put_private(traces.join("status/1.json"), &status(std::process::id()));
     let out = ok(&rig, &["list", "-v"]).out;
     assert!(out.contains("now            ready, 3 tools, 1 starts"), "{out}");
     assert!(out.contains("log            two") && out.contains("log            \\u{1b}[2Jthree"), "{out}");
     let mut gone = std::process::Command::new("true").spawn().expect("starts");
     gone.wait().expect("ends");
-    put(traces.join("status.json"), &status(gone.id()));
+    put_private(traces.join("status/1.json"), &status(gone.id()));
     assert!(!ok(&rig, &["list", "-v"]).out.contains("now "));
 }
 

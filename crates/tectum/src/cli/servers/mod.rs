@@ -24,6 +24,7 @@ use tectum::{
     },
     core::arguments::nearest,
     state,
+    status::Status,
 };
 
 pub(crate) use self::{
@@ -120,8 +121,12 @@ impl Site {
 
     /// Where running servers of this project leave their traces.
     fn traces(&self) -> Option<PathBuf> {
-        let root = self.config.workspace.roots.first()?;
-        Some(state::of_project(self.config.state.as_deref()?, root).join("servers"))
+        tectum::servers::directory(&self.config)
+    }
+
+    /// What the Tectums say that run for this project.
+    fn running(&self) -> Vec<Status> {
+        self.traces().map(|traces| tectum::status::running(&traces)).unwrap_or_default()
     }
 
     /// Writes a draft, or shows it with `dry_run`, and tells what was done.
