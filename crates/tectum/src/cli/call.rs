@@ -74,7 +74,7 @@ fn tell(outcome: Outcome, screen: &Screen) -> Result<(), Failure> {
     match outcome.result {
         Ok(payload) => {
             if !screen.json {
-                screen.print(&text(&payload))?;
+                screen.print_foreign(&text(&payload))?;
             }
             match failed(&payload) {
                 // The server's tool says itself what went wrong; it is printed as any result.

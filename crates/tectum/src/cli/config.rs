@@ -14,7 +14,7 @@ use tectum::{
 use super::{
     Shared,
     failure::Failure,
-    screen::{Colour, Screen},
+    screen::{Colour, Screen, harmless},
     tell_strange_rules,
 };
 
@@ -68,7 +68,7 @@ fn check_servers(shared: &Shared, config: &Config, screen: &Screen) -> Result<()
     let wrong = held.filter(|held| held.why == Why::Problem).chain(broken);
     let warning = screen.paint_error(Colour::Yellow, "warning:");
     for told in wrong.map(|held| &held.message).chain(&survey.notes) {
-        screen.tell(&format!("{warning} {told}"));
+        screen.tell(&format!("{warning} {}", harmless(told)));
     }
     if strays.is_empty() {
         return Ok(());

@@ -10,7 +10,7 @@ use tectum::{
     token::TokenError,
 };
 
-use super::screen::{Colour, Screen};
+use super::screen::{Colour, Screen, harmless};
 
 /// Wrong usage and wrong settings end with this code, as a call with wrong arguments does.
 const USAGE: u8 = 2;
@@ -89,7 +89,8 @@ pub(crate) fn problems_json(problems: &[Problem]) -> Value {
 
 fn error_text(screen: &Screen, message: &str, hint: Option<&str>) -> String {
     let error = screen.paint_error(Colour::Red, "error:");
-    match hint {
+    let message = harmless(message);
+    match hint.map(harmless) {
         Some(hint) => format!("{error} {message}\n{} {hint}", screen.paint_error(Colour::Cyan, "hint:")),
         None => format!("{error} {message}"),
     }

@@ -255,6 +255,6 @@ fn tell_strange_rules(config: &Config, house: &Tectum, screen: &Screen) {
     // A rule for a server's tool may be for one that is not known yet.
     for stranger in config.permissions.strangers(&tools).into_iter().filter(|rule| !rule.contains("__")) {
         let warning = screen.paint_error(screen::Colour::Yellow, "warning:");
-        screen.tell(&format!("{warning} {stranger}"));
+        screen.tell(&format!("{warning} {}", screen::harmless(&stranger)));
     }
 }

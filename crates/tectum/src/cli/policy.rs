@@ -15,7 +15,7 @@ use super::{
     Shared,
     failure::Failure,
     given, held,
-    screen::{Colour, Screen},
+    screen::{Colour, Screen, harmless},
     servers::status,
 };
 
@@ -209,10 +209,11 @@ impl Finding {
         for Step { station, finding, passed } in &self.steps {
             let end =
                 if *passed { screen.paint(Colour::Dim, "pass") } else { screen.paint(Colour::Red, "stop") };
+            let finding = harmless(finding);
             text.push_str(&format!("  {station:<stations$}   {finding:<findings$}   {end}\n"));
         }
         if let Some(advice) = &self.advice {
-            text.push_str(&format!("  \u{2192} {advice}\n"));
+            text.push_str(&format!("  \u{2192} {}\n", harmless(advice)));
         }
         text
     }

@@ -7,7 +7,7 @@ use tokio::runtime::Builder;
 use super::{
     Shared,
     failure::Failure,
-    screen::{Colour, Screen},
+    screen::{Colour, Screen, harmless},
 };
 
 /// Bytes per token, as a rule of thumb for English and JSON.
@@ -46,7 +46,7 @@ fn table(rows: &[(&ToolInfo, Judgement)], screen: &Screen) -> String {
         };
         let judgement = screen.paint(colour, &format!("{:<10}", judgement.to_string()));
         let (effect, tokens) = (effect(info.effect), tokens(info));
-        let words = first_sentence(&info.description);
+        let words = harmless(&first_sentence(&info.description)).into_owned();
         text.push_str(&format!("{:<widest$}  {effect:<6}  {judgement}  {tokens:>6}  {words}\n", info.name));
     }
     let total: usize = rows.iter().map(|(info, _)| tokens(info)).sum();

@@ -42,7 +42,7 @@ fn table(server: &Entry) -> String {
         let Some((value, origin)) = server.values.get(key) else { continue };
         text.push_str(&match value {
             Value::Table(_) => {
-                let names = server.names(key).join(", ");
+                let names = servers::spoken::text(&server.names(key).join(", "));
                 line(&format!("# {} (values are not shown): {names}", key.name), origin)
             }
             Value::List(items) if items.is_empty() => line(&format!("{} = []", key.name), origin),
@@ -122,6 +122,7 @@ fn list(key: &Key, items: &[Item]) -> String {
 }
 
 fn line(text: &str, origin: &impl std::fmt::Display) -> String {
+    let origin = servers::spoken::text(&origin.to_string());
     format!("{text:<width$}  # {origin}\n", width = COMMENTS - 2)
 }
 

@@ -1,8 +1,12 @@
 //! `tectum tools`, `version`, `completions`, wrong usage and colour.
 
-use std::process::Stdio;
+use std::{io::Read as _, process::Stdio};
 
-use crate::{cli_said::Said, rig::Rig};
+use crate::{
+    cli_said::Said,
+    federated::command,
+    rig::{Rig, fixture, terminal},
+};
 
 #[test]
 fn people_get_a_table_with_costs_and_permissions() {
@@ -123,4 +127,45 @@ fn logs_go_to_standard_error_and_only_when_asked() {
         assert_eq!((said.code, said.out.as_str()), (0, "one\n"));
         assert_eq!(said.err.contains("TECTUM_LOG is not understood"), warns, "{value}: {}", said.err);
     }
+}
+
+/// What would act on a terminal or hide something.
+fn steers(text: &str) -> bool {
+    text.contains(['\u{1b}', '\u{202e}', '\u{200b}', '\u{e0048}'])
+}
+
+#[test]
+fn what_a_server_says_of_its_tools_does_not_steer_a_terminal() {
+    let rig = Rig::new();
+    rig.configure(&command("bad", fixture(), &["--role", "hostile", "--how", "invisible-names"], ""));
+    assert_eq!(Said::from(rig.run(&["call", "bad__good"])).code, 0);
+    let said = Said::from(rig.run(&["tools"]));
+    assert!(said.out.contains("See\\u{200b} this.\\u{1b}[8m Hidden.") && !steers(&said.out), "{}", said.out);
+    for args in [&["list", "-v"][..], &["get", "bad"], &["policy", "test", "bad__good"]] {
+        let said = Said::from(rig.run(args));
+        assert!(!steers(&said.out) && !steers(&said.err), "{args:?}: {}", said.out);
+    }
+}
+
+#[test]
+fn a_result_is_harmless_on_a_terminal_and_as_it_is_for_programs() {
+    let evil = "a\u{1b}[2Jb\u{202e}\rc\n";
+    let rig = Rig::with(&[("evil.txt", evil)]);
+    Said::from(rig.run(&["call", "read_file", "path=evil.txt"])).gives(evil);
+    let shown = |json: &[&str]| {
+        let (mut seen, theirs) = terminal();
+        let mut command = rig.tectum();
+        command.args(["call", "read_file", "path=evil.txt"]).args(json).stdin(Stdio::null()).stdout(theirs);
+        let mut child = command.spawn().expect("starts");
+        drop(command);
+        let mut text = Vec::new();
+        // The end of a terminal whose program left is an error.
+        let _ = seen.read_to_end(&mut text);
+        assert!(child.wait().expect("ends").success());
+        String::from_utf8(text).expect("UTF-8")
+    };
+    assert_eq!(shown(&[]), "a\\u{1b}[2Jb\\u{202e}\\rc\r\n");
+    let json = shown(&["--json"]);
+    let read: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert!(!steers(&json) && read["text"] == evil, "{json}");
 }

@@ -115,6 +115,16 @@ fn the_words_about_observers_are_shown_as_they_hold() {
 }
 
 #[test]
+fn what_nobody_sees_is_spelled_otherwise_and_reads_back() {
+    let rig = Rig::with(&[("tectum.toml", "[permissions]\ndeny = [\"a\u{202e}\\u001b\\\"b\"]\n")]);
+    let shown = Said::from(rig.run(&["config", "show"])).out;
+    assert!(shown.contains(r#"deny = ["a\U0000202E\U0000001B\"b"]"#), "{shown}");
+    rig.write("again.toml", &shown);
+    let json = Said::from(rig.run(&["--config", "again.toml", "config", "show", "--json"])).json();
+    assert_eq!(json["permissions"]["deny"]["value"][0], "a\u{202e}\u{1b}\"b");
+}
+
+#[test]
 fn an_empty_list_and_none_are_told_apart() {
     let read =
         |rig: &Rig| Said::from(rig.run(&["config", "show", "--json"])).json()["federation"]["read"].clone();

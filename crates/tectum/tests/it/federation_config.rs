@@ -5,7 +5,10 @@ use std::{io::Write as _, os::unix::fs::PermissionsExt as _, path::PathBuf, proc
 
 use serde_json::{Value, json};
 
-use crate::{cli_said::Said, rig::Rig};
+use crate::{
+    cli_said::Said,
+    rig::{Rig, terminal},
+};
 
 /// What must never be printed.
 const SECRET: &str = "hunter2";
@@ -197,12 +200,7 @@ fn what_a_project_brings_waits_for_consent() {
 
 /// Runs the binary with a terminal as its standard input, on which somebody types.
 fn typed(rig: &Rig, args: &[&str], keys: &str) -> Said {
-    use rustix::pty;
-    let ours = pty::openpt(pty::OpenptFlags::RDWR | pty::OpenptFlags::NOCTTY).expect("a terminal");
-    pty::grantpt(&ours).and_then(|()| pty::unlockpt(&ours)).expect("opened");
-    let name = pty::ptsname(&ours, Vec::new()).expect("a name").into_string().expect("UTF-8");
-    let theirs = std::fs::OpenOptions::new().read(true).write(true).open(name).expect("opens");
-    let mut hand = std::fs::File::from(ours);
+    let (mut hand, theirs) = terminal();
     hand.write_all(keys.as_bytes()).expect("typed");
     let said = Said::from(rig.tectum().args(args).stdin(theirs).output().expect("runs"));
     assert!(!said.out.contains(SECRET) && !said.err.contains(SECRET), "{args:?}: {}{}", said.out, said.err);

@@ -69,13 +69,13 @@ fn table(site: &Site, live: &[Status], verbose: bool, screen: &Screen) -> String
     let widest =
         |head: &str, of: &dyn Fn(&Server) -> usize| servers.iter().map(of).max().unwrap_or(0).max(head.len());
     let names = widest("NAME", &|server| server.entry.name.as_str().len());
-    let origins = widest("FROM", &|server| server.entry.origin.to_string().chars().count());
+    let origins = widest("FROM", &|server| from(server).chars().count());
     let head =
         format!("{:<names$}  {:<9}  {:<origins$}  {:<9}  COMMAND", "NAME", "TRANSPORT", "FROM", "STATE");
     let mut text = format!("{}\n", screen.paint(Colour::Bold, &head));
     for server in servers {
         let entry = &server.entry;
-        let origin = entry.origin.to_string();
+        let origin = from(server);
         text.push_str(&format!(
             "{:<names$}  {:<9}  {origin:<origins$}  {}  {}\n",
             entry.name.as_str(),
@@ -91,7 +91,7 @@ fn table(site: &Site, live: &[Status], verbose: bool, screen: &Screen) -> String
         let problem = screen.paint(Colour::Red, "problem");
         text.push_str(&format!("{problem}: {}\n", spoken::text(&told(held))));
         if let Some(hint) = &held.hint {
-            text.push_str(&format!("  hint: {hint}\n"));
+            text.push_str(&format!("  hint: {}\n", spoken::text(hint)));
         }
     }
     text
@@ -108,6 +108,11 @@ fn state(server: &Server, screen: &Screen) -> String {
     screen.paint(colour, &format!("{word:<9}"))
 }
 
+/// Where it stands.
+fn from(server: &Server) -> String {
+    spoken::text(&server.entry.origin.to_string())
+}
+
 /// The command or the address, as written.
 fn target(server: &Server) -> String {
     match server.entry.values.word(&keys::URL) {
@@ -118,7 +123,7 @@ fn target(server: &Server) -> String {
 
 fn detail(site: &Site, server: &Server, live: &[Status]) -> String {
     let entry = &server.entry;
-    let mut lines = vec![("from", entry.origin.to_string()), ("transport", entry.kind().to_owned())];
+    let mut lines = vec![("from", from(server)), ("transport", entry.kind().to_owned())];
     match entry.values.word(&keys::URL) {
         Some(url) => lines.push(("url", spoken::quoted(url))),
         None => lines.push(("command", spoken::line(&entry.argv()))),
@@ -139,7 +144,7 @@ fn detail(site: &Site, server: &Server, live: &[Status]) -> String {
     }
     if let Err(held) = &server.verdict {
         lines.push(("why", spoken::text(&held.message)));
-        lines.extend(held.hint.iter().map(|hint| ("hint", hint.clone())));
+        lines.extend(held.hint.iter().map(|hint| ("hint", spoken::text(hint))));
     }
     let each = status::of_server(live, entry.name.as_str());
     for now in &each {

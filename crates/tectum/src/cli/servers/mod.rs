@@ -38,7 +38,7 @@ pub(crate) use self::{
 use super::{
     Shared,
     failure::Failure,
-    screen::{Colour, Screen},
+    screen::{Colour, Screen, harmless},
 };
 
 /// Everything a command about servers looks at.
@@ -168,6 +168,7 @@ struct Done<'d> {
 
 fn tell_note(note: &str, screen: &Screen) {
     if !screen.quiet {
+        let note = harmless(note);
         screen.tell(&format!("{} {note}", screen.paint_error(Colour::Yellow, "note:")));
     }
 }
