@@ -13,6 +13,7 @@ use tectum_peers::{
     federation::{Exposure, Federation, ServerStatus, Settings},
     observe::Observers,
     spec::ServerSpec,
+    visible::visible,
 };
 use tokio::task::JoinHandle;
 
@@ -20,7 +21,7 @@ use crate::{
     Config, Sources,
     config::{
         self,
-        servers::{Live, Stamp},
+        servers::{Live, Resolved, Stamp, Why},
     },
     hooks::Hooks,
     house, observers, state,
@@ -50,7 +51,7 @@ impl Household {
     /// [`Household::settled`] is awaited, and none is started; but those that are required are
     /// waited for. Must be called in a runtime.
     pub async fn start(config: &Config, live: Live) -> Result<Self, StartError> {
-        let mut kept = Kept { live, approvals: None, place: directory(config) };
+        let mut kept = Kept { live, approvals: None, place: directory(config), told: Some(Vec::new()) };
         // Only the files know whether a server is required, and most settings say at once that none is.
         let specs = config::servers::may_require(config).then(|| kept.specs());
         let required = specs.iter().flatten().any(|spec| spec.required);
@@ -63,7 +64,7 @@ impl Household {
 
     /// The same for one call, or to look at what is known: nothing is watched.
     pub async fn for_one_call(config: &Config, sources: Sources) -> Result<Self, StartError> {
-        let kept = Kept { live: Live::new(sources), approvals: None, place: directory(config) };
+        let kept = Kept { live: Live::new(sources), approvals: None, place: directory(config), told: None };
         let household = Self::found(config, kept, None, false)?;
         household.federation.settle();
         Ok(household)
@@ -157,18 +158,38 @@ struct Kept {
     /// As they were before the servers were named to the house.
     approvals: Option<Approvals>,
     place: Option<PathBuf>,
+    /// What was told of servers that are held, where somebody may wonder where they are.
+    told: Option<Vec<String>>,
 }
 
 impl Kept {
     fn specs(&mut self) -> Vec<ServerSpec> {
         // Looked at before they are read: what changes meanwhile is seen as a change afterwards.
         self.approvals = self.place.as_deref().map(approvals_of);
-        self.live.specs().specs
+        self.read()
     }
 
     /// The servers, if a file that names them changed.
     fn changed_specs(&mut self) -> Option<Vec<ServerSpec>> {
-        self.live.is_stale().then(|| self.live.specs().specs)
+        self.live.is_stale().then(|| self.read())
+    }
+
+    /// Reads the files, and tells once of each server that is named and waits for somebody.
+    fn read(&mut self) -> Vec<ServerSpec> {
+        let Resolved { specs, held, .. } = self.live.specs();
+        let Some(told) = &mut self.told else { return specs };
+        let waits = held.iter().filter(|held| held.why != Why::Disabled);
+        let now: Vec<String> = waits
+            .map(|held| {
+                let hint = held.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
+                format!("`{}` is not in use: {}{hint}", held.name, held.message)
+            })
+            .collect();
+        for line in now.iter().filter(|line| !told.contains(line)) {
+            tracing::warn!("{}", visible(line));
+        }
+        *told = now;
+        specs
     }
 
     fn approvals_changed(&mut self) -> bool {

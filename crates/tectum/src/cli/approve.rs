@@ -18,6 +18,7 @@ use tectum::{
 use super::{
     Shared,
     failure::Failure,
+    held,
     screen::{Colour, Screen},
 };
 
@@ -46,9 +47,7 @@ impl ApproveTools {
         if let Some(server) =
             self.server.as_ref().filter(|server| !names.iter().any(|name| name.as_str() == *server))
         {
-            return Err(Fault::not_found(format!("no server `{server}` is in use"))
-                .hint("`tectum list` shows all of them")
-                .into());
+            return Err(held::missing(shared, &config, server).into());
         }
         let wanted = |name: &&ServerName| self.server.as_ref().is_none_or(|server| name.as_str() == server);
         let waiting: Vec<(ServerName, Vec<Change>)> = names

@@ -13,7 +13,14 @@ pub(super) fn why(shared: &Shared, config: &Config, name: &str) -> Option<Fault>
     Survey::of(&shared.sources(Vec::new()), config).server(name).and_then(fault)
 }
 
-/// The same for a tool, by the server that its name begins with.
+/// What is said about a server that is not in use, whether some file names it or none.
+pub(super) fn missing(shared: &Shared, config: &Config, name: &str) -> Fault {
+    why(shared, config, name).unwrap_or_else(|| {
+        Fault::not_found(format!("no server `{name}` is in use")).hint("`tectum list` shows all of them")
+    })
+}
+
+/// Why the server is not in use whose tool this would be, by the beginning of its name.
 pub(super) fn why_tool(shared: &Shared, config: &Config, tool: &str) -> Option<Fault> {
     owner(&Survey::of(&shared.sources(Vec::new()), config), tool).and_then(fault)
 }

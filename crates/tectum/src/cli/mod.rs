@@ -32,7 +32,7 @@ use std::{
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use tectum::{
-    Config, Fault, Sources, Tectum,
+    Config, Sources, Tectum,
     config::{
         keys::{self, Key},
         servers::Live,
@@ -239,11 +239,7 @@ fn with_server(
     let specs = Live::new(shared.sources(Vec::new())).specs().specs;
     let find = |name: &str| {
         let found = specs.iter().find(|spec| spec.name.as_str() == name).cloned();
-        found.ok_or_else(|| {
-            Fault::not_found(format!("no server `{name}` is in use"))
-                .hint("`tectum list` shows all of them, and why some are held")
-                .into()
-        })
+        found.ok_or_else(|| held::missing(shared, &config, name).into())
     };
     run(&find, config.state.as_deref())
 }

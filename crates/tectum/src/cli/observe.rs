@@ -16,6 +16,7 @@ use tectum::{
 use super::{
     Shared,
     failure::Failure,
+    held,
     screen::{Colour, Screen},
     serve,
 };
@@ -153,9 +154,13 @@ async fn test(name: &str, shared: &Shared, screen: &Screen) -> Result<(), Failur
     let tried = try_observer(&household.federation, name, redactor).await;
     let known = observers_of(&household.federation);
     household.stop().await;
-    let trial = tried.map_err(|fault| match known.is_empty() || fault.hint.is_some() {
-        true => fault,
-        false => fault.hint(format!("known observers: {}", known.join(", "))),
+    // What is held is not there for a reason.
+    let held = held::why(shared, &config, name).filter(|_| tried.is_err());
+    let trial = tried.map_err(|fault| held.unwrap_or(fault)).map_err(|fault| {
+        match known.is_empty() || fault.hint.is_some() {
+            true => fault,
+            false => fault.hint(format!("known observers: {}", known.join(", "))),
+        }
     })?;
     let (took, patience) = (trial.took.as_millis(), trial.patience.as_millis());
     if screen.json {
@@ -182,9 +187,7 @@ fn mute(name: &str, yes: bool, shared: &Shared, screen: &Screen) -> Result<(), F
     let specs = tectum::config::servers::Live::new(shared.sources(Vec::new())).specs().specs;
     // One that is named no longer can still be let off.
     if yes && !specs.iter().any(|spec| spec.name.as_str() == name) {
-        return Err(Fault::not_found(format!("no server `{name}` is in use"))
-            .hint("`tectum list` shows all of them, `tectum observe list` those that take copies")
-            .into());
+        return Err(held::missing(shared, &config, name).into());
     }
     let changed = set_muted(state, &place, name, yes)?;
     if screen.json {

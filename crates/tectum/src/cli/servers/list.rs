@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::{Map, Value, json};
 use tectum::{
-    config::servers::{Held, keys, spoken, survey::Server},
+    config::servers::{Held, Why, keys, spoken, survey::Server},
     status::Status,
 };
 
@@ -85,6 +85,12 @@ fn table(site: &Site, live: &[Status], verbose: bool, screen: &Screen) -> String
         ));
         if verbose {
             text.push_str(&detail(site, server, live));
+        } else if let Err(held) = &server.verdict
+            && held.why != Why::Disabled
+        {
+            let hint = held.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
+            let why = spoken::text(&format!("{}{hint}", held.message));
+            text.push_str(&format!("  {}\n", screen.paint(Colour::Dim, &why)));
         }
     }
     for held in &site.survey.broken {
