@@ -246,11 +246,20 @@ fn with_server(
 
 /// Tells of rules that are for no tool there is. A mistake perhaps, so the work goes on.
 fn tell_strange_rules(config: &Config, house: &Tectum, screen: &Screen) {
+    tell_warnings(&strange_rules(config, house), screen);
+}
+
+fn tell_warnings(warnings: &[String], screen: &Screen) {
+    for warning in warnings {
+        let word = screen.paint_error(screen::Colour::Yellow, "warning:");
+        screen.tell(&format!("{word} {}", screen::harmless(warning)));
+    }
+}
+
+/// Rules that are for no tool there is.
+fn strange_rules(config: &Config, house: &Tectum) -> Vec<String> {
     let snapshot = house.registry().snapshot();
     let tools: Vec<&str> = snapshot.tools().map(|info| &*info.name).collect();
     // A rule for a server's tool may be for one that is not known yet.
-    for stranger in config.permissions.strangers(&tools).into_iter().filter(|rule| !rule.contains("__")) {
-        let warning = screen.paint_error(screen::Colour::Yellow, "warning:");
-        screen.tell(&format!("{warning} {}", screen::harmless(&stranger)));
-    }
+    config.permissions.strangers(&tools).into_iter().filter(|rule| !rule.contains("__")).collect()
 }
