@@ -376,6 +376,21 @@ fn what_a_running_instance_left_is_shown_without_its_tricks() {
 }
 
 #[test]
+fn variables_that_are_handed_on_are_copied_with_and_without_others() {
+    let rig = Rig::new();
+    let codex = rig.home().join("codex.toml");
+    put(
+        codex.clone(),
+        "[mcp_servers.a]\ncommand = \"x\"\nenv_vars = [\"TOKEN\"]\n\
+         [mcp_servers.b]\ncommand = \"x\"\nenv_vars = [\"TOKEN\"]\nenv = { K = \"v\" }\n",
+    );
+    ok(&rig, &["import", codex.to_str().expect("text"), "--copy"]);
+    let text = user_text(&rig);
+    assert!(text.contains("env = { TOKEN = \"${TOKEN:-}\" }"), "{text}");
+    assert!(text.contains("env = { K = \"v\", TOKEN = \"${TOKEN:-}\" }"), "{text}");
+}
+
+#[test]
 fn a_switch_that_cannot_be_heard_is_not_thrown_and_one_that_changes_nothing_says_so() {
     let rig = Rig::with(&[("tectum.toml", "[servers.pj]\nenabled = false\n")]);
     put(user_file(&rig), "[servers.pj]\ncommand = \"x\"\n");

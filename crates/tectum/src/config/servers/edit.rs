@@ -69,8 +69,11 @@ impl Draft {
     /// Adds the table of a server, or replaces it.
     pub fn put(&mut self, entry: &Entry) {
         let mut table = Table::new();
+        // Variables that are handed on stand beside those with a value of their own, if any have.
+        let handed_on = (!entry.forward.is_empty()).then_some(Value::Table(Vec::new()));
         for key in keys::KEYS {
-            if let Some((said, _)) = entry.values.get(key) {
+            let none = handed_on.as_ref().filter(|_| **key == keys::ENV);
+            if let Some(said) = entry.values.get(key).map(|(said, _)| said).or(none) {
                 table.insert(key.name, written(entry, key, said));
             }
         }
