@@ -38,7 +38,8 @@ fn owner<'s>(survey: &'s Survey, tool: &str) -> Option<&'s Server> {
     survey.servers.iter().find(its)
 }
 
-fn fault(server: &Server) -> Option<Fault> {
+/// Why this server is not in use; `None` where it is.
+pub(super) fn fault(server: &Server) -> Option<Fault> {
     let held = server.verdict.as_ref().err()?;
     let message = format!("server `{}` is not in use: {}", server.entry.name, spoken::text(&held.message));
     let mut fault = Fault::not_found(message);

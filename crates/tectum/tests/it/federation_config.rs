@@ -317,9 +317,38 @@ fn a_restart_is_a_number_that_grows() {
     let rig = Rig::new();
     ok(&rig, &["add", "a", "--", "x"]);
     assert_eq!(ok(&rig, &["restart", "a", "--json"]).json()["generation"], 1);
+    ok(&rig, &["restart", "a"]).gives("ok: no Tectum runs for this folder; `a` starts when it is needed\n");
+    let client = rig.stdio();
+    let there = || ok(&rig, &["get", "a", "--json"]).json()["running"] != json!([]);
+    crate::federated::until("how its servers are", there);
     ok(&rig, &["restart", "a"]).gives("ok: a running Tectum starts `a` anew in a moment\n");
+    client.close();
+    rig.write(".mcp.json", MCP);
+    let held = run(&rig, &["restart", "web"]);
+    assert!(held.code == 4 && held.err.contains("`tectum trust web`"), "{}", held.err);
     let kept = std::fs::read_to_string(rig.home().join("state/tectum/servers.json")).expect("there");
-    assert_eq!(serde_json::from_str::<Value>(&kept).expect("JSON"), json!({ "a": 2 }));
+    assert_eq!(serde_json::from_str::<Value>(&kept).expect("JSON"), json!({ "a": 3 }));
+}
+
+#[test]
+fn whoever_gives_up_an_answer_gets_the_terminal_back() {
+    use rustix::{
+        process::{Pid, Signal, kill_process},
+        termios::{LocalModes, tcgetattr},
+    };
+    let rig = Rig::new();
+    let (_hand, theirs) = terminal();
+    let shows = || tcgetattr(&theirs).expect("a terminal").local_modes.contains(LocalModes::ECHO);
+    assert!(shows());
+    let mut command = rig.tectum();
+    command.args(["input", "key"]).stdin(theirs.try_clone().expect("another")).stderr(Stdio::piped());
+    let child = command.spawn().expect("starts");
+    crate::federated::until("silence", || !shows());
+    let pid = Pid::from_raw(i32::try_from(child.id()).expect("a number")).expect("a process");
+    kill_process(pid, Signal::INT).expect("sent");
+    let said = Said::from(child.wait_with_output().expect("ends"));
+    assert!(said.code == 6 && said.err.contains("no answer to `key` was kept"), "{} {}", said.code, said.err);
+    assert!(shows());
 }
 
 #[test]
@@ -388,6 +417,19 @@ fn variables_that_are_handed_on_are_copied_with_and_without_others() {
     let text = user_text(&rig);
     assert!(text.contains("env = { TOKEN = \"${TOKEN:-}\" }"), "{text}");
     assert!(text.contains("env = { K = \"v\", TOKEN = \"${TOKEN:-}\" }"), "{text}");
+}
+
+#[test]
+fn what_stands_in_the_projects_file_is_removed_only_on_demand() {
+    let rig = Rig::with(&[("tectum.toml", "[servers.pj]\ncommand = \"x\"\n")]);
+    run(&rig, &["remove", "pj"]).fails(
+        5,
+        "error: `pj` stands in tectum.toml:1, not in your own file\n\
+         hint: `tectum remove pj --project` removes it there\n",
+    );
+    assert_eq!(rig.read("tectum.toml"), "[servers.pj]\ncommand = \"x\"\n");
+    ok(&rig, &["remove", "pj", "--project"]);
+    assert_eq!(rig.read("tectum.toml"), "");
 }
 
 #[test]
