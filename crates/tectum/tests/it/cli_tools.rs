@@ -104,6 +104,13 @@ fn wrong_usage_ends_with_two() {
 }
 
 #[test]
+fn wrong_usage_is_told_whole_to_programs() {
+    let error = Said::from(Rig::new().run(&["call", "--json"])).error();
+    let message = error["message"].as_str().expect("a text");
+    assert_eq!(message, "the following required arguments were not provided: <TOOL>");
+}
+
+#[test]
 fn colour_is_for_those_who_want_it() {
     let rig = Rig::new();
     let painted = |args: &[&str]| String::from_utf8_lossy(&rig.run(args).stdout).contains('\u{1b}');

@@ -150,14 +150,26 @@ impl Remove {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let site = Site::load(shared, screen)?;
         let name = self.name.as_str();
-        let Some(mut draft) = site.draft_with(name, self.target.project)? else {
+        let mut draft = match self.target.project || site.sources.user_file.is_some() {
+            true => site.draft(self.target.project)?,
+            false => site.draft(true)?,
+        };
+        if !draft.has(name) {
             let server = site.server(name)?;
+            // What others use as well is not removed in passing.
+            if !self.target.project && site.draft(true)?.has(name) {
+                let fault = Fault::conflict(format!(
+                    "`{name}` stands in {}, not in your own file",
+                    server.entry.origin
+                ));
+                return Err(fault.hint(format!("`tectum remove {name} --project` removes it there")).into());
+            }
             let fault = Fault::conflict(format!(
                 "`{name}` stands in {}, a file that is not ours to change",
                 server.entry.origin
             ));
             return Err(fault.hint(format!("switch it off with `tectum disable {name}`")).into());
-        };
+        }
         draft.remove(name);
         let sentence = format!("removed `{}` from {}", spoken::text(name), draft.name);
         site.finish(
