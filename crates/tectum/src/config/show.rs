@@ -40,7 +40,7 @@ fn table(server: &Entry) -> String {
     let mut text = line(&format!("\n[servers.{}]", server.name), &server.origin);
     for key in servers::keys::KEYS {
         let Some((value, origin)) = server.values.get(key) else { continue };
-        text.push_str(&match value {
+        text.push_str(&match &without_secrets(key, value) {
             Value::Table(_) => {
                 let names = servers::spoken::text(&server.names(key).join(", "));
                 line(&format!("# {} (values are not shown): {names}", key.name), origin)
@@ -51,6 +51,14 @@ fn table(server: &Entry) -> String {
         });
     }
     text
+}
+
+/// The value as it may be shown: an address may hold a password.
+fn without_secrets(key: &Key, value: &Value) -> Value {
+    match value {
+        Value::Word(url) if *key == servers::keys::URL => Value::Word(servers::spoken::address(url)),
+        value => value.clone(),
+    }
 }
 
 /// As JSON: for every key its value and where it came from.
@@ -91,7 +99,8 @@ fn table_json(server: &Entry) -> serde_json::Value {
     let mut table = Map::new();
     for key in servers::keys::KEYS {
         let Some((value, origin)) = server.values.get(key) else { continue };
-        table.insert(key.name.into(), json!({ "value": plain_json(value), "origin": origin.to_string() }));
+        let value = plain_json(&without_secrets(key, value));
+        table.insert(key.name.into(), json!({ "value": value, "origin": origin.to_string() }));
     }
     table.into()
 }

@@ -433,6 +433,28 @@ fn what_stands_in_the_projects_file_is_removed_only_on_demand() {
 }
 
 #[test]
+fn an_address_is_one_and_its_secrets_are_not_shown() {
+    let rig = Rig::new();
+    let said = run(&rig, &["add", "a", "--url", "nonsense"]);
+    assert!(said.code == 2 && said.err.contains("has a `url` that is no address"), "{}", said.err);
+    let said = run(&rig, &["add", "a"]);
+    assert!(said.code == 2 && said.err.contains("`tectum add a -- COMMAND ARGS...`"), "{}", said.err);
+    assert!(!user_file(&rig).exists());
+    let add = ["add", "a", "--url", "https://me:hunter2@example.com/mcp?api_key=hunter2&x=1"];
+    assert!(!ok(&rig, &[&add[..], &["--dry-run"]].concat()).out.contains("hunter2"));
+    ok(&rig, &add);
+    for args in [&["list"][..], &["list", "-v"], &["get", "a"], &["config", "show"]] {
+        for json in [&[][..], &["--json"]] {
+            let out = ok(&rig, &[args, json].concat()).out;
+            assert!(
+                out.contains("https://me:(hidden)@example.com/mcp?api_key=(hidden)&x=1"),
+                "{args:?}: {out}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_switch_that_cannot_be_heard_is_not_thrown_and_one_that_changes_nothing_says_so() {
     let rig = Rig::with(&[("tectum.toml", "[servers.pj]\nenabled = false\n")]);
     put(user_file(&rig), "[servers.pj]\ncommand = \"x\"\n");

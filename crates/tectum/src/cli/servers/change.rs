@@ -33,7 +33,7 @@ pub(crate) struct Add {
     #[arg(value_name = "NAME")]
     name: String,
     /// The address of a server that is running already
-    #[arg(long, value_name = "URL", required_unless_present = "command")]
+    #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// An environment variable of the program
     #[arg(long, value_name = "K=V", conflicts_with = "url")]
@@ -80,6 +80,11 @@ impl Add {
         let site = Site::load(shared, screen)?;
         let mut draft = site.draft(self.target.project)?;
         let name = ServerName::parse(&self.name).map_err(Fault::invalid)?;
+        if self.command.is_empty() && self.url.is_none() {
+            let fault = Fault::invalid(format!("what `{name}` is was not said: a command or a url"));
+            let hint = format!("`tectum add {name} -- COMMAND ARGS...`, or `tectum add {name} --url URL`");
+            return Err(fault.hint(hint).into());
+        }
         if draft.has(name.as_str()) {
             let fault = Fault::conflict(format!("{} has a server `{name}` already", draft.name));
             return Err(fault

@@ -122,7 +122,7 @@ fn from(server: &Server) -> String {
 /// The command or the address, as written.
 fn target(server: &Server) -> String {
     match server.entry.values.word(&keys::URL) {
-        Some(url) => spoken::text(url),
+        Some(url) => spoken::address(url),
         None => spoken::line(&server.entry.argv()),
     }
 }
@@ -131,7 +131,7 @@ fn detail(site: &Site, server: &Server, live: &[Status]) -> String {
     let entry = &server.entry;
     let mut lines = vec![("from", from(server)), ("transport", entry.kind().to_owned())];
     match entry.values.word(&keys::URL) {
-        Some(url) => lines.push(("url", spoken::quoted(url))),
+        Some(url) => lines.push(("url", format!("\"{}\"", spoken::address(url)))),
         None => lines.push(("command", spoken::line(&entry.argv()))),
     }
     for (what, key) in [("environment", &keys::ENV), ("headers", &keys::HEADERS)] {

@@ -205,7 +205,7 @@ fn entry_data(entry: &tectum::config::servers::Entry) -> Value {
         "command": entry.argv(),
         "env": entry.names(&keys::ENV),
         "cwd": entry.values.word(&keys::CWD),
-        "url": entry.values.word(&keys::URL),
+        "url": entry.values.word(&keys::URL).map(tectum::config::servers::spoken::address),
         "headers": entry.names(&keys::HEADERS),
     })
 }
