@@ -98,7 +98,7 @@ enum Command {
     /// Serve over standard input and output, for clients that start the server themselves
     Serve,
     /// List the tools with effect, permission and token cost
-    Tools,
+    Tools(tools::Tools),
     /// Call one tool
     Call(call::CallTool),
     /// Let a model work on a task with these tools
@@ -158,7 +158,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match cli.command {
         Command::Up(up) => up.run(&cli.shared, &screen),
         Command::Serve => serve::run(&cli.shared, &screen),
-        Command::Tools => tools::run(&cli.shared, &screen),
+        Command::Tools(tools) => tools.run(&cli.shared, &screen),
         Command::Call(call) => call.run(&cli.shared, &screen),
         Command::Run(run) => run.run(&cli.shared, &screen),
         Command::Policy(policy) => policy.run(&cli.shared, &screen),

@@ -4,7 +4,7 @@ use std::{io::Read as _, process::Stdio};
 
 use crate::{
     cli_said::Said,
-    federated::command,
+    federated::{command, echo},
     rig::{Rig, fixture, terminal},
 };
 
@@ -152,6 +152,34 @@ fn what_a_server_says_of_its_tools_does_not_steer_a_terminal() {
         let said = Said::from(rig.run(args));
         assert!(!steers(&said.out) && !steers(&said.err), "{args:?}: {}", said.out);
     }
+}
+
+#[test]
+fn a_server_that_was_never_met_is_told_of_and_can_be_met() {
+    let rig = Rig::new();
+    rig.configure(&format!(
+        "{}{}",
+        echo("one", &[], ""),
+        command("gone", "no-such-program-anywhere", &[], "enabled = false")
+    ));
+    let said = Said::from(rig.run(&["tools"]));
+    assert_eq!(
+        said.err,
+        "note: `one` was never met, so its tools are not listed: `tectum tools --meet` starts it\n"
+    );
+    assert!(!said.out.contains("one__echo"), "{}", said.out);
+    for args in [&["get", "one"][..], &["list", "-v"]] {
+        let said = Said::from(rig.run(args));
+        assert!(said.out.contains("offers         not known yet, it was never met"), "{}", said.out);
+    }
+    assert_eq!(Said::from(rig.run(&["tools", "--json"])).json()["unmet"], serde_json::json!(["one"]));
+    let said = Said::from(rig.run(&["tools", "--meet"]));
+    assert!(said.err.is_empty() && said.out.contains("one__echo"), "{} {}", said.out, said.err);
+    let said = Said::from(rig.run(&["get", "one"]));
+    assert!(!said.out.contains("never met"), "{}", said.out);
+    rig.configure(&command("gone", "no-such-program-anywhere", &[], ""));
+    let said = Said::from(rig.run(&["tools", "--meet"]));
+    assert!(said.code == 0 && said.err.contains("note: `gone` could not be met"), "{}", said.err);
 }
 
 #[test]

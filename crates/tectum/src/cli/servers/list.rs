@@ -153,6 +153,10 @@ fn detail(site: &Site, server: &Server, live: &[Status]) -> String {
         lines.extend(held.hint.iter().map(|hint| ("hint", spoken::text(hint))));
     }
     let each = status::of_server(live, entry.name.as_str());
+    let known = site.traces().is_some_and(|traces| status::is_known(&traces, entry.name.as_str()));
+    if server.verdict.is_ok() && !known {
+        lines.push(("offers", "not known yet, it was never met: `tectum tools --meet` starts it".into()));
+    }
     for now in &each {
         let count = |field: &str| now[field].as_u64().unwrap_or(0);
         let state = spoken::text(now["state"].as_str().unwrap_or("unknown"));
@@ -196,6 +200,7 @@ fn data(site: &Site, server: &Server, live: &[Status]) -> Value {
     // The one that did most; all of them beside it.
     data["now"] = each.iter().max_by_key(|now| now["starts"].as_u64()).cloned().unwrap_or_default();
     data["running"] = json!(each);
+    data["met"] = json!(site.traces().is_some_and(|traces| status::is_known(&traces, entry.name.as_str())));
     data["log"] = json!(
         site.traces().map(|traces| status::last_lines(&traces, entry.name.as_str())).unwrap_or_default()
     );

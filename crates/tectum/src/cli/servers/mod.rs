@@ -166,7 +166,8 @@ struct Done<'d> {
     notes: Vec<String>,
 }
 
-fn tell_note(note: &str, screen: &Screen) {
+/// Tells people something beside the result.
+pub(super) fn tell_note(note: &str, screen: &Screen) {
     if !screen.quiet {
         let note = harmless(note);
         screen.tell(&format!("{} {note}", screen.paint_error(Colour::Yellow, "note:")));
