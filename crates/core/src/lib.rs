@@ -6,6 +6,7 @@
 
 pub mod anchors;
 pub mod arguments;
+mod assigned;
 pub mod call;
 pub mod desk;
 pub mod directives;

@@ -19,6 +19,7 @@ mod house;
 pub mod observers;
 pub mod servers;
 pub mod state;
+pub mod status;
 pub mod token;
 
 pub use config::{Config, Problems, Sources};

@@ -11,8 +11,9 @@ use std::{
 use tectum_core::Tectum;
 use tectum_peers::{
     federation::{Exposure, Federation, ServerStatus, Settings},
-    observe::{ObserverStatus, Observers},
+    observe::Observers,
     spec::ServerSpec,
+    visible::visible,
 };
 use tokio::task::JoinHandle;
 
@@ -20,10 +21,11 @@ use crate::{
     Config, Sources,
     config::{
         self,
-        servers::{Held, Live, Stamp, Why},
+        servers::{Held, Live, Resolved, Stamp, Why},
     },
     hooks::Hooks,
     house, observers, state,
+    status::Record,
 };
 
 /// How often the record of states is brought up to date, and approvals are looked for.
@@ -41,7 +43,7 @@ pub struct Household {
     pub federation: Arc<Federation>,
     observers: Option<Arc<Observers>>,
     keeping: Option<JoinHandle<()>>,
-    record: Option<PathBuf>,
+    record: Option<Record>,
 }
 
 impl Household {
@@ -49,7 +51,8 @@ impl Household {
     /// [`Household::settled`] is awaited, and none is started; but those that are required are
     /// waited for. Must be called in a runtime.
     pub async fn start(config: &Config, live: Live) -> Result<Self, StartError> {
-        let mut kept = Kept { live, approvals: None, place: directory(config), held: Arc::default() };
+        let place = directory(config);
+        let mut kept = Kept { live, approvals: None, place, held: Arc::default(), told: Some(Vec::new()) };
         // Only the files know whether a server is required, and most settings say at once that none is.
         let specs = config::servers::may_require(config).then(|| kept.specs());
         let required = specs.iter().flatten().any(|spec| spec.required);
@@ -62,8 +65,8 @@ impl Household {
 
     /// The same for one call, or to look at what is known: nothing is watched.
     pub async fn for_one_call(config: &Config, sources: Sources) -> Result<Self, StartError> {
-        let live = Live::new(sources);
-        let kept = Kept { live, approvals: None, place: directory(config), held: Arc::default() };
+        let (live, place) = (Live::new(sources), directory(config));
+        let kept = Kept { live, approvals: None, place, held: Arc::default(), told: None };
         let household = Self::found(config, kept, None, false)?;
         household.federation.settle();
         Ok(household)
@@ -79,7 +82,7 @@ impl Household {
         let snapshot = tectum_core::Snapshot::of(&base);
         let house = if keep { Tectum::new(snapshot, gate) } else { Tectum::for_one_call(snapshot, gate) };
         house.effects().close_with(config.closing);
-        let record = kept.place.as_deref().filter(|_| keep).map(record);
+        let record = kept.place.as_deref().filter(|_| keep).map(Record::new);
         let (place, settings) = (kept.place.clone(), settings(config, kept.held.clone()));
         let kept = Arc::new(Mutex::new(kept));
         let first = kept.clone();
@@ -88,7 +91,8 @@ impl Household {
         let observers =
             keep.then(|| observers::start(config, &house, &federation, place.as_deref())).flatten();
         let observers = observers.map(Arc::new);
-        let keeping = keep.then(|| tokio::spawn(keep_up(federation.clone(), observers.clone(), kept)));
+        let follow = || keep_up(federation.clone(), observers.clone(), kept, record.clone());
+        let keeping = keep.then(|| tokio::spawn(follow()));
         Ok(Self { house, federation, observers, keeping, record })
     }
 
@@ -107,7 +111,6 @@ impl Household {
     }
 
     /// Ends the servers, and everything they started.
-    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
     pub async fn stop(self) {
         if let Some(keeping) = self.keeping {
             keeping.abort();
@@ -117,7 +120,7 @@ impl Household {
         }
         self.federation.stop().await;
         if let Some(record) = self.record {
-            let _ = std::fs::remove_file(record);
+            record.remove();
         }
     }
 }
@@ -159,6 +162,8 @@ struct Kept {
     approvals: Option<Approvals>,
     place: Option<PathBuf>,
     held: HeldBack,
+    /// What was told of servers that are held, where somebody may wonder where they are.
+    told: Option<Vec<String>>,
 }
 
 /// Servers that do not start, and what clients hear of that.
@@ -171,16 +176,29 @@ impl Kept {
         self.read()
     }
 
-    fn read(&mut self) -> Vec<ServerSpec> {
-        let resolved = self.live.specs();
-        let held = resolved.held.iter().map(|held| (held.name.clone(), reason(held))).collect();
-        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = held;
-        resolved.specs
-    }
-
     /// The servers, if a file that names them changed.
     fn changed_specs(&mut self) -> Option<Vec<ServerSpec>> {
         self.live.is_stale().then(|| self.read())
+    }
+
+    /// Reads the files, and tells once of each server that is named and waits for somebody.
+    fn read(&mut self) -> Vec<ServerSpec> {
+        let Resolved { specs, held, .. } = self.live.specs();
+        let reasons = held.iter().map(|held| (held.name.clone(), reason(held))).collect();
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = reasons;
+        let Some(told) = &mut self.told else { return specs };
+        let waits = held.iter().filter(|held| held.why != Why::Disabled);
+        let now: Vec<String> = waits
+            .map(|held| {
+                let hint = held.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
+                format!("`{}` is not in use: {}{hint}", held.name, held.message)
+            })
+            .collect();
+        for line in now.iter().filter(|line| !told.contains(line)) {
+            tracing::warn!("{}", visible(line));
+        }
+        *told = now;
+        specs
     }
 
     fn approvals_changed(&mut self) -> bool {
@@ -210,7 +228,12 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
 }
 
 /// Follows the files, and writes down how the servers are.
-async fn keep_up(federation: Arc<Federation>, observers: Option<Arc<Observers>>, kept: Arc<Mutex<Kept>>) {
+async fn keep_up(
+    federation: Arc<Federation>,
+    observers: Option<Arc<Observers>>,
+    kept: Arc<Mutex<Kept>>,
+    record: Option<Record>,
+) {
     let mut said = None;
     let place = lock(&kept).place.clone();
     let mut muted = place.as_deref().map(|place| Stamp::of(&observers::muted_file(place)));
@@ -220,7 +243,7 @@ async fn keep_up(federation: Arc<Federation>, observers: Option<Arc<Observers>>,
         if let Some(specs) = changed {
             federation.apply(specs).await;
         }
-        let Some(place) = &place else { continue };
+        let (Some(place), Some(record)) = (&place, &record) else { continue };
         if lock(&kept).approvals_changed() {
             federation.reload_approvals();
         }
@@ -234,7 +257,10 @@ async fn keep_up(federation: Arc<Federation>, observers: Option<Arc<Observers>>,
         let status = federation.status();
         let words = Some((words(&status), watched.clone()));
         if words != said {
-            write(&record(place), &status, watched.as_ref());
+            if said.is_none() {
+                record.clear_others(place);
+            }
+            record.write(&status, &watched);
             said = words;
         }
     }
@@ -259,20 +285,4 @@ fn words(status: &BTreeMap<String, ServerStatus>) -> BTreeMap<String, String> {
         (name.clone(), format!("{state} {tools} {starts} {error:?} {remarks:?}"))
     };
     status.iter().map(word).collect()
-}
-
-fn record(place: &Path) -> PathBuf {
-    place.join("status.json")
-}
-
-fn write(
-    path: &Path,
-    status: &BTreeMap<String, ServerStatus>,
-    observers: Option<&BTreeMap<String, ObserverStatus>>,
-) {
-    let pid = std::process::id();
-    let text = serde_json::json!({ "pid": pid, "servers": status, "observers": observers }).to_string();
-    if let Err(error) = state::write_private(path, &text) {
-        tracing::debug!(%error, "how the servers are could not be written down");
-    }
 }

@@ -86,7 +86,12 @@ impl TokenError {
                 ))
             }
             Self::Garbled(path) => Some(format!("delete {} to get a new one", path.display())),
-            Self::Io { .. } | Self::Random(_) => None,
+            Self::Io { .. } => Some(
+                "Tectum keeps its token there: let this user write there, set XDG_STATE_HOME to another \
+                 directory, or bring a token in TECTUM_TOKEN"
+                    .into(),
+            ),
+            Self::Random(_) => None,
         }
     }
 }

@@ -1,7 +1,10 @@
 //! `tectum approve-tools`: what servers changed about tools that were approved, as a diff, and
 //! a person's consent to it.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    path::Path,
+};
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -18,6 +21,7 @@ use tectum::{
 use super::{
     Shared,
     failure::Failure,
+    held,
     screen::{Colour, Screen},
 };
 
@@ -46,9 +50,7 @@ impl ApproveTools {
         if let Some(server) =
             self.server.as_ref().filter(|server| !names.iter().any(|name| name.as_str() == *server))
         {
-            return Err(Fault::not_found(format!("no server `{server}` is in use"))
-                .hint("`tectum list` shows all of them")
-                .into());
+            return Err(held::missing(shared, &config, server).into());
         }
         let wanted = |name: &&ServerName| self.server.as_ref().is_none_or(|server| name.as_str() == server);
         let waiting: Vec<(ServerName, Vec<Change>)> = names
@@ -57,6 +59,7 @@ impl ApproveTools {
             .map(|name| (name.clone(), self.changes(&Pins::kept(&place, name))))
             .filter(|(_, changes)| !changes.is_empty())
             .collect();
+        self.refuse_strangers(&place, &names)?;
         if waiting.is_empty() {
             return match screen.json {
                 true => screen.print_json(&json!({ "waiting": [], "approved": false })),
@@ -93,6 +96,23 @@ impl ApproveTools {
     fn changes(&self, pins: &Pins) -> Vec<Change> {
         let changes = pins.changes().into_iter();
         changes.filter(|change| self.tools.is_empty() || self.tools.contains(&change.tool)).collect()
+    }
+
+    /// A tool that does not wait while others do is a slip of the pen.
+    fn refuse_strangers(&self, place: &Path, names: &[ServerName]) -> Result<(), Fault> {
+        let Some(server) = names.iter().find(|name| self.server.as_deref() == Some(name.as_str())) else {
+            return Ok(());
+        };
+        let waiting: Vec<String> =
+            Pins::kept(place, server).changes().into_iter().map(|change| change.tool).collect();
+        let Some(stranger) = self.tools.iter().find(|tool| !waiting.contains(tool)) else { return Ok(()) };
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let shown: Vec<String> = waiting.iter().map(|tool| format!("`{}`", visible(tool))).collect();
+        let fault =
+            Fault::not_found(format!("no changed tool `{stranger}` of `{server}` waits for approval"));
+        Err(fault.hint(format!("waiting: {}", shown.join(", "))))
     }
 
     fn asked(&self, screen: &Screen) -> Result<bool, Failure> {

@@ -8,7 +8,7 @@ use tokio::runtime::Builder;
 use super::{
     Shared,
     failure::{Failure, fault_json},
-    given,
+    given, held,
     screen::Screen,
     stop,
 };
@@ -42,7 +42,7 @@ impl CallTool {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(async {
             let household = shared.household(screen).await?;
-            let called = self.call(&household).await;
+            let called = self.call(&household, shared, screen).await;
             household.stop().await;
             called
         });
@@ -50,8 +50,17 @@ impl CallTool {
         tell(outcome?, screen)
     }
 
-    async fn call(&self, household: &Household) -> Result<Outcome, Failure> {
+    async fn call(
+        &self,
+        household: &Household,
+        shared: &Shared,
+        screen: &Screen,
+    ) -> Result<Outcome, Failure> {
         if household.house.registry().snapshot().tool(&self.tool).is_none() {
+            // A tool of a server that is held is not there for a reason.
+            if let Some(fault) = held::why_tool(shared, &shared.load(Vec::new(), screen)?, &self.tool) {
+                return Err(fault.into());
+            }
             household.federation.meet(&self.tool).await?;
         }
         let call = self.prepare(&household.house)?;
@@ -74,7 +83,7 @@ fn tell(outcome: Outcome, screen: &Screen) -> Result<(), Failure> {
     match outcome.result {
         Ok(payload) => {
             if !screen.json {
-                screen.print(&text(&payload))?;
+                screen.print_foreign(&text(&payload))?;
             }
             match failed(&payload) {
                 // The server's tool says itself what went wrong; it is printed as any result.

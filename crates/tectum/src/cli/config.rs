@@ -15,7 +15,7 @@ use super::{
     Shared,
     failure::Failure,
     screen::{Colour, Screen},
-    tell_strange_rules,
+    strange_rules, tell_warnings,
 };
 
 #[derive(Debug, Subcommand)]
@@ -33,44 +33,51 @@ impl ConfigCommand {
         match self {
             Self::Show => {
                 let config = shared.load(Vec::new(), screen)?;
+                let survey = Survey::of(&shared.sources(Vec::new()), &config);
                 match screen.json {
-                    true => screen.print_json(&show::json(config.merged())),
-                    false => screen.print(&show::toml(config.merged())),
+                    true => screen.print_json(&show::json(config.merged(), &survey)),
+                    false => screen.print(&show::toml(config.merged(), &survey)),
                 }
             }
             Self::Check => {
                 let (config, house) = shared.house(screen)?;
-                tell_strange_rules(&config, &house, screen);
-                check_servers(shared, &config, screen)?;
-                match screen.json {
-                    true => screen.print_json(&json!({ "ok": true, "directory": config.directory })),
-                    false if screen.quiet => Ok(()),
-                    false => screen.print(&format!(
-                        "{} the settings for {} are right",
-                        screen.paint(Colour::Green, "ok:"),
-                        config.directory.display()
-                    )),
+                let mut warnings = strange_rules(&config, &house);
+                warnings.extend(check_servers(shared, &config)?);
+                if screen.json {
+                    return screen.print_json(
+                        &json!({ "ok": true, "directory": config.directory, "warnings": warnings }),
+                    );
                 }
+                tell_warnings(&warnings, screen);
+                if screen.quiet {
+                    return Ok(());
+                }
+                let but = match warnings.len() {
+                    0 => "",
+                    1 => ", but for the warning above",
+                    _ => ", but for the warnings above",
+                };
+                screen.print(&format!(
+                    "{} the settings for {} are right{but}",
+                    screen.paint(Colour::Green, "ok:"),
+                    config.directory.display()
+                ))
             }
             Self::Schema => screen.print(&format!("{:#}", schema::schema())),
         }
     }
 }
 
-/// Tells what keeps servers from starting. A table of ours that is for no server is a mistake in
+/// What keeps servers from starting. A table of ours that is for no server is a mistake in
 /// the settings; what other programs' files hold is only told.
-fn check_servers(shared: &Shared, config: &Config, screen: &Screen) -> Result<(), Failure> {
+fn check_servers(shared: &Shared, config: &Config) -> Result<Vec<String>, Failure> {
     let survey = Survey::of(&shared.sources(Vec::new()), config);
     let ours = |name: &str| config.merged().servers().iter().any(|table| table.name.as_str() == name);
     let (strays, broken): (Vec<_>, Vec<_>) = survey.broken.iter().partition(|held| ours(&held.name));
     let held = survey.servers.iter().filter_map(|server| server.verdict.as_ref().err());
     let wrong = held.filter(|held| held.why == Why::Problem).chain(broken);
-    let warning = screen.paint_error(Colour::Yellow, "warning:");
-    for told in wrong.map(|held| &held.message).chain(&survey.notes) {
-        screen.tell(&format!("{warning} {told}"));
-    }
     if strays.is_empty() {
-        return Ok(());
+        return Ok(wrong.map(|held| &held.message).chain(&survey.notes).cloned().collect());
     }
     let problem = |held: &&tectum::config::servers::Held| Problem {
         origin: held.origin.clone(),

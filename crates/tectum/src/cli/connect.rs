@@ -1,18 +1,15 @@
 //! What to paste where, per client. The token itself is never printed: snippets name its place.
 
+use std::path::Path;
+
 use serde_json::json;
 use tectum::token::Kept;
 
 use super::screen::{Colour, Screen};
 
-/// The way without a port: the client starts the server and speaks over its pipes.
-const STDIO: &str = "\
-claude mcp add tectum -- tectum serve
-codex mcp add tectum -- tectum serve
-{\"mcpServers\":{\"tectum\":{\"command\":\"tectum\",\"args\":[\"serve\"]}}}";
-
-/// Snippets for every client we know, ready to paste.
-pub(crate) fn snippets(url: &str, kept: Option<&Kept>, screen: &Screen) -> String {
+/// Snippets for every client we know, ready to paste. One that starts the server itself is told the
+/// directory, if it was named.
+pub(crate) fn snippets(url: &str, kept: Option<&Kept>, dir: Option<&Path>, screen: &Screen) -> String {
     let mut text = String::new();
     let mut add = |client: &str, place: &str, snippet: &str| {
         let place =
@@ -35,8 +32,17 @@ pub(crate) fn snippets(url: &str, kept: Option<&Kept>, screen: &Screen) -> Strin
     add("Codex", "~/.codex/config.toml", &codex(url, kept));
     add("Cursor", ".cursor/mcp.json", &cursor(url, kept));
     add("VS Code", ".vscode/mcp.json", &vscode(url, kept));
-    add("Any client that starts its servers", "no port, no token", STDIO);
+    add("Any client that starts its servers", "no port, no token", &pipes(dir));
     text
+}
+
+/// The way without a port: the client starts the server and speaks over its pipes.
+fn pipes(dir: Option<&Path>) -> String {
+    let dir = dir.map(|dir| dir.display().to_string());
+    let args: Vec<&str> = dir.iter().flat_map(|dir| ["-C", dir.as_str()]).chain(["serve"]).collect();
+    let line = args.iter().map(|arg| quoted(arg)).collect::<Vec<_>>().join(" ");
+    let server = json!({ "mcpServers": { "tectum": { "command": "tectum", "args": args } } });
+    format!("claude mcp add tectum -- tectum {line}\ncodex mcp add tectum -- tectum {line}\n{server}")
 }
 
 fn claude(url: &str, kept: Option<&Kept>) -> String {
@@ -105,6 +111,17 @@ mod tests {
         for snippet in [claude(URL, None), codex(URL, None), cursor(URL, None), vscode(URL, None)] {
             assert!(snippet.contains(URL) && !snippet.to_lowercase().contains("token"), "{snippet}");
         }
+    }
+
+    #[test]
+    fn a_directory_that_was_named_is_named_to_clients() {
+        assert!(pipes(None).starts_with("claude mcp add tectum -- tectum serve\n"), "{}", pipes(None));
+        let named = pipes(Some(Path::new("/home/me/my project")));
+        assert!(
+            named.starts_with("claude mcp add tectum -- tectum -C '/home/me/my project' serve\n"),
+            "{named}"
+        );
+        assert!(named.ends_with(r#""args":["-C","/home/me/my project","serve"]}}}"#), "{named}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use tectum::{
     token::TokenError,
 };
 
-use super::screen::{Colour, Screen};
+use super::screen::{Colour, Screen, harmless};
 
 /// Wrong usage and wrong settings end with this code, as a call with wrong arguments does.
 const USAGE: u8 = 2;
@@ -58,7 +58,11 @@ impl Failure {
 pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
     if error.use_stderr() && json {
         let message = error.render().to_string();
-        let message = message.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        // What is wrong ends at the first empty line; what follows is how to use it.
+        let lines: Vec<&str> =
+            message.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
+        let message = lines.join(" ");
+        let message = message.trim_start_matches("error: ");
         let hint = "`tectum --help` shows the commands and their options";
         let line = json!({ "error": { "kind": "usage", "message": message, "hint": hint } }).to_string();
         // Nobody is left to tell that standard error is closed.
@@ -89,7 +93,8 @@ pub(crate) fn problems_json(problems: &[Problem]) -> Value {
 
 fn error_text(screen: &Screen, message: &str, hint: Option<&str>) -> String {
     let error = screen.paint_error(Colour::Red, "error:");
-    match hint {
+    let message = harmless(message);
+    match hint.map(harmless) {
         Some(hint) => format!("{error} {message}\n{} {hint}", screen.paint_error(Colour::Cyan, "hint:")),
         None => format!("{error} {message}"),
     }

@@ -17,7 +17,7 @@ use tokio::runtime::Builder;
 
 use super::{
     failure::Failure,
-    screen::{Colour, Screen},
+    screen::{Colour, Screen, harmless},
     serve,
 };
 
@@ -50,7 +50,7 @@ impl Login {
         let (spec, state) = (find(&self.name)?, place(state)?);
         let remote = remote(&spec)?;
         let show = |address: &str| {
-            screen.tell(&format!("Open this page to log in at {}:\n\n  {address}\n", spec.name));
+            screen.tell(&format!("Open this page to log in at {}:\n\n  {}\n", spec.name, harmless(address)));
             if self.browser
                 && let Err(why) = auth::open(address)
             {
@@ -70,7 +70,7 @@ impl Login {
         }
         let scopes = match granted.scopes.is_empty() {
             true => String::new(),
-            false => format!(" ({})", granted.scopes.join(" ")),
+            false => format!(" ({})", harmless(&granted.scopes.join(" "))),
         };
         screen.print(&format!("Logged in at {}{scopes}.", spec.name))
     }
@@ -122,7 +122,8 @@ mod tests {
 
     use super::*;
 
-    const QUIET: Screen = Screen { json: false, quiet: true, paints_results: false, paints_errors: false };
+    const QUIET: Screen =
+        Screen { json: false, quiet: true, terminal: false, paints_results: false, paints_errors: false };
 
     fn refusal(done: Result<(), Failure>) -> String {
         match done.expect_err("refused") {

@@ -9,6 +9,7 @@ mod consent;
 mod failure;
 mod given;
 mod guard;
+mod held;
 mod log;
 mod login;
 mod observe;
@@ -31,7 +32,7 @@ use std::{
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use tectum::{
-    Config, Fault, Sources, Tectum,
+    Config, Sources, Tectum,
     config::{
         keys::{self, Key},
         servers::Live,
@@ -97,7 +98,7 @@ enum Command {
     /// Serve over standard input and output, for clients that start the server themselves
     Serve,
     /// List the tools with effect, permission and token cost
-    Tools,
+    Tools(tools::Tools),
     /// Call one tool
     Call(call::CallTool),
     /// Let a model work on a task with these tools
@@ -157,7 +158,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let done = match cli.command {
         Command::Up(up) => up.run(&cli.shared, &screen),
         Command::Serve => serve::run(&cli.shared, &screen),
-        Command::Tools => tools::run(&cli.shared, &screen),
+        Command::Tools(tools) => tools.run(&cli.shared, &screen),
         Command::Call(call) => call.run(&cli.shared, &screen),
         Command::Run(run) => run.run(&cli.shared, &screen),
         Command::Policy(policy) => policy.run(&cli.shared, &screen),
@@ -238,22 +239,27 @@ fn with_server(
     let specs = Live::new(shared.sources(Vec::new())).specs().specs;
     let find = |name: &str| {
         let found = specs.iter().find(|spec| spec.name.as_str() == name).cloned();
-        found.ok_or_else(|| {
-            Fault::not_found(format!("no server `{name}` is in use"))
-                .hint("`tectum list` shows all of them, and why some are held")
-                .into()
-        })
+        found.ok_or_else(|| held::missing(shared, &config, name).into())
     };
     run(&find, config.state.as_deref())
 }
 
 /// Tells of rules that are for no tool there is. A mistake perhaps, so the work goes on.
 fn tell_strange_rules(config: &Config, house: &Tectum, screen: &Screen) {
+    tell_warnings(&strange_rules(config, house), screen);
+}
+
+fn tell_warnings(warnings: &[String], screen: &Screen) {
+    for warning in warnings {
+        let word = screen.paint_error(screen::Colour::Yellow, "warning:");
+        screen.tell(&format!("{word} {}", screen::harmless(warning)));
+    }
+}
+
+/// Rules that are for no tool there is.
+fn strange_rules(config: &Config, house: &Tectum) -> Vec<String> {
     let snapshot = house.registry().snapshot();
     let tools: Vec<&str> = snapshot.tools().map(|info| &*info.name).collect();
     // A rule for a server's tool may be for one that is not known yet.
-    for stranger in config.permissions.strangers(&tools).into_iter().filter(|rule| !rule.contains("__")) {
-        let warning = screen.paint_error(screen::Colour::Yellow, "warning:");
-        screen.tell(&format!("{warning} {stranger}"));
-    }
+    config.permissions.strangers(&tools).into_iter().filter(|rule| !rule.contains("__")).collect()
 }

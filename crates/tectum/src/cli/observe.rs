@@ -1,7 +1,7 @@
 //! `tectum observe`: who gets a copy of every call, how that goes, and a trial.
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tectum::{
     Fault,
     observers::{muted, set_muted},
@@ -10,15 +10,19 @@ use tectum::{
         visible::visible,
     },
     servers,
+    status::{Status, running},
 };
 
 use super::{
     Shared,
     failure::Failure,
+    held,
     screen::{Colour, Screen},
     serve,
-    servers::status,
 };
+
+/// What is counted of an observer's copies.
+const COUNTS: [&str; 5] = ["sent", "late", "refused", "lost", "dropped"];
 
 /// See who gets a copy of every call.
 #[derive(Debug, Subcommand)]
@@ -58,33 +62,61 @@ impl Observe {
 fn list(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let config = shared.load(Vec::new(), screen)?;
     let place = servers::directory(&config);
-    let live = place.as_deref().and_then(|place| status::running(place, "observers"));
-    let running = live.as_ref().filter(|live| live.is_object());
+    let live = place.as_deref().map(running).unwrap_or_default();
+    let observers = together(&live);
     if screen.json {
+        let process = |one: &Status| json!({ "pid": one.pid, "observers": one.observers });
         return screen.print_json(&json!({
-            "enabled": config.observers.on,
-            "running": live.is_some(),
-            "observers": running.cloned().unwrap_or_else(|| json!({})),
+            // What runs decides; only where nothing does, the settings.
+            "enabled": if live.is_empty() { config.observers.on } else { observers.is_some() },
+            "running": !live.is_empty(),
+            "observers": observers.unwrap_or_default(),
+            "processes": live.iter().map(process).collect::<Vec<_>>(),
             "muted": place.as_deref().map(muted).unwrap_or_default(),
         }));
     }
-    let Some(observers) = running.and_then(Value::as_object) else {
-        return screen.print(match (config.observers.on, live.is_some()) {
+    let Some(observers) = observers else {
+        return screen.print(match (config.observers.on, live.is_empty()) {
             (false, _) => {
                 "nobody gets copies: `[observers] discover = true` in tectum.toml, or EFFERENT_COPY_ENABLE=1, looks for observers"
             }
-            (true, false) => "no Tectum is running here: `tectum observe test NAME` tries an observer",
-            (true, true) => "the running Tectum was started without observers; start it again",
+            (true, true) => "no Tectum is running here: `tectum observe test NAME` tries an observer",
+            (true, false) => "the running Tectum was started without observers; start it again",
         });
     };
     if observers.is_empty() {
         return screen
             .print("no server here takes copies: one needs a tool `observe` with `tool_name` and `args`");
     }
-    screen.print(&table(observers, screen))
+    screen.print(&table(&observers, screen))
 }
 
-fn table(observers: &serde_json::Map<String, Value>, screen: &Screen) -> String {
+/// The observers of all running houses: copies add up, and one that watches anywhere is watching.
+/// `None` where no house that runs looks for any.
+fn together(live: &[Status]) -> Option<Map<String, Value>> {
+    let mut all: Option<Map<String, Value>> = None;
+    for status in live.iter().filter_map(|one| one.observers.as_object()) {
+        let all = all.get_or_insert_default();
+        for (name, one) in status {
+            let Some(held) = all.get_mut(name) else {
+                all.insert(name.clone(), one.clone());
+                continue;
+            };
+            for field in COUNTS {
+                held[field] = json!(held[field].as_u64().unwrap_or(0) + one[field].as_u64().unwrap_or(0));
+            }
+            if held["state"] != "watching" {
+                held["state"] = one["state"].clone();
+            }
+            if held["error"].is_null() {
+                held["error"] = one["error"].clone();
+            }
+        }
+    }
+    all
+}
+
+fn table(observers: &Map<String, Value>, screen: &Screen) -> String {
     let names = observers.keys().map(String::len).max().unwrap_or(0).max(4);
     let head = format!(
         "{:<names$}  {:<8}  {:>8}  {:>6}  {:>7}  {:>6}  {:>7}",
@@ -122,9 +154,13 @@ async fn test(name: &str, shared: &Shared, screen: &Screen) -> Result<(), Failur
     let tried = try_observer(&household.federation, name, redactor).await;
     let known = observers_of(&household.federation);
     household.stop().await;
-    let trial = tried.map_err(|fault| match known.is_empty() || fault.hint.is_some() {
-        true => fault,
-        false => fault.hint(format!("known observers: {}", known.join(", "))),
+    // What is held is not there for a reason.
+    let held = held::why(shared, &config, name).filter(|_| tried.is_err());
+    let trial = tried.map_err(|fault| held.unwrap_or(fault)).map_err(|fault| {
+        match known.is_empty() || fault.hint.is_some() {
+            true => fault,
+            false => fault.hint(format!("known observers: {}", known.join(", "))),
+        }
     })?;
     let (took, patience) = (trial.took.as_millis(), trial.patience.as_millis());
     if screen.json {
@@ -151,9 +187,7 @@ fn mute(name: &str, yes: bool, shared: &Shared, screen: &Screen) -> Result<(), F
     let specs = tectum::config::servers::Live::new(shared.sources(Vec::new())).specs().specs;
     // One that is named no longer can still be let off.
     if yes && !specs.iter().any(|spec| spec.name.as_str() == name) {
-        return Err(Fault::not_found(format!("no server `{name}` is in use"))
-            .hint("`tectum list` shows all of them, `tectum observe list` those that take copies")
-            .into());
+        return Err(held::missing(shared, &config, name).into());
     }
     let changed = set_muted(state, &place, name, yes)?;
     if screen.json {

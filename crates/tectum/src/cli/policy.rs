@@ -5,18 +5,25 @@ use serde_json::{Map, Value, json};
 use tectum::{
     Call, Config, Fault, FaultKind, SessionId, Tectum,
     config::{Origin, keys},
-    core::{Judgement, Prepared, Subject, ToolInfo, gate::Step, security::Reason},
+    core::{Judgement, Prepared, Subject, ToolInfo, World, gate::Step, security::Reason},
+    peers::spec::ServerSpec,
+    servers,
 };
+use tokio::runtime::Builder;
 
 use super::{
     Shared,
     failure::Failure,
-    given,
-    screen::{Colour, Screen},
+    given, held,
+    screen::{Colour, Screen, harmless},
+    servers::status,
 };
 
 /// Stands for a required argument that was left out; a call is never made with it.
 const LEFT_OUT: &str = "\u{2026}";
+
+/// The tool that calls another one; the rules are about that one.
+const CALL_TOOL: &str = "call_tool";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Policy {
@@ -55,25 +62,59 @@ impl Policy {
 
 impl Test {
     fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        let (config, house) = shared.house(screen)?;
-        let (call, prepared) = self.prepare(&house)?;
-        let gate = house.gate();
-        let (judgement, steps) = gate.explain(&call, &prepared);
-        let finding = Finding {
-            tool: self.tool,
-            subject: subject(&prepared),
-            judgement,
-            advice: advice(&config, &house, &prepared, judgement, &steps),
-            steps,
-        };
+        let config = shared.load(Vec::new(), screen)?;
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        // What servers offer is known from their last run; none is started to be judged.
+        let finding = runtime.block_on(async {
+            let household = shared.household(screen).await?;
+            let finding = self.finding(&config, &household.house, shared);
+            household.stop().await;
+            finding
+        })?;
         match screen.json {
             true => screen.print_json(&finding.data())?,
             false => screen.print(&finding.text(screen))?,
         }
-        match judgement {
+        match finding.judgement {
             Judgement::Allow => Ok(()),
             Judgement::Ask | Judgement::Deny => Err(Failure::Silent(FaultKind::Permission.exit_code())),
         }
+    }
+
+    fn finding(self, config: &Config, house: &Tectum, shared: &Shared) -> Result<Finding, Failure> {
+        let test = self.inside(house)?;
+        if house.registry().snapshot().tool(&test.tool).is_none() {
+            if let Some(fault) = held::why_tool(shared, config, &test.tool) {
+                return Err(fault.into());
+            }
+            if let Some(spec) = held::spec_of(shared, config, &test.tool).filter(|spec| !met(config, spec)) {
+                return Ok(unmet(config, test.tool, &spec));
+            }
+        }
+        let (call, prepared) = test.prepare(house)?;
+        let (judgement, steps) = house.gate().explain(&call, &prepared);
+        Ok(Finding {
+            tool: test.tool,
+            subject: subject(&prepared),
+            judgement,
+            advice: advice(config, house, &prepared, judgement, &steps),
+            steps,
+        })
+    }
+
+    /// The same test of the tool inside, where this one only calls another.
+    fn inside(self, house: &Tectum) -> Result<Self, Failure> {
+        let snapshot = house.registry().snapshot();
+        let Some(info) = snapshot.tool(CALL_TOOL).filter(|info| *info.name == *self.tool) else {
+            return Ok(self);
+        };
+        let args = given::arguments(info, &self.pairs, self.args.as_deref())?;
+        let Some(tool) = args.get("name").and_then(Value::as_str).map(str::to_owned) else {
+            let fault = Fault::invalid("call_tool is judged as the tool inside, and none is named");
+            return Err(fault.hint("add name=TOOL, or test that tool itself").into());
+        };
+        let inner = args.get("arguments").cloned().unwrap_or_else(|| json!({}));
+        Ok(Self { tool, pairs: Vec::new(), args: Some(inner.to_string()) })
     }
 
     /// The call as it would be made. What the decision cannot depend on may be left out; when it
@@ -96,6 +137,23 @@ impl Test {
             _ => Err(complaint.into()),
         }
     }
+}
+
+/// Whether anybody knows what a server offers.
+fn met(config: &Config, spec: &ServerSpec) -> bool {
+    servers::directory(config).is_some_and(|traces| status::is_known(&traces, spec.name.as_str()))
+}
+
+/// What the rules say to a tool of a server that was never met: its name is all they look at.
+fn unmet(config: &Config, tool: String, spec: &ServerSpec) -> Finding {
+    let (judgement, why) = config.permissions.judge(&tool, &[], World::Peer(spec.permission));
+    let find = format!("server `{}` was never met, so nobody knows whether it has this tool", spec.name);
+    let steps = vec![
+        Step { station: "find".into(), finding: find, passed: true },
+        Step { station: "permission".into(), finding: why, passed: judgement != Judgement::Deny },
+    ];
+    let advice = advice_on_rules(config, judgement, &steps);
+    Finding { tool, subject: String::new(), judgement, steps, advice }
 }
 
 /// The arguments with stand-ins for the required ones that are missing, if any are.
@@ -151,10 +209,11 @@ impl Finding {
         for Step { station, finding, passed } in &self.steps {
             let end =
                 if *passed { screen.paint(Colour::Dim, "pass") } else { screen.paint(Colour::Red, "stop") };
+            let finding = harmless(finding);
             text.push_str(&format!("  {station:<stations$}   {finding:<findings$}   {end}\n"));
         }
         if let Some(advice) = &self.advice {
-            text.push_str(&format!("  \u{2192} {advice}\n"));
+            text.push_str(&format!("  \u{2192} {}\n", harmless(advice)));
         }
         text
     }
@@ -180,11 +239,8 @@ fn advice(
     judgement: Judgement,
     steps: &[Step],
 ) -> Option<String> {
-    if let Some(step) = steps.iter().find(|step| !step.passed && step.station.starts_with("permission")) {
-        return Some(match rule_of(config, &step.finding) {
-            Some(origin) => format!("to change: edit {}", spoken(&origin)),
-            None => "to change: edit that setting".into(),
-        });
+    if steps.iter().any(|step| !step.passed && step.station.starts_with("permission")) {
+        return advice_on_rules(config, judgement, steps);
     }
     let gate = house.gate();
     let denied = prepared.wants.paths.iter().find_map(|(path, access)| {
@@ -210,7 +266,19 @@ fn advice(
             _ => "to change: write the path differently".into(),
         });
     }
-    let asks = steps.iter().find(|_| judgement == Judgement::Ask)?;
+    advice_on_rules(config, judgement, steps)
+}
+
+/// The same where only the rules had a say.
+fn advice_on_rules(config: &Config, judgement: Judgement, steps: &[Step]) -> Option<String> {
+    let mut rules = steps.iter().filter(|step| step.station.starts_with("permission"));
+    if let Some(step) = rules.clone().find(|step| !step.passed) {
+        return Some(match rule_of(config, &step.finding) {
+            Some(origin) => format!("to change: edit {}", spoken(&origin)),
+            None => "to change: edit that setting".into(),
+        });
+    }
+    let asks = rules.find(|_| judgement == Judgement::Ask)?;
     Some(match rule_of(config, &asks.finding) {
         Some(origin) => format!("a person would be asked; to change: edit {}", spoken(&origin)),
         None => {

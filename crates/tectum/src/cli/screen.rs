@@ -1,7 +1,12 @@
 //! What people see: results on standard output, everything else on standard error, colour only
 //! where it is wanted.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::{
+    borrow::Cow,
+    io::{self, IsTerminal as _, Write as _},
+};
+
+use tectum::peers::visible::visible;
 
 use super::{Shared, When, failure::Failure};
 
@@ -12,6 +17,8 @@ pub(crate) struct Screen {
     pub(crate) json: bool,
     /// Only errors are told.
     pub(crate) quiet: bool,
+    /// Results go to a terminal, so text of others must not steer it.
+    pub(crate) terminal: bool,
     /// Results may be coloured.
     pub(crate) paints_results: bool,
     /// Errors may be coloured.
@@ -41,6 +48,7 @@ impl Screen {
         Self {
             json: shared.json,
             quiet: shared.quiet,
+            terminal: io::stdout().is_terminal(),
             paints_results: !shared.json && paints(io::stdout().is_terminal()),
             paints_errors: !shared.json && paints(io::stderr().is_terminal()),
         }
@@ -56,9 +64,21 @@ impl Screen {
         }
     }
 
+    /// Prints a result that others wrote: a program gets it as it is, a terminal what is harmless.
+    pub(crate) fn print_foreign(&self, text: &str) -> Result<(), Failure> {
+        match self.terminal {
+            true => self.print(&harmless(text)),
+            false => self.print(text),
+        }
+    }
+
     /// Prints one JSON value on one line.
     pub(crate) fn print_json(&self, value: &serde_json::Value) -> Result<(), Failure> {
-        self.print(&value.to_string())
+        let text = value.to_string();
+        match self.terminal {
+            true => self.print(&escaped(&text)),
+            false => self.print(&text),
+        }
     }
 
     /// Tells something on standard error.
@@ -78,6 +98,31 @@ impl Screen {
     }
 }
 
+/// Text of others as a person may see it: lines and tabs stay, and what would act on a terminal or
+/// hide something is written out.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    match visible(text) {
+        shown if !shown.contains('\r') => shown,
+        // A lone return would write over the line before it.
+        shown => shown.replace("\r\n", "\n").replace('\r', "\\r").into(),
+    }
+}
+
+/// A text of JSON that says the same without characters that nobody sees: they stand in
+/// strings only, and there they have another spelling.
+fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c == '\n' || matches!(visible(c.encode_utf8(&mut [0; 4])), Cow::Borrowed(_)) {
+            true => out.push(c),
+            false => {
+                c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")))
+            }
+        }
+    }
+    out
+}
+
 impl Colour {
     fn on(self, wanted: bool, text: &str) -> String {
         if !wanted {
@@ -92,5 +137,30 @@ impl Colour {
             Self::Dim => "2",
         };
         format!("\x1b[{code}m{text}\x1b[0m")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_written_out() {
+        for (given, expect) in [
+            ("a\nb\tc ü", "a\nb\tc ü"),
+            ("a\r\nb", "a\nb"),
+            ("safe\rrm", "safe\\rrm"),
+            ("evil\u{202e}\u{200b}\x1b[31m", "evil\\u{202e}\\u{200b}\\u{1b}[31m"),
+        ] {
+            assert_eq!(harmless(given), expect);
+        }
+    }
+
+    #[test]
+    fn json_says_the_same_without_it() {
+        let value = serde_json::json!({ "a": "x\u{202e}\u{9b}\u{e0041}ü" });
+        let text = escaped(&value.to_string());
+        assert_eq!(text, r#"{"a":"x\u202e\u009b\udb40\udc41ü"}"#);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).expect("JSON"), value);
     }
 }

@@ -1,36 +1,75 @@
 //! `tectum tools`: what an agent is offered, what the rules say about it, what it costs.
 
+use clap::Args;
 use serde_json::{Value, json};
-use tectum::core::{Effect, Judgement, ToolInfo, World};
+use tectum::{
+    Config,
+    config::servers::Survey,
+    core::{Effect, Judgement, ToolInfo, World},
+    servers,
+};
 use tokio::runtime::Builder;
 
 use super::{
     Shared,
     failure::Failure,
-    screen::{Colour, Screen},
+    screen::{Colour, Screen, harmless},
+    servers::{status, tell_note},
 };
 
 /// Bytes per token, as a rule of thumb for English and JSON.
 const BYTES_PER_TOKEN: usize = 4;
 
-pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-    let config = shared.load(Vec::new(), screen)?;
-    let runtime = Builder::new_current_thread().enable_all().build()?;
-    // What servers offer is known from their last run; none is started to be listed.
-    let snapshot = runtime.block_on(async {
-        let household = shared.household(screen).await?;
-        let snapshot = household.house.registry().snapshot();
-        household.stop().await;
-        Ok::<_, Failure>(snapshot)
-    })?;
-    let permission = |info: &ToolInfo| config.permissions.judge(&info.name, &[], info.world).0;
-    if screen.json {
-        let tools: Vec<Value> = snapshot.tools().map(|info| data(info, permission(info))).collect();
-        let total: usize = snapshot.tools().map(tokens).sum();
-        return screen.print_json(&json!({ "tools": tools, "tokens": total }));
+/// List the tools with effect, permission and token cost.
+#[derive(Debug, Args)]
+pub(crate) struct Tools {
+    /// Start servers that were never met, so that their tools are listed too
+    #[arg(long)]
+    meet: bool,
+}
+
+impl Tools {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        let config = shared.load(Vec::new(), screen)?;
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        // What servers offer is known from their last run; none is started unless that is wanted.
+        let (snapshot, away) = runtime.block_on(async {
+            let household = shared.household(screen).await?;
+            let away = match self.meet {
+                true => household.federation.meet_all().await,
+                false => Vec::new(),
+            };
+            let snapshot = household.house.registry().snapshot();
+            household.stop().await;
+            Ok::<_, Failure>((snapshot, away))
+        })?;
+        let unmet = unmet(shared, &config);
+        let permission = |info: &ToolInfo| config.permissions.judge(&info.name, &[], info.world).0;
+        if screen.json {
+            let tools: Vec<Value> = snapshot.tools().map(|info| data(info, permission(info))).collect();
+            let total: usize = snapshot.tools().map(tokens).sum();
+            return screen.print_json(&json!({ "tools": tools, "tokens": total, "unmet": unmet }));
+        }
+        let rows: Vec<(&ToolInfo, Judgement)> =
+            snapshot.tools().map(|info| (info, permission(info))).collect();
+        screen.print(&table(&rows, screen))?;
+        for (name, fault) in &away {
+            tell_note(&format!("`{name}` could not be met: {}", fault.text()), screen);
+        }
+        for name in unmet.iter().filter(|name| !away.iter().any(|(away, _)| away == *name)) {
+            let told = "was never met, so its tools are not listed: `tectum tools --meet` starts it";
+            tell_note(&format!("`{name}` {told}"), screen);
+        }
+        Ok(())
     }
-    let rows: Vec<(&ToolInfo, Judgement)> = snapshot.tools().map(|info| (info, permission(info))).collect();
-    screen.print(&table(&rows, screen))
+}
+
+/// The servers in use of which nobody knows what they offer.
+fn unmet(shared: &Shared, config: &Config) -> Vec<String> {
+    let traces = servers::directory(config);
+    let known = |name: &str| traces.as_deref().is_some_and(|traces| status::is_known(traces, name));
+    let specs = Survey::of(&shared.sources(Vec::new()), config).resolved().specs;
+    specs.into_iter().map(|spec| spec.name.to_string()).filter(|name| !known(name)).collect()
 }
 
 fn table(rows: &[(&ToolInfo, Judgement)], screen: &Screen) -> String {
@@ -46,7 +85,7 @@ fn table(rows: &[(&ToolInfo, Judgement)], screen: &Screen) -> String {
         };
         let judgement = screen.paint(colour, &format!("{:<10}", judgement.to_string()));
         let (effect, tokens) = (effect(info.effect), tokens(info));
-        let words = first_sentence(&info.description);
+        let words = harmless(&first_sentence(&info.description)).into_owned();
         text.push_str(&format!("{:<widest$}  {effect:<6}  {judgement}  {tokens:>6}  {words}\n", info.name));
     }
     let total: usize = rows.iter().map(|(info, _)| tokens(info)).sum();

@@ -46,7 +46,8 @@ impl Up {
             hosts: config.http.hosts.clone(),
         };
         let live = Live::new(shared.sources(self.flags())).listening(config.http.listen);
-        serve::to_the_end(workers(), listen(live, options, &config, kept.as_ref(), screen))?
+        let door = Door { kept: kept.as_ref(), named: shared.dir.is_some() };
+        serve::to_the_end(workers(), listen(live, options, &config, door, screen))?
     }
 
     fn flags(&self) -> Vec<(&'static keys::Key, String, String)> {
@@ -70,6 +71,15 @@ impl Up {
     }
 }
 
+/// How clients get in, as far as the settings do not say it.
+#[derive(Clone, Copy)]
+struct Door<'d> {
+    /// Where the token is; `None` where none is asked for.
+    kept: Option<&'d Kept>,
+    /// Whether the directory was named on the command line.
+    named: bool,
+}
+
 /// Many clients, some threads; more than four only move work between caches.
 fn workers() -> Builder {
     const MOST: usize = 4;
@@ -83,7 +93,7 @@ async fn listen(
     live: Live,
     options: HttpOptions,
     config: &Config,
-    kept: Option<&Kept>,
+    door: Door<'_>,
     screen: &Screen,
 ) -> Result<(), Failure> {
     let (address, bound) = (options.listen, live.bound());
@@ -103,7 +113,7 @@ async fn listen(
     // Clients are served while what the servers offer is still being read.
     let telling = async {
         household.settled().await;
-        let told = tell(at, config, &household.house, kept, screen);
+        let told = tell(at, config, &household.house, door, screen);
         if told.is_err() {
             ended.cancel();
         }
@@ -120,10 +130,11 @@ fn tell(
     at: SocketAddr,
     config: &Config,
     house: &Tectum,
-    kept: Option<&Kept>,
+    door: Door<'_>,
     screen: &Screen,
 ) -> Result<(), Failure> {
     tell_strange_rules(config, house, screen);
+    let kept = door.kept;
     let (url, hooks) = (format!("http://{at}/mcp"), format!("http://{at}/api"));
     let count = house.registry().snapshot().tools().count();
     if kept.is_none() {
@@ -146,7 +157,7 @@ fn tell(
             "token_file": file,
         }))?;
     } else if !screen.quiet {
-        screen.print(&greeting(&url, &hooks, config, count, kept, screen))?;
+        screen.print(&greeting(&url, &hooks, config, count, door, screen))?;
     }
     Ok(())
 }
@@ -156,11 +167,11 @@ fn greeting(
     hooks: &str,
     config: &Config,
     count: usize,
-    kept: Option<&Kept>,
+    door: Door<'_>,
     screen: &Screen,
 ) -> String {
     let label = |text: &str| screen.paint(Colour::Bold, text);
-    let token = match kept {
+    let token = match door.kept {
         Some(Kept::File(path)) => format!("in {}", path.display()),
         Some(Kept::Environment) => "in TECTUM_TOKEN".into(),
         None => "none asked for".into(),
@@ -174,7 +185,7 @@ fn greeting(
         screen.paint(Colour::Green, url),
         label("hooks"),
         label("token"),
-        connect::snippets(url, kept, screen),
+        connect::snippets(url, door.kept, door.named.then_some(&*config.directory), screen),
         screen.paint(
             Colour::Dim,
             "Ctrl-C stops. `tectum tools` lists the tools, `tectum policy test` explains the rules."

@@ -35,6 +35,17 @@ impl Config {
         files_of_settings: Vec<PathBuf>,
         merged: Merged,
     ) -> Result<Self, Problems> {
+        // Each of them tells all that is wrong with its part; all of it is told at once.
+        let parts = [
+            rules(&merged).err(),
+            globs(&merged, &keys::INCLUDE_TOOLS).err(),
+            globs(&merged, &keys::EXCLUDE_TOOLS).err(),
+            observers(&merged).err(),
+        ];
+        let wrong: Vec<Problem> = parts.into_iter().flatten().flat_map(|Problems(wrong)| wrong).collect();
+        if !wrong.is_empty() {
+            return Err(Problems(wrong));
+        }
         let texts = |key| merged.list(key).iter().map(|item| item.text.clone());
         let paths = |key| texts(key).map(PathBuf::from).collect();
         let bytes = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
@@ -110,7 +121,7 @@ impl Config {
                     _ => Exposure::All,
                 }),
             },
-            observers: observers(&merged, sources)?,
+            observers: observers(&merged)?,
             closing: Closing {
                 append_anchors: merged.flag(&keys::APPEND_ANCHORS),
                 refresh: merged.flag(&keys::REFRESH),
@@ -135,35 +146,42 @@ impl Config {
 /// Patterns of names, each checked at its place.
 fn globs(merged: &Merged, key: &'static Key) -> Result<GlobSet, Problems> {
     let mut set = GlobSetBuilder::new();
+    let mut wrong = Vec::new();
     for item in merged.list(key) {
-        let wrong = |error: globset::Error| {
-            let why = format!("`{}` is no pattern of names: {}", item.text, error.kind());
-            Problems(vec![Problem::new(item.origin.clone(), why)])
-        };
-        set.add(Glob::new(&item.text).map_err(wrong)?);
+        match Glob::new(&item.text) {
+            Ok(glob) => drop(set.add(glob)),
+            Err(error) => {
+                let why = format!("`{}` is no pattern of names: {}", item.text, error.kind());
+                wrong.push(Problem::new(item.origin.clone(), why));
+            }
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(Problems(wrong));
     }
     set.build().map_err(|error| Problems(vec![Problem::new(Origin::Default, error.to_string())]))
 }
 
-/// Says whom to look for. The environment's two words are exact, as they always were.
-fn observers(merged: &Merged, sources: &Sources) -> Result<Observers, Problems> {
-    let says = |name: &str| sources.environment.iter().any(|(key, value)| key == name && value == "1");
-    let on = merged.flag(&keys::DISCOVER) || says("EFFERENT_COPY_ENABLE");
-    let checked = |key, check: &dyn Fn(&str) -> Result<(), String>| {
-        let each = |item: &Item| match check(&item.text) {
-            Ok(()) => Ok(item.text.clone()),
-            Err(why) => Err(Problems(vec![Problem::new(item.origin.clone(), why)])),
-        };
-        merged.list(key).iter().map(each).collect::<Result<Vec<String>, Problems>>()
+/// Says whom to look for.
+fn observers(merged: &Merged) -> Result<Observers, Problems> {
+    let mut wrong = Vec::new();
+    let mut checked = |key, check: &dyn Fn(&str) -> Result<(), String>| -> Vec<String> {
+        for item in merged.list(key) {
+            if let Err(why) = check(&item.text) {
+                wrong.push(Problem::new(item.origin.clone(), why));
+            }
+        }
+        merged.list(key).iter().map(|item| item.text.clone()).collect()
     };
     let name = |text: &str| redact::name_glob(text).map(drop);
-    Ok(Observers {
-        on: on && !says("EFFERENT_COPY_DISABLE"),
-        exclude: checked(&keys::EXCLUDE, &name)?,
+    let observers = Observers {
+        on: merged.flag(&keys::DISCOVER),
+        exclude: checked(&keys::EXCLUDE, &name),
         redact: merged.flag(&keys::REDACT),
-        names: checked(&keys::REDACT_NAMES, &name)?,
-        texts: checked(&keys::REDACT_TEXTS, &redact::check_text)?,
-    })
+        names: checked(&keys::REDACT_NAMES, &name),
+        texts: checked(&keys::REDACT_TEXTS, &redact::check_text),
+    };
+    if wrong.is_empty() { Ok(observers) } else { Err(Problems(wrong)) }
 }
 
 /// What `tectum run` works with. An address with a password is refused, since settings are shown.
@@ -212,11 +230,21 @@ fn usual_files(directory: &Path, sources: &Sources) -> Vec<PathBuf> {
 }
 
 fn rules(merged: &Merged) -> Result<Rules, Problems> {
-    let rule = |item: &Item| {
-        Rule::parse(&item.text, (&item.origin).into())
-            .map_err(|why| Problems(vec![Problem::new(item.origin.clone(), why)]))
+    let mut wrong = Vec::new();
+    let mut rules = |key| -> Vec<Rule> {
+        let mut rules = Vec::new();
+        for item in merged.list(key) {
+            match Rule::parse(&item.text, (&item.origin).into()) {
+                Ok(rule) => rules.push(rule),
+                Err(why) => wrong.push(Problem::new(item.origin.clone(), why)),
+            }
+        }
+        rules
     };
-    let rules = |key| merged.list(key).iter().map(rule).collect::<Result<Vec<Rule>, Problems>>();
+    let (deny, ask, allow) = (rules(&keys::FORBID), rules(&keys::ASK), rules(&keys::ALLOW));
+    if !wrong.is_empty() {
+        return Err(Problems(wrong));
+    }
     let judgement = |word: &str| match word {
         "allow" => Judgement::Allow,
         "ask" => Judgement::Ask,
@@ -224,9 +252,9 @@ fn rules(merged: &Merged) -> Result<Rules, Problems> {
     };
     let origin = merged.get(&keys::DEFAULT).map_or(&Origin::Default, |setting| &setting.origin);
     Ok(Rules {
-        deny: rules(&keys::FORBID)?,
-        ask: rules(&keys::ASK)?,
-        allow: rules(&keys::ALLOW)?,
+        deny,
+        ask,
+        allow,
         default: merged.word(&keys::DEFAULT).map(|word| (judgement(word), origin.into())),
     })
 }

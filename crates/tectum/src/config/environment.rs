@@ -1,13 +1,13 @@
-//! The environment as a layer: `TECTUM_<SECTION>_<KEY>`. A variable of ours that nobody knows
-//! is an error; an empty one counts as unset.
+//! The environment as a layer: `TECTUM_<SECTION>_<KEY>`, and the two words about observers that
+//! others agree on. A variable of ours that nobody knows is an error; an empty one counts as unset.
 
 use std::ffi::OsString;
 
 use super::{
-    keys::{KEYS, Key},
+    keys::{self, KEYS, Key},
     load::{Layer, Setting},
     place::{Origin, Problem},
-    value::{Base, Written},
+    value::{Base, Value, Written},
 };
 
 /// Variables of ours that are no settings of the file. `version` speaks about one file only, and
@@ -19,6 +19,8 @@ const APART: &[&str] =
 const TOOLBOX: &str = "TECTUM_TOOLBOX";
 /// Answers to what other programs' files ask for, such as `${input:token}`.
 pub const INPUT: &str = "TECTUM_INPUT_";
+/// Variables that say whether there are observers, with `1` and with nothing else. The later wins.
+const COPIES: [(&str, bool); 2] = [("EFFERENT_COPY_ENABLE", true), ("EFFERENT_COPY_DISABLE", false)];
 
 /// Reads every `TECTUM_*` variable.
 pub fn read(
@@ -26,11 +28,9 @@ pub fn read(
     base: Base<'_>,
     problems: &mut Vec<Problem>,
 ) -> Layer {
-    let mut ours: Vec<(String, OsString)> = variables
-        .into_iter()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
-        .filter(|(name, value)| is_setting(name) && !value.is_empty())
-        .collect();
+    let named = variables.into_iter().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    let (mut ours, others): (Vec<(String, OsString)>, Vec<(String, OsString)>) =
+        named.filter(|(_, value)| !value.is_empty()).partition(|(name, _)| is_setting(name));
     ours.sort();
     let mut layer = Layer::default();
     for (name, value) in ours {
@@ -42,6 +42,10 @@ pub fn read(
             continue;
         };
         layer.extend(setting(key, value, origin, base, problems));
+    }
+    let says = |name: &str| others.iter().any(|(known, value)| known == name && value == "1");
+    for (name, on) in COPIES.into_iter().filter(|(name, _)| says(name)) {
+        layer.push(Setting::new(&keys::DISCOVER, Value::Flag(on), Origin::Environment(name.to_owned())));
     }
     layer
 }

@@ -60,8 +60,7 @@ impl File<'_> {
             problems: Vec::new(),
         };
         for error in errors {
-            let place = reading.lines.place(error.span().map_or(0, |span| span.start));
-            reading.problems.push(Problem::new(place, error.message().trim().replace('\n', "; ")));
+            reading.problems.push(broken(&error, self.text, &reading.lines));
         }
         reading.document(document.get_ref());
         // The parser sorts tables by name; people read from the top.
@@ -79,6 +78,17 @@ impl File<'_> {
             Owner::Project => Place::Project,
         };
         Source::ours(self.path, self.name.clone(), place)
+    }
+}
+
+/// What the parser found, with the key it is about.
+fn broken(error: &toml::de::Error, text: &str, lines: &Lines<'_>) -> Problem {
+    let span = error.span().unwrap_or(0..0);
+    let place = lines.place(span.start);
+    let message = error.message().trim().replace('\n', "; ");
+    match text.get(span).filter(|key| message == "duplicate key" && !key.is_empty()) {
+        Some(key) => Problem::new(place, format!("duplicate key `{}`", key.trim())).hint("keep one of them"),
+        None => Problem::new(place, message),
     }
 }
 

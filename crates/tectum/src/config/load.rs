@@ -104,11 +104,12 @@ impl Sources {
         }
 
         problems.extend(servers::double_plain(merged.servers()));
-        if !problems.is_empty() {
-            return Err(Problems(problems));
-        }
         let files = self.user_file.iter().cloned().chain([path]).collect();
-        Config::of(directory, self, files, merged)
+        match Config::of(directory, self, files, merged) {
+            Ok(config) if problems.is_empty() => Ok(config),
+            Ok(_) => Err(Problems(problems)),
+            Err(Problems(more)) => Err(Problems(problems.into_iter().chain(more).collect())),
+        }
     }
 
     #[expect(clippy::disallowed_methods, reason = "the operator's own directory, not an agent's path")]

@@ -9,7 +9,7 @@ use tectum_core::{
 use tectum_engine::context::USUAL_BUDGET;
 use tempfile::TempDir;
 
-use super::super::{AuthMode, Config, keys, show};
+use super::super::{AuthMode, Config, keys, servers::Survey, show};
 use super::Sources;
 
 struct Layers {
@@ -188,7 +188,7 @@ fn what_show_prints_reads_back_to_the_same() {
     let project = "[workspace]\nroots = [\".\", \"src\"]\ndeny = ['we\"ird[*]', \"b\"]\n[tools]\nmax_output = \"50k\"\n";
     let mut layers = Layers::new(user, project, &[("TECTUM_TOOLS_THREADS", "3")]);
     let first = layers.load();
-    let printed = show::toml(first.merged());
+    let printed = show::toml(first.merged(), &Survey::of(&layers.sources, &first));
     let again = layers.scratch.path().join("again.toml");
     put(&again, &printed);
     layers.sources =

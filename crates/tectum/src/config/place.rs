@@ -22,6 +22,8 @@ pub enum Origin {
     Environment(String),
     /// On the command line.
     Flag(String),
+    /// By a command that keeps it in the user's state for this project.
+    Kept,
 }
 
 impl Origin {
@@ -64,6 +66,7 @@ impl fmt::Display for Origin {
             Self::File { name, line, .. } => write!(f, "{name}:{line}"),
             Self::Environment(name) => write!(f, "env {name}"),
             Self::Flag(name) => write!(f, "flag {name}"),
+            Self::Kept => f.write_str("your state for this project"),
         }
     }
 }
@@ -73,7 +76,7 @@ impl From<&Origin> for tectum_core::Origin {
         match origin {
             Origin::Default => Self { file: None, line: 0 },
             Origin::File { name, line, .. } => Self { file: Some((&**name).into()), line: *line },
-            Origin::Environment(_) | Origin::Flag(_) => {
+            Origin::Environment(_) | Origin::Flag(_) | Origin::Kept => {
                 Self { file: Some(origin.to_string().into()), line: 0 }
             }
         }

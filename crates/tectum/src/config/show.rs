@@ -5,15 +5,16 @@ use serde_json::{Map, json};
 use super::{
     keys::{self, Key, Shape},
     load::{Merged, Setting},
-    servers::{self, Entry},
+    servers::{self, Entry, Survey, holding},
     value::{Item, Value, quoted},
 };
 
 /// The column where the comments begin, if the value leaves room.
 const COMMENTS: usize = 44;
 
-/// As TOML that reads back to the same set-up.
-pub fn toml(merged: &Merged) -> String {
+/// As TOML that reads back to the same set-up. What tables of servers say together is told by the
+/// survey of the same settings.
+pub fn toml(merged: &Merged, survey: &Survey) -> String {
     let mut text = String::new();
     for key in keys::of_section("") {
         text.push_str(&entry(merged, key));
@@ -25,14 +26,11 @@ pub fn toml(merged: &Merged) -> String {
             text.push_str(&format!("\n[{section}]\n{entries}"));
         }
     }
-    for (i, server) in merged.servers().iter().enumerate() {
-        // A file holds one table of a name; the earlier one of another file becomes a remark.
-        match merged.servers()[i + 1..].iter().find(|later| later.name == server.name) {
-            Some(_) => {
-                text.push_str(&line(&format!("\n# [servers.{}] also stands in", server.name), &server.origin))
-            }
-            None => text.push_str(&table(server)),
+    for held in holding::tables(merged, survey) {
+        for origin in &held.elsewhere {
+            text.push_str(&line(&format!("\n# [servers.{}] also stands in", held.entry.name), origin));
         }
+        text.push_str(&table(&held.entry));
     }
     text
 }
@@ -42,9 +40,9 @@ fn table(server: &Entry) -> String {
     let mut text = line(&format!("\n[servers.{}]", server.name), &server.origin);
     for key in servers::keys::KEYS {
         let Some((value, origin)) = server.values.get(key) else { continue };
-        text.push_str(&match value {
+        text.push_str(&match &without_secrets(key, value) {
             Value::Table(_) => {
-                let names = server.names(key).join(", ");
+                let names = servers::spoken::text(&server.names(key).join(", "));
                 line(&format!("# {} (values are not shown): {names}", key.name), origin)
             }
             Value::List(items) if items.is_empty() => line(&format!("{} = []", key.name), origin),
@@ -55,12 +53,24 @@ fn table(server: &Entry) -> String {
     text
 }
 
+/// The value as it may be shown: an address may hold a password.
+fn without_secrets(key: &Key, value: &Value) -> Value {
+    match value {
+        Value::Word(url) if *key == servers::keys::URL => Value::Word(servers::spoken::address(url)),
+        value => value.clone(),
+    }
+}
+
 /// As JSON: for every key its value and where it came from.
-pub fn json(merged: &Merged) -> serde_json::Value {
+pub fn json(merged: &Merged, survey: &Survey) -> serde_json::Value {
     let mut tables = Map::new();
     for key in keys::KEYS.iter().filter(|key| key.stands_for.is_none()) {
         let shown = match merged.get(key) {
-            None if matches!(key.shape, Shape::List { .. }) => json!({ "value": [], "origins": [] }),
+            // An empty list says something where its absence says something else.
+            None if matches!(key.shape, Shape::List { .. }) && key.unset.is_empty() => {
+                json!({ "value": [], "origins": [] })
+            }
+            None if matches!(key.shape, Shape::List { .. }) => json!({ "value": null, "origins": [] }),
             None => json!({ "value": null, "origin": "default" }),
             Some(Setting { value: Value::List(items), .. }) => json!({
                 "value": items.iter().map(|item| &item.text).collect::<Vec<_>>(),
@@ -79,7 +89,8 @@ pub fn json(merged: &Merged) -> serde_json::Value {
         };
         table.insert(key.name.into(), shown);
     }
-    let servers = merged.servers().iter().map(|server| (server.name.to_string(), table_json(server)));
+    let servers = holding::tables(merged, survey).into_iter();
+    let servers = servers.map(|held| (held.entry.name.to_string(), table_json(&held.entry)));
     tables.insert(servers::keys::TABLE.into(), servers.collect::<Map<_, _>>().into());
     tables.into()
 }
@@ -88,7 +99,8 @@ fn table_json(server: &Entry) -> serde_json::Value {
     let mut table = Map::new();
     for key in servers::keys::KEYS {
         let Some((value, origin)) = server.values.get(key) else { continue };
-        table.insert(key.name.into(), json!({ "value": plain_json(value), "origin": origin.to_string() }));
+        let value = plain_json(&without_secrets(key, value));
+        table.insert(key.name.into(), json!({ "value": value, "origin": origin.to_string() }));
     }
     table.into()
 }
@@ -119,6 +131,7 @@ fn list(key: &Key, items: &[Item]) -> String {
 }
 
 fn line(text: &str, origin: &impl std::fmt::Display) -> String {
+    let origin = servers::spoken::text(&origin.to_string());
     format!("{text:<width$}  # {origin}\n", width = COMMENTS - 2)
 }
 

@@ -1,8 +1,12 @@
 //! One value on its way in: what was written, checked against what its key takes.
 
-use std::path::{Path, PathBuf};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
 
 use tectum_core::{Rule, security::DenyList};
+use tectum_peers::visible::visible;
 
 pub use super::form::{Field, Form};
 use super::{
@@ -253,7 +257,21 @@ fn texts(
 
 /// Text as TOML would write it.
 pub(crate) fn quoted(text: &str) -> String {
-    toml::Value::from(text).to_string()
+    if matches!(visible(text), Cow::Borrowed(_)) {
+        return toml::Value::from(text).to_string();
+    }
+    // What nobody sees has another spelling.
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() || matches!(visible(c.encode_utf8(&mut [0; 4])), Cow::Owned(_)) => {
+                out.push_str(&format!("\\U{:08X}", u32::from(c)));
+            }
+            c => out.push(c),
+        }
+    }
+    out + "\""
 }
 
 pub(super) fn absolute(text: &str, base: Base<'_>) -> Result<String, String> {

@@ -1,6 +1,6 @@
 //! `tectum policy test`: the decision, every step, and the line to edit.
 
-use crate::{cli_said::Said, rig::Rig};
+use crate::{cli_said::Said, federated::echo, rig::Rig};
 
 fn test(rig: &Rig, args: &[&str]) -> Said {
     rig.run(&[&["policy", "test"], args].concat()).into()
@@ -105,4 +105,43 @@ fn what_decides_nothing_may_be_left_out_and_a_path_may_not() {
     assert_eq!(missing.code, 2);
     assert!(missing.err.contains("missing argument `path`"), "{}", missing.err);
     assert_eq!(test(&rig, &["raed_file", "path=a"]).code, 4);
+}
+
+#[test]
+fn tools_of_servers_are_judged_as_calls_are() {
+    let rig = Rig::new();
+    rig.configure(&format!(
+        "[permissions]\ndeny = [\"base__err\"]\n[federation]\nexposure = \"search\"\n{}{}",
+        echo("base", &["--also", "err"], ""),
+        echo("strict", &[], "permission = \"ask\"")
+    ));
+    let unmet = test(&rig, &["base__err"]);
+    assert_eq!(unmet.code, 3, "{} {}", unmet.out, unmet.err);
+    assert!(unmet.out.starts_with("DENY  base__err\n"), "{}", unmet.out);
+    assert!(unmet.out.contains("server `base` was never met"), "{}", unmet.out);
+    assert!(unmet.out.contains("→ to change: edit line 2 of ~/config/tectum/tectum.toml"), "{}", unmet.out);
+
+    assert_eq!(Said::from(rig.run(&["call", "base__echo", "text=x"])).code, 0);
+    let denied = test(&rig, &["base__err"]);
+    assert_eq!(denied.code, 3, "{} {}", denied.out, denied.err);
+    assert!(denied.out.contains("deny rule `base__err` (~/config/tectum/tectum.toml:2)"), "{}", denied.out);
+    assert!(!denied.out.contains("never met"), "{}", denied.out);
+    assert_eq!(test(&rig, &["base__echo", "text=x"]).code, 0);
+    assert_eq!(test(&rig, &["base__none"]).code, 4, "a server that is known has what it has");
+    let asks = test(&rig, &["strict__anything"]);
+    assert!(asks.code == 3 && asks.out.starts_with("ASK  strict__anything\n"), "{}", asks.out);
+
+    assert_eq!(test(&rig, &["find_tools", "query=x"]).code, 0);
+    let inside = test(&rig, &["call_tool", "name=base__err"]);
+    assert!(inside.code == 3 && inside.out.starts_with("DENY  base__err\n"), "{}", inside.out);
+    let nothing = test(&rig, &["call_tool"]);
+    assert!(nothing.code == 2 && nothing.err.contains("add name=TOOL"), "{}", nothing.err);
+}
+
+#[test]
+fn a_tool_of_a_server_that_is_held_is_told_why() {
+    let rig = Rig::with(&[(".mcp.json", r#"{"mcpServers":{"web":{"command":"web-server"}}}"#)]);
+    let held = test(&rig, &["web__echo"]);
+    assert_eq!(held.code, 4);
+    assert!(held.err.contains("server `web` is not in use") && held.err.contains("`tectum trust web`"));
 }

@@ -1,8 +1,12 @@
 //! `tectum tools`, `version`, `completions`, wrong usage and colour.
 
-use std::process::Stdio;
+use std::{io::Read as _, process::Stdio};
 
-use crate::{cli_said::Said, rig::Rig};
+use crate::{
+    cli_said::Said,
+    federated::{command, echo},
+    rig::{Rig, fixture, terminal},
+};
 
 #[test]
 fn people_get_a_table_with_costs_and_permissions() {
@@ -100,6 +104,13 @@ fn wrong_usage_ends_with_two() {
 }
 
 #[test]
+fn wrong_usage_is_told_whole_to_programs() {
+    let error = Said::from(Rig::new().run(&["call", "--json"])).error();
+    let message = error["message"].as_str().expect("a text");
+    assert_eq!(message, "the following required arguments were not provided: <TOOL>");
+}
+
+#[test]
 fn colour_is_for_those_who_want_it() {
     let rig = Rig::new();
     let painted = |args: &[&str]| String::from_utf8_lossy(&rig.run(args).stdout).contains('\u{1b}');
@@ -123,4 +134,73 @@ fn logs_go_to_standard_error_and_only_when_asked() {
         assert_eq!((said.code, said.out.as_str()), (0, "one\n"));
         assert_eq!(said.err.contains("TECTUM_LOG is not understood"), warns, "{value}: {}", said.err);
     }
+}
+
+/// What would act on a terminal or hide something.
+fn steers(text: &str) -> bool {
+    text.contains(['\u{1b}', '\u{202e}', '\u{200b}', '\u{e0048}'])
+}
+
+#[test]
+fn what_a_server_says_of_its_tools_does_not_steer_a_terminal() {
+    let rig = Rig::new();
+    rig.configure(&command("bad", fixture(), &["--role", "hostile", "--how", "invisible-names"], ""));
+    assert_eq!(Said::from(rig.run(&["call", "bad__good"])).code, 0);
+    let said = Said::from(rig.run(&["tools"]));
+    assert!(said.out.contains("See\\u{200b} this.\\u{1b}[8m Hidden.") && !steers(&said.out), "{}", said.out);
+    for args in [&["list", "-v"][..], &["get", "bad"], &["policy", "test", "bad__good"]] {
+        let said = Said::from(rig.run(args));
+        assert!(!steers(&said.out) && !steers(&said.err), "{args:?}: {}", said.out);
+    }
+}
+
+#[test]
+fn a_server_that_was_never_met_is_told_of_and_can_be_met() {
+    let rig = Rig::new();
+    rig.configure(&format!(
+        "{}{}",
+        echo("one", &[], ""),
+        command("gone", "no-such-program-anywhere", &[], "enabled = false")
+    ));
+    let said = Said::from(rig.run(&["tools"]));
+    assert_eq!(
+        said.err,
+        "note: `one` was never met, so its tools are not listed: `tectum tools --meet` starts it\n"
+    );
+    assert!(!said.out.contains("one__echo"), "{}", said.out);
+    for args in [&["get", "one"][..], &["list", "-v"]] {
+        let said = Said::from(rig.run(args));
+        assert!(said.out.contains("offers         not known yet, it was never met"), "{}", said.out);
+    }
+    assert_eq!(Said::from(rig.run(&["tools", "--json"])).json()["unmet"], serde_json::json!(["one"]));
+    let said = Said::from(rig.run(&["tools", "--meet"]));
+    assert!(said.err.is_empty() && said.out.contains("one__echo"), "{} {}", said.out, said.err);
+    let said = Said::from(rig.run(&["get", "one"]));
+    assert!(!said.out.contains("never met"), "{}", said.out);
+    rig.configure(&command("gone", "no-such-program-anywhere", &[], ""));
+    let said = Said::from(rig.run(&["tools", "--meet"]));
+    assert!(said.code == 0 && said.err.contains("note: `gone` could not be met"), "{}", said.err);
+}
+
+#[test]
+fn a_result_is_harmless_on_a_terminal_and_as_it_is_for_programs() {
+    let evil = "a\u{1b}[2Jb\u{202e}\rc\n";
+    let rig = Rig::with(&[("evil.txt", evil)]);
+    Said::from(rig.run(&["call", "read_file", "path=evil.txt"])).gives(evil);
+    let shown = |json: &[&str]| {
+        let (mut seen, theirs) = terminal();
+        let mut command = rig.tectum();
+        command.args(["call", "read_file", "path=evil.txt"]).args(json).stdin(Stdio::null()).stdout(theirs);
+        let mut child = command.spawn().expect("starts");
+        drop(command);
+        let mut text = Vec::new();
+        // The end of a terminal whose program left is an error.
+        let _ = seen.read_to_end(&mut text);
+        assert!(child.wait().expect("ends").success());
+        String::from_utf8(text).expect("UTF-8")
+    };
+    assert_eq!(shown(&[]), "a\\u{1b}[2Jb\\u{202e}\\rc\r\n");
+    let json = shown(&["--json"]);
+    let read: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert!(!steers(&json) && read["text"] == evil, "{json}");
 }

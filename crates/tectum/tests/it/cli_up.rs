@@ -136,6 +136,15 @@ fn without_a_home_the_token_must_be_brought_along() {
 }
 
 #[test]
+fn a_state_that_cannot_be_written_is_told_with_what_to_do() {
+    let rig = Rig::with(&[("a.txt", "")]);
+    let mut command = rig.tectum();
+    command.env("XDG_STATE_HOME", rig.project().join("a.txt")).args(["up", "--port", "0"]);
+    let said = Said::from(command.output().expect("runs"));
+    assert!(said.code == 2 && said.err.contains("hint: Tectum keeps its token there"), "{}", said.err);
+}
+
+#[test]
 fn a_project_file_cannot_open_a_listener() {
     let rig = Rig::with(&[("tectum.toml", "[http]\nlisten = \"0.0.0.0:8999\"\n")]);
     let said = Said::from(rig.run(&["up"]));

@@ -1,5 +1,7 @@
 //! `tectum config check`: right, or every mistake with its place and what to write.
 
+#![expect(clippy::disallowed_methods, reason = "the documentation is read as it stands")]
+
 use crate::{cli_said::Said, rig::Rig};
 
 fn check(toml: &str, expect: &str) {
@@ -132,4 +134,107 @@ fn a_rule_for_no_tool_is_told_and_stops_nothing() {
     assert!(ran.status.success(), "{ran:?}");
     let told = String::from_utf8_lossy(&ran.stderr);
     assert!(told.contains("`read_fil` (tectum.toml:2) matches no tool; did you mean `read_file`?"), "{told}");
+}
+
+#[test]
+fn every_mistake_is_told_at_once() {
+    let rig = Rig::new();
+    rig.configure(
+        "[observers]\nredact_texts = [\"(\"]\nexclude = [\"[\"]\n[permissions]\ndeny = [\"a(\", \"b)(\"]\n\
+         [servers.a]\ncomand = \"x\"\n[servers.b]\nurl = \"not a url\"\n[servers.c]\ncommand = [\"x\", \"${OPEN\"]\n",
+    );
+    let said = Said::from(rig.run(&["config", "check"]));
+    assert_eq!(said.code, 2);
+    for (line, words) in [
+        (2, "is no regular expression"),
+        (3, "is no pattern of names"),
+        (5, "`a(`"),
+        (5, "`b)(`"),
+        (7, "did you mean `command`?"),
+        (9, "`servers.b` has a `url` that is no address"),
+        (11, "`servers.c` has a `${` that is not closed"),
+    ] {
+        let place = format!("tectum.toml:{line}:");
+        let mut found = said.err.split("error: ").filter(|one| one.contains(&place));
+        assert!(found.any(|one| one.contains(words)), "{line} {words}: {}", said.err);
+    }
+}
+
+#[test]
+fn a_key_that_stands_twice_is_named() {
+    check(
+        "[log]\nlevel = \"info\"\n[log]\n",
+        "error: tectum.toml:3:2: duplicate key `log`\nhint: keep one of them\n",
+    );
+    check(
+        "[log]\nlevel = \"info\"\n[log]\nlevel = \"warn\"\n",
+        "error: tectum.toml:3:2: duplicate key `log`\nhint: keep one of them\n\
+         error: tectum.toml:4:1: duplicate key `level`\nhint: keep one of them\n",
+    );
+    check(
+        "[log]\nlevel = \"info\"\nlevel = \"warn\"\n",
+        "error: tectum.toml:3:1: duplicate key `level`\nhint: keep one of them\n",
+    );
+}
+
+#[test]
+fn what_is_not_quite_right_is_said_in_the_end_and_to_programs() {
+    let rig = Rig::with(&[(".mcp.json", r#"{"mcpServers":{"web":{"url":"not a url"}}}"#)]);
+    let said = Said::from(rig.run(&["config", "check"]));
+    assert!(
+        said.code == 0 && said.err.contains("`servers.web` has a `url` that is no address"),
+        "{}",
+        said.err
+    );
+    assert!(said.out.ends_with("are right, but for the warning above\n"), "{}", said.out);
+    let json = Said::from(rig.run(&["config", "check", "--json"])).json();
+    assert_eq!((&json["ok"], json["warnings"].as_array().map(Vec::len)), (&true.into(), Some(1)), "{json}");
+    rig.write(".mcp.json", "{");
+    let json = Said::from(rig.run(&["config", "check", "--json"])).json();
+    assert!(json["warnings"][0].as_str().is_some_and(|told| told.contains(".mcp.json")), "{json}");
+}
+
+/// What users read, from the top of the repository.
+fn pages() -> Vec<(String, String)> {
+    let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let docs = std::fs::read_dir(top.join("docs")).expect("there").flatten().map(|entry| entry.path());
+    let pages = docs.filter(|path| path.extension().is_some_and(|end| end == "md"));
+    let page = |path: std::path::PathBuf| {
+        (path.display().to_string(), std::fs::read_to_string(path).expect("readable"))
+    };
+    pages.chain([top.join("README.md")]).map(page).collect()
+}
+
+#[test]
+fn every_example_of_the_documentation_is_right() {
+    let mut seen = 0;
+    for (page, text) in pages() {
+        for example in text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+            // An example of another file says so first.
+            let first = example.lines().next().unwrap_or_default();
+            if first.starts_with('#') && !first.ends_with("/tectum.toml") {
+                continue;
+            }
+            let mut rig = Rig::new();
+            for name in ["GITHUB_TOKEN", "TEAM", "DOCS_SECRET"] {
+                rig.set(name, "x");
+            }
+            rig.configure(example);
+            let said = Said::from(rig.run(&["config", "check"]));
+            assert_eq!((said.code, said.err.as_str()), (0, ""), "{page}: {example}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 6, "{seen}");
+}
+
+#[test]
+fn every_key_is_in_the_documentation() {
+    let pages = pages();
+    let (_, page) = pages.iter().find(|(page, _)| page.ends_with("configuration.md")).expect("there");
+    let words: Vec<&str> = page.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
+    let ours = tectum::config::keys::KEYS.iter().chain(tectum::config::servers::keys::KEYS);
+    for key in ours {
+        assert!(words.contains(&key.name), "{} is not in docs/configuration.md", key.path());
+    }
 }

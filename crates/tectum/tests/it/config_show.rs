@@ -78,6 +78,62 @@ fn what_it_prints_can_be_used_as_a_file() {
 }
 
 #[test]
+fn what_tables_of_a_server_say_together_is_shown_as_it_holds() {
+    let rig = Rig::with(&[
+        (
+            "tectum.toml",
+            "[servers.pj]\npermission = \"allow\"\nexclude = [\"x\"]\n[servers.web]\ntimeout = \"5s\"\n",
+        ),
+        (".mcp.json", r#"{"mcpServers":{"web":{"command":"web-server"}}}"#),
+    ]);
+    rig.configure("[servers.pj]\ncommand = \"prog\"\nargs = [\"-x\"]\npermission = \"ask\"\n");
+    let shown = Said::from(rig.run(&["config", "show"])).out;
+    let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("no {text} in {shown}"));
+    let (own, web) = (at("[servers.pj]  "), at("[servers.web]"));
+    for line in ["command = [\"prog\"]", "args = [\"-x\"]", "permission = \"ask\"", "exclude = [\"x\"]"] {
+        assert!((own..web).contains(&at(line)), "{line}: {shown}");
+    }
+    assert!(!shown.contains("permission = \"allow\"") && !shown.contains("web-server"), "{shown}");
+    assert!(shown.contains("# [servers.pj] also stands in") && at("timeout = \"5s\"") > web, "{shown}");
+    let json = Said::from(rig.run(&["config", "show", "--json"])).json();
+    let pj = &json["servers"]["pj"];
+    assert_eq!((&pj["permission"]["value"], &pj["command"]["value"][0]), (&"ask".into(), &"prog".into()));
+    assert_eq!(pj["permission"]["origin"], "~/config/tectum/tectum.toml:4");
+}
+
+#[test]
+fn the_words_about_observers_are_shown_as_they_hold() {
+    let mut rig = Rig::new();
+    let shown = |rig: &Rig| {
+        Said::from(rig.run(&["config", "show", "--json"])).json()["observers"]["discover"].clone()
+    };
+    assert_eq!(shown(&rig), serde_json::json!({ "value": false, "origin": "default" }));
+    rig.set("EFFERENT_COPY_ENABLE", "1");
+    assert_eq!(shown(&rig), serde_json::json!({ "value": true, "origin": "env EFFERENT_COPY_ENABLE" }));
+    rig.set("EFFERENT_COPY_DISABLE", "1");
+    assert_eq!(shown(&rig), serde_json::json!({ "value": false, "origin": "env EFFERENT_COPY_DISABLE" }));
+}
+
+#[test]
+fn what_nobody_sees_is_spelled_otherwise_and_reads_back() {
+    let rig = Rig::with(&[("tectum.toml", "[permissions]\ndeny = [\"a\u{202e}\\u001b\\\"b\"]\n")]);
+    let shown = Said::from(rig.run(&["config", "show"])).out;
+    assert!(shown.contains(r#"deny = ["a\U0000202E\U0000001B\"b"]"#), "{shown}");
+    rig.write("again.toml", &shown);
+    let json = Said::from(rig.run(&["--config", "again.toml", "config", "show", "--json"])).json();
+    assert_eq!(json["permissions"]["deny"]["value"][0], "a\u{202e}\u{1b}\"b");
+}
+
+#[test]
+fn an_empty_list_and_none_are_told_apart() {
+    let read =
+        |rig: &Rig| Said::from(rig.run(&["config", "show", "--json"])).json()["federation"]["read"].clone();
+    assert_eq!(read(&Rig::new())["value"], serde_json::Value::Null);
+    let none = Rig::with(&[("tectum.toml", "[federation]\nread = []\n")]);
+    assert_eq!(read(&none)["value"], serde_json::json!([]));
+}
+
+#[test]
 fn the_schema_is_one_and_knows_every_table() {
     let said = Said::from(Rig::new().run(&["config", "schema"]));
     let schema = said.json();

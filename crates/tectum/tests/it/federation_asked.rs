@@ -9,17 +9,12 @@ use serde_json::json;
 use crate::{
     cli_said::Said,
     federation_config::{MCP, SECRET, ok, put, run, state},
-    rig::Rig,
+    rig::{Rig, terminal},
 };
 
 /// Runs the binary with a terminal as its standard input, on which somebody types.
 fn typed(rig: &Rig, args: &[&str], keys: &str) -> Said {
-    use rustix::pty;
-    let ours = pty::openpt(pty::OpenptFlags::RDWR | pty::OpenptFlags::NOCTTY).expect("a terminal");
-    pty::grantpt(&ours).and_then(|()| pty::unlockpt(&ours)).expect("opened");
-    let name = pty::ptsname(&ours, Vec::new()).expect("a name").into_string().expect("UTF-8");
-    let theirs = std::fs::OpenOptions::new().read(true).write(true).open(name).expect("opens");
-    let mut hand = std::fs::File::from(ours);
+    let (mut hand, theirs) = terminal();
     hand.write_all(keys.as_bytes()).expect("typed");
     let said = Said::from(rig.tectum().args(args).stdin(theirs).output().expect("runs"));
     assert!(!said.out.contains(SECRET) && !said.err.contains(SECRET), "{args:?}: {}{}", said.out, said.err);
@@ -72,7 +67,7 @@ fn what_a_project_brings_waits_for_consent() {
 fn a_person_is_asked_about_each() {
     let both = MCP.replace("}}}}", "}},\"other\":{\"url\":\"https://o\",\"headers\":{\"H\":\"hunter2\"}}}}");
     let rig = Rig::with(&[(".mcp.json", &both)]);
-    let said = typed(&rig, &["trust"], "yes\nno\n");
+    let said = typed(&rig, &["trust"], "YES\nno\n");
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(said.out.contains("connects to    \"https://o\" (http)\n  headers        H\n"), "{}", said.out);
     assert!(said.out.ends_with("ok: trusted other\n"), "{}", said.out);
@@ -133,4 +128,25 @@ fn an_input_is_asked_for_by_name_and_kept_out_of_sight() {
     ok(&rig, &["input", "api-key", "--forget"]);
     assert_eq!(state(&rig, "s"), "problem");
     assert_eq!(run(&rig, &["input", "api-key"]).code, 2);
+}
+
+#[test]
+fn whoever_gives_up_an_answer_gets_the_terminal_back() {
+    use rustix::{
+        process::{Pid, Signal, kill_process},
+        termios::{LocalModes, tcgetattr},
+    };
+    let rig = Rig::new();
+    let (_hand, theirs) = terminal();
+    let shows = || tcgetattr(&theirs).expect("a terminal").local_modes.contains(LocalModes::ECHO);
+    assert!(shows());
+    let mut command = rig.tectum();
+    command.args(["input", "key"]).stdin(theirs.try_clone().expect("another")).stderr(Stdio::piped());
+    let child = command.spawn().expect("starts");
+    crate::federated::until("silence", || !shows());
+    let pid = Pid::from_raw(i32::try_from(child.id()).expect("a number")).expect("a process");
+    kill_process(pid, Signal::INT).expect("sent");
+    let said = Said::from(child.wait_with_output().expect("ends"));
+    assert!(said.code == 6 && said.err.contains("no answer to `key` was kept"), "{} {}", said.code, said.err);
+    assert!(shows());
 }

@@ -36,6 +36,12 @@ pub(crate) fn put(path: PathBuf, text: &str) {
     std::fs::write(path, text).expect("written");
 }
 
+/// The same for its owner alone, as our own state is.
+fn put_private(path: PathBuf, text: &str) {
+    put(path.clone(), text);
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).expect("changes");
+}
+
 /// Name and state of every server.
 fn states(rig: &Rig) -> Vec<(String, String)> {
     let listed = ok(rig, &["list", "--json"]).json();
@@ -222,9 +228,17 @@ fn a_restart_is_a_number_that_grows() {
     let rig = Rig::new();
     ok(&rig, &["add", "a", "--", "x"]);
     assert_eq!(ok(&rig, &["restart", "a", "--json"]).json()["generation"], 1);
+    ok(&rig, &["restart", "a"]).gives("ok: no Tectum runs for this folder; `a` starts when it is needed\n");
+    let client = rig.stdio();
+    let there = || ok(&rig, &["get", "a", "--json"]).json()["running"] != json!([]);
+    crate::federated::until("how its servers are", there);
     ok(&rig, &["restart", "a"]).gives("ok: a running Tectum starts `a` anew in a moment\n");
+    client.close();
+    rig.write(".mcp.json", MCP);
+    let held = run(&rig, &["restart", "web"]);
+    assert!(held.code == 4 && held.err.contains("`tectum trust web`"), "{}", held.err);
     let kept = std::fs::read_to_string(rig.home().join("state/tectum/servers.json")).expect("there");
-    assert_eq!(serde_json::from_str::<Value>(&kept).expect("JSON"), json!({ "a": 2 }));
+    assert_eq!(serde_json::from_str::<Value>(&kept).expect("JSON"), json!({ "a": 3 }));
 }
 
 #[test]
@@ -239,14 +253,116 @@ fn what_a_running_instance_left_is_shown_without_its_tricks() {
     let status = |pid: u32| {
         json!({"pid": pid, "servers": {"a": {"state": "ready", "tools": 3, "starts": 1}}}).to_string()
     };
-    put(traces.join("status.json"), &status(std::process::id()));
+    put_private(traces.join("status/1.json"), &status(std::process::id()));
     let out = ok(&rig, &["list", "-v"]).out;
     assert!(out.contains("now            ready, 3 tools, 1 starts"), "{out}");
     assert!(out.contains("log            two") && out.contains("log            \\u{1b}[2Jthree"), "{out}");
     let mut gone = std::process::Command::new("true").spawn().expect("starts");
     gone.wait().expect("ends");
-    put(traces.join("status.json"), &status(gone.id()));
+    put_private(traces.join("status/1.json"), &status(gone.id()));
     assert!(!ok(&rig, &["list", "-v"]).out.contains("now "));
+}
+
+#[test]
+fn variables_that_are_handed_on_are_copied_with_and_without_others() {
+    let rig = Rig::new();
+    let codex = rig.home().join("codex.toml");
+    put(
+        codex.clone(),
+        "[mcp_servers.a]\ncommand = \"x\"\nenv_vars = [\"TOKEN\"]\n\
+         [mcp_servers.b]\ncommand = \"x\"\nenv_vars = [\"TOKEN\"]\nenv = { K = \"v\" }\n",
+    );
+    ok(&rig, &["import", codex.to_str().expect("text"), "--copy"]);
+    let text = user_text(&rig);
+    assert!(text.contains("env = { TOKEN = \"${TOKEN:-}\" }"), "{text}");
+    assert!(text.contains("env = { K = \"v\", TOKEN = \"${TOKEN:-}\" }"), "{text}");
+}
+
+#[test]
+fn what_stands_in_the_projects_file_is_removed_only_on_demand() {
+    let rig = Rig::with(&[("tectum.toml", "[servers.pj]\ncommand = \"x\"\n")]);
+    run(&rig, &["remove", "pj"]).fails(
+        5,
+        "error: `pj` stands in tectum.toml:1, not in your own file\n\
+         hint: `tectum remove pj --project` removes it there\n",
+    );
+    assert_eq!(rig.read("tectum.toml"), "[servers.pj]\ncommand = \"x\"\n");
+    ok(&rig, &["remove", "pj", "--project"]);
+    assert_eq!(rig.read("tectum.toml"), "");
+}
+
+#[test]
+fn an_address_is_one_and_its_secrets_are_not_shown() {
+    let rig = Rig::new();
+    let said = run(&rig, &["add", "a", "--url", "nonsense"]);
+    assert!(said.code == 2 && said.err.contains("has a `url` that is no address"), "{}", said.err);
+    let said = run(&rig, &["add", "a"]);
+    assert!(said.code == 2 && said.err.contains("`tectum add a -- COMMAND ARGS...`"), "{}", said.err);
+    assert!(!user_file(&rig).exists());
+    let add = ["add", "a", "--url", "https://me:hunter2@example.com/mcp?api_key=hunter2&x=1"];
+    assert!(!ok(&rig, &[&add[..], &["--dry-run"]].concat()).out.contains("hunter2"));
+    ok(&rig, &add);
+    for args in [&["list"][..], &["list", "-v"], &["get", "a"], &["config", "show"]] {
+        for json in [&[][..], &["--json"]] {
+            let out = ok(&rig, &[args, json].concat()).out;
+            assert!(
+                out.contains("https://me:(hidden)@example.com/mcp?api_key=(hidden)&x=1"),
+                "{args:?}: {out}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_switch_that_cannot_be_heard_is_not_thrown_and_one_that_changes_nothing_says_so() {
+    let rig = Rig::with(&[("tectum.toml", "[servers.pj]\nenabled = false\n")]);
+    put(user_file(&rig), "[servers.pj]\ncommand = \"x\"\n");
+    let before = user_text(&rig);
+    run(&rig, &["enable", "pj"]).fails(
+        5,
+        "error: `pj` is switched off in tectum.toml:2, which goes before\n\
+         hint: `tectum enable pj --project` changes it there\n",
+    );
+    assert_eq!(user_text(&rig), before);
+    ok(&rig, &["enable", "pj", "--project"]);
+    assert_eq!(state(&rig, "pj"), "enabled");
+    assert_eq!(ok(&rig, &["enable", "pj"]).out, "ok: `pj` is on already; nothing was changed\n");
+    assert_eq!(ok(&rig, &["enable", "pj", "--json"]).json()["changed"], false);
+    ok(&rig, &["disable", "pj"]);
+    run(&rig, &["enable", "pj", "--project"]).fails(
+        5,
+        "error: `pj` is switched off in ~/config/tectum/tectum.toml:3, which goes before\n\
+         hint: `tectum enable pj` changes it there\n",
+    );
+}
+
+#[test]
+fn a_server_of_the_project_is_switched_for_this_project_alone() {
+    let rig = Rig::with(&[
+        (".mcp.json", r#"{"mcpServers":{"web":{"command":"x"},"off":{"command":"x","disabled":true}}}"#),
+        ("other/.mcp.json", r#"{"mcpServers":{"web":{"command":"x"}}}"#),
+        ("empty/a.txt", ""),
+    ]);
+    ok(&rig, &["trust", "--yes"]);
+    ok(&rig, &["-C", "other", "trust", "--yes"]);
+    assert_eq!(ok(&rig, &["disable", "web"]).out, "ok: switched `web` off for this project\n");
+    assert_eq!(state(&rig, "web"), "disabled");
+    assert!(!user_file(&rig).exists() && !rig.project().join("tectum.toml").exists());
+    assert_eq!(ok(&rig, &["-C", "other", "get", "web", "--json"]).json()["state"], "enabled");
+    assert_eq!(ok(&rig, &["-C", "empty", "list", "--json"]).json()["broken"], serde_json::json!([]));
+    assert!(ok(&rig, &["get", "web"]).out.contains("it is switched off in your state for this project"));
+    assert_eq!(ok(&rig, &["disable", "web"]).out, "ok: `web` is off already; nothing was changed\n");
+    ok(&rig, &["enable", "web", "--dry-run"]);
+    assert_eq!(state(&rig, "web"), "disabled");
+    ok(&rig, &["enable", "web"]);
+    ok(&rig, &["enable", "off"]);
+    assert_eq!((state(&rig, "web"), state(&rig, "off")), ("enabled".into(), "enabled".into()));
+    // A word of an earlier version in the user's own file is taken back where it stands.
+    put(user_file(&rig), "[servers.web]\nenabled = false\n");
+    assert_eq!(state(&rig, "web"), "disabled");
+    assert_eq!(ok(&rig, &["-C", "empty", "list", "--json"]).json()["broken"], serde_json::json!([]));
+    ok(&rig, &["enable", "web"]);
+    assert_eq!((state(&rig, "web"), user_text(&rig)), ("enabled".into(), String::new()));
 }
 
 #[test]
@@ -254,7 +370,7 @@ fn the_settings_are_checked_and_shown_with_the_servers() {
     let rig = Rig::new();
     put(
         user_file(&rig),
-        "[servers.a]\ncommand = \"x\"\nenv = { K = \"hunter2\" }\ntimeout = 90\n\n[servers.gone]\nenabled = false\n",
+        "[servers.a]\ncommand = \"x\"\nenv = { K = \"hunter2\" }\ntimeout = 90\n\n[servers.gone]\nexclude = [\"x\"]\n[servers.elsewhere]\nenabled = false\n",
     );
     run(&rig, &["config", "check"]).fails(
         2,

@@ -257,6 +257,9 @@ fn a_changed_tool_is_withheld_until_a_person_approves_it() {
         let refused = client.begin("one__echo", json!({"text": "x"}));
         let refused = client.wait(refused);
         assert!(text(&refused["result"]).contains("approve-tools one"), "{refused}");
+        let slip = rig.run(&["approve-tools", "one", "nope", "--yes"]);
+        let said = String::from_utf8_lossy(&slip.stderr);
+        assert!(slip.status.code() == Some(4) && said.contains("waiting: `echo`"), "{said}");
         let shown = rig.run(&["approve-tools", "one", "--yes"]);
         let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
         assert!(

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::{
+    cli_said::Said,
     federated::{Client, Era, lives, starts, until},
     rig::{Rig, fixture},
 };
@@ -87,4 +88,38 @@ fn consent_is_heard_on_http_and_a_broken_file_takes_nothing() {
     let said = rig.run(&["trust", "--revoke", "web"]);
     assert!(said.status.success(), "{said:?}");
     until("the end", || !tools(&http).contains("web__") && starts(&marker).iter().all(|pid| !lives(*pid)));
+}
+
+#[test]
+fn what_is_held_is_told_wherever_somebody_looks_for_it() {
+    let rig = Rig::with(&[(".mcp.json", r#"{"mcpServers":{"web":{"command":"web-server"}}}"#)]);
+    rig.configure("[servers.half]\nurl = \"http://127.0.0.1:9/${NOT_SET}\"\n");
+    let (trust, unset) = ("`tectum trust web`", "the environment variable NOT_SET is not set");
+    for args in [
+        &["call", "web__echo"][..],
+        &["observe", "test", "web"],
+        &["observe", "mute", "web"],
+        &["login", "web"],
+        &["logout", "web"],
+        &["approve-tools", "web"],
+        &["policy", "test", "web__echo"],
+    ] {
+        let held = Said::from(rig.run(args));
+        assert!(held.code == 4 && held.err.contains(trust), "{args:?}: {} {}", held.code, held.err);
+        let args: Vec<String> = args.iter().map(|word| word.replace("web", "half")).collect();
+        let held = Said::from(rig.run(&args.iter().map(String::as_str).collect::<Vec<_>>()));
+        assert!(held.code == 4 && held.err.contains(unset), "{args:?}: {} {}", held.code, held.err);
+    }
+    let listed = Said::from(rig.run(&["list"]));
+    assert!(listed.out.contains(trust) && listed.out.contains(unset), "{}", listed.out);
+
+    let mut client = rig.stdio();
+    client.request("tools/list", json!({}));
+    let (_, log) = client.close();
+    assert!(log.contains(trust) && log.contains(unset), "{log}");
+    assert!(log.matches("tectum trust").count() == 1, "once: {log}");
+    rig.run(&["disable", "web"]);
+    let mut client = rig.stdio();
+    client.request("tools/list", json!({}));
+    assert!(!client.close().1.contains("web"), "what somebody switched off is no news");
 }

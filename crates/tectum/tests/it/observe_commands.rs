@@ -36,7 +36,10 @@ fn the_list_says_who_gets_copies_and_why_nobody_does() {
     assert!(ok(&off, &["observe", "list"]).out.contains("discover = true"), "how to have some");
     let rig = rig(|rig| format!("{}{}", echo("one", &[], ""), observer(rig, "eye", &[])));
     assert!(ok(&rig, &["observe", "list"]).out.contains("no Tectum is running here"));
-    assert_eq!(status(&rig), json!({"enabled": true, "running": false, "observers": {}, "muted": []}));
+    assert_eq!(
+        status(&rig),
+        json!({"enabled": true, "running": false, "observers": {}, "processes": [], "muted": []})
+    );
     let mut client = Client::new(&rig, Era::Legacy);
     read(&mut client);
     until_status(&rig, "eye", "two sent", |status| status["sent"] == 2);
@@ -64,6 +67,32 @@ fn a_house_without_observers_says_so() {
     assert_eq!((&status(&rig)["enabled"], &status(&rig)["observers"]), (&json!(false), &json!({})));
     rig.set("EFFERENT_COPY_DISABLE", "0");
     assert!(ok(&rig, &["observe", "list"]).out.contains("was started without observers"));
+}
+
+#[test]
+fn two_houses_of_one_folder_are_told_apart_and_together() {
+    let mut rig = Rig::with(&[("a.txt", "hello\n")]);
+    rig.configure(&observer(&rig, "eye", &[]));
+    rig.set("EFFERENT_COPY_ENABLE", "1");
+    let (mut first, mut second) = (Client::new(&rig, Era::Legacy), Client::new(&rig, Era::Legacy));
+    rig.set("EFFERENT_COPY_ENABLE", "0");
+    read(&mut first);
+    until_status(&rig, "eye", "two sent", |status| status["sent"] == 2);
+    read(&mut second);
+    until_status(&rig, "eye", "four sent together", |status| status["sent"] == 4);
+    let both = status(&rig);
+    assert_eq!(both["processes"].as_array().map(Vec::len), Some(2), "{both}");
+    assert_eq!(
+        (&both["enabled"], &both["running"]),
+        (&json!(true), &json!(true)),
+        "what runs decides: {both}"
+    );
+    let listed = ok(&rig, &["list", "-v"]).out;
+    assert_eq!(listed.matches(", process ").count(), 2, "{listed}");
+    second.pipe.close();
+    let left = status(&rig);
+    assert_eq!((&left["running"], &left["observers"]["eye"]["sent"]), (&json!(true), &json!(2)), "{left}");
+    assert_eq!(left["processes"][0]["pid"], first.pipe.child.id());
 }
 
 #[test]

@@ -153,6 +153,16 @@ impl Rig {
     }
 }
 
+/// A terminal: the end where somebody sits, and the end a program gets.
+pub(crate) fn terminal() -> (std::fs::File, std::fs::File) {
+    use rustix::pty;
+    let ours = pty::openpt(pty::OpenptFlags::RDWR | pty::OpenptFlags::NOCTTY).expect("a terminal");
+    pty::grantpt(&ours).and_then(|()| pty::unlockpt(&ours)).expect("opened");
+    let name = pty::ptsname(&ours, Vec::new()).expect("a name").into_string().expect("UTF-8");
+    let theirs = std::fs::OpenOptions::new().read(true).write(true).open(name).expect("opens");
+    (std::fs::File::from(ours), theirs)
+}
+
 /// Our own server to put behind the binary; cargo builds it with the tests.
 pub(crate) fn fixture() -> PathBuf {
     let beside = Path::new(env!("CARGO_BIN_EXE_tectum")).parent().expect("a directory");

@@ -1,4 +1,4 @@
-//! `tectum add`, `remove`, `enable`, `disable`: changes to a `tectum.toml`, and to nothing else.
+//! `tectum add` and `remove`: changes to a `tectum.toml`, and to nothing else.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(crate) struct Add {
     #[arg(value_name = "NAME")]
     name: String,
     /// The address of a server that is running already
-    #[arg(long, value_name = "URL", required_unless_present = "command")]
+    #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// An environment variable of the program
     #[arg(long, value_name = "K=V", conflicts_with = "url")]
@@ -64,26 +64,6 @@ pub(crate) struct Remove {
     target: Target,
 }
 
-/// Switch a server on.
-#[derive(Debug, Args)]
-pub(crate) struct Enable {
-    /// Its name
-    #[arg(value_name = "NAME")]
-    name: String,
-    #[command(flatten)]
-    target: Target,
-}
-
-/// Switch a server off, wherever it is named.
-#[derive(Debug, Args)]
-pub(crate) struct Disable {
-    /// Its name
-    #[arg(value_name = "NAME")]
-    name: String,
-    #[command(flatten)]
-    target: Target,
-}
-
 /// Which file is changed.
 #[derive(Debug, Args)]
 pub(super) struct Target {
@@ -100,6 +80,11 @@ impl Add {
         let site = Site::load(shared, screen)?;
         let mut draft = site.draft(self.target.project)?;
         let name = ServerName::parse(&self.name).map_err(Fault::invalid)?;
+        if self.command.is_empty() && self.url.is_none() {
+            let fault = Fault::invalid(format!("what `{name}` is was not said: a command or a url"));
+            let hint = format!("`tectum add {name} -- COMMAND ARGS...`, or `tectum add {name} --url URL`");
+            return Err(fault.hint(hint).into());
+        }
         if draft.has(name.as_str()) {
             let fault = Fault::conflict(format!("{} has a server `{name}` already", draft.name));
             return Err(fault
@@ -170,14 +155,26 @@ impl Remove {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let site = Site::load(shared, screen)?;
         let name = self.name.as_str();
-        let Some(mut draft) = site.draft_with(name, self.target.project)? else {
+        let mut draft = match self.target.project || site.sources.user_file.is_some() {
+            true => site.draft(self.target.project)?,
+            false => site.draft(true)?,
+        };
+        if !draft.has(name) {
             let server = site.server(name)?;
+            // What others use as well is not removed in passing.
+            if !self.target.project && site.draft(true)?.has(name) {
+                let fault = Fault::conflict(format!(
+                    "`{name}` stands in {}, not in your own file",
+                    server.entry.origin
+                ));
+                return Err(fault.hint(format!("`tectum remove {name} --project` removes it there")).into());
+            }
             let fault = Fault::conflict(format!(
                 "`{name}` stands in {}, a file that is not ours to change",
                 server.entry.origin
             ));
             return Err(fault.hint(format!("switch it off with `tectum disable {name}`")).into());
-        };
+        }
         draft.remove(name);
         let sentence = format!("removed `{}` from {}", spoken::text(name), draft.name);
         site.finish(
@@ -187,58 +184,4 @@ impl Remove {
             screen,
         )
     }
-}
-
-impl Enable {
-    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        switch(&self.name, true, &self.target, shared, screen)
-    }
-}
-
-impl Disable {
-    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        switch(&self.name, false, &self.target, shared, screen)
-    }
-}
-
-/// Writes one line: in the table of the server where there is one, else in a table of its own,
-/// which stands over the entry of another file.
-fn switch(name: &str, on: bool, target: &Target, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-    let site = Site::load(shared, screen)?;
-    let server = site.server(name)?;
-    let mut draft = match site.draft_with(name, target.project)? {
-        Some(draft) => draft,
-        None => site.draft(target.project)?,
-    };
-    if on {
-        draft.enable(name, None);
-        // Another file may have switched it off; then ours must say so.
-        let elsewhere = server.entry.values.flag(&keys::ENABLED) == Some(false)
-            && server.entry.values.origin(&keys::ENABLED).is_some_and(|at| !is_in(at, &draft.name));
-        if elsewhere || own_word(&site, name, &draft.name) {
-            draft.enable(name, Some(true));
-        }
-    } else {
-        draft.enable(name, Some(false));
-    }
-    let word = if on { "on" } else { "off" };
-    let sentence = format!("switched `{name}` {word} in {}", draft.name);
-    site.finish(&draft, target.dry_run, &Done { servers: vec![name], sentence, notes: Vec::new() }, screen)
-}
-
-fn is_in(origin: &Origin, file: &Arc<str>) -> bool {
-    matches!(origin, Origin::File { name, .. } if name == file)
-}
-
-/// Whether the entry below our table switches itself off.
-fn own_word(site: &Site, name: &str, file: &Arc<str>) -> bool {
-    let sources = tectum::config::servers::survey::sources_of(&site.config);
-    sources.iter().any(|source| {
-        let content = tectum::config::servers::foreign::read(source, &site.config.directory);
-        let entries = content.ok().flatten().map(|content| content.entries).unwrap_or_default();
-        source.name != *file
-            && entries
-                .iter()
-                .any(|entry| entry.name.as_str() == name && entry.values.flag(&keys::ENABLED) == Some(false))
-    })
 }

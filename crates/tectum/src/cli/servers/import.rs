@@ -23,7 +23,7 @@ use super::{
     super::{
         Shared,
         failure::Failure,
-        screen::{Colour, Screen},
+        screen::{Colour, Screen, harmless},
     },
     Done, Site,
     change::Target,
@@ -169,7 +169,7 @@ fn list(site: &Site, screen: &Screen) -> Result<(), Failure> {
         let read = if is_read(find) { "yes" } else { "no" };
         text.push_str(&format!("{:<14}  {count:>7}  {read:<4}  {}\n", find.client, find.written));
         if let Some(problem) = &find.problem {
-            text.push_str(&format!("  {problem}\n"));
+            text.push_str(&format!("  {}\n", harmless(&problem.to_string())));
         }
     }
     screen.print(&(text + &screen.paint(Colour::Dim, "`tectum import CLIENT` uses them live")))

@@ -5,13 +5,19 @@ use std::io::{self, IsTerminal as _, Read as _};
 use clap::Args;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use serde_json::json;
-use tectum::{Fault, config::servers::context};
+use tectum::{Fault, FaultKind, config::servers::context};
+use tokio::{
+    runtime::Builder,
+    signal::unix::{SignalKind, signal},
+};
 
 use super::{
     super::{
         Shared,
         failure::Failure,
+        held,
         screen::{Colour, Screen},
+        serve,
     },
     Site, cannot_write,
 };
@@ -44,7 +50,11 @@ pub(crate) struct Input {
 impl Restart {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let site = Site::load(shared, screen)?;
-        let name = site.server(&self.name)?.entry.name.to_string();
+        let server = site.server(&self.name)?;
+        if let Some(fault) = held::fault(server) {
+            return Err(fault.into());
+        }
+        let name = server.entry.name.to_string();
         let state = site.state()?;
         let file = context::generations_file(state);
         let mut generation = 0;
@@ -54,13 +64,17 @@ impl Restart {
             generation = *number;
         });
         kept.map_err(|error| cannot_write(&file, &error))?;
+        let running = site.running().len();
+        let sentence = match running {
+            0 => format!("no Tectum runs for this folder; `{name}` starts when it is needed"),
+            _ => format!("a running Tectum starts `{name}` anew in a moment"),
+        };
         match screen.json {
-            true => screen.print_json(&json!({ "ok": true, "server": name, "generation": generation })),
+            true => screen.print_json(
+                &json!({ "ok": true, "server": name, "generation": generation, "running": running }),
+            ),
             false if screen.quiet => Ok(()),
-            false => screen.print(&format!(
-                "{} a running Tectum starts `{name}` anew in a moment",
-                screen.paint(Colour::Green, "ok:")
-            )),
+            false => screen.print(&format!("{} {sentence}", screen.paint(Colour::Green, "ok:"))),
         }
     }
 }
@@ -101,8 +115,7 @@ fn answer(id: &str, screen: &Screen) -> Result<String, Failure> {
     let mut line = String::new();
     if input.is_terminal() {
         screen.tell(&format!("{id}: (what you type is not shown)"));
-        let _silence = Silence::begin();
-        input.read_line(&mut line)?;
+        line = typed_unseen(id)?;
     } else {
         input.lock().take(MOST_ANSWER).read_to_string(&mut line)?;
     }
@@ -113,6 +126,32 @@ fn answer(id: &str, screen: &Screen) -> Result<String, Failure> {
             .into());
     }
     Ok(answer.to_owned())
+}
+
+/// One line of a terminal that does not show it. Whoever ends the command instead gets the terminal
+/// back as it was.
+fn typed_unseen(id: &str) -> Result<String, Failure> {
+    let silence = Silence::begin();
+    let typed = serve::to_the_end(Builder::new_current_thread(), async {
+        let mut interrupts = signal(SignalKind::interrupt())?;
+        let mut terminations = signal(SignalKind::terminate())?;
+        let mut hangups = signal(SignalKind::hangup())?;
+        let read = tokio::task::spawn_blocking(|| {
+            let mut line = String::new();
+            io::stdin().read_line(&mut line).map(|_| line)
+        });
+        tokio::select! {
+            line = read => line.map_err(io::Error::other)?.map(Some),
+            _ = interrupts.recv() => Ok(None),
+            _ = terminations.recv() => Ok(None),
+            _ = hangups.recv() => Ok(None),
+        }
+    });
+    drop(silence);
+    match typed?? {
+        Some(line) => Ok(line),
+        None => Err(Fault::new(FaultKind::Cancelled, format!("no answer to `{id}` was kept")).into()),
+    }
 }
 
 /// A terminal that shows nothing of what is typed, until this is dropped.

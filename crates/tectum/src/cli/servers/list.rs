@@ -2,7 +2,10 @@
 
 use clap::Args;
 use serde_json::{Map, Value, json};
-use tectum::config::servers::{Held, keys, spoken, survey::Server};
+use tectum::{
+    config::servers::{Held, Why, keys, spoken, survey::Server},
+    status::Status,
+};
 
 use super::{
     super::{
@@ -24,10 +27,10 @@ pub(crate) struct Get {
 /// Lists all servers; with -v in detail.
 pub(crate) fn list(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let site = Site::load(shared, screen)?;
-    let live = site.traces().and_then(|traces| status::running(&traces, "servers"));
+    let live = site.running();
     if screen.json {
         let servers: Vec<Value> =
-            site.survey.servers.iter().map(|server| data(&site, server, live.as_ref())).collect();
+            site.survey.servers.iter().map(|server| data(&site, server, &live)).collect();
         return screen.print_json(&json!({
             "servers": servers,
             "broken": site.survey.broken.iter().map(held_data).collect::<Vec<_>>(),
@@ -38,7 +41,7 @@ pub(crate) fn list(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         screen
             .print("no servers yet: `tectum add` adds one, `tectum import` finds those of other programs")?;
     } else {
-        screen.print(&table(&site, live.as_ref(), shared.verbose > 0, screen))?;
+        screen.print(&table(&site, &live, shared.verbose > 0, screen))?;
     }
     site.survey.notes.iter().for_each(|note| tell_note(note, screen));
     Ok(())
@@ -48,31 +51,31 @@ impl Get {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let site = Site::load(shared, screen)?;
         let server = site.server(&self.name)?;
-        let live = site.traces().and_then(|traces| status::running(&traces, "servers"));
+        let live = site.running();
         if screen.json {
-            return screen.print_json(&data(&site, server, live.as_ref()));
+            return screen.print_json(&data(&site, server, &live));
         }
         let head = format!(
             "{}  {}\n",
             screen.paint(Colour::Bold, server.entry.name.as_str()),
             state(server, screen)
         );
-        screen.print(&format!("{head}{}", detail(&site, server, live.as_ref())))
+        screen.print(&format!("{head}{}", detail(&site, server, &live)))
     }
 }
 
-fn table(site: &Site, live: Option<&Value>, verbose: bool, screen: &Screen) -> String {
+fn table(site: &Site, live: &[Status], verbose: bool, screen: &Screen) -> String {
     let servers = &site.survey.servers;
     let widest =
         |head: &str, of: &dyn Fn(&Server) -> usize| servers.iter().map(of).max().unwrap_or(0).max(head.len());
     let names = widest("NAME", &|server| server.entry.name.as_str().len());
-    let origins = widest("FROM", &|server| server.entry.origin.to_string().chars().count());
+    let origins = widest("FROM", &|server| from(server).chars().count());
     let head =
         format!("{:<names$}  {:<9}  {:<origins$}  {:<9}  COMMAND", "NAME", "TRANSPORT", "FROM", "STATE");
     let mut text = format!("{}\n", screen.paint(Colour::Bold, &head));
     for server in servers {
         let entry = &server.entry;
-        let origin = entry.origin.to_string();
+        let origin = from(server);
         text.push_str(&format!(
             "{:<names$}  {:<9}  {origin:<origins$}  {}  {}\n",
             entry.name.as_str(),
@@ -82,13 +85,19 @@ fn table(site: &Site, live: Option<&Value>, verbose: bool, screen: &Screen) -> S
         ));
         if verbose {
             text.push_str(&detail(site, server, live));
+        } else if let Err(held) = &server.verdict
+            && held.why != Why::Disabled
+        {
+            let hint = held.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
+            let why = spoken::text(&format!("{}{hint}", held.message));
+            text.push_str(&format!("  {}\n", screen.paint(Colour::Dim, &why)));
         }
     }
     for held in &site.survey.broken {
         let problem = screen.paint(Colour::Red, "problem");
         text.push_str(&format!("{problem}: {}\n", spoken::text(&told(held))));
         if let Some(hint) = &held.hint {
-            text.push_str(&format!("  hint: {hint}\n"));
+            text.push_str(&format!("  hint: {}\n", spoken::text(hint)));
         }
     }
     text
@@ -105,19 +114,24 @@ fn state(server: &Server, screen: &Screen) -> String {
     screen.paint(colour, &format!("{word:<9}"))
 }
 
+/// Where it stands.
+fn from(server: &Server) -> String {
+    spoken::text(&server.entry.origin.to_string())
+}
+
 /// The command or the address, as written.
 fn target(server: &Server) -> String {
     match server.entry.values.word(&keys::URL) {
-        Some(url) => spoken::text(url),
+        Some(url) => spoken::address(url),
         None => spoken::line(&server.entry.argv()),
     }
 }
 
-fn detail(site: &Site, server: &Server, live: Option<&Value>) -> String {
+fn detail(site: &Site, server: &Server, live: &[Status]) -> String {
     let entry = &server.entry;
-    let mut lines = vec![("from", entry.origin.to_string()), ("transport", entry.kind().to_owned())];
+    let mut lines = vec![("from", from(server)), ("transport", entry.kind().to_owned())];
     match entry.values.word(&keys::URL) {
-        Some(url) => lines.push(("url", spoken::quoted(url))),
+        Some(url) => lines.push(("url", format!("\"{}\"", spoken::address(url)))),
         None => lines.push(("command", spoken::line(&entry.argv()))),
     }
     for (what, key) in [("environment", &keys::ENV), ("headers", &keys::HEADERS)] {
@@ -136,18 +150,31 @@ fn detail(site: &Site, server: &Server, live: Option<&Value>) -> String {
     }
     if let Err(held) = &server.verdict {
         lines.push(("why", spoken::text(&held.message)));
-        lines.extend(held.hint.iter().map(|hint| ("hint", hint.clone())));
+        lines.extend(held.hint.iter().map(|hint| ("hint", spoken::text(hint))));
     }
-    if let Some(now) = live.and_then(|live| live.get(entry.name.as_str())) {
+    let each = status::of_server(live, entry.name.as_str());
+    let known = site.traces().is_some_and(|traces| status::is_known(&traces, entry.name.as_str()));
+    if server.verdict.is_ok() && !known {
+        lines.push(("offers", "not known yet, it was never met: `tectum tools --meet` starts it".into()));
+    }
+    for now in &each {
         let count = |field: &str| now[field].as_u64().unwrap_or(0);
         let state = spoken::text(now["state"].as_str().unwrap_or("unknown"));
         let mut told = format!("{state}, {} tools, {} starts", count("tools"), count("starts"));
+        if each.len() > 1 {
+            told.push_str(&format!(", process {}", now["pid"]));
+        }
         if let Some(error) = now["error"].as_str() {
             told.push_str(&format!(", {}", spoken::text(error)));
         }
         lines.push(("now", told));
         let remarks = now["remarks"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        lines.extend(remarks.map(|remark| ("note", spoken::text(remark))));
+        for remark in remarks.map(|remark| ("note", spoken::text(remark))) {
+            // Several of them say the same.
+            if !lines.contains(&remark) {
+                lines.push(remark);
+            }
+        }
     }
     let log =
         site.traces().map(|traces| status::last_lines(&traces, entry.name.as_str())).unwrap_or_default();
@@ -158,7 +185,7 @@ fn detail(site: &Site, server: &Server, live: Option<&Value>) -> String {
 /// Keys that have lines of their own above.
 const TOLD: &[&str] = &["command", "args", "env", "url", "type", "headers"];
 
-fn data(site: &Site, server: &Server, live: Option<&Value>) -> Value {
+fn data(site: &Site, server: &Server, live: &[Status]) -> Value {
     let entry = &server.entry;
     let mut data = entry_data(entry);
     let settings = keys::KEYS.iter().filter(|key| !TOLD.contains(&key.name)).filter_map(|key| {
@@ -169,7 +196,11 @@ fn data(site: &Site, server: &Server, live: Option<&Value>) -> Value {
     data["settings"] = settings.collect::<Map<_, _>>().into();
     data["state"] = json!(word(server));
     data["why"] = server.verdict.as_ref().err().map_or(Value::Null, held_data);
-    data["now"] = live.and_then(|live| live.get(entry.name.as_str())).cloned().unwrap_or_default();
+    let each = status::of_server(live, entry.name.as_str());
+    // The one that did most; all of them beside it.
+    data["now"] = each.iter().max_by_key(|now| now["starts"].as_u64()).cloned().unwrap_or_default();
+    data["running"] = json!(each);
+    data["met"] = json!(site.traces().is_some_and(|traces| status::is_known(&traces, entry.name.as_str())));
     data["log"] = json!(
         site.traces().map(|traces| status::last_lines(&traces, entry.name.as_str())).unwrap_or_default()
     );

@@ -5,6 +5,7 @@ mod import;
 mod keep;
 mod list;
 pub(super) mod status;
+mod switch;
 mod trust;
 
 use std::{
@@ -23,19 +24,21 @@ use tectum::{
     },
     core::arguments::nearest,
     state,
+    status::Status,
 };
 
 pub(crate) use self::{
-    change::{Add, Disable, Enable, Remove},
+    change::{Add, Remove},
     import::Import,
     keep::{Input, Restart},
     list::{Get, list},
+    switch::{Disable, Enable},
     trust::TrustCommand,
 };
 use super::{
     Shared,
     failure::Failure,
-    screen::{Colour, Screen},
+    screen::{Colour, Screen, harmless},
 };
 
 /// Everything a command about servers looks at.
@@ -118,8 +121,12 @@ impl Site {
 
     /// Where running servers of this project leave their traces.
     fn traces(&self) -> Option<PathBuf> {
-        let root = self.config.workspace.roots.first()?;
-        Some(state::of_project(self.config.state.as_deref()?, root).join("servers"))
+        tectum::servers::directory(&self.config)
+    }
+
+    /// What the Tectums say that run for this project.
+    fn running(&self) -> Vec<Status> {
+        self.traces().map(|traces| tectum::status::running(&traces)).unwrap_or_default()
     }
 
     /// Writes a draft, or shows it with `dry_run`, and tells what was done.
@@ -159,8 +166,10 @@ struct Done<'d> {
     notes: Vec<String>,
 }
 
-fn tell_note(note: &str, screen: &Screen) {
+/// Tells people something beside the result.
+pub(super) fn tell_note(note: &str, screen: &Screen) {
     if !screen.quiet {
+        let note = harmless(note);
         screen.tell(&format!("{} {note}", screen.paint_error(Colour::Yellow, "note:")));
     }
 }
@@ -197,7 +206,7 @@ fn entry_data(entry: &tectum::config::servers::Entry) -> Value {
         "command": entry.argv(),
         "env": entry.names(&keys::ENV),
         "cwd": entry.values.word(&keys::CWD),
-        "url": entry.values.word(&keys::URL),
+        "url": entry.values.word(&keys::URL).map(tectum::config::servers::spoken::address),
         "headers": entry.names(&keys::HEADERS),
     })
 }

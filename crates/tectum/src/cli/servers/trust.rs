@@ -128,7 +128,12 @@ fn list(site: &Site, screen: &Screen) -> Result<(), Failure> {
     }
     let names = asked.iter().map(|(entry, _)| entry.name.as_str().len()).max().unwrap_or(0);
     let line = |(entry, trust): &(Entry, Trust)| {
-        format!("{:<names$}  {:<9}  {}\n", entry.name.as_str(), word(trust), entry.origin)
+        format!(
+            "{:<names$}  {:<9}  {}\n",
+            entry.name.as_str(),
+            word(trust),
+            spoken::text(&entry.origin.to_string())
+        )
     };
     screen.print(&asked.iter().map(line).collect::<String>())
 }
@@ -175,7 +180,7 @@ fn shown(entry: &Entry, trust: &Trust, screen: &Screen) -> String {
     let mut text = format!(
         "{}  from {}\n",
         screen.paint(Colour::Bold, entry.name.as_str()),
-        entry.source.path.display()
+        spoken::text(&entry.source.path.display().to_string())
     );
     let mut line = |what: &str, words: String| text.push_str(&format!("  {what:<13}  {words}\n"));
     match entry.values.word(&keys::URL) {

@@ -121,8 +121,7 @@ impl Filling<'_> {
         let values = &self.entry.values;
         let origin = values.origin(&keys::URL).unwrap_or(&self.entry.origin);
         let url = self.fill(values.word(&keys::URL).unwrap_or_default(), origin)?;
-        let seen = |c: char| !c.is_whitespace() && !c.is_control();
-        if ourselves::host_and_port(&url).is_none() || !url.chars().all(seen) {
+        if !ourselves::is_address(&url) {
             let hint = "write it as http://host/path or https://host/path";
             return Err(self.wrong(origin, "its url is no address", hint));
         }

@@ -21,6 +21,8 @@ pub struct Context {
     pub inputs: BTreeMap<String, String>,
     /// How often each server was restarted by hand.
     pub generations: BTreeMap<String, u64>,
+    /// Servers of the project's files that were switched on or off here.
+    pub switched: BTreeMap<String, bool>,
     /// What was agreed to.
     pub ledger: Ledger,
     /// What is wrong with our own state.
@@ -42,6 +44,8 @@ impl Context {
         }
         context.inputs = kept(&inputs_file(state), &mut context.notes);
         context.generations = kept(&generations_file(state), &mut context.notes);
+        let directory = state::canonical(&sources.directory);
+        context.switched = kept(&switched_file(state, &directory), &mut context.notes);
         context
     }
 }
@@ -54,6 +58,11 @@ pub fn inputs_file(state: &Path) -> PathBuf {
 /// Where restarts are counted.
 pub fn generations_file(state: &Path) -> PathBuf {
     state.join("servers.json")
+}
+
+/// Where it is kept which servers of a project's files are switched on or off.
+pub fn switched_file(state: &Path, directory: &Path) -> PathBuf {
+    state::of_project(state, directory).join("servers/switched.json")
 }
 
 /// A table of our own state. One that cannot be read counts as empty, and that is told.

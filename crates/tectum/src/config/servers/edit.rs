@@ -28,6 +28,8 @@ use crate::state;
 const MAX_FILE: u64 = 1 << 20;
 /// The mode of a file that is made: values of variables may stand in it.
 const MODE: u32 = 0o600;
+/// What some editors put before a text in UTF-8.
+const MARK: &str = "\u{feff}";
 /// What stands for a value that may be secret.
 const HIDDEN: &str = "(hidden)";
 
@@ -69,8 +71,11 @@ impl Draft {
     /// Adds the table of a server, or replaces it.
     pub fn put(&mut self, entry: &Entry) {
         let mut table = Table::new();
+        // Variables that are handed on stand beside those with a value of their own, if any have.
+        let handed_on = (!entry.forward.is_empty()).then_some(Value::Table(Vec::new()));
         for key in keys::KEYS {
-            if let Some((said, _)) = entry.values.get(key) {
+            let none = handed_on.as_ref().filter(|_| **key == keys::ENV);
+            if let Some(said) = entry.values.get(key).map(|(said, _)| said).or(none) {
                 table.insert(key.name, written(entry, key, said));
             }
         }
@@ -155,7 +160,8 @@ impl Draft {
     /// Checks the new text as if it were read; nothing that would be refused is written.
     pub fn check(&self, base: Base<'_>) -> Result<(), Problems> {
         let text = self.text();
-        let file = File { name: self.name.clone(), text: &text, owner: self.owner, path: &self.path };
+        let text = text.strip_prefix(MARK).unwrap_or(&text);
+        let file = File { name: self.name.clone(), text, owner: self.owner, path: &self.path };
         let mut problems = Vec::new();
         let content = file.read(base, &mut problems);
         problems.extend(super::double_plain(&content.servers));
@@ -170,10 +176,11 @@ impl Draft {
     /// The new text. A first table that went leaves no empty line behind.
     fn text(&self) -> String {
         let text = self.document.to_string();
-        match self.before.starts_with('\n') {
-            true => text,
-            false => text.trim_start_matches('\n').to_owned(),
-        }
+        let text = match self.before.starts_with('\n') {
+            true => text.as_str(),
+            false => text.trim_start_matches('\n'),
+        };
+        with_ends_of(&self.before, text)
     }
 
     fn servers(&self) -> Option<&dyn TableLike> {
@@ -214,6 +221,32 @@ impl Draft {
             }
         }
     }
+}
+
+/// The text with the mark at the beginning and the ends of lines that the file had. The document
+/// knows one kind of end only; a line that is new gets the kind that most have.
+fn with_ends_of(before: &str, text: &str) -> String {
+    if !before.contains('\r') && !before.starts_with(MARK) {
+        return text.to_owned();
+    }
+    let (mark, body) = match before.strip_prefix(MARK) {
+        Some(body) => (MARK, body),
+        None => ("", before),
+    };
+    let lines: Vec<&str> = body.split_inclusive('\n').collect();
+    let returns = lines.iter().filter(|line| line.ends_with("\r\n")).count();
+    let usual = if returns * 2 > lines.len() { "\r\n" } else { "\n" };
+    let plain = body.replace("\r\n", "\n");
+    let text = text.strip_prefix(MARK).unwrap_or(text).replace("\r\n", "\n");
+    let diff = similar::TextDiff::from_lines(&plain, &text);
+    let mut out = String::from(mark);
+    for change in diff.iter_all_changes().filter(|change| change.new_index().is_some()) {
+        match change.old_index().and_then(|at| lines.get(at)) {
+            Some(line) => out.push_str(line),
+            None => out.push_str(&change.value().replace('\n', usual)),
+        }
+    }
+    out
 }
 
 /// Adds an entry to a list. One with an entry on each line gets one more line, and the remark
@@ -316,6 +349,11 @@ fn hidden(text: &str) -> String {
     if let Some(servers) = document.get_mut(keys::TABLE).and_then(Item::as_table_like_mut) {
         for (_, server) in servers.iter_mut() {
             let Some(server) = server.as_table_like_mut() else { continue };
+            if let Some(url) = server.get_mut(keys::URL.name)
+                && let Some(word) = url.as_str().map(super::spoken::address)
+            {
+                *url = value(word);
+            }
             for key in keys::SECRET {
                 let Some(fields) = server.get_mut(key.name).and_then(Item::as_table_like_mut) else {
                     continue;

@@ -57,6 +57,21 @@ fn a_server_goes_with_its_own_remark_and_no_other() {
 }
 
 #[test]
+fn the_ends_of_lines_and_the_mark_before_them_stay() {
+    let windows = |text: &str| format!("\u{feff}{}", text.replace('\n', "\r\n"));
+    let off = FILE.replace("hunter2\" }\n", "hunter2\" }\nenabled = false\n");
+    check(&windows(FILE), |draft| draft.enable("a", Some(false)), &windows(&off));
+    check(&windows(&off), |draft| draft.enable("a", None), &windows(FILE));
+    // A file that has both keeps each where it was.
+    check(
+        "# a\r\n[log]\nlevel = \"warn\"\n[servers.a]\r\ncommand = \"x\"\n",
+        |draft| draft.enable("a", Some(false)),
+        "# a\r\n[log]\nlevel = \"warn\"\n[servers.a]\r\ncommand = \"x\"\nenabled = false\n",
+    );
+    check(&windows("# only\n"), |_| {}, &windows("# only\n"));
+}
+
+#[test]
 fn switching_touches_one_line() {
     let off = FILE.replace("hunter2\" }\n", "hunter2\" }\nenabled = false\n");
     check(FILE, |draft| draft.enable("a", Some(false)), &off);

@@ -16,6 +16,8 @@ use super::{
         value::{Item, Value},
     },
     keys,
+    ourselves::is_address,
+    variables::is_unclosed,
 };
 
 /// One server as a file names it.
@@ -207,6 +209,25 @@ impl Source {
     }
 }
 
+/// A text that may hold variables, and where it stands.
+struct Templated<'v> {
+    text: &'v str,
+    origin: &'v Origin,
+}
+
+fn texts(values: &Values) -> Vec<Templated<'_>> {
+    let items = [&keys::COMMAND, &keys::ARGS].into_iter().flat_map(|key| values.list(key));
+    let fields = [&keys::ENV, &keys::HEADERS].into_iter().flat_map(|key| values.table(key));
+    let words = [&keys::CWD, &keys::URL].into_iter();
+    let words =
+        words.filter_map(|key| Some(Templated { text: values.word(key)?, origin: values.origin(key)? }));
+    items
+        .chain(fields.map(|(_, item)| item))
+        .map(|item| Templated { text: &item.text, origin: &item.origin })
+        .chain(words)
+        .collect()
+}
+
 /// What contradicts itself in an entry that says what the server is.
 pub fn contradictions(entry: &Entry) -> Vec<Problem> {
     let values = &entry.values;
@@ -238,6 +259,15 @@ pub fn contradictions(entry: &Entry) -> Vec<Problem> {
             "has a `max_timeout` below its `timeout`".into(),
             "raise the one or lower the other",
         );
+    }
+    if let Some(item) = texts(values).into_iter().find(|item| is_unclosed(item.text)) {
+        let hint = "close it with `}`, or write `$${` for the characters";
+        say(Some(item.origin), "has a `${` that is not closed".into(), hint);
+    }
+    // What a variable stands for is seen when it is filled in.
+    if values.word(&keys::URL).is_some_and(|url| !url.contains('$') && !is_address(url)) {
+        let hint = "write it as http://host/path or https://host/path";
+        say(values.origin(&keys::URL), "has a `url` that is no address".into(), hint);
     }
     let (command, url) = (values.origin(&keys::COMMAND), values.origin(&keys::URL));
     match (command, url) {

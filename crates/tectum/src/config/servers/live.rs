@@ -54,6 +54,7 @@ pub fn files(config: &Config) -> Vec<PathBuf> {
     files.extend(config.federation.read.iter().cloned());
     if let Some(state) = &config.state {
         files.extend([Ledger::path(state), context::inputs_file(state), context::generations_file(state)]);
+        files.push(context::switched_file(state, &config.directory));
     }
     files
 }

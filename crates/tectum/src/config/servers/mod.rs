@@ -15,6 +15,7 @@ pub mod edit;
 pub mod entry;
 mod fields;
 pub mod foreign;
+pub mod holding;
 mod json;
 pub mod keys;
 mod live;

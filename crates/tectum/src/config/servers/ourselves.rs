@@ -112,6 +112,11 @@ fn is_ours(url: &str, http: &Http) -> bool {
         || http.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
 }
 
+/// Whether a url is one that can be reached over HTTP.
+pub(super) fn is_address(url: &str) -> bool {
+    host_and_port(url).is_some() && url.chars().all(|c| !c.is_whitespace() && !c.is_control())
+}
+
 /// The host and the port of an address.
 pub(super) fn host_and_port(url: &str) -> Option<(&str, u16)> {
     let (scheme, rest) = url.split_once("://")?;

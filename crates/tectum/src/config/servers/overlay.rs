@@ -13,9 +13,14 @@ use super::{
     survey::{Held, Why},
 };
 
-/// Tables that change an entry nobody has.
+/// Tables that change an entry nobody has. In the user's own file, which holds for all projects, a
+/// word about on and off alone may be about another project's server.
 pub(super) fn strays(overlays: &[Entry], named: &BTreeMap<ServerName, Vec<Entry>>) -> Vec<Held> {
-    let strays = overlays.iter().filter(|overlay| !named.contains_key(&overlay.name));
+    let elsewhere = |overlay: &&Entry| {
+        overlay.source.place == Place::Yours
+            && keys::KEYS.iter().all(|key| **key == keys::ENABLED || overlay.values.get(key).is_none())
+    };
+    let strays = overlays.iter().filter(|overlay| !named.contains_key(&overlay.name) && !elsewhere(overlay));
     strays
         .map(|overlay| {
             let name = &overlay.name;

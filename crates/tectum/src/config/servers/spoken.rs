@@ -21,6 +21,44 @@ pub fn quoted(words: &str) -> String {
     format!("\"{}\"", text(words).replace('"', "\\\""))
 }
 
+/// An address without what may be a secret in it: a password, and the values of parameters whose
+/// names say so. Variables stay, since they are only names.
+pub fn address(url: &str) -> String {
+    let (front, query) = match url.split_once('?') {
+        Some((front, query)) => (front, Some(query)),
+        None => (url, None),
+    };
+    let mut out = match front.split_once("://").and_then(|(scheme, rest)| {
+        let end = rest.find('/').unwrap_or(rest.len());
+        let (user, host) = rest[..end].rsplit_once('@')?;
+        let (name, password) = user.split_once(':')?;
+        Some(format!("{scheme}://{name}:{}@{host}{}", masked(password), &rest[end..]))
+    }) {
+        Some(front) => front,
+        None => front.to_owned(),
+    };
+    if let Some(query) = query {
+        let part = |part: &str| match part.split_once('=') {
+            Some((name, value)) if is_secret(name) => format!("{name}={}", masked(value)),
+            _ => part.to_owned(),
+        };
+        out.push('?');
+        out.push_str(&query.split('&').map(part).collect::<Vec<_>>().join("&"));
+    }
+    text(&out)
+}
+
+fn masked(value: &str) -> &str {
+    let variable = value.starts_with("${") && value.find('}') == Some(value.len() - 1);
+    if variable || value.is_empty() { value } else { "(hidden)" }
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let parts = ["key", "token", "secret", "password", "passwd", "auth", "signature", "credential"];
+    parts.iter().any(|part| name.contains(part)) || matches!(name.as_str(), "sig" | "pwd" | "code")
+}
+
 /// A command line on one line: quotes only where a word needs them.
 pub fn line(words: &[&str]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+%~^${}".contains(c);
@@ -50,6 +88,23 @@ mod tests {
             ("e\u{fe0f}", "e\\u{fe0f}"),
         ] {
             assert_eq!(text(given), expect);
+        }
+    }
+
+    #[test]
+    fn secrets_of_an_address_are_hidden_and_the_rest_stays() {
+        for (given, expect) in [
+            ("https://a.example/mcp?x=1#y", "https://a.example/mcp?x=1#y"),
+            (
+                "https://me:hunter2@a.example:8/p?api_key=hunter2&x=1&Token=hunter2",
+                "https://me:(hidden)@a.example:8/p?api_key=(hidden)&x=1&Token=(hidden)",
+            ),
+            ("https://me:${PW}@a/?token=${T}", "https://me:${PW}@a/?token=${T}"),
+            ("https://me@a/x:y@z", "https://me@a/x:y@z"),
+            ("https://me:a@b:hunter2@host/", "https://me:(hidden)@host/"),
+            ("not a url", "not a url"),
+        ] {
+            assert_eq!(address(given), expect);
         }
     }
 

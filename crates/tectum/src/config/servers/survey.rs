@@ -13,6 +13,7 @@ use super::{
         Config, Sources,
         file::shown,
         place::{Origin, Problem},
+        value::Value,
     },
     Entry, Place, Source, build,
     context::Context,
@@ -206,7 +207,12 @@ impl Survey {
             });
         }
         let Some((entry, trust)) = judged.into_iter().nth(chosen) else { return };
-        let entry = overlaid(entry, overlays, &mut self.notes);
+        let mut entry = overlaid(entry, overlays, &mut self.notes);
+        // The user's word about this very project is the last.
+        let switched = context.switched.get(entry.name.as_str()).copied();
+        if let Some(on) = switched.filter(|_| entry.source.place == Place::Project) {
+            entry.values.set(&keys::ENABLED, Value::Flag(on), Origin::Kept);
+        }
         let verdict = verdict(&entry, &trust, context, scope);
         self.servers.push(Server { entry, trust, verdict });
     }

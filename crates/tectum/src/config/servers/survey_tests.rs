@@ -144,7 +144,7 @@ fn tables_without_a_command_change_the_entry_of_that_name() {
     let files = Files::new(&[
         (
             USER,
-            "[servers.a]\nenabled = false\n[servers.b]\ntimeout = \"2h\"\nscopes = [\"x\"]\n[servers.gone]\nenabled = false\n",
+            "[servers.a]\nenabled = false\n[servers.b]\ntimeout = \"2h\"\nscopes = [\"x\"]\n[servers.gone]\ntimeout = 5\n[servers.other]\nenabled = false\n",
         ),
         (
             "home/config/mcp_config.json",

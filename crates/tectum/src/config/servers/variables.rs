@@ -93,6 +93,23 @@ fn filled(text: &str, dialect: Dialect, scope: Scope<'_>, depth: usize) -> Resul
     Ok(out)
 }
 
+/// Whether a `${` is never closed, whatever its variable may be.
+pub(super) fn is_unclosed(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        let after = &rest[at + 1..];
+        rest = match (after.strip_prefix("${"), after.strip_prefix('{')) {
+            (Some(literal), _) => literal,
+            (None, Some(inside)) => match closing(inside) {
+                Some(end) => &inside[end + 1..],
+                None => return true,
+            },
+            (None, None) => after,
+        };
+    }
+    false
+}
+
 /// Where the brace that is open closes.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
