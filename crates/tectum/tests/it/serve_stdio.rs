@@ -152,6 +152,8 @@ fn protocol_mistakes_get_their_own_codes() {
         let answer = client.exchange(method, params.clone());
         assert_eq!(answer["error"]["code"], code, "{method} {params}: {answer}");
     }
+    let answer = client.exchange("tools/call", json!({"name": "read_fil"}));
+    assert_eq!(answer["error"]["message"], "Unknown tool: read_fil (did you mean `read_file`?)");
     assert_eq!(client.request("resources/list", json!({}))["resources"][0]["uri"], "tectum://todo");
     let templates = client.request("resources/templates/list", json!({}));
     assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "tectum://anchors/{key}");
