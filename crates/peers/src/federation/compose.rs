@@ -77,7 +77,7 @@ impl Federation {
                 .cloned()
                 .unwrap_or_else(|| Arc::new(PeerTools::of(peer, &offer, &pins, &self.keepers(), &taken)));
             federated += tools.count();
-            remarks.insert(name.clone(), tools.remarks.clone());
+            remarks.insert(name.clone(), (tools.usable(), tools.remarks.clone()));
             providers.push(tools.clone());
             offered.insert(name.clone(), tools);
         }

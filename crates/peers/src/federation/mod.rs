@@ -110,7 +110,7 @@ pub struct ServerStatus {
     pub state: &'static str,
     /// Since when, in seconds of the epoch.
     pub since: u64,
-    /// How many tools it offers.
+    /// How many of its tools can be used; what is left out or withheld is not among them.
     pub tools: usize,
     /// How often it was started.
     pub starts: u64,
@@ -139,7 +139,8 @@ pub struct Federation {
     composed: Mutex<Composed>,
     /// Whether every server has ever said what it offers.
     whole: AtomicBool,
-    remarks: Mutex<HashMap<ServerName, Vec<String>>>,
+    /// How many tools of each server can be used, and what is to be said of the others.
+    remarks: Mutex<HashMap<ServerName, (usize, Vec<String>)>>,
     watchers: Arc<Watchers>,
     /// What the first client could do, and its number: for whom servers that come later start.
     met: OnceLock<(Arc<str>, Option<u64>)>,
@@ -216,12 +217,12 @@ impl Federation {
             let status = peer.status();
             let since = status.since.duration_since(std::time::UNIX_EPOCH).map_or(0, |age| age.as_secs());
             let offer = peer.offer();
-            let mut said = remarks.get(name).cloned().unwrap_or_default();
+            let (tools, mut said) = remarks.get(name).cloned().unwrap_or_default();
             said.extend(offer.left_out.iter().cloned());
             let status = ServerStatus {
                 state: status.state.word(),
                 since,
-                tools: offer.tools.len(),
+                tools,
                 starts: status.starts,
                 error: status.error,
                 remarks: said,

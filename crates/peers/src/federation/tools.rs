@@ -83,7 +83,7 @@ impl PeerTools {
             remarks: Vec::new(),
         };
         let mut infos = Vec::new();
-        let mut circles = 0;
+        let (mut circles, mut unwanted) = (0, 0);
         for item in &offer.tools {
             if names::goes_in_circles(&spec.name, &item.key) {
                 circles += 1;
@@ -91,6 +91,7 @@ impl PeerTools {
             }
             let wanted = spec.include.is_empty() || include.is_match(&*item.key);
             if !wanted || exclude.is_match(&*item.key) {
+                unwanted += 1;
                 continue;
             }
             let mut name = names::exposed(&spec.name, &item.key, spec.prefix);
@@ -130,6 +131,10 @@ impl PeerTools {
                 )),
             }
         }
+        if unwanted > 0 {
+            let left_out = format!("{}: {unwanted} tools are left out by `include` and `exclude`", spec.name);
+            tools.remarks.push(left_out);
+        }
         if circles > 0 {
             tools.remarks.push(format!(
                 "{}: {circles} tools are left out, since they came here by way of this Tectum",
@@ -143,6 +148,11 @@ impl PeerTools {
     /// True when it was made of these, so that made anew it would be the same.
     pub(crate) fn is_of(&self, peer: &Arc<Peer>, offer: &Arc<Offer>, pins: &Arc<Pins>) -> bool {
         Arc::ptr_eq(&self.peer, peer) && Arc::ptr_eq(&self.offer, offer) && Arc::ptr_eq(&self.pins, pins)
+    }
+
+    /// How many can be called.
+    pub(crate) fn usable(&self) -> usize {
+        self.own.values().filter(|own| !own.withheld).count()
     }
 
     /// How many there are.

@@ -18,6 +18,10 @@ const FIRST_BREAK: Duration = Duration::from_secs(30);
 /// The longest the breaker stays open.
 const LONGEST_BREAK: Duration = Duration::from_secs(300);
 
+/// How far a pause may be from what it should be, as a part of it: servers that died together do not
+/// come back in step, and what people are told is about right.
+const SPREAD: f64 = 0.25;
+
 /// What a server is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum State {
@@ -99,7 +103,7 @@ impl Deaths {
         } else {
             FIRST_PAUSE.saturating_mul(1 << (count - 2).min(8)).min(LONGEST_PAUSE)
         };
-        self.until = Some(now + pause.mul_f64(0.5 + spread.clamp(0.0, 1.0)));
+        self.until = Some(now + pause.mul_f64(1.0 - SPREAD + 2.0 * SPREAD * spread.clamp(0.0, 1.0)));
     }
 
     /// It has been there for a while: what was, is forgotten.
@@ -142,6 +146,17 @@ mod tests {
         assert_eq!(deaths.pause(later), FIRST_BREAK * 2);
         deaths.forget();
         assert_eq!(deaths.pause(later), Duration::ZERO);
+    }
+
+    #[test]
+    fn pauses_are_spread_but_about_what_is_said() {
+        for (spread, factor) in [(0.0, 0.75), (1.0, 1.25)] {
+            let (mut deaths, now) = (Deaths::default(), Instant::now());
+            for _ in 0..MOST_DEATHS {
+                deaths.count(now, spread);
+            }
+            assert_eq!(deaths.pause(now), FIRST_BREAK.mul_f64(factor));
+        }
     }
 
     #[test]

@@ -48,7 +48,7 @@ type Waiting = Vec<oneshot::Sender<Result<Arc<Link>, Fault>>>;
 enum Done {
     Opened(Class, Result<(Arc<Link>, mpsc::Receiver<Loose>), Loss>),
     Closed(Class, Arc<Link>),
-    Listed(lists::Listed),
+    Listed(Box<lists::Listed>),
     Unheard { number: u64, end: End },
 }
 
@@ -213,7 +213,7 @@ impl Keeper {
             Done::Opened(class, Ok((link, loose))) => self.opened(class, link, loose),
             Done::Opened(class, Err(loss)) => self.failed(&class, &loss),
             Done::Closed(class, link) => self.closed(&class, &link),
-            Done::Listed(listed) => self.listed(listed),
+            Done::Listed(listed) => self.listed(*listed),
             Done::Unheard { number, end } => self.unheard(number, &end),
         }
     }

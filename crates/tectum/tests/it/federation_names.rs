@@ -116,6 +116,11 @@ fn what_is_excluded_cannot_be_called_either() {
         let id = client.begin(hidden, json!({}));
         assert_eq!(client.wait(id)["error"]["code"], -32602, "{hidden}");
     }
+    // Nor is it counted, and how many there are is said.
+    let usable = client.tools().iter().filter(|name| name.starts_with("one__")).count();
+    let told = || Said::from(rig.run(&["list", "-v"])).out;
+    until("the count", || told().contains(&format!(" {usable} tools, ")));
+    assert!(told().contains("tools are left out by `include` and `exclude`"), "{}", told());
     let disabled = with(&format!("{}{}", echo("one", &[], "enabled = false"), echo("two", &[], "")));
     let mut client = Client::new(&disabled, Era::Legacy);
     client.until_listed("two__echo");

@@ -75,7 +75,7 @@ impl Keeper {
             self.listing = true;
             let offer = self.shares.of(&asked.class.abilities);
             let patience = self.peer.spec.start_timeout;
-            self.work.spawn(async move { Done::Listed(ask(&link, asked, offer, patience).await) });
+            self.work.spawn(async move { Done::Listed(Box::new(ask(&link, asked, offer, patience).await)) });
             return;
         }
     }
