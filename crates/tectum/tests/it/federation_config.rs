@@ -211,7 +211,7 @@ fn typed(rig: &Rig, args: &[&str], keys: &str) -> Said {
 fn a_person_is_asked_about_each() {
     let both = MCP.replace("}}}}", "}},\"other\":{\"url\":\"https://o\",\"headers\":{\"H\":\"hunter2\"}}}}");
     let rig = Rig::with(&[(".mcp.json", &both)]);
-    let said = typed(&rig, &["trust"], "yes\nno\n");
+    let said = typed(&rig, &["trust"], "YES\nno\n");
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(said.out.contains("connects to    \"https://o\" (http)\n  headers        H\n"), "{}", said.out);
     assert!(said.out.ends_with("ok: trusted other\n"), "{}", said.out);
@@ -298,7 +298,7 @@ fn a_project_says_what_of_itself_is_read_and_nothing_of_yours_goes() {
     let rig = Rig::with(&[(".cursor/mcp.json", MCP)]);
     put(rig.home().join("config/tectum/mcp_config.json"), r#"{"servers":[{"name":"mine","command":["x"]}]}"#);
     let said = run(&rig, &["import", "cursor", "--project"]);
-    assert_eq!(said.out, "ok: 1 servers of .cursor/mcp.json are used from now on\n", "{}", said.err);
+    assert_eq!(said.out, "ok: 1 server of .cursor/mcp.json is used from now on\n", "{}", said.err);
     assert_eq!(
         rig.read("tectum.toml"),
         "[federation]\nread = [\".mcp.json\", \"mcp_config.json\", \".cursor/mcp.json\"]\n"
@@ -396,7 +396,7 @@ fn what_a_running_instance_left_is_shown_without_its_tricks() {
     };
     put_private(traces.join("status/1.json"), &status(std::process::id()));
     let out = ok(&rig, &["list", "-v"]).out;
-    assert!(out.contains("now            ready, 3 tools, 1 starts"), "{out}");
+    assert!(out.contains("now            ready, 3 tools, 1 start"), "{out}");
     assert!(out.contains("log            two") && out.contains("log            \\u{1b}[2Jthree"), "{out}");
     let mut gone = std::process::Command::new("true").spawn().expect("starts");
     gone.wait().expect("ends");
