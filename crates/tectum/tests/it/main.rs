@@ -12,6 +12,7 @@ mod config_show;
 mod context;
 mod diagnostics;
 mod federated;
+mod federation_changes;
 mod federation_children;
 mod federation_config;
 mod federation_conformance;
