@@ -22,7 +22,7 @@ use super::{
     Shared,
     failure::Failure,
     held,
-    screen::{Colour, Screen},
+    screen::{Colour, Screen, agrees, counted},
 };
 
 /// See how servers changed their tools, and approve it.
@@ -63,7 +63,7 @@ impl ApproveTools {
         if waiting.is_empty() {
             return match screen.json {
                 true => screen.print_json(&json!({ "waiting": [], "approved": false })),
-                false => screen.print("No changed tool waits for approval."),
+                false => screen.print("no changed tool waits for approval"),
             };
         }
         if !screen.json {
@@ -86,10 +86,11 @@ impl ApproveTools {
         }
         match approved {
             true => screen.print(&format!(
-                "Approved {} changes; a running Tectum takes them up within a second.",
-                all.count()
+                "{} approved {}; a running Tectum follows within a second",
+                screen.paint(Colour::Green, "ok:"),
+                counted(all.count() as u64, "change")
             )),
-            false => screen.print("Nothing was approved; the tools stay withheld."),
+            false => screen.print("nothing is approved; the tools stay withheld"),
         }
     }
 
@@ -128,7 +129,7 @@ impl ApproveTools {
         write!(io::stderr(), "Approve these changes? [y/N] ")?;
         let mut line = String::new();
         io::stdin().read_line(&mut line)?;
-        Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+        Ok(agrees(&line))
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
     Shared,
     failure::{Failure, fault_json},
     given, held,
-    screen::Screen,
+    screen::{Screen, harmless},
     stop,
 };
 
@@ -23,7 +23,8 @@ key=@@x means the text @x.
 Examples:
   tectum call read_file path=src/main.rs
   tectum call edit_file path=notes.md old_string=teh new_string=the
-  tectum call write_file path=notes.md content=@draft.md")]
+  tectum call write_file path=notes.md content=@draft.md
+  tectum call edit_file --help")]
 pub(crate) struct CallTool {
     /// The tool's name
     #[arg(value_name = "TOOL")]
@@ -48,6 +49,19 @@ impl CallTool {
         });
         runtime.shutdown_background();
         tell(outcome?, screen)
+    }
+
+    /// Prints what the tool does and which arguments it takes.
+    pub(crate) fn help(&self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let snapshot = runtime.block_on(async {
+            let household = shared.household(screen).await?;
+            let snapshot = household.house.registry().snapshot();
+            household.stop().await;
+            Ok::<_, Failure>(snapshot)
+        })?;
+        let (info, _) = given::tool(&snapshot, &self.tool)?;
+        screen.print(&harmless(&given::manual(info)))
     }
 
     async fn call(

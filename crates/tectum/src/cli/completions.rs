@@ -1,7 +1,8 @@
 //! `tectum completions SHELL`.
 
-use clap::{Args, Command, CommandFactory as _};
+use clap::{Args, Command, CommandFactory as _, builder::PossibleValuesParser};
 use clap_complete::Shell;
+use tectum::config::servers::clients::CLIENTS;
 
 use super::{Cli, failure::Failure, screen::Screen};
 
@@ -26,5 +27,8 @@ fn offered() -> Command {
     let all = Cli::command();
     let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
     let offered = Command::new("tectum").version(env!("CARGO_PKG_VERSION")).disable_help_subcommand(true);
-    offered.args(all.get_arguments().cloned()).subcommands(shown)
+    let offered = offered.args(all.get_arguments().cloned()).subcommands(shown);
+    // Anything may be a file; the clients are what is worth offering.
+    let clients = PossibleValuesParser::new(CLIENTS.iter().map(|client| client.name));
+    offered.mut_subcommand("import", |import| import.mut_arg("from", |from| from.value_parser(clients)))
 }

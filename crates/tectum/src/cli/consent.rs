@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use super::{
     progress::one_line,
-    screen::{Colour, Screen},
+    screen::{Colour, Screen, agrees},
 };
 
 /// Questions that wait behind the one that is shown; further ones are refused.
@@ -43,7 +43,7 @@ async fn answer(house: Tectum, mut questions: mpsc::Receiver<(AskId, Question)>,
         show(&question, &screen);
         let line = tokio::time::timeout(PATIENCE, lines.recv()).await;
         let decision = match line {
-            Ok(Some(line)) if matches!(line.trim(), "y" | "Y" | "yes") => Decision::Approve,
+            Ok(Some(line)) if agrees(&line) => Decision::Approve,
             Ok(Some(_)) => Decision::Deny("the answer on the terminal was no".into()),
             Ok(None) | Err(_) => Decision::Deny("nobody answered on the terminal".into()),
         };

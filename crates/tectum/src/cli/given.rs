@@ -221,6 +221,30 @@ fn takes(info: &ToolInfo) -> String {
     format!("{} takes: {}", info.name, signature(&info.input_schema))
 }
 
+/// What a tool does, and its arguments one by one.
+pub(crate) fn manual(info: &ToolInfo) -> String {
+    let schema = &*info.input_schema;
+    let mut text =
+        format!("{}\n\nUsage: tectum call {} [KEY=VALUE]...\n", info.description.trim(), info.name);
+    let Some(properties) = schema["properties"].as_object().filter(|all| !all.is_empty()) else {
+        return text + "\nIt takes no arguments.\n";
+    };
+    let required =
+        |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
+    let widest = properties.keys().map(|name| name.chars().count()).max().unwrap_or(0);
+    text.push_str("\nArguments:\n");
+    for (name, property) in properties {
+        let kinds = Kinds::of(property, schema);
+        let kind = if kinds.any() { "any JSON".into() } else { kinds.words() };
+        let needed = if required(name) { ", required" } else { "" };
+        text.push_str(&format!("  {name:<widest$}  {kind}{needed}\n"));
+        for line in property["description"].as_str().unwrap_or_default().lines() {
+            text.push_str(&format!("  {:<widest$}    {}\n", "", line.trim()));
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -72,7 +72,8 @@ impl Login {
             true => String::new(),
             false => format!(" ({})", harmless(&granted.scopes.join(" "))),
         };
-        screen.print(&format!("Logged in at {}{scopes}.", spec.name))
+        let ok = screen.paint(Colour::Green, "ok:");
+        screen.print(&format!("{ok} logged in at {}{scopes}", spec.name))
     }
 }
 
@@ -88,9 +89,10 @@ impl Logout {
         if screen.json {
             return screen.print_json(&json!({ "server": spec.name.as_str(), "forgotten": had }));
         }
+        let ok = screen.paint(Colour::Green, "ok:");
         match had {
-            true => screen.print(&format!("The login at {} is forgotten.", spec.name)),
-            false => screen.print(&format!("There was no login at {}.", spec.name)),
+            true => screen.print(&format!("{ok} the login at {} is forgotten", spec.name)),
+            false => screen.print(&format!("{ok} there was no login at {}", spec.name)),
         }
     }
 }

@@ -45,7 +45,7 @@ use self::{failure::Failure, screen::Screen};
 
 /// One roof over an AI agent's tools.
 #[derive(Debug, Parser)]
-#[command(name = "tectum", version, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "tectum", version, max_term_width = 100)]
 #[command(after_help = "\
 Without a tectum.toml the set-up is safe: this directory only, secrets closed, nothing remote.
 `tectum config show` tells what holds, `tectum policy test` why.
@@ -152,6 +152,13 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let words: Vec<OsString> = words.into_iter().collect();
     let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
+        Err(error) if let Some((cli, call)) = help_of_tool(&error, &words) => {
+            let screen = Screen::new(&cli);
+            return match call.help(&cli, &screen) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(failure) => failure.report(&screen),
+            };
+        }
         Err(error) => return failure::usage(&error, words.iter().any(|word| word == "--json")),
     };
     let screen = Screen::new(&cli.shared);
@@ -188,6 +195,18 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(&screen),
+    }
+}
+
+/// The call that help was asked for, if it names a tool: then the tool's own help is meant.
+fn help_of_tool(error: &clap::Error, words: &[OsString]) -> Option<(Shared, call::CallTool)> {
+    if error.kind() != clap::error::ErrorKind::DisplayHelp {
+        return None;
+    }
+    let rest = words.iter().filter(|word| *word != "--help" && *word != "-h");
+    match Cli::try_parse_from(rest).ok()? {
+        Cli { shared, command: Command::Call(call) } => Some((shared, call)),
+        _ => None,
     }
 }
 

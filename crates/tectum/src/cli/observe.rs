@@ -193,12 +193,13 @@ fn mute(name: &str, yes: bool, shared: &Shared, screen: &Screen) -> Result<(), F
     if screen.json {
         return screen.print_json(&json!({ "observer": name, "muted": yes, "changed": changed }));
     }
-    screen.print(&match (yes, changed) {
+    let done = match (yes, changed) {
         (true, true) => {
-            format!("{name} gets no copies from now on; a running Tectum follows within a second.")
+            format!("`{name}` gets no copies from now on; a running Tectum follows within a second")
         }
-        (true, false) => format!("{name} was muted already."),
-        (false, true) => format!("{name} gets copies again; a running Tectum follows within a second."),
-        (false, false) => format!("{name} was not muted."),
-    })
+        (true, false) => format!("`{name}` was muted already"),
+        (false, true) => format!("`{name}` gets copies again; a running Tectum follows within a second"),
+        (false, false) => format!("`{name}` was not muted"),
+    };
+    screen.print(&format!("{} {done}", screen.paint(Colour::Green, "ok:")))
 }

@@ -108,6 +108,16 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A number of things, in words that fit it.
+pub(crate) fn counted(count: u64, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Whether what somebody typed means yes; anything else is no.
+pub(crate) fn agrees(line: &str) -> bool {
+    matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+}
+
 /// A text of JSON that says the same without characters that nobody sees: they stand in
 /// strings only, and there they have another spelling.
 fn escaped(json: &str) -> String {

@@ -13,9 +13,12 @@ use tokio::runtime::Builder;
 use super::{
     Shared,
     failure::Failure,
-    screen::{Colour, Screen, harmless},
+    screen::{Colour, Screen, counted, harmless},
     servers::{status, tell_note},
 };
+
+/// Characters of a description in the table: about a line beside the other columns.
+const MOST_SHOWN: usize = 160;
 
 /// Bytes per token, as a rule of thumb for English and JSON.
 const BYTES_PER_TOKEN: usize = 4;
@@ -89,7 +92,10 @@ fn table(rows: &[(&ToolInfo, Judgement)], screen: &Screen) -> String {
         text.push_str(&format!("{:<widest$}  {effect:<6}  {judgement}  {tokens:>6}  {words}\n", info.name));
     }
     let total: usize = rows.iter().map(|(info, _)| tokens(info)).sum();
-    let sum = format!("{} tools, about {total} tokens in a client that loads them all", rows.len());
+    let sum = format!(
+        "{}, about {total} tokens in a client that loads them all",
+        counted(rows.len() as u64, "tool")
+    );
     text + &screen.paint(Colour::Dim, &sum)
 }
 
@@ -127,11 +133,23 @@ fn tokens(info: &ToolInfo) -> usize {
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
+/// The first sentence, at most so much of it as a line holds. A full stop inside of code or of an
+/// ellipsis ends nothing.
 fn first_sentence(text: &str) -> String {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match flat.find(". ") {
-        Some(end) => flat[..=end].to_owned(),
-        None => flat,
+    let ends = |(at, _): &(usize, &str)| {
+        !flat[..*at].ends_with('.') && flat[..*at].matches('`').count().is_multiple_of(2)
+    };
+    let sentence = match flat.match_indices(". ").find(ends) {
+        Some((end, _)) => &flat[..=end],
+        None => &flat,
+    };
+    match sentence.char_indices().nth(MOST_SHOWN) {
+        None => sentence.to_owned(),
+        Some((end, _)) => {
+            let whole = sentence[..end].rfind(' ').unwrap_or(end);
+            format!("{}\u{2026}", &sentence[..whole])
+        }
     }
 }
 
@@ -144,5 +162,10 @@ mod tests {
         assert_eq!(first_sentence("Read a file.\nThe rest."), "Read a file.");
         assert_eq!(first_sentence("Read v1.2 files"), "Read v1.2 files");
         assert_eq!(first_sentence(""), "");
+        assert_eq!(first_sentence("Bodies as `{ ... }`. More."), "Bodies as `{ ... }`.");
+        assert_eq!(first_sentence("One ... two. Three."), "One ... two.");
+        let long = format!("{} end", "word ".repeat(50));
+        let shown = first_sentence(&long);
+        assert!(shown.ends_with("word\u{2026}") && shown.chars().count() <= MOST_SHOWN + 1, "{shown}");
     }
 }

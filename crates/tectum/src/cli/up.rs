@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Shared, connect,
     failure::Failure,
-    screen::{Colour, Screen},
+    screen::{Colour, Screen, counted},
     serve, stop, tell_strange_rules,
 };
 
@@ -179,8 +179,9 @@ fn greeting(
     let roots: Vec<String> = config.workspace.roots.iter().map(|root| root.display().to_string()).collect();
     let roots = roots.join(", ");
     format!(
-        "{} {roots} with {count} tools\n{}     {}\n{}   {hooks}\n{}   {token}\n\n{}{}",
+        "{} {roots} with {}\n{}     {}\n{}   {hooks}\n{}   {token}\n\n{}{}",
         label("serving"),
+        counted(count as u64, "tool"),
         label("url"),
         screen.paint(Colour::Green, url),
         label("hooks"),

@@ -29,7 +29,7 @@ pub fn read(
     problems: &mut Vec<Problem>,
 ) -> Layer {
     let named = variables.into_iter().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
-    let (mut ours, others): (Vec<(String, OsString)>, Vec<(String, OsString)>) =
+    let (mut ours, others): (Vec<_>, Vec<_>) =
         named.filter(|(_, value)| !value.is_empty()).partition(|(name, _)| is_setting(name));
     ours.sort();
     let mut layer = Layer::default();

@@ -197,3 +197,16 @@ fn heavy_ctrl_c_cancels_the_call() {
     assert!(rig.command("kill").args(["-INT", &child.id().to_string()]).status().expect("runs").success());
     Said::from(child.wait_with_output().expect("ends")).fails(6, "error: the call was cancelled\n");
 }
+
+#[test]
+fn help_for_a_tool_is_the_tools_own() {
+    let rig = Rig::new();
+    let help = said(&rig, &["call", "edit_file", "--help"]);
+    assert_eq!((help.code, help.err.as_str()), (0, ""));
+    for words in ["Usage: tectum call edit_file [KEY=VALUE]...", "old_string", "text, required"] {
+        assert!(help.out.contains(words), "{words}: {}", help.out);
+    }
+    assert!(said(&rig, &["call", "--help"]).out.contains("Call one tool"));
+    assert_eq!(said(&rig, &["call", "edit_fil", "--help"]).code, 4);
+    assert!(said(&rig, &["help"]).out.contains("Usage: tectum"));
+}

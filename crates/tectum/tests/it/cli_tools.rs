@@ -86,6 +86,8 @@ fn completions_for_every_shell() {
         assert!(said.code == 0 && said.out.contains("tectum"), "{shell}");
         assert!(said.out.contains("policy") && !said.out.contains("guard"), "{shell}");
     }
+    let bash = Said::from(rig.run(&["completions", "bash"])).out;
+    assert!(bash.contains("claude-desktop"), "the clients to import from are offered");
     assert_eq!(Said::from(rig.run(&["completions", "csh"])).code, 2);
 }
 

@@ -13,6 +13,7 @@ mod context;
 mod diagnostics;
 mod federated;
 mod federation_asked;
+mod federation_changes;
 mod federation_children;
 mod federation_classes;
 mod federation_config;

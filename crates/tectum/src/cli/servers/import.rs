@@ -23,7 +23,7 @@ use super::{
     super::{
         Shared,
         failure::Failure,
-        screen::{Colour, Screen, harmless},
+        screen::{Colour, Screen, counted, harmless},
     },
     Done, Site,
     change::Target,
@@ -102,7 +102,11 @@ impl Import {
             finds.iter().flat_map(|find| &find.entries).map(|entry| entry.name.as_str()).collect();
         let sentence = match added.is_empty() {
             true => format!("{} reads them already", draft.name),
-            false => format!("{} servers of {} are used from now on", servers.len(), added.join(", ")),
+            false => {
+                let (servers, verb) =
+                    (counted(servers.len() as u64, "server"), if servers.len() == 1 { "is" } else { "are" });
+                format!("{servers} of {} {verb} used from now on", added.join(", "))
+            }
         };
         site.finish(&draft, self.target.dry_run, &Done { servers, sentence, notes: waits(finds) }, screen)
     }
@@ -135,7 +139,7 @@ impl Import {
                 servers.push(name);
             }
         }
-        let sentence = format!("copied {} servers to {}", servers.len(), draft.name);
+        let sentence = format!("copied {} to {}", counted(servers.len() as u64, "server"), draft.name);
         site.finish(&draft, self.target.dry_run, &Done { servers, sentence, notes }, screen)
     }
 }

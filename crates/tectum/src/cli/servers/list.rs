@@ -11,7 +11,7 @@ use super::{
     super::{
         Shared,
         failure::Failure,
-        screen::{Colour, Screen},
+        screen::{Colour, Screen, counted},
     },
     Site, entry_data, status, tell_note, word,
 };
@@ -60,7 +60,8 @@ impl Get {
             screen.paint(Colour::Bold, server.entry.name.as_str()),
             state(server, screen)
         );
-        screen.print(&format!("{head}{}", detail(&site, server, &live)))
+        let told = [whereabouts(server), detail(&site, server, &live)].concat();
+        screen.print(&format!("{head}{}", lines(&told)))
     }
 }
 
@@ -84,7 +85,7 @@ fn table(site: &Site, live: &[Status], verbose: bool, screen: &Screen) -> String
             target(server),
         ));
         if verbose {
-            text.push_str(&detail(site, server, live));
+            text.push_str(&lines(&detail(site, server, live)));
         } else if let Err(held) = &server.verdict
             && held.why != Why::Disabled
         {
@@ -127,13 +128,26 @@ fn target(server: &Server) -> String {
     }
 }
 
-fn detail(site: &Site, server: &Server, live: &[Status]) -> String {
+/// A line about a server: what it is about, and what is said.
+type Line = (&'static str, String);
+
+fn lines(told: &[Line]) -> String {
+    told.iter().map(|(what, words)| format!("  {what:<13}  {words}\n")).collect()
+}
+
+/// What a row of the table has as well.
+fn whereabouts(server: &Server) -> Vec<Line> {
     let entry = &server.entry;
-    let mut lines = vec![("from", from(server)), ("transport", entry.kind().to_owned())];
-    match entry.values.word(&keys::URL) {
-        Some(url) => lines.push(("url", format!("\"{}\"", spoken::address(url)))),
-        None => lines.push(("command", spoken::line(&entry.argv()))),
-    }
+    let target = match entry.values.word(&keys::URL) {
+        Some(url) => ("url", format!("\"{}\"", spoken::address(url))),
+        None => ("command", spoken::line(&entry.argv())),
+    };
+    vec![("from", from(server)), ("transport", entry.kind().to_owned()), target]
+}
+
+fn detail(site: &Site, server: &Server, live: &[Status]) -> Vec<Line> {
+    let entry = &server.entry;
+    let mut lines = Vec::new();
     for (what, key) in [("environment", &keys::ENV), ("headers", &keys::HEADERS)] {
         let names: Vec<String> = entry.names(key).into_iter().map(spoken::text).collect();
         if !names.is_empty() {
@@ -160,7 +174,8 @@ fn detail(site: &Site, server: &Server, live: &[Status]) -> String {
     for now in &each {
         let count = |field: &str| now[field].as_u64().unwrap_or(0);
         let state = spoken::text(now["state"].as_str().unwrap_or("unknown"));
-        let mut told = format!("{state}, {} tools, {} starts", count("tools"), count("starts"));
+        let mut told =
+            format!("{state}, {}, {}", counted(count("tools"), "tool"), counted(count("starts"), "start"));
         if each.len() > 1 {
             told.push_str(&format!(", process {}", now["pid"]));
         }
@@ -179,7 +194,7 @@ fn detail(site: &Site, server: &Server, live: &[Status]) -> String {
     let log =
         site.traces().map(|traces| status::last_lines(&traces, entry.name.as_str())).unwrap_or_default();
     lines.extend(log.iter().map(|line| ("log", spoken::text(line))));
-    lines.iter().map(|(what, words)| format!("  {what:<13}  {words}\n")).collect()
+    lines
 }
 
 /// Keys that have lines of their own above.

@@ -16,7 +16,7 @@ use super::{
     super::{
         Shared,
         failure::Failure,
-        screen::{Colour, Screen},
+        screen::{Colour, Screen, agrees},
     },
     Site, cannot_write, entry_data,
 };
@@ -32,7 +32,7 @@ pub(crate) struct TrustCommand {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Agree without being asked, for scripts
-    #[arg(long, conflicts_with_all = ["list", "revoke"])]
+    #[arg(short, long, conflicts_with_all = ["list", "revoke"])]
     yes: bool,
     /// Show what is trusted and what waits
     #[arg(long, conflicts_with_all = ["names", "revoke"])]
@@ -210,5 +210,5 @@ fn consent(entry: &Entry, screen: &Screen) -> Result<bool, Failure> {
     screen.tell(&format!("Start `{}` from now on, exactly so? Type yes or no:", entry.name));
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
-    Ok(matches!(line.trim(), "yes" | "y"))
+    Ok(agrees(&line))
 }

@@ -19,6 +19,7 @@ use super::{
         value::{Base, Value},
     },
     Entry,
+    ends::{MARK, with_ends_of},
     entry::Dialect,
     keys,
 };
@@ -28,8 +29,6 @@ use crate::state;
 const MAX_FILE: u64 = 1 << 20;
 /// The mode of a file that is made: values of variables may stand in it.
 const MODE: u32 = 0o600;
-/// What some editors put before a text in UTF-8.
-const MARK: &str = "\u{feff}";
 /// What stands for a value that may be secret.
 const HIDDEN: &str = "(hidden)";
 
@@ -221,32 +220,6 @@ impl Draft {
             }
         }
     }
-}
-
-/// The text with the mark at the beginning and the ends of lines that the file had. The document
-/// knows one kind of end only; a line that is new gets the kind that most have.
-fn with_ends_of(before: &str, text: &str) -> String {
-    if !before.contains('\r') && !before.starts_with(MARK) {
-        return text.to_owned();
-    }
-    let (mark, body) = match before.strip_prefix(MARK) {
-        Some(body) => (MARK, body),
-        None => ("", before),
-    };
-    let lines: Vec<&str> = body.split_inclusive('\n').collect();
-    let returns = lines.iter().filter(|line| line.ends_with("\r\n")).count();
-    let usual = if returns * 2 > lines.len() { "\r\n" } else { "\n" };
-    let plain = body.replace("\r\n", "\n");
-    let text = text.strip_prefix(MARK).unwrap_or(text).replace("\r\n", "\n");
-    let diff = similar::TextDiff::from_lines(&plain, &text);
-    let mut out = String::from(mark);
-    for change in diff.iter_all_changes().filter(|change| change.new_index().is_some()) {
-        match change.old_index().and_then(|at| lines.get(at)) {
-            Some(line) => out.push_str(line),
-            None => out.push_str(&change.value().replace('\n', usual)),
-        }
-    }
-    out
 }
 
 /// Adds an entry to a list. One with an entry on each line gets one more line, and the remark

@@ -12,6 +12,7 @@ mod build;
 pub mod clients;
 pub mod context;
 pub mod edit;
+mod ends;
 pub mod entry;
 mod fields;
 pub mod foreign;
