@@ -129,24 +129,3 @@ fn an_input_is_asked_for_by_name_and_kept_out_of_sight() {
     assert_eq!(state(&rig, "s"), "problem");
     assert_eq!(run(&rig, &["input", "api-key"]).code, 2);
 }
-
-#[test]
-fn whoever_gives_up_an_answer_gets_the_terminal_back() {
-    use rustix::{
-        process::{Pid, Signal, kill_process},
-        termios::{LocalModes, tcgetattr},
-    };
-    let rig = Rig::new();
-    let (_hand, theirs) = terminal();
-    let shows = || tcgetattr(&theirs).expect("a terminal").local_modes.contains(LocalModes::ECHO);
-    assert!(shows());
-    let mut command = rig.tectum();
-    command.args(["input", "key"]).stdin(theirs.try_clone().expect("another")).stderr(Stdio::piped());
-    let child = command.spawn().expect("starts");
-    crate::federated::until("silence", || !shows());
-    let pid = Pid::from_raw(i32::try_from(child.id()).expect("a number")).expect("a process");
-    kill_process(pid, Signal::INT).expect("sent");
-    let said = Said::from(child.wait_with_output().expect("ends"));
-    assert!(said.code == 6 && said.err.contains("no answer to `key` was kept"), "{} {}", said.code, said.err);
-    assert!(shows());
-}
