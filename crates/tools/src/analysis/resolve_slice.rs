@@ -89,9 +89,15 @@ fn find(ctx: &Ctx, slice: Slice, max_file: u64) -> Result<Reply<Output>, Fault> 
     let old = format!("{}-{}", slice.start_line, slice.end_line);
     let annotation = slice.annotation;
     let (Some(start), Some(end)) = (found.start, found.end) else {
+        let now = match file.lines().count() {
+            0 => format!("Its old lines {old} are gone: the file is empty"),
+            lines if lines < slice.start_line => {
+                format!("Its old lines {old} are gone: the file ends at line {lines}")
+            }
+            _ => format!("Its old lines {old} hold something else now"),
+        };
         let text = format!(
-            "lost: no lines of {path} are like this slice. Its old lines {old} hold something else now; \
-             read the file and make a new slice."
+            "lost: no lines of {path} are like this slice. {now}; read the file and make a new slice."
         );
         return Ok(Reply::new(text, Output { path, found, content: None, truncated: false, annotation }));
     };

@@ -50,7 +50,7 @@ pub(super) fn find(
             Ok(beside(opened, outline, index, Side::After))
         }
         AnchorType::InsideStart | AnchorType::InsideEnd => {
-            let index = opened.one(outline, named()?, |symbol| !symbol.body.is_empty())?;
+            let index = holder(opened, outline, named()?)?;
             inside(opened, outline, index, anchor == AnchorType::InsideStart)
         }
         AnchorType::Top | AnchorType::Bottom if symbol.is_some_and(|name| !name.trim().is_empty()) => {
@@ -59,6 +59,18 @@ pub(super) fn find(
         }
         AnchorType::Top => top(ctx, opened, outline),
         AnchorType::Bottom => Ok(bottom(opened, outline)),
+    }
+}
+
+/// The symbol of a name that can hold others. A constructor has the name of its type, and only
+/// the type holds definitions.
+fn holder(opened: &Opened, outline: &Outline, name: &str) -> Result<u32, Fault> {
+    let has_body = |symbol: &Symbol| !symbol.body.is_empty();
+    let found = opened.all(outline, name, has_body)?;
+    let mut types = found.iter().filter(|index| outline.symbols[**index as usize].kind.is_type());
+    match (types.next(), types.next()) {
+        (Some(one), None) => Ok(*one),
+        _ => opened.one(outline, name, has_body),
     }
 }
 

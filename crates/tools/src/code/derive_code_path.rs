@@ -114,6 +114,7 @@ pub fn derive_code_path(code: &Code, ctx: &Ctx, args: CodePathArgs) -> Result<Re
         text: String::new(),
         nodes: Vec::new(),
         on_the_way: Vec::new(),
+        lasts: Vec::new(),
         expanded: HashSet::new(),
         external: 0,
         ambiguous: 0,
@@ -145,6 +146,8 @@ struct Tree<'t> {
     text: String,
     nodes: Vec<Node>,
     on_the_way: Vec<Id>,
+    /// For each level on the way, whether what is written is the last of its siblings.
+    lasts: Vec<bool>,
     expanded: HashSet<Id>,
     external: usize,
     ambiguous: usize,
@@ -181,7 +184,11 @@ impl Tree<'_> {
         self.ctx.check()?;
         self.expanded.insert(id);
         self.on_the_way.push(id);
-        for (meaning, written, times) in self.meanings(id, &calls)? {
+        let meanings = self.meanings(id, &calls)?;
+        let last = meanings.len().saturating_sub(1);
+        for (at, (meaning, written, times)) in meanings.into_iter().enumerate() {
+            self.lasts.truncate(depth);
+            self.lasts.push(at == last);
             match meaning {
                 Meaning::One(id) => self.found(id, times, depth + 1)?,
                 Meaning::External => self.open(written, times, depth + 1, "external".to_owned(), ""),
@@ -235,10 +242,11 @@ impl Tree<'_> {
 
     /// Writes one line; false when there is no room for it.
     fn push(&mut self, node: Node, after: &str) -> bool {
-        let mut line = match node.depth {
-            0 => String::new(),
-            depth => format!("{}└─ ", "  ".repeat(depth - 1)),
-        };
+        let mut line = String::new();
+        if let Some((last, above)) = self.lasts[..node.depth.min(self.lasts.len())].split_last() {
+            above.iter().for_each(|last| line.push_str(if *last { "  " } else { "│ " }));
+            line.push_str(if *last { "└─ " } else { "├─ " });
+        }
         line.push_str(&node.name);
         if let (Some(path), Some(number)) = (&node.path, node.line) {
             let _ = write!(line, " ({path}:{number})");

@@ -108,7 +108,14 @@ pub(crate) fn find(
                 Err(Fault::not_found(format!("{name} in {file} is a {kind}, which this tool is not about"))
                     .hint("code_definition takes a symbol of any kind"))
             }
-            _ => Err(nothing(file, name, &asked, &near)),
+            _ => {
+                let unnumbered = Asked { ordinal: None, ..asked.clone() };
+                let there = match names::find(pack, text, outline, &unnumbered, |_| true) {
+                    Meaning::Some(found) => found.len(),
+                    Meaning::Nothing(_) => 0,
+                };
+                Err(nothing(file, name, &asked, &near, there))
+            }
         },
     }
 }
@@ -130,10 +137,21 @@ pub(crate) fn one(
         .hint("repeat the call with one of these names; nothing was changed"))
 }
 
-fn nothing(file: &str, name: &str, asked: &Asked<'_>, near: &[String]) -> Fault {
+fn nothing(file: &str, name: &str, asked: &Asked<'_>, near: &[String], there: usize) -> Fault {
+    let bare = name.rsplit_once('#').map_or(name, |(bare, _)| bare);
     let fault = match asked.ordinal {
         Some(ordinal) => {
-            Fault::not_found(format!("there is no number {ordinal} of that name in {file}: {name}"))
+            let fault = |there: &str| {
+                Fault::not_found(format!("there is no number {ordinal} of {bare} in {file}: {there}"))
+            };
+            match there {
+                0 => fault("it defines nothing of that name"),
+                1 => return fault("it defines one of that name").hint(format!("name it {bare}")),
+                many => {
+                    return fault(&format!("it defines {many} of that name"))
+                        .hint(format!("choose from {bare}#1 to {bare}#{many}"));
+                }
+            }
         }
         None => Fault::not_found(format!("no symbol {name} in {file}")),
     };

@@ -13,6 +13,7 @@ use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::{Detail, Symbol};
 
 use super::{Code, Only, Opened, lookup::Lines};
+use crate::files::spelling::count;
 
 /// Characters of documentation shown beside a symbol.
 const DOC: usize = 100;
@@ -185,8 +186,8 @@ fn draw(ctx: &Ctx, opened: &Opened, detail: Detail) -> Result<(String, Output), 
         });
     }
     if outline.symbols.is_empty() {
-        let (title, lines) = (pack.title, opened.file.lines().count());
-        let _ = writeln!(text, "No definitions in {} ({title}, {lines} lines)", opened.name);
+        let (title, lines) = (pack.title, count(opened.file.lines().count() as u64, "line", "lines"));
+        let _ = writeln!(text, "No definitions in {} ({title}, {lines})", opened.name);
     }
     notes.iter().for_each(|note| {
         let _ = writeln!(text, "Note: {note}");

@@ -53,13 +53,9 @@ pub(super) fn refuse_shared(opened: &Opened, outline: &Outline, index: u32) -> R
 /// The edits that take a stretch away. In languages with indented blocks a block left empty
 /// gets `pass`; then the second part is true.
 pub(super) fn without(ctx: &Ctx, opened: &Opened, span: Span) -> Result<(Edits, bool), Fault> {
-    let range = excised(opened, span);
-    let whole_lines = range.start == opened.line_start(range.start)
-        && range.end == opened.line_start(range.end).max(range.start);
-    let whole_lines = whole_lines || range.end == opened.text().len();
-    let plain = vec![(range, String::new())];
+    let plain = vec![(excised(opened, span), String::new())];
     let language = opened.source.language();
-    if language.pack().style.bodies != Bodies::Indented || !whole_lines {
+    if language.pack().style.bodies != Bodies::Indented {
         return Ok((plain, false));
     }
     let stop = || ctx.cancel.is_cancelled();

@@ -2,7 +2,7 @@
 //! place of old.
 
 use tectum_core::{Ctx, Fault, Reply};
-use tectum_syntax::{Detail, Kind, Outline, Span, Symbol, indent, names};
+use tectum_syntax::{Bodies, Detail, Kind, Language, Outline, Span, Symbol, indent, names};
 
 use super::{
     Code, Only, Opened,
@@ -22,7 +22,7 @@ pub(super) fn definition(
         let index = opened.one(outline, &args.name, |_| true)?;
         let place = Place { opened, outline, index };
         let symbol = place.symbol();
-        let extent = opened.extent(symbol);
+        let extent = place.extent(&args.new_content);
         let whole = place.replaced(extent, &args.new_content);
         let new = Brought::by(ctx, code, opened, &whole, only, symbol)?;
         let decorated = symbol.whole.start < symbol.head.start;
@@ -119,10 +119,21 @@ pub(super) fn declaration(
         let index = opened.one(outline, &args.name, is_variable)?;
         let symbol = &outline.symbols[index as usize];
         let place = Place { opened, outline, index };
-        let edits = place.replaced(opened.extent(symbol), &args.new_declaration);
+        let edits = place.replaced(place.extent(&args.new_declaration), &args.new_declaration);
         let mut notes = vec![place.updated("")];
         notes.extend(new_name(ctx, code, opened, &edits, only, symbol)?);
         Ok((edits, notes))
+    })
+}
+
+/// Whether there is a comment in new source.
+fn has_comment(language: &Language, content: &str) -> bool {
+    let strings = language.strings(content);
+    let braced = language.pack().style.bodies == Bodies::Braced;
+    let signs = [Some(language.pack().style.comment), braced.then_some("/*")];
+    signs.into_iter().flatten().any(|sign| {
+        let mut places = content.match_indices(sign).map(|(at, _)| Span::new(at, at + sign.len()));
+        places.any(|place| !strings.iter().any(|string| string.holds(place)))
     })
 }
 
@@ -149,6 +160,14 @@ struct Place<'p> {
 impl Place<'_> {
     fn symbol(&self) -> &Symbol {
         &self.outline.symbols[self.index as usize]
+    }
+
+    /// What new source takes the place of. The comment behind a variable is about the variable:
+    /// it stays unless the new source has one of its own.
+    fn extent(&self, content: &str) -> Span {
+        let symbol = self.symbol();
+        let stays = is_variable(symbol) && !has_comment(self.opened.source.language(), content);
+        if stays { symbol.whole } else { self.opened.extent(symbol) }
     }
 
     /// The edit that puts new source, fitted to the place, into a span.

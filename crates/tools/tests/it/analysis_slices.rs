@@ -48,6 +48,8 @@ async fn a_slice_is_found_again_after_edits() {
     let (said, data) = check("nothing of it\n", "lost", (json!(null), json!(null))).await;
     assert!(said.starts_with("lost: ") && said.contains("old lines 2-8"), "{said}");
     assert_eq!(data["content"], json!(null));
+    let (said, _) = check("", "lost", (json!(null), json!(null))).await;
+    assert!(said.contains("old lines 2-8 are gone: the file is empty"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

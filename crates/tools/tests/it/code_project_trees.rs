@@ -137,17 +137,17 @@ async fn calls_are_followed_by_name() {
     let text = project().text("calls", json!({"target": "main"})).await;
     let expect = "\
 main (main.py:5)
-└─ make (lib/base.py:7) ×2
-└─ fix (lib/tools.py:1)
-  └─ twice (lib/tools.py:4)
-    └─ fix (lib/tools.py:1) [recursive]
-└─ json.dumps [external]
-└─ unknown.thing [external]
-└─ Worker (main.py:14)
-  └─ Base.reset (lib/base.py:2)
+├─ make (lib/base.py:7) ×2
+├─ fix (lib/tools.py:1)
+│ └─ twice (lib/tools.py:4)
+│   └─ fix (lib/tools.py:1) [recursive]
+├─ json.dumps [external]
+├─ unknown.thing [external]
+├─ Worker (main.py:14)
+│ └─ Base.reset (lib/base.py:2)
 └─ Worker.start (main.py:18)
-  └─ Worker.start.inner (main.py:19)
-    └─ Worker.start (main.py:18) [recursive]
+  ├─ Worker.start.inner (main.py:19)
+  │ └─ Worker.start (main.py:18) [recursive]
   └─ Base.stop (lib/base.py:4)
     └─ make (lib/base.py:7)
 ";
@@ -161,7 +161,7 @@ async fn depth_ambiguity_and_targets() {
     let text = shop.text("calls", json!({"target": "tools.fix", "max_depth": 1})).await;
     assert!(text.contains("└─ twice (lib/tools.py:4) [max depth]"), "{text}");
     let text = shop.text("calls", json!({"target": "other.py::run"})).await;
-    assert!(text.contains("└─ a.go [ambiguous: 2] other.py:2, other.py:4"), "{text}");
+    assert!(text.contains("├─ a.go [ambiguous: 2] other.py:2, other.py:4"), "{text}");
     assert!(text.contains("└─ ValueError.go [external]"), "{text}");
     for target in ["Worker.start", "main.Worker.start", "main.py::Worker.start"] {
         let data = shop.data("calls", json!({"target": target})).await;
@@ -224,6 +224,14 @@ async fn calls_of_other_languages_are_followed_too() {
     assert_eq!(names("a.rs::main").await, ["main", "helper", "S::go", "S::stop"]);
     assert_eq!(names("Start").await, ["Start", "finish"]);
     assert_eq!(names("C.run").await, ["C.run", "C.stop", "free"]);
+}
+
+#[tokio::test]
+async fn an_overloaded_function_is_its_implementation() {
+    let text = "from typing import overload\n@overload\ndef f(a: int) -> int: ...\n@overload\ndef f(a: str) -> str: ...\ndef f(a): return g(a)\ndef g(a): return a\ndef start(): f(1)\n";
+    let shop = Shop::with(&[("a.py", text)]);
+    let drawn = shop.text("calls", json!({"target": "start"})).await;
+    assert!(drawn.starts_with("start (a.py:8)\n└─ f (a.py:6)\n  └─ g (a.py:7)\n"), "{drawn}");
 }
 
 #[tokio::test]

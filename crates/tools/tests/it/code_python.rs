@@ -95,10 +95,7 @@ fn an_outline_nests_and_counts_decorators() {
         fuller.contains("[Const] LIMIT (Lines 5-5)") && fuller.contains("  [Var] sides (Lines 21-21)"),
         "{fuller}"
     );
-    assert_eq!(
-        reads("py_get_code_outline", "x = 1\n", json!({})),
-        "No definitions in a.py (Python, 1 lines)"
-    );
+    assert_eq!(reads("py_get_code_outline", "x = 1\n", json!({})), "No definitions in a.py (Python, 1 line)");
 }
 
 #[test]

@@ -382,3 +382,50 @@ async fn languages_keep_to_themselves() {
         "{text}"
     );
 }
+
+#[test]
+fn the_comment_behind_a_variable_stays_unless_another_comes() {
+    let before = "X = 1  # keep me\nY = 2\n";
+    let set = |new: &str| json!({"name": "X", "new_declaration": new});
+    writes("py_set_var_declaration", "a.py", before, set("X = 2"), "X = 2  # keep me\nY = 2\n");
+    writes("py_set_var_declaration", "a.py", before, set("X = '#'"), "X = '#'  # keep me\nY = 2\n");
+    writes("py_set_var_declaration", "a.py", before, set("X = 2  # new"), "X = 2  # new\nY = 2\n");
+    let update = json!({"name": "X", "new_content": "X = 2"});
+    writes("code_update_definition", "a.py", before, update, "X = 2  # keep me\nY = 2\n");
+    let c = json!({"name": "x", "new_content": "int x = 2;"});
+    writes(
+        "code_update_definition",
+        "a.c",
+        "int x = 1; // keep\nint y;\n",
+        c,
+        "int x = 2; // keep\nint y;\n",
+    );
+}
+
+#[test]
+fn a_type_holds_what_its_constructors_do_not() {
+    let before = "namespace n {\nclass Box {\npublic:\n    Box() { a(); }\n    Box(int x) { b(x); }\n};\n}\n";
+    let args =
+        json!({"anchor_type": "inside_end", "anchor_symbol": "Box", "name": "c", "new_content": "void c();"});
+    let after = "namespace n {\nclass Box {\npublic:\n    Box() { a(); }\n    Box(int x) { b(x); }\n\n    void c();\n};\n}\n";
+    writes("code_add", "a.cpp", before, args, after);
+}
+
+#[test]
+fn a_class_of_one_line_is_left_with_pass() {
+    writes("code_remove", "a.py", "class C: q = 1\n", json!({"name": "C.q"}), "class C: pass\n");
+    writes("code_remove", "a.py", "class C: q = 1; r = 2\n", json!({"name": "C.q"}), "class C: r = 2\n");
+}
+
+#[test]
+fn a_number_that_is_too_high_is_told_how_many_there_are() {
+    let twice = "def f(): pass\ndef f(): pass\n";
+    refuses(
+        "code_remove",
+        "a.py",
+        twice,
+        json!({"name": "f#9"}),
+        "there is no number 9 of f in a.py: it defines 2 of that name",
+    );
+    refuses("code_remove", "a.py", "def f(): pass\n", json!({"name": "f#9"}), "it defines one of that name");
+}

@@ -40,6 +40,8 @@ pub(super) struct Side<'s> {
 pub(super) struct Candidate {
     pub(super) line: usize,
     pub(super) score: f64,
+    /// The very line, with the very lines around the slice beside it.
+    pub(super) joined: bool,
 }
 
 /// The candidates for one end, the best first and the nearest of equals first.
@@ -53,7 +55,11 @@ pub(super) fn find(page: &Page<'_>, side: &Side<'_>) -> Vec<Candidate> {
         let more = CANDIDATES - places.len();
         places.extend(similar(page, side, outermost, &mut likeness).take(more));
     }
-    let score = |place: usize| Candidate { line: page.full[place], score: score(page, side, place) };
+    let score = |place: usize| {
+        let line = page.full[place];
+        let joined = page.trimmed[line] == *outermost && side.beside(page, line) == side.around;
+        Candidate { line, score: score(page, side, place), joined }
+    };
     let mut found: Vec<Candidate> = places.into_iter().map(score).collect();
     let far = |candidate: &Candidate| candidate.line.abs_diff(side.expected);
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| far(a).cmp(&far(b))));
@@ -112,15 +118,22 @@ impl Side<'_> {
         page.full.get(place?).map(|at| page.trimmed[*at])
     }
 
+    /// As many lines just outside of a place as are known of the slice; one where none are known,
+    /// to tell whether the text begins or ends there.
+    fn beside<'t>(&self, page: &Page<'t>, line: usize) -> Vec<&'t str> {
+        let most = self.around.len().max(1);
+        match self.backward {
+            true => page.forward(line + 1, page.lines.len(), most),
+            false => page.backward(0, line, most),
+        }
+    }
+
     /// The share of the lines around the slice that stand around this place too.
     fn around_share(&self, page: &Page<'_>, line: usize) -> f64 {
         if self.around.is_empty() {
             return 0.0;
         }
-        let there = match self.backward {
-            true => page.forward(line + 1, page.lines.len(), self.around.len()),
-            false => page.backward(0, line, self.around.len()),
-        };
+        let there = self.beside(page, line);
         let found = self.around.iter().filter(|text| there.iter().any(|line| alike(text, line) >= ALIKE));
         found.count() as f64 / self.around.len() as f64
     }

@@ -201,7 +201,9 @@ fn pair(starts: &[Candidate], ends: &[Candidate], count: usize) -> Option<Resolv
         for end in ends {
             let mean = f64::midpoint(start.score, end.score);
             // The first of equals is the one nearest to the old place.
-            let better = mean >= FUZZY && best.is_none_or(|(most, ..)| mean > most);
+            // Where nothing outside changed and both outermost lines stand, only the middle did.
+            let known = mean >= FUZZY || (start.joined && end.joined);
+            let better = known && best.is_none_or(|(most, ..)| mean > most);
             if better && end.line >= start.line && fits(end.line - start.line + 1) {
                 best = Some((mean, start.line, end.line));
             }

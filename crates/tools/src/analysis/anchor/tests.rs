@@ -51,6 +51,15 @@ fn a_slice_keeps_its_ends_and_its_surroundings() {
 }
 
 #[test]
+fn a_slice_whose_middle_alone_changed_keeps_its_first_and_last_line() {
+    let lines: String = (0..30).map(|n| format!("line {n}\n")).collect();
+    let slice = Slice::create(&lines, 5, 8).expect("a slice");
+    check(&lines.replace("line 5\n", "one\ntwo\n"), &slice, Status::Fuzzy, Some((5, 9)));
+    let all = Slice::create("first one\nsecond one\nlast one\n", 1, 3).expect("a slice");
+    check("first one\nx\ny\nlast one\n", &all, Status::Fuzzy, Some((1, 4)));
+}
+
+#[test]
 fn the_hash_is_fnv_1a_over_lines_without_their_ends() {
     let hash = |text: &str| Slice::create(text, 1, 9).expect("a slice").content_hash;
     assert_eq!(hash("a"), "af63dc4c8601ec8c");

@@ -45,13 +45,33 @@ impl<'r> Resolver<'r> {
         Self { index, loader }
     }
 
+    /// Where one name is defined several times in a file and a later definition takes the place of
+    /// an earlier, the last is meant if those before it only announce it: they call nothing.
+    fn latest(&self, ids: Vec<Id>) -> Result<Meaning, Fault> {
+        let meaning = Meaning::of(ids);
+        let Meaning::Several(ids) = &meaning else { return Ok(meaning) };
+        let Some((last, before)) = ids.split_last() else { return Ok(meaning) };
+        let replaces = self.index.facts(*last).language.pack().style.bodies != Bodies::Braced;
+        let name = self.index.full_name(*last);
+        let same = |id: &Id| id.file == last.file && self.index.full_name(*id) == name;
+        if !replaces || !before.iter().all(same) {
+            return Ok(meaning);
+        }
+        for id in before {
+            if !self.index.fact(*id).kind.is_callable() || !self.loader.calls(*id)?.is_empty() {
+                return Ok(meaning);
+            }
+        }
+        Ok(Meaning::One(*last))
+    }
+
     /// What a call in a function means. Nothing of a language of another family is called.
     pub(super) fn resolve(&self, from: Id, call: &Call) -> Result<Meaning, Fault> {
         let family = |id: Id| self.index.facts(id).language.pack().family;
         let near = |id: &Id| family(*id) == family(from);
         Ok(match self.meaning(from, call)? {
             Meaning::One(id) if !near(&id) => Meaning::External,
-            Meaning::Several(ids) => Meaning::of(ids.into_iter().filter(near).collect()),
+            Meaning::Several(ids) => self.latest(ids.into_iter().filter(near).collect())?,
             other => other,
         })
     }

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     edit::pen::closing,
+    files::spelling::count,
     text::{Lines, revision},
 };
 
@@ -161,11 +162,16 @@ impl Plan {
         let places: usize = changed.iter().map(|file| file.places.certain.len()).sum();
         let (old, new) = (&target.old, &target.new);
         let verb = if applied { "Renamed" } else { "Would rename" };
-        let mut text = format!("{verb} {old} to {new}: {places} places in {} files\n", changed.len());
+        let mut text = format!(
+            "{verb} {old} to {new}: {} in {}\n",
+            count(places as u64, "place", "places"),
+            count(changed.len() as u64, "file", "files")
+        );
         for file in &changed {
             let lines: Vec<String> = file.lines.iter().take(20).map(usize::to_string).collect();
             let more = if file.lines.len() > 20 { ", …" } else { "" };
-            let _ = writeln!(text, "  {}: lines {}{more}", file.name, lines.join(", "));
+            let word = if file.lines.len() == 1 { "line" } else { "lines" };
+            let _ = writeln!(text, "  {}: {word} {}{more}", file.name, lines.join(", "));
         }
         let in_text: usize = self.files.iter().map(|file| file.places.in_text).sum();
         let uncertain: usize = self.files.iter().map(|file| file.uncertain.len()).sum();
@@ -184,7 +190,8 @@ impl Plan {
         if in_text > 0 {
             let _ = writeln!(
                 text,
-                "{in_text} mentions in strings and comments were left alone; code_usages lists them"
+                "{} in strings and comments left alone; code_usages lists them",
+                count(in_text as u64, "mention", "mentions")
             );
         }
         text.push_str("Not seen: names made at run time, other languages, files outside the directory.\n");
