@@ -98,7 +98,7 @@ impl Household {
 
     /// The hook API of this house.
     pub fn hooks(&self) -> Hooks {
-        Hooks::new(self.house.clone(), self.observers.clone())
+        Hooks::new(self.house.clone(), self.federation.clone(), self.observers.clone())
     }
 
     /// Names the servers to the house, on a thread beside us. None is started.

@@ -63,7 +63,7 @@ use crate::{
     auth::Authorize,
     link::Door,
     peer::{News, Peer, Surroundings},
-    serve::Clients,
+    serve::{Clients, Unheard},
     spec::{ServerName, ServerSpec},
     wire::object::Members,
 };
@@ -148,6 +148,8 @@ pub struct Federation {
     changes: watch::Sender<u64>,
     /// The clients that said what they can do in a handshake.
     clients: Arc<Clients>,
+    /// What clients missed.
+    pub(crate) unheard: Unheard,
     /// From which level on each client wants logs.
     levels: Mutex<BTreeMap<u64, String>>,
 }
@@ -188,6 +190,7 @@ impl Federation {
             changes: watch::Sender::default(),
             clients: Arc::default(),
             levels: Mutex::default(),
+            unheard: Unheard::default(),
             settings,
         });
         tokio::spawn(hear(Arc::downgrade(&federation), heard));
@@ -208,6 +211,11 @@ impl Federation {
         for peer in replaced.ended {
             tokio::spawn(async move { peer.stop().await });
         }
+    }
+
+    /// How many messages clients missed because they did not read in time.
+    pub fn unheard(&self) -> u64 {
+        self.unheard.count()
     }
 
     /// How every server is.

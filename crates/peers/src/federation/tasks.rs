@@ -184,7 +184,10 @@ mod tests {
     use tectum_core::SessionId;
 
     use super::*;
-    use crate::{federation::Notice, serve::Conversation};
+    use crate::{
+        federation::Notice,
+        serve::{Conversation, Unheard},
+    };
 
     fn server(name: &str) -> ServerName {
         ServerName::parse(name).expect("a name")
@@ -258,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_task_that_is_told_of_unasked_concerns_its_owner_alone() {
-        let client = || Conversation::new(SessionId::new("test"));
+        let client = || Conversation::new(SessionId::new("test"), Unheard::default());
         let (tasks, owner, other) = (Tasks::default(), client(), client());
         other.set_initialized();
         let result = RawValue::from_string(r#"{"resultType":"task","taskId":"1"}"#.into()).expect("JSON");

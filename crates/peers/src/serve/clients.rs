@@ -41,10 +41,12 @@ mod tests {
     use tectum_core::SessionId;
 
     use super::*;
+    use crate::serve::Unheard;
 
     #[test]
     fn only_one_is_ever_meant() {
-        let (clients, client) = (Clients::default(), || Conversation::new(SessionId::new("test")));
+        let (clients, client) =
+            (Clients::default(), || Conversation::new(SessionId::new("test"), Unheard::default()));
         let (one, two) = (client(), client());
         assert!(clients.only(|_| true).is_none());
         assert!(clients.join(&one).is_empty());

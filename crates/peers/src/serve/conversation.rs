@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     answer,
     listeners::{Listeners, Wanted},
+    unheard::Unheard,
 };
 use crate::{
     federation::{Following, Notice, TaskNote, abilities},
@@ -54,7 +55,7 @@ pub(crate) struct Conversation {
     questions: Mutex<HashMap<u64, oneshot::Sender<Answer>>>,
     /// Where messages go that belong to no call, for clients that have such a place.
     unasked: Mutex<Option<mpsc::Sender<Vec<u8>>>>,
-    dropped: AtomicU64,
+    unheard: Unheard,
 }
 
 /// Why a call may not start.
@@ -74,8 +75,8 @@ pub(crate) struct Seat {
 }
 
 impl Conversation {
-    /// A new client.
-    pub(crate) fn new(session: SessionId) -> Arc<Self> {
+    /// A new client, and the counter of what it misses.
+    pub(crate) fn new(session: SessionId, unheard: Unheard) -> Arc<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Arc::new(Self {
             session,
@@ -90,8 +91,13 @@ impl Conversation {
             watched: Mutex::default(),
             questions: Mutex::default(),
             unasked: Mutex::default(),
-            dropped: AtomicU64::new(0),
+            unheard,
         })
+    }
+
+    /// The counter of what clients miss.
+    pub(crate) fn unheard(&self) -> &Unheard {
+        &self.unheard
     }
 
     /// Tells this client apart from every other one.
@@ -330,9 +336,7 @@ impl Conversation {
 
     /// Sends a message that may be lost; a loss is counted.
     pub(crate) fn try_send(&self, outbox: &mpsc::Sender<Vec<u8>>, message: Vec<u8>) {
-        if outbox.try_send(message).is_err() {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
-        }
+        self.unheard.send(outbox, message);
     }
 }
 

@@ -21,6 +21,7 @@ use super::{
     closing,
     conversation::{Conversation, Refused},
     listen::Opening,
+    unheard::Unheard,
 };
 use crate::{
     federation::{CALL_TOOL, Caller, Federation, LEVELS},
@@ -69,6 +70,11 @@ impl Endpoint {
     /// A server for this house, and for the servers federated with it.
     pub(crate) fn new(house: Tectum, federation: Option<Arc<Federation>>) -> Self {
         Self { house, federation, catalogue: Catalogue::default(), met: AtomicBool::new(false) }
+    }
+
+    /// The counter of what clients miss: one for the house.
+    pub(crate) fn unheard(&self) -> Unheard {
+        self.federation.as_ref().map(|federation| federation.unheard.clone()).unwrap_or_default()
     }
 
     /// Handles one message, writing what can be answered at once to `out`.

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use super::{
     conversation::Conversation,
     endpoint::{Delivery, Endpoint, Handled},
+    unheard::Unheard,
 };
 use crate::{
     federation::{Federation, Settings},
@@ -44,7 +45,7 @@ async fn heavy_equal_ids_of_two_clients_never_cross() {
     let settings = Settings { directory: scratch.path().to_owned(), ..Settings::default() };
     let federation = Federation::start(house.clone(), Vec::new(), settings, || vec![spec()]);
     let endpoint = Endpoint::new(house, Some(federation.clone()));
-    let clients = [(); 2].map(|()| Conversation::new(SessionId::new("test")));
+    let clients = [(); 2].map(|()| Conversation::new(SessionId::new("test"), Unheard::default()));
     let mut answered = 0;
     for batch in 0..REQUESTS / TOGETHER {
         let mut running = JoinSet::new();

@@ -17,6 +17,7 @@ mod pages;
 mod stdio;
 #[cfg(test)]
 mod tests;
+mod unheard;
 mod watching;
 
 pub(crate) use answer::notification;
@@ -26,3 +27,4 @@ pub(crate) use conversation::Conversation;
 pub use http::{Auth, Beside, BesideBody, BesideRequest, HttpOptions, HttpServer};
 pub(crate) use pages::Pages;
 pub use stdio::stdio;
+pub(crate) use unheard::Unheard;

@@ -14,6 +14,7 @@ use super::{
     answer,
     conversation::{Conversation, OUTBOX},
     endpoint::{Delivery, Endpoint, Handled},
+    unheard::Unheard,
 };
 use crate::{
     federation::{Federation, Notice},
@@ -39,13 +40,14 @@ pub async fn stdio(
     stop: CancellationToken,
 ) -> io::Result<()> {
     let changes = house.registry().changes();
-    let client = Conversation::new(SessionId::new("stdio"));
+    let endpoint = Endpoint::new(house, federation);
+    let client = Conversation::new(SessionId::new("stdio"), endpoint.unheard());
     let (outbox, mut finished) = mpsc::channel(OUTBOX);
     client.set_unasked(outbox.clone());
-    let notices = federation.as_ref().map(|federation| federation.notices());
+    let notices = endpoint.federation.as_ref().map(|federation| federation.notices());
     let announcing = tokio::spawn(announce(changes, notices, client.clone(), outbox.clone()));
     let mut server = Server {
-        endpoint: Endpoint::new(house, federation),
+        endpoint,
         client,
         outbox,
         tasks: TaskTracker::new(),
@@ -78,7 +80,7 @@ async fn announce(
                 Ok(()) => client.tools_changed(),
                 Err(_) => return,
             },
-            notice = next_notice(&mut notices) => client.noticed(&notice),
+            notice = next_notice(&mut notices, client.unheard()) => client.noticed(&notice),
         };
         for message in messages {
             if outbox.send(message).await.is_err() {
@@ -89,12 +91,15 @@ async fn announce(
 }
 
 /// The next notice; never, where there are no servers. Who fell behind goes on with the next.
-pub(super) async fn next_notice(notices: &mut Option<broadcast::Receiver<Notice>>) -> Notice {
+pub(super) async fn next_notice(
+    notices: &mut Option<broadcast::Receiver<Notice>>,
+    unheard: &Unheard,
+) -> Notice {
     loop {
         match notices {
             Some(receiver) => match receiver.recv().await {
                 Ok(notice) => return notice,
-                Err(broadcast::error::RecvError::Lagged(_)) => {}
+                Err(broadcast::error::RecvError::Lagged(missed)) => unheard.add(missed),
                 Err(broadcast::error::RecvError::Closed) => *notices = None,
             },
             None => std::future::pending().await,

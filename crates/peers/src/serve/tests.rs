@@ -22,6 +22,7 @@ use super::{
     Auth, HttpOptions, HttpServer,
     conversation::Conversation,
     endpoint::{Delivery, Endpoint, Handled},
+    unheard::Unheard,
 };
 use crate::federation::{Federation, Settings};
 
@@ -100,7 +101,7 @@ async fn ask(endpoint: &Endpoint, client: &Arc<Conversation>, method: &str, para
 }
 
 fn client() -> Arc<Conversation> {
-    Conversation::new(SessionId::new("test"))
+    Conversation::new(SessionId::new("test"), Unheard::default())
 }
 
 #[tokio::test]

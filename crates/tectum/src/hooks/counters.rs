@@ -12,6 +12,7 @@ pub(super) async fn all(State(hooks): State<Hooks>) -> Json<Value> {
     Json(json!({ "counters": {
         "copies": copies,
         "directives": effects.skipped(),
+        "messages": { "unheard": hooks.federation.unheard() },
         "anchors": { "pushed_out": effects.anchors.pushed_out() },
     }}))
 }

@@ -17,6 +17,7 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tectum_core::{Fault, Tectum};
 use tectum_peers::{
+    federation::Federation,
     observe::Observers,
     serve::{Beside, BesideRequest},
 };
@@ -37,13 +38,14 @@ const PATHS: [(&str, &str); 5] = [
 #[derive(Clone, Debug)]
 pub struct Hooks {
     house: Tectum,
+    federation: Arc<Federation>,
     observers: Option<Arc<Observers>>,
 }
 
 impl Hooks {
-    /// The API of this house, and of its observers if calls are copied.
-    pub fn new(house: Tectum, observers: Option<Arc<Observers>>) -> Self {
-        Self { house, observers }
+    /// The API of this house and its servers, and of its observers if calls are copied.
+    pub fn new(house: Tectum, federation: Arc<Federation>, observers: Option<Arc<Observers>>) -> Self {
+        Self { house, federation, observers }
     }
 
     /// As what a listener serves beside MCP.

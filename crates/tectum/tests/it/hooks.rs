@@ -93,7 +93,15 @@ fn without_observers_it_says_so() {
         told(&house, "/api/observers"),
         json!({"enabled": false, "copied": 0, "observers": {}, "muted": []})
     );
-    assert_eq!(told(&house, "/api/counters")["counters"]["copies"]["made"], 0);
+    assert_eq!(
+        told(&house, "/api/counters"),
+        json!({"counters": {
+            "copies": {"made": 0, "sent": 0, "late": 0, "refused": 0, "lost": 0, "dropped": 0},
+            "directives": {"not_understood": 0, "not_allowed": 0, "too_many": 0},
+            "messages": {"unheard": 0},
+            "anchors": {"pushed_out": 0},
+        }})
+    );
 }
 
 #[test]

@@ -201,7 +201,7 @@ async fn connection(service: Arc<Service>, stream: tokio::net::TcpStream) {
 async fn announce(service: Arc<Service>) {
     let mut changes = service.endpoint.house.registry().changes();
     let mut notices = service.endpoint.federation.as_ref().map(|federation| federation.notices());
-    let mut look = tokio::time::interval(sessions::LOOK);
+    let (mut look, unheard) = (tokio::time::interval(sessions::LOOK), service.endpoint.unheard());
     loop {
         tokio::select! {
             _ = look.tick() => service.end_idle_sessions(),
@@ -209,7 +209,7 @@ async fn announce(service: Arc<Service>) {
                 Ok(()) => service.sessions.tell(Conversation::tools_changed),
                 Err(_) => return,
             },
-            notice = next_notice(&mut notices) => service.sessions.tell(|client| client.noticed(&notice)),
+            notice = next_notice(&mut notices, &unheard) => service.sessions.tell(|client| client.noticed(&notice)),
         }
     }
 }

@@ -113,7 +113,7 @@ impl Service {
             return error(StatusCode::BAD_REQUEST, Some(rpc.id), code::HEADER_MISMATCH, &why);
         }
         // Without sessions every request is a client of its own; ids cannot clash.
-        let client = Conversation::new(SessionId::new("http"));
+        let client = Conversation::new(SessionId::new("http"), self.endpoint.unheard());
         self.run(headers, &client, rpc, true).await
     }
 

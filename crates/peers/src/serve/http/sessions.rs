@@ -12,7 +12,7 @@ use tectum_core::SessionId;
 use tokio::sync::mpsc;
 
 use super::{Refusal, Service, header, refuse};
-use crate::serve::conversation::Conversation;
+use crate::serve::{conversation::Conversation, unheard::Unheard};
 
 /// Sessions kept at once; the longest idle one makes room for a new one.
 const MOST: usize = 1024;
@@ -58,7 +58,7 @@ struct Started {
 impl Service {
     /// Opens a session; another one makes room if it must.
     pub(super) fn open_session(&self) -> Result<(String, Arc<Session>), getrandom::Error> {
-        let Started { id, session, ended } = self.sessions.start()?;
+        let Started { id, session, ended } = self.sessions.start(self.endpoint.unheard())?;
         ended.iter().for_each(|client| self.endpoint.unwatch(client));
         Ok((id, session))
     }
@@ -71,12 +71,12 @@ impl Service {
 
 impl Sessions {
     /// Opens a session.
-    fn start(&self) -> Result<Started, getrandom::Error> {
+    fn start(&self, unheard: Unheard) -> Result<Started, getrandom::Error> {
         let mut bits = [0_u8; 16];
         getrandom::fill(&mut bits)?;
         let id = bits.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let session = Arc::new(Session {
-            client: Conversation::new(SessionId::new(id.as_str())),
+            client: Conversation::new(SessionId::new(id.as_str()), unheard),
             streams: Mutex::default(),
             used: Mutex::new(Instant::now()),
         });
@@ -144,12 +144,13 @@ impl Sessions {
     pub(super) fn tell(&self, messages: impl Fn(&Conversation) -> Vec<Vec<u8>>) {
         for session in lock(&self.by_id).values() {
             for message in messages(&session.client) {
-                lock(&session.streams).retain(|stream| stream.try_send(message.clone()).is_ok());
+                lock(&session.streams)
+                    .retain(|stream| session.client.unheard().send(stream, message.clone()));
             }
         }
         lock(&self.listeners).retain(|(client, stream)| {
             !stream.is_closed()
-                && messages(client).into_iter().all(|message| stream.try_send(message).is_ok())
+                && messages(client).into_iter().all(|message| client.unheard().send(stream, message))
         });
     }
 }
@@ -194,7 +195,7 @@ mod tests {
     use super::*;
 
     fn start(sessions: &Sessions) -> (Arc<Session>, Vec<u64>) {
-        let Started { session, ended, .. } = sessions.start().expect("random numbers");
+        let Started { session, ended, .. } = sessions.start(Unheard::default()).expect("random numbers");
         (session, keys(&ended))
     }
 
