@@ -3,6 +3,7 @@
 //! anybody watches: copies are taken from a ring, each observer at its own pace.
 
 mod audit;
+mod counts;
 mod schema;
 mod sink;
 mod trial;
@@ -21,9 +22,15 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub use self::trial::{Trial, observers_of, try_observer};
+pub use self::{
+    counts::{ObserverStatus, Totals},
+    trial::{Trial, observers_of, try_observer},
+};
 
-use self::sink::{Counts, DISCOVERY, Sink};
+use self::{
+    counts::Counts,
+    sink::{DISCOVERY, Sink},
+};
 use crate::{
     federation::Federation,
     link::{Link, modern_meta},
@@ -45,42 +52,6 @@ pub struct ObserverSettings {
     pub exclude: Vec<String>,
     /// Servers that get none for now.
     pub muted: BTreeSet<String>,
-}
-
-/// How one observer is, for people and programs.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct ObserverStatus {
-    /// `watching`, `away` or `muted`.
-    pub state: &'static str,
-    /// Copies it took.
-    pub sent: u64,
-    /// Copies it did not answer in time.
-    pub late: u64,
-    /// Copies it refused.
-    pub refused: u64,
-    /// Copies that were lost with a connection.
-    pub lost: u64,
-    /// Copies that were overwritten while it was busy or away.
-    pub dropped: u64,
-    /// What went wrong last.
-    pub error: Option<String>,
-}
-
-/// What became of all copies, also of those for observers that are gone.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Totals {
-    /// Copies that were made; each goes to every observer.
-    pub made: u64,
-    /// Copies that were taken.
-    pub sent: u64,
-    /// Copies that were not answered in time.
-    pub late: u64,
-    /// Copies that were refused.
-    pub refused: u64,
-    /// Copies that were lost with a connection.
-    pub lost: u64,
-    /// Copies that were overwritten before their turn came.
-    pub dropped: u64,
 }
 
 /// The observers of a house.
@@ -155,14 +126,9 @@ impl Observers {
 
     /// What became of all copies so far.
     pub fn totals(&self) -> Totals {
-        let mut totals = Totals { made: self.shared.efferent.copied(), ..Totals::default() };
-        for counts in self.shared.counts().values() {
-            totals.sent += counts.sent.load(Ordering::Relaxed);
-            totals.late += counts.late.load(Ordering::Relaxed);
-            totals.refused += counts.refused.load(Ordering::Relaxed);
-            totals.lost += counts.lost.load(Ordering::Relaxed);
-            totals.dropped += counts.dropped.load(Ordering::Relaxed);
-        }
+        let made = self.shared.efferent.copied();
+        let mut totals = Totals { made, ..Totals::default() };
+        self.shared.counts().values().for_each(|counts| counts.add_to(&mut totals));
         totals
     }
 
@@ -322,7 +288,10 @@ impl Shared {
                 false if self.wants(name, peer) && peer.is_connected() && !idle => "watching",
                 false => "away",
             };
-            Some((name.to_string(), status(state, known)))
+            Some((
+                name.to_string(),
+                known.map_or_else(|| Counts::default().status(state), |counts| counts.status(state)),
+            ))
         };
         peers.iter().filter_map(one).collect()
     }
@@ -333,20 +302,6 @@ impl Shared {
 
     fn counts(&self) -> std::sync::MutexGuard<'_, BTreeMap<ServerName, Arc<Counts>>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-fn status(state: &'static str, counts: Option<&Arc<Counts>>) -> ObserverStatus {
-    let nothing = Arc::new(Counts::default());
-    let counts = counts.unwrap_or(&nothing);
-    ObserverStatus {
-        state,
-        sent: counts.sent.load(Ordering::Relaxed),
-        late: counts.late.load(Ordering::Relaxed),
-        refused: counts.refused.load(Ordering::Relaxed),
-        lost: counts.lost.load(Ordering::Relaxed),
-        dropped: counts.dropped.load(Ordering::Relaxed),
-        error: counts.error.lock().unwrap_or_else(PoisonError::into_inner).clone(),
     }
 }
 

@@ -3,10 +3,7 @@
 
 use std::{
     pin::pin,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+    sync::{Arc, PoisonError, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -19,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     audit::{self, Interceptor},
+    counts::Counts,
     meta,
     schema::{OBSERVE, observe_of},
 };
@@ -36,44 +34,12 @@ pub(super) const PATIENCE: Duration = Duration::from_millis(250);
 const TURN: Duration = Duration::from_millis(1);
 /// How long an observer may take to say what it is.
 pub(super) const DISCOVERY: Duration = Duration::from_secs(5);
-/// Between two warnings about one observer.
-const QUIET: Duration = Duration::from_secs(60);
 /// Before a connection is asked for again that could not be had. The server's own pauses between
 /// starts are longer; this one only keeps us from asking all the time.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// Said of a server that has interceptors, none of which only looks.
 const IDLE: &str = "none of its interceptors only looks";
-
-/// What became of the copies for one observer. Kept while it is muted or away.
-#[derive(Debug, Default)]
-pub(super) struct Counts {
-    pub(super) sent: AtomicU64,
-    pub(super) late: AtomicU64,
-    pub(super) refused: AtomicU64,
-    pub(super) lost: AtomicU64,
-    pub(super) dropped: AtomicU64,
-    pub(super) error: Mutex<Option<String>>,
-    /// It is connected, and wants to be told nothing.
-    pub(super) idle: AtomicBool,
-    warned: Mutex<Option<Instant>>,
-}
-
-impl Counts {
-    fn failed(&self, counter: &AtomicU64, name: &str, why: String) {
-        counter.fetch_add(1, Ordering::Relaxed);
-        self.warn(name, &why);
-        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
-    }
-
-    fn warn(&self, name: &str, why: &str) {
-        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
-        if warned.is_none_or(|last| last.elapsed() >= QUIET) {
-            *warned = Some(Instant::now());
-            tracing::warn!(observer = name, why, "a copy did not arrive; further ones are counted");
-        }
-    }
-}
 
 /// One observer's task.
 pub(super) struct Sink {
