@@ -56,6 +56,12 @@ pub struct Style {
     /// Whether what is called and what is not have names of their own: a variable does not hide
     /// a function there.
     pub calls_apart: bool,
+    /// Whether `->` takes a member from what stands before it.
+    pub arrow: bool,
+    /// Whether a block has the value of what it ends with, so that `{ name }` is often one.
+    pub valued_blocks: bool,
+    /// Whether an assignment is a value. Where it is none, `name = …` among arguments names one.
+    pub valued_assignments: bool,
     /// The word that begins the clause a file must start with, before any import; empty where
     /// there is none.
     pub package: &'static str,

@@ -33,6 +33,9 @@ const BRACES: Style = Style {
     pragmas: &[],
     implicit_receiver: false,
     calls_apart: false,
+    arrow: false,
+    valued_blocks: false,
+    valued_assignments: true,
     package: "",
 };
 
@@ -56,6 +59,9 @@ static PYTHON: Pack = Pack {
         pragmas: &["__future__"],
         implicit_receiver: false,
         calls_apart: false,
+        arrow: false,
+        valued_blocks: false,
+        valued_assignments: false,
         package: "",
     },
     grammar: || tree_sitter_python::LANGUAGE.into(),
@@ -85,7 +91,7 @@ static C: Pack = Pack {
     extensions: &["c", "h"],
     filenames: &[],
     interpreters: &["tcc"],
-    style: Style { separator: "::", receivers: &[], reach: Reach::Everywhere, ..BRACES },
+    style: Style { separator: "::", receivers: &[], reach: Reach::Everywhere, arrow: true, ..BRACES },
     grammar: || tree_sitter_c::LANGUAGE.into(),
     queries: queries!("c"),
     front: Front {
@@ -113,6 +119,7 @@ static CPP: Pack = Pack {
         overloads: true,
         reach: Reach::Everywhere,
         implicit_receiver: true,
+        arrow: true,
         ..BRACES
     },
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
@@ -137,7 +144,13 @@ static RUST: Pack = Pack {
     extensions: &["rs"],
     filenames: &[],
     interpreters: &["rust-script"],
-    style: Style { separator: "::", receivers: &["self", "Self"], ..BRACES },
+    style: Style {
+        separator: "::",
+        receivers: &["self", "Self"],
+        valued_blocks: true,
+        valued_assignments: false,
+        ..BRACES
+    },
     grammar: || tree_sitter_rust::LANGUAGE.into(),
     queries: queries!("rust"),
     front: Front::NONE,
@@ -268,6 +281,9 @@ static RUBY: Pack = Pack {
         pragmas: &[],
         implicit_receiver: true,
         calls_apart: true,
+        arrow: false,
+        valued_blocks: false,
+        valued_assignments: true,
         package: "",
     },
     grammar: || tree_sitter_ruby::LANGUAGE.into(),

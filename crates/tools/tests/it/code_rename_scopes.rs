@@ -305,3 +305,31 @@ async fn a_new_name_that_only_looks_taken_is_given() {
     // The name of an argument is a parameter's.
     check(&[("a.py", "def «load»(): pass\n«load»(load=«load»)\n")], "load", "fetch", &[]).await;
 }
+
+#[tokio::test]
+async fn annotations_blocks_and_arguments_of_macros_are_told_apart() {
+    check(
+        &[("a.py", "class «Node»: pass\n"), ("m.py", "import a\ndef f() -> a.«Node»: pass\n")],
+        "Node",
+        "Vertex",
+        &[],
+    )
+    .await;
+    check(
+        &[(
+            "a.rs",
+            "const «K»: i32 = 1;\nfn k() -> i32 {\n    «K»\n}\nfn l(x: bool) -> i32 { if x { «K» } else { 0 } }\n",
+        )],
+        "K",
+        "KK",
+        &[],
+    )
+    .await;
+    check(
+        &[("a.rs", "fn «width»() -> i32 { 1 }\nfn main() { println!(\"{width}\", width = «width»()); }\n")],
+        "width",
+        "breadth",
+        &[],
+    )
+    .await;
+}

@@ -4,7 +4,7 @@
 use tectum_syntax::{Bodies, Import, Mention, Role, Shadow, Span, Stop, Symbol, Unparsed};
 
 use super::{
-    around::{chain, is_key, is_other_name},
+    around::{chain, is_key, is_other_name, is_parameter},
     hides::Hides,
     knows::{Knows, Plainly},
     target::{File, Home, Target},
@@ -46,7 +46,9 @@ impl Target {
             return Ok(Some(Clash::Known));
         }
         let shadows = file.language.shadows(file.text, &self.new, stop)?;
-        let plain = |mention: &&&Mention| !mention.member && chain(file.text, mention).is_empty();
+        let plain = |mention: &&&Mention| {
+            !mention.member && chain(file.text, mention, &file.language.pack().style).is_empty()
+        };
         let captured = certain.iter().filter(plain).find(|mention| {
             let apart = file.language.pack().style.calls_apart && mention.role == Role::Call;
             let shadow = Shadow::over(&shadows, mention.span).filter(|_| !apart);
@@ -91,10 +93,12 @@ impl Target {
         // The name of an argument or a key means what it meant.
         let named =
             mention.member || mention.role == Role::Attribute || is_other_name(file.text, mention.span);
+        let named = named || is_parameter(file.text, mention.span, style);
         let keyed = style.bodies != Bodies::Indented && mention.role != Role::Call;
-        let keyed = keyed && is_key(file.text, mention.span);
+        let keyed = keyed && is_key(file.text, mention.span, style);
         let apart = style.calls_apart && self.callable && mention.role != Role::Call;
-        if !mention.role.is_code() || named || keyed || apart || !chain(file.text, mention).is_empty() {
+        if !mention.role.is_code() || named || keyed || apart || !chain(file.text, mention, style).is_empty()
+        {
             return false;
         }
         // What defines a member of something defines no name of the file.

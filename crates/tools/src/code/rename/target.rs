@@ -5,7 +5,7 @@ use std::ops::Range;
 use tectum_syntax::{Bodies, Language, Mention, Outline, Role, Span, Stop, Unparsed, names};
 
 use super::{
-    around::{chain, is_key, is_quoted},
+    around::{chain, is_key, is_parameter, is_quoted},
     hides::Hidden,
     knows::{Knows, Plainly},
     taken::{Clash, Scene},
@@ -106,7 +106,7 @@ impl Target {
         if own && span == self.name {
             return Some(true);
         }
-        let before = chain(file.text, mention).last().copied();
+        let before = chain(file.text, mention, &file.language.pack().style).last().copied();
         match (&self.home, before) {
             (Home::Function(around), _) if !own || !around.holds(span) => None,
             (Home::Function(_), None) if mention.member => None,
@@ -201,12 +201,16 @@ impl Target {
                 return None;
             }
         }
-        let keyed = file.language.pack().style.bodies != Bodies::Indented;
+        let style = &file.language.pack().style;
+        if is_parameter(file.text, span, style) {
+            return None;
+        }
+        let keyed = style.bodies != Bodies::Indented;
         match knows.plainly {
             Plainly::No => None,
             Plainly::OnlyImport => (mention.role == Role::Import).then_some(true),
             Plainly::Maybe => Some(false),
-            Plainly::Yes if keyed && mention.role == Role::Reference && is_key(file.text, span) => {
+            Plainly::Yes if keyed && mention.role == Role::Reference && is_key(file.text, span, style) => {
                 Some(false)
             }
             Plainly::Yes => Some(true),

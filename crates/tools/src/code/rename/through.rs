@@ -29,7 +29,7 @@ impl Through {
         let (mut places, mut of_module) = (HashMap::new(), HashSet::new());
         let mut shadows: HashMap<&str, Vec<Shadow>> = HashMap::new();
         for mention in mentions.iter().filter(|mention| mention.role.is_code()) {
-            let parts = chain(file.text, mention);
+            let parts = chain(file.text, mention, &file.language.pack().style);
             let Some((head, further)) = parts.split_first() else { continue };
             let known: Vec<&Import> =
                 imports.iter().filter(|import| import.local.as_deref() == Some(head)).collect();
