@@ -14,7 +14,7 @@ const ASSIGNED: &str = r#"(?ix)
     (?P<sign> \\*["']? [\ \t]* (?: :=? | =>? ) [\ \t]* )
     (?: \\*" (?P<double> [^"\r\n]+ )
       | \\*' (?P<single> [^'\r\n]+ )
-      | (?P<bare> [^\s"'`,;&(){}\[\]<>=] [^\s"'`,;&(){}\[\]<>]* ) )"#;
+      | (?P<bare> [^\s"'`,;&(){}\[\]<>=:] [^\s"'`,;&(){}\[\]<>]* ) )"#;
 
 /// Words that stand in a value's place in code and in forms, and are none.
 const NO_VALUES: &[&str] = &[
@@ -133,6 +133,7 @@ mod tests {
         for (text, expect) in [
             ("X-Api-Key: abcdef123456", "X-Api-Key: [-]"),
             ("curl -H 'X-Api-Key: abcdefgh' x", "curl -H 'X-Api-Key: [-]' x"),
+            ("Token::Ident => 1,", "Token::Ident => 1,"),
             ("password=hunter2", "password=[-]"),
             ("PASSWORD=hunter", "PASSWORD=[-]"),
             ("user=bob;Password=hunter;x=1", "user=bob;Password=[-];x=1"),

@@ -54,9 +54,9 @@ const TEXTS: &[&str] = &[
     r"(?i)(?-u:\b)[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@",
     r"(?i)[?&](?:access_token|api_?key|auth|key|password|secret|sig|signature|token)=[^&\s]+",
     r"(?i)--?[a-z0-9-]*(?:api-?key|password|passwd|passphrase|secret|token)[= ]\S+",
-    r"(?:^|\s)(?:-u|-U|--user|--proxy-user)[= ]?['\x22]?[^\s:'\x22=]+:[^\s'\x22]+",
+    r"(?-u:\b)curl(?-u:\b)[^\r\n;|]*?\s(?:-u|-U|--user|--proxy-user)[= ]?['\x22]?[^\s:'\x22=]+:[^\s'\x22]+",
     r"(?-u:\b)sshpass\s+-p\s*\S+",
-    r"(?-u:\b)[A-Z0-9_]*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|PRIVATE_KEY)[A-Z0-9_]*\s*=\s*\S+",
+    r"(?-u:\b)[A-Z0-9_]*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|PRIVATE_KEY)[A-Z0-9_]*\s*=\s*(?:\x22[^\x22\r\n]*\x22|'[^'\r\n]*'|\S+)",
 ];
 
 /// What is hidden.
@@ -275,6 +275,7 @@ mod tests {
             "https://me:hunter2@example.com/x".into(),
             format!("Authorization: Bearer {letters}"),
             "DATABASE_PASSWORD=hunter2".into(),
+            "export DATABASE_PASSWORD=\"a horse hunter2\"".into(),
             "curl --token hunter2hunter2".into(),
             format!("eyJ{letters}.eyJ{letters}.{letters}"),
             "https://x.example/?q=1&token=hunter2".into(),
@@ -303,8 +304,14 @@ mod tests {
 
     #[test]
     fn code_is_not_mistaken_for_secrets() {
-        let json = serde_json::json!({ "code": "let token = next_token(); if password == given { secret() } // a:b@c" });
-        assert_eq!(hide(&json.to_string()), json.to_string());
+        for text in [
+            "let token = next_token(); if password == given { secret() } // a:b@c",
+            "match token { Token::Ident => 1, Token::Eof => 0 }",
+            "docker run -u 1000:1000 image; git push -u origin:main",
+        ] {
+            let json = serde_json::json!({ "code": text });
+            assert_eq!(hide(&json.to_string()), json.to_string());
+        }
     }
 
     #[test]
