@@ -33,10 +33,12 @@ impl Federation {
     }
 
     /// A client said what it can do: servers are asked what they offer to one like it, if nobody was
-    /// there yet who can do as much.
+    /// there yet who can do as much, or none stayed until they had answered.
     pub(crate) fn meet_client(&self, caller: &Caller) {
         let abilities = caller.abilities();
-        for peer in self.peers.load().values().filter(|peer| peer.is_unseen_by(&abilities)) {
+        for peer in
+            self.peers.load().values().filter(|peer| !peer.offer().known || peer.is_unseen_by(&abilities))
+        {
             open(peer, &abilities, caller.session());
         }
     }

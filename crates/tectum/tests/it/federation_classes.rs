@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
-    federated::{echo, lives, until},
-    rig::{Http, Rig, text},
+    federated::{command, echo, lives, until},
+    rig::{Http, Rig, fixture, text},
 };
 
 /// What the house lists for a session.
@@ -106,4 +106,20 @@ fn a_server_of_one_client_ends_with_it() {
     until("the last server's end", || !lives(second.1));
     let (_, third) = begin(&mut http);
     assert!(lives(third));
+}
+
+#[test]
+fn one_who_left_before_the_server_answered_leaves_nobody_without_it() {
+    let rig = Rig::new();
+    let program = fixture().display().to_string();
+    let args =
+        ["-c", "sleep 1; exec \"$0\" \"$@\"", &program, "--role", "echo", "--name", "one", "--era", "legacy"];
+    rig.configure(&command("one", "sh", &args, "isolation = \"per-client\""));
+    let mut http = rig.http();
+    session(&mut http, json!({}));
+    assert!(!has(&http, "one__echo"));
+    assert_eq!(http.send("DELETE", "/mcp", &http.headers(), "").status, 204);
+    session(&mut http, json!({}));
+    until("the list", || has(&http, "one__echo"));
+    assert_eq!(text(&http.call("one__echo", json!({"text": "there"}))), "there");
 }

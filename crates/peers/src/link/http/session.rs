@@ -11,9 +11,22 @@ use crate::{
 
 /// How much of a refusal that is no error of the protocol is searched for words.
 const MOST_WORDS: usize = 4096;
-/// What such servers speak of. A connection that has a session is initialized, so a server that
-/// denies it is another one than before.
-const WORDS: [&str; 3] = ["session", "not initialized", "uninitialized"];
+/// What such servers say. A connection that has a session is initialized, so a server that denies
+/// it is another one than before. The word alone is not enough: a tool may have sessions of its own,
+/// and what has run must not run again.
+const WORDS: [&str; 11] = [
+    "no session",
+    "valid session",
+    "session id",
+    "session-id",
+    "sessionid",
+    "session not found",
+    "no such session",
+    "unknown session",
+    "invalid session",
+    "not initialized",
+    "uninitialized",
+];
 
 /// True for a refusal that says that a session is not known. What was refused so did not run.
 pub(super) fn is_unknown(status: StatusCode, body: &[u8]) -> bool {
@@ -73,6 +86,7 @@ mod tests {
             (400, error(-32000, "Bad Request: Server not initialized"), true),
             (400, "Bad Request: No valid session ID provided".into(), true),
             (400, error(-32600, "Invalid Request: unknown SESSION"), true),
+            (400, error(-32000, "your login session has no credit; the item was bought"), false),
             (400, error(-32602, "`session` must be a string"), false),
             (400, error(-32603, "session.run failed"), false),
             (400, error(-32000, "Bad Request: Unsupported protocol version"), false),
