@@ -41,6 +41,7 @@ pub struct CodePathArgs {
     pub target: String,
     /// Levels of calls to follow. Default 5, at most 20.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     pub max_depth: Option<usize>,
     /// Directory (or file) whose sources are looked at. Default: the project.
     #[serde(default = "here")]

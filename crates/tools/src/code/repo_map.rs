@@ -38,6 +38,7 @@ pub struct RepoMapArgs {
     pub path: RawPath,
     /// How long the map may be, in tokens of four bytes. Default 1024, 64 to 32768.
     #[serde(default)]
+    #[schemars(range(min = 64))]
     pub budget_tokens: Option<usize>,
     /// Files, directories or symbol names the map should be about.
     #[serde(default)]

@@ -10,6 +10,7 @@ use tectum_syntax::{Bodies, Detail, Kind, Outline};
 use super::{Code, Only, Opened, outline};
 use crate::{
     analysis::summary::{self, plain},
+    files::spelling::count,
     text::TextFile,
 };
 
@@ -45,7 +46,8 @@ pub(super) fn run(code: &Code, ctx: &Ctx) -> Result<Reply<Output>, Fault> {
             Err(_) => ("Text".to_owned(), plain::summarise(file.text()).unwrap_or_default()),
         },
     };
-    let mut summary = format!("**{language}** — {lines} lines\n{}", body.trim_end());
+    let mut summary =
+        format!("**{language}** — {}\n{}", count(lines as u64, "line", "lines"), body.trim_end());
     if summary.chars().count() > MOST {
         let end = summary.char_indices().nth(MOST - 40).map_or(summary.len(), |(at, _)| at);
         summary.truncate(end);

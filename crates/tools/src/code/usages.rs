@@ -43,6 +43,7 @@ pub struct UsagesArgs {
     pub include_text: bool,
     /// Usages in one reply. Default 100, at most 2000.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     pub limit: Option<usize>,
     /// How many to pass over: the `next` of the page before.
     #[serde(default)]

@@ -32,6 +32,7 @@ pub struct Args {
     pub from: Option<String>,
     /// First line to read, counted from 1. Default 1.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     pub start_line: Option<usize>,
     /// Last line to read, included. Default the last of the file.
     #[serde(default)]

@@ -50,7 +50,7 @@ async fn data_by_what_it_holds() {
     for (file, parts) in [
         ("a.toml", ["**TOML** — 4 lines", "package", "bin"]),
         ("a.md", ["**Markdown** — 5 lines", "One", "Two"]),
-        ("a.json", ["**JSON** — 1 lines", "a", "b"]),
+        ("a.json", ["**JSON** — 1 line", "a", "b"]),
         ("a.yaml", ["**YAML** — 3 lines", "a", "b"]),
         ("noname", ["**Text** — 2 lines", "plain", "text"]),
     ] {
