@@ -184,14 +184,34 @@ fn observers(merged: &Merged) -> Result<Observers, Problems> {
     if wrong.is_empty() { Ok(observers) } else { Err(Problems(wrong)) }
 }
 
-/// What `tectum run` works with. An address with a password is refused, since settings are shown.
-fn run(merged: &Merged) -> Result<Run, Problems> {
-    if let Some(Setting { value: Value::Word(address), origin, .. }) = merged.get(&keys::BASE_URL)
-        && address.contains('@')
-    {
+/// Why an address has no place in the settings; it may hold a secret, and settings are shown.
+fn unfit(address: &str) -> Option<(&'static str, &'static str)> {
+    let alone = "write the address alone; a key belongs into a variable that --api-key-env names";
+    if address.contains('@') {
         let why =
             "`run.base_url` holds a name or a password before an @, and settings are no place for secrets";
-        let hint = "write the address alone; a key belongs into a variable that --api-key-env names";
+        return Some((why, alone));
+    }
+    if address.contains(['?', '#']) {
+        return Some((
+            "`run.base_url` goes on behind the address, and settings are no place for secrets",
+            alone,
+        ));
+    }
+    let scheme = address.split_once("://").is_some_and(|(scheme, host)| {
+        ["http", "https"].contains(&&*scheme.to_ascii_lowercase()) && !host.is_empty()
+    });
+    (!scheme).then_some((
+        "`run.base_url` is no address",
+        "write it as http://127.0.0.1:8080/v1 or https://host/v1",
+    ))
+}
+
+/// What `tectum run` works with.
+fn run(merged: &Merged) -> Result<Run, Problems> {
+    if let Some(Setting { value: Value::Word(address), origin, .. }) = merged.get(&keys::BASE_URL)
+        && let Some((why, hint)) = unfit(address)
+    {
         return Err(Problems(vec![Problem::new(origin.clone(), why).hint(hint)]));
     }
     let number = |key, usual: usize| {

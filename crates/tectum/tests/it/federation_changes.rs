@@ -64,6 +64,8 @@ fn a_switch_that_cannot_be_heard_is_not_thrown_and_one_that_changes_nothing_says
     let rig = Rig::with(&[("tectum.toml", "[servers.pj]\nenabled = false\n")]);
     put(user_file(&rig), "[servers.pj]\ncommand = \"x\"\n");
     let before = user_text(&rig);
+    let hint = ok(&rig, &["get", "pj", "--json"]).json()["why"]["hint"].clone();
+    assert_eq!(hint, "switch it on with `tectum enable pj --project`");
     run(&rig, &["enable", "pj"]).fails(
         5,
         "error: `pj` is switched off in tectum.toml:2, which goes before\n\

@@ -144,10 +144,18 @@ fn wrong_settings_are_told_before_anybody_is_asked() {
 #[test]
 fn settings_hold_no_password() {
     let rig = Rig::new();
-    rig.configure("[run]\nbase_url = \"https://me:hunter2@host/v1\"\n");
-    let said: Said = rig.run(&["config", "show"]).into();
-    assert!(said.code == 2 && said.err.contains("settings are no place for secrets"), "{}", said.err);
-    assert!(said.err.contains("--api-key-env") && !said.err.contains("hunter2"), "{}", said.err);
+    for (address, words) in [
+        ("https://me:hunter2@host/v1", ["settings are no place for secrets", "--api-key-env"]),
+        ("https://host/v1?api_key=hunter2", ["settings are no place for secrets", "--api-key-env"]),
+        ("hunter2", ["`run.base_url` is no address", "http://127.0.0.1:8080/v1"]),
+    ] {
+        rig.configure(&format!("[run]\nbase_url = \"{address}\"\n"));
+        for command in ["show", "check"] {
+            let said: Said = rig.run(&["config", command]).into();
+            assert!(said.code == 2 && words.iter().all(|word| said.err.contains(word)), "{}", said.err);
+            assert!(!said.err.contains("hunter2") && !said.out.contains("hunter2"), "{}", said.err);
+        }
+    }
 }
 
 #[test]

@@ -252,7 +252,10 @@ fn verdict(
     let name = &entry.name;
     if entry.values.flag(&keys::ENABLED) == Some(false) {
         let origin = entry.values.origin(&keys::ENABLED).unwrap_or(&entry.origin);
-        let hint = Some(format!("switch it on with `tectum enable {name}`"));
+        // What the project's file switches off of yours is switched on there.
+        let there = matches!(origin, Origin::File { name, .. } if &**name == "tectum.toml");
+        let project = if there && entry.source.place != Place::Project { " --project" } else { "" };
+        let hint = Some(format!("switch it on with `tectum enable {name}{project}`"));
         return Err(held(Why::Disabled, format!("it is switched off in {origin}"), hint));
     }
     if let Some(wrong) = entry.problem.clone().or_else(|| contradictions(entry).into_iter().next()) {
