@@ -41,7 +41,8 @@ fn one_that_never_says_what_it_is_is_waited_for_a_bounded_time_and_holds_up_nobo
     let mut rig = rig();
     rig.set("TECTUM_LOG", "tectum_peers::observe=debug");
     // Its own patience would be a minute, so that only the bound for observers can end the wait.
-    let silent = command("silent", "sleep", &["1000"], "start_timeout = \"60s\"");
+    // It comes first, by its name and in the file: whoever were asked one after the other would wait.
+    let silent = command("dumb", "sleep", &["1000"], "start_timeout = \"60s\"");
     rig.configure(&format!("{ON}{silent}{}", observer(&rig, "eye", &[])));
     let mut client = Client::new(&rig, Era::Legacy);
     read(&mut client);
@@ -52,8 +53,9 @@ fn one_that_never_says_what_it_is_is_waited_for_a_bounded_time_and_holds_up_nobo
     while !heard.contains("has not said in 5 s whether it is an observer") {
         assert!(log.read_line(&mut heard).expect("readable") > 0, "it ended: {heard}");
     }
-    assert!(heard.lines().last().is_some_and(|line| line.contains("silent")), "{heard}");
-    assert_eq!(status(&rig)["observers"]["silent"], Value::Null);
+    assert!(heard.lines().last().is_some_and(|line| line.contains("dumb")), "{heard}");
+    assert!(heard.contains("gets a copy of every call"), "the other was found meanwhile: {heard}");
+    assert_eq!(status(&rig)["observers"]["dumb"], Value::Null);
     read(&mut client);
     check_pairs(&until_copies(&rig, "eye", 4), &["read_file"; 2]);
 }
