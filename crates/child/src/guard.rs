@@ -12,7 +12,7 @@ use std::{
 
 use rustix::{
     fs::{Mode, OFlags},
-    process::{Pid, Signal, WaitOptions, WaitStatus, getppid, kill_process_group, setsid, wait},
+    process::{Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process_group, setsid, wait},
 };
 use tokio::{
     signal::unix::{Signal as Signals, SignalKind, signal},
@@ -54,7 +54,7 @@ async fn stand(parent: u32, memory: Option<u64>, command: &OsStr, args: &[OsStri
     // It fails only for the leader of a group, who cannot be reached by chance either.
     let _ = setsid();
     #[cfg(target_os = "linux")]
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    rustix::process::set_child_subreaper(Some(getpid()))?;
     // Listening begins before there is something to listen to.
     let mut children = signal(SignalKind::child())?;
     let mut calls = Calls::listen()?;
@@ -75,7 +75,7 @@ async fn stand(parent: u32, memory: Option<u64>, command: &OsStr, args: &[OsStri
         }
     }
     server.ask(&mut children).await;
-    let tree = Tree { mark: &word, mine: true, guard: None, leader: Some(server.pid) };
+    let tree = Tree { mark: &word, root: Some(getpid()), guard: None, leader: Some(server.pid) };
     tree.clear(&mut |pid, status| server.note(pid, status));
     Ok(server.code())
 }

@@ -79,6 +79,13 @@ impl Life {
     }
 }
 
+/// Whether there still is a guard, where there was one.
+#[derive(Clone, Copy, Debug)]
+enum Guard {
+    Alive,
+    Gone,
+}
+
 /// The process as its own task holds it. Its number stays its own until it has been waited for,
 /// which happens only here.
 struct Held {
@@ -98,7 +105,7 @@ impl Held {
                 self.end(patience).await
             }
         };
-        self.clear().await;
+        self.clear(Guard::Gone).await;
         if timeout(LAST_WORDS, &mut log).await.is_err() {
             log.abort();
         }
@@ -107,13 +114,22 @@ impl Held {
     }
 
     async fn end(&mut self, patience: Duration) -> io::Result<ExitStatus> {
-        for (wait, signal) in [(patience, Signal::TERM), (TERM, Signal::KILL)] {
-            tokio::select! {
-                biased;
-                ended = self.process.wait() => return ended,
-                () = sleep(wait) => self.signal(signal),
-            }
+        tokio::select! {
+            biased;
+            ended = self.process.wait() => return ended,
+            () = sleep(patience) => self.signal(Signal::TERM),
         }
+        tokio::select! {
+            biased;
+            ended = self.process.wait() => return ended,
+            () = sleep(TERM) => {}
+        }
+        // A guard that is held, or gets no turn on a busy machine, is the only one below whom all of
+        // its tree is found. So they end first, and then the guard.
+        if self.guarded {
+            self.clear(Guard::Alive).await;
+        }
+        self.signal(Signal::KILL);
         self.process.wait().await
     }
 
@@ -125,11 +141,16 @@ impl Held {
 
     /// What is left is killed: nothing after a guard that did its work, everything after one that
     /// was killed.
-    async fn clear(&self) {
+    async fn clear(&self, guard: Guard) {
         let (word, pid, guarded) = (self.word.clone(), pid(self.id), self.guarded);
         let work = move || {
-            let (guard, leader) = if guarded { (pid, None) } else { (None, pid) };
-            Tree { mark: &word, mine: false, guard, leader }.clear(&mut |_, _| {})
+            let none = Tree { mark: &word, root: None, guard: None, leader: None };
+            let tree = match guard {
+                _ if !guarded => Tree { leader: pid, ..none },
+                Guard::Alive => Tree { root: pid, ..none },
+                Guard::Gone => Tree { guard: pid, ..none },
+            };
+            tree.clear(&mut |_, _| {})
         };
         // A look at the whole table of processes, and pauses in it, are not for the runtime's threads.
         if let Ok(false) = tokio::task::spawn_blocking(work).await {

@@ -32,8 +32,8 @@ const MOST_ENVIRONMENT: u64 = 8 * 1024 * 1024;
 pub(super) struct Tree<'a> {
     /// The word in their environment.
     pub(super) mark: &'a str,
-    /// All that descends from this process is meant. True in a guard, which has nobody else below it.
-    pub(super) mine: bool,
+    /// The guard while it lives: it adopts whom others leave, so all that descends from it is meant.
+    pub(super) root: Option<Pid>,
     /// The guard that led them, once it is dead: its session was theirs.
     pub(super) guard: Option<Pid>,
     /// The server itself: its process group holds nobody else.
@@ -72,7 +72,7 @@ impl Tree<'_> {
     fn members(&self, me: Pid, seen: &HashMap<Pid, u64>) -> Vec<Process> {
         let all = everybody();
         let is_seen = |process: &Process| seen.get(&process.pid) == Some(&process.started);
-        let is_below = |process: &Process| self.mine && process.parent == me.as_raw_pid();
+        let is_below = |process: &Process| self.root.is_some_and(|root| process.parent == root.as_raw_pid());
         // A number stays taken while its session lives. A process that has it now is a new one, and
         // then no old session is left.
         let session = self.guard.filter(|guard| !all.iter().any(|process| process.pid == *guard));
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn groups_are_killed_whole_only_where_nobody_else_is_in_them() {
         let place = |group, session| Process { group, session, ..process(9, 1) };
-        let tree = |leader| Tree { mark: "", mine: false, guard: None, leader: Pid::from_raw(leader) };
+        let tree = |leader| Tree { mark: "", root: None, guard: None, leader: Pid::from_raw(leader) };
         let groups = |leader, members: &[Process], us| {
             let found = tree(leader).groups(members, us);
             let mut numbers: Vec<i32> = found.into_iter().map(Pid::as_raw_pid).collect();

@@ -71,6 +71,17 @@ impl Grove {
             .collect()
     }
 
+    /// Waits until they are as many as `STUBBORN` starts: one that just becomes another program
+    /// shows no environment for a moment.
+    #[track_caller]
+    fn assert_grown(&self) {
+        let start = Instant::now();
+        while self.alive().len() < 7 && start.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(self.alive().len() >= 7, "only {:?} came up", self.alive());
+    }
+
     /// Waits for the last of them.
     #[track_caller]
     fn assert_gone(&self, what: &str) {
@@ -159,7 +170,7 @@ async fn a_polite_server_ends_in_its_own_time() {
 async fn nothing_survives_a_stop() {
     let grove = Grove::new();
     let child = grove.grow(STUBBORN).await;
-    assert!(grove.alive().len() >= 7, "{:?}", grove.alive());
+    grove.assert_grown();
     child.stop().await;
     assert_eq!(grove.alive(), [0; 0], "when stop returns, all are gone");
 }
@@ -201,8 +212,14 @@ async fn nothing_survives_the_guard() {
     kill(child.id());
     child.ended().await;
     assert_eq!(grove.alive(), [0; 0]);
-    // Nor does it help to hold the guard.
-    let child = grove.grow(&script).await;
+    // Nor does it help to hold the guard, who is the only one to know an orphan of that kind.
+    let orphan = STUBBORN.replace(
+        "env -i GROVE=\"$GROVE\" setsid sleep 1000 &",
+        "(env -i GROVE=\"$GROVE\" setsid sleep 1000 &)",
+    );
+    assert_ne!(orphan, STUBBORN);
+    let child = grove.grow(&orphan).await;
+    grove.assert_grown();
     let held = Command::new("kill").args(["-STOP", &child.id().to_string()]).status().expect("runs");
     assert!(held.success());
     child.stop().await;
@@ -226,7 +243,7 @@ fn nothing_survives_tectum() {
         let mut up = [0; 3];
         let mut stdout = parent.stdout.take().expect("piped");
         std::io::Read::read_exact(&mut stdout, &mut up).expect("it comes up");
-        assert!(grove.alive().len() >= 7);
+        grove.assert_grown();
         parent.kill().expect("killed");
         parent.wait().expect("reaped");
         grove.assert_gone(&format!("kill -9, round {seed}"));
