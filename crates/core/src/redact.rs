@@ -34,7 +34,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// Texts that are secrets whatever they are called: keys of well-known issuers, credentials in
-/// headers, addresses, command lines and environment files. What a name says about the value
+/// headers, addresses and command lines. What a name says about the value
 /// beside it is [`Assigned`]. Boundaries are those of ASCII: others make a text with any other letter
 /// fifty times as slow.
 const TEXTS: &[&str] = &[
@@ -56,7 +56,6 @@ const TEXTS: &[&str] = &[
     r"(?i)--?[a-z0-9-]*(?:api-?key|password|passwd|passphrase|secret|token)[= ]\S+",
     r"(?-u:\b)curl(?-u:\b)[^\r\n;|]*?\s(?:-u|-U|--user|--proxy-user)[= ]?['\x22]?[^\s:'\x22=]+:[^\s'\x22]+",
     r"(?-u:\b)sshpass\s+-p\s*\S+",
-    r"(?-u:\b)[A-Z0-9_]*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|PRIVATE_KEY)[A-Z0-9_]*\s*=\s*(?:\x22[^\x22\r\n]*\x22|'[^'\r\n]*'|\S+)",
 ];
 
 /// What is hidden.

@@ -1,0 +1,148 @@
+//! Where a written value begins and ends: in quotes of any language, in a block of YAML, in an
+//! element of XML. It reads text that may be cut anywhere, and takes no side on what a value means.
+
+use std::ops::Range;
+
+/// Letters and signs that may stand right before a quote and belong to it: `b"…"`, `r#"…"#`, `@"…"`.
+const MOST_PREFIX: usize = 4;
+/// An element with more text than this is a document rather than a value.
+const MOST_ELEMENT: usize = 4 * 1024;
+/// What stands behind the sign of a block on its line: two signs and perhaps a comment.
+const MOST_HEADER: usize = 200;
+/// A type that is written before its value is shorter than this.
+const MOST_TYPE: usize = 120;
+
+/// The inside of the quotes that open here.
+pub(crate) fn quoted(text: &str, at: usize) -> Option<Range<usize>> {
+    let rest = &text[at..];
+    let prefix = rest.bytes().take(MOST_PREFIX + 1).position(|byte| b"\"'`\\".contains(&byte))?;
+    if !rest[..prefix].chars().all(|c| c.is_ascii_alphabetic() || "#@$".contains(c)) {
+        return None;
+    }
+    let rest = &rest[prefix..];
+    let slashes = rest.len() - rest.trim_start_matches('\\').len();
+    let quote = rest[slashes..].chars().next().filter(|c| "\"'`".contains(*c))?;
+    let open = at + prefix + slashes + 1;
+    let inside = &text[open..];
+    let double: String = [quote, quote].iter().collect();
+    let length = match inside.strip_prefix(&double) {
+        Some(long) if slashes == 0 && quote != '`' => {
+            let start = open + double.len();
+            let close: String = [quote, quote, quote].iter().collect();
+            return filled(text, start..start + long.find(&close).unwrap_or(long.len()));
+        }
+        _ => closed(inside, quote, slashes),
+    };
+    filled(text, open..open + length)
+}
+
+/// How much stands before the closing quote, or on this line where it is missing. A quote that opens
+/// behind so many backslashes closes behind as many; more of them belong to the text inside.
+fn closed(inside: &str, quote: char, slashes: usize) -> usize {
+    let mut run = 0;
+    for (at, c) in inside.char_indices() {
+        match c {
+            '\\' => run += 1,
+            '\n' | '\r' if quote != '`' => return at,
+            _ if c == quote && run % (2 * (slashes + 1)) == slashes => return at - slashes,
+            _ => run = 0,
+        }
+    }
+    inside.len()
+}
+
+/// The block of YAML that is announced here: all lines below that stand further to the right than
+/// the line of its name.
+pub(crate) fn block(text: &str, at: usize) -> Option<Range<usize>> {
+    let announced = text[at..].strip_prefix(['|', '>'])?;
+    let length = announced.bytes().take(MOST_HEADER).position(|byte| byte == b'\n')?;
+    let (header, body) = (&announced[..length], &announced[length + 1..]);
+    let sign = header.split('#').next().unwrap_or_default().trim();
+    if !sign.chars().all(|c| c.is_ascii_digit() || "+-".contains(c)) {
+        return None;
+    }
+    let line = text[..at].rsplit('\n').next().unwrap_or_default();
+    let margin = indent(line);
+    let start = text.len() - body.len();
+    let mut end = start;
+    for line in body.split_inclusive('\n') {
+        let is_blank = line.trim().is_empty();
+        if !is_blank && indent(line) <= margin {
+            break;
+        }
+        end += line.len();
+    }
+    let inner = text[start..end].trim_end();
+    filled(text, start + indent(inner)..start + inner.len())
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
+}
+
+/// The text of an element whose opening tag ends here.
+pub(crate) fn element(text: &str, at: usize) -> Option<Range<usize>> {
+    let length = text[at..].bytes().take(MOST_ELEMENT).position(|byte| byte == b'<')?;
+    let is_closed = text[at + length..].starts_with("</");
+    if is_closed { filled(text, at..at + length) } else { None }
+}
+
+/// Where a value begins behind the type that begins here and an equals sign.
+pub(crate) fn past_type(text: &str, at: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (offset, c) in text[at..].char_indices().take(MOST_TYPE) {
+        match c {
+            '=' if depth == 0 && offset > 0 => {
+                let value = &text[at + offset + 1..];
+                return Some(text.len() - value.trim_start_matches([' ', '\t']).len());
+            }
+            '[' | '<' => depth += 1,
+            ']' | '>' => depth = depth.checked_sub(1)?,
+            ',' if depth > 0 => {}
+            _ if c.is_alphanumeric() || "_&' .|?:*".contains(c) => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+fn filled(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+    (!text[range.clone()].trim().is_empty()).then_some(range)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_close_where_their_language_closes_them() {
+        for (text, inside) in [
+            (r#""a b" c"#, "a b"),
+            (r#""a\"b" c"#, r#"a\"b"#),
+            (r#""a\\" c"#, r"a\\"),
+            (r#"\"a\\\"b\", \"c\""#, r#"a\\\"b"#),
+            (r"'it\'s' c", r"it\'s"),
+            ("\"open\nnext\"", "open"),
+            ("\"\"\"two\nlines\"\"\" c", "two\nlines"),
+            ("`two\nlines` c", "two\nlines"),
+            ("rb'x' c", "x"),
+            ("r#\"x\"#", "x"),
+        ] {
+            assert_eq!(quoted(text, 0).map(|range| &text[range]), Some(inside), "{text}");
+        }
+        for text in ["", "word \"x\"", "\"\"", "a.b\"x\"", "\\n", "longer\"x\""] {
+            assert_eq!(quoted(text, 0), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_too_odd_to_be_read() {
+        for odd in ["\"", "'", "\\", "\\\"", "|", "|\n", "<", "é\"", ">\n\n\n", "\"é", "é="] {
+            for at in (0..=odd.len()).filter(|at| odd.is_char_boundary(*at)) {
+                let all = [quoted(odd, at), block(odd, at), element(odd, at)];
+                assert!(all.into_iter().flatten().all(|range| odd.get(range).is_some()), "{odd}");
+                assert!(past_type(odd, at).is_none_or(|start| odd.get(start..).is_some()), "{odd}");
+            }
+        }
+    }
+}
