@@ -46,9 +46,6 @@ impl Federation {
     /// A server takes the place of one that ended, or is new: it hears what its clients want,
     /// and starts if somebody would miss it.
     pub(super) async fn resume(&self, peer: &Arc<Peer>, ran: bool) {
-        if let Some(level) = self.lowest_level() {
-            peer.level(level).await;
-        }
         let watched = !self.watchers.at(&peer.spec.name).is_empty();
         let missed = ran || watched || !peer.offer().known;
         if watched {

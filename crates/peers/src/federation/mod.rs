@@ -47,7 +47,7 @@ pub(crate) use self::{
     news::Notice,
     tasks::{EXTENSION as TASKS, TaskNote, named as named_task},
     translate::to_modern,
-    wishes::Watchers,
+    wishes::{Levels, Watchers},
 };
 use self::{
     compose::{Composed, Told},
@@ -151,7 +151,7 @@ pub struct Federation {
     /// What clients missed.
     pub(crate) unheard: Unheard,
     /// From which level on each client wants logs.
-    levels: Mutex<BTreeMap<u64, String>>,
+    levels: Arc<Levels>,
 }
 
 impl Federation {
@@ -189,7 +189,7 @@ impl Federation {
             met: OnceLock::new(),
             changes: watch::Sender::default(),
             clients: Arc::default(),
-            levels: Mutex::default(),
+            levels: Arc::default(),
             unheard: Unheard::default(),
             settings,
         });
@@ -329,6 +329,7 @@ impl Federation {
             door: self.door.clone(),
             clients: self.clients.clone(),
             watchers: self.watchers.clone(),
+            levels: self.levels.clone(),
             news: self.news.clone(),
         }
     }

@@ -52,21 +52,45 @@ impl Watchers {
     }
 }
 
-impl Federation {
-    /// From which level on a client wants logs. Servers of the older era log for all clients
-    /// alike, so they hear the lowest level, and each client is passed what it wants.
-    pub(crate) async fn level(&self, client: u64, level: &str) {
-        self.levels.lock().unwrap_or_else(PoisonError::into_inner).insert(client, level.to_owned());
-        let Some(lowest) = self.lowest_level() else { return };
-        for peer in self.peers.load_full().values() {
-            peer.level(lowest.clone()).await;
-        }
+/// From which level on each client wants logs. A server's task reads it as it reads [`Watchers`].
+#[derive(Debug, Default)]
+pub(crate) struct Levels(Mutex<BTreeMap<u64, String>>);
+
+impl Levels {
+    fn set(&self, client: u64, level: &str) {
+        self.lock().insert(client, level.to_owned());
     }
 
-    pub(super) fn lowest_level(&self) -> Option<String> {
-        let levels = self.levels.lock().unwrap_or_else(PoisonError::into_inner);
+    /// A client wants no logs any more; tells whether it had wanted some.
+    fn forget(&self, client: u64) -> bool {
+        self.lock().remove(&client).is_some()
+    }
+
+    /// Servers of the older era log for all clients alike, so they hear the lowest level, and each
+    /// client is passed what it wants.
+    pub(crate) fn lowest(&self) -> Option<String> {
         let rank = |level: &&String| LEVELS.iter().position(|known| known == level);
-        levels.values().min_by_key(rank).cloned()
+        self.lock().values().min_by_key(rank).cloned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Federation {
+    /// From which level on a client wants logs. It is known when this returns, so of two wishes of
+    /// a client the later one holds; servers hear of it soon after.
+    pub(crate) fn level(self: &Arc<Self>, client: u64, level: &str) {
+        self.levels.set(client, level);
+        let federation = self.clone();
+        tokio::spawn(async move { federation.tell_level().await });
+    }
+
+    async fn tell_level(&self) {
+        for peer in self.peers.load_full().values() {
+            peer.level().await;
+        }
     }
 
     /// A client watches a resource: ends when its server has agreed to tell of it, or says why
@@ -130,7 +154,9 @@ impl Federation {
     /// A client left: nothing is watched for it any more, and servers of its own end.
     pub(crate) async fn unwatch(&self, client: u64) {
         self.clients.leave(client);
-        self.levels.lock().unwrap_or_else(PoisonError::into_inner).remove(&client);
+        if self.levels.forget(client) {
+            self.tell_level().await;
+        }
         let peers = self.peers.load_full();
         for peer in peers.values() {
             peer.left(client).await;

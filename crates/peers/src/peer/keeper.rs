@@ -76,7 +76,6 @@ struct Keeper {
     watched: BTreeSet<String>,
     unwatched: bool,
     awaited: Vec<Awaited>,
-    level: Option<String>,
     listening: Option<Listening>,
     /// How many subscriptions there were, how many ended by themselves, and when the next is tried.
     listens: u64,
@@ -108,7 +107,6 @@ pub(super) async fn keep(
         watched: BTreeSet::new(),
         unwatched: false,
         awaited: Vec::new(),
-        level: None,
         listening: None,
         listens: 0,
         unheard_times: 0,
@@ -160,11 +158,10 @@ impl Keeper {
                 self.unwatched = true;
                 self.awaited.extend(awaited);
             }
-            Command::Level(level) => {
-                for (link, _) in self.links.values() {
-                    set_level(link, &level);
+            Command::Level => {
+                if let Some(level) = self.around.levels.lowest() {
+                    self.links.values().for_each(|(link, _)| set_level(link, &level));
                 }
-                self.level = Some(level);
             }
             Command::Stop(_) => {}
         }
@@ -242,8 +239,8 @@ impl Keeper {
             closing.closed().cancelled().await;
             Done::Closed(class, closing)
         });
-        if let Some(level) = &self.level {
-            set_level(&link, level);
+        if let Some(level) = self.around.levels.lowest() {
+            set_level(&link, &level);
         }
         if !self.shares.is_fresh(&known_as.abilities) {
             self.stale.push_back(Stale::everything(known_as));

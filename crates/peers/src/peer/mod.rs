@@ -29,7 +29,7 @@ pub(crate) use self::{
 };
 use crate::{
     child::Stderr,
-    federation::{Failure, Watchers, ability_names},
+    federation::{Failure, Levels, Watchers, ability_names},
     link::{Door, Link, Loss},
     serve::Clients,
     spec::{EraChoice, Isolation, ServerName, ServerSpec},
@@ -63,6 +63,8 @@ pub(crate) struct Surroundings {
     pub(crate) clients: Arc<Clients>,
     /// Which resources are watched.
     pub(crate) watchers: Arc<Watchers>,
+    /// From which level on logs are wanted.
+    pub(crate) levels: Arc<Levels>,
     /// Where changes are told.
     pub(crate) news: mpsc::UnboundedSender<News>,
 }
@@ -114,7 +116,7 @@ enum Command {
     Changed(What, Class),
     Left(u64),
     Subscriptions(Option<Awaited>),
-    Level(String),
+    Level,
     Stop(oneshot::Sender<()>),
 }
 
@@ -255,9 +257,9 @@ impl Peer {
         }
     }
 
-    /// Lets it know from which level on it should log.
-    pub(crate) async fn level(&self, level: String) {
-        let _ = self.commands.send(Command::Level(level)).await;
+    /// Lets it know from which level on clients want logs now.
+    pub(crate) async fn level(&self) {
+        let _ = self.commands.send(Command::Level).await;
     }
 
     /// What it offers changed, for this class: a server with several connections has several states.

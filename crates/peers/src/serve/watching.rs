@@ -22,9 +22,8 @@ impl Endpoint {
     /// A client says from which level on it wants logs; servers hear of it.
     pub(super) fn set_level(&self, client: &Conversation, level: &str) {
         client.set_level(level);
-        if let Some(federation) = self.federation.clone() {
-            let (key, level) = (client.key(), level.to_owned());
-            tokio::spawn(async move { federation.level(key, &level).await });
+        if let Some(federation) = &self.federation {
+            federation.level(client.key(), level);
         }
     }
 

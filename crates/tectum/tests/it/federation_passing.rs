@@ -329,6 +329,27 @@ fn logs_come_from_the_level_that_was_asked_for() {
     }
 }
 
+/// The last word of a client holds, however quickly its words follow each other.
+#[test]
+fn of_many_levels_the_last_one_holds() {
+    let (_rig, mut client) = client(Era::Legacy, Era::Legacy);
+    let log = json!({"name": "one__log", "arguments": {"n": 1}});
+    client.result("tools/call", log.clone());
+    for round in 0..30 {
+        let ids: Vec<u64> = ["debug", "error", "debug", "error", "debug"]
+            .map(|level| client.start("logging/setLevel", json!({"level": level})))
+            .into();
+        for id in ids {
+            client.wait(id);
+        }
+        until(&format!("the last level in round {round}"), || {
+            client.notes.clear();
+            client.result("tools/call", log.clone());
+            client.notes.iter().any(|note| note["params"]["data"] == "line 1")
+        });
+    }
+}
+
 #[test]
 fn one_clients_level_silences_no_other() {
     let rig = Rig::new();
