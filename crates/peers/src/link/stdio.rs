@@ -197,10 +197,11 @@ async fn write_on(out: Arc<Out>, inbox: Arc<Inbox>) {
     }
 }
 
-/// Reads lines until the server closes its output.
+/// Reads lines until the server closes its output, or nobody is left to hear them: one that floods
+/// then meets a closed pipe.
 async fn read_on(mut stdout: pipe::Receiver, inbox: Arc<Inbox>) {
     let mut lines = Lines::new(MAX_MESSAGE);
-    loop {
+    while !inbox.closed().is_cancelled() {
         lines.buffer.reserve(CHUNK);
         match stdout.read_buf(&mut lines.buffer).await {
             Ok(0) | Err(_) => return,

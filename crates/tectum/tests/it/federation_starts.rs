@@ -39,6 +39,10 @@ fn what_a_program_wrote_instead_of_answers_is_told() {
         &["exit code 2", "it wrote 2 lines that are no JSON-RPC, the first: \\u{1b}[31mHello"],
     );
     check("exec yes", &["lines that are no JSON-RPC, the first: y"]);
+    // It is not read any further once it is given up.
+    let flood = said("exec yes").err;
+    let lines = flood.split("it wrote ").last().and_then(|rest| rest.split(' ').next()?.parse::<u64>().ok());
+    assert!(lines.is_some_and(|lines| lines < 100_000), "{flood}");
     check("exec cat", &["it sent back what it was told"]);
 }
 

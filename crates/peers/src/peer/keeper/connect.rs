@@ -29,10 +29,15 @@ pub(super) async fn connect(peer: &Peer, around: &Surroundings, class: &Class) -
     let opened = match &peer.spec.transport {
         Transport::Stdio(launch) => {
             let start = |era| start(peer, around, launch, era, abilities, until);
-            return match start(era).await {
-                Err(Unfit::DiedAtProbe(_)) => start(EraChoice::Legacy).await.map_err(Unfit::into_loss),
-                opened => opened.map_err(Unfit::into_loss),
+            let opened = match start(era).await {
+                Err(Unfit::DiedAtProbe(first)) => match start(EraChoice::Legacy).await {
+                    // A second start that had no time left tells nothing.
+                    Err(_) if Instant::now() >= until => Err(Unfit::Lost(first)),
+                    again => again,
+                },
+                opened => opened,
             };
+            return opened.map_err(Unfit::into_loss);
         }
         Transport::Http(remote) => {
             timeout_at(until, link::connect(name, remote, era, abilities, &around.door)).await

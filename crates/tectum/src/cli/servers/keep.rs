@@ -131,11 +131,12 @@ fn answer(id: &str, screen: &Screen) -> Result<String, Failure> {
 /// One line of a terminal that does not show it. Whoever ends the command instead gets the terminal
 /// back as it was.
 fn typed_unseen(id: &str) -> Result<String, Failure> {
-    let silence = Silence::begin();
     let typed = serve::to_the_end(Builder::new_current_thread(), async {
         let mut interrupts = signal(SignalKind::interrupt())?;
         let mut terminations = signal(SignalKind::terminate())?;
         let mut hangups = signal(SignalKind::hangup())?;
+        // Only now: who ended the command before would be left with a terminal that shows nothing.
+        let _silence = Silence::begin();
         let read = tokio::task::spawn_blocking(|| {
             let mut line = String::new();
             io::stdin().read_line(&mut line).map(|_| line)
@@ -147,7 +148,6 @@ fn typed_unseen(id: &str) -> Result<String, Failure> {
             _ = hangups.recv() => Ok(None),
         }
     });
-    drop(silence);
     match typed?? {
         Some(line) => Ok(line),
         None => Err(Fault::new(FaultKind::Cancelled, format!("no answer to `{id}` was kept")).into()),
