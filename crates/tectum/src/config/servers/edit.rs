@@ -279,7 +279,7 @@ fn written(entry: &Entry, key: &super::super::keys::Key, said: &Value) -> Item {
             }
             for name in entry.forward.iter().filter(|_| *key == keys::ENV) {
                 if !table.contains_key(name) {
-                    table.insert(name, format!("${{{name}:-}}").into());
+                    table.insert(name, format!("${{{name}}}").into());
                 }
             }
             value(table)
