@@ -140,7 +140,7 @@ fn the_switch_that_a_command_left_in_the_state_is_shown() {
     let said = Said::from(rig.run(&["--config", "shown.toml", "config", "check"]));
     assert_eq!(said.code, 0, "{}", said.err);
     // Switched back, nothing is left to tell.
-    Said::from(rig.run(&["enable", "plain"]));
+    assert_eq!(Said::from(rig.run(&["enable", "plain"])).code, 0);
     let json = Said::from(rig.run(&["config", "show", "--json"])).json();
     assert!(json["servers"]["plain"].is_null(), "{json}");
 }
