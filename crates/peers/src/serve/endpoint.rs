@@ -4,7 +4,7 @@ use std::{
     borrow::Cow,
     pin::Pin,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll, Waker},
@@ -21,6 +21,7 @@ use super::{
     closing,
     conversation::{Conversation, Refused},
     listen::Opening,
+    running::{Running, Sequel},
     unheard::Unheard,
 };
 use crate::{
@@ -43,9 +44,6 @@ pub(crate) enum Handled {
     /// No answer is due.
     Silent,
 }
-
-/// An answer that is being worked on.
-pub(crate) type Running = Pin<Box<dyn Future<Output = Vec<u8>> + Send>>;
 
 /// Tectum as an MCP server, whatever carries the messages.
 #[derive(Debug)]
@@ -257,10 +255,13 @@ impl Endpoint {
             _ => RawValue::from_string("{}".into()).unwrap_or_default(),
         };
         let cancel = CancellationToken::new();
-        let (progress, companion) = match &tool.server {
-            None => (progress(delivery, params), Companion::none()),
-            Some(_) => (Progress::none(), Companion::of(Arc::new(caller(delivery, request, era)))),
+        let (progress, caller) = match &tool.server {
+            None => (progress(delivery, params), None),
+            Some(_) => (Progress::none(), Some(Arc::new(caller(delivery, request, era)))),
         };
+        let companion = caller.clone().map_or(Companion::none(), |caller| Companion::of(caller));
+        let sequel = self.federation.clone().zip(caller);
+        let sequel = sequel.map(|(federation, caller)| Sequel { federation, caller });
         let call = Call {
             id: CallId::fresh(),
             session: delivery.from.session.clone(),
@@ -278,14 +279,18 @@ impl Endpoint {
             return Handled::Answered;
         }
         let (house, from) = (self.house.clone(), delivery.from.clone());
-        seated(delivery, id, &cancel, out, |id| async move {
+        let mut handled = seated(delivery, id, &cancel, out, |id| async move {
             let outcome = running.await;
             // This one still has its seat.
             let more = closing::texts(&house, &from, &outcome, from.running().saturating_sub(1));
             let mut out = Vec::new();
             answer::outcome(&mut out, &id, era, &outcome, &more);
             out
-        })
+        });
+        if let Handled::Running(running) = &mut handled {
+            running.sequel = sequel;
+        }
+        handled
     }
 
     fn notification(&self, from: &Arc<Conversation>, method: &str, params: &Params<'_>) {
@@ -320,11 +325,12 @@ pub(super) fn seated<F: Future<Output = Vec<u8>> + Send + 'static>(
     match delivery.from.seat(id, cancel) {
         Ok(seat) => {
             let work = work(id.to_owned());
-            Handled::Running(Box::pin(async move {
+            let work = Box::pin(async move {
                 let out = work.await;
                 drop(seat);
                 out
-            }))
+            });
+            Handled::Running(Running { work, sequel: None })
         }
         Err(refused) => {
             let (code, message) = refused.error();
@@ -356,6 +362,7 @@ pub(super) fn caller(delivery: &Delivery<'_>, request: &Request<'_>, era: Era) -
         token: meta.and_then(|meta| meta.progress_token).map(|token| token.get().to_owned()),
         level,
         outbox: delivery.outbox.cloned(),
+        began: OnceLock::new(),
     }
 }
 

@@ -14,6 +14,7 @@ mod ids_tests;
 mod listen;
 mod listeners;
 mod pages;
+mod running;
 mod stdio;
 #[cfg(test)]
 mod tests;
