@@ -24,7 +24,7 @@ use self::{
     ends::{IDLE, MOST_LINKS},
     hear::Hearing,
     lists::Stale,
-    watch::{End, Listening, set_level},
+    watch::{End, Listening, Standing, set_level},
 };
 use super::{Awaited, Class, Command, Peer, State, Surroundings, health::Deaths, shares::Shares};
 use crate::{
@@ -78,6 +78,10 @@ struct Keeper {
     awaited: Vec<Awaited>,
     level: Option<String>,
     listening: Option<Listening>,
+    standing: Standing,
+    /// The resources that it agreed to tell of last, and those it refused to.
+    granted: BTreeSet<String>,
+    refused: Option<BTreeSet<String>>,
     /// How many subscriptions there were, how many ended by themselves, and when the next is tried.
     listens: u64,
     unheard_times: u32,
@@ -110,6 +114,9 @@ pub(super) async fn keep(
         awaited: Vec::new(),
         level: None,
         listening: None,
+        standing: Standing::default(),
+        granted: BTreeSet::new(),
+        refused: None,
         listens: 0,
         unheard_times: 0,
         listen_again: None,
@@ -295,6 +302,8 @@ impl Keeper {
         }
         if self.links.is_empty() {
             (self.listening, self.listen_again, self.retry) = (None, None, None);
+            self.standing.clear();
+            self.refused = None;
             let how = link.lost().map(|loss| loss.to_string());
             let state = if self.deaths.is_open(Instant::now()) { State::Broken } else { State::Down };
             tracing::info!(server = %self.peer.spec.name, how, "is gone");
@@ -322,6 +331,7 @@ impl Keeper {
 
     async fn end(mut self) {
         self.listening = None;
+        self.standing.clear();
         self.peer.links.store(Arc::default());
         self.work.abort_all();
         let stopping: JoinSet<()> =
