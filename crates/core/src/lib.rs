@@ -16,6 +16,7 @@ mod execute;
 pub mod fault;
 pub mod gate;
 pub mod journal;
+mod mistakes;
 pub mod native;
 pub mod observation;
 pub mod provider;
