@@ -1,6 +1,7 @@
 //! Tectum as an MCP server, on stdio and on streamable HTTP.
 
 mod answer;
+mod calling;
 mod catalogue;
 mod clients;
 mod closing;
