@@ -179,7 +179,11 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
         std::io::ErrorKind::PermissionDenied => FaultKind::Permission,
         _ => FaultKind::Conflict,
     };
-    Fault::new(kind, format!("cannot write {}: {error}", path.display())).into()
+    let hint = match error.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => "make room on that disk",
+        _ => "let this user write there, or set XDG_CONFIG_HOME and XDG_STATE_HOME to other directories",
+    };
+    Fault::new(kind, format!("cannot write {}: {error}", path.display())).hint(hint).into()
 }
 
 /// The state of a server in one word.

@@ -52,7 +52,7 @@ impl Draft {
             Ok(text) => text,
             Err(error) if load::is_absent(&error) && !path.is_symlink() => String::new(),
             Err(error) => {
-                return Err(Problems(vec![Problem::new(place(0, ""), format!("cannot read it: {error}"))]));
+                return Err(Problems(vec![load::unreadable(name.clone(), &error)]));
             }
         };
         let document = before.parse::<DocumentMut>().map_err(|error| {
