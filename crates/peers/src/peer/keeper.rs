@@ -281,7 +281,12 @@ impl Keeper {
         tracing::info!(server = %self.peer.spec.name, why, "could not be started");
         for reply in self.opening.remove(class).unwrap_or_default() {
             let mut fault = self.peer.fault(loss);
-            fault.message = format!("{} could not be started: {why}", self.peer.spec.name);
+            let name = &self.peer.spec.name;
+            fault.message = format!("{name} could not be started: {why}");
+            if fault.hint.is_none() {
+                let hint = "a person can see how it is reached with `tectum get";
+                fault.hint = Some(format!("{hint} {name}`, and what it said with `tectum list -v`"));
+            }
             let _ = reply.send(Err(fault));
         }
     }

@@ -19,7 +19,7 @@ use super::{
 };
 
 /// What to do where there is nothing to serve.
-const DIRECTORY: &str = "name a directory that is there, or leave -C out to serve this one";
+const DIRECTORY: &str = "name a directory that is there with -C DIR, or go to one";
 /// The largest file of settings that is read.
 const MAX_FILE: u64 = 1 << 20;
 

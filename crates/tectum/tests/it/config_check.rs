@@ -123,10 +123,15 @@ fn a_file_named_on_the_command_line_must_exist() {
     let rig = Rig::new();
     Said::from(rig.run(&["--config", "gone.toml", "config", "check"]))
         .fails(2, "error: flag --config: there is no file gone.toml\n");
+    Said::from(rig.run(&["--config", ".", "config", "check"])).fails(
+        2,
+        "error: .:1:1: cannot read it: it is not a file\n\
+         hint: put a file that can be read in its place, or take it away\n",
+    );
     Said::from(rig.run(&["-C", "gone", "config", "check"])).fails(
         2,
         "error: flag --dir: cannot serve gone: No such file or directory (os error 2)\n\
-             hint: name a directory that is there, or leave -C out to serve this one\n",
+             hint: name a directory that is there with -C DIR, or go to one\n",
     );
 }
 

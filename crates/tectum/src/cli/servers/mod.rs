@@ -82,7 +82,7 @@ impl Site {
             (false, [path, ..]) if own => (path, Owner::Operator),
             _ => {
                 let fault = Fault::invalid(
-                    "there is no place for your own tectum.toml: neither XDG_CONFIG_HOME nor HOME is set",
+                    "there is no place for your own tectum.toml: neither XDG_CONFIG_HOME nor HOME is set to a whole path",
                 );
                 return Err(fault.hint("set HOME, or write to the project's file with --project").into());
             }
@@ -113,7 +113,7 @@ impl Site {
     /// The user's state, which some commands cannot do without.
     fn state(&self) -> Result<&Path, Failure> {
         self.config.state.as_deref().ok_or_else(|| {
-            Fault::invalid("there is no place for Tectum's state: neither XDG_STATE_HOME nor HOME is set")
+            Fault::invalid("there is no place for Tectum's state: neither XDG_STATE_HOME nor HOME is set to a whole path")
                 .hint("set HOME")
                 .into()
         })
