@@ -1,5 +1,6 @@
 //! `tectum completions SHELL`: what the generators know of the command line, and before it, for the
-//! shells most people have, a question to `tectum names`, since servers come and go.
+//! shells most people have, a question to `tectum names`, since servers come and go. The program of
+//! the path is asked, never the one that is being typed: a key that is pressed runs nothing strange.
 
 use clap::{Args, Command, CommandFactory as _, builder::PossibleValuesParser};
 use clap_complete::Shell;
@@ -11,7 +12,7 @@ use super::{Cli, failure::Failure, screen::Screen};
 const BASH: &str = r#"_tectum_servers() {
     _tectum "$@"
     local names
-    names="$("$1" names -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)"
+    names="$(command tectum names -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)"
     if [[ -n "${names}" ]]; then
         compopt +o bashdefault +o default 2>/dev/null
         COMPREPLY=( $(compgen -W "${names}" -- "$2") )
@@ -25,7 +26,7 @@ const BASH: &str = r#"_tectum_servers() {
 const ZSH: &str = r#"
 _tectum() {
     local -a names
-    names=("${(@f)$("${(Q)words[1]}" names -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+    names=("${(@f)$(command tectum names -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
     if [[ -n "${names[1]}" ]]; then
         compadd -a names
     else
@@ -46,7 +47,7 @@ function __fish_tectum_servers
     set -l before (commandline -opc)
     set -l current (commandline -ct)
     test -n "$current"; or set current ''
-    command $before[1] names -- $before[2..] "$current" 2>/dev/null
+    command tectum names -- $before[2..] "$current" 2>/dev/null
 end
 
 complete -c tectum -n "string length -q -- (__fish_tectum_servers)" -f -a "(__fish_tectum_servers)"

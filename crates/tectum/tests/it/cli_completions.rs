@@ -1,6 +1,8 @@
 //! `tectum completions`: what the scripts offer in the shells themselves, where these are installed.
 #![allow(clippy::disallowed_methods, reason = "files and shells of the test itself")]
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use crate::{cli_said::Said, rig::Rig};
 
 /// Command lines up to the cursor, and the servers that are offered there; `None` where none are.
@@ -69,6 +71,14 @@ fn bash_offers_the_names_of_servers() {
         let expect = expect.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
         assert_eq!(servers(offered), expect, "{words:?}");
     }
+    // A project that brings a program of our name along does not have it run by a key.
+    let strange = press.replace("_tectum_servers tectum", "_tectum_servers ./tectum");
+    rig.write("tectum", "#!/bin/sh\necho ran > ran\n");
+    let made = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(rig.project().join("tectum"), made).expect("set");
+    let Some(offered) = shell(&rig, "bash", &["-c", &strange, "bash", "get", "a"]) else { return };
+    assert_eq!(offered, ["alpha"]);
+    assert!(!rig.project().join("ran").exists());
     let Some(offered) = shell(&rig, "bash", &["-c", press, "bash", "con"]) else { return };
     assert_eq!(offered, ["config"], "the rest is offered as before");
 }
