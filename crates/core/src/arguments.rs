@@ -84,12 +84,16 @@ fn write_whole(value: &mut Value) -> bool {
     }
 }
 
-/// The nearest known name, if one is near enough to be meant.
+/// The nearest known name, if one is near enough to be meant. One that shares no letter is not,
+/// however short both are.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     known
         .into_iter()
         .map(|near| (strsim::damerau_levenshtein(name, near), near))
-        .filter(|(distance, near)| *distance <= (near.len().max(name.len()) / 3).max(1))
+        .filter(|(distance, near)| {
+            let longer = near.len().max(name.len());
+            *distance <= (longer / 3).max(1) && *distance < longer
+        })
         .min()
         .map(|(_, near)| near)
         .or(None)
@@ -175,6 +179,13 @@ mod tests {
                 "missing argument `old` in `edits.0`",
             ],
         );
+    }
+
+    #[test]
+    fn a_name_that_shares_nothing_is_not_the_one_that_was_meant() {
+        assert_eq!(nearest("s", ["d"]), None);
+        assert_eq!(nearest("", ["d"]), None);
+        assert_eq!(nearest("ab", ["ac", "xy"]), Some("ac"));
     }
 
     #[test]

@@ -284,8 +284,7 @@ impl Keeper {
             let name = &self.peer.spec.name;
             fault.message = format!("{name} could not be started: {why}");
             if fault.hint.is_none() {
-                let hint = "a person can see how it is reached with `tectum get";
-                fault.hint = Some(format!("{hint} {name}`, and what it said with `tectum list -v`"));
+                fault.hint = Some(format!("a person can see how it is reached with `tectum get {name}`"));
             }
             let _ = reply.send(Err(fault));
         }
