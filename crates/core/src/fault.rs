@@ -201,6 +201,9 @@ impl From<PathError> for Fault {
             PathError::Changed(_) => Self::conflict(message).hint("read it again and repeat the edit"),
             PathError::WriteProtected(_) => Self::new(FaultKind::Permission, message)
                 .hint("leave it as it is, or write another file; a person can make it writable (chmod u+w)"),
+            PathError::OwnedByOthers { .. } => Self::new(FaultKind::Permission, message).hint(
+                "leave it as it is, or write another file; a person can change it, or give it to us (chown, chgrp)",
+            ),
             PathError::Busy(_) => Self::new(FaultKind::Timeout, message).hint("try again in a moment"),
             PathError::Io { source, .. } => {
                 let kind = match source.kind() {

@@ -17,6 +17,7 @@ pub mod fault;
 pub mod gate;
 pub mod journal;
 mod literal;
+mod mistakes;
 pub mod native;
 pub mod observation;
 pub mod provider;

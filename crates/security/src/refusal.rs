@@ -235,6 +235,18 @@ pub enum PathError {
     /// Its own permissions, or those of its file system, forbid us to write it.
     #[error("{0} is write-protected: its permissions do not let us write it")]
     WriteProtected(String),
+    /// A new file in its place would have another owner or group, and we may not give it those.
+    #[error(
+        "{path} belongs to user {user} and group {group}, and the system does not let us give them to a new file in its place"
+    )]
+    OwnedByOthers {
+        /// The path.
+        path: String,
+        /// The number of its owner.
+        user: u32,
+        /// The number of its group.
+        group: u32,
+    },
     /// Another process holds the directory's write lock.
     #[error("another process is writing in the directory of {0}")]
     Busy(String),

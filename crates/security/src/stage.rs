@@ -15,7 +15,7 @@ use crate::{
     parents::{self, Made},
     platform,
     safe::size,
-    temporary::{Facts, Temporary},
+    temporary::{Facts, Temporary, Unmade},
     write::Current,
 };
 
@@ -94,7 +94,12 @@ impl<'s, 'a> Staged<'s, 'a> {
             slot.check_writable()?;
             let facts = slot.current.as_ref().map_or(new, Facts::Of);
             let temporary = Temporary::write(folder, bytes, facts, durability);
-            temporary.map(Step::Write).map_err(|error| slot.path.fail(error))
+            temporary.map(Step::Write).map_err(|unmade| match unmade {
+                Unmade::OwnerLost { user, group } => {
+                    PathError::OwnedByOthers { path: slot.path.name(), user, group }
+                }
+                Unmade::System(error) => slot.path.fail(error),
+            })
         };
         let step = match change {
             Change::Delete if slot.current.is_some() => Step::Delete,

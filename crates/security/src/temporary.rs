@@ -34,6 +34,27 @@ pub(crate) enum Facts<'c> {
     Of(&'c Current),
 }
 
+/// Why a file could not be made.
+#[derive(Debug)]
+pub(crate) enum Unmade {
+    /// It would not have the owner or the group of the file it is to replace.
+    OwnerLost { user: u32, group: u32 },
+    /// The system said no.
+    System(io::Error),
+}
+
+impl From<io::Error> for Unmade {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+impl From<Errno> for Unmade {
+    fn from(errno: Errno) -> Self {
+        Self::System(errno.into())
+    }
+}
+
 impl<'f> Temporary<'f> {
     /// A name nothing stands at yet.
     pub(crate) fn name_in(folder: &'f OwnedFd) -> Self {
@@ -46,7 +67,7 @@ impl<'f> Temporary<'f> {
         bytes: &[u8],
         facts: Facts<'_>,
         durability: Durability,
-    ) -> io::Result<Self> {
+    ) -> Result<Self, Unmade> {
         let temporary = Self::name_in(folder);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         // What gets a mode stays private until then.
@@ -85,10 +106,15 @@ fn permissions(mode: u32) -> Mode {
 }
 
 /// Owner, mode and extended attributes of the file that is about to be replaced.
-fn keep_facts(file: &File, Current { stat, attributes, .. }: &Current) -> io::Result<()> {
+fn keep_facts(file: &File, Current { stat, attributes, .. }: &Current) -> Result<(), Unmade> {
     let own = rustix::fs::fstat(file)?;
-    if (own.st_uid, own.st_gid) != (stat.st_uid, stat.st_gid) {
-        rustix::fs::fchown(file, Some(Uid::from_raw(stat.st_uid)), Some(Gid::from_raw(stat.st_gid)))?;
+    let (user, group) = (stat.st_uid, stat.st_gid);
+    if (own.st_uid, own.st_gid) != (user, group) {
+        match rustix::fs::fchown(file, Some(Uid::from_raw(user)), Some(Gid::from_raw(group))) {
+            // A container answers INVAL for a number that it has no name for.
+            Err(Errno::PERM | Errno::INVAL) => return Err(Unmade::OwnerLost { user, group }),
+            answer => answer?,
+        }
     }
     // Attributes before the mode: nobody may set them on a file he may not write.
     attributes.give(file);

@@ -17,7 +17,8 @@ use rustix::{
 use crate::{
     PathError, SafePath,
     lock::{self, Folder, WriteGuard},
-    safe::{Kind, Parent, read_all, size},
+    open_file::read_all,
+    safe::{Kind, Parent, size},
     stage::{Ground, Staged, take_back},
     temporary::{self, Attributes},
 };

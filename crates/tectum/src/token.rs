@@ -47,7 +47,7 @@ pub enum TokenError {
     #[error("TECTUM_TOKEN must be at least {LEAST} hexadecimal characters")]
     Weak,
     /// Nowhere to keep one.
-    #[error("there is no place for the token: neither XDG_STATE_HOME nor HOME is set")]
+    #[error("there is no place for the token: neither XDG_STATE_HOME nor HOME is set to a whole path")]
     Nowhere,
     /// Others can read it.
     #[error("{} can be read by other users (mode {mode:o})", path.display())]

@@ -7,6 +7,8 @@
 //! | legacy | modern | is asked on the stream of the call, then the server is asked again |
 //! | modern | legacy | is the result; the server's call waits, parked, for the client's next try |
 
+mod asked;
+
 use std::{sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
@@ -16,7 +18,7 @@ use tokio::time::Instant;
 use super::{
     asking::Asking,
     caller::Caller,
-    parked::{Parked, Question, Shelf},
+    parked::{Question, Shelf},
     translate,
 };
 use crate::{
@@ -25,17 +27,11 @@ use crate::{
     wire::{
         era::Era,
         object::{Members, Object, quoted},
-        rpc::code,
     },
 };
 
-/// How long further questions are waited for after a first one, so that a client that answers
-/// by trying again gets them together.
-const GATHER: Duration = Duration::from_millis(25);
 /// Questions that are put to a client together; a server that asks more is refused them all.
 const MOST_QUESTIONS: usize = 32;
-/// Rounds of questions one call may take.
-const MOST_ROUNDS: usize = 32;
 
 /// What is to be carried out.
 #[derive(Debug)]
@@ -109,27 +105,6 @@ struct Carried<'a> {
 }
 
 impl Carried<'_> {
-    /// The parked call that a repeated try belongs to.
-    fn resumed(&self) -> Result<Option<Exchange>, Failure> {
-        let Some(state) = self.caller.state.as_deref().filter(|state| Shelf::is_ours(state)) else {
-            return Ok(None);
-        };
-        let parked = self.shelf.take(state, &self.digest());
-        let Parked { exchange, questions } =
-            parked.map_err(|why| Failure::Theirs(error(code::INVALID_PARAMS, &why)))?;
-        exchange.waits(false);
-        let given = self.caller.input.as_ref().and_then(|input| Members::of(input.get()));
-        for question in &questions {
-            let answer = given.as_ref().and_then(|given| given.get(&question.key));
-            let outcome = match answer {
-                Some(answer) => Ok(answer.get()),
-                None => Err(r#"{"code":-32603,"message":"the client gave no answer"}"#),
-            };
-            exchange.link().reply(&question.asked.id, outcome).map_err(|loss| self.lost(&loss))?;
-        }
-        Ok(Some(exchange))
-    }
-
     /// Sends the request. A connection that was found dead before anything left is replaced once.
     async fn begin(&self) -> Result<Exchange, Failure> {
         let link = self.peer.link(&self.class).await?;
@@ -294,94 +269,6 @@ impl Carried<'_> {
         }
     }
 
-    /// The answer that a client brought along with its first try, knowing the question.
-    fn brought(&self, question: &Question) -> Option<String> {
-        let given = self.caller.input.as_ref().filter(|_| self.caller.state.is_none())?;
-        Some(Members::of(given.get())?.get(&question.key)?.get().to_owned())
-    }
-
-    /// A modern client answers by trying again: until then the server's call waits.
-    async fn park(&self, mut exchange: Exchange, first: Question) -> Result<Step, Failure> {
-        let mut questions = vec![first];
-        let until = Instant::now() + GATHER;
-        while let Ok(event) = tokio::time::timeout_at(until, exchange.next()).await {
-            match event {
-                Event::Question(asked) => questions.push(Question::new(questions.len() + 1, asked)),
-                Event::Note { method, params } => self.note(&method, &params).await,
-                Event::Answer(Ok(result)) => {
-                    return Ok(Step::Done(translate::to_modern(self.order.method, result)));
-                }
-                Event::Answer(Err(error)) => {
-                    return Err(Failure::Theirs(translate::error(self.order.method, error, self.caller.era)));
-                }
-                Event::Lost(loss) => return Err(self.lost(&loss)),
-            }
-        }
-        questions.retain(|question| !question.asked.over.is_cancelled());
-        if questions.is_empty() {
-            return Ok(Step::GoOn(exchange));
-        }
-        if questions.len() > MOST_QUESTIONS {
-            for question in &questions {
-                exchange.link().reply(&question.asked.id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
-            }
-            return Ok(Step::GoOn(exchange));
-        }
-        let mut requests = Object::new();
-        for question in &questions {
-            let request = Object::new()
-                .text("method", &question.asked.method)
-                .raw("params", question.asked.params.get())
-                .end();
-            requests.raw(&question.key, &request);
-        }
-        let requests = requests.end();
-        exchange.waits(true);
-        let parked = Parked { exchange, questions };
-        let state = self.shelf.park(parked, self.digest())?;
-        Ok(Step::Done(translate::asking(&requests, &state)))
-    }
-
-    /// A legacy client is asked one by one, then the modern server is asked again.
-    async fn ask_and_retry(&mut self, link: Arc<Link>, input: translate::Input) -> Result<Exchange, Failure> {
-        self.round += 1;
-        if self.round > MOST_ROUNDS {
-            let name = &self.peer.spec.name;
-            return Err(Fault::new(
-                FaultKind::Upstream,
-                format!("{name} asked {MOST_ROUNDS} times and still asks"),
-            )
-            .into());
-        }
-        let Some(client) = self.caller.client.clone() else {
-            return Err(
-                Fault::new(FaultKind::Upstream, "the server asks a person, and there is none here").into()
-            );
-        };
-        let mut answers = Object::new();
-        for (key, method, params) in &input.requests {
-            if !self.caller.can(method) {
-                return Err(Failure::Theirs(error(
-                    code::MISSING_CAPABILITY,
-                    &format!("{method}: the client cannot do this"),
-                )));
-            }
-            let answer = client.ask(self.caller.outbox.clone(), method, params).await;
-            answers.raw(key, answer.map_err(Failure::Theirs)?.get());
-        }
-        self.send(&link, Some(&answers.end()), input.state.as_deref()).map_err(|loss| self.lost(&loss))
-    }
-
-    /// What a repeated try must repeat: the method and everything it says.
-    fn digest(&self) -> blake3::Hash {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(self.peer.spec.name.as_str().as_bytes()).update(self.order.method.as_bytes());
-        for (key, value) in &self.order.params {
-            hasher.update(key.as_bytes()).update(&[0]).update(value.get().as_bytes()).update(&[0]);
-        }
-        hasher.finalize()
-    }
-
     fn late(&self, quiet: Duration) -> Fault {
         let name = &self.peer.spec.name;
         Fault::new(
@@ -412,8 +299,4 @@ fn progress_note(members: &Members<'_>) -> ProgressNote {
         total: number("total").map(whole),
         message: members.text("message").unwrap_or_default(),
     }
-}
-
-fn error(code: i32, message: &str) -> Box<RawValue> {
-    crate::wire::object::raw(Object::new().raw("code", &code.to_string()).text("message", message).end())
 }

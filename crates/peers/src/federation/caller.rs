@@ -1,6 +1,10 @@
 //! The client behind a call, as far as a federated server may need it.
 
-use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    sync::{Arc, OnceLock},
+};
 
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
@@ -46,6 +50,8 @@ pub(crate) struct Caller {
     pub(crate) level: Option<String>,
     /// Where messages of this call go.
     pub(crate) outbox: Option<mpsc::Sender<Vec<u8>>>,
+    /// The task that its call began, by the id that the answer names.
+    pub(crate) began: OnceLock<String>,
 }
 
 impl Default for Caller {
@@ -61,6 +67,7 @@ impl Default for Caller {
             token: None,
             level: None,
             outbox: None,
+            began: OnceLock::new(),
         }
     }
 }

@@ -7,6 +7,7 @@ mod asking;
 mod bridge;
 mod caller;
 mod compose;
+mod early;
 mod find;
 mod follow;
 mod goods;

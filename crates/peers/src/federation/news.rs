@@ -4,7 +4,7 @@ use std::sync::Weak;
 
 use tokio::sync::mpsc;
 
-use super::{Federation, TaskNote, compose::Told};
+use super::{Caller, Federation, TaskNote, compose::Told};
 use crate::peer::News;
 
 /// Something all clients may want to know.
@@ -52,6 +52,14 @@ impl Federation {
     pub(super) fn tell_updated(&self, names: Vec<String>) {
         // Nobody may be listening.
         let _ = self.notices.send(Notice::Updated(names));
+    }
+
+    /// The answer of this client's call has gone out: what was told of the task it names follows.
+    pub(crate) fn answered(&self, caller: &Caller) {
+        let Some(task) = caller.began.get() else { return };
+        for note in self.tasks.answered(task) {
+            let _ = self.notices.send(Notice::Task(note));
+        }
     }
 
     fn tell(&self, news: News) {

@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::value::RawValue;
 
-use super::caller::OWN_META;
+use super::{caller::OWN_META, early::Early};
 use crate::{
     spec::ServerName,
     wire::object::{Members, Object, raw},
@@ -33,12 +33,16 @@ struct Known {
     by_id: HashMap<String, Task>,
     by_place: HashMap<Place, String>,
     order: VecDeque<String>,
+    /// What was told of tasks that nobody knows yet.
+    early: Early,
 }
 
 #[derive(Debug)]
 struct Task {
     place: Place,
     owner: Option<u64>,
+    /// The answer that names it has not gone out yet.
+    secret: bool,
 }
 
 /// What a server told of a task.
@@ -66,25 +70,38 @@ pub(crate) struct Place {
 
 impl Tasks {
     /// Remembers the task that a result stands for, if it is one, and whose it is. Gives the result
-    /// back, with the id that clients know the task by.
+    /// back, with the id that clients know the task by, and that id. What its server tells of a
+    /// task with an owner waits until [`Tasks::answered`].
     pub(crate) fn note(
         &self,
         result: Box<RawValue>,
         server: &ServerName,
         owner: Option<u64>,
-    ) -> Box<RawValue> {
+    ) -> (Box<RawValue>, Option<String>) {
         // Nearly no result is one, and the word is looked for faster than the members.
         if !result.get().contains("\"taskId\"") {
-            return result;
+            return (result, None);
         }
-        let Some(members) = Members::of(result.get()) else { return result };
+        let Some(members) = Members::of(result.get()) else { return (result, None) };
         let (Some("task"), Some(own)) = (members.text("resultType").as_deref(), members.text("taskId"))
         else {
-            return result;
+            return (result, None);
         };
         let place = Place { server: server.clone(), own: own.into() };
         let id = self.lock().keep(place.clone(), owner);
-        if id == *place.own { result } else { named(result, &id) }
+        let result = if id == *place.own { result } else { named(result, &id) };
+        (result, Some(id))
+    }
+
+    /// The answer that names a task has gone out; gives back what was told of it before.
+    pub(crate) fn answered(&self, id: &str) -> Vec<TaskNote> {
+        let mut known = self.lock();
+        let Some(task) = known.by_id.get_mut(id) else { return Vec::new() };
+        task.secret = false;
+        let (place, owner) = (task.place.clone(), task.owner);
+        let early = known.early.take(&place);
+        drop(known);
+        early.iter().filter_map(|params| Some(TaskNote::of(id, owner, Members::of(params)?))).collect()
     }
 
     /// Where a task is worked on.
@@ -92,20 +109,22 @@ impl Tasks {
         self.lock().by_id.get(id).map(|task| task.place.clone())
     }
 
-    /// What a server told of a task of its own; nothing, where nobody began it here.
+    /// What a server told of a task of its own; nothing, where nobody knows it here. Somebody may
+    /// come to know it, so what was told unasked is kept for a while.
     pub(crate) fn told(&self, server: ServerName, params: &str) -> Option<TaskNote> {
         let members = Members::of(params)?;
         let place = Place { server, own: members.text("taskId")?.into() };
-        let (id, owner) = {
-            let known = self.lock();
-            let id = known.by_place.get(&place)?;
-            (id.clone(), known.by_id.get(id)?.owner)
-        };
-        let meta = members.get("_meta").and_then(|meta| Members::of(meta.get())).unwrap_or_default();
-        let owner = owner.filter(|_| meta.get(SUBSCRIPTION).is_none());
-        let meta = Object::new().all(&meta.keep(|name| !name.starts_with(OWN_META))).end();
-        let params = renamed(&members.keep(|name| name != "_meta"), &id);
-        Some(TaskNote { id, owner, params, meta })
+        let mut known = self.lock();
+        let task = known.by_place.get(&place).and_then(|id| Some((id.clone(), known.by_id.get(id)?)));
+        match task.map(|(id, task)| (id, task.owner, task.secret)) {
+            Some((id, owner, false)) => Some(TaskNote::of(&id, owner, members)),
+            _ => {
+                if meta(&members).get(SUBSCRIPTION).is_none() {
+                    known.early.keep(place, params);
+                }
+                None
+            }
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -116,6 +135,14 @@ impl Tasks {
 impl TaskNote {
     /// The notification's method.
     pub(crate) const METHOD: &'static str = "notifications/tasks";
+
+    fn of(id: &str, owner: Option<u64>, members: Members<'_>) -> Self {
+        let meta = meta(&members);
+        let owner = owner.filter(|_| meta.get(SUBSCRIPTION).is_none());
+        let meta = Object::new().all(&meta.keep(|name| !name.starts_with(OWN_META))).end();
+        let params = renamed(&members.keep(|name| name != "_meta"), id);
+        Self { id: id.to_owned(), owner, params, meta }
+    }
 
     /// Its parameters for a subscription, or for a client that did not ask.
     pub(crate) fn params(&self, subscription: Option<&str>) -> String {
@@ -148,7 +175,9 @@ impl Known {
             }
         }
         self.by_place.insert(place.clone(), id.clone());
-        if self.by_id.insert(id.clone(), Task { place, owner }).is_none() {
+        // One that is named a second time is no secret.
+        let secret = owner.is_some() && self.by_id.get(&id).is_none_or(|known| known.secret);
+        if self.by_id.insert(id.clone(), Task { place, owner, secret }).is_none() {
             self.order.push_back(id.clone());
         }
         while self.order.len() > MOST {
@@ -166,6 +195,11 @@ pub(crate) fn named(result: Box<RawValue>, id: &str) -> Box<RawValue> {
         Some(members) => raw(renamed(&members, id)),
         None => result,
     }
+}
+
+/// A message's metadata.
+fn meta<'m>(members: &Members<'m>) -> Members<'m> {
+    members.get("_meta").and_then(|meta| Members::of(meta.get())).unwrap_or_default()
 }
 
 fn renamed(members: &Members<'_>, id: &str) -> String {
@@ -195,7 +229,11 @@ mod tests {
 
     fn noted(tasks: &Tasks, json: &str, name: &str) -> String {
         let result = RawValue::from_string(json.into()).expect("JSON");
-        tasks.note(result, &server(name), Some(7)).get().to_owned()
+        let (result, id) = tasks.note(result, &server(name), Some(7));
+        if let Some(id) = id {
+            assert!(tasks.answered(&id).is_empty(), "nothing was told before");
+        }
+        result.get().to_owned()
     }
 
     #[test]
@@ -260,12 +298,34 @@ mod tests {
     }
 
     #[test]
+    fn what_is_told_before_the_answer_went_out_waits_for_it() {
+        let tasks = Tasks::default();
+        let told = |name: &str, params: &str| tasks.told(server(name), params);
+        assert_eq!(told("b", r#"{"taskId":"1","v":1}"#), None, "its call has no answer yet");
+        assert_eq!(told("a", r#"{"taskId":"1","v":0}"#), None, "another server's");
+        let asked = r#"{"taskId":"1","_meta":{"io.modelcontextprotocol/subscriptionId":9}}"#;
+        assert_eq!(told("b", asked), None, "of a subscription to what nobody knows");
+        noted(&tasks, r#"{"resultType":"task","taskId":"1"}"#, "c");
+        let result = RawValue::from_string(r#"{"resultType":"task","taskId":"1"}"#.into()).expect("JSON");
+        let (_, id) = tasks.note(result, &server("b"), Some(7));
+        assert_eq!(id.as_deref(), Some("b/1"));
+        assert_eq!(told("b", r#"{"taskId":"1","v":2}"#), None, "the answer is on its way");
+        let early = tasks.answered("b/1");
+        let params: Vec<String> = early.iter().map(|note| note.params(None)).collect();
+        assert_eq!(params, [r#"{"taskId":"b/1","v":1}"#, r#"{"taskId":"b/1","v":2}"#]);
+        assert!(early.iter().all(|note| note.owner == Some(7)));
+        assert!(told("b", r#"{"taskId":"1","v":3}"#).is_some());
+        assert!(tasks.answered("b/1").is_empty() && tasks.answered("unknown").is_empty());
+    }
+
+    #[test]
     fn a_task_that_is_told_of_unasked_concerns_its_owner_alone() {
         let client = || Conversation::new(SessionId::new("test"), Unheard::default());
         let (tasks, owner, other) = (Tasks::default(), client(), client());
         other.set_initialized();
         let result = RawValue::from_string(r#"{"resultType":"task","taskId":"1"}"#.into()).expect("JSON");
-        tasks.note(result, &server("a"), Some(owner.key()));
+        let (_, id) = tasks.note(result, &server("a"), Some(owner.key()));
+        tasks.answered(&id.expect("a task"));
         let heard = |client: &Conversation, params: &str| -> Vec<String> {
             let notice = Notice::Task(tasks.told(server("a"), params).expect("known"));
             let heard = client.noticed(&notice).into_iter();

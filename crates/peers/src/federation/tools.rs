@@ -236,7 +236,10 @@ impl Provider for PeerTools {
             Box::pin(async move {
                 let result = bridge::run(&peer, order, &caller, &shelf, Some(&ctx)).await;
                 let result = result.map_err(|failure| fault(&peer, failure))?;
-                let result = tasks.note(result, &peer.spec.name, caller.owner());
+                let (result, task) = tasks.note(result, &peer.spec.name, caller.owner());
+                if let Some(task) = task {
+                    let _ = caller.began.set(task);
+                }
                 let found = directives(&result, &peer);
                 let done = match spool.filter(|_| result.get().len() > peer.spec.max_result) {
                     None => Done::new(Payload::Raw(result)),

@@ -219,10 +219,11 @@ pub(super) async fn trial(
 }
 
 /// A connection to an observer, with what it takes. The same one that its other calls use, where
-/// there is one: what it learns by watching is what it answers from.
+/// there is one: what it learns by watching is what it answers from. Where every client has its
+/// own it is nobody's, since it watches all of them and ends with none.
 async fn open(federation: &Federation, peer: &Arc<Peer>) -> Result<Way, String> {
-    let (abilities, client) = federation.first_client();
-    let link = peer.link(&peer.class(&abilities, client)).await.map_err(|fault| fault.message)?;
+    let (abilities, _) = federation.first_client();
+    let link = peer.link(&peer.class(&abilities, None)).await.map_err(|fault| fault.message)?;
     let offer = peer.offer();
     let observe = observe_of(&offer).map(str::to_owned);
     let declares = offer.extensions.as_deref().and_then(Members::of);

@@ -24,7 +24,7 @@ use self::{
     ends::{IDLE, MOST_LINKS},
     hear::Hearing,
     lists::Stale,
-    watch::{End, Listening, set_level},
+    watch::{End, Listening, Standing, set_level},
 };
 use super::{Awaited, Class, Command, Peer, State, Surroundings, health::Deaths, shares::Shares};
 use crate::{
@@ -77,6 +77,10 @@ struct Keeper {
     unwatched: bool,
     awaited: Vec<Awaited>,
     listening: Option<Listening>,
+    standing: Standing,
+    /// The resources that it agreed to tell of last, and those it refused to.
+    granted: BTreeSet<String>,
+    refused: Option<BTreeSet<String>>,
     /// How many subscriptions there were, how many ended by themselves, and when the next is tried.
     listens: u64,
     unheard_times: u32,
@@ -108,6 +112,9 @@ pub(super) async fn keep(
         unwatched: false,
         awaited: Vec::new(),
         listening: None,
+        standing: Standing::default(),
+        granted: BTreeSet::new(),
+        refused: None,
         listens: 0,
         unheard_times: 0,
         listen_again: None,
@@ -271,7 +278,11 @@ impl Keeper {
         tracing::info!(server = %self.peer.spec.name, why, "could not be started");
         for reply in self.opening.remove(class).unwrap_or_default() {
             let mut fault = self.peer.fault(loss);
-            fault.message = format!("{} could not be started: {why}", self.peer.spec.name);
+            let name = &self.peer.spec.name;
+            fault.message = format!("{name} could not be started: {why}");
+            if fault.hint.is_none() {
+                fault.hint = Some(format!("a person can see how it is reached with `tectum get {name}`"));
+            }
             let _ = reply.send(Err(fault));
         }
     }
@@ -292,6 +303,8 @@ impl Keeper {
         }
         if self.links.is_empty() {
             (self.listening, self.listen_again, self.retry) = (None, None, None);
+            self.standing.clear();
+            self.refused = None;
             let how = link.lost().map(|loss| loss.to_string());
             let state = if self.deaths.is_open(Instant::now()) { State::Broken } else { State::Down };
             tracing::info!(server = %self.peer.spec.name, how, "is gone");
@@ -319,6 +332,7 @@ impl Keeper {
 
     async fn end(mut self) {
         self.listening = None;
+        self.standing.clear();
         self.peer.links.store(Arc::default());
         self.work.abort_all();
         let stopping: JoinSet<()> =

@@ -1,6 +1,7 @@
 //! Tectum as an MCP server, on stdio and on streamable HTTP.
 
 mod answer;
+mod calling;
 mod catalogue;
 mod clients;
 mod closing;
@@ -14,6 +15,7 @@ mod ids_tests;
 mod listen;
 mod listeners;
 mod pages;
+mod running;
 mod stdio;
 #[cfg(test)]
 mod tests;

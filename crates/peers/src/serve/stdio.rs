@@ -203,14 +203,16 @@ impl Server {
             Handled::Listening(Some(opening)) => {
                 drop(self.tasks.spawn(opening.acknowledge(self.outbox.clone())));
             }
-            Handled::Running(work) => {
+            Handled::Running(mut work) => {
                 let outbox = self.outbox.clone();
                 self.tasks.spawn(async move {
+                    let sequel = work.sequel.take();
                     let answer = work.await;
                     if !answer.is_empty() {
                         // The receiver is gone only when the process ends.
                         let _ = outbox.send(answer).await;
                     }
+                    drop(sequel);
                 });
             }
         }

@@ -338,6 +338,35 @@ fn permissions_of_a_file_are_not_got_round() {
     }
 }
 
+/// Run without the right to give files away, also for the superuser.
+#[test]
+fn child_may_not_give_away() {
+    let Some(allowed) = told() else { return };
+    let target = place(&allowed, "file");
+    let batch = Batch::open(&[&target], LIMIT).expect("opens");
+    let written = batch.commit(vec![full("new")], Durability::Rename);
+    let refused = matches!(written, Err(PathError::OwnedByOthers { user: 0, group: 4321, .. }));
+    assert!(refused, "{written:?}");
+    println!("{THROUGH}");
+}
+
+#[test]
+fn a_group_that_cannot_be_kept_is_named() {
+    let scene = Scene::new();
+    scene.file("file", "old");
+    let path = scene.root.join("file");
+    let powerless: &[&str] = &["setpriv", "--bounding-set=-chown"];
+    let tried = Command::new(powerless[0]).args(&powerless[1..]).arg("true").status();
+    // Only the superuser makes a file of a strange group.
+    if chown(&path, Some(0), Some(4321)).is_err() || !tried.is_ok_and(|status| status.success()) {
+        return;
+    }
+    came_through(&child_behind(powerless, "true", "writes::child_may_not_give_away", &scene.root));
+    assert_eq!(scene.text("file"), "old");
+    assert_eq!(fs::metadata(&path).expect("there").gid(), 4321);
+    assert_eq!(scene.names("."), ["file"], "no temporary file stays");
+}
+
 /// Two files to be spared, once room is scarce.
 fn fills(program: &[&str], first: &str, root: &Path) {
     let first = format!(r#"{first} && printf old >"$0/file" && printf old >"$0/other""#);

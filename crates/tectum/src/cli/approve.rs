@@ -43,7 +43,8 @@ impl ApproveTools {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let config = shared.load(Vec::new(), screen)?;
         let Some(place) = servers::directory(&config) else {
-            return Err(Fault::invalid("nothing is kept here, so nothing waits for approval").into());
+            let fault = Fault::invalid("nothing is kept here, so nothing waits for approval");
+            return Err(fault.hint("set HOME, or XDG_STATE_HOME, to where Tectum may keep its state").into());
         };
         let specs = tectum::config::servers::Live::new(shared.sources(Vec::new())).specs().specs;
         let names: Vec<ServerName> = specs.into_iter().map(|spec| spec.name).collect();

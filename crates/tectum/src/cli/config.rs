@@ -6,7 +6,7 @@ use tectum::{
     Config, Problems,
     config::{
         Problem, schema,
-        servers::{Survey, Why},
+        servers::{Survey, Why, spoken},
         show,
     },
 };
@@ -60,7 +60,7 @@ impl ConfigCommand {
                 screen.print(&format!(
                     "{} the settings for {} are right{but}",
                     screen.paint(Colour::Green, "ok:"),
-                    config.directory.display()
+                    spoken::text(&config.directory.to_string_lossy())
                 ))
             }
             Self::Schema => screen.print(&format!("{:#}", schema::schema())),

@@ -49,7 +49,9 @@ impl Login {
     ) -> Result<(), Failure> {
         let (spec, state) = (find(&self.name)?, place(state)?);
         let remote = remote(&spec)?;
+        let shown = std::cell::Cell::new(false);
         let show = |address: &str| {
+            shown.set(true);
             screen.tell(&format!("Open this page to log in at {}:\n\n  {}\n", spec.name, harmless(address)));
             if self.browser
                 && let Err(why) = auth::open(address)
@@ -60,8 +62,15 @@ impl Login {
         };
         let work = auth::login(&spec.name, remote, state, show);
         let granted = serve::to_the_end(Builder::new_current_thread(), work)?.map_err(|why| {
-            let hint = "look at the page's own message, then run it again";
-            Fault::new(FaultKind::Upstream, format!("no login at {}: {why}", spec.name)).hint(hint)
+            let name = &spec.name;
+            let hint = match shown.get() {
+                true => "look at the page's own message, then run it again".to_owned(),
+                // It did not come so far.
+                false => {
+                    format!("see that its address is right and that it answers there: `tectum get {name}`")
+                }
+            };
+            Fault::new(FaultKind::Upstream, format!("no login at {name}: {why}")).hint(hint)
         })?;
         if screen.json {
             let said =
@@ -111,7 +120,7 @@ fn remote(spec: &ServerSpec) -> Result<&Remote, Failure> {
 
 fn place(state: Option<&Path>) -> Result<&Path, Failure> {
     state.ok_or_else(|| {
-        let message = "there is no place for a login: neither XDG_STATE_HOME nor HOME is set";
+        let message = "there is no place for a login: neither XDG_STATE_HOME nor HOME is set to a whole path";
         Fault::invalid(message).hint("set one of them").into()
     })
 }

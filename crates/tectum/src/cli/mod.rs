@@ -12,6 +12,7 @@ mod guard;
 mod held;
 mod log;
 mod login;
+mod names;
 mod observe;
 mod policy;
 mod progress;
@@ -142,6 +143,9 @@ enum Command {
     Completions(completions::Completions),
     /// Print the version
     Version,
+    /// Name the servers that a command line could go on with; for completion scripts
+    #[command(hide = true)]
+    Names(names::Names),
     /// Stand between Tectum and a server it started; not for people
     #[command(hide = true)]
     Guard(guard::Guard),
@@ -190,6 +194,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Observe(observe) => observe.run(&cli.shared, &screen),
         Command::Completions(completions) => completions.run(&screen),
         Command::Version => version::run(&screen),
+        Command::Names(names) => names.run(&cli.shared, &screen),
         Command::Guard(guard) => return guard.run(),
     };
     match done {

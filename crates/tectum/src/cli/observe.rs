@@ -182,7 +182,8 @@ async fn test(name: &str, shared: &Shared, screen: &Screen) -> Result<(), Failur
 fn mute(name: &str, yes: bool, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let config = shared.load(Vec::new(), screen)?;
     let (Some(state), Some(place)) = (config.state.as_deref(), servers::directory(&config)) else {
-        return Err(Fault::invalid("nothing is kept here, so nobody can be muted").into());
+        let fault = Fault::invalid("nothing is kept here, so nobody can be muted");
+        return Err(fault.hint("set HOME, or XDG_STATE_HOME, to where Tectum may keep its state").into());
     };
     let specs = tectum::config::servers::Live::new(shared.sources(Vec::new())).specs().specs;
     // One that is named no longer can still be let off.

@@ -228,7 +228,9 @@ fn prompt(directory: &Path) -> String {
 
 fn read_tiers(file: &Path) -> Result<Tiers, Fault> {
     let wrong = |why: String| Fault::invalid(format!("{}: {why}", file.display()));
-    let text = given::open(file).and_then(given::bounded).map_err(|error| wrong(error.to_string()))?;
+    let text = given::open(file).and_then(given::bounded).map_err(|error| {
+        wrong(error.to_string()).hint("give --tiers a file that can be read, or leave it out")
+    })?;
     let tiers: Tiers = toml::from_str(&text).map_err(|error| {
         let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
         wrong(format!("line {line}: {}", error.message().trim()))

@@ -28,11 +28,16 @@ pub(crate) struct Up {
     #[arg(short, long, value_name = "N", conflicts_with = "listen")]
     port: Option<u16>,
     /// The address and port, such as 127.0.0.1:8999
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     listen: Option<SocketAddr>,
     /// Let anybody on this machine call, without a token
     #[arg(long)]
     no_auth: bool,
+}
+
+/// An address and port, or how one is written.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "write a number address and a port, such as 127.0.0.1:8999 or [::1]:8999".into())
 }
 
 impl Up {

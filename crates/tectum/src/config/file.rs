@@ -261,8 +261,10 @@ fn beyond_the_project(key: &Key, item: &Item) -> Problem {
 
 /// A path the way people write it: below the served directory, or below home with `~`.
 pub fn shown(path: &Path, directory: &Path, home: Option<&Path>) -> Arc<str> {
-    if let Ok(inside) = path.strip_prefix(directory) {
-        return inside.to_string_lossy().into();
+    match path.strip_prefix(directory) {
+        Ok(inside) if inside.as_os_str().is_empty() => return ".".into(),
+        Ok(inside) => return inside.to_string_lossy().into(),
+        Err(_) => {}
     }
     if let Some(inside) = home.and_then(|home| path.strip_prefix(home).ok()) {
         return PathBuf::from("~").join(inside).to_string_lossy().into();

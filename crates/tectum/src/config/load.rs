@@ -18,6 +18,8 @@ use super::{
     value::{Base, Item, Value, Written},
 };
 
+/// What to do where there is nothing to serve.
+const DIRECTORY: &str = "name a directory that is there with -C DIR, or go to one";
 /// The largest file of settings that is read.
 const MAX_FILE: u64 = 1 << 20;
 
@@ -118,12 +120,12 @@ impl Sources {
             Ok(path) if path.is_dir() => path,
             Ok(path) => {
                 let message = format!("{} is not a directory", path.display());
-                problems.push(Problem::new(Origin::Flag("--dir".into()), message));
+                problems.push(Problem::new(Origin::Flag("--dir".into()), message).hint(DIRECTORY));
                 path
             }
             Err(error) => {
                 let message = format!("cannot serve {}: {error}", self.directory.display());
-                problems.push(Problem::new(Origin::Flag("--dir".into()), message));
+                problems.push(Problem::new(Origin::Flag("--dir".into()), message).hint(DIRECTORY));
                 self.directory.clone()
             }
         }
@@ -146,11 +148,25 @@ fn file_layer(
         // A link to nothing is no absent file: somebody meant rules to be there.
         Err(error) if is_absent(&error) && !path.is_symlink() => None,
         Err(error) => {
-            let place = Origin::File { name, line: 1, column: 1 };
-            problems.push(Problem::new(place, format!("cannot read it: {error}")));
+            problems.push(unreadable(name, &error));
             Some(Content::default())
         }
     }
+}
+
+/// What is wrong with a file that is there and cannot be read, and what to do about it.
+pub(super) fn unreadable(name: Arc<str>, error: &io::Error) -> Problem {
+    let (why, hint) = match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            ("it is a link to nothing".to_owned(), "make what it leads to, or take the link away")
+        }
+        io::ErrorKind::InvalidData => ("it is not text in UTF-8".to_owned(), "save it as UTF-8"),
+        io::ErrorKind::PermissionDenied => {
+            (error.to_string(), "let this user read it (chmod u+r), or take it away")
+        }
+        _ => (error.to_string(), "put a file that can be read in its place, or take it away"),
+    };
+    Problem::new(Origin::File { name, line: 1, column: 1 }, format!("cannot read it: {why}")).hint(hint)
 }
 
 pub(super) fn is_absent(error: &io::Error) -> bool {

@@ -222,7 +222,7 @@ impl Written {
             Each::Host | Each::Word | Each::Argument => text,
             Each::Path => match absolute(&text, base) {
                 Ok(path) => path,
-                Err(why) => return wrong(why, "write the whole path"),
+                Err(why) => return wrong(why, "write the whole path, with names in UTF-8"),
             },
             Each::Pattern => match DenyList::new([&text]) {
                 Ok(_) => text,
@@ -286,7 +286,7 @@ pub(super) fn absolute(text: &str, base: Base<'_>) -> Result<String, String> {
     let path: PathBuf = path.components().collect();
     path.into_os_string()
         .into_string()
-        .map_err(|_| format!("{} does not lead to a path in UTF-8", quoted(text)))
+        .map_err(|_| format!("{} does not lead to a path in UTF-8, and tools take no other", quoted(text)))
 }
 
 /// Splits at commas that stand outside braces, brackets and parentheses, because patterns

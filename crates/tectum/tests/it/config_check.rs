@@ -123,8 +123,46 @@ fn a_file_named_on_the_command_line_must_exist() {
     let rig = Rig::new();
     Said::from(rig.run(&["--config", "gone.toml", "config", "check"]))
         .fails(2, "error: flag --config: there is no file gone.toml\n");
-    Said::from(rig.run(&["-C", "gone", "config", "check"]))
-        .fails(2, "error: flag --dir: cannot serve gone: No such file or directory (os error 2)\n");
+    Said::from(rig.run(&["--config", ".", "config", "check"])).fails(
+        2,
+        "error: .:1:1: cannot read it: it is not a file\n\
+         hint: put a file that can be read in its place, or take it away\n",
+    );
+    Said::from(rig.run(&["-C", "gone", "config", "check"])).fails(
+        2,
+        "error: flag --dir: cannot serve gone: No such file or directory (os error 2)\n\
+             hint: name a directory that is there with -C DIR, or go to one\n",
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_read_says_why_and_what_to_do() {
+    let rig = Rig::new();
+    rig.write("tectum.toml", b"version = 1 # \xff\n");
+    let expect = "error: tectum.toml:1:1: cannot read it: it is not text in UTF-8\nhint: save it as UTF-8\n";
+    Said::from(rig.run(&["config", "check"])).fails(2, expect);
+    Said::from(rig.run(&["add", "a", "--project", "--", "x"])).fails(2, expect);
+    std::fs::remove_file(rig.project().join("tectum.toml")).expect("removed");
+    std::fs::create_dir(rig.project().join(".mcp.json")).expect("made");
+    let said = Said::from(rig.run(&["list"]));
+    assert!(said.out.contains(".mcp.json:1:1: cannot read it: it is not a file"), "{}", said.out);
+    assert!(said.out.contains("put a file that can be read in its place, or take it away"), "{}", said.out);
+}
+
+#[test]
+fn a_place_that_cannot_be_written_says_where_else_to_go() {
+    let mut rig = Rig::new();
+    rig.write("in the way", "");
+    rig.set("XDG_CONFIG_HOME", rig.project().join("in the way"));
+    let said = Said::from(rig.run(&["add", "a", "--", "x"]));
+    assert!(said.code == 5 && said.err.starts_with("error: cannot write "), "{}", said.err);
+    assert!(said.err.contains("hint: let this user write there, or set XDG_CONFIG_HOME"), "{}", said.err);
+}
+
+#[test]
+fn an_address_that_is_none_is_told_how_one_is_written() {
+    let said = Said::from(Rig::new().run(&["up", "--listen", "localhost"]));
+    assert!(said.code == 2 && said.err.contains("such as 127.0.0.1:8999"), "{}", said.err);
 }
 
 #[test]

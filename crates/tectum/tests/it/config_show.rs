@@ -102,6 +102,50 @@ fn what_tables_of_a_server_say_together_is_shown_as_it_holds() {
 }
 
 #[test]
+fn the_switch_that_a_command_left_in_the_state_is_shown() {
+    let rig = Rig::with(&[
+        (
+            "tectum.toml",
+            "[servers.own]\ncommand = \"prog\"\nenabled = true\n[servers.changed]\ntimeout = \"5s\"\n",
+        ),
+        (
+            ".mcp.json",
+            r#"{"mcpServers":{"plain":{"command":"a"},"changed":{"command":"b"},"off":{"command":"c","disabled":true},
+                "alone":{"command":"d"}}}"#,
+        ),
+    ]);
+    for (command, name) in
+        [("disable", "own"), ("disable", "plain"), ("disable", "changed"), ("enable", "off")]
+    {
+        let said = Said::from(rig.run(&[command, name]));
+        assert_eq!(said.code, 0, "{}", said.err);
+    }
+    let json = Said::from(rig.run(&["config", "show", "--json"])).json();
+    for (name, on) in [("own", false), ("plain", false), ("changed", false), ("off", true)] {
+        let expect = serde_json::json!({ "value": on, "origin": "your state for this project" });
+        assert_eq!(json["servers"][name]["enabled"], expect, "{name}");
+    }
+    assert_eq!(json["servers"]["changed"]["timeout"]["origin"], "tectum.toml:5");
+    assert!(json["servers"]["alone"].is_null() && json["servers"]["plain"]["command"].is_null(), "{json}");
+    let shown = Said::from(rig.run(&["config", "show"])).out;
+    let table = shown.split("[servers.plain]").nth(1).unwrap_or_else(|| panic!("no table in {shown}"));
+    let mut lines = table.lines();
+    assert_eq!(lines.next().map(str::trim), Some("# .mcp.json:1"), "{shown}");
+    let line = lines.next().unwrap_or_default();
+    assert!(
+        line.starts_with("enabled = false ") && line.ends_with("# your state for this project"),
+        "{line}"
+    );
+    rig.write("shown.toml", &shown);
+    let said = Said::from(rig.run(&["--config", "shown.toml", "config", "check"]));
+    assert_eq!(said.code, 0, "{}", said.err);
+    // Switched back, nothing is left to tell.
+    assert_eq!(Said::from(rig.run(&["enable", "plain"])).code, 0);
+    let json = Said::from(rig.run(&["config", "show", "--json"])).json();
+    assert!(json["servers"]["plain"].is_null(), "{json}");
+}
+
+#[test]
 fn the_words_about_observers_are_shown_as_they_hold() {
     let mut rig = Rig::new();
     let shown = |rig: &Rig| {

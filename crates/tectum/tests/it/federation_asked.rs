@@ -125,7 +125,8 @@ fn an_input_is_asked_for_by_name_and_kept_out_of_sight() {
     assert!(said.code == 0 && said.err.contains("what you type is not shown"), "{}", said.err);
     let kept = rig.home().join("state/tectum/inputs.json");
     assert_eq!(kept.metadata().expect("there").permissions().mode() & 0o777, 0o600);
-    ok(&rig, &["input", "api-key", "--forget"]);
+    ok(&rig, &["input", "api-key", "--forget"]).gives("ok: forgot the answer to `api-key`\n");
+    ok(&rig, &["input", "api-key", "--forget"]).gives("ok: there was no answer to `api-key`\n");
     assert_eq!(state(&rig, "s"), "problem");
     assert_eq!(run(&rig, &["input", "api-key"]).code, 2);
 }

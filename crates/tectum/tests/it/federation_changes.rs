@@ -20,8 +20,33 @@ fn variables_that_are_handed_on_are_copied_with_and_without_others() {
     );
     ok(&rig, &["import", codex.to_str().expect("text"), "--copy"]);
     let text = user_text(&rig);
-    assert!(text.contains("env = { TOKEN = \"${TOKEN:-}\" }"), "{text}");
-    assert!(text.contains("env = { K = \"v\", TOKEN = \"${TOKEN:-}\" }"), "{text}");
+    assert!(text.contains("env = { TOKEN = \"${TOKEN}\" }"), "{text}");
+    assert!(text.contains("env = { K = \"v\", TOKEN = \"${TOKEN}\" }"), "{text}");
+}
+
+#[test]
+fn what_is_copied_and_waits_for_a_variable_says_which_and_starts_with_no_empty_one() {
+    let mut rig = Rig::new();
+    put(
+        rig.home().join(".codex/config.toml"),
+        "[mcp_servers.a]\ncommand = \"x\"\nenv_vars = [\"LACKING_TOKEN\", \"GIVEN\"]\n\
+         [mcp_servers.b]\nurl = \"https://example.com/mcp\"\nbearer_token_env_var = \"LACKING_TOO\"\n",
+    );
+    rig.set("GIVEN", "1");
+    let said = ok(&rig, &["import", "codex", "--copy"]);
+    for (name, variable) in [("a", "LACKING_TOKEN"), ("b", "LACKING_TOO")] {
+        let note = format!(
+            "note: `{name}` does not start yet: the environment variable {variable} is not set; set {variable} \
+             where Tectum is started, or write ${{{variable}:-default}}\n"
+        );
+        assert!(said.err.contains(&note), "{}", said.err);
+        assert_eq!(state(&rig, name), "problem");
+    }
+    assert!(!said.err.contains("GIVEN"), "{}", said.err);
+    let why = ok(&rig, &["get", "a"]).out;
+    assert!(why.contains("the environment variable LACKING_TOKEN is not set"), "{why}");
+    rig.set("LACKING_TOKEN", "hunter2");
+    assert_eq!(state(&rig, "a"), "enabled");
 }
 
 #[test]

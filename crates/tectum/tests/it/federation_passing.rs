@@ -242,6 +242,50 @@ fn a_server_that_does_not_tell_of_a_resource_says_so_to_the_client() {
 }
 
 #[test]
+fn a_server_that_refuses_to_tell_of_a_resource_still_tells_of_what_it_agreed_to() {
+    for ours in Era::ALL {
+        let rig = Rig::new();
+        let args = ["--era", "modern", "--subscribe", "refuse-all", "--change-on", "add"];
+        rig.configure(&echo("one", &args, ""));
+        let mut client = Client::new(&rig, ours);
+        client.until_listed("one__echo");
+        let mut wanted = json!({"toolsListChanged": true});
+        if ours == Era::Modern {
+            listen(&mut client, wanted.clone());
+        }
+        let changes = |client: &mut Client, times: usize| {
+            client.notes.clear();
+            client.say("one__add", json!({"a": 1, "b": 1}));
+            let heard = |client: &Client| {
+                let notes = client.notes.iter();
+                notes.filter(|note| note["method"] == "notifications/tools/list_changed").count()
+            };
+            while heard(client) < times {
+                client.hear();
+            }
+        };
+        changes(&mut client, 1);
+        match ours {
+            Era::Legacy => {
+                let id = client.start("resources/subscribe", json!({"uri": "echo://one/note"}));
+                assert_eq!(client.wait(id)["error"]["message"], "Resources never change here.");
+                changes(&mut client, 1);
+            }
+            Era::Modern => {
+                // It goes on wanting what was refused, and hears of the rest.
+                wanted["resourceSubscriptions"] = json!(["echo://one/note"]);
+                let (_, agreed) = listen(&mut client, wanted.clone());
+                assert_eq!(agreed["toolsListChanged"], true, "{agreed}");
+                assert!(agreed["resourceSubscriptions"].as_array().is_none_or(Vec::is_empty), "{agreed}");
+                changes(&mut client, 2);
+            }
+        }
+        let seen: Value = serde_json::from_str(&client.say("one__seen", json!({}))).expect("JSON");
+        assert_eq!(seen["gaps"], 0, "there was always somebody who listened: {ours:?}");
+    }
+}
+
+#[test]
 fn a_session_that_makes_room_for_another_watches_nothing_any_more() {
     let rig = Rig::new();
     rig.configure(&echo("one", &["--era", "legacy"], ""));

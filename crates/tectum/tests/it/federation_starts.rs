@@ -26,6 +26,22 @@ fn check(script: &str, expect: &[&str]) {
 }
 
 #[test]
+fn a_server_that_cannot_be_reached_says_where_to_look() {
+    let rig = Rig::new();
+    // Nothing listens where a socket was just let go.
+    let address =
+        std::net::TcpListener::bind("127.0.0.1:0").and_then(|held| held.local_addr()).expect("free");
+    rig.configure(&format!("[servers.web]\nurl = \"http://{address}/mcp\"\n"));
+    let said = Said::from(rig.run(&["call", "web__x"]));
+    assert_eq!(said.code, 7, "{}", said.err);
+    let hint = "hint: a person can see how it is reached with `tectum get web`";
+    assert!(said.err.contains("web could not be started") && said.err.contains(hint), "{}", said.err);
+    let said = Said::from(rig.run(&["login", "web"]));
+    assert_eq!(said.code, 7, "{}", said.err);
+    assert!(said.err.contains("hint: see that its address is right"), "{}", said.err);
+}
+
+#[test]
 fn how_a_program_ended_is_told() {
     check("true", &["it ended with exit code 0 before it answered"]);
     check("read line; exit 3", &["it ended with exit code 3 before it answered"]);

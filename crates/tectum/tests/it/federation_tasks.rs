@@ -256,6 +256,32 @@ fn changes_of_a_task_are_told_to_who_listens_for_it() {
 }
 
 #[test]
+fn what_is_told_of_a_task_before_the_answer_comes_after_it_and_to_its_client_alone() {
+    for http in [false, true] {
+        let (_rig, _server, mut client) = modern(http);
+        for round in 0..3 {
+            client.notes.clear();
+            let args = json!({"seconds": 60, "label": "long", "early": 3});
+            let id = begin(&mut client, "one__slow_compute", args);
+            let words = |client: &Client| -> Vec<(Value, Value)> {
+                let tasks = client.notes.iter().filter(|note| note["method"] == "notifications/tasks");
+                tasks
+                    .map(|note| &note["params"])
+                    .map(|task| (task["taskId"].clone(), task["statusMessage"].clone()))
+                    .collect()
+            };
+            assert_eq!(words(&client), [], "nothing is told of what it cannot know, round {round}");
+            until("what was told before", || {
+                get(&mut client, &id);
+                words(&client).len() >= 3
+            });
+            let expect = [0, 1, 2].map(|number| (json!(id), json!(format!("early {number}"))));
+            assert_eq!(words(&client), expect);
+        }
+    }
+}
+
+#[test]
 fn over_http_too_each_subscription_hears_of_its_own_task_alone() {
     let rig = Rig::new();
     rig.configure(&worker("one", Era::Modern));

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test works on its own files and starts its own processes")]
 
 mod cli_call;
+mod cli_completions;
 mod cli_help;
 mod cli_policy;
 mod cli_said;

@@ -243,3 +243,24 @@ fn the_same_process_watches_and_answers() {
         assert!(pids.iter().all(|one| one.as_u64() == pid.parse().ok()), "{pid}: {pids:?}");
     }
 }
+
+#[test]
+fn one_that_every_client_has_to_itself_goes_on_watching_when_the_first_leaves() {
+    let rig = rig();
+    let table = observer(&rig, "eye", &["--era", "legacy"]);
+    rig.configure(&format!("{ON}{table}isolation = \"per-client\"\n"));
+    let mut http = rig.http();
+    for client in 1..=3 {
+        http.handshake();
+        until_status(&rig, "eye", "watching", |status| status["state"] == "watching");
+        http.call("read_file", json!({"path": "a.txt"}));
+        until_copies(&rig, "eye", 2 * client);
+        assert_eq!(http.send("DELETE", "/mcp", &http.headers(), "").status, 204);
+        http.session = None;
+    }
+    let told = copies(&rig, "eye");
+    let pids: std::collections::BTreeSet<Option<u64>> =
+        told.iter().map(|copy| copy["pid"].as_u64()).collect();
+    assert_eq!(pids.len(), 1, "{told:#?}");
+    assert_eq!(until_status(&rig, "eye", "all", |status| status["sent"] == 6)["lost"], 0);
+}

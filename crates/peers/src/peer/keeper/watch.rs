@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
 
@@ -36,8 +36,52 @@ pub(super) struct End {
 /// A subscription of the newer era. Letting go of it ends it.
 pub(super) struct Listening {
     number: u64,
+    /// The resources it is about.
+    about: BTreeSet<String>,
     task: AbortHandle,
     waiting: Waiting,
+}
+
+/// What the server agreed to last, and holds while it is asked for something else.
+#[derive(Clone, Default)]
+pub(super) struct Standing(Arc<Mutex<Agreed>>);
+
+#[derive(Default)]
+struct Agreed {
+    /// The number of the last subscription that was agreed to.
+    number: u64,
+    /// That subscription, while another is asked for.
+    listening: Option<Listening>,
+}
+
+impl Standing {
+    /// A subscription was agreed to: the one before it has had its time.
+    fn agree(&self, number: u64) {
+        let mut agreed = self.lock();
+        *agreed = Agreed { number, listening: None };
+    }
+
+    /// Another one is asked for: this one stays if it was agreed to, else it ends.
+    fn keep(&self, before: Listening) {
+        let mut agreed = self.lock();
+        if agreed.number == before.number {
+            agreed.listening = Some(before);
+        }
+    }
+
+    /// Takes out what stands there; with a number, only if it is that one.
+    fn take(&self, number: Option<u64>) -> Option<Listening> {
+        self.lock().listening.take_if(|held| number.is_none_or(|number| held.number == number))
+    }
+
+    /// Nothing holds any more.
+    pub(super) fn clear(&self) {
+        self.lock().listening = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Agreed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Drop for Listening {
@@ -107,19 +151,27 @@ impl Keeper {
         }
     }
 
-    /// Asks a modern server to tell of changes. What it was asked before ends when it has agreed,
-    /// so that nothing is missed in between; who waits for that waits for this one.
+    /// Asks a modern server to tell of changes. What it agreed to before ends when it has agreed to
+    /// this, so that nothing is missed in between, and stays when it refuses; who waits for an
+    /// answer that has not come waits for this one.
     pub(super) fn listen(&mut self, awaited: Vec<Awaited>) {
         self.listen_again = None;
-        let before = self.listening.take();
+        // What was refused is asked for again only when somebody waits for it.
+        let refused = awaited.is_empty() && self.refused.as_ref() == Some(&self.watched);
+        let about = if refused { self.granted.clone() } else { self.watched.clone() };
         let waiting = Waiting::default();
-        waiting.add(before.as_ref().map(|before| before.waiting.take()).unwrap_or_default());
+        if let Some(before) = self.listening.take() {
+            waiting.add(before.waiting.take());
+            self.standing.keep(before);
+        }
         waiting.add(awaited);
         let Some((link, _)) = self.links.values().find(|(link, _)| link.hello().era == Era::Modern) else {
+            self.standing.clear();
             return waiting.refuse(|| denied("it is not there"));
         };
-        let wanted = wanted(link, &self.watched);
+        let wanted = wanted(link, &about);
         if wanted == "{}" {
+            self.standing.clear();
             return waiting.refuse(|| denied("nobody watches this resource"));
         }
         let ask = Ask { method: "subscriptions/listen", name: None, headers: Vec::new(), owner: None };
@@ -130,26 +182,42 @@ impl Keeper {
         };
         let exchange = match link.request(ask, params) {
             Ok(exchange) => exchange,
-            Err(loss) => return waiting.refuse(|| lost(&loss)),
+            Err(loss) => {
+                self.standing.clear();
+                return waiting.refuse(|| lost(&loss));
+            }
         };
         self.listens += 1;
-        let (number, asking) = (self.listens, waiting.clone());
+        let (number, asking, standing) = (self.listens, waiting.clone(), self.standing.clone());
         let task = self.work.spawn(async move {
-            let end = follow(exchange, before, asking).await;
+            let end = follow(exchange, asking, || standing.agree(number)).await;
             Done::Unheard { number, end }
         });
-        self.listening = Some(Listening { number, task, waiting });
+        self.listening = Some(Listening { number, about, task, waiting });
     }
 
-    /// A subscription ended by itself: the server is asked again, unless it cannot be.
+    /// A subscription ended by itself: the server is asked again, unless it cannot be. What it
+    /// agreed to before goes on.
     pub(super) fn unheard(&mut self, number: u64, end: &End) {
-        if self.listening.as_ref().is_none_or(|listening| listening.number != number) {
+        let Some(ended) = self.listening.take_if(|listening| listening.number == number) else {
+            drop(self.standing.take(Some(number)));
             return;
+        };
+        self.listening = self.standing.take(None);
+        if let Some(holds) = self.listening.as_ref().or(Some(&ended).filter(|_| end.agreed)) {
+            self.granted.clone_from(&holds.about);
         }
-        self.listening = None;
         if end.refused {
-            tracing::info!(server = %self.peer.spec.name, "does not tell of changes");
-            return;
+            let name = &self.peer.spec.name;
+            let less = ended.about != self.granted;
+            self.refused = Some(ended.about.clone());
+            if self.listening.is_some() {
+                return tracing::info!(server = %name, "tells of changes as before, and of no others");
+            }
+            // It may still tell of less.
+            if !less {
+                return tracing::info!(server = %name, "does not tell of changes");
+            }
         }
         self.unheard_times = if end.agreed { 1 } else { self.unheard_times.saturating_add(1) };
         self.listen_again = Some(Instant::now() + pause(self.unheard_times));
@@ -175,13 +243,13 @@ fn wanted(link: &Link, watched: &BTreeSet<String>) -> String {
 }
 
 /// Follows a subscription to its end.
-async fn follow(mut exchange: Exchange, mut before: Option<Listening>, waiting: Waiting) -> End {
+async fn follow(mut exchange: Exchange, waiting: Waiting, agree: impl Fn()) -> End {
     let mut agreed = false;
     loop {
         match exchange.next().await {
             Event::Note { method, params } if method == "notifications/subscriptions/acknowledged" => {
                 agreed = true;
-                drop(before.take());
+                agree();
                 let accepted = accepted(&params);
                 for (uri, reply) in waiting.take() {
                     let _ = reply.send(match accepted.contains(&uri) {

@@ -1,6 +1,7 @@
 //! `tectum import`: finds the servers that other programs have, and uses them live or as copies.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -14,7 +15,10 @@ use tectum::{
         servers::{
             Entry, Place, Source,
             clients::{CLIENTS, Client},
-            foreign, survey,
+            context::Context,
+            foreign::{self, Content},
+            missing, survey,
+            variables::Scope,
         },
     },
 };
@@ -52,6 +56,8 @@ struct Find {
     written: String,
     source: Arc<Source>,
     entries: Vec<Entry>,
+    /// What the file says about its inputs.
+    inputs: BTreeMap<String, String>,
     problem: Option<String>,
 }
 
@@ -127,8 +133,10 @@ impl Import {
                 .into());
         }
         let mut draft = site.draft(self.target.project)?;
+        let context = Context::of(&site.sources);
         let (mut servers, mut notes) = (Vec::new(), Vec::new());
-        for entry in finds.iter().flat_map(|find| &find.entries) {
+        for (find, entry) in finds.iter().flat_map(|find| find.entries.iter().map(move |entry| (find, entry)))
+        {
             let name = entry.name.as_str();
             if let Some(problem) = &entry.problem {
                 notes.push(format!("`{name}` is not copied: {problem}"));
@@ -137,6 +145,17 @@ impl Import {
             } else {
                 draft.put(entry);
                 servers.push(name);
+                let scope = Scope {
+                    environment: &context.environment,
+                    directory: &site.config.directory,
+                    home: site.config.home.as_deref(),
+                    inputs: &context.inputs,
+                    described: &find.inputs,
+                };
+                let waits = missing(entry, scope).into_iter();
+                notes.extend(
+                    waits.map(|why| format!("`{name}` does not start yet: {}; {}", why.message, why.hint)),
+                );
             }
         }
         let sentence = format!("copied {} to {}", counted(servers.len() as u64, "server"), draft.name);
@@ -198,9 +217,12 @@ fn look(site: &Site, client: &'static str, path: &Path, written: String) -> Opti
     let source = Arc::new(Source::foreign(path, site.shown(path), place));
     match foreign::read(&source, &site.config.directory) {
         Ok(None) => None,
-        Ok(Some(content)) => Some(Find { client, written, source, entries: content.entries, problem: None }),
+        Ok(Some(Content { entries, inputs, .. })) => {
+            Some(Find { client, written, source, entries, inputs, problem: None })
+        }
         Err(problem) => {
-            Some(Find { client, written, source, entries: Vec::new(), problem: Some(problem.to_string()) })
+            let problem = Some(problem.to_string());
+            Some(Find { client, written, source, entries: Vec::new(), inputs: BTreeMap::new(), problem })
         }
     }
 }

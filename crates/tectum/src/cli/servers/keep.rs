@@ -88,10 +88,11 @@ impl Input {
             true => None,
             false => Some(answer(&self.id, screen)?),
         };
+        let mut before = None;
         let kept = context::keep(state, &file, |table| {
-            match answer {
-                Some(answer) => drop(table.insert(self.id.clone(), answer)),
-                None => drop(table.remove(&self.id)),
+            before = match answer {
+                Some(answer) => table.insert(self.id.clone(), answer),
+                None => table.remove(&self.id),
             };
         });
         kept.map_err(|error| cannot_write(&file, &error))?;
@@ -99,12 +100,12 @@ impl Input {
             true => screen.print_json(&json!({ "ok": true, "input": self.id, "kept": !self.forget })),
             false if screen.quiet => Ok(()),
             false => {
-                let done = if self.forget { "forgot" } else { "kept" };
-                screen.print(&format!(
-                    "{} {done} the answer to `{}`",
-                    screen.paint(Colour::Green, "ok:"),
-                    self.id
-                ))
+                let done = match (self.forget, before.is_some()) {
+                    (true, true) => "forgot the answer to",
+                    (true, false) => "there was no answer to",
+                    (false, _) => "kept the answer to",
+                };
+                screen.print(&format!("{} {done} `{}`", screen.paint(Colour::Green, "ok:"), self.id))
             }
         }
     }

@@ -82,7 +82,7 @@ impl Site {
             (false, [path, ..]) if own => (path, Owner::Operator),
             _ => {
                 let fault = Fault::invalid(
-                    "there is no place for your own tectum.toml: neither XDG_CONFIG_HOME nor HOME is set",
+                    "there is no place for your own tectum.toml: neither XDG_CONFIG_HOME nor HOME is set to a whole path",
                 );
                 return Err(fault.hint("set HOME, or write to the project's file with --project").into());
             }
@@ -113,7 +113,7 @@ impl Site {
     /// The user's state, which some commands cannot do without.
     fn state(&self) -> Result<&Path, Failure> {
         self.config.state.as_deref().ok_or_else(|| {
-            Fault::invalid("there is no place for Tectum's state: neither XDG_STATE_HOME nor HOME is set")
+            Fault::invalid("there is no place for Tectum's state: neither XDG_STATE_HOME nor HOME is set to a whole path")
                 .hint("set HOME")
                 .into()
         })
@@ -179,7 +179,11 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
         std::io::ErrorKind::PermissionDenied => FaultKind::Permission,
         _ => FaultKind::Conflict,
     };
-    Fault::new(kind, format!("cannot write {}: {error}", path.display())).into()
+    let hint = match error.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => "make room on that disk",
+        _ => "let this user write there, or set XDG_CONFIG_HOME and XDG_STATE_HOME to other directories",
+    };
+    Fault::new(kind, format!("cannot write {}: {error}", path.display())).hint(hint).into()
 }
 
 /// The state of a server in one word.

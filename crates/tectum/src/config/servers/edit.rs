@@ -52,7 +52,7 @@ impl Draft {
             Ok(text) => text,
             Err(error) if load::is_absent(&error) && !path.is_symlink() => String::new(),
             Err(error) => {
-                return Err(Problems(vec![Problem::new(place(0, ""), format!("cannot read it: {error}"))]));
+                return Err(Problems(vec![load::unreadable(name.clone(), &error)]));
             }
         };
         let document = before.parse::<DocumentMut>().map_err(|error| {
@@ -279,7 +279,7 @@ fn written(entry: &Entry, key: &super::super::keys::Key, said: &Value) -> Item {
             }
             for name in entry.forward.iter().filter(|_| *key == keys::ENV) {
                 if !table.contains_key(name) {
-                    table.insert(name, format!("${{{name}:-}}").into());
+                    table.insert(name, format!("${{{name}}}").into());
                 }
             }
             value(table)

@@ -210,12 +210,13 @@ impl Source {
 }
 
 /// A text that may hold variables, and where it stands.
-struct Templated<'v> {
-    text: &'v str,
+pub(super) struct Templated<'v> {
+    pub(super) text: &'v str,
     origin: &'v Origin,
 }
 
-fn texts(values: &Values) -> Vec<Templated<'_>> {
+/// Every text of an entry that may hold variables.
+pub(super) fn texts(values: &Values) -> Vec<Templated<'_>> {
     let items = [&keys::COMMAND, &keys::ARGS].into_iter().flat_map(|key| values.list(key));
     let fields = [&keys::ENV, &keys::HEADERS].into_iter().flat_map(|key| values.table(key));
     let words = [&keys::CWD, &keys::URL].into_iter();

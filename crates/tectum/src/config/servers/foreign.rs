@@ -5,7 +5,6 @@
 
 use std::{
     collections::BTreeMap,
-    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -49,13 +48,8 @@ pub fn read(source: &Arc<Source>, directory: &Path) -> Result<Option<Content>, P
     match load::read(&source.path, MAX_FILE) {
         Ok(text) => parse(source, text.strip_prefix('\u{feff}').unwrap_or(&text), directory).map(Some),
         Err(error) if load::is_absent(&error) && !source.path.is_symlink() => Ok(None),
-        Err(error) => Err(unreadable(source, &error)),
+        Err(error) => Err(load::unreadable(source.name.clone(), &error)),
     }
-}
-
-fn unreadable(source: &Source, error: &io::Error) -> Problem {
-    let place = Origin::File { name: source.name.clone(), line: 1, column: 1 };
-    Problem::new(place, format!("cannot read it: {error}"))
 }
 
 /// Reads a text: TOML by its name, JSON otherwise. `directory` is the one that is served.

@@ -1,4 +1,5 @@
-//! Our own tables of servers as they hold: one for each name, with what the others change in it.
+//! Our own tables of servers as they hold: one for each name, with what the others change in it,
+//! and with what `tectum enable` and `disable` keep in the user's state for this project.
 
 use super::{
     super::{load::Merged, place::Origin},
@@ -16,7 +17,8 @@ pub struct Holding {
     pub elsewhere: Vec<Origin>,
 }
 
-/// The tables of all names that a `tectum.toml` has, as the survey found them to hold.
+/// The tables of all names that a `tectum.toml` has, as the survey found them to hold; and one for
+/// each server of another file that is switched on or off in the user's state.
 pub fn tables(merged: &Merged, survey: &Survey) -> Vec<Holding> {
     let mut found: Vec<Holding> = Vec::new();
     for table in merged.servers() {
@@ -30,6 +32,13 @@ pub fn tables(merged: &Merged, survey: &Survey) -> Vec<Holding> {
         let elsewhere = elsewhere.filter(|origin| *origin != entry.origin).collect();
         found.push(Holding { entry, elsewhere });
     }
+    for server in &survey.servers {
+        let named = found.iter().any(|holding| holding.entry.name == server.entry.name);
+        if !named && server.entry.values.origin(&keys::ENABLED) == Some(&Origin::Kept) {
+            let entry = changed_in(&server.entry, server.entry.clone(), |origin| *origin == Origin::Kept);
+            found.push(Holding { entry, elsewhere: Vec::new() });
+        }
+    }
     found
 }
 
@@ -39,15 +48,24 @@ fn held_of(own: &[&Entry], used: &Entry) -> Option<Entry> {
     if used.source.ours {
         return Some(used.clone());
     }
-    let mut entry = (*own.last()?).clone();
-    entry.values = Values::default();
+    let ours = |origin: &Origin| {
+        let written = |table: &&Entry| keys::KEYS.iter().any(|key| table.values.origin(key) == Some(origin));
+        *origin == Origin::Kept || own.iter().any(written)
+    };
+    let entry = changed_in(used, (*own.last()?).clone(), ours);
+    (!entry.values.is_empty()).then_some(entry)
+}
+
+/// The table with those values of the entry that were said at places of ours, and no other.
+fn changed_in(used: &Entry, mut table: Entry, ours: impl Fn(&Origin) -> bool) -> Entry {
+    table.values = Values::default();
     for key in keys::KEYS {
         let Some((value, origin)) = used.values.get(key) else { continue };
-        if own.iter().any(|table| table.values.origin(key) == Some(origin)) {
-            entry.values.set(key, value.clone(), origin.clone());
+        if ours(origin) {
+            table.values.set(key, value.clone(), origin.clone());
         }
     }
-    (!entry.values.is_empty()).then_some(entry)
+    table
 }
 
 /// A table that nothing came of.

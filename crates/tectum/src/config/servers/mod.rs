@@ -20,6 +20,7 @@ pub mod holding;
 mod json;
 pub mod keys;
 mod live;
+mod missing;
 mod ourselves;
 mod overlay;
 pub mod spoken;
@@ -30,5 +31,6 @@ pub mod variables;
 
 pub use entry::{Entry, Place, Source};
 pub use live::{Live, Stamp, files, may_require};
+pub use missing::missing;
 pub use survey::{Held, Resolved, Survey, Why};
 pub(super) use tables::{double_plain, table};

@@ -1,0 +1,169 @@
+//! What is wrong with a call's arguments: every mistake at once, each with the field's name and
+//! what was expected there.
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use serde_json::Value;
+
+use crate::{
+    Fault,
+    arguments::{nearest, signature},
+};
+
+/// How many mistakes are listed before the rest is only counted.
+const MOST_MISTAKES: usize = 12;
+
+/// Everything that is wrong with the arguments of `tool`, as the schema sees it; what the parser
+/// said where the schema finds nothing.
+pub(crate) fn explain(tool: &str, given: Option<Value>, schema: &Value, parser: &str) -> Fault {
+    let hint = format!("{tool} takes: {}", signature(schema));
+    let Some(given) = given else {
+        return Fault::invalid(format!(
+            "the arguments of {tool} are nested too deeply or not JSON: {parser}"
+        ))
+        .hint(hint);
+    };
+    let mut mistakes = Vec::new();
+    if let Ok(validator) = jsonschema::validator_for(schema) {
+        for error in validator.iter_errors(&given) {
+            describe(&error, schema, &given, &mut mistakes);
+        }
+    }
+    if mistakes.is_empty() {
+        mistakes.push(parser.to_owned());
+    }
+    let more = mistakes.len().saturating_sub(MOST_MISTAKES);
+    mistakes.truncate(MOST_MISTAKES);
+    if more > 0 {
+        mistakes.push(format!("and {more} more"));
+    }
+    Fault::invalid(format!("{tool}: {}", mistakes.join("; "))).hint(hint)
+}
+
+fn describe(
+    error: &jsonschema::ValidationError<'_>,
+    schema: &Value,
+    given: &Value,
+    mistakes: &mut Vec<String>,
+) {
+    let place = error.instance_path().to_string();
+    let field = if place.is_empty() {
+        "arguments".to_owned()
+    } else {
+        format!("`{}`", place.trim_start_matches('/').replace('/', "."))
+    };
+    match error.kind() {
+        ValidationErrorKind::AdditionalProperties { unexpected } => {
+            let known = properties_at(schema, given, &place);
+            // The hint lists what the tool itself takes; further in, it is said once.
+            let mut told = place.is_empty();
+            for name in unexpected {
+                let advice = match nearest(name, known.iter().map(String::as_str)) {
+                    Some(near) => format!("; did you mean `{near}`?"),
+                    None if std::mem::replace(&mut told, true) => String::new(),
+                    None => format!("; known here: {}", known.join(", ")),
+                };
+                mistakes.push(format!("unknown argument `{name}`{advice}"));
+            }
+        }
+        ValidationErrorKind::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            let parent = if place.is_empty() { String::new() } else { format!(" in {field}") };
+            mistakes.push(format!("missing argument `{name}`{parent}"));
+        }
+        ValidationErrorKind::Type { kind } => {
+            let expected: Vec<String> = match kind {
+                TypeKind::Single(one) => vec![one.to_string()],
+                TypeKind::Multiple(many) => many.iter().map(|one| one.to_string()).collect(),
+            };
+            let fraction = error.instance().is_number() && expected.iter().any(|name| name == "integer");
+            let expected = if fraction { "a whole number".to_owned() } else { expected.join(" or ") };
+            mistakes.push(format!("{field} must be {expected}, got {}", shown(error.instance())));
+        }
+        ValidationErrorKind::Enum { .. }
+        | ValidationErrorKind::Constant { .. }
+        | ValidationErrorKind::AnyOf { .. }
+        | ValidationErrorKind::OneOfNotValid { .. } => {
+            let got = error.instance();
+            mistakes.push(match choices(schema, schema_at(schema, given, &place)) {
+                Some(known) => {
+                    let text = got.as_str().map(str::to_lowercase).unwrap_or_default();
+                    let near = nearest(&text, known.iter().map(String::as_str));
+                    let advice = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                    let got = if got.is_string() { short(got) } else { shown(got) };
+                    format!("{field} must be one of {}, got {got}{advice}", known.join(", "))
+                }
+                None => format!("{field} does not fit, got {}", shown(got)),
+            });
+        }
+        _ => mistakes.push(format!("{field}: {error}")),
+    }
+}
+
+/// The names a schema knows at a place of the instance.
+fn properties_at(schema: &Value, given: &Value, place: &str) -> Vec<String> {
+    let at = schema_at(schema, given, place);
+    at["properties"].as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default()
+}
+
+/// The values a schema lists, if it does nothing but list values.
+fn choices(schema: &Value, at: &Value) -> Option<Vec<String>> {
+    let at = resolve(schema, at);
+    let spelled = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    if let Some(only) = at.get("const") {
+        return Some(vec![spelled(only)]);
+    }
+    if let Some(values) = at["enum"].as_array() {
+        return Some(values.iter().map(spelled).collect());
+    }
+    if at["type"] == "null" {
+        return Some(Vec::new());
+    }
+    let kinds = at["oneOf"].as_array().or(at["anyOf"].as_array())?;
+    let all: Option<Vec<_>> = kinds.iter().map(|kind| choices(schema, kind)).collect();
+    all.map(|all| all.concat()).filter(|all| !all.is_empty())
+}
+
+/// What a schema says about a place of the instance (only as deep as our tools nest).
+fn schema_at<'s>(schema: &'s Value, given: &Value, place: &str) -> &'s Value {
+    let mut at = schema;
+    let mut value = given;
+    for part in place.split('/').filter(|part| !part.is_empty()) {
+        let below = if value.is_array() { &at["items"] } else { &at["properties"][part] };
+        at = resolve(schema, below);
+        value =
+            if value.is_array() { value.get(part.parse::<usize>().unwrap_or(0)) } else { value.get(part) }
+                .unwrap_or(&Value::Null);
+    }
+    at
+}
+
+/// What a schema's reference leads to, or the part itself where it is none.
+pub(crate) fn resolve<'s>(schema: &'s Value, at: &'s Value) -> &'s Value {
+    match at["$ref"].as_str().and_then(|reference| schema.pointer(reference.trim_start_matches('#'))) {
+        Some(target) => target,
+        None => at,
+    }
+}
+
+/// A value in an error message: its type, and the value itself when that is short.
+fn shown(value: &Value) -> String {
+    let kind = match value {
+        Value::Null => return "null".into(),
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let text = value.to_string();
+    if text.chars().count() <= 40 { format!("{kind} {text}") } else { kind.to_owned() }
+}
+
+/// A text in an error message, cut where it grows long.
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

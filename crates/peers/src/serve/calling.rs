@@ -1,0 +1,120 @@
+//! `tools/call`: from a request to a call of the house, and from its outcome to an answer.
+
+use std::{
+    borrow::Cow,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
+
+use serde_json::value::RawValue;
+use tectum_core::{Call, CallId, Companion, Progress, ProgressNote};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    answer, closing,
+    endpoint::{Delivery, Endpoint, Handled, caller, seated},
+    running::Sequel,
+};
+use crate::{
+    federation::CALL_TOOL,
+    wire::{
+        era::Era,
+        object::Members,
+        rpc::{Params, Request, code},
+    },
+};
+
+impl Endpoint {
+    /// Runs a tool. What ends at once is answered on this thread; the rest is handed back.
+    pub(super) fn call(
+        &self,
+        delivery: &Delivery<'_>,
+        request: &Request<'_>,
+        era: Era,
+        out: &mut Vec<u8>,
+    ) -> Handled {
+        let Request { id, params, .. } = request;
+        let Some(name) = params.name.as_deref() else {
+            answer::error(out, Some(id), code::INVALID_PARAMS, "tools/call: `name` must be a string", None);
+            return Handled::Answered;
+        };
+        let snapshot = self.house.registry().snapshot();
+        // The call is of the tool inside: rules, records and observers see that one.
+        let inner = (name == CALL_TOOL && snapshot.tool(CALL_TOOL).is_some())
+            .then(|| params.arguments.and_then(|raw| Members::of(raw.get())).unwrap_or_default());
+        let (name, arguments) = match &inner {
+            None => (Cow::Borrowed(name), params.arguments),
+            Some(inner) => (inner.text("name").unwrap_or_default().into(), inner.get("arguments")),
+        };
+        let name = &*name;
+        if name.is_empty() && inner.is_some() {
+            let message = format!("{CALL_TOOL}: `name` is missing: give the tool's name and its `arguments`");
+            answer::error(out, Some(id), code::INVALID_PARAMS, &message, None);
+            return Handled::Answered;
+        }
+        let Some(tool) = snapshot.tool(name) else {
+            let why = self.federation.as_ref().and_then(|federation| federation.why_absent(name));
+            let why = why.map(|why| format!(": {why}"));
+            let hint = || snapshot.find(name).err().and_then(|fault| fault.hint);
+            let more = why.or_else(|| hint().map(|hint| format!(" ({hint})"))).unwrap_or_default();
+            answer::error(out, Some(id), code::INVALID_PARAMS, &format!("Unknown tool: {name}{more}"), None);
+            return Handled::Answered;
+        };
+        let args = match arguments {
+            Some(raw) if raw.get() != "null" => raw.to_owned(),
+            _ => RawValue::from_string("{}".into()).unwrap_or_default(),
+        };
+        let cancel = CancellationToken::new();
+        let (progress, caller) = match &tool.server {
+            None => (progress(delivery, params), None),
+            Some(_) => (Progress::none(), Some(Arc::new(caller(delivery, request, era)))),
+        };
+        let companion = caller.clone().map_or(Companion::none(), |caller| Companion::of(caller));
+        let sequel = self.federation.clone().zip(caller);
+        let sequel = sequel.map(|(federation, caller)| Sequel { federation, caller });
+        let call = Call {
+            id: CallId::fresh(),
+            session: delivery.from.session.clone(),
+            tool: tool.name.clone(),
+            args,
+            cancel: cancel.clone(),
+            progress,
+            companion,
+        };
+        drop(snapshot);
+        let mut running = self.house.call(call);
+        if let Poll::Ready(outcome) = Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop())) {
+            let more = closing::texts(&self.house, delivery.from, &outcome, delivery.from.running());
+            answer::outcome(out, id, era, &outcome, &more);
+            return Handled::Answered;
+        }
+        let (house, from) = (self.house.clone(), delivery.from.clone());
+        let mut handled = seated(delivery, id, &cancel, out, |id| async move {
+            let outcome = running.await;
+            // This one still has its seat.
+            let more = closing::texts(&house, &from, &outcome, from.running().saturating_sub(1));
+            let mut out = Vec::new();
+            answer::outcome(&mut out, &id, era, &outcome, &more);
+            out
+        });
+        if let Handled::Running(running) = &mut handled {
+            running.sequel = sequel;
+        }
+        handled
+    }
+}
+
+/// Progress goes to the client only if it asked for it, with its own token.
+fn progress(delivery: &Delivery<'_>, params: &Params<'_>) -> Progress {
+    let token = params.meta.as_ref().and_then(|meta| meta.progress_token);
+    let (Some(token), Some(outbox)) = (token, delivery.outbox) else { return Progress::none() };
+    let (token, outbox) = (token.get().to_owned(), outbox.clone());
+    let to = delivery.from.clone();
+    Progress::to(move |ProgressNote { done, total, message }| {
+        let total = total.map_or(String::new(), |total| format!(r#","total":{total}"#));
+        let message = serde_json::Value::from(message);
+        let params = format!(r#"{{"progressToken":{token},"progress":{done}{total},"message":{message}}}"#);
+        to.try_send(&outbox, answer::notification("notifications/progress", &params));
+    })
+}
