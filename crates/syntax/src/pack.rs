@@ -132,7 +132,9 @@ pub enum Docs {
 /// - a part of the scope is `@free`: the scope's own names are not known in it.
 ///
 /// `@local.outer` is bound in the scope around the one it stands in (a function's own name),
-/// `@local.hoisted` in the innermost scope that is also a `@function`.
+/// `@local.hoisted` in the innermost scope that is also a `@function`. Where types have names of
+/// their own, `@type` are the places that name one; there only `@local.type` and
+/// `@local.type.outer` count, and only there.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Queries {
     /// What the file defines.

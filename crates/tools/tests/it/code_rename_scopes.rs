@@ -6,7 +6,7 @@ use tectum_core::FaultKind;
 use crate::edit_rig::Desk;
 
 /// Does a rename and gives what the files hold afterwards, and the uncertain places.
-async fn renamed(files: &[(&str, &str)], name: &str, new: &str) -> (Vec<String>, Vec<String>) {
+pub(crate) async fn renamed(files: &[(&str, &str)], name: &str, new: &str) -> (Vec<String>, Vec<String>) {
     let desk = Desk::new();
     files.iter().for_each(|(path, content)| desk.put(path, content));
     let args = json!({"path": files[0].0, "name": name, "new_name": new});
@@ -23,7 +23,7 @@ async fn renamed(files: &[(&str, &str)], name: &str, new: &str) -> (Vec<String>,
 
 /// Every `old` of the files becomes `new` where it is marked `«old»`, and these places are
 /// uncertain.
-async fn check(files: &[(&str, &str)], old: &str, new: &str, uncertain: &[&str]) {
+pub(crate) async fn check(files: &[(&str, &str)], old: &str, new: &str, uncertain: &[&str]) {
     let mark = format!("«{old}»");
     let plain: Vec<(&str, String)> =
         files.iter().map(|(path, text)| (*path, text.replace(&mark, old))).collect();
@@ -242,7 +242,7 @@ async fn a_member_of_a_module_or_of_a_text_is_no_method() {
 }
 
 /// The rename is refused, and the refusal names this.
-async fn refused(files: &[(&str, &str)], name: &str, new: &str, part: &str) {
+pub(crate) async fn refused(files: &[(&str, &str)], name: &str, new: &str, part: &str) {
     let desk = Desk::new();
     files.iter().for_each(|(path, content)| desk.put(path, content));
     let args = json!({"path": files[0].0, "name": name, "new_name": new});

@@ -11,7 +11,7 @@ pub(super) fn chain<'t>(text: &'t str, mention: &Mention, style: &Style) -> Vec<
     let mut parts = Vec::new();
     let mut before = text.get(..mention.span.start as usize).unwrap_or_default();
     // Before a type, an arrow takes nothing from anything: `fn f() -> name`.
-    if !mention.member && before.trim_end().ends_with("->") {
+    if !mention.member && (before.trim_end().ends_with("->") || after_comment(before, style)) {
         return parts;
     }
     while parts.len() < MOST_PARTS
@@ -26,6 +26,14 @@ pub(super) fn chain<'t>(text: &'t str, mention: &Mention, style: &Style) -> Vec<
     }
     parts.reverse();
     parts
+}
+
+/// Whether the last line with something in it, above the one a text ends in, has a comment: the
+/// full stop of that takes nothing from anything.
+fn after_comment(before: &str, style: &Style) -> bool {
+    let above = before.trim_end();
+    let line = above.rsplit(['\n', '\r']).next().unwrap_or(above);
+    above.len() < before.trim_end_matches([' ', '\t']).len() && line.contains(style.comment)
 }
 
 /// A text without the separator at its end.
@@ -143,6 +151,14 @@ mod tests {
             ("o?.x", &["o"]),
         ] {
             assert_eq!(chain(text, &place(text, true), style("a.cpp")), expect, "{text}");
+        }
+        for (text, path, expect) in [
+            ("# Say it.\nx", "a.py", &[][..]),
+            ("f()  # See os.path.\r\n    x", "a.py", &[]),
+            ("// Done.\n\n  x", "a.go", &[]),
+            ("a.\n  x", "a.go", &["a"]),
+        ] {
+            assert_eq!(chain(text, &place(text, false), style(path)), expect, "{text}");
         }
         assert_eq!(chain("fn f() -> x", &place("fn f() -> x", false), style("a.rs")), [""; 0]);
         assert_eq!(chain("def f() -> a.x", &place("def f() -> a.x", true), style("a.py")), ["a"]);

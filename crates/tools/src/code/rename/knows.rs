@@ -13,7 +13,7 @@ pub(super) struct Knows {
     pub(super) plainly: Plainly,
     /// Names under which the file knows the module of the target.
     pub(super) modules: Vec<String>,
-    /// The statements that import it.
+    /// The statements that import it, or that may where none certainly does.
     pub(super) imported: Vec<Span>,
     /// In the target's own file, those that import something else under its name.
     pub(super) foreign: Vec<Span>,
@@ -66,8 +66,10 @@ impl Target {
             }
         };
         let foreign = named.iter().filter(|import| own && !self.is_meant(import, file));
-        let foreign = foreign.map(|import| import.span).collect();
-        Knows { plainly, modules, imported: certain.iter().map(|import| import.span).collect(), foreign }
+        let foreign: Vec<Span> = foreign.map(|import| import.span).collect();
+        let imported = if certain.is_empty() && !own { named } else { certain };
+        let imported = imported.iter().map(|import| import.span).collect();
+        Knows { plainly, modules, imported, foreign }
     }
 
     /// Whether an import is of the old name.
@@ -96,8 +98,15 @@ impl Target {
     /// Whether a module is the target's file, or one that passes it on.
     pub(super) fn leads(&self, module: &Module, file: &File<'_>) -> bool {
         let reach = file.language.pack().style.reach;
-        let mut files = std::iter::once(&self.file).chain(&self.passing);
-        files.any(|home| module.is(home, file.name, reach))
+        self.is_module(module, file) || self.passing.iter().any(|home| module.is(home, file.name, reach))
+    }
+
+    /// Whether a module is the target's file, under the name of that or of one that knows it.
+    pub(super) fn is_module(&self, module: &Module, file: &File<'_>) -> bool {
+        let reach = file.language.pack().style.reach;
+        let mut doors = self.doors.iter();
+        module.is(&self.file, file.name, reach)
+            || doors.any(|door| module.is_in(&door.file, &door.name, file.name, reach))
     }
 
     /// Whether a file imports the target under its name.

@@ -4,6 +4,7 @@
 mod around;
 mod hides;
 mod knows;
+mod passing;
 mod plan;
 mod taken;
 mod target;
@@ -165,6 +166,7 @@ fn target(opened: &Opened, outline: &Outline, index: u32, new: &str) -> Target {
             .map(|parent| parent.name.of(opened.text()).to_owned()),
         unique: false,
         passing: Vec::new(),
+        doors: Vec::new(),
     }
 }
 

@@ -1,17 +1,13 @@
 //! The plan of a rename: what changes in which file, what stays, and how that is told.
 
-use std::{fmt::Write, sync::Arc};
+use std::fmt::Write;
 
 use tectum_core::{Ctx, Fault, Reply};
-use tectum_syntax::{Detail, Outline, Span};
+use tectum_syntax::{Detail, Kind, Span};
 
 use super::{
-    super::{
-        Code, Only, Opened,
-        lookup::unparsed,
-        project::{Entry, Sources},
-    },
-    FilePlan, Output, Place,
+    super::{Code, Only, Opened, lookup::unparsed},
+    FilePlan, Output, Place, passing,
     taken::Clash,
     target::{File, Places, Target},
 };
@@ -23,8 +19,6 @@ use crate::{
 
 /// Files of one rename: a larger one is better done in parts.
 const MOST_FILES: usize = 500;
-/// Files through which a name may be passed on, one after the other; more are not followed.
-const MOST_PASSED: usize = 4;
 /// Uncertain places that are shown.
 const SHOWN: usize = 30;
 
@@ -58,7 +52,7 @@ impl Plan {
     ) -> Result<Self, Fault> {
         let stop = || ctx.cancel.is_cancelled();
         let sources = code.project.sources(code, ctx, within)?;
-        let family = opened.source.language().pack().family;
+        let pack = opened.source.language().pack();
         let holding = sources.holding(&[&target.old], Only::Any)?;
         let named: usize = sources
             .facts(&holding, Only::Any, false)?
@@ -67,17 +61,18 @@ impl Plan {
                 facts
                     .symbols
                     .iter()
-                    .filter(|fact| facts.name(fact) == target.old && !fact.declaration)
+                    .filter(|fact| !fact.declaration && fact.kind != Kind::Impl)
+                    .filter(|fact| facts.name(fact) == target.old)
                     .count()
             })
             .sum();
         target.unique = named <= 1;
-        passing(ctx, &sources, &holding, family, target)?;
+        passing::find(ctx, &sources, &holding, pack, target)?;
         let target = &*target;
         let read = sources.each(&holding, |entry, content| {
             let text = content.text()?;
             let language = sources.language(entry, &text, Only::Any)?;
-            let related = language.pack().family == family;
+            let related = language.pack().family == pack.family;
             let name = sources.spell(entry);
             (related && name != target.file).then(|| {
                 let outline = language.outline(&text, Detail::Full, &stop)?;
@@ -259,39 +254,6 @@ impl Planned {
             ),
         })
     }
-}
-
-/// Finds the files that import the target and so pass it on, and those that import it from them.
-fn passing(
-    ctx: &Ctx,
-    sources: &Sources<'_>,
-    holding: &[Arc<Entry>],
-    family: &str,
-    target: &mut Target,
-) -> Result<(), Fault> {
-    let stop = || ctx.cancel.is_cancelled();
-    for _ in 0..MOST_PASSED {
-        let known = &*target;
-        let found = sources.each(holding, |entry, content| {
-            let name = sources.spell(entry);
-            if name == known.file || known.passing.contains(&name) {
-                return None;
-            }
-            let text = content.text()?;
-            let language = sources.language(entry, &text, Only::Any)?;
-            let related = language.pack().family == family;
-            let file = File { name: &name, text: &text, language: &language, outline: &Outline::default() };
-            let passed = related.then(|| known.is_passed_by(&file, &stop))?;
-            passed.map(|passed| passed.then_some(name)).transpose()
-        })?;
-        if found.is_empty() {
-            break;
-        }
-        for (_, name) in found {
-            target.passing.push(name.map_err(|why| unparsed("a file of the project", why))?);
-        }
-    }
-    Ok(())
 }
 
 /// The defining file's part.

@@ -8,6 +8,7 @@ use super::{
     around::{chain, is_key, is_parameter, is_quoted},
     hides::Hidden,
     knows::{Knows, Plainly},
+    passing::Door,
     taken::{Clash, Scene},
     through::Through,
 };
@@ -33,6 +34,8 @@ pub(super) struct Target {
     pub(super) unique: bool,
     /// The files that import it under its name, and so pass it on.
     pub(super) passing: Vec<String>,
+    /// The files that know its module under a name.
+    pub(super) doors: Vec<Door>,
 }
 
 /// What a symbol belongs to.
