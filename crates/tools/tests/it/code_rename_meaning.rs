@@ -268,16 +268,99 @@ async fn the_full_stop_of_a_comment_takes_nothing_from_anything() {
     .await;
     let files = [(
         "a.py",
-        "from os import close\nclass A:\n    def close(self):\n        # Not with self.\n        close(1)\ndef f(a):\n    # Close it.\n    close(2)\n    a.close()\n",
+        "from lib import shut\nclass A:\n    def shut(self):\n        # Not with self.\n        shut(1)\ndef f(a):\n    # Shut it.\n    shut(2)\n    a.shut()\n",
     )];
-    let (after, uncertain) = renamed(&files, "A.close", "end").await;
-    assert_eq!(after, [files[0].1.replace("def close", "def end").replace("a.close", "a.end")]);
+    let (after, uncertain) = renamed(&files, "A.shut", "end").await;
+    assert_eq!(after, [files[0].1.replace("def shut", "def end").replace("a.shut", "a.end")]);
     assert_eq!(uncertain, [""; 0]);
     check(
         &[("a.go", "package a\n\nfunc «load»() int {\n\treturn 1\n}\n\nfunc f() int {\n\t// See fmt.\n\treturn «load»() +\n\t\t// And it.\n\t\t«load»()\n}\n")],
         "load",
         "fetch",
         &[],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_module_keeps_its_name_when_what_it_defines_gets_another() {
+    check(
+        &[
+            ("show.py", "def «show»(): pass\n"),
+            ("a.py", "from show import «show»\n«show»()\n"),
+            ("b.py", "from show import «show» as s\ns()\n"),
+            ("c.py", "import show\nshow.«show»()\n"),
+            ("d.py", "import show as q\nq.«show»()\n"),
+        ],
+        "show",
+        "print_it",
+        &[],
+    )
+    .await;
+    check(
+        &[
+            ("pkg/state.py", "«core» = None\ndef set(): global «core»; «core» = 1\n"),
+            ("pkg/core.py", "x = 1\n"),
+            ("pkg/__init__.py", "from . import core\ncore.x\n"),
+            ("pkg/user.py", "from . import core, state\nprint(core.x, state.«core»)\n"),
+            ("main.py", "import pkg.core\nfrom pkg import core as c\npkg.core.x\n"),
+        ],
+        "core",
+        "heart",
+        &[],
+    )
+    .await;
+    check(
+        &[
+            ("src/show.ts", "export function «show»() {}\n"),
+            ("src/a.ts", "import { «show» } from './show';\n«show»();\n"),
+            (
+                "src/b.js",
+                "const { «show» } = require('./show');\nconst s = require('./show').«show»;\n«show»(s);\n",
+            ),
+            ("src/c.ts", "import * as show from './show';\nshow.«show»();\n"),
+            ("src/index.ts", "export { «show» } from './show';\n"),
+        ],
+        "show",
+        "print",
+        &[],
+    )
+    .await;
+    check(
+        &[
+            ("src/show.rs", "pub fn «show»() {}\n"),
+            (
+                "src/lib.rs",
+                "mod show;\nuse crate::show::«show»;\nuse show::«show» as s;\npub fn f() { «show»(); crate::show::«show»(); show::«show»(); }\n",
+            ),
+        ],
+        "show",
+        "print",
+        &[],
+    )
+    .await;
+    check(
+        &[
+            ("show.c", "#include \"show.h\"\n#include <sys/show.h>\nint «show»(void) { return 1; }\n"),
+            ("show.h", "int «show»(void);\n"),
+        ],
+        "show",
+        "print_it",
+        &[],
+    )
+    .await;
+    check(&[("show.rb", "require 'show'\ndef «show»; end\n«show»\n")], "show", "print_it", &[]).await;
+    // The name of a module is no name that would mean the target.
+    check(&[("a.py", "from fetch import x\ndef «load»(): return x\n«load»()\n")], "load", "fetch", &[]).await;
+}
+
+#[tokio::test]
+async fn an_import_that_takes_the_place_of_a_definition_is_uncertain() {
+    check(
+        &[("a.py", "def «less»(): return 1\ntry:\n    from fast import less\nexcept ImportError:\n    pass\n«less»()\n")],
+        "less",
+        "fewer",
+        &["a.py:3"],
     )
     .await;
 }

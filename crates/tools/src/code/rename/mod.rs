@@ -4,6 +4,8 @@
 mod around;
 mod hides;
 mod knows;
+mod literal;
+mod members;
 mod passing;
 mod plan;
 mod taken;
@@ -19,7 +21,7 @@ use tectum_core::{
     Ctx, Fault, Reply, Subject, Wants,
     security::{Access, Batch, RawPath},
 };
-use tectum_syntax::{Detail, Outline};
+use tectum_syntax::{Detail, Kind, Outline};
 
 pub(super) use self::uses::uses;
 use self::{
@@ -115,6 +117,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
         return Err(Fault::invalid(format!("new_name is no name: {}", args.new_name)));
     }
     let mut target = target(&opened, &outline, index, new);
+    refuse_fixed(&opened, &target)?;
     if target.old == new {
         return Err(Fault::invalid(format!("it is called {new} already; nothing was changed")));
     }
@@ -124,7 +127,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
         return Err(Fault::conflict(clash).hint("choose another name"));
     }
     // A keyword, or a name that makes no sense there, shows in the file that defines it.
-    let own = target::edits(&plan.files[0].places.certain, new);
+    let own = target::edits(&plan.files[0].places, &target);
     verify(ctx, &opened, &opened.file.edited(&own)?, &own)?;
     let digest = plan.digest(&target);
     if args.apply_to.is_empty() {
@@ -137,6 +140,21 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
     plan.check_files(ctx)?;
     let (undo, diffs) = apply(code, ctx, &plan, &target)?;
     Ok(plan.told(&target, digest, true, undo, diffs))
+}
+
+/// Refuses a name by which the language itself knows the symbol.
+fn refuse_fixed(opened: &Opened, target: &Target) -> Result<(), Fault> {
+    let pack = opened.source.language().pack();
+    let constructs = matches!(&target.home, Home::Type(class, _) if *class == target.old);
+    let fault = |why: &str| Fault::invalid(format!("{} is {why}; nothing was changed", target.old));
+    if constructs && target.callable {
+        return Err(fault("called as its type is").hint("rename the type"));
+    }
+    if (pack.style.fixed)(&target.old) {
+        return Err(fault(&format!("a name that {} gives a meaning", pack.title))
+            .hint("write it under another name with code_update_definition, if that is meant"));
+    }
+    Ok(())
 }
 
 fn target(opened: &Opened, outline: &Outline, index: u32, new: &str) -> Target {
@@ -161,12 +179,14 @@ fn target(opened: &Opened, outline: &Outline, index: u32, new: &str) -> Target {
         name: symbol.name,
         home,
         callable: symbol.kind.is_callable(),
+        is_value: !(symbol.kind.is_type() || matches!(symbol.kind, Kind::Typedef | Kind::Namespace)),
         namespace: parent
-            .filter(|parent| parent.kind == tectum_syntax::Kind::Namespace)
+            .filter(|parent| parent.kind == Kind::Namespace)
             .map(|parent| parent.name.of(opened.text()).to_owned()),
         unique: false,
         passing: Vec::new(),
         doors: Vec::new(),
+        namesakes: Vec::new(),
     }
 }
 
@@ -195,7 +215,7 @@ fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Option
                 .hint("call again without apply_to to see the plan as it is now"));
         };
         let opened = code.opened(name, file, Only::Any)?;
-        let edits = target::edits(&planned.places.certain, &target.new);
+        let edits = target::edits(&planned.places, target);
         let after = opened.file.edited(&edits)?;
         kept.push(verify(ctx, &opened, &after, &edits)?);
         after.check_reads_again()?;

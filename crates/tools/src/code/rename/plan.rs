@@ -6,10 +6,10 @@ use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::{Detail, Kind, Span};
 
 use super::{
-    super::{Code, Only, Opened, lookup::unparsed},
+    super::{Code, Only, Opened, lookup::unparsed, modules::stem},
     FilePlan, Output, Place, passing,
     taken::Clash,
-    target::{File, Places, Target},
+    target::{File, Home, Places, Target},
 };
 use crate::{
     edit::pen::closing,
@@ -66,7 +66,12 @@ impl Plan {
                     .count()
             })
             .sum();
-        target.unique = named <= 1;
+        // What objects of the language have by themselves tells nothing of whose it is.
+        let common =
+            matches!(target.home, Home::Type(..)) && pack.style.members.contains(&target.old.as_str());
+        target.unique = named <= 1 && !common;
+        let names = sources.entries.iter().map(|entry| sources.spell(entry));
+        target.namesakes = names.filter(|name| stem(name) == target.old).collect();
         passing::find(ctx, &sources, &holding, pack, target)?;
         let target = &*target;
         let read = sources.each(&holding, |entry, content| {

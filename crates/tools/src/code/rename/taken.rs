@@ -4,9 +4,10 @@
 use tectum_syntax::{Bodies, Import, Mention, Role, Shadow, Span, Stop, Symbol, Unparsed};
 
 use super::{
-    around::{chain, is_key, is_other_name, is_parameter},
+    around::{chain, is_other_name, is_parameter},
     hides::Hides,
     knows::{Knows, Plainly},
+    literal::is_key,
     target::{File, Home, Target},
 };
 
@@ -100,8 +101,9 @@ impl Target {
         let named =
             mention.member || mention.role == Role::Attribute || is_other_name(file.text, mention.span);
         let named = named || is_parameter(file.text, mention.span, style);
+        let named = named || self.is_module_word(file, scene.imports, mention);
         let keyed = style.bodies != Bodies::Indented && mention.role != Role::Call;
-        let keyed = keyed && is_key(file.text, mention.span, style);
+        let keyed = keyed && is_key(file.text, mention.span);
         let apart = style.calls_apart && self.callable && mention.role != Role::Call;
         if !mention.role.is_code() || named || keyed || apart || !chain(file.text, mention, style).is_empty()
         {
