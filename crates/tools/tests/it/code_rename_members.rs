@@ -190,3 +190,70 @@ async fn constructors_go_with_their_type() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn fields_of_other_types_make_a_name_common() {
+    check_member(
+        &[(
+            "a.rs",
+            "struct A { «seat»: i32 }\nstruct B { seat: i32 }\nimpl A { fn f(&self) -> i32 { self.«seat» } }\nimpl B { fn f(&self) -> i32 { self.seat } }\nfn g(b: &B) -> i32 { b.seat }\n",
+        )],
+        "seat",
+        "place",
+        &["a.rs:4", "a.rs:5"],
+    )
+    .await;
+    check_member(
+        &[(
+            "a.py",
+            "class A:\n    seat_of = 1\n    def «seat»(self): return self.«seat»()\nclass B:\n    def __init__(self, f): self.seat = f\n    def go(self): return self.seat()\n",
+        )],
+        "seat",
+        "place",
+        &["a.py:5", "a.py:6"],
+    )
+    .await;
+    // Another type of the same name has members of its own.
+    check_member(
+        &[
+            ("src/a.rs", "pub enum A { «Left», Right }\nfn f() -> A { A::«Left» }\n"),
+            ("src/b.rs", "pub enum A { Left, Right }\nfn f() -> A { A::Left }\n"),
+        ],
+        "Left",
+        "First",
+        &["src/b.rs:1", "src/b.rs:2"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_overrides_a_method_goes_along() {
+    check_member(
+        &[
+            (
+                "a.py",
+                "class A:\n    def «seat»(self): pass\nclass B(A):\n    def «seat»(self): return super().seat()\nclass C(B):\n    def «seat»(self): return self.«seat»()\nclass D(list[A]):\n    def seat(self): pass\n",
+            ),
+            ("b.py", "from a import A\nclass E(A):\n    def «seat»(self): return self.«seat»()\n"),
+        ],
+        "seat",
+        "place",
+        &["a.py:4"],
+    )
+    .await;
+    check_member(
+        &[(
+            "a.rs",
+            "trait A { fn «seat»(&self); }\nstruct S;\nimpl A for S { fn «seat»(&self) {} }\nimpl<T: A> Other for Vec<T> { fn seat(&self) {} }\nmacro_rules! m { ($t:ty) => { impl A for $t { fn seat(&self) {} } } }\n",
+        )],
+        "seat",
+        "place",
+        &["a.rs:5"],
+    )
+    .await;
+    let desk = Desk::new();
+    desk.put("a.rs", "struct S;\nimpl Clone for S { fn clone(&self) -> S { S } }\n");
+    let args = json!({"path": "a.rs", "name": "S.clone", "new_name": "copy"});
+    let text = desk.fails("code_rename", args, FaultKind::InvalidInput).await;
+    assert!(text.contains("the trait Clone asks for"), "{text}");
+}

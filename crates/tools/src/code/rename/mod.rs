@@ -118,6 +118,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
     }
     let mut target = target(&opened, &outline, index, new);
     refuse_fixed(&opened, &target)?;
+    refuse_promised(&opened, &outline, index)?;
     if target.old == new {
         return Err(Fault::invalid(format!("it is called {new} already; nothing was changed")));
     }
@@ -157,6 +158,17 @@ fn refuse_fixed(opened: &Opened, target: &Target) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Refuses what a block has because a trait asks for it: the trait says what it is called.
+fn refuse_promised(opened: &Opened, outline: &Outline, index: u32) -> Result<(), Fault> {
+    let symbol = &outline.symbols[index as usize];
+    let parent = symbol.parent.map(|at| &outline.symbols[at as usize]);
+    let Some(block) = parent.filter(|parent| parent.kind == Kind::Impl) else { return Ok(()) };
+    let Some(of) = members::trait_of(block.head.of(opened.text())) else { return Ok(()) };
+    let name = symbol.name.of(opened.text());
+    Err(Fault::invalid(format!("{name} is what the trait {of} asks for; nothing was changed"))
+        .hint("rename it in the trait, if that is part of the project; its blocks go along"))
+}
+
 fn target(opened: &Opened, outline: &Outline, index: u32, new: &str) -> Target {
     let symbol = &outline.symbols[index as usize];
     let parent = symbol.parent.map(|at| &outline.symbols[at as usize]);
@@ -184,6 +196,7 @@ fn target(opened: &Opened, outline: &Outline, index: u32, new: &str) -> Target {
             .filter(|parent| parent.kind == Kind::Namespace)
             .map(|parent| parent.name.of(opened.text()).to_owned()),
         unique: false,
+        unique_home: false,
         passing: Vec::new(),
         doors: Vec::new(),
         namesakes: Vec::new(),

@@ -1,12 +1,17 @@
 //! The plan of a rename: what changes in which file, what stays, and how that is told.
 
-use std::fmt::Write;
+use std::{fmt::Write, sync::Arc};
 
 use tectum_core::{Ctx, Fault, Reply};
-use tectum_syntax::{Detail, Kind, Span};
+use tectum_syntax::{Detail, Kind, Span, Unparsed};
 
 use super::{
-    super::{Code, Only, Opened, lookup::unparsed, modules::stem},
+    super::{
+        Code, Only, Opened,
+        lookup::unparsed,
+        modules::stem,
+        project::{Entry, Fact, Sources},
+    },
     FilePlan, Output, Place, passing,
     taken::Clash,
     target::{File, Home, Places, Target},
@@ -54,18 +59,18 @@ impl Plan {
         let sources = code.project.sources(code, ctx, within)?;
         let pack = opened.source.language().pack();
         let holding = sources.holding(&[&target.old], Only::Any)?;
-        let named: usize = sources
-            .facts(&holding, Only::Any, false)?
-            .iter()
-            .map(|(_, facts)| {
-                facts
-                    .symbols
-                    .iter()
-                    .filter(|fact| !fact.declaration && fact.kind != Kind::Impl)
-                    .filter(|fact| facts.name(fact) == target.old)
-                    .count()
-            })
-            .sum();
+        let named = defined(&sources, &holding, &target.old, &stop)?;
+        target.unique_home = match &target.home {
+            Home::Type(class, _) => {
+                let facts = sources.facts(&sources.holding(&[class], Only::Any)?, Only::Any, false)?;
+                let types = facts.iter().flat_map(|(_, facts)| {
+                    let of_type = |fact: &&Fact| fact.kind.is_type() && fact.kind != Kind::Impl;
+                    facts.symbols.iter().filter(of_type).filter(|fact| facts.name(fact) == class)
+                });
+                types.filter(|fact| !fact.declaration).count() <= 1
+            }
+            _ => true,
+        };
         // What objects of the language have by themselves tells nothing of whose it is.
         let common =
             matches!(target.home, Home::Type(..)) && pack.style.members.contains(&target.old.as_str());
@@ -259,6 +264,30 @@ impl Planned {
             ),
         })
     }
+}
+
+/// How many symbols of the files are defined under a name, fields and constants included.
+fn defined(
+    sources: &Sources<'_>,
+    holding: &[Arc<Entry>],
+    name: &str,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<usize, Fault> {
+    let found = sources.each(holding, |entry, content| {
+        let text = content.text()?;
+        let language = sources.language(entry, &text, Only::Any)?;
+        Some(match language.outline(&text, Detail::Full, &|| stop()) {
+            Ok(outline) => {
+                let symbols = outline.symbols.iter().filter(|symbol| symbol.kind != Kind::Impl);
+                Ok(symbols.filter(|symbol| !symbol.declaration && symbol.name.of(&text) == name).count())
+            }
+            Err(Unparsed::Stopped) => Err(Unparsed::Stopped),
+            // What cannot be read defines nothing.
+            Err(_) => Ok(0),
+        })
+    })?;
+    let counts = found.into_iter().map(|(_, count)| count).collect::<Result<Vec<usize>, _>>();
+    Ok(counts.map_err(|why| unparsed("a file of the project", why))?.into_iter().sum())
 }
 
 /// The defining file's part.

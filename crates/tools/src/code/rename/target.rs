@@ -35,6 +35,8 @@ pub(super) struct Target {
     pub(super) namespace: Option<String>,
     /// True when nothing else in the project is defined under its name.
     pub(super) unique: bool,
+    /// True when no other type of the project is called as the one it belongs to.
+    pub(super) unique_home: bool,
     /// The files that import it under its name, and so pass it on.
     pub(super) passing: Vec<String>,
     /// The files that know its module under a name.
@@ -143,11 +145,7 @@ impl Target {
             // A member of a literal or of a module is no member of the type.
             (Home::Type(..), Some("")) if is_quoted(file.text, span) => None,
             (Home::Type(class, _), Some(before)) if before != class && through.is_module(span) => None,
-            (Home::Type(class, around), Some(before)) => {
-                let receiver = file.language.pack().style.receivers.contains(&before);
-                let inside = own && around.holds(span);
-                Some((receiver && inside) || before == class || self.unique)
-            }
+            (Home::Type(class, around), Some(before)) => self.taken_from(seen, class, *around, before),
             (Home::Type(_, around), None) if own && around.holds(span) && !mention.member => {
                 self.beside(seen, *around)
             }
@@ -171,8 +169,9 @@ impl Target {
             return meant;
         }
         // `require("module").name`.
-        if mention.member && mention.role == Role::Import {
-            return knows.imported.iter().any(|import| import.holds(mention.span)).then_some(true);
+        if mention.member && mention.role == Role::Import && file.language.pack().style.separator == "." {
+            let imported = knows.imported.iter().any(|import| import.holds(mention.span));
+            return imported.then_some(knows.plainly != Plainly::Maybe);
         }
         if own && before == "exports" && is_given(file.text, mention.span, '=') {
             return Some(true);
