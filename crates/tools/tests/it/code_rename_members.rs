@@ -257,3 +257,53 @@ async fn what_overrides_a_method_goes_along() {
     let text = desk.fails("code_rename", args, FaultKind::InvalidInput).await;
     assert!(text.contains("the trait Clone asks for"), "{text}");
 }
+
+#[tokio::test]
+async fn overloads_are_renamed_by_their_bare_name() {
+    check(
+        &[(
+            "a.ts",
+            "export declare function «seat»(a: string): void;\nexport declare function «seat»(a: number): void;\n",
+        )],
+        "seat",
+        "place",
+        &[],
+    )
+    .await;
+    check_member(
+        &[("A.java", "class A {\n  void «seat»(int a) {}\n  void «seat»(String a) { «seat»(1); }\n}\n")],
+        "seat",
+        "place",
+        &[],
+    )
+    .await;
+    // Two functions that are told apart by nothing are two.
+    let desk = Desk::new();
+    desk.put("a.py", "def seat(): pass\ndef seat(): pass\n");
+    let args = json!({"path": "a.py", "name": "seat", "new_name": "place"});
+    desk.fails("code_rename", args, FaultKind::Conflict).await;
+}
+
+#[tokio::test]
+async fn macros_are_known_without_imports_and_paths_lead_to_their_types() {
+    check(
+        &[
+            ("src/lib.rs", "macro_rules! «seat» { () => {} }\nmod a;\n"),
+            ("src/a.rs", "fn f() { «seat»!(); }\n"),
+        ],
+        "seat",
+        "place",
+        &[],
+    )
+    .await;
+    check_member(
+        &[(
+            "a.rs",
+            "struct A;\nimpl A { fn «unchecked»() {} }\nfn f<T>() { A::«unchecked»(); NonNull::unchecked(); }\n",
+        )],
+        "unchecked",
+        "raw",
+        &["a.rs:3"],
+    )
+    .await;
+}

@@ -55,6 +55,14 @@ impl Target {
             _ if !named.is_empty() => Plainly::Maybe,
             _ if elsewhere => Plainly::No,
             Reach::Everywhere => Plainly::Yes,
+            // A macro is known in the files after it without an import.
+            _ if self.is_macro => {
+                if self.unique {
+                    Plainly::Yes
+                } else {
+                    Plainly::Maybe
+                }
+            }
             Reach::Folder if near => Plainly::Yes,
             _ => {
                 let star = |import: &&Import| import.name.as_deref() == Some("*");

@@ -23,6 +23,11 @@ impl Target {
         if before == class {
             return Some(own || self.unique_home || self.unique);
         }
+        // A path that begins with another type leads to what that has; one letter is any type.
+        let path = file.text[..mention.span.start as usize].trim_end().ends_with("::");
+        if path && before.len() > 1 && before != "Self" && before.starts_with(char::is_uppercase) {
+            return Some(false);
+        }
         if !file.language.pack().style.receivers.contains(&before) {
             return Some(self.unique);
         }

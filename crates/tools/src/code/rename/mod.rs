@@ -111,7 +111,7 @@ pub(super) fn wants(args: &Args) -> Wants {
 pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
     let opened = code.open(ctx, 0, Only::Any)?;
     let outline = opened.outline(ctx, Detail::Full)?;
-    let index = opened.one(&outline, &args.name, |_| true)?;
+    let index = meant(&opened, &outline, &args.name)?;
     let new = args.new_name.trim();
     if !is_name(new) {
         return Err(Fault::invalid(format!("new_name is no name: {}", args.new_name)));
@@ -141,6 +141,22 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
     plan.check_files(ctx)?;
     let (undo, diffs) = apply(code, ctx, &plan, &target)?;
     Ok(plan.told(&target, digest, true, undo, diffs))
+}
+
+/// The symbol that is renamed. Overloads have one name, so that any of them stands for all.
+fn meant(opened: &Opened, outline: &Outline, name: &str) -> Result<u32, Fault> {
+    let found = opened.all(outline, name, |_| true)?;
+    let first = &outline.symbols[found[0] as usize];
+    let scope = first.scope.of(opened.text());
+    let overload = |index: &u32| {
+        let symbol = &outline.symbols[*index as usize];
+        let beside = symbol.parent == first.parent && symbol.scope.of(opened.text()) == scope;
+        symbol.kind.is_callable() && beside
+    };
+    match opened.source.language().pack().style.overloads && found.iter().all(overload) {
+        true => Ok(found[0]),
+        false => opened.one(outline, name, |_| true),
+    }
 }
 
 /// Refuses a name by which the language itself knows the symbol.
@@ -191,6 +207,7 @@ fn target(opened: &Opened, outline: &Outline, index: u32, new: &str) -> Target {
         name: symbol.name,
         home,
         callable: symbol.kind.is_callable(),
+        is_macro: symbol.kind == Kind::Macro,
         is_value: !(symbol.kind.is_type() || matches!(symbol.kind, Kind::Typedef | Kind::Namespace)),
         namespace: parent
             .filter(|parent| parent.kind == Kind::Namespace)

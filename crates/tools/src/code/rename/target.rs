@@ -29,6 +29,8 @@ pub(super) struct Target {
     pub(super) home: Home,
     /// Whether it can be called: a field and a method of one name are two things.
     pub(super) callable: bool,
+    /// Whether it is a macro.
+    pub(super) is_macro: bool,
     /// Whether it is no type and no module, so that nothing is taken from it by a path.
     pub(super) is_value: bool,
     /// The namespace it stands in, if it does.
