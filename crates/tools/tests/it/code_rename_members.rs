@@ -10,7 +10,7 @@ use crate::{code_rename_scopes::check, edit_rig::Desk};
 async fn check_member(files: &[(&str, &str)], old: &str, new: &str, uncertain: &[&str]) {
     let desk = Desk::new();
     let mark = format!("«{old}»");
-    files.iter().for_each(|(path, text)| desk.put(path, &text.replace("«new»: ", "").replace(&mark, old)));
+    files.iter().for_each(|(path, text)| desk.put(path, text.replace("«new»: ", "").replace(&mark, old)));
     let mut args = json!({"path": files[0].0, "name": format!("A.{old}"), "new_name": new});
     let (_, plan) = desk.works("code_rename", args.clone()).await;
     let place =
@@ -211,6 +211,16 @@ async fn fields_of_other_types_make_a_name_common() {
         "seat",
         "place",
         &["a.py:5", "a.py:6"],
+    )
+    .await;
+    check_member(
+        &[
+            ("a.ts", "class A { «seat» = 1; f() { return this.«seat»; } }\n"),
+            ("b.ts", "const names = { seat: 2 };\nf(names.seat);\n"),
+        ],
+        "seat",
+        "place",
+        &["b.ts:1", "b.ts:2"],
     )
     .await;
     // Another type of the same name has members of its own.

@@ -1,7 +1,9 @@
 //! Which plain names mean a member of a type: beside it in the type, where the language lets its
 //! members be named so, and in literals of the type.
 
-use tectum_syntax::{Bodies, Kind, Outline, Role, Span, Symbol, names};
+use tectum_syntax::{
+    Bodies, Kind, Language, Mention, Outline, Reach, Role, Span, Stop, Symbol, Unparsed, names,
+};
 
 use super::{
     around::{before_comments, last_word},
@@ -35,7 +37,7 @@ impl Target {
             return Some(true);
         }
         let inner = file.outline.symbols.iter().filter(|symbol| symbol.kind.is_type());
-        let inner = inner.filter(|symbol| symbol.whole.holds(mention.span)).last();
+        let inner = inner.filter(|symbol| symbol.whole.holds(mention.span)).next_back();
         match inner {
             Some(symbol) if is_kin(file, symbol, class) => Some(true),
             // What an object gives itself is its own, whatever the project calls so.
@@ -121,7 +123,7 @@ impl Target {
             return None;
         }
         let within = |symbol: &&Symbol| symbol.kind.is_type() && symbol.body.holds(mention.span);
-        let own = file.outline.symbols.iter().filter(within).last();
+        let own = file.outline.symbols.iter().filter(within).next_back();
         let own = own.is_some_and(|symbol| symbol.name.of(file.text) == class);
         match type_around(file.text, mention.span) {
             Some(name) if name == class => Some(true),
@@ -148,6 +150,30 @@ impl Target {
         };
         (0u32..).zip(&file.outline.symbols).find(|(_, symbol)| in_head(symbol)).map(|(index, _)| index)
     }
+}
+
+/// Whether a literal of a file has a key of this name: objects that no type of the project describes
+/// have it too.
+pub(super) fn is_key_of_any(
+    language: &Language,
+    text: &str,
+    name: &str,
+    stop: Stop<'_>,
+) -> Result<bool, Unparsed> {
+    let style = &language.pack().style;
+    if style.bodies != Bodies::Braced || style.separator != "." || style.reach != Reach::Imported {
+        return Ok(false);
+    }
+    if !language.shorts(text, name, stop)?.is_empty() {
+        return Ok(true);
+    }
+    let mentions = language.mentions(text, name, stop)?;
+    let key = |mention: &Mention| {
+        let before = before_comments(&text[..mention.span.start as usize], style);
+        let listed = before.ends_with(['{', ',']) && is_braced(before);
+        mention.role == Role::Reference && !mention.member && listed && is_key(text, mention.span)
+    };
+    Ok(mentions.iter().any(key))
 }
 
 /// Types that may stand between one and what it derives from in a file; more are not followed.

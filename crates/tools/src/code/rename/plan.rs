@@ -3,7 +3,7 @@
 use std::{fmt::Write, sync::Arc};
 
 use tectum_core::{Ctx, Fault, Reply};
-use tectum_syntax::{Detail, Kind, Span, Unparsed};
+use tectum_syntax::{Detail, Kind, Language, Span, Stop, Unparsed};
 
 use super::{
     super::{
@@ -12,7 +12,9 @@ use super::{
         modules::stem,
         project::{Entry, Fact, Sources},
     },
-    FilePlan, Output, Place, passing,
+    FilePlan, Output, Place,
+    members::is_key_of_any,
+    passing,
     taken::Clash,
     target::{File, Home, Places, Target},
 };
@@ -59,7 +61,7 @@ impl Plan {
         let sources = code.project.sources(code, ctx, within)?;
         let pack = opened.source.language().pack();
         let holding = sources.holding(&[&target.old], Only::Any)?;
-        let named = defined(&sources, &holding, &target.old, &stop)?;
+        let named = defined(&sources, &holding, target, &stop)?;
         target.unique_home = match &target.home {
             Home::Type(class, _) => {
                 let facts = sources.facts(&sources.holding(&[class], Only::Any)?, Only::Any, false)?;
@@ -266,28 +268,35 @@ impl Planned {
     }
 }
 
-/// How many symbols of the files are defined under a name, fields and constants included.
+/// How many symbols of the files are defined under the target's name, fields and constants
+/// included, and keys of literals where it may be one.
 fn defined(
     sources: &Sources<'_>,
     holding: &[Arc<Entry>],
-    name: &str,
+    target: &Target,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<usize, Fault> {
     let found = sources.each(holding, |entry, content| {
         let text = content.text()?;
         let language = sources.language(entry, &text, Only::Any)?;
-        Some(match language.outline(&text, Detail::Full, &|| stop()) {
-            Ok(outline) => {
-                let symbols = outline.symbols.iter().filter(|symbol| symbol.kind != Kind::Impl);
-                Ok(symbols.filter(|symbol| !symbol.declaration && symbol.name.of(&text) == name).count())
-            }
-            Err(Unparsed::Stopped) => Err(Unparsed::Stopped),
-            // What cannot be read defines nothing.
-            Err(_) => Ok(0),
-        })
+        Some(defined_in(&language, &text, target, &|| stop()))
     })?;
-    let counts = found.into_iter().map(|(_, count)| count).collect::<Result<Vec<usize>, _>>();
+    let counts = found.into_iter().map(|(_, count)| match count {
+        // What cannot be read defines nothing.
+        Err(Unparsed::TooLarge(_) | Unparsed::Late(_) | Unparsed::Grammar(_)) => Ok(0),
+        count => count,
+    });
+    let counts = counts.collect::<Result<Vec<usize>, _>>();
     Ok(counts.map_err(|why| unparsed("a file of the project", why))?.into_iter().sum())
+}
+
+fn defined_in(language: &Language, text: &str, target: &Target, stop: Stop<'_>) -> Result<usize, Unparsed> {
+    let outline = language.outline(text, Detail::Full, stop)?;
+    let symbols = outline.symbols.iter().filter(|symbol| symbol.kind != Kind::Impl && !symbol.declaration);
+    let count = symbols.filter(|symbol| symbol.name.of(text) == target.old).count();
+    let may_be_key = !target.callable && matches!(target.home, Home::Type(..));
+    let key = may_be_key && is_key_of_any(language, text, &target.old, stop)?;
+    Ok(count + usize::from(key))
 }
 
 /// The defining file's part.
