@@ -334,3 +334,37 @@ async fn annotations_blocks_and_arguments_of_macros_are_told_apart() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn modules_and_types_inside_one_another_have_names_of_their_own() {
+    for (path, text, name) in [
+        (
+            "a.rs",
+            "mod a { pub fn «foo»() {} fn x() { «foo»(); } }\nmod b { pub fn foo() {} fn x() { foo(); } }\nfn main() { a::«foo»(); }\n",
+            "a::foo",
+        ),
+        (
+            "a.rs",
+            "pub fn «foo»() {}\nmod tests { use super::*; fn foo() {} fn x() { foo(); } }\nmod more { use super::*; fn x() { «foo»(); } }\n",
+            "foo",
+        ),
+        (
+            "a.ts",
+            "namespace A { export function «foo»() {} «foo»(); }\nnamespace B { export function foo() {} foo(); }\nA.«foo»();\n",
+            "A.foo",
+        ),
+        (
+            "a.cpp",
+            "namespace a { void «foo»(); }\nnamespace a { void «foo»() {} void x() { «foo»(); } }\nnamespace b { void foo() {} void x() { foo(); } }\n",
+            "a::foo",
+        ),
+        (
+            "a.py",
+            "class A:\n    class B:\n        def foo(self): pass\n    def «foo»(self): return self.«foo»()\n",
+            "A.foo",
+        ),
+    ] {
+        let (after, _) = renamed(&[(path, &text.replace("«foo»", "foo"))], name, "bar").await;
+        assert_eq!(after, [text.replace("«foo»", "bar")]);
+    }
+}

@@ -33,11 +33,12 @@ impl Target {
         if !file.language.pack().style.receivers.contains(&before) {
             return Some(self.unique);
         }
-        if own && around.holds(mention.span) {
-            return Some(true);
-        }
         let inner = file.outline.symbols.iter().filter(|symbol| symbol.kind.is_type());
         let inner = inner.filter(|symbol| symbol.whole.holds(mention.span)).next_back();
+        // A type inside the type has receivers of its own.
+        if own && around.holds(mention.span) && inner.is_none_or(|inner| !is_within(inner, around)) {
+            return Some(true);
+        }
         match inner {
             Some(symbol) if is_kin(file, symbol, class) => Some(true),
             // What an object gives itself is its own, whatever the project calls so.
@@ -52,7 +53,9 @@ impl Target {
         let span = mention.span;
         // The other half of a property, an overload: members of one name and kind go together.
         if let Some(symbol) = file.outline.symbols.iter().find(|symbol| symbol.name == span) {
-            return (symbol.kind.is_callable() == self.callable).then_some(true);
+            let parent = symbol.parent.map(|at| &file.outline.symbols[at as usize]);
+            let deeper = parent.is_some_and(|parent| is_within(parent, around));
+            return (symbol.kind.is_callable() == self.callable && !deeper).then_some(true);
         }
         if self.initialized_by(seen).is_some() {
             return Some(true);
@@ -150,6 +153,11 @@ impl Target {
         };
         (0u32..).zip(&file.outline.symbols).find(|(_, symbol)| in_head(symbol)).map(|(index, _)| index)
     }
+}
+
+/// Whether a symbol lies in a stretch and is not all of it.
+fn is_within(symbol: &Symbol, around: Span) -> bool {
+    around.holds(symbol.whole) && symbol.whole != around
 }
 
 /// Whether a literal of a file has a key of this name: objects that no type of the project describes

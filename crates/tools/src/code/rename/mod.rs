@@ -8,6 +8,7 @@ mod literal;
 mod members;
 mod passing;
 mod plan;
+mod spaces;
 mod taken;
 mod target;
 mod through;
@@ -212,6 +213,11 @@ fn target(opened: &Opened, outline: &Outline, index: u32, new: &str) -> Target {
         namespace: parent
             .filter(|parent| parent.kind == Kind::Namespace)
             .map(|parent| parent.name.of(opened.text()).to_owned()),
+        space: spaces::path(
+            opened.text(),
+            outline,
+            symbol.parent.filter(|at| outline.symbols[*at as usize].kind == Kind::Namespace),
+        ),
         unique: false,
         unique_home: false,
         passing: Vec::new(),

@@ -35,6 +35,8 @@ pub(super) struct Target {
     pub(super) is_value: bool,
     /// The namespace it stands in, if it does.
     pub(super) namespace: Option<String>,
+    /// The whole name of that.
+    pub(super) space: Vec<String>,
     /// True when nothing else in the project is defined under its name.
     pub(super) unique: bool,
     /// True when no other type of the project is called as the one it belongs to.
@@ -200,8 +202,17 @@ impl Target {
 
     /// A plain name that nothing hides.
     fn plain(&self, seen: &Seen<'_>, knows: &Knows) -> Option<bool> {
-        let Seen { file, mention, short, .. } = *seen;
+        let Seen { file, own, mention, short, .. } = *seen;
         let span = mention.span;
+        let imported = knows.imported.iter().any(|import| import.holds(span));
+        match self.is_in_its_space(file, span) {
+            Some(false) if own && !imported => return None,
+            // Nothing around it has the name, unless the file imports it from its own module.
+            None if own && !self.space.is_empty() && knows.rivals.is_empty() && !imported => {
+                return Some(false);
+            }
+            _ => {}
+        }
         if knows.foreign.iter().any(|import| import.holds(span)) {
             return None;
         }
