@@ -33,8 +33,8 @@ impl Target {
         if !file.language.pack().style.receivers.contains(&before) {
             return Some(self.unique);
         }
-        let inner = file.outline.symbols.iter().filter(|symbol| symbol.kind.is_type());
-        let inner = inner.filter(|symbol| symbol.whole.holds(mention.span)).next_back();
+        let holds = |symbol: &&Symbol| symbol.kind.is_type() && symbol.whole.holds(mention.span);
+        let inner = file.outline.symbols.iter().rfind(holds);
         // A type inside the type has receivers of its own.
         if own && around.holds(mention.span) && inner.is_none_or(|inner| !is_within(inner, around)) {
             return Some(true);
@@ -126,7 +126,7 @@ impl Target {
             return None;
         }
         let within = |symbol: &&Symbol| symbol.kind.is_type() && symbol.body.holds(mention.span);
-        let own = file.outline.symbols.iter().filter(within).next_back();
+        let own = file.outline.symbols.iter().rfind(within);
         let own = own.is_some_and(|symbol| symbol.name.of(file.text) == class);
         match type_around(file.text, mention.span) {
             Some(name) if name == class => Some(true),
