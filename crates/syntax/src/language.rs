@@ -181,6 +181,15 @@ impl Language {
         }
     }
 
+    /// The places where a word is a key and its value in one, `{ word }`, in order.
+    pub fn shorts(&self, text: &str, word: &str, stop: Stop<'_>) -> Result<Vec<Span>, Unparsed> {
+        let has_them = self.pack.queries.references.contains("@short");
+        if !has_them || words(text, word).next().is_none() {
+            return Ok(Vec::new());
+        }
+        Ok(references::shorts(self.references()?, &self.parse(text, None, stop)?, text, word))
+    }
+
     /// The string literals of a text; none of a text that cannot be parsed.
     pub fn strings(&self, text: &str) -> Vec<Span> {
         if let Some(strings) = self.pack.front.strings {

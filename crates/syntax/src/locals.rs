@@ -4,6 +4,7 @@
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashMap},
+    mem::take,
 };
 
 use tree_sitter::{Query, Tree};
@@ -18,12 +19,15 @@ pub(crate) fn shadows(locals: Option<&Query>, tree: &Tree, text: &str, word: &st
         "function" => found.scopes.push((span, true)),
         "late" => found.late.push(span),
         "free" => found.free.push(span),
+        "type" => found.types.push(span),
         "local" if span.of(text) == word => found.bound.push((span, Reaches::Scope)),
         "local.outer" if span.of(text) == word => found.bound.push((span, Reaches::Outer)),
         "local.hoisted" if span.of(text) == word => found.bound.push((span, Reaches::Function)),
+        "local.type" if span.of(text) == word => found.bound_type.push((span, Reaches::Scope)),
+        "local.type.outer" if span.of(text) == word => found.bound_type.push((span, Reaches::Outer)),
         _ => {}
     });
-    if found.bound.is_empty() {
+    if found.bound.is_empty() && found.bound_type.is_empty() {
         return Vec::new();
     }
     found.shadows()
@@ -35,6 +39,10 @@ struct Captured {
     /// Each with whether it is a function.
     scopes: Vec<(Span, bool)>,
     bound: Vec<(Span, Reaches)>,
+    /// What is bound for types, where those have names of their own.
+    bound_type: Vec<(Span, Reaches)>,
+    /// The places where a name is a type's.
+    types: Vec<Span>,
     late: Vec<Span>,
     free: Vec<Span>,
 }
@@ -65,11 +73,21 @@ impl Captured {
         self.scopes.sort_by_key(|(scope, function)| (scope.start, Reverse(scope.end), Reverse(*function)));
         self.scopes.dedup_by_key(|(scope, _)| *scope);
         self.late.sort_by_key(|late| (late.start, Reverse(late.end)));
-        self.bound.sort();
+        let (bound, bound_type) = (take(&mut self.bound), take(&mut self.bound_type));
+        let mut types = take(&mut self.types);
+        types.sort();
+        types.dedup();
+        let values = self.bound_by(bound);
+        if types.is_empty() { values } else { apart(&values, &self.bound_by(bound_type), &types) }
+    }
+
+    /// The stretches that these names are bound in.
+    fn bound_by(&self, mut bound: Vec<(Span, Reaches)>) -> Vec<Shadow> {
+        bound.sort();
         let mut bindings: BTreeMap<Span, Binding> = BTreeMap::new();
-        let mut scopes = Open::new(self.scopes);
-        let mut late = Open::new(self.late.into_iter().map(|late| (late, false)).collect());
-        for (local, reaches) in self.bound {
+        let mut scopes = Open::new(self.scopes.clone());
+        let mut late = Open::new(self.late.iter().map(|late| (*late, false)).collect());
+        for (local, reaches) in bound {
             let mut around = scopes.around(local).iter().rev();
             let scope = match reaches {
                 Reaches::Scope => around.next(),
@@ -86,8 +104,28 @@ impl Captured {
             binding.from = Some(binding.from.map_or(from, |so_far| so_far.min(from)));
             binding.names.push(local);
         }
-        pieces(&bindings, &free_of(scopes.all, self.free))
+        pieces(&bindings, &free_of(scopes.all, self.free.clone()))
     }
+}
+
+/// The stretches of both where types have names of their own: at the places of types only what
+/// is bound for types counts, and elsewhere only what is bound for values.
+fn apart(values: &[Shadow], types: &[Shadow], places: &[Span]) -> Vec<Shadow> {
+    let mut all: Vec<Shadow> = Vec::new();
+    for shadow in values {
+        let Span { mut start, end } = shadow.span;
+        let first = places.partition_point(|place| place.end <= start);
+        for place in places[first..].iter().take_while(|place| place.start < end) {
+            all.push(Shadow { span: Span { start, end: place.start.max(start) }, ..*shadow });
+            start = start.max(place.end);
+        }
+        all.push(Shadow { span: Span { start, end: end.max(start) }, ..*shadow });
+    }
+    all.retain(|shadow| shadow.span.start < shadow.span.end);
+    let at_type = |place: &Span| Shadow::over(types, *place).map(|shadow| Shadow { span: *place, ..*shadow });
+    all.extend(places.iter().filter_map(at_type));
+    all.sort_by_key(|shadow| shadow.span);
+    all
 }
 
 /// The free stretches of each scope.

@@ -1,8 +1,11 @@
 //! From a name as people write it to the symbols it can mean.
 
+mod near;
+
 use std::fmt::Write;
 
-use crate::{Outline, Pack, Symbol};
+use self::near::near;
+use crate::{Kind, Outline, Pack, Symbol};
 
 /// Candidates a message names; a common name in a generated file has thousands.
 const MOST_NAMED: usize = 20;
@@ -34,6 +37,8 @@ pub struct Asked<'n> {
     pub params: Option<&'n str>,
     /// Which of several is meant, from 1.
     pub ordinal: Option<usize>,
+    /// What is added to a type is meant and not the type: `impl A`.
+    pub added: bool,
 }
 
 impl<'n> Asked<'n> {
@@ -46,12 +51,12 @@ impl<'n> Asked<'n> {
         {
             (rest, ordinal) = (before.trim_end(), Some(number));
         }
-        let mut params = None;
+        let (mut params, mut added) = (None, false);
         // `class A`, `impl A`: as an outline or the source has it.
         if let Some((word, name)) = rest.split_once(' ')
             && KEYWORDS.contains(&word)
         {
-            rest = name.trim_start();
+            (rest, added) = (name.trim_start(), word == "impl");
         }
         // The call operator's own parentheses belong to its name.
         let from = rest.find("operator()").map_or(0, |at| at + "operator()".len());
@@ -61,7 +66,7 @@ impl<'n> Asked<'n> {
             params = Some(rest[from + at + 1..rest.len() - 1].trim());
             rest = rest[..from + at].trim_end();
         }
-        Self { parts: parts(rest), params, ordinal }
+        Self { parts: parts(rest), params, ordinal, added }
     }
 }
 
@@ -118,7 +123,8 @@ pub enum Meaning {
 /// Finds what a name means among the symbols that `fits`.
 ///
 /// A full path beats the end of one (`f` is the function at the top, if there is one, and
-/// else any `A.f`), a definition beats its declaration, `#n` and parameters choose.
+/// else any `A.f`), a definition beats its declaration, `#n` and parameters choose. What is only
+/// added to a type comes after the type.
 pub fn find(
     pack: &Pack,
     text: &str,
@@ -141,10 +147,13 @@ pub fn find(
         if path.len() == asked.parts.len() { &mut whole } else { &mut partly }.push(index);
     }
     let mut found = if whole.is_empty() { partly } else { whole };
-    // Definitions are counted before declarations, so that a number means the same whether the
-    // declarations were listed or not.
+    if asked.added && found.iter().any(|index| adds(outline, *index)) {
+        found.retain(|index| adds(outline, *index));
+    }
+    // Definitions are counted before what is added to them and before declarations, so that a
+    // number means the same whether those were listed or not.
     let declared = |index: &u32| outline.symbols[*index as usize].declaration;
-    found.sort_by_key(declared);
+    found.sort_by_key(|index| (declared(index), adds(outline, *index)));
     let definitions = found.iter().filter(|index| !declared(index)).count();
     match asked.ordinal {
         Some(ordinal) => {
@@ -157,6 +166,18 @@ pub fn find(
         return Meaning::Nothing(near(pack, text, outline, asked));
     }
     Meaning::Some(found)
+}
+
+/// Those of the symbols a name can mean that define it: what is only added to a type is none
+/// where the type itself is among them.
+pub fn defining<'f>(outline: &Outline, found: &'f [u32]) -> &'f [u32] {
+    let defined = found.iter().take_while(|index| !adds(outline, **index)).count();
+    &found[..if defined == 0 { found.len() } else { defined }]
+}
+
+/// Whether a symbol adds to a type that is defined elsewhere.
+fn adds(outline: &Outline, index: u32) -> bool {
+    outline.symbols[index as usize].kind == Kind::Impl
 }
 
 /// The parts of a symbol's full name, outermost first.
@@ -264,44 +285,6 @@ fn words(param: &str) -> Vec<String> {
     words
 }
 
-/// Names that come near to one that was not found.
-fn near(pack: &Pack, text: &str, outline: &Outline, asked: &Asked<'_>) -> Vec<String> {
-    const MOST: usize = 5;
-    let wanted = asked.parts.last().copied().unwrap_or_default().to_lowercase();
-    let mut near: Vec<(usize, String)> = Vec::new();
-    for (index, symbol) in (0u32..).zip(&outline.symbols) {
-        let name = symbol.name.of(text).to_lowercase();
-        let distance = distance(&name, &wanted);
-        let close = distance <= 1 + wanted.chars().count() / 4;
-        if !name.is_empty() && (close || (wanted.len() > 2 && name.contains(&wanted))) {
-            near.push((distance, full_name(pack, text, outline, index)));
-        }
-    }
-    near.sort();
-    near.dedup();
-    near.into_iter().take(MOST).map(|(_, name)| name).collect()
-}
-
-/// How many letters differ, counted up to a small number.
-fn distance(a: &str, b: &str) -> usize {
-    const FAR: usize = 100;
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > 8 || a.len() > FAR || b.len() > FAR {
-        return FAR;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let changed = corner + usize::from(from != to);
-            corner = row[j + 1];
-            row[j + 1] = changed.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
 /// The candidates of an ambiguous name, one a line, each with the way to choose it.
 pub fn choices(pack: &Pack, text: &str, outline: &Outline, found: &[u32], asked: &str) -> String {
     let bare = asked.rsplit_once('#').map_or(asked, |(name, _)| name);
@@ -332,7 +315,10 @@ mod tests {
     use super::*;
 
     fn check(name: &str, parts: &[&str], params: Option<&str>, ordinal: Option<usize>) {
-        assert_eq!(Asked::parse(name), Asked { parts: parts.to_vec(), params, ordinal });
+        assert_eq!(
+            Asked::parse(name),
+            Asked { parts: parts.to_vec(), params, ordinal, added: name.starts_with("impl ") }
+        );
     }
 
     #[test]

@@ -58,8 +58,10 @@ pub struct Style {
     pub calls_apart: bool,
     /// Whether `->` takes a member from what stands before it.
     pub arrow: bool,
-    /// Whether a block has the value of what it ends with, so that `{ name }` is often one.
-    pub valued_blocks: bool,
+    /// Names that the language itself gives a meaning, so that what has one keeps it.
+    pub fixed: fn(&str) -> bool,
+    /// Names of members that objects of the language have by themselves.
+    pub members: &'static [&'static str],
     /// Whether an assignment is a value. Where it is none, `name = …` among arguments names one.
     pub valued_assignments: bool,
     /// The word that begins the clause a file must start with, before any import; empty where
@@ -118,7 +120,8 @@ pub enum Docs {
 ///
 /// `references` captures `@reference.call` and `@reference.member` (identifiers that are called
 /// or taken from something; one that is both has both), `@receiver` in a match with a call,
-/// `@string`, `@comment`, and `@code` for code inside strings.
+/// `@string`, `@comment`, and `@code` for code inside strings, and `@short` for an identifier in a
+/// literal or a pattern that is a key and its value in one: `{ name }`.
 ///
 /// `imports` captures `@import` around a statement with `@module`, `@name` and `@alias` in it;
 /// each match is one name. `@all` stands for every name, `@default` is the local name of the
@@ -132,7 +135,9 @@ pub enum Docs {
 /// - a part of the scope is `@free`: the scope's own names are not known in it.
 ///
 /// `@local.outer` is bound in the scope around the one it stands in (a function's own name),
-/// `@local.hoisted` in the innermost scope that is also a `@function`.
+/// `@local.hoisted` in the innermost scope that is also a `@function`. Where types have names of
+/// their own, `@type` are the places that name one; there only `@local.type` and
+/// `@local.type.outer` count, and only there.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Queries {
     /// What the file defines.

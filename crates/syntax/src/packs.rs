@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::c;
 #[cfg(feature = "lang-python")]
 use crate::python;
-use crate::{Bodies, Docs, Front, Language, Pack, Queries, Reach, Style};
+use crate::{Bodies, Docs, Front, Language, Pack, Queries, Reach, Style, members};
 
 /// The queries in a pack's directory.
 macro_rules! queries {
@@ -34,9 +34,18 @@ const BRACES: Style = Style {
     implicit_receiver: false,
     calls_apart: false,
     arrow: false,
-    valued_blocks: false,
+    fixed: |_| false,
+    members: &[],
     valued_assignments: true,
     package: "",
+};
+
+/// How JavaScript is written, and what is made of it.
+#[cfg(any(feature = "lang-javascript", feature = "lang-typescript"))]
+const SCRIPT: Style = Style {
+    fixed: |name| matches!(name, "constructor" | "default" | "exports"),
+    members: members::JAVASCRIPT,
+    ..BRACES
 };
 
 #[cfg(feature = "lang-python")]
@@ -60,7 +69,8 @@ static PYTHON: Pack = Pack {
         implicit_receiver: false,
         calls_apart: false,
         arrow: false,
-        valued_blocks: false,
+        fixed: |name| name.len() > 4 && name.starts_with("__") && name.ends_with("__"),
+        members: members::PYTHON,
         valued_assignments: false,
         package: "",
     },
@@ -120,6 +130,7 @@ static CPP: Pack = Pack {
         reach: Reach::Everywhere,
         implicit_receiver: true,
         arrow: true,
+        members: members::CPP,
         ..BRACES
     },
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
@@ -147,7 +158,7 @@ static RUST: Pack = Pack {
     style: Style {
         separator: "::",
         receivers: &["self", "Self"],
-        valued_blocks: true,
+        members: members::RUST,
         valued_assignments: false,
         ..BRACES
     },
@@ -164,7 +175,7 @@ static TYPESCRIPT: Pack = Pack {
     extensions: &["ts", "mts", "cts"],
     filenames: &[],
     interpreters: &["ts-node", "tsx", "deno"],
-    style: Style { overloads: true, ..BRACES },
+    style: Style { overloads: true, ..SCRIPT },
     grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
     queries: queries!("typescript"),
     front: Front::NONE,
@@ -178,7 +189,7 @@ static TSX: Pack = Pack {
     extensions: &["tsx"],
     filenames: &[],
     interpreters: &[],
-    style: Style { overloads: true, ..BRACES },
+    style: Style { overloads: true, ..SCRIPT },
     grammar: || tree_sitter_typescript::LANGUAGE_TSX.into(),
     // Elements are not in the plain grammar, so what is called by them is said apart.
     queries: Queries {
@@ -199,7 +210,7 @@ static JAVASCRIPT: Pack = Pack {
     extensions: &["js", "jsx", "mjs", "cjs"],
     filenames: &["Jakefile"],
     interpreters: &["node", "nodejs", "bun"],
-    style: BRACES,
+    style: SCRIPT,
     grammar: || tree_sitter_javascript::LANGUAGE.into(),
     queries: queries!("javascript"),
     front: Front::NONE,
@@ -234,6 +245,7 @@ static JAVA: Pack = Pack {
         implicit_receiver: true,
         calls_apart: true,
         package: "package",
+        members: members::JAVA,
         ..BRACES
     },
     grammar: || tree_sitter_java::LANGUAGE.into(),
@@ -254,6 +266,7 @@ static CSHARP: Pack = Pack {
         overloads: true,
         reach: Reach::Everywhere,
         implicit_receiver: true,
+        members: members::CSHARP,
         ..BRACES
     },
     grammar: || tree_sitter_c_sharp::LANGUAGE.into(),
@@ -282,7 +295,8 @@ static RUBY: Pack = Pack {
         implicit_receiver: true,
         calls_apart: true,
         arrow: false,
-        valued_blocks: false,
+        fixed: |name| name == "initialize",
+        members: members::RUBY,
         valued_assignments: true,
         package: "",
     },

@@ -93,6 +93,18 @@ impl Roles {
     }
 }
 
+/// The places of a word where it is a key and its value in one, in order.
+pub(crate) fn shorts(references: Option<&Query>, tree: &Tree, text: &str, word: &str) -> Vec<Span> {
+    let mut shorts = Vec::new();
+    each(references, tree, text, Span::new(0, text.len()), |capture, span| {
+        if capture == "short" && span.of(text) == word {
+            shorts.push(span);
+        }
+    });
+    shorts.sort();
+    shorts
+}
+
 /// The string literals, outermost only.
 pub(crate) fn strings(references: Option<&Query>, tree: &Tree, text: &str) -> Vec<Span> {
     let mut strings = Vec::new();

@@ -41,6 +41,11 @@ impl Span {
     pub fn holds(self, other: Span) -> bool {
         self.start <= other.start && other.end <= self.end
     }
+
+    /// Whether the two have a byte in common.
+    pub fn meets(self, other: Span) -> bool {
+        self.start < other.end && other.start < self.end
+    }
 }
 
 impl From<Range<usize>> for Span {

@@ -22,3 +22,7 @@
 (jsx_self_closing_element
   name: (member_expression object: (_) @receiver property: (_) @reference.call @reference.member))
 (jsx_text) @string
+
+; A key and its value in one.
+(shorthand_property_identifier) @short
+(shorthand_property_identifier_pattern) @short

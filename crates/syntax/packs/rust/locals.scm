@@ -38,8 +38,13 @@
 (field_pattern name: (shorthand_field_identifier) @local)
 ((field_pattern pattern: (identifier) @local) (#not-match? @local "^[A-Z]"))
 
-(type_parameter name: (type_identifier) @local)
-(const_parameter name: (identifier) @local)
+; Types have names of their own, and what a path begins with is one. A struct may have one as a
+; value too, and the value of a constant parameter stands where types do.
+(type_identifier) @type
+(scoped_identifier path: (identifier) @type)
+(scoped_type_identifier path: (identifier) @type)
+(type_parameter name: (type_identifier) @local.type)
+(const_parameter name: (identifier) @local @local.type)
 
 ; What a loop runs over, and what is done otherwise, stand outside.
 (for_expression value: (_) @free)
@@ -47,8 +52,17 @@
 
 ; Items of a block are known in all of it.
 (block (function_item name: (identifier) @local.outer))
-(block (struct_item name: (type_identifier) @local.outer))
-(block (enum_item name: (type_identifier) @local.outer))
-(block (type_item name: (type_identifier) @local.outer))
+(block (struct_item name: (type_identifier) @local.outer @local.type.outer))
+(block (enum_item name: (type_identifier) @local.type.outer))
+(block (trait_item name: (type_identifier) @local.type.outer))
+(block (union_item name: (type_identifier) @local.type))
+(block (type_item name: (type_identifier) @local.type.outer))
 (block (const_item name: (identifier) @local))
 (block (static_item name: (identifier) @local))
+
+; What a block takes from elsewhere is known in all of it.
+(use_declaration argument: (identifier) @local @local.type)
+(use_declaration argument: (scoped_identifier name: (identifier) @local @local.type))
+(use_list (identifier) @local @local.type)
+(use_list (scoped_identifier name: (identifier) @local @local.type))
+(use_as_clause alias: (identifier) @local @local.type)

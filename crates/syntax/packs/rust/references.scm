@@ -32,3 +32,7 @@
 
 [(string_literal) (raw_string_literal)] @string
 [(line_comment) (block_comment)] @comment
+
+; A field and its value in one.
+(shorthand_field_initializer (identifier) @short)
+(field_pattern name: (shorthand_field_identifier) @short)

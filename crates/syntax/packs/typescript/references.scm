@@ -18,3 +18,7 @@
 [(string) (template_string)] @string
 (template_substitution) @code
 (comment) @comment
+
+; A key and its value in one.
+(shorthand_property_identifier) @short
+(shorthand_property_identifier_pattern) @short

@@ -7,7 +7,7 @@ use tectum_syntax::{Bodies, Outline, Symbol, indent};
 use super::{
     Opened,
     args::AnchorType,
-    lookup::unparsed,
+    lookup::{ambiguous, unparsed},
     remove::{blank_after, blank_before},
 };
 
@@ -63,13 +63,18 @@ pub(super) fn find(
 }
 
 /// The symbol of a name that can hold others. A constructor has the name of its type, and only
-/// the type holds definitions.
+/// the type holds definitions. Where fields stand in a type and its functions beside it, only the
+/// caller knows which is meant.
 fn holder(opened: &Opened, outline: &Outline, name: &str) -> Result<u32, Fault> {
     let has_body = |symbol: &Symbol| !symbol.body.is_empty();
     let found = opened.all(outline, name, has_body)?;
     let mut types = found.iter().filter(|index| outline.symbols[**index as usize].kind.is_type());
     match (types.next(), types.next()) {
         (Some(one), None) => Ok(*one),
+        (Some(_), Some(_)) => {
+            let pack = opened.source.language().pack();
+            Err(ambiguous(pack, opened.text(), outline, &opened.name, name, &found))
+        }
         _ => opened.one(outline, name, has_body),
     }
 }

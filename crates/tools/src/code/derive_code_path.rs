@@ -37,7 +37,8 @@ const SUMMARY: usize = 2 * 1024;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CodePathArgs {
-    /// The function: `run`, `Server.run`, `module.run`, or `src/server.py::Server.run`.
+    /// The function: `run`, `Server.run`, `module.run`, or `src/server.py::Server.run`. All
+    /// overloads of it are followed; `run#2` is the second of them.
     pub target: String,
     /// Levels of calls to follow. Default 5, at most 20.
     #[serde(default)]
@@ -55,6 +56,8 @@ fn here() -> RawPath {
 /// The calls of a function.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CodePathOutput {
+    /// How many functions the name means: more than one where it is overloaded.
+    pub targets: usize,
     /// The function and its calls, in the order they are written.
     pub nodes: Vec<Node>,
     /// Sources that were looked at.
@@ -103,7 +106,7 @@ pub fn derive_code_path(code: &Code, ctx: &Ctx, args: CodePathArgs) -> Result<Re
         code.open(ctx, 0, super::Only::Any)?;
     }
     let index = Index::of(&sources)?;
-    let target = index.target(&args.target)?;
+    let targets = index.target(&args.target)?;
     let loader = Loader::new(ctx, &sources, &index);
     let mut tree = Tree {
         ctx,
@@ -121,8 +124,15 @@ pub fn derive_code_path(code: &Code, ctx: &Ctx, args: CodePathArgs) -> Result<Re
         ambiguous: 0,
         full: false,
     };
-    tree.found(target, 1, 0)?;
+    for target in &targets {
+        tree.lasts.clear();
+        tree.found(*target, 1, 0)?;
+        if tree.full {
+            break;
+        }
+    }
     let output = CodePathOutput {
+        targets: targets.len(),
         nodes: tree.nodes,
         files: index.files.len(),
         external: tree.external,
@@ -280,6 +290,10 @@ fn summary(output: &CodePathOutput) -> String {
         output.external,
         output.ambiguous
     );
+    if output.targets > 1 {
+        let name = output.nodes.first().map_or("", |node| &node.name);
+        let _ = write!(text, "; {name} has {} overloads, and all are followed", output.targets);
+    }
     if output.truncated {
         let _ = write!(
             text,

@@ -31,7 +31,8 @@ impl Opened {
         find(self.source.language().pack(), self.text(), outline, &self.name, name, fits)
     }
 
-    /// The one symbol a name means; several are an error that tells how to choose.
+    /// The one symbol a name means; several are an error that tells how to choose. A type is
+    /// meant before what is added to it.
     pub(crate) fn one(
         &self,
         outline: &Outline,
@@ -129,12 +130,24 @@ pub(crate) fn one(
     fits: impl Fn(&Symbol) -> bool,
 ) -> Result<u32, Fault> {
     let found = find(pack, text, outline, file, name, fits)?;
-    if let [only] = found[..] {
-        return Ok(only);
+    match names::defining(outline, &found) {
+        [only] => Ok(*only),
+        several => Err(ambiguous(pack, text, outline, file, name, several)),
     }
-    let choices = names::choices(pack, text, outline, &found, name);
-    Err(Fault::conflict(format!("{name} means {} symbols in {file}:\n{}", found.len(), choices.trim_end()))
-        .hint("repeat the call with one of these names; nothing was changed"))
+}
+
+/// The error for a name that means several symbols.
+pub(crate) fn ambiguous(
+    pack: &tectum_syntax::Pack,
+    text: &str,
+    outline: &Outline,
+    file: &str,
+    name: &str,
+    found: &[u32],
+) -> Fault {
+    let choices = names::choices(pack, text, outline, found, name);
+    Fault::conflict(format!("{name} means {} symbols in {file}:\n{}", found.len(), choices.trim_end()))
+        .hint("repeat the call with one of these names; nothing was changed")
 }
 
 fn nothing(file: &str, name: &str, asked: &Asked<'_>, near: &[String], there: usize) -> Fault {

@@ -92,6 +92,13 @@ impl Module {
         self.names(&path) || (by_folder && self.names(&folder))
     }
 
+    /// Whether it can be what this file calls so.
+    pub(super) fn is_in(&self, file: &str, name: &str, importer: &str, reach: Reach) -> bool {
+        let Some((last, before)) = self.parts.split_last() else { return false };
+        let around = Self { parts: before.to_vec(), start: self.start };
+        last == name && around.is(file, importer, reach)
+    }
+
     /// Whether it can be a package that the file is in, and so pass on what the file defines.
     pub(super) fn is_above(&self, file: &str, reach: Reach) -> bool {
         let mut above = path(file);

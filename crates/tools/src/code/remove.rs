@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use tectum_core::{Ctx, Fault, Reply};
-use tectum_syntax::{Bodies, Outline, Span, delta, names};
+use tectum_syntax::{Bodies, Kind, Outline, Span, Symbol, delta, names};
 
 use super::{
     Code, Only, Opened,
@@ -11,6 +11,7 @@ use super::{
     change::{Edits, Output, change},
     lookup::unparsed,
 };
+use crate::files::spelling::count;
 
 /// Removes a definition.
 pub(super) fn run(code: &Code, ctx: &Ctx, args: &Removal, only: Only) -> Result<Reply<Output>, Fault> {
@@ -25,8 +26,22 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Removal, only: Only) -> Result<
         if filled {
             notes.push("Note: nothing else was in its block, so `pass` stands there now".to_owned());
         }
+        notes.extend(added_to(opened, outline, index));
         Ok((edits, notes))
     })
+}
+
+/// A note about blocks that add to a type which goes, and stay.
+fn added_to(opened: &Opened, outline: &Outline, index: u32) -> Option<String> {
+    let gone = &outline.symbols[index as usize];
+    let name = gone.name.of(opened.text());
+    let adds = |symbol: &&Symbol| {
+        let same = symbol.parent == gone.parent && symbol.name.of(opened.text()) == name;
+        same && symbol.kind == Kind::Impl && gone.kind != Kind::Impl
+    };
+    let blocks = outline.symbols.iter().filter(adds).count();
+    let counted = count(blocks as u64, "block that adds", "blocks that add");
+    (blocks > 0).then(|| format!("Note: {counted} to {name} stayed in {}", opened.name))
 }
 
 /// Refuses to take away a statement that defines other names too.

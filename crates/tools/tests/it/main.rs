@@ -19,6 +19,8 @@ mod code_project_usages;
 mod code_python;
 mod code_python_writers;
 mod code_rename;
+mod code_rename_meaning;
+mod code_rename_members;
 mod code_rename_scopes;
 mod code_samples;
 mod code_summary;

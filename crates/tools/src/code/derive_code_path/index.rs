@@ -160,8 +160,9 @@ impl Index {
         self.children(id).filter(|child| self.fact(*child).kind.is_callable()).find(is_one).unwrap_or(id)
     }
 
-    /// The function a caller named: `func`, `Class.method`, `module.func` or `path::symbol`.
-    pub(super) fn target(&self, target: &str) -> Result<Id, Fault> {
+    /// The function a caller named: `func`, `Class.method`, `module.func` or `path::symbol`; all of
+    /// them where several differ by their parameters alone.
+    pub(super) fn target(&self, target: &str) -> Result<Vec<Id>, Fault> {
         let target = target.trim();
         let in_file = target.split_once("::").and_then(|(path, symbol)| {
             let files = |fits: &dyn Fn(&str) -> bool| -> Vec<usize> {
@@ -199,10 +200,20 @@ impl Index {
             found = found.get(ordinal.wrapping_sub(1)).map(|id| vec![*id]).unwrap_or_default();
         }
         match found.as_slice() {
-            [one] => Ok(*one),
+            [_] => Ok(found),
             [] => Err(self.unknown(target, last)),
+            several if self.are_overloads(several) => Ok(found),
             several => Err(self.ambiguous(target, several)),
         }
+    }
+
+    /// Whether these are one function of one file, told apart by parameters.
+    fn are_overloads(&self, found: &[Id]) -> bool {
+        let [first, others @ ..] = found else { return false };
+        let name = self.full_name(*first);
+        self.facts(*first).language.pack().style.overloads
+            && found.iter().all(|id| self.fact(*id).kind.is_callable())
+            && others.iter().all(|id| id.file == first.file && self.full_name(*id) == name)
     }
 
     fn unknown(&self, target: &str, name: &str) -> Fault {

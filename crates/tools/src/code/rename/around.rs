@@ -1,6 +1,9 @@
-//! What stands around a name in its text: what it is taken from, and whether it is a key.
+//! What stands around a name in its text: what it is taken from, and whether it names a module or
+//! a parameter.
 
-use tectum_syntax::{Mention, Span, Style};
+use tectum_syntax::{Bodies, Mention, Span, Style};
+
+use super::literal::encloser;
 
 /// Parts of a name that are looked at; nobody writes longer ones.
 const MOST_PARTS: usize = 32;
@@ -11,7 +14,7 @@ pub(super) fn chain<'t>(text: &'t str, mention: &Mention, style: &Style) -> Vec<
     let mut parts = Vec::new();
     let mut before = text.get(..mention.span.start as usize).unwrap_or_default();
     // Before a type, an arrow takes nothing from anything: `fn f() -> name`.
-    if !mention.member && before.trim_end().ends_with("->") {
+    if !mention.member && (before.trim_end().ends_with("->") || after_comment(before, style)) {
         return parts;
     }
     while parts.len() < MOST_PARTS
@@ -28,6 +31,30 @@ pub(super) fn chain<'t>(text: &'t str, mention: &Mention, style: &Style) -> Vec<
     parts
 }
 
+/// Whether the last line with something in it, above the one a text ends in, has a comment: the
+/// full stop of that takes nothing from anything.
+fn after_comment(before: &str, style: &Style) -> bool {
+    let above = before.trim_end();
+    let line = above.rsplit(['\n', '\r']).next().unwrap_or(above);
+    above.len() < before.trim_end_matches([' ', '\t']).len() && line.contains(style.comment)
+}
+
+/// A text without the blanks and the comments of lines at its end.
+pub(super) fn before_comments<'t>(before: &'t str, style: &Style) -> &'t str {
+    let mut rest = before.trim_end();
+    // The line that a text ends in is not over.
+    while rest.len() < before.len() {
+        let start = rest.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+        let Some(sign) = rest[start..].find(style.comment) else { break };
+        let cut = rest[..start + sign].trim_end();
+        if cut.len() == rest.len() {
+            break;
+        }
+        rest = cut;
+    }
+    rest
+}
+
 /// A text without the separator at its end.
 fn cut(before: &str, arrow: bool) -> Option<&str> {
     let before = before.trim_end();
@@ -42,7 +69,7 @@ fn cut(before: &str, arrow: bool) -> Option<&str> {
     Some(before.trim_end().trim_end_matches('?'))
 }
 
-fn last_word(before: &str) -> &str {
+pub(super) fn last_word(before: &str) -> &str {
     let start = before
         .rfind(|c: char| c != '_' && !c.is_alphanumeric())
         .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
@@ -62,53 +89,35 @@ pub(super) fn is_other_name(text: &str, span: Span) -> bool {
     symbol || (after.starts_with('!') && !after.starts_with("!="))
 }
 
-/// Whether a name in a literal or a pattern is a key: what it means is another type's business.
-pub(super) fn is_key(text: &str, span: Span, style: &Style) -> bool {
-    let after = text[span.end as usize..].trim_start();
-    if after.starts_with(':') && !after.starts_with("::") {
+/// Whether a word of an import is part of the name of a module, and so of a file: what is quoted,
+/// `#include <word>`, and in Python all but what follows `import` in `from … import …`.
+pub(super) fn is_of_module(text: &str, statement: Span, span: Span, style: &Style) -> bool {
+    let written = statement.of(text);
+    let before = text.get(statement.start as usize..span.start as usize).unwrap_or_default();
+    let quotes = before.chars().filter(|c| matches!(c, '"' | '\'' | '`')).count();
+    if quotes % 2 == 1 || written.starts_with('#') {
         return true;
     }
-    let before = text[..span.start as usize].trim_end();
-    let alone = before.strip_suffix('{').filter(|_| after.starts_with('}'));
-    if style.valued_blocks && alone.is_some_and(is_block) {
-        return false;
-    }
-    before.ends_with(['{', ',']) && after.starts_with([',', '}']) && encloser(before) == Some('{')
+    let mut words = before.split(|c: char| c != '_' && !c.is_alphanumeric());
+    style.bodies == Bodies::Indented
+        && !(words.any(|word| word == "from") && words.any(|word| word == "import"))
 }
 
-/// Whether a brace behind this text opens a block and not a literal: a literal follows the name of
-/// a type, which stands behind no word that wants a block.
-fn is_block(before: &str) -> bool {
-    let before = before.trim_end();
-    let path = before.trim_end_matches(|c: char| c == '_' || c == ':' || c.is_alphanumeric());
-    let name = last_word(before);
-    if !name.starts_with(char::is_uppercase) {
-        return true;
-    }
-    let path = path.trim_end();
-    path.ends_with("->") || matches!(last_word(path), "if" | "while" | "match" | "in")
+/// Whether a word stands for a module where a path is written: `mod word`, `word::name`.
+pub(super) fn is_of_path(text: &str, span: Span, style: &Style) -> bool {
+    let (before, after) = (text[..span.start as usize].trim_end(), text[span.end as usize..].trim_start());
+    let further = after.starts_with("::") && !after.starts_with("::<");
+    style.separator == "::" && (further || last_word(before) == "mod")
 }
 
 /// Whether a name among arguments is that of a parameter: `name = …` where an assignment is no value.
 pub(super) fn is_parameter(text: &str, span: Span, style: &Style) -> bool {
     let (before, after) = (text[..span.start as usize].trim_end(), text[span.end as usize..].trim_start());
     let assigned = after.starts_with('=') && !after.starts_with("==") && !after.starts_with("=>");
-    !style.valued_assignments && assigned && before.ends_with([',', '(']) && encloser(before) == Some('(')
-}
-
-/// The bracket that is open at the end of a text, as far back as a literal is likely to reach.
-fn encloser(before: &str) -> Option<char> {
-    const FAR: usize = 2_000;
-    let mut depth = 0usize;
-    for c in before.chars().rev().take(FAR) {
-        match c {
-            ')' | ']' | '}' => depth += 1,
-            '(' | '[' | '{' if depth == 0 => return Some(c),
-            '(' | '[' | '{' => depth -= 1,
-            _ => {}
-        }
-    }
-    None
+    !style.valued_assignments
+        && assigned
+        && before.ends_with([',', '('])
+        && encloser(before).is_some_and(|at| before[at..].starts_with('('))
 }
 
 #[cfg(test)]
@@ -144,29 +153,61 @@ mod tests {
         ] {
             assert_eq!(chain(text, &place(text, true), style("a.cpp")), expect, "{text}");
         }
+        for (text, path, expect) in [
+            ("# Say it.\nx", "a.py", &[][..]),
+            ("f()  # See os.path.\r\n    x", "a.py", &[]),
+            ("// Done.\n\n  x", "a.go", &[]),
+            ("a.\n  x", "a.go", &["a"]),
+        ] {
+            assert_eq!(chain(text, &place(text, false), style(path)), expect, "{text}");
+        }
         assert_eq!(chain("fn f() -> x", &place("fn f() -> x", false), style("a.rs")), [""; 0]);
         assert_eq!(chain("def f() -> a.x", &place("def f() -> a.x", true), style("a.py")), ["a"]);
     }
 
     #[test]
-    fn keys_are_told_from_names() {
-        for (text, path, expect) in [
-            ("{ run }", "a.ts", true),
-            ("{ a, run, b }", "a.ts", true),
-            ("f(a, run, b)", "a.ts", false),
-            ("{ run: 1 }", "a.ts", true),
-            ("a::run()", "a.rs", false),
-            ("[run, a]", "a.ts", false),
-            ("let a = Foo { run }", "a.rs", true),
-            ("a::Foo { run }", "a.rs", true),
-            ("fn k() -> i32 { run }", "a.rs", false),
-            ("fn k() -> a::Foo { run }", "a.rs", false),
-            ("if x { run } else { 0 }", "a.rs", false),
-            ("_ => { run }", "a.rs", false),
-            ("match LIMIT { run }", "a.rs", false),
+    fn comments_before_a_name_are_passed_over() {
+        for (text, expect) in [
+            ("A { // One.\n  // Two.\n\n  ", "A {"),
+            ("A { a,", "A { a,"),
+            ("f() // x\n  b", "f() // x\n  b"),
+            ("// x\n", ""),
+            ("", ""),
         ] {
-            let at = text.find("run").expect("there");
-            assert_eq!(is_key(text, Span::new(at, at + 3), style(path)), expect, "{text}");
+            assert_eq!(before_comments(text, style("a.rs")), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_of_modules_are_told_from_names() {
+        for (text, path, expect) in [
+            ("from x import y", "a.py", true),
+            ("from .x.z import (y,", "a.py", true),
+            ("from . import x", "a.py", false),
+            ("from y import (z as w, x)", "a.py", false),
+            ("lazy from y import x", "a.py", false),
+            ("import x", "a.py", true),
+            ("import a.x as y", "a.py", true),
+            ("import { x } from './y'", "a.ts", false),
+            ("import { y } from './x'", "a.ts", true),
+            ("const y = require(\"../x/z\")", "a.js", true),
+            ("import \"host/x\"", "a.go", true),
+            ("#include <x.h>", "a.c", true),
+            ("use a::x;", "a.rs", false),
+        ] {
+            let at = text.find('x').expect("there");
+            let whole = Span::new(0, text.len());
+            assert_eq!(is_of_module(text, whole, Span::new(at, at + 1), style(path)), expect, "{text}");
+        }
+        for (text, path, expect) in [
+            ("mod x;", "a.rs", true),
+            ("x::y()", "a.rs", true),
+            ("x::<u8>()", "a.rs", false),
+            ("a::x", "a.rs", false),
+            ("x::y()", "a.py", false),
+        ] {
+            let at = text.find('x').expect("there");
+            assert_eq!(is_of_path(text, Span::new(at, at + 1), style(path)), expect, "{text}");
         }
     }
 

@@ -63,7 +63,7 @@ impl Target {
         let scope = |place: &Span| Shadow::over(&shadows, *place).map(|shadow| shadow.scope);
         let mut own: Vec<Span> = meant.iter().filter_map(scope).collect();
         for import in &knows.imported {
-            let inside = shadows.iter().filter(|shadow| import.holds(shadow.span));
+            let inside = shadows.iter().filter(|shadow| import.meets(shadow.span));
             own.extend(inside.map(|shadow| shadow.scope));
         }
         Ok(Hides { shadows, own })

@@ -13,10 +13,12 @@ pub(super) struct Knows {
     pub(super) plainly: Plainly,
     /// Names under which the file knows the module of the target.
     pub(super) modules: Vec<String>,
-    /// The statements that import it.
+    /// The statements that import it, or that may where none certainly does.
     pub(super) imported: Vec<Span>,
-    /// In the target's own file, those that import something else under its name.
+    /// In the target's own file, those that import something else of its name under another.
     pub(super) foreign: Vec<Span>,
+    /// In the target's own file, those that import something else under its name.
+    pub(super) rivals: Vec<Span>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,7 +43,7 @@ impl Target {
         let elsewhere = file.outline.children(None).any(|(_, symbol)| {
             !symbol.declaration && symbol.scope.is_empty() && symbol.name.of(file.text) == self.old
         });
-        let named: Vec<&Import> = imports.iter().filter(|import| self.is_named(import)).collect();
+        let named: Vec<&Import> = imports.iter().filter(|import| self.is_named(import, file)).collect();
         let certain: Vec<&Import> =
             named.iter().filter(|import| self.is_meant(import, file)).copied().collect();
         let near = folder(file.name) == folder(&self.file);
@@ -53,6 +55,14 @@ impl Target {
             _ if !named.is_empty() => Plainly::Maybe,
             _ if elsewhere => Plainly::No,
             Reach::Everywhere => Plainly::Yes,
+            // A macro is known in the files after it without an import.
+            _ if self.is_macro => {
+                if self.unique {
+                    Plainly::Yes
+                } else {
+                    Plainly::Maybe
+                }
+            }
             Reach::Folder if near => Plainly::Yes,
             _ => {
                 let star = |import: &&Import| import.name.as_deref() == Some("*");
@@ -65,17 +75,33 @@ impl Target {
                 found.unwrap_or(Plainly::No)
             }
         };
-        let foreign = named.iter().filter(|import| own && !self.is_meant(import, file));
-        let foreign = foreign.map(|import| import.span).collect();
-        Knows { plainly, modules, imported: certain.iter().map(|import| import.span).collect(), foreign }
+        let others = named.iter().copied().filter(|import| own && !self.is_meant(import, file));
+        let (rivals, foreign): (Vec<&Import>, Vec<&Import>) = others.partition(as_it_is);
+        let spans = |imports: Vec<&Import>| imports.iter().map(|import| import.span).collect();
+        let (rivals, foreign) = (spans(rivals), spans(foreign));
+        let imported = if certain.is_empty() && !own { named } else { certain };
+        Knows { plainly, modules, imported: spans(imported), foreign, rivals }
     }
 
-    /// Whether an import is of the old name.
-    fn is_named(&self, import: &Import) -> bool {
+    /// Whether an import is of the old name, and not of a module that is called so.
+    fn is_named(&self, import: &Import, file: &File<'_>) -> bool {
+        let style = &file.language.pack().style;
         match import.name.as_deref() {
-            Some(name) => name == self.old,
+            Some(name) => name == self.old && !self.is_namesake(import, file, &[]),
+            // A module that is imported whole is never what it defines, except where the names of
+            // types are written with their packages.
+            None if style.reach == Reach::Imported && style.separator == "." => false,
             None => import.local.as_deref() == Some(self.old.as_str()),
         }
+    }
+
+    /// Whether what an import makes known, or what is taken from it by these names, is another
+    /// module of the target's name, and nothing passes the target on there.
+    pub(super) fn is_namesake(&self, import: &Import, file: &File<'_>, further: &[&str]) -> bool {
+        let reach = file.language.pack().style.reach;
+        let module = Module::bound(import, file.name, further);
+        let is = |home: &String| module.is(home, file.name, reach);
+        self.namesakes.iter().any(is) && !self.leads(&Module::read(&import.module, file.name), file)
     }
 
     /// Whether an import of the old name is one of the target.
@@ -96,15 +122,22 @@ impl Target {
     /// Whether a module is the target's file, or one that passes it on.
     pub(super) fn leads(&self, module: &Module, file: &File<'_>) -> bool {
         let reach = file.language.pack().style.reach;
-        let mut files = std::iter::once(&self.file).chain(&self.passing);
-        files.any(|home| module.is(home, file.name, reach))
+        self.is_module(module, file) || self.passing.iter().any(|home| module.is(home, file.name, reach))
+    }
+
+    /// Whether a module is the target's file, under the name of that or of one that knows it.
+    pub(super) fn is_module(&self, module: &Module, file: &File<'_>) -> bool {
+        let reach = file.language.pack().style.reach;
+        let mut doors = self.doors.iter();
+        module.is(&self.file, file.name, reach)
+            || doors.any(|door| module.is_in(&door.file, &door.name, file.name, reach))
     }
 
     /// Whether a file imports the target under its name.
     pub(super) fn is_passed_by(&self, file: &File<'_>, stop: Stop<'_>) -> Result<bool, Unparsed> {
         let imports = file.language.imports(file.text, stop)?;
         let as_it_is = |import: &&Import| import.local.as_ref() == Some(&self.old);
-        let mut named = imports.iter().filter(|import| self.is_named(import)).filter(as_it_is);
+        let mut named = imports.iter().filter(|import| self.is_named(import, file)).filter(as_it_is);
         Ok(named.any(|import| self.is_meant(import, file)))
     }
 }

@@ -4,7 +4,11 @@
 mod around;
 mod hides;
 mod knows;
+mod literal;
+mod members;
+mod passing;
 mod plan;
+mod spaces;
 mod taken;
 mod target;
 mod through;
@@ -18,7 +22,7 @@ use tectum_core::{
     Ctx, Fault, Reply, Subject, Wants,
     security::{Access, Batch, RawPath},
 };
-use tectum_syntax::{Detail, Outline};
+use tectum_syntax::{Detail, Kind, Outline};
 
 pub(super) use self::uses::uses;
 use self::{
@@ -108,12 +112,14 @@ pub(super) fn wants(args: &Args) -> Wants {
 pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
     let opened = code.open(ctx, 0, Only::Any)?;
     let outline = opened.outline(ctx, Detail::Full)?;
-    let index = opened.one(&outline, &args.name, |_| true)?;
+    let index = meant(&opened, &outline, &args.name)?;
     let new = args.new_name.trim();
     if !is_name(new) {
         return Err(Fault::invalid(format!("new_name is no name: {}", args.new_name)));
     }
     let mut target = target(&opened, &outline, index, new);
+    refuse_fixed(&opened, &target)?;
+    refuse_promised(&opened, &outline, index)?;
     if target.old == new {
         return Err(Fault::invalid(format!("it is called {new} already; nothing was changed")));
     }
@@ -123,7 +129,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
         return Err(Fault::conflict(clash).hint("choose another name"));
     }
     // A keyword, or a name that makes no sense there, shows in the file that defines it.
-    let own = target::edits(&plan.files[0].places.certain, new);
+    let own = target::edits(&plan.files[0].places, &target);
     verify(ctx, &opened, &opened.file.edited(&own)?, &own)?;
     let digest = plan.digest(&target);
     if args.apply_to.is_empty() {
@@ -136,6 +142,48 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
     plan.check_files(ctx)?;
     let (undo, diffs) = apply(code, ctx, &plan, &target)?;
     Ok(plan.told(&target, digest, true, undo, diffs))
+}
+
+/// The symbol that is renamed. Overloads have one name, so that any of them stands for all.
+fn meant(opened: &Opened, outline: &Outline, name: &str) -> Result<u32, Fault> {
+    let found = opened.all(outline, name, |_| true)?;
+    let first = &outline.symbols[found[0] as usize];
+    let scope = first.scope.of(opened.text());
+    let overload = |index: &u32| {
+        let symbol = &outline.symbols[*index as usize];
+        let beside = symbol.parent == first.parent && symbol.scope.of(opened.text()) == scope;
+        symbol.kind.is_callable() && beside
+    };
+    match opened.source.language().pack().style.overloads && found.iter().all(overload) {
+        true => Ok(found[0]),
+        false => opened.one(outline, name, |_| true),
+    }
+}
+
+/// Refuses a name by which the language itself knows the symbol.
+fn refuse_fixed(opened: &Opened, target: &Target) -> Result<(), Fault> {
+    let pack = opened.source.language().pack();
+    let constructs = matches!(&target.home, Home::Type(class, _) if *class == target.old);
+    let fault = |why: &str| Fault::invalid(format!("{} is {why}; nothing was changed", target.old));
+    if constructs && target.callable {
+        return Err(fault("called as its type is").hint("rename the type"));
+    }
+    if (pack.style.fixed)(&target.old) {
+        return Err(fault(&format!("a name that {} gives a meaning", pack.title))
+            .hint("write it under another name with code_update_definition, if that is meant"));
+    }
+    Ok(())
+}
+
+/// Refuses what a block has because a trait asks for it: the trait says what it is called.
+fn refuse_promised(opened: &Opened, outline: &Outline, index: u32) -> Result<(), Fault> {
+    let symbol = &outline.symbols[index as usize];
+    let parent = symbol.parent.map(|at| &outline.symbols[at as usize]);
+    let Some(block) = parent.filter(|parent| parent.kind == Kind::Impl) else { return Ok(()) };
+    let Some(of) = members::trait_of(block.head.of(opened.text())) else { return Ok(()) };
+    let name = symbol.name.of(opened.text());
+    Err(Fault::invalid(format!("{name} is what the trait {of} asks for; nothing was changed"))
+        .hint("rename it in the trait, if that is part of the project; its blocks go along"))
 }
 
 fn target(opened: &Opened, outline: &Outline, index: u32, new: &str) -> Target {
@@ -160,11 +208,21 @@ fn target(opened: &Opened, outline: &Outline, index: u32, new: &str) -> Target {
         name: symbol.name,
         home,
         callable: symbol.kind.is_callable(),
+        is_macro: symbol.kind == Kind::Macro,
+        is_value: !(symbol.kind.is_type() || matches!(symbol.kind, Kind::Typedef | Kind::Namespace)),
         namespace: parent
-            .filter(|parent| parent.kind == tectum_syntax::Kind::Namespace)
+            .filter(|parent| parent.kind == Kind::Namespace)
             .map(|parent| parent.name.of(opened.text()).to_owned()),
+        space: spaces::path(
+            opened.text(),
+            outline,
+            symbol.parent.filter(|at| outline.symbols[*at as usize].kind == Kind::Namespace),
+        ),
         unique: false,
+        unique_home: false,
         passing: Vec::new(),
+        doors: Vec::new(),
+        namesakes: Vec::new(),
     }
 }
 
@@ -193,7 +251,7 @@ fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Option
                 .hint("call again without apply_to to see the plan as it is now"));
         };
         let opened = code.opened(name, file, Only::Any)?;
-        let edits = target::edits(&planned.places.certain, &target.new);
+        let edits = target::edits(&planned.places, target);
         let after = opened.file.edited(&edits)?;
         kept.push(verify(ctx, &opened, &after, &edits)?);
         after.check_reads_again()?;

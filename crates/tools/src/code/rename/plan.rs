@@ -3,17 +3,20 @@
 use std::{fmt::Write, sync::Arc};
 
 use tectum_core::{Ctx, Fault, Reply};
-use tectum_syntax::{Detail, Outline, Span};
+use tectum_syntax::{Detail, Kind, Language, Span, Stop, Unparsed};
 
 use super::{
     super::{
         Code, Only, Opened,
         lookup::unparsed,
-        project::{Entry, Sources},
+        modules::stem,
+        project::{Entry, Fact, Sources},
     },
     FilePlan, Output, Place,
+    members::is_key_of_any,
+    passing,
     taken::Clash,
-    target::{File, Places, Target},
+    target::{File, Home, Places, Target},
 };
 use crate::{
     edit::pen::closing,
@@ -23,8 +26,6 @@ use crate::{
 
 /// Files of one rename: a larger one is better done in parts.
 const MOST_FILES: usize = 500;
-/// Files through which a name may be passed on, one after the other; more are not followed.
-const MOST_PASSED: usize = 4;
 /// Uncertain places that are shown.
 const SHOWN: usize = 30;
 
@@ -58,26 +59,32 @@ impl Plan {
     ) -> Result<Self, Fault> {
         let stop = || ctx.cancel.is_cancelled();
         let sources = code.project.sources(code, ctx, within)?;
-        let family = opened.source.language().pack().family;
+        let pack = opened.source.language().pack();
         let holding = sources.holding(&[&target.old], Only::Any)?;
-        let named: usize = sources
-            .facts(&holding, Only::Any, false)?
-            .iter()
-            .map(|(_, facts)| {
-                facts
-                    .symbols
-                    .iter()
-                    .filter(|fact| facts.name(fact) == target.old && !fact.declaration)
-                    .count()
-            })
-            .sum();
-        target.unique = named <= 1;
-        passing(ctx, &sources, &holding, family, target)?;
+        let named = defined(&sources, &holding, target, &stop)?;
+        target.unique_home = match &target.home {
+            Home::Type(class, _) => {
+                let facts = sources.facts(&sources.holding(&[class], Only::Any)?, Only::Any, false)?;
+                let types = facts.iter().flat_map(|(_, facts)| {
+                    let of_type = |fact: &&Fact| fact.kind.is_type() && fact.kind != Kind::Impl;
+                    facts.symbols.iter().filter(of_type).filter(|fact| facts.name(fact) == class)
+                });
+                types.filter(|fact| !fact.declaration).count() <= 1
+            }
+            _ => true,
+        };
+        // What objects of the language have by themselves tells nothing of whose it is.
+        let common =
+            matches!(target.home, Home::Type(..)) && pack.style.members.contains(&target.old.as_str());
+        target.unique = named <= 1 && !common;
+        let names = sources.entries.iter().map(|entry| sources.spell(entry));
+        target.namesakes = names.filter(|name| stem(name) == target.old).collect();
+        passing::find(ctx, &sources, &holding, pack, target)?;
         let target = &*target;
         let read = sources.each(&holding, |entry, content| {
             let text = content.text()?;
             let language = sources.language(entry, &text, Only::Any)?;
-            let related = language.pack().family == family;
+            let related = language.pack().family == pack.family;
             let name = sources.spell(entry);
             (related && name != target.file).then(|| {
                 let outline = language.outline(&text, Detail::Full, &stop)?;
@@ -261,37 +268,35 @@ impl Planned {
     }
 }
 
-/// Finds the files that import the target and so pass it on, and those that import it from them.
-fn passing(
-    ctx: &Ctx,
+/// How many symbols of the files are defined under the target's name, fields and constants
+/// included, and keys of literals where it may be one.
+fn defined(
     sources: &Sources<'_>,
     holding: &[Arc<Entry>],
-    family: &str,
-    target: &mut Target,
-) -> Result<(), Fault> {
-    let stop = || ctx.cancel.is_cancelled();
-    for _ in 0..MOST_PASSED {
-        let known = &*target;
-        let found = sources.each(holding, |entry, content| {
-            let name = sources.spell(entry);
-            if name == known.file || known.passing.contains(&name) {
-                return None;
-            }
-            let text = content.text()?;
-            let language = sources.language(entry, &text, Only::Any)?;
-            let related = language.pack().family == family;
-            let file = File { name: &name, text: &text, language: &language, outline: &Outline::default() };
-            let passed = related.then(|| known.is_passed_by(&file, &stop))?;
-            passed.map(|passed| passed.then_some(name)).transpose()
-        })?;
-        if found.is_empty() {
-            break;
-        }
-        for (_, name) in found {
-            target.passing.push(name.map_err(|why| unparsed("a file of the project", why))?);
-        }
-    }
-    Ok(())
+    target: &Target,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<usize, Fault> {
+    let found = sources.each(holding, |entry, content| {
+        let text = content.text()?;
+        let language = sources.language(entry, &text, Only::Any)?;
+        Some(defined_in(&language, &text, target, &|| stop()))
+    })?;
+    let counts = found.into_iter().map(|(_, count)| match count {
+        // What cannot be read defines nothing.
+        Err(Unparsed::TooLarge(_) | Unparsed::Late(_) | Unparsed::Grammar(_)) => Ok(0),
+        count => count,
+    });
+    let counts = counts.collect::<Result<Vec<usize>, _>>();
+    Ok(counts.map_err(|why| unparsed("a file of the project", why))?.into_iter().sum())
+}
+
+fn defined_in(language: &Language, text: &str, target: &Target, stop: Stop<'_>) -> Result<usize, Unparsed> {
+    let outline = language.outline(text, Detail::Full, stop)?;
+    let symbols = outline.symbols.iter().filter(|symbol| symbol.kind != Kind::Impl && !symbol.declaration);
+    let count = symbols.filter(|symbol| symbol.name.of(text) == target.old).count();
+    let may_be_key = !target.callable && matches!(target.home, Home::Type(..));
+    let key = may_be_key && is_key_of_any(language, text, &target.old, stop)?;
+    Ok(count + usize::from(key))
 }
 
 /// The defining file's part.

@@ -4,9 +4,10 @@
 use tectum_syntax::{Bodies, Import, Mention, Role, Shadow, Span, Stop, Symbol, Unparsed};
 
 use super::{
-    around::{chain, is_key, is_other_name, is_parameter},
+    around::{chain, is_other_name, is_parameter},
     hides::Hides,
     knows::{Knows, Plainly},
+    literal::is_key,
     target::{File, Home, Target},
 };
 
@@ -42,10 +43,10 @@ impl Target {
         if certain.is_empty() {
             return Ok(None);
         }
-        if self.is_known(scene) {
+        let shadows = file.language.shadows(file.text, &self.new, stop)?;
+        if self.is_known(scene, &shadows) {
             return Ok(Some(Clash::Known));
         }
-        let shadows = file.language.shadows(file.text, &self.new, stop)?;
         let plain = |mention: &&&Mention| {
             !mention.member && chain(file.text, mention, &file.language.pack().style).is_empty()
         };
@@ -70,13 +71,19 @@ impl Target {
         Ok(used.map(|mention| Clash::Used(mention.span)))
     }
 
-    fn is_known(&self, scene: &Scene<'_>) -> bool {
+    /// Whether the scope of the target has the new name already, where these are the stretches
+    /// that bind it for themselves.
+    fn is_known(&self, scene: &Scene<'_>, shadows: &[Shadow]) -> bool {
         let Scene { file, own, imports, .. } = *scene;
         let called = |symbol: &&Symbol| symbol.name.of(file.text) == self.new;
         match &self.home {
             Home::File => {
                 let defined = file.outline.children(None).any(|(_, symbol)| called(&symbol));
-                defined || imports.iter().any(|import| import.local.as_ref() == Some(&self.new))
+                let mut named = imports.iter().filter(|import| import.local.as_ref() == Some(&self.new));
+                // What a function imports for itself is known to nobody outside of it.
+                let for_itself =
+                    |import: &Import| shadows.iter().any(|shadow| shadow.span.meets(import.span));
+                defined || named.any(|import| !for_itself(import))
             }
             Home::Type(_, around) | Home::Function(around) if own => {
                 let inside = |symbol: &&Symbol| around.holds(symbol.whole) && symbol.whole != *around;
@@ -94,8 +101,9 @@ impl Target {
         let named =
             mention.member || mention.role == Role::Attribute || is_other_name(file.text, mention.span);
         let named = named || is_parameter(file.text, mention.span, style);
+        let named = named || self.is_module_word(file, scene.imports, mention);
         let keyed = style.bodies != Bodies::Indented && mention.role != Role::Call;
-        let keyed = keyed && is_key(file.text, mention.span, style);
+        let keyed = keyed && is_key(file.text, mention.span);
         let apart = style.calls_apart && self.callable && mention.role != Role::Call;
         if !mention.role.is_code() || named || keyed || apart || !chain(file.text, mention, style).is_empty()
         {

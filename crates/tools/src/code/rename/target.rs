@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
-use tectum_syntax::{Bodies, Language, Mention, Outline, Role, Span, Stop, Unparsed, names};
+use tectum_syntax::{Bodies, Import, Language, Mention, Outline, Role, Span, Stop, Symbol, Unparsed};
 
 use super::{
-    around::{chain, is_key, is_parameter, is_quoted},
+    around::{chain, is_of_module, is_of_path, is_parameter, is_quoted},
     hides::Hidden,
     knows::{Knows, Plainly},
+    literal::{Short, is_exported, is_given, is_key},
+    passing::Door,
     taken::{Clash, Scene},
     through::Through,
 };
@@ -27,12 +29,24 @@ pub(super) struct Target {
     pub(super) home: Home,
     /// Whether it can be called: a field and a method of one name are two things.
     pub(super) callable: bool,
+    /// Whether it is a macro.
+    pub(super) is_macro: bool,
+    /// Whether it is no type and no module, so that nothing is taken from it by a path.
+    pub(super) is_value: bool,
     /// The namespace it stands in, if it does.
     pub(super) namespace: Option<String>,
+    /// The whole name of that.
+    pub(super) space: Vec<String>,
     /// True when nothing else in the project is defined under its name.
     pub(super) unique: bool,
+    /// True when no other type of the project is called as the one it belongs to.
+    pub(super) unique_home: bool,
     /// The files that import it under its name, and so pass it on.
     pub(super) passing: Vec<String>,
+    /// The files that know its module under a name.
+    pub(super) doors: Vec<Door>,
+    /// The files that are modules of its name.
+    pub(super) namesakes: Vec<String>,
 }
 
 /// What a symbol belongs to.
@@ -51,6 +65,8 @@ pub(super) enum Home {
 pub(super) struct Places {
     /// These are renamed.
     pub(super) certain: Vec<Span>,
+    /// Those of them that are a key and its value in one, of which one is renamed.
+    pub(super) short: Vec<(Span, Short)>,
     /// These may mean it or something else of that name, and stay.
     pub(super) uncertain: Vec<Span>,
     /// How many stand in strings and comments, which stay.
@@ -79,15 +95,23 @@ impl Target {
         let imports = file.language.imports(file.text, stop)?;
         let knows = self.knows(file, own, &imports);
         let hides = self.hides(file, own, &knows, stop)?;
+        let shorts = file.language.shorts(file.text, &self.old, stop)?;
         let through = Through::find(self, file, &imports, &mentions, stop)?;
         for mention in &mentions {
             if !mention.role.is_code() {
                 places.in_text += 1;
                 continue;
             }
-            let seen = Seen { file, own, mention, hidden: hides.at(file, mention) };
+            if self.is_module_word(file, &imports, mention) {
+                continue;
+            }
+            let short = shorts.binary_search(&mention.span).is_ok();
+            let seen = Seen { file, own, mention, short, hidden: hides.at(file, mention) };
             match self.judge(&seen, &knows, &through) {
-                Some(true) => places.certain.push(mention.span),
+                Some(true) => {
+                    places.certain.push(mention.span);
+                    places.short.extend(self.short(&seen).map(|short| (mention.span, short)));
+                }
                 Some(false) => places.uncertain.push(mention.span),
                 None => {}
             }
@@ -99,9 +123,19 @@ impl Target {
         Ok(places)
     }
 
+    /// Whether a word names a module, which has a name of its own.
+    pub(super) fn is_module_word(&self, file: &File<'_>, imports: &[Import], mention: &Mention) -> bool {
+        let style = &file.language.pack().style;
+        let of_import = |import: &Import| {
+            import.span.holds(mention.span) && is_of_module(file.text, import.span, mention.span, style)
+        };
+        (mention.role == Role::Import && imports.iter().any(of_import))
+            || (self.is_value && is_of_path(file.text, mention.span, style))
+    }
+
     /// True: it means the target. False: it may. None: it means something else.
     fn judge(&self, seen: &Seen<'_>, knows: &Knows, through: &Through) -> Option<bool> {
-        let Seen { file, own, mention, hidden } = *seen;
+        let Seen { file, own, mention, hidden, .. } = *seen;
         let span = mention.span;
         if own && span == self.name {
             return Some(true);
@@ -115,11 +149,7 @@ impl Target {
             // A member of a literal or of a module is no member of the type.
             (Home::Type(..), Some("")) if is_quoted(file.text, span) => None,
             (Home::Type(class, _), Some(before)) if before != class && through.is_module(span) => None,
-            (Home::Type(class, around), Some(before)) => {
-                let receiver = file.language.pack().style.receivers.contains(&before);
-                let inside = own && around.holds(span);
-                Some((receiver && inside) || before == class || self.unique)
-            }
+            (Home::Type(class, around), Some(before)) => self.taken_from(seen, class, *around, before),
             (Home::Type(_, around), None) if own && around.holds(span) && !mention.member => {
                 self.beside(seen, *around)
             }
@@ -127,18 +157,28 @@ impl Target {
             (Home::File, Some(before)) => self.qualified(seen, before, knows, through),
             // An argument's name is a parameter's.
             (Home::File, None) if mention.member || mention.role == Role::Attribute => None,
-            (Home::File, None) => hidden.or(self.plain(file, mention, knows)),
+            (Home::File, None) => hidden.or(self.plain(seen, knows)),
         }
     }
 
     /// A name that is taken from something, where the target belongs to its file.
     fn qualified(&self, seen: &Seen<'_>, before: &str, knows: &Knows, through: &Through) -> Option<bool> {
         let Seen { file, own, mention, .. } = *seen;
-        if knows.modules.iter().any(|module| module == before) {
+        let mut symbols = file.outline.symbols.iter().filter(|symbol| symbol.name == mention.span);
+        let constructor = symbols.any(|symbol| self.is_constructor(file, symbol));
+        if constructor || knows.modules.iter().any(|module| module == before) {
             return Some(true);
         }
         if let Some(meant) = through.of(mention.span) {
             return meant;
+        }
+        // `require("module").name`.
+        if mention.member && mention.role == Role::Import && file.language.pack().style.separator == "." {
+            let imported = knows.imported.iter().any(|import| import.holds(mention.span));
+            return imported.then_some(knows.plainly != Plainly::Maybe);
+        }
+        if own && before == "exports" && is_given(file.text, mention.span, '=') {
+            return Some(true);
         }
         // A path may lead through modules that pass the name on; a type's own functions do not.
         let path = file.language.pack().style.separator == "::";
@@ -146,51 +186,39 @@ impl Target {
         (!mention.member || own || of_module).then_some(false)
     }
 
-    /// A plain name inside the type that holds the target.
-    fn beside(&self, seen: &Seen<'_>, around: Span) -> Option<bool> {
-        let Seen { file, mention, hidden, .. } = *seen;
-        let span = mention.span;
-        // The other half of a property, an overload: members of one name and kind go together.
-        if let Some(symbol) = file.outline.symbols.iter().find(|symbol| symbol.name == span) {
-            return (symbol.kind.is_callable() == self.callable).then_some(true);
-        }
-        if !self.in_function(file.outline, around, span) {
-            return Some(true);
-        }
-        let implicit = file.language.pack().style.implicit_receiver;
-        let fits = (mention.role == Role::Call) == self.callable;
-        if implicit && fits { hidden.or(Some(true)) } else { None }
-    }
-
-    /// A plain name outside of the type that holds the target.
-    fn of_type_elsewhere(&self, seen: &Seen<'_>, class: &str) -> Option<bool> {
-        let Seen { file, mention, hidden, .. } = *seen;
-        let out_of_line = (0u32..).zip(&file.outline.symbols).any(|(index, symbol)| {
-            let path = names::path(file.text, file.outline, index);
-            symbol.name == mention.span && path.len() > 1 && path[path.len() - 2] == class
+    /// Whether a symbol of the target's name constructs the target, which is a type: in it, or
+    /// written with its name before it.
+    fn is_constructor(&self, file: &File<'_>, symbol: &Symbol) -> bool {
+        let style = &file.language.pack().style;
+        let named = style.implicit_receiver && style.bodies == Bodies::Braced;
+        let parent = symbol.parent.map(|at| &file.outline.symbols[at as usize]);
+        let inside = parent.is_some_and(|parent| {
+            parent.kind.is_type() && parent.name.of(file.text) == self.old && symbol.scope.is_empty()
         });
-        if out_of_line {
-            return Some(true);
-        }
-        if mention.member {
-            return Some(self.unique);
-        }
-        // The name of an argument may stand for a field.
-        if mention.role == Role::Attribute && !self.callable {
-            return Some(false);
-        }
-        // A type that derives from it may call it so.
-        let implicit = file.language.pack().style.implicit_receiver;
-        let defined = file.outline.symbols.iter().any(|symbol| symbol.name == mention.span);
-        let called = self.callable && mention.role == Role::Call;
-        (implicit && called && hidden != Hidden::Yes && !defined).then_some(false)
+        let scope = symbol.scope.of(file.text);
+        let outside = scope.rsplit("::").next().and_then(|last| last.split('<').next());
+        named && !self.is_value && symbol.kind.is_callable() && (inside || outside == Some(self.old.as_str()))
     }
 
     /// A plain name that nothing hides.
-    fn plain(&self, file: &File<'_>, mention: &Mention, knows: &Knows) -> Option<bool> {
+    fn plain(&self, seen: &Seen<'_>, knows: &Knows) -> Option<bool> {
+        let Seen { file, own, mention, short, .. } = *seen;
         let span = mention.span;
+        let imported = knows.imported.iter().any(|import| import.holds(span));
+        match self.is_in_its_space(file, span) {
+            Some(false) if own && !imported => return None,
+            // Nothing around it has the name, unless the file imports it from its own module.
+            None if own && !self.space.is_empty() && knows.rivals.is_empty() && !imported => {
+                return Some(false);
+            }
+            _ => {}
+        }
         if knows.foreign.iter().any(|import| import.holds(span)) {
             return None;
+        }
+        // Something else under its name in the same scope: which of them is meant may depend.
+        if knows.rivals.iter().any(|import| import.holds(span)) {
+            return Some(false);
         }
         if let Some(symbol) = file.outline.symbols.iter().find(|symbol| symbol.name == span) {
             let member = symbol.parent.is_some_and(|at| {
@@ -198,42 +226,48 @@ impl Target {
                 parent.kind.is_type() || parent.kind.is_callable()
             });
             if member || !symbol.scope.is_empty() {
-                return None;
+                return self.is_constructor(file, symbol).then_some(true);
             }
         }
         let style = &file.language.pack().style;
         if is_parameter(file.text, span, style) {
             return None;
         }
-        let keyed = style.bodies != Bodies::Indented;
+        let key = style.bodies != Bodies::Indented && mention.role == Role::Reference && !short;
+        let key = key && is_key(file.text, span);
         match knows.plainly {
             Plainly::No => None,
             Plainly::OnlyImport => (mention.role == Role::Import).then_some(true),
             Plainly::Maybe => Some(false),
-            Plainly::Yes if keyed && mention.role == Role::Reference && is_key(file.text, span, style) => {
-                Some(false)
+            Plainly::Yes if key => {
+                let given = is_exported(file.text, span) && is_given(file.text, span, ':');
+                Some(given && file.name == self.file)
             }
             Plainly::Yes => Some(true),
         }
-    }
-
-    /// Whether a place lies in the body of a function of a type.
-    fn in_function(&self, outline: &Outline, around: Span, span: Span) -> bool {
-        let callable = outline.symbols.iter().filter(|symbol| symbol.kind.is_callable());
-        callable.filter(|symbol| around.holds(symbol.whole)).any(|symbol| symbol.body.holds(span))
     }
 }
 
 /// A place of the old name, with what is around it.
 #[derive(Clone, Copy)]
-struct Seen<'s> {
-    file: &'s File<'s>,
-    own: bool,
-    mention: &'s Mention,
-    hidden: Hidden,
+pub(super) struct Seen<'s> {
+    pub(super) file: &'s File<'s>,
+    pub(super) own: bool,
+    pub(super) mention: &'s Mention,
+    /// It is a key and its value in one.
+    pub(super) short: bool,
+    pub(super) hidden: Hidden,
 }
 
-/// The edits that rename these places.
-pub(super) fn edits(places: &[Span], new: &str) -> Vec<(Range<usize>, String)> {
-    places.iter().map(|place| (place.range(), new.to_owned())).collect()
+/// The edits that rename the places of a file.
+pub(super) fn edits(places: &Places, target: &Target) -> Vec<(Range<usize>, String)> {
+    let written = |place: &Span| {
+        let short = places.short.iter().find(|(short, _)| short == place);
+        match short.map(|(_, short)| short) {
+            Some(Short::Key) => format!("{}: {}", target.new, target.old),
+            Some(Short::Value) => format!("{}: {}", target.old, target.new),
+            None => target.new.clone(),
+        }
+    };
+    places.certain.iter().map(|place| (place.range(), written(place))).collect()
 }

@@ -79,6 +79,10 @@ fn leads(target: &Target, file: &File<'_>, import: &Import, further: &[&str]) ->
     if target.leads(&module, file) {
         return Some(true);
     }
+    let named: Vec<&str> = further.iter().copied().chain([target.old.as_str()]).collect();
+    if target.is_namesake(import, file, &named) {
+        return None;
+    }
     let reach = file.language.pack().style.reach;
     let above = module.is_above(&target.file, reach);
     (above || (target.unique && module.is_called(&target.file))).then_some(false)

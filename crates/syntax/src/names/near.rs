@@ -1,0 +1,42 @@
+//! Names that come near to one that nothing has: what somebody may have meant.
+
+use super::{Asked, full_name};
+use crate::{Outline, Pack};
+
+/// Names that come near to one that was not found.
+pub(super) fn near(pack: &Pack, text: &str, outline: &Outline, asked: &Asked<'_>) -> Vec<String> {
+    const MOST: usize = 5;
+    let wanted = asked.parts.last().copied().unwrap_or_default().to_lowercase();
+    let mut near: Vec<(usize, String)> = Vec::new();
+    for (index, symbol) in (0u32..).zip(&outline.symbols) {
+        let name = symbol.name.of(text).to_lowercase();
+        let distance = distance(&name, &wanted);
+        let close = distance <= 1 + wanted.chars().count() / 4;
+        if !name.is_empty() && (close || (wanted.len() > 2 && name.contains(&wanted))) {
+            near.push((distance, full_name(pack, text, outline, index)));
+        }
+    }
+    near.sort();
+    near.dedup();
+    near.into_iter().take(MOST).map(|(_, name)| name).collect()
+}
+
+/// How many letters differ, counted up to a small number.
+fn distance(a: &str, b: &str) -> usize {
+    const FAR: usize = 100;
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > 8 || a.len() > FAR || b.len() > FAR {
+        return FAR;
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.iter().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let changed = corner + usize::from(from != to);
+            corner = row[j + 1];
+            row[j + 1] = changed.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
