@@ -12,7 +12,6 @@ pub mod indent;
 pub mod language;
 mod layers;
 mod locals;
-mod members;
 pub mod names;
 pub mod pack;
 pub mod packs;

@@ -60,8 +60,9 @@ pub struct Style {
     pub arrow: bool,
     /// Names that the language itself gives a meaning, so that what has one keeps it.
     pub fixed: fn(&str) -> bool,
-    /// Names of members that objects of the language have by themselves.
-    pub members: &'static [&'static str],
+    /// Names of members that objects of the language have by themselves, with space between them.
+    /// Such a name says nothing about whose member it is, however few others in a project have it.
+    pub members: &'static str,
     /// Whether an assignment is a value. Where it is none, `name = …` among arguments names one.
     pub valued_assignments: bool,
     /// The word that begins the clause a file must start with, before any import; empty where

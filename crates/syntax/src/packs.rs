@@ -1,4 +1,4 @@
-//! Every language, once: one entry here, one directory of queries and a sample in `packs/`.
+//! Every language, once: one entry here, one directory of queries, names and a sample in `packs/`.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::c;
 #[cfg(feature = "lang-python")]
 use crate::python;
-use crate::{Bodies, Docs, Front, Language, Pack, Queries, Reach, Style, members};
+use crate::{Bodies, Docs, Front, Language, Pack, Queries, Reach, Style};
 
 /// The queries in a pack's directory.
 macro_rules! queries {
@@ -35,7 +35,7 @@ const BRACES: Style = Style {
     calls_apart: false,
     arrow: false,
     fixed: |_| false,
-    members: &[],
+    members: "",
     valued_assignments: true,
     package: "",
 };
@@ -44,7 +44,7 @@ const BRACES: Style = Style {
 #[cfg(any(feature = "lang-javascript", feature = "lang-typescript"))]
 const SCRIPT: Style = Style {
     fixed: |name| matches!(name, "constructor" | "default" | "exports"),
-    members: members::JAVASCRIPT,
+    members: include_str!("../packs/javascript/members.txt"),
     ..BRACES
 };
 
@@ -70,7 +70,7 @@ static PYTHON: Pack = Pack {
         calls_apart: false,
         arrow: false,
         fixed: |name| name.len() > 4 && name.starts_with("__") && name.ends_with("__"),
-        members: members::PYTHON,
+        members: include_str!("../packs/python/members.txt"),
         valued_assignments: false,
         package: "",
     },
@@ -130,7 +130,7 @@ static CPP: Pack = Pack {
         reach: Reach::Everywhere,
         implicit_receiver: true,
         arrow: true,
-        members: members::CPP,
+        members: include_str!("../packs/cpp/members.txt"),
         ..BRACES
     },
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
@@ -158,7 +158,7 @@ static RUST: Pack = Pack {
     style: Style {
         separator: "::",
         receivers: &["self", "Self"],
-        members: members::RUST,
+        members: include_str!("../packs/rust/members.txt"),
         valued_assignments: false,
         ..BRACES
     },
@@ -245,7 +245,7 @@ static JAVA: Pack = Pack {
         implicit_receiver: true,
         calls_apart: true,
         package: "package",
-        members: members::JAVA,
+        members: include_str!("../packs/java/members.txt"),
         ..BRACES
     },
     grammar: || tree_sitter_java::LANGUAGE.into(),
@@ -266,7 +266,7 @@ static CSHARP: Pack = Pack {
         overloads: true,
         reach: Reach::Everywhere,
         implicit_receiver: true,
-        members: members::CSHARP,
+        members: include_str!("../packs/csharp/members.txt"),
         ..BRACES
     },
     grammar: || tree_sitter_c_sharp::LANGUAGE.into(),
@@ -296,7 +296,7 @@ static RUBY: Pack = Pack {
         calls_apart: true,
         arrow: false,
         fixed: |name| name == "initialize",
-        members: members::RUBY,
+        members: include_str!("../packs/ruby/members.txt"),
         valued_assignments: true,
         package: "",
     },

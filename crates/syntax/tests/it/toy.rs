@@ -29,7 +29,7 @@ static LUA: Pack = Pack {
         calls_apart: false,
         arrow: false,
         fixed: |_| false,
-        members: &[],
+        members: "",
         valued_assignments: true,
         package: "",
     },

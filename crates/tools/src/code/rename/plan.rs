@@ -74,8 +74,8 @@ impl Plan {
             _ => true,
         };
         // What objects of the language have by themselves tells nothing of whose it is.
-        let common =
-            matches!(target.home, Home::Type(..)) && pack.style.members.contains(&target.old.as_str());
+        let common = matches!(target.home, Home::Type(..))
+            && pack.style.members.split_ascii_whitespace().any(|name| name == target.old);
         target.unique = named <= 1 && !common;
         let names = sources.entries.iter().map(|entry| sources.spell(entry));
         target.namesakes = names.filter(|name| stem(name) == target.old).collect();
