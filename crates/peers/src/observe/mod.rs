@@ -2,6 +2,7 @@
 //! what they offer, come and go with them, and share their sessions. A call cannot tell whether
 //! anybody watches: copies are taken from a ring, each observer at its own pace.
 
+mod asking;
 mod audit;
 mod counts;
 mod schema;
@@ -27,10 +28,7 @@ pub use self::{
     trial::{Trial, observers_of, try_observer},
 };
 
-use self::{
-    counts::Counts,
-    sink::{DISCOVERY, Sink},
-};
+use self::{asking::Asking, counts::Counts, sink::Sink};
 use crate::{
     federation::Federation,
     link::{Link, modern_meta},
@@ -71,6 +69,7 @@ struct Shared {
     released: watch::Sender<u64>,
     turns: Arc<Semaphore>,
     seats: Mutex<BTreeMap<ServerName, Seat>>,
+    asking: Asking,
     /// Counters outlive a server's restart.
     counts: Mutex<BTreeMap<ServerName, Arc<Counts>>>,
     /// The servers that there were when the first client came.
@@ -110,6 +109,7 @@ impl Observers {
             released: watch::Sender::new(efferent.next()),
             turns: Arc::new(Semaphore::new(1)),
             seats: Mutex::default(),
+            asking: Asking::default(),
             counts: Mutex::default(),
             initial: OnceLock::new(),
             last: CancellationToken::new(),
@@ -149,6 +149,7 @@ impl Observers {
     /// Sends what is there to those who take it, for a short time, and ends.
     pub async fn stop(&self) {
         self.keeping.abort();
+        self.shared.asking.stop();
         self.shared.released.send_replace(self.shared.efferent.next());
         self.shared.last.cancel();
         let seats = std::mem::take(&mut *self.shared.seats());
@@ -178,30 +179,31 @@ async fn keep(shared: Arc<Shared>) {
                     asked = true;
                     let federation = shared.federation.clone();
                     let _ = tokio::task::spawn_blocking(move || federation.settle()).await;
-                    shared.look(true);
+                    shared.look(asked);
                 }
             }
             changed = changes.changed() => {
                 if changed.is_err() {
                     return;
                 }
-                let first = !asked && shared.federation.has_client();
-                asked |= first;
-                shared.look(first);
+                asked |= shared.federation.has_client();
+                shared.look(asked);
             }
-            _ = muted.changed() => shared.look(false),
+            _ = muted.changed() => shared.look(asked),
         }
     }
 }
 
 impl Shared {
-    /// Gives every observer its task, and takes it from those that are none any more. The first
-    /// time, servers that nobody ever asked what they offer are started to find out.
-    fn look(self: &Arc<Self>, first: bool) {
+    /// Gives every observer its task, and takes it from those that are none any more. Once somebody
+    /// is there to watch, servers that nobody ever asked what they offer are started to find out.
+    fn look(self: &Arc<Self>, asked: bool) {
         let peers = self.federation.servers();
         let muted = self.muted.borrow().clone();
-        if first {
+        if asked {
             let _ = self.initial.set(peers.keys().cloned().collect());
+            let included = |name: &ServerName| !self.exclude.is_match(name.as_str());
+            self.asking.follow(&self.federation, peers.iter().filter(|(name, _)| included(name)));
         }
         let mut seats = self.seats();
         seats.retain(|name, seat| {
@@ -213,9 +215,6 @@ impl Shared {
             stays
         });
         for (name, peer) in peers.iter() {
-            if !peer.offer().known && first && !self.exclude.is_match(name.as_str()) {
-                self.ask(peer);
-            }
             if seats.contains_key(name) || muted.contains(name.as_str()) || !self.wants(name, peer) {
                 continue;
             }
@@ -251,25 +250,6 @@ impl Shared {
 
     fn wants(&self, name: &ServerName, peer: &Peer) -> bool {
         !self.exclude.is_match(name.as_str()) && takes_copies(&peer.offer())
-    }
-
-    /// Starts a server to learn what it offers.
-    fn ask(&self, peer: &Arc<Peer>) {
-        let (abilities, client) = self.federation.first_client();
-        let peer = peer.clone();
-        tokio::spawn(async move {
-            let class = peer.class(&abilities, client);
-            let opening = tokio::time::timeout(DISCOVERY, peer.link(&class));
-            match opening.await {
-                Ok(Ok(_)) => {}
-                Ok(Err(fault)) => {
-                    tracing::debug!(server = %peer.spec.name, why = fault.message, "is no observer")
-                }
-                Err(_) => {
-                    tracing::debug!(server = %peer.spec.name, "has not said in 5 s whether it is an observer");
-                }
-            }
-        });
     }
 
     fn status(&self) -> BTreeMap<String, ObserverStatus> {

@@ -11,7 +11,10 @@ use serde_json::{Value, json};
 use crate::{
     federated::{Client, Era, address, command, lives, starts, until},
     rig::{Rig, fixture},
-    watched::{ON, brief, check_pairs, copies, log, observer, role, status, until_copies, until_status},
+    watched::{
+        ON, brief, check_pairs, copies, listening, log, observer, role, sequence, status, until_copies,
+        until_status,
+    },
 };
 
 fn rig() -> Rig {
@@ -198,7 +201,7 @@ fn one_that_comes_is_told_from_then_on_and_one_that_goes_no_more() {
     read(&mut client);
     until_copies(&rig, "first", 4);
     let second = until_copies(&rig, "second", 2);
-    let numbers: Vec<u64> = second.iter().map(crate::watched::sequence).collect();
+    let numbers: Vec<u64> = second.iter().map(sequence).collect();
     assert_eq!(numbers, [2, 3], "what was before it came is not told");
     let pid = u32::try_from(second[0]["pid"].as_u64().expect("a number")).expect("fits");
 
@@ -208,6 +211,49 @@ fn one_that_comes_is_told_from_then_on_and_one_that_goes_no_more() {
     read(&mut client);
     check_pairs(&until_copies(&rig, "first", 6), &["read_file"; 3]);
     assert_eq!(copies(&rig, "second").len(), 2);
+}
+
+#[test]
+fn one_that_was_not_there_when_it_was_asked_is_asked_again() {
+    let rig = rig();
+    let far = listening(&rig, "late", &[]);
+    let port = far.url.rsplit(':').next().and_then(|rest| rest.split('/').next()).expect("a port").to_owned();
+    rig.configure(&format!("{ON}{}{}", address("late", &far.url, ""), observer(&rig, "eye", &[])));
+    drop(far);
+    let mut client = Client::new(&rig, Era::Legacy);
+    read(&mut client);
+    until_copies(&rig, "eye", 2);
+    let _far = listening(&rig, "late", &["--http", &port]);
+    until_status(&rig, "late", "watching", |status| status["state"] == "watching");
+    read(&mut client);
+    until("what came since", || copies(&rig, "late").iter().any(|copy| sequence(copy) == 3));
+}
+
+#[test]
+fn one_that_comes_where_no_client_shook_hands_is_asked_too() {
+    let rig = rig();
+    rig.configure(ON);
+    let house = rig.http();
+    let mut headers = house.headers();
+    for (name, value) in
+        [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "read_file")]
+    {
+        headers.push((name.into(), value.into()));
+    }
+    let own = |key: &str| format!("io.modelcontextprotocol/{key}");
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "read_file",
+        "arguments": {"path": "a.txt"}, "_meta": {own("protocolVersion"): "2026-07-28",
+            own("clientInfo"): {"name": "test", "version": "1"}, own("clientCapabilities"): {}}}});
+    let read = || {
+        let answer = house.send("POST", "/mcp", &headers, &call.to_string());
+        assert_eq!(answer.json()["result"]["content"][0]["text"], "hello\n", "{answer:?}");
+    };
+    read();
+    rig.configure(&format!("{ON}{}", observer(&rig, "eye", &[])));
+    until_status(&rig, "eye", "watching", |status| status["state"] == "watching");
+    read();
+    let numbers: Vec<u64> = until_copies(&rig, "eye", 2).iter().map(sequence).collect();
+    assert_eq!(numbers, [2, 3], "what was before it came is not told");
 }
 
 #[test]
