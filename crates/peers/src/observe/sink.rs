@@ -116,6 +116,7 @@ impl Sink {
             let (copy, missed) = reader.take();
             self.counts.dropped.fetch_add(missed, Ordering::Relaxed);
             if let Some(copy) = copy {
+                copy.made(!open.audits.is_empty()).await;
                 self.deliver(open, &copy).await;
             }
         }
