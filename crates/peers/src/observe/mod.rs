@@ -20,6 +20,7 @@ use tectum_core::{Efferent, Observation, Redactor, Tectum, efferent::Reader};
 use tokio::{
     sync::{Semaphore, watch},
     task::{JoinHandle, JoinSet},
+    time::Instant,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -32,7 +33,7 @@ use self::{asking::Asking, counts::Counts, sink::Sink};
 use crate::{
     federation::Federation,
     link::{Link, modern_meta},
-    peer::{Offer, Peer},
+    peer::{Offer, Peer, State},
     spec::ServerName,
     wire::{
         era::Era,
@@ -42,6 +43,8 @@ use crate::{
 
 /// How long the last copies may take when the house closes.
 const LAST_COPIES: Duration = Duration::from_secs(1);
+/// How often a server that is on its way is looked at when the house closes.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// What is not a server's own affair.
 #[derive(Debug, Default)]
@@ -149,6 +152,8 @@ impl Observers {
     /// Sends what is there to those who take it, for a short time, and ends.
     pub async fn stop(&self) {
         self.keeping.abort();
+        let until = Instant::now() + LAST_COPIES;
+        self.shared.met(until).await;
         self.shared.asking.stop();
         self.shared.released.send_replace(self.shared.efferent.next());
         self.shared.last.cancel();
@@ -156,7 +161,7 @@ impl Observers {
         let stops: Vec<CancellationToken> = seats.values().map(|seat| seat.stop.clone()).collect();
         let ending: JoinSet<()> =
             seats.into_values().map(|seat| async move { drop(seat.task.await) }).collect();
-        let _ = tokio::time::timeout(LAST_COPIES, ending.join_all()).await;
+        let _ = tokio::time::timeout_at(until, ending.join_all()).await;
         for stop in stops {
             stop.cancel();
         }
@@ -246,6 +251,22 @@ impl Shared {
             true => self.efferent.from_the_start(),
             false => self.efferent.from_now(),
         }
+    }
+
+    /// Waits for servers that are on their way while there is something to tell them: a client that
+    /// comes for one call leaves before a new observer has said that it is one.
+    async fn met(self: &Arc<Self>, until: Instant) {
+        let comes = |(name, peer): (&ServerName, &Arc<Peer>)| {
+            let on_its_way = matches!(peer.status().state, State::Starting | State::Ready);
+            on_its_way && !peer.offer().known && !self.exclude.is_match(name.as_str())
+        };
+        while self.efferent.copied() > 0
+            && Instant::now() < until
+            && self.federation.servers().iter().any(comes)
+        {
+            tokio::time::sleep(LOOK).await;
+        }
+        self.look(false);
     }
 
     fn wants(&self, name: &ServerName, peer: &Peer) -> bool {
