@@ -73,6 +73,8 @@ struct Shared {
     turns: Arc<Semaphore>,
     seats: Mutex<BTreeMap<ServerName, Seat>>,
     asking: Asking,
+    /// Where those were that were changed and have not come back yet.
+    left: Mutex<BTreeMap<ServerName, u64>>,
     /// Counters outlive a server's restart.
     counts: Mutex<BTreeMap<ServerName, Arc<Counts>>>,
     /// The servers that there were when the first client came.
@@ -84,6 +86,7 @@ struct Shared {
 #[derive(Debug)]
 struct Seat {
     peer: Arc<Peer>,
+    counts: Arc<Counts>,
     stop: CancellationToken,
     task: JoinHandle<()>,
 }
@@ -113,6 +116,7 @@ impl Observers {
             turns: Arc::new(Semaphore::new(1)),
             seats: Mutex::default(),
             asking: Asking::default(),
+            left: Mutex::default(),
             counts: Mutex::default(),
             initial: OnceLock::new(),
             last: CancellationToken::new(),
@@ -211,25 +215,39 @@ impl Shared {
             self.asking.follow(&self.federation, peers.iter().filter(|(name, _)| included(name)));
         }
         let mut seats = self.seats();
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         seats.retain(|name, seat| {
             let there = peers.get(name).is_some_and(|peer| Arc::ptr_eq(peer, &seat.peer));
             let stays = there && self.wants(name, &seat.peer) && !muted.contains(name.as_str());
             if !stays {
+                let next = seat.counts.next();
                 seat.stop.cancel();
+                // One that was changed goes on where the one before it was.
+                if !there {
+                    left.insert(name.clone(), *next);
+                }
             }
             stays
+        });
+        left.retain(|name, _| {
+            let waits = |peer: &Arc<Peer>| !peer.offer().known || self.wants(name, peer);
+            peers.get(name).is_some_and(waits) && !muted.contains(name.as_str())
         });
         for (name, peer) in peers.iter() {
             if seats.contains_key(name) || muted.contains(name.as_str()) || !self.wants(name, peer) {
                 continue;
             }
-            let reader = self.reader(name);
+            let reader = match left.remove(name) {
+                Some(next) => self.efferent.from_number(next),
+                None => self.reader(name),
+            };
             let counts = self.counts().entry(name.clone()).or_default().clone();
+            *counts.next() = reader.next();
             let stop = CancellationToken::new();
             let sink = Sink {
                 federation: self.federation.clone(),
                 peer: peer.clone(),
-                counts,
+                counts: counts.clone(),
                 run: self.run.clone(),
                 turns: self.turns.clone(),
                 stop: stop.clone(),
@@ -237,7 +255,7 @@ impl Shared {
             };
             tracing::info!(observer = %name, "gets a copy of every call");
             let task = tokio::spawn(sink.run(reader, self.released.subscribe()));
-            seats.insert(name.clone(), Seat { peer: peer.clone(), stop, task });
+            seats.insert(name.clone(), Seat { peer: peer.clone(), counts, stop, task });
         }
     }
 
@@ -253,17 +271,20 @@ impl Shared {
         }
     }
 
-    /// Waits for servers that are on their way while there is something to tell them: a client that
+    /// Meets the servers that are on their way while there is something to tell them: a client that
     /// comes for one call leaves before a new observer has said that it is one.
     async fn met(self: &Arc<Self>, until: Instant) {
+        if self.efferent.copied() == 0 {
+            return;
+        }
+        let federation = self.federation.clone();
+        let _ = tokio::task::spawn_blocking(move || federation.settle()).await;
+        self.look(true);
         let comes = |(name, peer): (&ServerName, &Arc<Peer>)| {
-            let on_its_way = matches!(peer.status().state, State::Starting | State::Ready);
-            on_its_way && !peer.offer().known && !self.exclude.is_match(name.as_str())
+            let is_gone = matches!(peer.status().state, State::Down | State::Broken | State::Stopped);
+            !is_gone && !peer.offer().known && !self.exclude.is_match(name.as_str())
         };
-        while self.efferent.copied() > 0
-            && Instant::now() < until
-            && self.federation.servers().iter().any(comes)
-        {
+        while Instant::now() < until && self.federation.servers().iter().any(comes) {
             tokio::time::sleep(LOOK).await;
         }
         self.look(false);

@@ -30,6 +30,10 @@ fn counted(rig: &Rig, name: &str, marker: &Path) -> String {
     command(name, "sh", &args, "")
 }
 
+fn words(words: &[String]) -> Vec<&str> {
+    words.iter().map(String::as_str).collect()
+}
+
 fn read(client: &mut Client) {
     client.call("read_file", json!({"path": "a.txt"}));
 }
@@ -211,6 +215,34 @@ fn one_that_comes_is_told_from_then_on_and_one_that_goes_no_more() {
     read(&mut client);
     check_pairs(&until_copies(&rig, "first", 6), &["read_file"; 3]);
     assert_eq!(copies(&rig, "second").len(), 2);
+}
+
+#[test]
+fn one_that_is_changed_goes_on_where_it_was() {
+    let rig = rig();
+    let eye = |more: &str| command("eye", fixture(), &words(&role(&rig, "eye", &[])), more);
+    rig.configure(&format!("{ON}{}", eye("")));
+    let mut client = Client::new(&rig, Era::Legacy);
+    read(&mut client);
+    let pid = |copy: &Value| copy["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("a pid");
+    let first = pid(&until_copies(&rig, "eye", 2)[0]);
+    rig.configure(&format!("{ON}{}", eye("env = { WORD = \"new\" }")));
+    let mut calls = 1;
+    until("another process", || {
+        read(&mut client);
+        calls += 1;
+        copies(&rig, "eye").iter().any(|copy| pid(copy) != first)
+    });
+    // One that was on its way when the old process was stopped may be lost with it; it is counted.
+    let counted = |status: &Value| {
+        let counts = ["sent", "late", "refused", "lost", "dropped"].map(|name| status[name].as_u64());
+        counts.into_iter().flatten().sum::<u64>()
+    };
+    let status = until_status(&rig, "eye", "every copy", |status| counted(status) == 2 * calls);
+    let numbers: Vec<u64> = copies(&rig, "eye").iter().map(sequence).collect();
+    assert!(numbers.is_sorted_by(|one, next| one < next), "in order and once: {numbers:?}");
+    let taken = status["sent"].as_u64().expect("a number");
+    assert!(u64::try_from(numbers.len()).expect("fits") >= taken, "{status}: {numbers:?}");
 }
 
 #[test]
