@@ -23,7 +23,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// The servers that are being asked.
 #[derive(Debug, Default)]
-pub(super) struct Asking(Mutex<BTreeMap<ServerName, (Arc<Peer>, JoinHandle<()>)>>);
+pub(super) struct Asking(Mutex<BTreeMap<ServerName, Asked>>);
+
+/// One of them, and the task that asks.
+type Asked = (Arc<Peer>, JoinHandle<()>);
 
 impl Asking {
     /// Asks those of these servers that never said what they offer, and no others any more.
@@ -53,7 +56,7 @@ impl Asking {
     }
 }
 
-fn end(tasks: impl IntoIterator<Item = (Arc<Peer>, JoinHandle<()>)>) {
+fn end(tasks: impl IntoIterator<Item = Asked>) {
     tasks.into_iter().for_each(|(_, task)| task.abort());
 }
 
