@@ -83,6 +83,11 @@ impl Efferent {
         Reader { next: self.ring().next, of: self.clone() }
     }
 
+    /// A reader that begins at this number, or at the first that is still there.
+    pub fn from_number(self: &Arc<Self>, next: u64) -> Reader {
+        Reader { next: next.min(self.ring().next), of: self.clone() }
+    }
+
     /// Waits for copies beyond this number and then for a pause between calls; returns the number
     /// of the first copy that has to wait longer.
     pub async fn settled(&self, beyond: u64) -> u64 {

@@ -99,6 +99,19 @@ fn failures_say_what_and_of_which_kind() {
     let failed = r#"{"content":[{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}],"isError":true}"#;
     let said = format!(r#"{{"error":"a\nb","error_type":"ToolError","result":{failed}}}"#);
     assert_eq!(told(raw(failed)), said);
+    for silent in [
+        r#"{"isError":true}"#,
+        r#"{"isError":true,"content":null}"#,
+        r#"{"isError":true,"content":"x"}"#,
+        r#"{"isError":true,"content":[{"type":"image"},7]}"#,
+        r#"{"isError":true,"content":[{"type":"text","text":" "}]}"#,
+    ] {
+        let why = "the tool failed and gave no reason";
+        assert_eq!(
+            told(raw(silent)),
+            format!(r#"{{"error":"{why}","error_type":"ToolError","result":{silent}}}"#)
+        );
+    }
     let fine = r#"{"content":[{"type":"text","text":"\"isError\""}],"isError":false}"#;
     assert_eq!(told(raw(fine)), fine);
 }
@@ -112,6 +125,28 @@ fn secrets_are_hidden_in_copies_alone() {
     assert_eq!(copy.args(), r#"{"password":"[redacted]","n":1}"#);
     assert_eq!(copy.result(), Some(r#"{"token":"[redacted]"}"#));
     assert!(call.args.get().contains("hunter2"));
+}
+
+#[tokio::test]
+async fn a_large_copy_is_made_while_others_go_on() {
+    let efferent = open();
+    for (size, goes_on) in [(10, false), (1 << 20, true)] {
+        let args = format!(r#"{{"password":"x","text":"{}"}}"#, "y".repeat(size));
+        let call = call("x", &args);
+        let mut reader = efferent.from_now();
+        efferent.after(&call, &outcome(&call, native("{}")));
+        let copy = reader.take().0.expect("copied");
+        // On the one thread there is, another runs only while we wait.
+        let ran = Arc::new(AtomicBool::new(false));
+        let other = tokio::spawn({
+            let ran = ran.clone();
+            async move { ran.store(true, Ordering::Relaxed) }
+        });
+        copy.made(true).await;
+        assert_eq!(ran.load(Ordering::Relaxed), goes_on, "{size}");
+        assert!(copy.args().starts_with(r#"{"password":"[redacted]""#) && copy.answer().is_some());
+        other.await.expect("ran");
+    }
 }
 
 #[test]

@@ -7,6 +7,10 @@ use std::ops::Range;
 const MOST_PREFIX: usize = 4;
 /// An element with more text than this is a document rather than a value.
 const MOST_ELEMENT: usize = 4 * 1024;
+/// The attributes of an element that holds a secret are shorter than this.
+const MOST_TAG: usize = 400;
+/// What opens a text that is not read as XML.
+const CDATA: &str = "<![CDATA[";
 /// What stands behind the sign of a block on its line: two signs and perhaps a comment.
 const MOST_HEADER: usize = 200;
 /// A type that is written before its value is shorter than this.
@@ -80,8 +84,21 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
+/// Where an opening tag ends whose name ended here.
+pub(crate) fn past_tag(text: &str, at: usize) -> Option<usize> {
+    let length = text[at..].bytes().take(MOST_TAG).position(|byte| b"<>".contains(&byte))?;
+    let is_closed = text[at + length..].starts_with('>') && !text[at..at + length].ends_with('/');
+    is_closed.then_some(at + length + 1)
+}
+
 /// The text of an element whose opening tag ends here.
 pub(crate) fn element(text: &str, at: usize) -> Option<Range<usize>> {
+    let begun = text[at..].trim_start();
+    if let Some(data) = begun.strip_prefix(CDATA) {
+        let start = text.len() - data.len();
+        let most = data.floor_char_boundary(MOST_ELEMENT);
+        return filled(text, start..start + data[..most].find("]]>")?);
+    }
     let length = text[at..].bytes().take(MOST_ELEMENT).position(|byte| byte == b'<')?;
     let is_closed = text[at + length..].starts_with("</");
     if is_closed { filled(text, at..at + length) } else { None }

@@ -8,8 +8,13 @@ use crate::{Call, CallId, FaultKind, Outcome, Payload, Redactor, ToolName};
 
 /// Results above this are left out of copies, and the copy says so.
 const MOST_RESULT: usize = 4 * 1024 * 1024;
+/// Texts above this are looked through for secrets in more than half a millisecond.
+const LARGE: usize = 16 * 1024;
 /// What a copy costs beside its texts.
 const FRAME: usize = 256;
+
+/// Said of a tool that failed and did not say why.
+const NO_WORDS: &str = "the tool failed and gave no reason";
 
 /// One copy, before or after a call. What it shows is made when it is first asked for, away from
 /// the call, and then shared by all observers.
@@ -25,13 +30,13 @@ pub struct Observation {
     after: Option<Report>,
     redactor: Arc<Redactor>,
     shown: OnceLock<Shown>,
+    answer: OnceLock<Option<String>>,
 }
 
 #[derive(Debug)]
 struct Shown {
     args: String,
     result: Option<String>,
-    answer: Option<String>,
 }
 
 /// What came of a call, copied on its way out.
@@ -115,6 +120,7 @@ impl Observation {
             after,
             redactor,
             shown: OnceLock::new(),
+            answer: OnceLock::new(),
         }
     }
 
@@ -128,6 +134,7 @@ impl Observation {
             after: None,
             redactor: Arc::new(redactor),
             shown: OnceLock::new(),
+            answer: OnceLock::new(),
         }
     }
 
@@ -148,7 +155,25 @@ impl Observation {
 
     /// The same as a client of MCP gets it.
     pub fn answer(&self) -> Option<&str> {
-        self.shown().answer.as_deref()
+        let answer = || Some(self.redactor.hide(self.after.as_ref()?.answer()));
+        self.answer.get_or_init(answer).as_deref()
+    }
+
+    /// Makes what a large copy shows on a thread beside us, its answer too if it will be asked for:
+    /// a call that comes meanwhile does not wait for it.
+    pub async fn made(self: &Arc<Self>, with_answer: bool) {
+        if self.size() <= 2 * LARGE {
+            return;
+        }
+        let copy = self.clone();
+        let making = tokio::task::spawn_blocking(move || {
+            copy.shown();
+            if with_answer {
+                copy.answer();
+            }
+        });
+        // It fails only if it panicked, and then it is made when it is asked for.
+        let _ = making.await;
     }
 
     /// About how many bytes it holds, with what it will show.
@@ -162,7 +187,6 @@ impl Observation {
             Shown {
                 args: hide(object(&self.args)),
                 result: self.after.as_ref().map(|after| hide(after.result())),
-                answer: self.after.as_ref().map(|after| hide(after.answer())),
             }
         })
     }
@@ -184,7 +208,7 @@ pub(crate) fn tool_error(raw: &str) -> Option<String> {
         #[serde(default, rename = "isError")]
         is_error: bool,
         #[serde(default, borrow)]
-        content: Vec<&'r RawValue>,
+        content: Option<&'r RawValue>,
     }
     #[derive(serde::Deserialize)]
     struct Block {
@@ -195,6 +219,18 @@ pub(crate) fn tool_error(raw: &str) -> Option<String> {
         return None;
     }
     let result: Result<'_> = serde_json::from_str(raw).ok()?;
-    let texts = || result.content.iter().filter_map(|block| serde_json::from_str::<Block>(block.get()).ok());
-    result.is_error.then(|| texts().map(|block| block.text).collect::<Vec<_>>().join("\n"))
+    if !result.is_error {
+        return None;
+    }
+    // What it says may be anything; that it failed is certain.
+    let content =
+        result.content.and_then(|content| serde_json::from_str::<Vec<&RawValue>>(content.get()).ok());
+    let texts: Vec<String> = content
+        .into_iter()
+        .flatten()
+        .filter_map(|block| serde_json::from_str::<Block>(block.get()).ok())
+        .map(|block| block.text)
+        .collect();
+    let said = texts.join("\n");
+    Some(if said.trim().is_empty() { NO_WORDS.to_owned() } else { said })
 }

@@ -53,9 +53,13 @@ const TEXTS: &[&str] = &[
     r"(?i)(?-u:\b)(?:set-)?cookie:\s*[^\s=;,'\x22]+=(?:\x22[^\x22\r\n]*\x22|[^\r\n'\x22])*",
     r"(?i)(?-u:\b)[a-z][a-z0-9+.-]*://[^/\s:@]*:[^/\s@]+@",
     r"(?i)[?&](?:access_token|api_?key|auth|key|password|secret|sig|signature|token)=[^&\s]+",
-    r"(?i)--?[a-z0-9-]*(?:api-?key|password|passwd|passphrase|secret|token)[= ]\S+",
+    r"(?i)--?[a-z0-9-]*(?:api-?key|password|passwd|passphrase|requirepass|secret|token)[= ]\S+",
     r"(?-u:\b)curl(?-u:\b)[^\r\n;|]*?\s(?:-u|-U|--user|--proxy-user)[= ]?['\x22]?[^\s:'\x22=]+:[^\s'\x22]+",
     r"(?-u:\b)sshpass\s+-p\s*\S+",
+    r"(?-u:\b)(?:mysql|mysqldump|mysqladmin|mariadb)(?-u:\b)[^\r\n;|]*?\s-p[^\s'\x22;|]+",
+    r"(?i)(?-u:\b)(?:identified\s+by|with\s+(?:encrypted\s+)?password|set\s+password)\s+'[^'\r\n]+'",
+    r"(?-u:\b)login\s+\S+\s+password\s+\S+",
+    r"(?-u:\b)ENV[ \t]+[A-Z0-9_]*(?:PASSWORD|PASSWD|SECRET|TOKEN|API_KEY)[A-Z0-9_]*[ \t]+[^\s=][^\r\n]*",
 ];
 
 /// What is hidden.
@@ -288,6 +292,12 @@ mod tests {
             "{\"password\": \"hunter2\"}".into(),
             "\ndb_password: hunter2\n".into(),
             "api_key = \"hunter2\"".into(),
+            "mysql -u root -phunter2".into(),
+            "redis-server --requirepass hunter2".into(),
+            "CREATE USER bob IDENTIFIED BY 'hunter2'".into(),
+            "CREATE ROLE bob WITH PASSWORD 'hunter2'".into(),
+            "machine a.example login bob password hunter2".into(),
+            "\nENV API_KEY hunter2\n".into(),
         ] {
             let json = serde_json::json!({ "command": format!("before {secret} after"), "list": [secret] })
                 .to_string();
@@ -307,6 +317,7 @@ mod tests {
             "let token = next_token(); if password == given { secret() } // a:b@c",
             "match token { Token::Ident => 1, Token::Eof => 0 }",
             "docker run -u 1000:1000 image; git push -u origin:main",
+            "mysql -u root -p; mkdir -p a/b; the login form has a password field",
         ] {
             let json = serde_json::json!({ "code": text });
             assert_eq!(hide(&json.to_string()), json.to_string());

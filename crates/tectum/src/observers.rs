@@ -62,12 +62,16 @@ pub fn muted(place: &Path) -> BTreeSet<String> {
 /// Mutes an observer, or takes that back; a running house follows within a second. False when it
 /// was so already.
 pub fn set_muted(state: &Path, place: &Path, name: &str, yes: bool) -> io::Result<bool> {
-    let mut changed = false;
-    context::keep::<bool>(state, &muted_file(place), |names| {
+    let (mut changed, file) = (false, muted_file(place));
+    let kept = context::keep::<bool>(state, &file, |names| {
         changed = match yes {
             true => names.insert(name.to_owned(), true).is_none(),
             false => names.remove(name).is_some(),
         };
+    });
+    kept.map_err(|error| {
+        let file = file.display();
+        io::Error::new(error.kind(), format!("{file}, which names the muted: {error}; it can be removed"))
     })?;
     Ok(changed)
 }

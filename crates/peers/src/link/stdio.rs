@@ -19,7 +19,7 @@ use tokio::{
 use super::{Inbox, Kind, Loss, MAX_MESSAGE, Origin, Outgoing};
 use crate::{
     child::{Child, Life},
-    wire::lines::{Line, Lines},
+    wire::lines::{Line, Lines, on_one_line},
 };
 
 /// Bytes that may wait for a server that does not read; beyond that it counts as gone.
@@ -83,6 +83,7 @@ impl Pipes {
     }
 
     pub(super) fn send(&self, mut message: Outgoing) -> Result<(), Loss> {
+        on_one_line(&mut message.bytes);
         message.bytes.push(b'\n');
         let request = match &message.kind {
             Kind::Request { id, .. } => Some(*id),

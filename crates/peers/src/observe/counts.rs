@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Mutex, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -56,12 +56,19 @@ pub(super) struct Counts {
     pub(super) lost: AtomicU64,
     pub(super) dropped: AtomicU64,
     pub(super) error: Mutex<Option<String>>,
+    /// The number of the copy it is told next.
+    next: Mutex<u64>,
     /// It is connected, and wants to be told nothing.
     pub(super) idle: AtomicBool,
     warned: Mutex<Option<Instant>>,
 }
 
 impl Counts {
+    /// The number of the copy it is told next. Whoever holds it, nobody else takes a copy meanwhile.
+    pub(super) fn next(&self) -> MutexGuard<'_, u64> {
+        self.next.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Counts a copy that did not arrive, and tells of it unless that was told just now.
     pub(super) fn failed(&self, counter: &AtomicU64, name: &str, why: String) {
         counter.fetch_add(1, Ordering::Relaxed);

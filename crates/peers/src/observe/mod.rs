@@ -2,6 +2,7 @@
 //! what they offer, come and go with them, and share their sessions. A call cannot tell whether
 //! anybody watches: copies are taken from a ring, each observer at its own pace.
 
+mod asking;
 mod audit;
 mod counts;
 mod schema;
@@ -19,6 +20,7 @@ use tectum_core::{Efferent, Observation, Redactor, Tectum, efferent::Reader};
 use tokio::{
     sync::{Semaphore, watch},
     task::{JoinHandle, JoinSet},
+    time::Instant,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -27,14 +29,11 @@ pub use self::{
     trial::{Trial, observers_of, try_observer},
 };
 
-use self::{
-    counts::Counts,
-    sink::{DISCOVERY, Sink},
-};
+use self::{asking::Asking, counts::Counts, sink::Sink};
 use crate::{
     federation::Federation,
     link::{Link, modern_meta},
-    peer::{Offer, Peer},
+    peer::{Offer, Peer, State},
     spec::ServerName,
     wire::{
         era::Era,
@@ -44,6 +43,8 @@ use crate::{
 
 /// How long the last copies may take when the house closes.
 const LAST_COPIES: Duration = Duration::from_secs(1);
+/// How often a server that is on its way is looked at when the house closes.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// What is not a server's own affair.
 #[derive(Debug, Default)]
@@ -71,6 +72,9 @@ struct Shared {
     released: watch::Sender<u64>,
     turns: Arc<Semaphore>,
     seats: Mutex<BTreeMap<ServerName, Seat>>,
+    asking: Asking,
+    /// Where those were that were changed and have not come back yet.
+    left: Mutex<BTreeMap<ServerName, u64>>,
     /// Counters outlive a server's restart.
     counts: Mutex<BTreeMap<ServerName, Arc<Counts>>>,
     /// The servers that there were when the first client came.
@@ -82,6 +86,7 @@ struct Shared {
 #[derive(Debug)]
 struct Seat {
     peer: Arc<Peer>,
+    counts: Arc<Counts>,
     stop: CancellationToken,
     task: JoinHandle<()>,
 }
@@ -110,6 +115,8 @@ impl Observers {
             released: watch::Sender::new(efferent.next()),
             turns: Arc::new(Semaphore::new(1)),
             seats: Mutex::default(),
+            asking: Asking::default(),
+            left: Mutex::default(),
             counts: Mutex::default(),
             initial: OnceLock::new(),
             last: CancellationToken::new(),
@@ -149,13 +156,16 @@ impl Observers {
     /// Sends what is there to those who take it, for a short time, and ends.
     pub async fn stop(&self) {
         self.keeping.abort();
+        let until = Instant::now() + LAST_COPIES;
+        self.shared.met(until).await;
+        self.shared.asking.stop();
         self.shared.released.send_replace(self.shared.efferent.next());
         self.shared.last.cancel();
         let seats = std::mem::take(&mut *self.shared.seats());
         let stops: Vec<CancellationToken> = seats.values().map(|seat| seat.stop.clone()).collect();
         let ending: JoinSet<()> =
             seats.into_values().map(|seat| async move { drop(seat.task.await) }).collect();
-        let _ = tokio::time::timeout(LAST_COPIES, ending.join_all()).await;
+        let _ = tokio::time::timeout_at(until, ending.join_all()).await;
         for stop in stops {
             stop.cancel();
         }
@@ -178,54 +188,66 @@ async fn keep(shared: Arc<Shared>) {
                     asked = true;
                     let federation = shared.federation.clone();
                     let _ = tokio::task::spawn_blocking(move || federation.settle()).await;
-                    shared.look(true);
+                    shared.look(asked);
                 }
             }
             changed = changes.changed() => {
                 if changed.is_err() {
                     return;
                 }
-                let first = !asked && shared.federation.has_client();
-                asked |= first;
-                shared.look(first);
+                asked |= shared.federation.has_client();
+                shared.look(asked);
             }
-            _ = muted.changed() => shared.look(false),
+            _ = muted.changed() => shared.look(asked),
         }
     }
 }
 
 impl Shared {
-    /// Gives every observer its task, and takes it from those that are none any more. The first
-    /// time, servers that nobody ever asked what they offer are started to find out.
-    fn look(self: &Arc<Self>, first: bool) {
+    /// Gives every observer its task, and takes it from those that are none any more. Once somebody
+    /// is there to watch, servers that nobody ever asked what they offer are started to find out.
+    fn look(self: &Arc<Self>, asked: bool) {
         let peers = self.federation.servers();
         let muted = self.muted.borrow().clone();
-        if first {
+        if asked {
             let _ = self.initial.set(peers.keys().cloned().collect());
+            let included = |name: &ServerName| !self.exclude.is_match(name.as_str());
+            self.asking.follow(&self.federation, peers.iter().filter(|(name, _)| included(name)));
         }
         let mut seats = self.seats();
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         seats.retain(|name, seat| {
             let there = peers.get(name).is_some_and(|peer| Arc::ptr_eq(peer, &seat.peer));
             let stays = there && self.wants(name, &seat.peer) && !muted.contains(name.as_str());
             if !stays {
+                let next = seat.counts.next();
                 seat.stop.cancel();
+                // One that was changed goes on where the one before it was.
+                if !there {
+                    left.insert(name.clone(), *next);
+                }
             }
             stays
         });
+        left.retain(|name, _| {
+            let waits = |peer: &Arc<Peer>| !peer.offer().known || self.wants(name, peer);
+            peers.get(name).is_some_and(waits) && !muted.contains(name.as_str())
+        });
         for (name, peer) in peers.iter() {
-            if !peer.offer().known && first && !self.exclude.is_match(name.as_str()) {
-                self.ask(peer);
-            }
             if seats.contains_key(name) || muted.contains(name.as_str()) || !self.wants(name, peer) {
                 continue;
             }
-            let reader = self.reader(name);
+            let reader = match left.remove(name) {
+                Some(next) => self.efferent.from_number(next),
+                None => self.reader(name),
+            };
             let counts = self.counts().entry(name.clone()).or_default().clone();
+            *counts.next() = reader.next();
             let stop = CancellationToken::new();
             let sink = Sink {
                 federation: self.federation.clone(),
                 peer: peer.clone(),
-                counts,
+                counts: counts.clone(),
                 run: self.run.clone(),
                 turns: self.turns.clone(),
                 stop: stop.clone(),
@@ -233,7 +255,7 @@ impl Shared {
             };
             tracing::info!(observer = %name, "gets a copy of every call");
             let task = tokio::spawn(sink.run(reader, self.released.subscribe()));
-            seats.insert(name.clone(), Seat { peer: peer.clone(), stop, task });
+            seats.insert(name.clone(), Seat { peer: peer.clone(), counts, stop, task });
         }
     }
 
@@ -249,27 +271,27 @@ impl Shared {
         }
     }
 
-    fn wants(&self, name: &ServerName, peer: &Peer) -> bool {
-        !self.exclude.is_match(name.as_str()) && takes_copies(&peer.offer())
+    /// Meets the servers that are on their way while there is something to tell them: a client that
+    /// comes for one call leaves before a new observer has said that it is one.
+    async fn met(self: &Arc<Self>, until: Instant) {
+        if self.efferent.copied() == 0 {
+            return;
+        }
+        let federation = self.federation.clone();
+        let _ = tokio::task::spawn_blocking(move || federation.settle()).await;
+        self.look(true);
+        let comes = |(name, peer): (&ServerName, &Arc<Peer>)| {
+            let is_gone = matches!(peer.status().state, State::Down | State::Broken | State::Stopped);
+            !is_gone && !peer.offer().known && !self.exclude.is_match(name.as_str())
+        };
+        while Instant::now() < until && self.federation.servers().iter().any(comes) {
+            tokio::time::sleep(LOOK).await;
+        }
+        self.look(false);
     }
 
-    /// Starts a server to learn what it offers.
-    fn ask(&self, peer: &Arc<Peer>) {
-        let (abilities, client) = self.federation.first_client();
-        let peer = peer.clone();
-        tokio::spawn(async move {
-            let class = peer.class(&abilities, client);
-            let opening = tokio::time::timeout(DISCOVERY, peer.link(&class));
-            match opening.await {
-                Ok(Ok(_)) => {}
-                Ok(Err(fault)) => {
-                    tracing::debug!(server = %peer.spec.name, why = fault.message, "is no observer")
-                }
-                Err(_) => {
-                    tracing::debug!(server = %peer.spec.name, "has not said in 5 s whether it is an observer");
-                }
-            }
-        });
+    fn wants(&self, name: &ServerName, peer: &Peer) -> bool {
+        !self.exclude.is_match(name.as_str()) && takes_copies(&peer.offer())
     }
 
     fn status(&self) -> BTreeMap<String, ObserverStatus> {

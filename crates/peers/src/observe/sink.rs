@@ -70,33 +70,47 @@ impl Way {
 }
 
 impl Sink {
-    /// Sends copies until it is stopped. `released` is the number of the first that has to wait.
-    pub(super) async fn run(self, reader: Reader, released: watch::Receiver<u64>) {
-        let stop = self.stop.clone();
-        tokio::select! {
-            () = stop.cancelled() => {}
-            () = self.follow(reader, released) => {}
+    /// Sends copies until it is stopped; one that is on its way then has its time. `released` is the
+    /// number of the first that has to wait.
+    pub(super) async fn run(self, mut reader: Reader, mut released: watch::Receiver<u64>) {
+        let mut way = None;
+        loop {
+            let copy = tokio::select! {
+                () = self.stop.cancelled() => return,
+                copy = self.next(&mut reader, &mut released, &mut way) => copy,
+            };
+            let (Some(copy), Some(open)) = (copy, &way) else { return };
+            copy.made(!open.audits.is_empty()).await;
+            self.deliver(open, &copy).await;
         }
     }
 
-    async fn follow(&self, mut reader: Reader, mut released: watch::Receiver<u64>) {
-        let mut way = None;
+    /// The next copy, when there is one and a connection for it; `None` at the end.
+    async fn next(
+        &self,
+        reader: &mut Reader,
+        released: &mut watch::Receiver<u64>,
+        way: &mut Option<Way>,
+    ) -> Option<Arc<Observation>> {
         loop {
             let last = self.last.is_cancelled();
             let upto = *released.borrow_and_update();
             // Connected before there is something to say: the first copy waits for nobody.
-            if !self.connected(&mut way).await {
+            if !self.connected(way).await {
                 if last {
-                    return;
+                    return None;
                 }
-                tokio::time::sleep(RETRY).await;
+                tokio::select! {
+                    () = self.last.cancelled() => {}
+                    () = tokio::time::sleep(RETRY) => {}
+                }
                 continue;
             }
-            let Some(open) = &way else { continue };
+            let Some(open) = way else { continue };
             if open.is_idle() {
                 // What it has is not for us; another connection may bring something else.
                 tokio::select! {
-                    () = self.last.cancelled() => return,
+                    () = self.last.cancelled() => return None,
                     () = open.link.closed().cancelled() => {}
                 }
                 reader.skip();
@@ -104,21 +118,38 @@ impl Sink {
             }
             if reader.next() >= upto {
                 if last {
-                    return;
+                    return None;
                 }
                 tokio::select! {
-                    changed = released.changed() => if changed.is_err() { return },
+                    changed = released.changed() => if changed.is_err() { return None },
                     () = self.last.cancelled() => {}
                     () = open.link.closed().cancelled() => {}
                 }
                 continue;
             }
-            let (copy, missed) = reader.take();
-            self.counts.dropped.fetch_add(missed, Ordering::Relaxed);
-            if let Some(copy) = copy {
-                self.deliver(open, &copy).await;
+            match self.take(reader) {
+                None if self.stop.is_cancelled() => return None,
+                None => {}
+                copy => return copy,
             }
         }
+    }
+
+    /// Takes a copy, unless it was stopped: then another may go on with it.
+    fn take(&self, reader: &mut Reader) -> Option<Arc<Observation>> {
+        let mut next = self.counts.next();
+        if self.stop.is_cancelled() {
+            return None;
+        }
+        let (copy, missed) = reader.take();
+        *next = reader.next();
+        drop(next);
+        if missed > 0 {
+            self.counts.dropped.fetch_add(missed, Ordering::Relaxed);
+            let why = format!("{missed} copies were overwritten before its turn came");
+            self.counts.warn(self.peer.spec.name.as_str(), &why);
+        }
+        copy
     }
 
     /// Sees to it that there is a live connection.

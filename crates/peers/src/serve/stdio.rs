@@ -19,7 +19,7 @@ use super::{
 use crate::{
     federation::{Federation, Notice},
     wire::{
-        lines::{Line, Lines},
+        lines::{Line, Lines, on_one_line},
         pipe::{Input, Output},
         rpc::{MAX_MESSAGE, code, salvage_id},
     },
@@ -198,7 +198,7 @@ impl Server {
             }
         };
         match handled {
-            Handled::Answered | Handled::Listening(None) if self.out.len() > start => self.out.push(b'\n'),
+            Handled::Answered | Handled::Listening(None) if self.out.len() > start => self.end_line(start),
             Handled::Answered | Handled::Listening(None) | Handled::Silent => {}
             Handled::Listening(Some(opening)) => {
                 drop(self.tasks.spawn(opening.acknowledge(self.outbox.clone())));
@@ -219,12 +219,19 @@ impl Server {
     }
 
     fn push(&mut self, message: Vec<u8>) {
+        let start = self.out.len();
         // A lone answer need not be copied.
         if self.out.is_empty() {
             self.out = message;
         } else {
             self.out.extend_from_slice(&message);
         }
+        self.end_line(start);
+    }
+
+    /// What was written from here on is one message, and done.
+    fn end_line(&mut self, start: usize) {
+        on_one_line(&mut self.out[start..]);
         self.out.push(b'\n');
     }
 

@@ -1,4 +1,5 @@
-//! Bytes into lines, with a bound: an endless line costs its beginning and a count, not memory.
+//! Bytes into lines, with a bound: an endless line costs its beginning and a count, not memory. And
+//! messages onto one line, whoever wrote them over several.
 
 /// What has been read and not yet handled.
 #[derive(Debug)]
@@ -20,6 +21,17 @@ pub(crate) enum Line<'l> {
     Whole(&'l [u8]),
     /// Longer than the bound: its beginning and its whole size.
     TooLong { start: &'l [u8], size: usize },
+}
+
+/// Puts a message of JSON onto one line. Ends of lines can only stand between its values, where they
+/// mean as much as a space; over HTTP many write them, and on a pipe and in a stream of events each
+/// would cut the message.
+pub(crate) fn on_one_line(message: &mut [u8]) {
+    let mut from = 0;
+    while let Some(at) = memchr::memchr2(b'\n', b'\r', &message[from..]) {
+        message[from + at] = b' ';
+        from += at + 1;
+    }
 }
 
 impl Lines {

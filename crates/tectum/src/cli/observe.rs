@@ -7,7 +7,7 @@ use tectum::{
     observers::{muted, set_muted},
     peers::{
         observe::{observers_of, try_observer},
-        visible::visible,
+        visible::{on_one_line, visible},
     },
     servers,
     status::{Status, running},
@@ -141,7 +141,7 @@ fn table(observers: &Map<String, Value>, screen: &Screen) -> String {
             count("dropped"),
         ));
         if let Some(error) = one["error"].as_str() {
-            text.push_str(&screen.paint(Colour::Dim, &format!("  last: {}\n", visible(error))));
+            text.push_str(&screen.paint(Colour::Dim, &format!("  last: {}\n", on_one_line(error))));
         }
     }
     text

@@ -2,7 +2,7 @@
 
 use axum::{
     Json,
-    extract::{Path, State},
+    extract::{Path, State, rejection::PathRejection},
 };
 use serde_json::{Value, json};
 use tectum_core::Fault;
@@ -26,8 +26,13 @@ pub(super) async fn all(State(hooks): State<Hooks>) -> Json<Value> {
 /// One of them.
 pub(super) async fn one(
     State(hooks): State<Hooks>,
-    Path(name): Path<String>,
+    name: Result<Path<String>, PathRejection>,
 ) -> Result<Json<ObserverStatus>, Refusal> {
+    let Ok(Path(name)) = name else {
+        return Err(Fault::not_found("there is no observer of a name that is no UTF-8")
+            .hint("names of servers are letters, digits, `-` and `_`")
+            .into());
+    };
     let Some(watching) = &hooks.observers else {
         return Err(Fault::not_found(format!("there is no observer `{name}`, since no calls are copied"))
             .hint("`[observers] discover = true` in tectum.toml, or EFFERENT_COPY_ENABLE=1, looks for observers")

@@ -55,6 +55,9 @@ fn what_is_refused_says_what_to_do() {
     let error = &wrong.json()["error"];
     assert_eq!(error["message"], "/api/observers does not take POST", "{error}");
 
+    let odd = get(&house, "/api/observers/%ff");
+    assert_eq!((odd.status, &odd.json()["error"]["kind"]), (404, &json!("not_found")), "{odd:?}");
+
     let nobody = get(&house, "/api/observers/nobody");
     assert_eq!(nobody.status, 404);
     let hint = nobody.json()["error"]["hint"].clone();

@@ -22,6 +22,7 @@ mod federation_conformance;
 mod federation_hostile;
 mod federation_life;
 mod federation_limits;
+mod federation_lines;
 mod federation_live;
 mod federation_names;
 mod federation_passing;

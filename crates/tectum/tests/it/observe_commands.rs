@@ -53,6 +53,24 @@ fn the_list_says_who_gets_copies_and_why_nobody_does() {
 }
 
 #[test]
+fn a_file_of_the_muted_that_cannot_be_read_is_named() {
+    let rig = rig(|rig| observer(rig, "eye", &[]));
+    ok(&rig, &["observe", "mute", "eye"]);
+    let projects = rig.home().join("state/tectum/projects");
+    let project = std::fs::read_dir(projects).expect("there").next().expect("one").expect("readable").path();
+    let file = project.join("servers/muted.json");
+    std::fs::write(&file, "{broken").expect("written");
+    let said = run(&rig, &["observe", "unmute", "eye"]);
+    assert!(
+        said.code != 0 && said.err.contains("muted.json") && said.err.contains("removed"),
+        "{}",
+        said.err
+    );
+    std::fs::remove_file(&file).expect("removed");
+    ok(&rig, &["observe", "mute", "eye"]);
+}
+
+#[test]
 fn a_house_without_observers_says_so() {
     let mut rig = rig(|_| echo("one", &[], ""));
     let mut client = Client::new(&rig, Era::Legacy);

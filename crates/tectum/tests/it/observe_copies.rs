@@ -199,6 +199,16 @@ fn copies_arrive_though_the_client_leaves_at_once() {
 }
 
 #[test]
+fn an_observer_that_is_still_on_its_way_when_the_client_leaves_is_told() {
+    let rig = rig(|rig| observer(rig, "eye", &[]));
+    let mut client = Client::new(&rig, Era::Legacy);
+    client.call("read_file", json!({"path": "a.txt"}));
+    let (ended, stderr) = client.pipe.close();
+    assert!(ended.success(), "{stderr}");
+    check_pairs(&copies(&rig, "eye"), &["read_file"]);
+}
+
+#[test]
 fn copies_arrive_though_a_listener_is_stopped_at_once() {
     let rig = rig(|rig| observer(rig, "eye", &[]));
     let mut house = rig.http();

@@ -11,7 +11,10 @@ use serde_json::{Value, json};
 use crate::{
     federated::{Client, Era, address, command, lives, starts, until},
     rig::{Rig, fixture},
-    watched::{ON, brief, check_pairs, copies, log, observer, role, status, until_copies, until_status},
+    watched::{
+        ON, brief, check_pairs, copies, listening, log, observer, role, sequence, status, until_copies,
+        until_status,
+    },
 };
 
 fn rig() -> Rig {
@@ -25,6 +28,10 @@ fn counted(rig: &Rig, name: &str, marker: &Path) -> String {
     let args: Vec<String> = first.into_iter().chain(role(rig, name, &[])).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     command(name, "sh", &args, "")
+}
+
+fn words(words: &[String]) -> Vec<&str> {
+    words.iter().map(String::as_str).collect()
 }
 
 fn read(client: &mut Client) {
@@ -198,7 +205,7 @@ fn one_that_comes_is_told_from_then_on_and_one_that_goes_no_more() {
     read(&mut client);
     until_copies(&rig, "first", 4);
     let second = until_copies(&rig, "second", 2);
-    let numbers: Vec<u64> = second.iter().map(crate::watched::sequence).collect();
+    let numbers: Vec<u64> = second.iter().map(sequence).collect();
     assert_eq!(numbers, [2, 3], "what was before it came is not told");
     let pid = u32::try_from(second[0]["pid"].as_u64().expect("a number")).expect("fits");
 
@@ -208,6 +215,77 @@ fn one_that_comes_is_told_from_then_on_and_one_that_goes_no_more() {
     read(&mut client);
     check_pairs(&until_copies(&rig, "first", 6), &["read_file"; 3]);
     assert_eq!(copies(&rig, "second").len(), 2);
+}
+
+#[test]
+fn one_that_is_changed_goes_on_where_it_was() {
+    let rig = rig();
+    let eye = |more: &str| command("eye", fixture(), &words(&role(&rig, "eye", &[])), more);
+    rig.configure(&format!("{ON}{}", eye("")));
+    let mut client = Client::new(&rig, Era::Legacy);
+    read(&mut client);
+    let pid = |copy: &Value| copy["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("a pid");
+    let first = pid(&until_copies(&rig, "eye", 2)[0]);
+    rig.configure(&format!("{ON}{}", eye("env = { WORD = \"new\" }")));
+    let mut calls = 1;
+    until("another process", || {
+        read(&mut client);
+        calls += 1;
+        copies(&rig, "eye").iter().any(|copy| pid(copy) != first)
+    });
+    // One that was on its way when the old process was stopped may be lost with it; it is counted.
+    let counted = |status: &Value| {
+        let counts = ["sent", "late", "refused", "lost", "dropped"].map(|name| status[name].as_u64());
+        counts.into_iter().flatten().sum::<u64>()
+    };
+    let status = until_status(&rig, "eye", "every copy", |status| counted(status) == 2 * calls);
+    let numbers: Vec<u64> = copies(&rig, "eye").iter().map(sequence).collect();
+    assert!(numbers.is_sorted_by(|one, next| one < next), "in order and once: {numbers:?}");
+    let taken = status["sent"].as_u64().expect("a number");
+    assert!(u64::try_from(numbers.len()).expect("fits") >= taken, "{status}: {numbers:?}");
+}
+
+#[test]
+fn one_that_was_not_there_when_it_was_asked_is_asked_again() {
+    let rig = rig();
+    let far = listening(&rig, "late", &[]);
+    let port = far.url.rsplit(':').next().and_then(|rest| rest.split('/').next()).expect("a port").to_owned();
+    rig.configure(&format!("{ON}{}{}", address("late", &far.url, ""), observer(&rig, "eye", &[])));
+    drop(far);
+    let mut client = Client::new(&rig, Era::Legacy);
+    read(&mut client);
+    until_copies(&rig, "eye", 2);
+    let _far = listening(&rig, "late", &["--http", &port]);
+    until_status(&rig, "late", "watching", |status| status["state"] == "watching");
+    read(&mut client);
+    until("what came since", || copies(&rig, "late").iter().any(|copy| sequence(copy) == 3));
+}
+
+#[test]
+fn one_that_comes_where_no_client_shook_hands_is_asked_too() {
+    let rig = rig();
+    rig.configure(ON);
+    let house = rig.http();
+    let mut headers = house.headers();
+    for (name, value) in
+        [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "read_file")]
+    {
+        headers.push((name.into(), value.into()));
+    }
+    let own = |key: &str| format!("io.modelcontextprotocol/{key}");
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "read_file",
+        "arguments": {"path": "a.txt"}, "_meta": {own("protocolVersion"): "2026-07-28",
+            own("clientInfo"): {"name": "test", "version": "1"}, own("clientCapabilities"): {}}}});
+    let read = || {
+        let answer = house.send("POST", "/mcp", &headers, &call.to_string());
+        assert_eq!(answer.json()["result"]["content"][0]["text"], "hello\n", "{answer:?}");
+    };
+    read();
+    rig.configure(&format!("{ON}{}", observer(&rig, "eye", &[])));
+    until_status(&rig, "eye", "watching", |status| status["state"] == "watching");
+    read();
+    let numbers: Vec<u64> = until_copies(&rig, "eye", 2).iter().map(sequence).collect();
+    assert_eq!(numbers, [2, 3], "what was before it came is not told");
 }
 
 #[test]

@@ -20,6 +20,7 @@ use tokio::{
 use tokio_util::sync::DropGuard;
 
 use super::BesideBody;
+use crate::wire::lines::on_one_line;
 
 /// A comment is sent on a silent stream this often, so that a dead client is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -96,7 +97,9 @@ impl Events {
 fn event(message: &[u8]) -> Bytes {
     let mut event = Vec::with_capacity(message.len() + 24);
     event.extend_from_slice(b"event: message\ndata: ");
+    let start = event.len();
     event.extend_from_slice(message);
+    on_one_line(&mut event[start..]);
     event.extend_from_slice(b"\n\n");
     event.into()
 }
