@@ -8,6 +8,7 @@ use std::{
 };
 
 use tectum_core::{Fault, FaultKind};
+use tokio::sync::watch;
 
 use super::{Caller, Failure, Federation, LEVELS, Source, abilities, can};
 use crate::{serve::Conversation, spec::ServerName};
@@ -52,45 +53,34 @@ impl Watchers {
     }
 }
 
-/// From which level on each client wants logs. A server's task reads it as it reads [`Watchers`].
+/// From which level on each client wants logs. Servers of the older era log for all clients alike,
+/// so they hear the lowest level, and each client is passed what it wants.
 #[derive(Debug, Default)]
-pub(crate) struct Levels(Mutex<BTreeMap<u64, String>>);
+pub(crate) struct Levels {
+    of_clients: Mutex<BTreeMap<u64, String>>,
+    lowest: watch::Sender<Option<String>>,
+}
 
 impl Levels {
-    fn set(&self, client: u64, level: &str) {
-        self.lock().insert(client, level.to_owned());
-    }
-
-    /// A client wants no logs any more; tells whether it had wanted some.
-    fn forget(&self, client: u64) -> bool {
-        self.lock().remove(&client).is_some()
-    }
-
-    /// Servers of the older era log for all clients alike, so they hear the lowest level, and each
-    /// client is passed what it wants.
-    pub(crate) fn lowest(&self) -> Option<String> {
+    fn change(&self, change: impl FnOnce(&mut BTreeMap<u64, String>)) {
+        let mut levels = self.of_clients.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut levels);
         let rank = |level: &&String| LEVELS.iter().position(|known| known == level);
-        self.lock().values().min_by_key(rank).cloned()
+        let now = levels.values().min_by_key(rank).cloned();
+        // Still under the lock: of two changes the later one is what holds.
+        self.lowest.send_if_modified(|lowest| std::mem::replace(lowest, now) != *lowest);
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The lowest level, now and whenever it changes.
+    pub(crate) fn lowest(&self) -> watch::Receiver<Option<String>> {
+        self.lowest.subscribe()
     }
 }
 
 impl Federation {
-    /// From which level on a client wants logs. It is known when this returns, so of two wishes of
-    /// a client the later one holds; servers hear of it soon after.
-    pub(crate) fn level(self: &Arc<Self>, client: u64, level: &str) {
-        self.levels.set(client, level);
-        let federation = self.clone();
-        tokio::spawn(async move { federation.tell_level().await });
-    }
-
-    async fn tell_level(&self) {
-        for peer in self.peers.load_full().values() {
-            peer.level().await;
-        }
+    /// From which level on a client wants logs; servers hear of it soon after.
+    pub(crate) fn level(&self, client: u64, level: &str) {
+        self.levels.change(|levels| drop(levels.insert(client, level.to_owned())));
     }
 
     /// A client watches a resource: ends when its server has agreed to tell of it, or says why
@@ -154,9 +144,7 @@ impl Federation {
     /// A client left: nothing is watched for it any more, and servers of its own end.
     pub(crate) async fn unwatch(&self, client: u64) {
         self.clients.leave(client);
-        if self.levels.forget(client) {
-            self.tell_level().await;
-        }
+        self.levels.change(|levels| drop(levels.remove(&client)));
         let peers = self.peers.load_full();
         for peer in peers.values() {
             peer.left(client).await;

@@ -4,6 +4,7 @@
 mod connect;
 mod ends;
 mod hear;
+mod levels;
 mod lists;
 mod watch;
 
@@ -23,8 +24,9 @@ use self::{
     connect::connect,
     ends::{IDLE, MOST_LINKS},
     hear::Hearing,
+    levels::tell_levels,
     lists::Stale,
-    watch::{End, Listening, Standing, set_level},
+    watch::{End, Listening, Standing},
 };
 use super::{Awaited, Class, Command, Peer, State, Surroundings, health::Deaths, shares::Shares};
 use crate::{
@@ -165,11 +167,6 @@ impl Keeper {
                 self.unwatched = true;
                 self.awaited.extend(awaited);
             }
-            Command::Level => {
-                if let Some(level) = self.around.levels.lowest() {
-                    self.links.values().for_each(|(link, _)| set_level(link, &level));
-                }
-            }
             Command::Stop(_) => {}
         }
     }
@@ -246,8 +243,8 @@ impl Keeper {
             closing.closed().cancelled().await;
             Done::Closed(class, closing)
         });
-        if let Some(level) = self.around.levels.lowest() {
-            set_level(&link, &level);
+        if link.hello().era == Era::Legacy && link.hello().can("logging") {
+            tokio::spawn(tell_levels(link.clone(), self.around.levels.lowest()));
         }
         if !self.shares.is_fresh(&known_as.abilities) {
             self.stale.push_back(Stale::everything(known_as));

@@ -116,7 +116,6 @@ enum Command {
     Changed(What, Class),
     Left(u64),
     Subscriptions(Option<Awaited>),
-    Level,
     Stop(oneshot::Sender<()>),
 }
 
@@ -255,11 +254,6 @@ impl Peer {
         if self.spec.isolation == Isolation::PerClient {
             let _ = self.commands.send(Command::Left(client)).await;
         }
-    }
-
-    /// Lets it know from which level on clients want logs now.
-    pub(crate) async fn level(&self) {
-        let _ = self.commands.send(Command::Level).await;
     }
 
     /// What it offers changed, for this class: a server with several connections has several states.

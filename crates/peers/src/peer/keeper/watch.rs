@@ -312,13 +312,13 @@ fn lost(loss: &Loss) -> Failure {
     Failure::Ours(Fault::new(FaultKind::Upstream, loss.to_string()))
 }
 
-pub(super) fn set_level(link: &Arc<Link>, level: &str) {
-    if link.hello().era == Era::Legacy && link.hello().can("logging") {
-        tell(link, "logging/setLevel", "level", level);
-    }
-}
-
-fn ask(link: &Arc<Link>, method: &'static str, key: &'static str, value: &str) -> Result<Exchange, Loss> {
+/// A request with one text in it.
+pub(super) fn ask(
+    link: &Arc<Link>,
+    method: &'static str,
+    key: &'static str,
+    value: &str,
+) -> Result<Exchange, Loss> {
     let ask = Ask { method, name: None, headers: Vec::new(), owner: None };
     link.request(ask, |_| Object::new().text(key, value).end())
 }
