@@ -35,6 +35,13 @@ impl Era {
     }
 }
 
+/// A project with one file, and this configuration.
+pub(crate) fn with(configuration: &str) -> Rig {
+    let rig = Rig::with(&[("a.txt", "hello\n")]);
+    rig.configure(configuration);
+    rig
+}
+
 /// A table of the configuration for a server that is started.
 pub(crate) fn command(name: &str, program: impl AsRef<Path>, args: &[&str], more: &str) -> String {
     let program = program.as_ref().to_str().expect("text");

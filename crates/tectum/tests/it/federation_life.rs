@@ -6,15 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::{
-    federated::{Client, Era, Listening, address, echo},
-    rig::{Rig, text},
+    federated::{Client, Era, Listening, address, echo, with},
+    rig::text,
 };
-
-fn with(configuration: &str) -> Rig {
-    let rig = Rig::with(&[("a.txt", "hello\n")]);
-    rig.configure(configuration);
-    rig
-}
 
 /// Every pair of a client's era and a server's.
 fn pairs() -> impl Iterator<Item = (Era, Era)> {

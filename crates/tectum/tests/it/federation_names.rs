@@ -4,15 +4,9 @@ use serde_json::{Value, json};
 
 use crate::{
     cli_said::Said,
-    federated::{Client, Era, command, echo, until},
-    rig::{Rig, text},
+    federated::{Client, Era, command, echo, until, with},
+    rig::text,
 };
-
-fn with(configuration: &str) -> Rig {
-    let rig = Rig::with(&[("a.txt", "hello\n")]);
-    rig.configure(configuration);
-    rig
-}
 
 fn of_one(client: &mut Client) -> Vec<String> {
     client.tools().into_iter().filter(|name| name.starts_with("one__")).collect()

@@ -3,15 +3,9 @@
 use serde_json::json;
 
 use crate::{
-    federated::{Client, Era, Listening, address, until},
-    rig::{Rig, text},
+    federated::{Client, Era, Listening, address, until, with},
+    rig::text,
 };
-
-fn with(configuration: &str) -> Rig {
-    let rig = Rig::with(&[("a.txt", "hello\n")]);
-    rig.configure(configuration);
-    rig
-}
 
 #[test]
 fn a_restarted_server_that_does_not_know_the_session_is_greeted_again() {

@@ -3,15 +3,9 @@
 use serde_json::json;
 
 use crate::{
-    federated::{Client, Era, echo},
-    rig::{Rig, text},
+    federated::{Client, Era, echo, with},
+    rig::text,
 };
-
-fn with(configuration: &str) -> Rig {
-    let rig = Rig::with(&[("a.txt", "hello\n")]);
-    rig.configure(configuration);
-    rig
-}
 
 #[test]
 fn many_tools_are_searched_instead_of_listed() {
