@@ -8,6 +8,7 @@ mod bench;
 mod check;
 mod checkout;
 mod packs;
+mod soak;
 mod step;
 mod system;
 mod test;
@@ -28,6 +29,7 @@ Usage: cargo xtask <command>
   tidy                            the rules of the house that a machine can see
   packs [--accept]                compile every query and compare every language's snapshots
   bench [<arguments>]             build the shipped binary and measure it
+  soak [<filters>]                the long forms of attacks and floods, and their figures
 ";
 
 fn main() -> ExitCode {
@@ -54,6 +56,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["packs"] => packs::run(&Checkout::read()?, false),
         ["packs", "--accept"] => packs::run(&Checkout::read()?, true),
         ["bench", rest @ ..] => bench::run(&Checkout::read()?, rest),
+        ["soak", rest @ ..] => soak::run(&Checkout::read()?, rest),
         [command @ ("check" | "tidy"), ..] => bail!("`cargo xtask {command}` takes no arguments."),
         [command, ..] => bail!("There is no command `{command}`.\n\n{}", COMMANDS.trim_end()),
     }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::{
-    Launch,
+    Installed, Launch, NotInstalled,
     lineage::{self, WITHIN},
 };
 
@@ -50,6 +50,7 @@ const INHERITED_PREFIXES: &[&str] = &["LC_", "XDG_", "NPM_CONFIG_", "PIP_", "UV_
 pub(super) fn environment(
     launch: &Launch,
     inherited: impl IntoIterator<Item = (OsString, OsString)>,
+    served: &Path,
     mark: &str,
 ) -> io::Result<BTreeMap<OsString, OsString>> {
     let (within, inherited): (Vec<_>, Vec<_>) = inherited.into_iter().partition(|(name, _)| name == WITHIN);
@@ -68,7 +69,9 @@ pub(super) fn environment(
         variables.insert(name.into(), value.reveal().into());
     }
     let path = variables.get(OsStr::new("PATH")).map_or(OsStr::new(USUAL_PATH), OsString::as_os_str);
-    let path = absolute_entries(path);
+    // A search path that the command itself brings was written for it on purpose.
+    let path =
+        if launch.env.contains_key("PATH") { absolute_entries(path) } else { apart_from(path, served) };
     variables.insert("PATH".into(), path);
     variables.insert(MARK.into(), mark.into());
     let within = within.first().map(|(_, value)| value.as_os_str());
@@ -87,6 +90,16 @@ fn is_inherited(name: &OsStr) -> bool {
 fn absolute_entries(path: &OsStr) -> OsString {
     let entries = std::env::split_paths(path).filter(|entry| entry.is_absolute());
     // Joining fails only for an entry with a separator in it, and these were just split at it.
+    std::env::join_paths(entries).unwrap_or_default()
+}
+
+/// The same without entries in the served directory, whose programs are the project's own.
+fn apart_from(path: &OsStr, served: &Path) -> OsString {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let served = real(served);
+    let entries = std::env::split_paths(path).filter(|entry| entry.is_absolute());
+    // A program that is started in the root of the file system is in no project.
+    let entries = entries.filter(|entry| served == Path::new("/") || !real(entry).starts_with(&served));
     std::env::join_paths(entries).unwrap_or_default()
 }
 
@@ -121,6 +134,15 @@ pub(super) fn program(command: &str, path: &OsStr, directory: &Path) -> io::Resu
     }
 }
 
+/// Says of a program that was not found whether the project's own was passed over.
+pub(super) fn explained(error: io::Error, command: &str, served: &Path) -> io::Error {
+    let named = error.kind() == io::ErrorKind::NotFound && !command.contains('/');
+    match Installed::apart_from(&[served.to_owned()]).find(command) {
+        Err(missing @ NotInstalled::OfProject(_)) if named => self::missing(missing.describe(command)),
+        _ => error,
+    }
+}
+
 pub(super) fn may_run(file: &Path) -> bool {
     file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
@@ -152,7 +174,7 @@ mod tests {
 
     fn made(inherited: &[(&str, &str)], own: &[(&str, &str)]) -> BTreeMap<String, String> {
         let inherited = inherited.iter().map(|(name, value)| (name.into(), value.into()));
-        let made = environment(&launch(own), inherited, "word").expect("made");
+        let made = environment(&launch(own), inherited, Path::new("/srv/project"), "word").expect("made");
         made.into_iter().map(|(n, v)| (n.into_string().unwrap(), v.into_string().unwrap())).collect()
     }
 
@@ -194,7 +216,7 @@ mod tests {
         assert_eq!(made["TECTUM_GUARDED"], "word");
         let own = [("TECTUM_WITHIN", "")];
         let deeper = self::made(&[("TECTUM_WITHIN", &made["TECTUM_WITHIN"])], &own);
-        assert!(deeper["TECTUM_WITHIN"].starts_with(&format!("{},", made["TECTUM_WITHIN"])), "{deeper:?}");
+        assert!(deeper["TECTUM_WITHIN"].starts_with(&format!("{};", made["TECTUM_WITHIN"])), "{deeper:?}");
     }
 
     #[test]
@@ -209,12 +231,16 @@ mod tests {
             assert_eq!(made(&[("PATH", "/x")], &[("PATH", given)])["PATH"], expect, "{given}");
         }
         assert_eq!(made(&[], &[])["PATH"], USUAL_PATH);
+        // Nor one of the project, unless the command itself brings it.
+        let own = "/srv/project/bin:/srv/projects/bin:/bin";
+        assert_eq!(made(&[("PATH", own)], &[])["PATH"], "/srv/projects/bin:/bin");
+        assert_eq!(made(&[("PATH", "/x")], &[("PATH", own)])["PATH"], own);
     }
 
     #[test]
     fn names_that_cannot_be_set_are_refused() {
         for (name, value) in [("", "x"), ("A=B", "x"), ("A\0", "x"), ("A", "x\0y")] {
-            assert!(environment(&launch(&[(name, value)]), [], "word").is_err(), "{name:?}");
+            assert!(environment(&launch(&[(name, value)]), [], Path::new("/"), "word").is_err(), "{name:?}");
         }
     }
 

@@ -20,7 +20,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{environment::MARK, mark, memory, tree::Tree};
+use super::{environment::MARK, files, mark, memory, tree::Tree};
 
 /// How long a server may take to end after SIGTERM. Tectum waits more than twice as long for the
 /// guard, so the rest is for killing.
@@ -33,9 +33,18 @@ const STACK: usize = 64 * 1024;
 const NOT_STARTED: u8 = 126;
 
 /// Starts a command and ends its whole tree when it exits, when `parent` dies, or on SIGTERM. Each
-/// process of the tree may take so many bytes of `memory`. The exit code is the command's own, or
-/// 128 and its signal.
-pub fn run(parent: u32, memory: Option<u64>, command: &OsStr, args: &[OsString]) -> ExitCode {
+/// process of the tree may take so many bytes of `memory` and have so many `files` open. The exit code
+/// is the command's own, or 128 and its signal.
+pub fn run(
+    parent: u32,
+    memory: Option<u64>,
+    files: Option<u64>,
+    command: &OsStr,
+    args: &[OsString],
+) -> ExitCode {
+    if let Some(files) = files {
+        files::bound_ourselves(files);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     match runtime.and_then(|runtime| runtime.block_on(stand(parent, memory, command, args))) {
         Ok(code) => ExitCode::from(code),

@@ -3,16 +3,49 @@
 
 use std::{
     env,
+    ffi::OsStr,
+    io::Read as _,
+    os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
 };
 
+use rustix::fs::{Mode, OFlags};
+
 use crate::environment;
+
+/// The first line of a script is no longer than this.
+const FIRST_LINE: u64 = 256;
 
 /// The search path of this process without what lies in some directories.
 #[derive(Clone, Debug)]
 pub struct Installed {
     entries: Vec<PathBuf>,
+    /// Entries of the search path that lie in one of the directories.
+    passed_over: Vec<PathBuf>,
     apart: Vec<PathBuf>,
+}
+
+/// Why a program was not found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotInstalled {
+    /// There is none.
+    Nowhere,
+    /// The only one lies in a directory that is served, or is run by a program that does.
+    OfProject(PathBuf),
+}
+
+impl NotInstalled {
+    /// The reason as a sentence about a program.
+    pub fn describe(&self, program: &str) -> String {
+        match self {
+            Self::Nowhere => format!("{program} is not installed, or not in PATH"),
+            Self::OfProject(file) => format!(
+                "{program} is not run: what was found, {}, belongs to the served project, and a \
+                 project's own programs are never started",
+                file.display()
+            ),
+        }
+    }
 }
 
 impl Installed {
@@ -21,24 +54,35 @@ impl Installed {
         Self::among(&env::var_os("PATH").unwrap_or_default(), directories)
     }
 
-    fn among(path: &std::ffi::OsStr, directories: &[PathBuf]) -> Self {
+    fn among(path: &OsStr, directories: &[PathBuf]) -> Self {
         let apart: Vec<PathBuf> = directories.iter().map(|one| true_name(one)).collect();
-        let mut found = Self { entries: Vec::new(), apart };
+        let mut found = Self { entries: Vec::new(), passed_over: Vec::new(), apart };
         let entries = env::split_paths(path).filter(|entry| entry.is_absolute());
-        found.entries = entries.filter(|entry| found.is_apart(entry)).collect();
+        (found.entries, found.passed_over) = entries.partition(|entry| found.is_apart(entry));
         found
     }
 
-    /// The program of this name, or the one at this absolute path, if it lies apart.
-    pub fn find(&self, command: &str) -> Option<PathBuf> {
+    /// The program of this name, or the one at this absolute path, if it lies apart: itself, what it
+    /// is a link to, and for a script the program that runs it.
+    pub fn find(&self, command: &str) -> Result<PathBuf, NotInstalled> {
         let named = Path::new(command);
-        let candidates = match (command.contains('/'), named.is_absolute()) {
-            (false, _) => self.entries.iter().map(|entry| entry.join(command)).collect(),
-            (true, true) => vec![named.to_owned()],
-            (true, false) => Vec::new(),
+        let in_path = |entries: &[PathBuf]| -> Vec<PathBuf> {
+            if command.is_empty() {
+                Vec::new()
+            } else {
+                entries.iter().map(|entry| entry.join(command)).collect()
+            }
         };
-        // A link out of the search path may lead into a project as well.
-        candidates.into_iter().find(|file| environment::may_run(file) && self.is_apart(file))
+        let (candidates, passed_over) = match (command.contains('/'), named.is_absolute()) {
+            (false, _) => (in_path(&self.entries), in_path(&self.passed_over)),
+            (true, true) => (vec![named.to_owned()], Vec::new()),
+            (true, false) => (Vec::new(), Vec::new()),
+        };
+        let runnable = |files: Vec<PathBuf>| files.into_iter().filter(|file| environment::may_run(file));
+        let (found, of_project): (Vec<_>, Vec<_>) =
+            runnable(candidates).partition(|file| self.is_apart(file) && self.runs_apart(file));
+        let passed_over = of_project.into_iter().chain(runnable(passed_over)).next();
+        found.into_iter().next().ok_or(passed_over.map_or(NotInstalled::Nowhere, NotInstalled::OfProject))
     }
 
     /// The search path, for a child that is to find nothing else.
@@ -47,10 +91,31 @@ impl Installed {
         entries.join(":")
     }
 
-    fn is_apart(&self, path: &Path) -> bool {
+    /// Whether a file lies in none of the directories, whatever links lead to it.
+    pub fn is_apart(&self, path: &Path) -> bool {
         let path = true_name(path);
         !self.apart.iter().any(|directory| path.starts_with(directory))
     }
+
+    /// Whether the program that runs a script lies apart; true for what is no script.
+    fn runs_apart(&self, file: &Path) -> bool {
+        let Some(line) = first_line(file) else { return true };
+        let mut words = line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+        let Some(interpreter) = words.next().map(|word| Path::new(OsStr::from_bytes(word))) else {
+            return true;
+        };
+        // `env` searches what it is told; in a child, that is among the same entries.
+        interpreter.is_absolute() && self.is_apart(interpreter)
+    }
+}
+
+/// What stands behind `#!` at the start of a script.
+fn first_line(file: &Path) -> Option<Vec<u8>> {
+    let handle = rustix::fs::open(file, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let mut start = Vec::new();
+    std::fs::File::from(handle).take(FIRST_LINE).read_to_end(&mut start).ok()?;
+    let line = start.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    Some(line.to_vec())
 }
 
 /// The name without links; what is not there keeps the name it has.
@@ -78,6 +143,10 @@ mod tests {
             }
         }
         symlink(project.join("bin/theirs"), system.join("linked")).expect("linked");
+        let script = format!("#! {} -x\n", project.join("bin/theirs").display());
+        std::fs::write(system.join("script"), script).expect("written");
+        let run = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(system.join("script"), run).expect("set");
         symlink(&project, scratch.path().join("alias")).expect("linked");
         let path = env::join_paths([
             project.join("bin"),
@@ -86,15 +155,21 @@ mod tests {
             system.clone(),
         ]);
         let found = Installed::among(&path.expect("a path"), std::slice::from_ref(&project));
-        assert_eq!(found.find("tool"), Some(system.join("tool")));
-        assert_eq!(found.find("ours"), Some(system.join("ours")));
+        assert_eq!(found.find("tool"), Ok(system.join("tool")));
+        assert_eq!(found.find("ours"), Ok(system.join("ours")));
         let inside = project.join("bin/theirs");
-        for command in
-            ["theirs", "linked", "./project/bin/theirs", "none", "", inside.to_str().expect("text")]
-        {
-            assert_eq!(found.find(command), None, "{command}");
+        for (command, file) in [
+            ("theirs", &inside),
+            ("linked", &system.join("linked")),
+            ("script", &system.join("script")),
+            (inside.to_str().expect("text"), &inside),
+        ] {
+            assert_eq!(found.find(command), Err(NotInstalled::OfProject(file.clone())), "{command}");
         }
-        assert_eq!(found.find(system.join("ours").to_str().expect("text")), Some(system.join("ours")));
+        for command in ["./project/bin/theirs", "none", ""] {
+            assert_eq!(found.find(command), Err(NotInstalled::Nowhere), "{command}");
+        }
+        assert_eq!(found.find(system.join("ours").to_str().expect("text")), Ok(system.join("ours")));
         assert_eq!(found.path(), system.to_str().expect("text"));
     }
 }

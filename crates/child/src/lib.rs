@@ -4,13 +4,17 @@
 //! dies. If the guard itself is killed, Tectum ends the tree. The one thing neither finds is a
 //! process that left its session and cleared its environment before its guard was killed.
 
+pub mod ancestry;
+mod confine;
 mod environment;
+pub mod files;
 pub mod guard;
 mod installed;
 mod launch;
 mod life;
 pub mod lineage;
 mod memory;
+pub mod neighbour;
 mod stderr;
 #[cfg(target_os = "linux")]
 mod tree;
@@ -36,7 +40,8 @@ use std::{
 use tokio::{net::unix::pipe, process::Command};
 
 pub use self::{
-    installed::Installed,
+    confine::Confinement,
+    installed::{Installed, NotInstalled},
     launch::{Launch, Secret},
     life::Life,
     stderr::Stderr,
@@ -87,9 +92,10 @@ pub fn start_within(order: &Order<'_>, memory: Option<u64>, log: Arc<Stderr>) ->
         return Err(io::Error::new(io::ErrorKind::NotFound, text));
     }
     let word = mark()?;
-    let variables = environment::environment(launch, std::env::vars_os(), &word)?;
+    let variables = environment::environment(launch, std::env::vars_os(), order.directory, &word)?;
     let path = variables.get(OsStr::new("PATH")).map_or(OsStr::new(""), OsString::as_os_str);
-    let program = environment::program(&launch.command, path, &directory)?;
+    let program = environment::program(&launch.command, path, &directory)
+        .map_err(|error| environment::explained(error, &launch.command, order.directory))?;
     if launch.args.iter().any(|arg| arg.contains('\0')) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "an argument has a zero byte: remove it"));
     }
@@ -175,6 +181,9 @@ fn command(
             command.arg0("tectum").args(["guard", "--parent"]).arg(std::process::id().to_string());
             if let Some(memory) = memory {
                 command.arg("--memory").arg(memory.to_string());
+            }
+            if let Some(files) = files::usual() {
+                command.arg("--files").arg(files.to_string());
             }
             command.arg("--").arg(program);
             command

@@ -1,5 +1,6 @@
 //! What a child writes to its standard error: the last of it in memory, and in a file if one is
-//! wanted. Both are bounded whatever comes, and nothing in them can act on a terminal.
+//! wanted. Both are bounded whatever comes, nothing in them can act on a terminal, and secrets are
+//! hidden in what is shown and in what is written.
 
 use std::{
     collections::VecDeque,
@@ -10,6 +11,8 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
+
+use tectum_redact::Lines;
 
 use crate::visible::visible;
 
@@ -25,6 +28,8 @@ const MOST_A_SECOND: usize = 512 * 1024;
 const SECOND: Duration = Duration::from_secs(1);
 /// What an empty line still costs, so that lines without text cannot fill the memory either.
 const LINE_COST: usize = 32;
+/// A word that a cut line ends with is left out if it is shorter: half a secret is not known for one.
+const MOST_WORD: usize = 512;
 /// Stands where a line was cut.
 const CUT: &str = " … (cut)";
 
@@ -45,8 +50,10 @@ struct Kept {
     /// Whether the open line is longer than what was kept of it.
     cut: bool,
     file: Option<LogFile>,
-    /// Lines that are not in the file yet.
+    /// Lines that are not in the file yet, as they came.
     unwritten: String,
+    /// Hides secrets on the way to the file.
+    written: Lines,
     /// When the second began that is counted, and what the file took in it.
     second: Option<(Instant, usize)>,
     /// Lines that the file has not, since too many came at once.
@@ -66,9 +73,12 @@ impl Stderr {
         Self { kept: Mutex::new(kept) }
     }
 
-    /// The lines that are kept, oldest first.
+    /// The lines that are kept, oldest first, without secrets. They are looked for here and not as
+    /// lines come, so that a flood costs nothing.
     pub fn lines(&self) -> Vec<String> {
-        self.kept().lines.iter().cloned().collect()
+        let lines: Vec<String> = self.kept().lines.iter().cloned().collect();
+        let mut shown = Lines::default();
+        lines.iter().map(|line| shown.redact(line).into_owned()).collect()
     }
 
     /// How many lines are no longer kept.
@@ -118,6 +128,10 @@ impl Kept {
         let bytes = self.open.strip_suffix(b"\r").unwrap_or(&self.open);
         let mut line = harmless(&String::from_utf8_lossy(bytes));
         if self.cut {
+            let end = line.rfind(char::is_whitespace).map_or(0, |space| space + 1);
+            if end > 0 && line.len() - end < MOST_WORD {
+                line.truncate(end);
+            }
             line.push_str(CUT);
         }
         self.open.clear();
@@ -150,6 +164,8 @@ impl Kept {
             self.unwritten.clear();
             return;
         }
+        let shown = |line: &str| format!("{}\n", self.written.redact(line));
+        self.unwritten = self.unwritten.lines().map(shown).collect();
         if self.skipped > 0 {
             self.unwritten.insert_str(0, &format!("… ({} lines came too fast)\n", self.skipped));
             self.skipped = 0;
@@ -257,6 +273,31 @@ mod tests {
             log.push(given);
             log.finish();
             assert_eq!(log.lines(), [expect]);
+        }
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test looks at the file the log made")]
+    fn secrets_are_neither_shown_nor_written() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        let path = scratch.path().join("server.log");
+        let log = Stderr::with_file(&path);
+        // Put together here, so that nobody takes this file for a leak.
+        let token = format!("ghp_{}", "abcdefghijklmnopqrstuvwxyz0123456789");
+        log.push(format!("started with {token}\nDB_PASSWORD=hunter2\n").as_bytes());
+        log.push(
+            format!("{{\"level\":\"info\",\"data\":\"a\\n{token}\"}}\n\x1b[31m{token}\x1b[0m\n").as_bytes(),
+        );
+        log.push(b"-----BEGIN PRIVATE KEY-----\nMIIEhunter2\n");
+        log.push(b"hunter2hunter2\n-----END PRIVATE KEY-----\nready\n");
+        log.push(format!("{} {token}", "x ".repeat((MOST_LINE - 20) / 2)).as_bytes());
+        log.finish();
+        let file = std::fs::read_to_string(&path).expect("there");
+        for text in [file, log.lines().join("\n")] {
+            for secret in ["hunter2", "abcdefg"] {
+                assert!(!text.contains(secret), "{text}");
+            }
+            assert!(text.contains("started with [redacted]\n") && text.contains("\nready\n"), "{text}");
         }
     }
 

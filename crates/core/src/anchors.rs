@@ -8,10 +8,14 @@ use std::sync::{
 
 use tokio::sync::broadcast;
 
-/// Anchors that are kept; the oldest makes room.
-const MOST: usize = 64;
+/// What all anchors together may be: they stand at the end of every prompt. The oldest makes room.
+const MOST: Bound = Bound { number: 64, bytes: 64 * 1024 };
+/// What those of one server may be, whose name stands before a `/` in their keys.
+const MOST_OF_A_SERVER: Bound = Bound { number: 16, bytes: 16 * 1024 };
 /// Bytes of one anchor. What is longer is cut, and says so.
-const MOST_CONTENT: usize = 64 * 1024;
+const MOST_CONTENT: usize = 32 * 1024;
+/// The same of a server's.
+const MOST_CONTENT_OF_A_SERVER: usize = 8 * 1024;
 /// Characters of a key.
 const MOST_KEY: usize = 128;
 /// Changes that a slow listener may fall behind by.
@@ -24,6 +28,29 @@ pub struct Anchor {
     pub key: Arc<str>,
     /// Its text, never empty.
     pub content: Arc<str>,
+}
+
+/// How many anchors there may be, and their bytes.
+#[derive(Clone, Copy)]
+struct Bound {
+    number: usize,
+    bytes: usize,
+}
+
+impl Bound {
+    /// The oldest of a server's, or of all, while they are more than this.
+    fn pushes_out(self, kept: &[Anchor], server: Option<&str>) -> Option<usize> {
+        let counts = |anchor: &&Anchor| server.is_none() || sender(&anchor.key) == server;
+        let bytes: usize = kept.iter().filter(counts).map(|anchor| anchor.content.len()).sum();
+        let over = kept.iter().filter(counts).count() > self.number || bytes > self.bytes;
+        kept.iter().position(|anchor| counts(&anchor)).filter(|_| over)
+    }
+}
+
+/// The server whose anchor a key names.
+fn sender(key: &str) -> Option<&str> {
+    let word = |server: &str| server.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    key.split_once('/').map(|(server, _)| server).filter(|server| word(server))
 }
 
 /// What happened to an anchor.
@@ -65,19 +92,24 @@ impl Anchors {
                 (None, true) => {}
                 (Some(_), true) => told.push(Change::Removed(key)),
                 (held, false) => {
-                    let content = cut(content);
+                    let of_server = sender(&key).is_some();
+                    let most = if of_server { MOST_CONTENT_OF_A_SERVER } else { MOST_CONTENT };
+                    let content = cut(content, most);
                     match held {
                         Some(held) if held.content == content => {}
                         Some(_) => told.push(Change::Updated(key.clone())),
                         None => told.push(Change::Set(key.clone())),
                     }
-                    if kept.len() >= MOST {
-                        let oldest = kept.remove(0);
-                        self.pushed_out.fetch_add(1, Ordering::Relaxed);
-                        tracing::warn!(anchor = %oldest.key, "too many anchors; the oldest makes room");
-                        told.push(Change::Removed(oldest.key));
+                    kept.push(Anchor { key: key.clone(), content });
+                    let of_server = sender(&key).map(|server| (Some(server), MOST_OF_A_SERVER));
+                    for (server, most) in of_server.into_iter().chain([(None, MOST)]) {
+                        while let Some(at) = most.pushes_out(&kept, server) {
+                            let oldest = kept.remove(at);
+                            self.pushed_out.fetch_add(1, Ordering::Relaxed);
+                            tracing::warn!(anchor = %oldest.key, "too many anchors; the oldest makes room");
+                            told.push(Change::Removed(oldest.key));
+                        }
                     }
-                    kept.push(Anchor { key, content });
                 }
             }
         }
@@ -105,7 +137,11 @@ impl Anchors {
 
     /// All of them as one text for the end of a prompt; `None` when there is none.
     pub fn rendered(&self) -> Option<String> {
-        let texts: Vec<Arc<str>> = self.all().into_iter().map(|anchor| anchor.content).collect();
+        let mut texts: Vec<Arc<str>> = self.all().into_iter().map(|anchor| anchor.content).collect();
+        let gone = self.pushed_out();
+        if gone > 0 && !texts.is_empty() {
+            texts.push(format!("[{gone} older anchors made room for newer ones]").into());
+        }
         (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
@@ -120,11 +156,11 @@ impl Anchors {
     }
 }
 
-fn cut(content: &str) -> Arc<str> {
-    if content.len() <= MOST_CONTENT {
+fn cut(content: &str, most: usize) -> Arc<str> {
+    if content.len() <= most {
         return content.into();
     }
-    let end = content.floor_char_boundary(MOST_CONTENT);
+    let end = content.floor_char_boundary(most);
     format!("{}\n[cut: {} more bytes]", &content[..end], content.len() - end).into()
 }
 
@@ -162,9 +198,34 @@ mod tests {
             anchors.set(&format!("k{i}"), "x");
         }
         assert_eq!((anchors.all().len(), keys(&anchors)[0].as_str()), (64, "k6"));
+        assert!(
+            anchors
+                .rendered()
+                .is_some_and(|text| text.ends_with("[6 older anchors made room for newer ones]"))
+        );
         anchors.set("long", &"ü".repeat(50_000));
         let kept = anchors.get("long").expect("kept");
-        assert!(kept.content.len() < 66_000 && kept.content.ends_with("[cut: 34464 more bytes]"));
+        assert!(kept.content.len() < 33_000 && kept.content.ends_with("[cut: 67232 more bytes]"));
         assert_eq!(Anchors::default().rendered(), None);
+    }
+
+    #[test]
+    fn those_of_one_server_push_out_nobody_elses() {
+        let anchors = Anchors::default();
+        anchors.set("own:src/a", "x");
+        anchors.set("other/a", "x");
+        for i in 0..1000 {
+            anchors.set(&format!("one/{i}"), &"x".repeat(100));
+        }
+        assert_eq!((anchors.all().len(), keys(&anchors)[2].as_str()), (18, "one/984"));
+        for i in 0..1000 {
+            anchors.set(&format!("one/{i}"), &"x".repeat(60_000));
+        }
+        assert_eq!(keys(&anchors), ["own:src/a", "other/a", "one/999"]);
+        for server in 0..100 {
+            anchors.set(&format!("{server}/a"), &"x".repeat(60_000));
+        }
+        let bytes: usize = anchors.all().iter().map(|anchor| anchor.content.len()).sum();
+        assert!(bytes <= MOST.bytes, "{bytes}");
     }
 }

@@ -3,18 +3,24 @@
 use std::{
     collections::HashMap,
     sync::{
-        Mutex,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
 
 use crate::{CallId, Fault, FaultKind, ToolName};
 
-/// How long a question waits for its answer.
+/// How long a question that a person sees waits for its answer.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a question may wait until a person sees it, behind others.
+const LONGEST: Duration = Duration::from_secs(15 * 60);
 
 /// Names one question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,62 +50,129 @@ pub enum Decision {
     Deny(String),
 }
 
+/// A question on its way to a person. Everybody who shows questions gets one; the first answer wins.
+#[derive(Clone, Debug)]
+pub struct Inquiry {
+    /// Names it, for the answer.
+    pub id: AskId,
+    /// What is asked.
+    pub question: Question,
+    shown: watch::Sender<bool>,
+    settled: CancellationToken,
+}
+
+impl Inquiry {
+    /// A person sees it from now on: the time for an answer begins when the first does.
+    pub fn shown(&self) {
+        self.shown.send_replace(true);
+    }
+
+    /// Cancelled when no answer is wanted any more: somebody answered, nobody did in time, or the
+    /// call was cancelled.
+    pub fn settled(&self) -> &CancellationToken {
+        &self.settled
+    }
+}
+
 /// Holds questions until somebody answers.
 #[derive(Debug, Default)]
 pub struct Desk {
     pending: Mutex<HashMap<AskId, oneshot::Sender<Decision>>>,
-    askers: Mutex<Vec<mpsc::Sender<(AskId, Question)>>>,
+    askers: Mutex<Vec<mpsc::Sender<Inquiry>>>,
     next: AtomicU64,
+}
+
+/// Forgets a question when nobody waits for its answer any more, however that came.
+struct Waiting<'a> {
+    desk: &'a Desk,
+    id: AskId,
+    settled: CancellationToken,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.desk.pending().remove(&self.id);
+        self.settled.cancel();
+    }
 }
 
 impl Desk {
     /// Adds somebody who shows questions to a person.
-    pub fn attach(&self, asker: mpsc::Sender<(AskId, Question)>) {
-        self.askers.lock().unwrap_or_else(|broken| broken.into_inner()).push(asker);
+    pub fn attach(&self, asker: mpsc::Sender<Inquiry>) {
+        self.askers.lock().unwrap_or_else(PoisonError::into_inner).push(asker);
     }
 
-    /// Asks, and waits. Nobody to ask, no answer in time, a lost answer: all are a no.
+    /// Asks everybody who shows questions, and waits. Nobody to ask, no answer in time, a lost answer:
+    /// all are a no.
     pub async fn ask(&self, question: Question) -> Result<(), Fault> {
         let id = AskId(self.next.fetch_add(1, Ordering::Relaxed));
         let (tell, answer) = oneshot::channel();
-        self.pending.lock().unwrap_or_else(|broken| broken.into_inner()).insert(id, tell);
-        if !self.post(id, &question) {
-            self.forget(id);
-            return Err(nobody_to_ask(&question));
-        }
-        let decision = tokio::time::timeout(PATIENCE, answer).await;
-        self.forget(id);
+        let (shown, mut is_shown) = watch::channel(false);
+        let waiting = Waiting { desk: self, id, settled: CancellationToken::new() };
+        self.pending().insert(id, tell);
+        self.post(Inquiry { id, question: question.clone(), shown, settled: waiting.settled.clone() });
+        let silence = async {
+            let seen = timeout(LONGEST, is_shown.wait_for(|shown| *shown)).await;
+            match seen.map(|seen| seen.is_ok()) {
+                Ok(true) => {
+                    tokio::time::sleep(PATIENCE).await;
+                    late(&question)
+                }
+                // Everybody who could have shown it has let go of it.
+                Ok(false) => nobody_to_ask(&question),
+                Err(_) => unseen(&question),
+            }
+        };
+        let decision = tokio::select! {
+            biased;
+            decision = answer => decision,
+            fault = silence => return Err(fault),
+        };
         match decision {
-            Ok(Ok(Decision::Approve)) => Ok(()),
-            Ok(Ok(Decision::Deny(reason))) => Err(Fault::new(
+            Ok(Decision::Approve) => Ok(()),
+            Ok(Decision::Deny(reason)) => Err(Fault::new(
                 FaultKind::Permission,
                 format!("{} was refused by a person: {reason}", question.tool),
             )),
-            Ok(Err(_)) | Err(_) => Err(Fault::new(
-                FaultKind::Timeout,
-                format!("nobody approved {} within {} s", question.tool, PATIENCE.as_secs()),
-            )),
+            Err(_) => Err(late(&question)),
         }
     }
 
     /// Answers a question; the first answer wins, a late or second one is an error.
     pub fn answer(&self, id: AskId, decision: Decision) -> Result<(), Fault> {
-        let waiting = self.pending.lock().unwrap_or_else(|broken| broken.into_inner()).remove(&id);
+        let waiting = self.pending().remove(&id);
         match waiting.map(|tell| tell.send(decision)) {
             Some(Ok(())) => Ok(()),
             Some(Err(_)) | None => Err(Fault::not_found("no such question is waiting")),
         }
     }
 
-    fn post(&self, id: AskId, question: &Question) -> bool {
-        let mut askers = self.askers.lock().unwrap_or_else(|broken| broken.into_inner());
+    fn post(&self, inquiry: Inquiry) {
+        let mut askers = self.askers.lock().unwrap_or_else(PoisonError::into_inner);
         askers.retain(|asker| !asker.is_closed());
-        askers.iter().any(|asker| asker.try_send((id, question.clone())).is_ok())
+        for asker in askers.iter() {
+            // One that has no room shows it to nobody; if none has, nobody is asked.
+            let _ = asker.try_send(inquiry.clone());
+        }
     }
 
-    fn forget(&self, id: AskId) {
-        self.pending.lock().unwrap_or_else(|broken| broken.into_inner()).remove(&id);
+    fn pending(&self) -> MutexGuard<'_, HashMap<AskId, oneshot::Sender<Decision>>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn late(question: &Question) -> Fault {
+    let message = format!("nobody approved {} within {} s", question.tool, PATIENCE.as_secs());
+    Fault::new(FaultKind::Timeout, message)
+}
+
+fn unseen(question: &Question) -> Fault {
+    let message = format!(
+        "nobody approved {}: other questions were in front of it for {} minutes",
+        question.tool,
+        LONGEST.as_secs() / 60
+    );
+    Fault::new(FaultKind::Timeout, message).hint("ask for fewer things at once")
 }
 
 fn nobody_to_ask(question: &Question) -> Fault {
@@ -110,7 +183,9 @@ fn nobody_to_ask(question: &Question) -> Fault {
     // An ask rule beats every allow rule, so only a default gives way to one.
     let hint = match question.rule.strip_prefix("ask rule ") {
         Some(rule) => format!("a person can remove the ask rule {rule}, or narrow its pattern"),
-        None => format!("a person can allow it in tectum.toml: [permissions] allow = [\"{allow}\"]"),
+        None => format!(
+            "a person can allow it in ~/.config/tectum/tectum.toml: [permissions] allow = [\"{allow}\"]"
+        ),
     };
     Fault::new(
         FaultKind::Permission,
@@ -121,6 +196,8 @@ fn nobody_to_ask(question: &Question) -> Fault {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn question() -> Question {
@@ -149,26 +226,82 @@ mod tests {
         assert!(fault.hint.expect("hint").contains(r#"allow = ["shell(ls)"]"#));
     }
 
-    #[tokio::test]
-    async fn the_first_answer_wins_and_the_second_is_an_error() {
-        let desk = std::sync::Arc::new(Desk::default());
-        let (show, mut shown) = mpsc::channel(1);
-        desk.attach(show);
-        let asking = tokio::spawn({
-            let desk = desk.clone();
-            async move { desk.ask(question()).await }
+    /// A desk with so many who show questions, and what they are given.
+    fn desk<const N: usize>() -> (Arc<Desk>, [mpsc::Receiver<Inquiry>; N]) {
+        let desk = Arc::new(Desk::default());
+        let shown = std::array::from_fn(|_| {
+            let (show, shown) = mpsc::channel(4);
+            desk.attach(show);
+            shown
         });
-        let (id, _) = shown.recv().await.expect("asked");
-        desk.answer(id, Decision::Approve).expect("taken");
-        assert!(desk.answer(id, Decision::Deny("late".into())).is_err());
+        (desk, shown)
+    }
+
+    fn asking(desk: &Arc<Desk>) -> tokio::task::JoinHandle<Result<(), Fault>> {
+        let desk = desk.clone();
+        tokio::spawn(async move { desk.ask(question()).await })
+    }
+
+    #[tokio::test]
+    async fn everybody_is_asked_the_first_answer_wins_and_the_others_hear_of_it() {
+        let (desk, [mut one, mut other]) = desk();
+        let asking = asking(&desk);
+        let (first, second) = (one.recv().await.expect("asked"), other.recv().await.expect("asked"));
+        assert!(!first.settled().is_cancelled() && first.id == second.id);
+        desk.answer(second.id, Decision::Approve).expect("taken");
+        assert!(desk.answer(first.id, Decision::Deny("late".into())).is_err());
         asking.await.expect("ends").expect("approved");
+        first.settled().cancelled().await;
+    }
+
+    #[tokio::test]
+    async fn a_question_whose_call_was_cancelled_is_forgotten_and_taken_back() {
+        let (desk, [mut one]) = desk();
+        let asking = asking(&desk);
+        let inquiry = one.recv().await.expect("asked");
+        inquiry.shown();
+        asking.abort();
+        inquiry.settled().cancelled().await;
+        assert!(desk.pending().is_empty());
+        assert!(desk.answer(inquiry.id, Decision::Approve).is_err(), "nobody waits for it");
     }
 
     #[tokio::test(start_paused = true)]
     async fn silence_is_a_refusal() {
-        let desk = Desk::default();
-        let (show, _kept) = mpsc::channel(1);
-        desk.attach(show);
-        assert_eq!(desk.ask(question()).await.expect_err("refused").kind, FaultKind::Timeout);
+        let (desk, [mut one]) = desk();
+        let asking = asking(&desk);
+        let inquiry = one.recv().await.expect("asked");
+        inquiry.shown();
+        assert_eq!(asking.await.expect("ends").expect_err("refused").kind, FaultKind::Timeout);
+        assert!(inquiry.settled().is_cancelled() && desk.pending().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_of_a_question_begins_when_it_is_shown() {
+        let (desk, [mut one]) = desk();
+        let (first, second) = (asking(&desk), asking(&desk));
+        let inquiries = [one.recv().await.expect("asked"), one.recv().await.expect("asked")];
+        inquiries[0].shown();
+        tokio::time::sleep(PATIENCE - Duration::from_secs(1)).await;
+        desk.answer(inquiries[0].id, Decision::Approve).expect("in time");
+        // The second waited behind the first all the while.
+        inquiries[1].shown();
+        tokio::time::sleep(PATIENCE - Duration::from_secs(1)).await;
+        desk.answer(inquiries[1].id, Decision::Approve).expect("in time");
+        first.await.expect("ends").expect("approved");
+        second.await.expect("ends").expect("approved");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_that_nobody_shows_is_refused_as_well() {
+        let (desk, [mut one]) = desk();
+        let asked = asking(&desk);
+        let inquiry = one.recv().await.expect("asked");
+        assert_eq!(asked.await.expect("ends").expect_err("refused").kind, FaultKind::Timeout);
+        assert!(inquiry.settled().is_cancelled());
+        // Whoever had it to show lets go of it.
+        let asked = asking(&desk);
+        drop(one.recv().await.expect("asked"));
+        assert_eq!(asked.await.expect("ends").expect_err("refused").kind, FaultKind::Permission);
     }
 }

@@ -125,9 +125,7 @@ impl Efferent {
     }
 
     fn watches(&self, tool: &str) -> bool {
-        // A server's tool has the server's name before it, which holds no `__` itself.
-        let own = tool.split_once("__").map_or(tool, |(_, own)| own);
-        self.open.load(Ordering::Acquire) && !NEVER.contains(&own)
+        self.open.load(Ordering::Acquire) && is_copied(tool)
     }
 
     fn push(&self, call: &Call, after: Option<Report>) {
@@ -152,6 +150,12 @@ impl Efferent {
     fn ring(&self) -> MutexGuard<'_, Ring> {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether calls of this tool are copied, where somebody watches.
+pub fn is_copied(tool: &str) -> bool {
+    // A server's tool has the server's name before it, which holds no `__` itself.
+    !NEVER.contains(&tool.split_once("__").map_or(tool, |(_, own)| own))
 }
 
 /// One observer's place in the ring.

@@ -13,19 +13,29 @@ use crate::{
     provider::{Done, Running, Work},
 };
 
-/// Runs the work to its end, its deadline or its cancellation, whichever comes first.
+/// How long a change that has begun may go on after its call was cancelled or its deadline passed.
+/// Renames and syncs are short; a disk that hangs is not waited for without end.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// Runs the work to its end, its deadline or its cancellation, whichever comes first. A change that
+/// has begun comes to its end.
 pub(crate) async fn execute(work: Work, ctx: Ctx, deadline: Duration) -> Result<Done, Fault> {
-    let cancel = ctx.cancel.clone();
+    let (cancel, change) = (ctx.cancel.clone(), ctx.change.clone());
     let most = ctx.max_output;
-    let running = Isolated { work: Some(work), ctx: Some(ctx), future: None };
-    let done = tokio::select! {
+    let mut running = Isolated { work: Some(work), ctx: Some(ctx), future: None };
+    let ended = tokio::select! {
         biased;
-        done = running => done?,
-        () = cancel.cancelled() => return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled")),
+        done = &mut running => Ok(done?),
+        () = cancel.cancelled() => Err(Fault::new(FaultKind::Cancelled, "the call was cancelled")),
         () = tokio::time::sleep(deadline) => {
             cancel.cancel();
-            return Err(late(deadline));
+            Err(late(deadline))
         }
+    };
+    let done = match ended {
+        Ok(done) => done,
+        Err(stopped) if change.stop() => return Err(stopped),
+        Err(stopped) => tokio::time::timeout(GRACE, running).await.map_err(|_| stopped)??,
     };
     match &done.payload {
         Payload::Native(reply) if reply.text.len() > most.saturating_add(SLACK) => Err(Fault::new(
@@ -79,4 +89,71 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> Fault {
     let mut fault = Fault::internal("the tool failed inside; the call was ended and nothing else was harmed");
     fault.source = Some(said.into());
     fault
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::{CallId, NativeReply, Progress};
+
+    fn ctx(cancel: &CancellationToken) -> Ctx {
+        Ctx {
+            call: CallId::fresh(),
+            grants: std::sync::Arc::default(),
+            cancel: cancel.clone(),
+            progress: Progress::none(),
+            max_output: 1024,
+            on_the_spot: false,
+            change: Default::default(),
+        }
+    }
+
+    fn done() -> Done {
+        Done::new(Payload::Native(NativeReply { text: "changed".into(), structured: "{}".into() }))
+    }
+
+    #[tokio::test]
+    async fn a_change_that_began_is_told_though_the_call_was_cancelled() {
+        let cancel = CancellationToken::new();
+        let ((tell_begun, begun), (end, ended)) = (oneshot::channel(), oneshot::channel());
+        let work: Work = Box::new(move |ctx| {
+            Box::pin(async move {
+                ctx.begin_change()?;
+                tell_begun.send(()).map_err(|()| Fault::internal("nobody listens"))?;
+                ended.await.map_err(|_| Fault::internal("nobody ends it"))?;
+                Ok(done())
+            })
+        });
+        let running = tokio::spawn(execute(work, ctx(&cancel), Duration::from_secs(600)));
+        begun.await.expect("begun");
+        cancel.cancel();
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!running.is_finished(), "its end is awaited");
+        end.send(()).expect("it goes on");
+        assert!(running.await.expect("no panic").is_ok(), "what was done is told");
+    }
+
+    #[tokio::test]
+    async fn nothing_begins_after_the_caller_heard_that_the_call_is_cancelled() {
+        let cancel = CancellationToken::new();
+        let (tell, told) = oneshot::channel();
+        let work: Work = Box::new(move |ctx| {
+            Box::pin(async move {
+                tell.send(ctx).map_err(|_| Fault::internal("nobody listens"))?;
+                std::future::pending().await
+            })
+        });
+        let running = tokio::spawn(execute(work, ctx(&cancel), Duration::from_secs(600)));
+        let ctx = told.await.expect("running");
+        cancel.cancel();
+        let fault = running.await.expect("no panic").expect_err("cancelled");
+        assert_eq!(fault.kind, FaultKind::Cancelled);
+        assert!(!ctx.change.begin());
+        assert!(ctx.begin_change().is_err());
+    }
 }

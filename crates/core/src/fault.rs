@@ -151,6 +151,9 @@ impl From<Denied> for Fault {
             Reason::Protected { .. } | Reason::ReadOnly { .. } => {
                 "choose another file; a person can change the rule in tectum.toml"
             }
+            Reason::Configures => {
+                "leave it and what holds it as it is: a person edits it, or adds servers with `tectum add`"
+            }
             Reason::Ruled { .. } => {
                 "leave that name where it is, or act on the others one by one; \
                  a person can change the rule in tectum.toml"
@@ -166,7 +169,7 @@ impl From<Denied> for Fault {
             }
             Reason::Link => "name the file itself, not a link to it",
             Reason::Dangling => "name the file that the link should lead to, or delete the link first",
-            Reason::Slash => "for a file, write the path without the slash at its end",
+            Reason::Slash => "for a file, write the path without the slash or dot at its end",
             Reason::Unstable => "another program is changing these directories; try again in a moment",
             _ => "use a path inside one of the allowed directories; relative paths start at the first",
         };
@@ -204,6 +207,8 @@ impl From<PathError> for Fault {
             PathError::OwnedByOthers { .. } => Self::new(FaultKind::Permission, message).hint(
                 "leave it as it is, or write another file; a person can change it, or give it to us (chown, chgrp)",
             ),
+            PathError::Abandoned(_) => Self::new(FaultKind::Cancelled, message),
+            PathError::Unfinished { cause, .. } => Self { message, ..Self::from(*cause) },
             PathError::Busy(_) => Self::new(FaultKind::Timeout, message).hint("try again in a moment"),
             PathError::Io { source, .. } => {
                 let kind = match source.kind() {

@@ -5,14 +5,16 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use tectum_security::{Access, Allowlist, Denied, Hide, Kind, RawPath, SafePath};
+use tectum_security::{Abandoned, Access, Allowlist, Denied, Hide, Kind, RawPath, SafePath};
 
-use crate::{Call, Fault, FaultKind, Grants, Judgement, Prepared, Question, Rules, Subject, ToolName, World};
+use crate::{
+    Call, Fault, FaultKind, Grants, Judgement, Prepared, Question, Rules, ToolName, World, ruling::Ruling,
+};
 
 /// The rules and the reach of this house at one moment.
 #[derive(Debug)]
 pub struct Gate {
-    rules: Arc<Rules>,
+    rules: Arc<Ruling>,
     allowlist: Arc<Allowlist>,
     /// The filters in use, one for each tool and judgement: what is kept under a filter is
     /// found again under the same one. There are no more than tools.
@@ -45,9 +47,15 @@ pub struct Step {
 }
 
 impl Gate {
-    /// A gate.
+    /// A gate with the operator's rules.
     pub fn new(rules: Rules, allowlist: Arc<Allowlist>) -> Self {
-        Self { rules: Arc::new(rules), allowlist, filters: Mutex::default() }
+        Self::tightened(rules, None, allowlist)
+    }
+
+    /// The same with further rules of the project. A call passes only if both let it through.
+    pub fn tightened(rules: Rules, project: Option<Rules>, allowlist: Arc<Allowlist>) -> Self {
+        let rules = Arc::new(Ruling::new(rules, project, allowlist.clone()));
+        Self { rules, allowlist, filters: Mutex::default() }
     }
 
     /// What may be reached.
@@ -58,16 +66,19 @@ impl Gate {
     /// Decides. Rules first, since they cost nothing; then the paths, opened beneath their
     /// roots; then the rules again for every path that turned out to have another name.
     pub fn judge(&self, call: &Call, prepared: &Prepared) -> Verdict {
-        let subjects = self.subjects(prepared);
+        let subjects = self.rules.subjects(prepared);
         let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.world);
+        let subjects = subjects.here;
         if judgement == Judgement::Deny {
             return Verdict::Deny(together(self.ruled_out(call, prepared, &subjects, &why)));
         }
         let mut paths = Vec::with_capacity(prepared.wants.paths.len());
         let mut denials = Vec::new();
+        let cancel = call.cancel.clone();
+        let abandoned = Abandoned::new(move || cancel.is_cancelled());
         for (raw, access) in &prepared.wants.paths {
             match self.open(raw, *access) {
-                Ok(path) => paths.push(path),
+                Ok(path) => paths.push(path.unless_abandoned(abandoned.clone())),
                 Err(denied) => denials.push(denied.into()),
             }
         }
@@ -79,7 +90,7 @@ impl Gate {
         let (judgement, why) = if aliases.is_empty() {
             (judgement, why)
         } else {
-            let again = self.rules.judge(&call.tool, &aliases, prepared.world);
+            let again = self.rules.judge(&call.tool, &self.rules.paths(aliases), prepared.world);
             if again.0 > judgement { again } else { (judgement, why) }
         };
         let grants = Grants::new(self.hiding(call, judgement, paths));
@@ -92,8 +103,9 @@ impl Gate {
 
     /// The same decision, step by step, opening nothing for writing.
     pub fn explain(&self, call: &Call, prepared: &Prepared) -> (Judgement, Vec<Step>) {
-        let subjects = self.subjects(prepared);
+        let subjects = self.rules.subjects(prepared);
         let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.world);
+        let subjects = subjects.here;
         let mut steps =
             vec![Step { station: "permission".into(), finding: why, passed: judgement != Judgement::Deny }];
         let mut strictest = judgement;
@@ -114,7 +126,8 @@ impl Gate {
                         steps.push(Step { station: layer.into(), finding, passed: true });
                     }
                     if !subjects.contains(&name) {
-                        let (again, why) = self.rules.judge(&call.tool, &[name], prepared.world);
+                        let name = self.rules.paths(vec![name]);
+                        let (again, why) = self.rules.judge(&call.tool, &name, prepared.world);
                         steps.push(Step {
                             station: "permission of the resolved name".into(),
                             finding: why,
@@ -145,8 +158,10 @@ impl Gate {
     /// The path as `read_file` would get it without asking anybody; `None` where it would not.
     pub fn readable(&self, raw: &RawPath) -> Option<SafePath> {
         const READER: &str = "read_file";
-        let may =
-            |name: &str| self.rules.judge(READER, &[name.to_owned()], World::Project).0 == Judgement::Allow;
+        let may = |name: &str| {
+            let name = self.rules.paths(vec![name.to_owned()]);
+            self.rules.judge(READER, &name, World::Project).0 == Judgement::Allow
+        };
         let subject = self.allowlist.subject(raw)?;
         let path = may(&subject).then(|| self.open(raw, Access::Read).ok()).flatten()?;
         may(&path.name()).then_some(path)
@@ -171,7 +186,8 @@ impl Gate {
         let mut denials = Vec::new();
         if subjects.len() > 1 && !self.rules.ban(&call.tool) {
             for subject in subjects {
-                let one = self.rules.judge(&call.tool, std::slice::from_ref(subject), prepared.world);
+                let one = self.rules.paths(vec![subject.clone()]);
+                let one = self.rules.judge(&call.tool, &one, prepared.world);
                 if let (Judgement::Deny, why) = one {
                     denials.push(refused(call, &format!("{subject}: {why}")));
                 }
@@ -187,27 +203,6 @@ impl Gate {
 
     fn open(&self, raw: &RawPath, access: Access) -> Result<SafePath, Denied> {
         self.allowlist.admit(raw, access)?.resolve()
-    }
-
-    /// Everything a rule may be about: the primary argument first, then each path.
-    fn subjects(&self, prepared: &Prepared) -> Vec<String> {
-        let spelled = |raw: &RawPath| match self.allowlist.subject(raw) {
-            Some(subject) if subject.is_empty() => ".".to_owned(),
-            Some(subject) => subject,
-            None => raw.as_str().to_owned(),
-        };
-        let mut subjects = match &prepared.wants.subject {
-            Subject::Path(raw) => vec![spelled(raw)],
-            Subject::Text(text) => vec![text.clone()],
-            Subject::None => Vec::new(),
-        };
-        for (raw, _) in &prepared.wants.paths {
-            let subject = spelled(raw);
-            if !subjects.contains(&subject) {
-                subjects.push(subject);
-            }
-        }
-        subjects
     }
 }
 

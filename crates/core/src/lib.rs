@@ -6,7 +6,6 @@
 
 pub mod anchors;
 pub mod arguments;
-mod assigned;
 pub mod call;
 pub mod desk;
 pub mod directives;
@@ -16,16 +15,15 @@ mod execute;
 pub mod fault;
 pub mod gate;
 pub mod journal;
-mod literal;
 mod mistakes;
 pub mod native;
 pub mod observation;
 pub mod provider;
-pub mod redact;
 pub mod refresh;
 pub mod registry;
 pub mod round;
 pub mod rules;
+mod ruling;
 mod schema;
 pub mod tectum;
 pub mod tool;
@@ -36,7 +34,7 @@ pub use anchors::{Anchor, Anchors};
 pub use call::{
     Call, CallId, Companion, NativeReply, Outcome, Payload, Progress, ProgressNote, SessionId, ToolName,
 };
-pub use desk::{AskId, Decision, Desk, Question};
+pub use desk::{AskId, Decision, Desk, Inquiry, Question};
 pub use directives::{Directive, Role};
 pub use effects::{Closing, Effects, Note, Tally};
 pub use efferent::Efferent;
@@ -46,12 +44,13 @@ pub use journal::{Entry, Journal};
 pub use native::{NativeSet, NativeTool};
 pub use observation::Observation;
 pub use provider::{Done, Prepared, Provider, Running, ServerTool, ToolInfo, Work};
-pub use redact::Redactor;
 pub use refresh::{Refresh, Shown};
 pub use registry::{Registry, Snapshot};
 pub use round::RoundOutcome;
 pub use rules::{Judgement, Origin, Rule, Rules};
 pub use tectum::Tectum;
+/// What copies do not show, for those who make or configure them.
+pub use tectum_redact::{self as redact, Redactor};
 /// The room below, for those who hold its handles.
 pub use tectum_security as security;
 pub use tool::{Card, Ctx, Effect, Grants, Reply, Subject, Text, Tool, Wants, World};

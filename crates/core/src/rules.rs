@@ -99,6 +99,11 @@ impl Rule {
         Ok(Self { text: text.to_owned(), origin, tool: glob(tool.trim())?, subject })
     }
 
+    /// True for a rule about this tool.
+    pub fn is_for(&self, tool: &str) -> bool {
+        self.tool.is_match(tool)
+    }
+
     fn matches(&self, tool: &str, subjects: &[String]) -> bool {
         self.tool.is_match(tool)
             && self.subject.as_ref().is_none_or(|glob| subjects.iter().any(|subject| glob.is_match(subject)))
@@ -132,6 +137,8 @@ pub struct Rules {
     pub ask: Vec<Rule>,
     /// Without asking.
     pub allow: Vec<Rule>,
+    /// Allow rules of the project that no person agreed to. They permit nothing; a refusal names them.
+    pub held: Vec<Rule>,
     /// What holds when no rule matches, and where that was said. Unset: project tools are
     /// allowed, tools that reach beyond the project ask.
     pub default: Option<(Judgement, Origin)>,
@@ -150,6 +157,18 @@ impl Rules {
         if let Some(rule) = self.allow.iter().find(|rule| rule.covers(tool, subjects)) {
             return (Judgement::Allow, format!("allow rule {rule}"));
         }
+        let (judgement, why) = self.fallback(world);
+        match self.held.iter().find(|rule| judgement != Judgement::Allow && rule.covers(tool, subjects)) {
+            Some(rule) => {
+                let waits = "has no effect until a person agrees to it with `tectum trust`";
+                (judgement, format!("{why}; the project's allow rule {rule} {waits}"))
+            }
+            None => (judgement, why),
+        }
+    }
+
+    /// What holds where no rule speaks.
+    fn fallback(&self, world: World) -> (Judgement, String) {
         match (&self.default, world) {
             // A server's own word tightens a default, and never loosens it.
             (Some((judgement, _)), World::Peer(own)) if own > *judgement => {
@@ -171,7 +190,7 @@ impl Rules {
     /// The rules whose tool is none of these, each as a sentence: a typo in a rule protects
     /// nothing and would otherwise go unnoticed.
     pub fn strangers(&self, tools: &[&str]) -> Vec<String> {
-        let lists = [("deny", &self.deny), ("ask", &self.ask), ("allow", &self.allow)];
+        let lists = [("deny", &self.deny), ("ask", &self.ask), ("allow", &self.allow), ("allow", &self.held)];
         let rules = lists.into_iter().flat_map(|(list, rules)| rules.iter().map(move |rule| (list, rule)));
         rules
             .filter(|(_, rule)| !tools.iter().any(|tool| rule.tool.is_match(tool)))
@@ -224,7 +243,7 @@ mod tests {
             texts.iter().map(parse).collect()
         };
         let default = Some((Judgement::Ask, Origin { file: None, line: 0 }));
-        Rules { deny: list(deny), ask: list(ask), allow: list(allow), default }
+        Rules { deny: list(deny), ask: list(ask), allow: list(allow), default, ..Rules::default() }
     }
 
     fn check(rules: &Rules, tool: &str, subjects: &[&str], expect: Judgement) {

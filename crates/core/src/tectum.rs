@@ -10,8 +10,8 @@ use tokio_util::task::TaskTracker;
 
 use crate::{
     Call, Ctx, Desk, Effects, Efferent, Fault, FaultKind, Gate, Grants, Journal, Outcome, Payload, Prepared,
-    Registry, Snapshot, Verdict, execute::execute, provider::Done, round::Step, turn::Checks,
-    walking::Walking,
+    Registry, Snapshot, Verdict, execute::execute, provider::Done, round::Step, tool::ChangeBegun,
+    turn::Checks, walking::Walking,
 };
 
 /// How a call came: on its own, or with others.
@@ -208,6 +208,7 @@ impl Tectum {
             progress: call.progress.clone(),
             max_output: prepared.max_output,
             on_the_spot: self.rooms.on_the_spot,
+            change: ChangeBegun::default(),
         };
         execute(prepared.work, ctx, prepared.deadline).await
     }

@@ -1,6 +1,13 @@
 //! The contract of a native tool: one declaration, from which everything else is derived.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering},
+    },
+    time::Duration,
+};
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -130,6 +137,8 @@ pub struct Ctx {
     pub max_output: usize,
     /// Whether blocking work is done on the spot.
     pub(crate) on_the_spot: bool,
+    /// Whether it has begun to change something.
+    pub(crate) change: ChangeBegun,
 }
 
 impl Ctx {
@@ -145,6 +154,16 @@ impl Ctx {
             return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
         }
         Ok(())
+    }
+
+    /// The last moment to be cancelled: from here on the call changes something, and its outcome
+    /// is awaited and tells what came of it, whoever has left.
+    pub fn begin_change(&self) -> Result<(), Fault> {
+        self.check()?;
+        match self.change.begin() {
+            true => Ok(()),
+            false => Err(Fault::new(FaultKind::Cancelled, "the call was cancelled")),
+        }
     }
 
     /// Runs work that may block where it delays nobody: on the blocking pool of a server, on
@@ -171,6 +190,32 @@ impl Ctx {
 impl fmt::Debug for Ctx {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ctx").field("call", &self.call).field("grants", &self.grants).finish_non_exhaustive()
+    }
+}
+
+/// Whether a call has begun to change something. Until then it can be stopped without a trace;
+/// from then on only its own end tells what happened.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChangeBegun(Arc<AtomicU8>);
+
+impl ChangeBegun {
+    const OPEN: u8 = 0;
+    const BEGUN: u8 = 1;
+    const STOPPED: u8 = 2;
+
+    /// True unless the call was stopped before.
+    pub(crate) fn begin(&self) -> bool {
+        self.settle(Self::BEGUN)
+    }
+
+    /// True unless the change began before.
+    pub(crate) fn stop(&self) -> bool {
+        self.settle(Self::STOPPED)
+    }
+
+    fn settle(&self, to: u8) -> bool {
+        let settled = self.0.compare_exchange(Self::OPEN, to, Ordering::SeqCst, Ordering::SeqCst);
+        settled.is_ok() || settled == Err(to)
     }
 }
 

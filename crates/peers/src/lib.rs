@@ -2,12 +2,14 @@
 
 pub mod auth;
 pub mod federation;
-mod kept;
+pub mod kept;
+mod lineage;
 mod link;
 pub mod observe;
 mod peer;
 pub mod serve;
 pub mod spec;
 mod wire;
+mod writer;
 
 pub use tectum_child::{self as child, visible};

@@ -56,6 +56,8 @@ pub struct ServerSpec {
     pub isolation: Isolation,
     /// What holds for its tools where no rule speaks.
     pub permission: Judgement,
+    /// What becomes of tools that it adds after it was first met.
+    pub new_tools: NewTools,
     /// Bytes of a result that are passed on as they stand.
     pub max_result: usize,
     /// The directives that its results may carry.
@@ -109,6 +111,15 @@ pub enum Isolation {
     Shared,
     /// Each client has its own.
     PerClient,
+}
+
+/// What becomes of tools that a server adds after it was first met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewTools {
+    /// They are taken as they are.
+    Take,
+    /// They are withheld until a person approves them.
+    Ask,
 }
 
 impl ServerName {
@@ -183,6 +194,7 @@ impl ServerSpec {
             exclude: Vec::new(),
             isolation: Isolation::Shared,
             permission: Judgement::Allow,
+            new_tools: NewTools::Take,
             max_result: MAX_RESULT,
             directives: DIRECTIVES.iter().map(|name| (*name).to_owned()).collect(),
             generation: 0,

@@ -63,6 +63,12 @@ impl Above<'_> {
     }
 }
 
+impl AsFd for Above<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.dir.as_fd()
+    }
+}
+
 /// Opens `relative` beneath a folder whose true name is `real`, judged like any other name, and
 /// says what was opened.
 pub(crate) fn open_plain(

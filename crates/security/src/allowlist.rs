@@ -13,7 +13,7 @@ use std::{
 use rustix::fd::OwnedFd;
 
 use crate::{
-    DenyList, beneath,
+    ControlFiles, DenyList, beneath,
     deny::{ALWAYS, READ_ONLY, SECRETS},
     links::LinkIndex,
     lock::WriteLocks,
@@ -46,6 +46,7 @@ pub struct Allowlist {
     pub(crate) bases: Vec<Arc<Root>>,
     pub(crate) tracked: Vec<Tracked>,
     pub(crate) primary: Arc<Root>,
+    pub(crate) anchor: Arc<Root>,
     pub(crate) policy: Arc<Policy>,
 }
 
@@ -79,6 +80,11 @@ impl Allowlist {
         &self.policy.roots
     }
 
+    /// The files that configure Tectum and are closed to changes.
+    pub fn control_files(&self) -> &Arc<ControlFiles> {
+        &self.policy.control
+    }
+
     /// The directory relative paths start from.
     pub fn primary(&self) -> &Path {
         &self.primary.path
@@ -88,7 +94,10 @@ impl Allowlist {
 /// Collects what a snapshot is made of.
 #[derive(Debug, Default)]
 pub struct AllowlistBuilder {
+    control: Arc<ControlFiles>,
+    hide_roots: bool,
     bases: Vec<PathBuf>,
+    anchors: Vec<PathBuf>,
     tracked: Vec<PathBuf>,
     working_directory: Option<PathBuf>,
     deny: Vec<String>,
@@ -103,6 +112,14 @@ impl AllowlistBuilder {
     /// Adds a base directory; the first one is the primary base.
     pub fn base(mut self, directory: impl Into<PathBuf>) -> Self {
         self.bases.push(directory.into());
+        self
+    }
+
+    /// Adds a directory that opens nothing. Patterns are read from it as from a base, so that what
+    /// they protect below it stays protected when only a part of it is a base. The first anchor
+    /// is where [`Allowlist::anchored`] spells names from.
+    pub fn anchor(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.anchors.push(directory.into());
         self
     }
 
@@ -148,6 +165,18 @@ impl AllowlistBuilder {
         self
     }
 
+    /// Closes the files that configure Tectum to every change.
+    pub fn control_files(mut self, control: Arc<ControlFiles>) -> Self {
+        self.control = control;
+        self
+    }
+
+    /// Says whether a refusal names the base directories.
+    pub fn show_roots(mut self, yes: bool) -> Self {
+        self.hide_roots = !yes;
+        self
+    }
+
     /// Drops the default protection of secrets, for a configuration that lists its own.
     pub fn without_default_secrets(mut self) -> Self {
         self.without_default_secrets = true;
@@ -176,27 +205,44 @@ impl AllowlistBuilder {
         }
         // A tracked file below a base is reached through it, so that the base's rules hold.
         tracked.retain(|(root, _)| !bases.iter().any(|base| root.path.starts_with(&base.path)));
-        let bases = with_views(bases);
+        let mut anchors = Vec::new();
+        for path in &self.anchors {
+            add(&mut anchors, Root::open(path)?);
+        }
+        let first_anchor = anchors.first().map(|anchor| anchor.path.clone());
+        anchors.retain(|anchor| !bases.iter().any(|base| base.path == anchor.path));
+
+        let judging: Vec<PathBuf> = bases.iter().chain(&anchors).map(|root| root.path.clone()).collect();
+        let seen = |root: Root| Arc::new(root.seen_from(&judging));
+        let bases: Vec<_> = bases.into_iter().map(seen).collect();
+        let anchors: Vec<_> = anchors.into_iter().map(seen).collect();
         let tracked: Vec<_> =
-            tracked.into_iter().map(|(root, name)| Tracked { root: Arc::new(root), name }).collect();
-        let primary = bases.first().or(tracked.first().map(|tracked| &tracked.root));
+            tracked.into_iter().map(|(root, name)| Tracked { root: seen(root), name }).collect();
+        let primary = bases.first().or(tracked.first().map(|tracked| &tracked.root)).or(anchors.first());
         let primary = primary.ok_or(BuildError::Empty)?.clone();
+        let roots = || bases.iter().chain(&anchors);
+        let anchor =
+            roots().find(|root| Some(&root.path) == first_anchor.as_ref()).unwrap_or(&primary).clone();
 
         let secrets = if self.without_default_secrets { &SECRETS[3..] } else { SECRETS };
         let deny = ALWAYS.iter().chain(secrets).map(|s| (*s).to_owned()).chain(self.deny);
         let read_only = READ_ONLY.iter().map(|s| (*s).to_owned()).chain(self.read_only);
+        let served: Vec<PathBuf> = bases.iter().map(|root| root.path.clone()).collect();
         let policy = Policy {
-            deny: compile(deny, &bases)?,
-            read_only: compile(read_only, &bases)?,
+            deny: compile(deny, roots())?,
+            read_only: compile(read_only, roots())?,
+            control: self.control,
             links: self.links,
             hard_links: self.hard_links,
             index: LinkIndex::default(),
             locks: WriteLocks::default(),
-            roots: bases.iter().map(|root| root.path.clone()).collect(),
+            shown_roots: if self.hide_roots { Vec::new() } else { served.clone() },
+            roots: served,
             primary: primary.path.clone(),
             bases: bases.clone(),
+            anchors,
         };
-        Ok(Allowlist { bases, tracked, primary, policy: Arc::new(policy) })
+        Ok(Allowlist { bases, tracked, primary, anchor, policy: Arc::new(policy) })
     }
 }
 
@@ -206,20 +252,17 @@ fn add(bases: &mut Vec<Root>, root: Root) {
     }
 }
 
-fn with_views(mut bases: Vec<Root>) -> Vec<Arc<Root>> {
-    let paths: Vec<PathBuf> = bases.iter().map(|root| root.path.clone()).collect();
-    for root in &mut bases {
-        root.views = paths.iter().filter_map(|other| View::between(&root.path, other)).collect();
-    }
-    bases.into_iter().map(Arc::new).collect()
-}
-
 /// A pattern written with a root's full name means the same as one read from that root;
 /// taken literally it would protect nothing.
-fn compile(patterns: impl Iterator<Item = String>, bases: &[Arc<Root>]) -> Result<DenyList, BuildError> {
+fn compile<'r>(
+    patterns: impl Iterator<Item = String>,
+    roots: impl Iterator<Item = &'r Arc<Root>>,
+) -> Result<DenyList, BuildError> {
     let mut all = Vec::new();
+    let names: Vec<&PathBuf> =
+        roots.flat_map(|root| [Some(&root.path), root.alias.as_ref()]).flatten().collect();
     for pattern in patterns {
-        for name in bases.iter().flat_map(|base| [Some(&base.path), base.alias.as_ref()]).flatten() {
+        for name in &names {
             let below = name.to_str().and_then(|name| pattern.strip_prefix(name));
             all.extend(below.filter(|below| below.starts_with('/')).map(str::to_owned));
         }
@@ -246,6 +289,12 @@ impl Root {
         let absolute = std::path::absolute(path).map_err(broken)?;
         let alias = (absolute != real).then_some(absolute);
         Ok(Self { dir, path: real, alias, views: Vec::new() })
+    }
+
+    /// The same with the spellings of its files from these other roots.
+    fn seen_from(mut self, others: &[PathBuf]) -> Self {
+        self.views = others.iter().filter_map(|other| View::between(&self.path, other)).collect();
+        self
     }
 
     /// What remains of an absolute path below this root, compared name by name.

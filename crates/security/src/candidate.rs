@@ -118,8 +118,22 @@ impl Allowlist {
         Some(taken_back(below)?.to_str()?.to_owned())
     }
 
+    /// True when names are spelled differently from the anchor.
+    pub fn is_moved(&self) -> bool {
+        self.anchor.path != self.primary.path
+    }
+
+    /// A name as [`Allowlist::subject`] and [`SafePath::name`](crate::SafePath::name) spell it, spelled
+    /// from the anchor: rules that were written for that directory mean it wherever the first base is.
+    pub fn anchored(&self, name: &str) -> String {
+        let here = matches!(name, "" | ".");
+        let full = if here { self.primary.path.clone() } else { self.primary.path.join(name) };
+        let below = self.anchor.strip(&full).unwrap_or(&full);
+        if below.as_os_str().is_empty() { ".".into() } else { below.to_string_lossy().into_owned() }
+    }
+
     fn refusal(&self, raw: &RawPath, layer: Layer, reason: Reason) -> Denied {
-        Denied { layer, reason, path: raw.clone(), bases: self.policy.roots.clone() }
+        Denied { layer, reason, path: raw.clone(), bases: self.policy.shown_roots.clone() }
     }
 }
 

@@ -1,18 +1,14 @@
 //! The blacklist: names that stay closed whatever the allowlist says.
 //!
 //! A pattern without a slash protects that name at any depth, and everything below it; one
-//! with a slash is read from the root. Letter case never matters, nor do characters that show
-//! nothing, because some file systems fold them and a protected file must not have a second
-//! spelling.
+//! with a slash is read from the root. A name is closed in every spelling that some file system
+//! takes for it: `fold.rs` knows them.
 
-use std::{
-    borrow::Cow,
-    ffi::OsString,
-    os::unix::ffi::{OsStrExt, OsStringExt},
-    path::{Path, PathBuf},
-};
+use std::{os::unix::ffi::OsStrExt, path::Path};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::fold::{fold, folded, short_names, trimmed};
 
 /// Conversation history, configuration and credentials of the host: never readable.
 pub const ALWAYS: &[&str] = &["history.toml", "*_history.toml", "config.toml", "credentials.toml"];
@@ -26,6 +22,8 @@ pub const READ_ONLY: &[&str] = &[".git", "tectum.toml"];
 pub struct DenyList {
     names: Patterns,
     paths: Patterns,
+    /// Short names (`GIT~1`) of what the others protect, asked only about names with a tilde.
+    short: Patterns,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -46,7 +44,7 @@ struct Edges {
 impl DenyList {
     /// Compiles patterns; a bad one is returned with the reason.
     pub fn new<S: AsRef<str>>(patterns: impl IntoIterator<Item = S>) -> Result<Self, String> {
-        let (mut names, mut paths) = (Vec::new(), Vec::new());
+        let (mut names, mut paths, mut short) = (Vec::new(), Vec::new(), Vec::new());
         for pattern in patterns {
             let pattern = pattern.as_ref();
             let bare = pattern.strip_prefix("**/").unwrap_or(pattern).trim_end_matches('/');
@@ -60,27 +58,38 @@ impl DenyList {
                     paths.push((pattern.to_owned(), format!("{rooted}/**")));
                 }
             } else {
+                let shorts = short_names(&fold(bare));
+                short.extend(shorts.into_iter().map(|name| (pattern.to_owned(), name)));
                 names.push((pattern.to_owned(), bare.to_owned()));
             }
         }
         // A name holds no slash, so `*` may match anything there: plain comparisons then do
         // most of the work that a regular expression would do.
-        Ok(Self { names: Patterns::compile(names, false)?, paths: Patterns::compile(paths, true)? })
+        Ok(Self {
+            names: Patterns::compile(names, false)?,
+            paths: Patterns::compile(paths, true)?,
+            short: Patterns::compile(short, false)?,
+        })
     }
 
     /// The pattern that protects `relative` (a path below a root), if one does.
     pub fn matches(&self, relative: &Path) -> Option<&str> {
         relative
             .components()
-            .find_map(|part| self.names.find(Path::new(part.as_os_str())))
+            .find_map(|part| self.matches_name(Path::new(part.as_os_str())))
             .or_else(|| self.matches_path(relative))
     }
 
     /// The same for the last name of a path whose folder was judged before.
     pub fn matches_entry(&self, folder: &Path, name: &std::ffi::OsStr) -> Option<&str> {
-        self.names.find(Path::new(name)).or_else(|| {
+        self.matches_name(Path::new(name)).or_else(|| {
             if self.paths.sources.is_empty() { None } else { self.paths.find(&folder.join(name)) }
         })
+    }
+
+    fn matches_name(&self, name: &Path) -> Option<&str> {
+        let short = || name.as_os_str().as_bytes().contains(&b'~').then(|| self.short.find(name)).flatten();
+        self.names.find(name).or_else(short)
     }
 
     fn matches_path(&self, relative: &Path) -> Option<&str> {
@@ -111,6 +120,11 @@ impl Patterns {
         if self.sources.is_empty() {
             return None;
         }
+        let found = self.find_spelled(path);
+        found.or_else(|| self.find_spelled(&trimmed(path)?))
+    }
+
+    fn find_spelled(&self, path: &Path) -> Option<&str> {
         let path = folded(path);
         if !self.edges.allow(path.as_os_str().as_bytes()) || !self.set.is_match(&path) {
             return None;
@@ -145,36 +159,10 @@ impl Default for Edges {
     }
 }
 
-/// Patterns are folded when they are compiled, paths when they are matched.
-fn folded(path: &Path) -> Cow<'_, Path> {
-    let bytes = path.as_os_str().as_bytes();
-    if bytes.is_ascii() && !bytes.iter().any(u8::is_ascii_uppercase) {
-        return path.into();
-    }
-    match path.to_str() {
-        Some(text) => PathBuf::from(fold(text)).into(),
-        None => PathBuf::from(OsString::from_vec(bytes.to_ascii_lowercase())).into(),
-    }
-}
-
-/// Upper and then lower case, since some letters (the Kelvin sign, the long s) meet their
-/// plain forms only that way round.
-fn fold(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_ascii_lowercase();
-    }
-    let shown = text.chars().filter(|c| !shows_nothing(*c));
-    shown.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
-}
-
-/// What case-folding file systems leave out when they compare names.
-fn shows_nothing(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{34f}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
-}
-
 #[cfg(test)]
 mod tests {
+    use std::{ffi::OsString, os::unix::ffi::OsStringExt};
+
     use super::*;
 
     fn check(patterns: &[&str], path: &str, expect: Option<&str>) {

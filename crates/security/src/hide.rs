@@ -38,8 +38,13 @@ impl SafePath {
 
     /// Why a rule hides a path below the root, if one does.
     pub(crate) fn ruled(&self, real: &Path) -> Option<Reason> {
+        self.rule(&self.spelled(real)).map(|rule| Reason::Ruled { rule })
+    }
+
+    /// The rule that hides a name, spelled as [`SafePath::name`] spells it.
+    pub(crate) fn rule(&self, spelled: &str) -> Option<String> {
         let Hide(hide) = self.hide.as_ref()?;
-        hide(&self.spelled(real)).map(|rule| Reason::Ruled { rule })
+        hide(spelled)
     }
 
     /// True for a name of a folder below the root that is not to be shown.

@@ -7,11 +7,14 @@
 //!
 //! This crate knows nothing of tools, of configuration files or of async code.
 
+mod abandoned;
 pub mod above;
 pub mod allowlist;
 mod beneath;
 pub mod candidate;
+pub mod control;
 pub mod deny;
+mod fold;
 pub mod hide;
 mod links;
 mod lock;
@@ -19,13 +22,16 @@ pub mod missing;
 mod names;
 pub mod open_file;
 mod parents;
+pub mod part;
 mod platform;
 mod policy;
 pub mod raw;
 pub mod refusal;
+mod rename;
 pub mod resolve;
 pub mod safe;
 mod stage;
+mod sweep;
 mod target;
 mod temporary;
 mod tree;
@@ -33,17 +39,20 @@ pub mod walk;
 pub mod watch;
 pub mod write;
 
+pub use abandoned::Abandoned;
 pub use above::Above;
 pub use allowlist::{Allowlist, AllowlistBuilder, Links, TrackedOpens};
 pub use candidate::{Access, Candidate};
+pub use control::ControlFiles;
 pub use deny::DenyList;
 pub use hide::Hide;
 pub use missing::Missing;
 pub use open_file::OpenFile;
+pub use part::{Part, Standing};
 pub use raw::RawPath;
 pub use refusal::{Denied, Layer, PathError, Reason};
 pub use safe::{Entry, Kind, Listing, SafePath};
 pub use tree::MAX_DEPTH;
 pub use walk::{Flow, Folder, WalkEntry, WalkReport};
 pub use watch::{Changes, Stamp, View, Watch};
-pub use write::{Batch, Change, Durability, Slot};
+pub use write::{Batch, Change, Durability, Settled, Slot};

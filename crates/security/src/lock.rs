@@ -1,8 +1,11 @@
 //! One writer per directory, among our threads and among our processes.
+//!
+//! A thread that waits is a thread that nobody else can use. Behind our own writers that is short.
+//! Behind another process it may last, so only a few threads wait there and the rest are refused.
 
 use std::{
-    collections::HashSet,
-    sync::{Arc, Condvar, Mutex},
+    collections::{HashMap, HashSet},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -12,12 +15,18 @@ use rustix::{
     io::Errno,
 };
 
-use crate::platform;
+use crate::{Abandoned, platform};
 
 /// How long another process may keep us waiting.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long we sleep between two looks at another process's lock.
 const NAP: Duration = Duration::from_millis(2);
+/// How long another process works in a directory, usually: so long everybody waits for it.
+const BRIEF: Duration = Duration::from_millis(250);
+/// How long a waiting thread sleeps before it asks whether its call was abandoned.
+const LOOK: Duration = Duration::from_millis(50);
+/// Threads that may wait behind other processes, for all directories together.
+const MOST_WAITING: usize = 16;
 
 /// The directories being written in by this process.
 #[derive(Clone, Debug, Default)]
@@ -27,10 +36,26 @@ pub(crate) struct WriteLocks {
 
 #[derive(Debug, Default)]
 struct Shared {
-    held: Mutex<HashSet<Folder>>,
+    held: Mutex<Held>,
     /// Folders already cleared of what killed processes left behind.
     swept: Mutex<HashSet<Folder>>,
     freed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    /// Who has each directory.
+    folders: HashMap<Folder, Holder>,
+    /// Threads behind directories that another process has.
+    waiting: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holder {
+    /// A thread of ours, which works.
+    Us,
+    /// Another process; a thread of ours waits for it first of all.
+    Others,
 }
 
 /// A directory's identity: device and inode.
@@ -51,23 +76,26 @@ pub(crate) fn folder(dir: &OwnedFd) -> Result<Folder, Errno> {
 }
 
 impl WriteLocks {
-    /// Waits for the directory. `Errno::WOULDBLOCK` when another process keeps it.
-    pub(crate) fn take(&self, dir: &OwnedFd, folder: Folder) -> Result<WriteGuard, Errno> {
-        let mut held = self.inner.held.lock().unwrap_or_else(|broken| broken.into_inner());
-        while !held.insert(folder) {
-            held = self.inner.freed.wait(held).unwrap_or_else(|broken| broken.into_inner());
-        }
-        drop(held);
+    /// Waits for the directory. `Errno::WOULDBLOCK` when another process keeps it, and
+    /// `Errno::CANCELED` when nobody wants it any more.
+    pub(crate) fn take(
+        &self,
+        dir: &OwnedFd,
+        folder: Folder,
+        abandoned: Option<&Abandoned>,
+    ) -> Result<WriteGuard, Errno> {
+        let wait = Wait { shared: &self.inner, folder, abandoned, until: Instant::now() + PATIENCE };
+        wait.for_our_turn()?;
         // From here on the guard gives the directory back, whatever happens.
         let mut guard = WriteGuard { shared: self.inner.clone(), folder, _handle: None };
-        guard._handle = lock_for_processes(dir)?;
+        guard._handle = wait.for_other_processes(dir)?;
         Ok(guard)
     }
 
     /// True the first time a folder is written in. Forgetting is harmless, so the memory is bounded.
     pub(crate) fn first_visit(&self, folder: Folder) -> bool {
         const MOST: usize = 4096;
-        let mut swept = self.inner.swept.lock().unwrap_or_else(|broken| broken.into_inner());
+        let mut swept = self.inner.swept.lock().unwrap_or_else(PoisonError::into_inner);
         if swept.len() >= MOST {
             swept.clear();
         }
@@ -75,24 +103,105 @@ impl WriteLocks {
     }
 }
 
-fn lock_for_processes(dir: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let own = rustix::fs::openat(dir, ".", flags, Mode::empty())?;
-    let until = Instant::now() + PATIENCE;
-    loop {
-        match rustix::fs::flock(&own, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(Some(own)),
-            Err(Errno::WOULDBLOCK) if Instant::now() < until => std::thread::sleep(NAP),
-            Err(Errno::WOULDBLOCK) => return Err(Errno::WOULDBLOCK),
-            // A file system without such locks: our own threads are still kept apart.
-            Err(_) => return Ok(None),
+/// One thread's wait for one directory.
+struct Wait<'w> {
+    shared: &'w Arc<Shared>,
+    folder: Folder,
+    abandoned: Option<&'w Abandoned>,
+    until: Instant,
+}
+
+impl Wait<'_> {
+    fn for_our_turn(&self) -> Result<(), Errno> {
+        let mut held = self.shared.held();
+        loop {
+            match held.folders.get(&self.folder) {
+                None => {
+                    held.folders.insert(self.folder, Holder::Us);
+                    return Ok(());
+                }
+                Some(Holder::Others) => {
+                    if held.waiting >= MOST_WAITING || Instant::now() >= self.until {
+                        return Err(Errno::WOULDBLOCK);
+                    }
+                    held.waiting += 1;
+                    held = self.sleep(held);
+                    held.waiting -= 1;
+                }
+                Some(Holder::Us) => held = self.sleep(held),
+            }
+            self.check()?;
         }
+    }
+
+    fn for_other_processes(&self, dir: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let own = rustix::fs::openat(dir, ".", flags, Mode::empty())?;
+        let locked = match self.nap(&own, Instant::now() + BRIEF) {
+            Err(Errno::WOULDBLOCK) => {
+                self.make_way()?;
+                let locked = self.nap(&own, self.until);
+                self.take_over();
+                locked
+            }
+            early => early,
+        };
+        Ok(locked?.then_some(own))
+    }
+
+    /// Tries until then. False where the file system has no such locks: our own threads are still
+    /// kept apart.
+    fn nap(&self, own: &OwnedFd, until: Instant) -> Result<bool, Errno> {
+        loop {
+            match rustix::fs::flock(own, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(true),
+                Err(Errno::WOULDBLOCK) if Instant::now() >= until => return Err(Errno::WOULDBLOCK),
+                Err(Errno::WOULDBLOCK) => self.check()?,
+                Err(_) => return Ok(false),
+            }
+            std::thread::sleep(NAP);
+        }
+    }
+
+    /// Tells the threads behind us that another process has the directory.
+    fn make_way(&self) -> Result<(), Errno> {
+        let mut held = self.shared.held();
+        if held.waiting >= MOST_WAITING {
+            return Err(Errno::WOULDBLOCK);
+        }
+        held.waiting += 1;
+        held.folders.insert(self.folder, Holder::Others);
+        self.shared.freed.notify_all();
+        Ok(())
+    }
+
+    fn take_over(&self) {
+        let mut held = self.shared.held();
+        held.waiting -= 1;
+        held.folders.insert(self.folder, Holder::Us);
+    }
+
+    fn sleep<'h>(&self, held: MutexGuard<'h, Held>) -> MutexGuard<'h, Held> {
+        self.shared.freed.wait_timeout(held, LOOK).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn check(&self) -> Result<(), Errno> {
+        match self.abandoned.is_some_and(Abandoned::now) {
+            true => Err(Errno::CANCELED),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Shared {
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for WriteGuard {
     fn drop(&mut self) {
-        self.shared.held.lock().unwrap_or_else(|broken| broken.into_inner()).remove(&self.folder);
+        self.shared.held().folders.remove(&self.folder);
         self.shared.freed.notify_all();
     }
 }

@@ -10,30 +10,32 @@ use rustix::{
 };
 
 use crate::{
-    Access, Durability, PathError, Reason, SafePath, lock, parents,
+    Access, Durability, PathError, Reason, SafePath, Settled, lock, parents,
+    rename::rename_new,
     safe::{Kind, Parent, plain_name},
-    stage::rename_new,
     tree::{self, MAX_DEPTH, open_child, too_deep},
 };
 
 impl SafePath {
     /// Takes the name away: a file, a link, or a directory (with all it holds, if `recursive`).
     /// A tree that holds a protected name is left as it is.
-    pub fn remove(&self, recursive: bool, durability: Durability) -> Result<(), PathError> {
+    pub fn remove(&self, recursive: bool, durability: Durability) -> Result<Settled, PathError> {
         let parent = self.parent()?;
         let _guard = self.lock(parent)?;
-        let stat = self.stat(parent)?;
+        let stat = self.stat(self.changeable()?)?;
+        let unlink =
+            |flags| rustix::fs::unlinkat(&parent.dir, &parent.name, flags).map_err(|errno| self.error(errno));
         if Kind::of(&stat) == Kind::Directory {
+            let mut gone = 0;
             if recursive {
                 refuse_protected_inside(self, parent, &[self])?;
-                self.empty(parent)?;
+                self.empty(parent, &mut gone).map_err(|cause| halfway(cause, gone))?;
             }
-            rustix::fs::unlinkat(&parent.dir, &parent.name, AtFlags::REMOVEDIR)
+            unlink(AtFlags::REMOVEDIR).map_err(|cause| halfway(cause, gone))?;
         } else {
-            rustix::fs::unlinkat(&parent.dir, &parent.name, AtFlags::empty())
+            unlink(AtFlags::empty())?;
         }
-        .map_err(|errno| self.error(errno))?;
-        self.settle(&parent.dir, durability)
+        Ok(settle([&parent.dir], durability))
     }
 
     /// Gives this object the other name, making missing folders. `replace` lets a file that
@@ -43,7 +45,7 @@ impl SafePath {
         target: &SafePath,
         replace: bool,
         durability: Durability,
-    ) -> Result<(), PathError> {
+    ) -> Result<Settled, PathError> {
         let (from, to) = (self.parent()?, target.parent()?);
         let folder =
             |path: &SafePath, parent: &Parent| lock::folder(&parent.dir).map_err(|errno| path.error(errno));
@@ -54,6 +56,8 @@ impl SafePath {
             true => None,
             false => Some(order[1].1.lock(order[1].2)?),
         };
+        self.changeable()?;
+        target.changeable()?;
         let directory = Kind::of(&self.stat(from)?) == Kind::Directory;
         if directory {
             refuse_protected_inside(self, from, &[self, target])?;
@@ -79,8 +83,7 @@ impl SafePath {
                 errno => target.error(errno),
             }
         })?;
-        self.settle(&folder, durability)?;
-        self.settle(&from.dir, durability)
+        Ok(settle([&folder, &from.dir], durability))
     }
 
     fn inside_itself(&self, target: &SafePath) -> PathError {
@@ -95,15 +98,8 @@ impl SafePath {
             .map_err(|errno| self.error(errno))
     }
 
-    fn settle(&self, folder: &OwnedFd, durability: Durability) -> Result<(), PathError> {
-        match durability {
-            Durability::Full => rustix::fs::fsync(folder).map_err(|errno| self.error(errno)),
-            Durability::Rename => Ok(()),
-        }
-    }
-
-    /// Removes everything below a folder, by handles, following nothing.
-    fn empty(&self, parent: &Parent) -> Result<(), PathError> {
+    /// Removes everything below a folder, by handles, following nothing. Counts what is gone.
+    fn empty(&self, parent: &Parent, gone: &mut usize) -> Result<(), PathError> {
         let system = |errno| self.error(errno);
         let top = open_child(&parent.dir, &parent.name).and_then(Dir::new).map_err(system)?;
         let mut stack = vec![(top, self.place.real.clone())];
@@ -113,6 +109,7 @@ impl SafePath {
                     let name = path.file_name().unwrap_or_default();
                     let above = above.fd().map_err(system)?;
                     rustix::fs::unlinkat(above, name, AtFlags::REMOVEDIR).map_err(system)?;
+                    *gone += 1;
                 }
                 continue;
             };
@@ -123,7 +120,8 @@ impl SafePath {
             self.keeps(&path, Access::Remove)?;
             let dir = dir.fd().map_err(system)?;
             match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
-                Ok(()) | Err(Errno::NOENT) => {}
+                Ok(()) => *gone += 1,
+                Err(Errno::NOENT) => {}
                 Err(Errno::ISDIR | Errno::PERM) => {
                     let child = open_child(dir, name).and_then(Dir::new).map_err(system)?;
                     if stack.len() == MAX_DEPTH {
@@ -149,6 +147,26 @@ impl SafePath {
         denied.path = crate::RawPath::new(path.to_string_lossy());
         denied.into()
     }
+}
+
+/// Asks the disk to confirm what was changed in these folders. The change itself is made.
+fn settle<const N: usize>(folders: [&OwnedFd; N], durability: Durability) -> Settled {
+    if durability == Durability::Rename {
+        return Settled::Confirmed;
+    }
+    // Every folder is asked, whatever became of the one before.
+    folders.into_iter().fold(Settled::Confirmed, |settled, folder| match rustix::fs::fsync(folder) {
+        Ok(()) => settled,
+        Err(errno) => Settled::Unconfirmed(errno.into()),
+    })
+}
+
+fn halfway(cause: PathError, gone: usize) -> PathError {
+    if gone == 0 {
+        return cause;
+    }
+    let left = format!("{gone} of the entries in it were deleted before that");
+    PathError::Unfinished { cause: Box::new(cause), left }
 }
 
 /// Looks for a protected name in a tree, under each of the names the tree has or will have.

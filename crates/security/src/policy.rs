@@ -11,7 +11,12 @@ use std::{
 use rustix::fs::Stat;
 
 use crate::{
-    Access, DenyList, Links, Reason, allowlist::Root, links::LinkIndex, lock::WriteLocks, safe::Kind,
+    Access, ControlFiles, DenyList, Links, Reason,
+    allowlist::Root,
+    links::LinkIndex,
+    lock::WriteLocks,
+    platform::identity,
+    safe::{Kind, Parent},
 };
 
 /// What a snapshot says about names and links.
@@ -19,13 +24,18 @@ use crate::{
 pub(crate) struct Policy {
     pub(crate) deny: DenyList,
     pub(crate) read_only: DenyList,
+    pub(crate) control: Arc<ControlFiles>,
     pub(crate) links: Links,
     pub(crate) hard_links: bool,
     pub(crate) index: LinkIndex,
     pub(crate) locks: WriteLocks,
     /// Every base directory, for what one of them says about a file of another.
     pub(crate) bases: Vec<Arc<Root>>,
+    /// Directories around them that open nothing; their protected names count all the same.
+    pub(crate) anchors: Vec<Arc<Root>>,
     pub(crate) roots: Vec<PathBuf>,
+    /// The roots as far as a refusal names them.
+    pub(crate) shown_roots: Vec<PathBuf>,
     pub(crate) primary: PathBuf,
 }
 
@@ -51,6 +61,8 @@ impl View {
 
     fn of<'p>(&self, relative: &'p Path) -> Option<Cow<'p, Path>> {
         match self {
+            // Joining nothing would add a slash, and no pattern has one at its end.
+            Self::Above(prefix) if relative.as_os_str().is_empty() => Some(prefix.clone().into()),
             Self::Above(prefix) => Some(prefix.join(relative).into()),
             Self::Below(prefix) => relative.strip_prefix(prefix).ok().map(Cow::Borrowed),
         }
@@ -79,6 +91,20 @@ impl Policy {
     pub(crate) fn hides(&self, root: &Root, folder: &Path, name: &OsStr) -> Option<&str> {
         let near = self.deny.matches_entry(folder, name);
         if near.is_some() || root.views.is_empty() { near } else { self.denies(root, &folder.join(name)) }
+    }
+
+    /// Why a name must not be changed that has a part in our own configuration.
+    pub(crate) fn refuses_control(&self, want: &Parent, access: Access) -> Option<Reason> {
+        self.control.closes(want, access).then_some(Reason::Configures)
+    }
+
+    /// Why an entry must not be changed that is an allowed directory itself, whichever root leads to it.
+    pub(crate) fn refuses_root(&self, want: &Parent, access: Access) -> Option<Reason> {
+        let stat = want.look().filter(|stat| access.changes() && Kind::of(stat) == Kind::Directory)?;
+        let is_it = |root: &Arc<Root>| {
+            rustix::fs::fstat(&root.dir).is_ok_and(|own| identity(&own) == identity(&stat))
+        };
+        self.bases.iter().chain(&self.anchors).any(is_it).then_some(Reason::Nameless)
     }
 
     /// True for a file one of whose other names is protected.

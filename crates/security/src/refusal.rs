@@ -77,6 +77,9 @@ pub enum Reason {
         /// The pattern that matched.
         rule: String,
     },
+    /// It has a part in which configuration Tectum reads.
+    #[error("it configures Tectum, or leads to a file that does, and no tool changes those")]
+    Configures,
     /// A link on the way, where links are switched off.
     #[error("a symbolic link is on the way, and `workspace.symlinks` is \"never\"")]
     Link,
@@ -100,8 +103,8 @@ pub enum Reason {
         "it names no entry that could be changed: it is an allowed directory itself, or `..` stands where a name is needed"
     )]
     Nameless,
-    /// A slash after a name that is to be a file.
-    #[error("it ends with a slash, so it names a directory, and there is none of that name")]
+    /// A slash, or a slash and a dot, after a name that is no directory.
+    #[error("it ends with a slash or a dot, so it names a directory, and there is none of that name")]
     Slash,
     /// The tree changed under the call too often to follow.
     #[error("the path kept changing while it was opened")]
@@ -125,6 +128,7 @@ impl Reason {
             | Self::TooLong { .. }
             | Self::Ruled { .. }
             | Self::ReadOnly { .. }
+            | Self::Configures
             | Self::Loop
             | Self::HardLinked
             | Self::Dangling
@@ -145,7 +149,7 @@ pub struct Denied {
     pub reason: Reason,
     /// What was asked for.
     pub path: RawPath,
-    /// What would have been allowed.
+    /// What would have been allowed; empty where the caller is not to know.
     pub bases: Vec<PathBuf>,
 }
 
@@ -159,19 +163,14 @@ impl fmt::Display for Denied {
         }
         write!(
             f,
-            "path not in allowlist: {} (layer {}, {}: {}). Allowed base directories: ",
+            "path not in allowlist: {} (layer {}, {}: {})",
             self.path,
             self.layer.number(),
             self.layer.name(),
             self.reason
         )?;
-        if self.bases.is_empty() {
-            return f.write_str("none");
-        }
         for (i, base) in self.bases.iter().enumerate() {
-            if i > 0 {
-                f.write_str(", ")?;
-            }
+            f.write_str(if i == 0 { ". Allowed base directories: " } else { ", " })?;
             write!(f, "{}", base.display())?;
         }
         Ok(())
@@ -250,6 +249,17 @@ pub enum PathError {
     /// Another process holds the directory's write lock.
     #[error("another process is writing in the directory of {0}")]
     Busy(String),
+    /// Nobody waits for the call any more.
+    #[error("the call was cancelled while it waited for the directory of {0}; nothing was changed")]
+    Abandoned(String),
+    /// The change was made in part, or could not be taken back as a whole.
+    #[error("{cause}; {left}")]
+    Unfinished {
+        /// What went wrong.
+        cause: Box<PathError>,
+        /// How things are now.
+        left: String,
+    },
     /// A refusal that only showed on opening.
     #[error(transparent)]
     Denied(#[from] Denied),

@@ -26,14 +26,17 @@ const ATTEMPTS: usize = 8;
 impl Candidate {
     /// Opens what the path leads to, or its parent for something yet to be made.
     pub fn resolve(self) -> Result<SafePath, Denied> {
-        // Components do not tell `name/` from `name`, but whoever wrote it meant a directory.
-        let slashed =
-            matches!(self.access, Access::Write | Access::Place) && self.raw.as_str().ends_with('/');
+        // Components tell neither `name/` nor `name/.` from `name`, but the kernel takes both for a
+        // directory only.
+        let last = self.raw.as_str().rsplit('/').next().unwrap_or_default();
+        let directory = matches!(last, "" | ".");
+        let makes = matches!(self.access, Access::Write | Access::Place);
         let path = self.resolve_any()?;
         let unopened = matches!(path.place.object, Some(Err(_)));
-        match slashed && !unopened && path.kind() != Some(Kind::Directory) {
-            true => Err(path.denied(Reason::Slash)),
-            false => Ok(path),
+        match path.kind() {
+            Some(kind) if directory && kind != Kind::Directory => Err(path.denied(Reason::Slash)),
+            None if directory && makes && !unopened => Err(path.denied(Reason::Slash)),
+            _ => Ok(path),
         }
     }
 
@@ -213,11 +216,18 @@ impl Candidate {
         {
             return Err(self.denied(Layer::Resolve, reason));
         }
-        Ok(SafePath::new(self.root, self.policy, self.raw, place))
+        let closed = place.parent.as_ref().and_then(|want| {
+            let root = || self.policy.refuses_root(want, self.access);
+            self.policy.refuses_control(want, self.access).or_else(root)
+        });
+        if let Some(reason) = closed {
+            return Err(self.denied(Layer::Resolve, reason));
+        }
+        Ok(SafePath::new(self.root, self.policy, self.raw, self.access, place))
     }
 
     fn denied(&self, layer: Layer, reason: Reason) -> Denied {
-        Denied { layer, reason, path: self.raw.clone(), bases: self.policy.roots.clone() }
+        Denied { layer, reason, path: self.raw.clone(), bases: self.policy.shown_roots.clone() }
     }
 }
 

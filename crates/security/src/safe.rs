@@ -16,7 +16,7 @@ use rustix::{
 };
 
 use crate::{
-    Denied, Hide, Layer, Missing, OpenFile, PathError, RawPath, Reason,
+    Abandoned, Access, Denied, Hide, Layer, Missing, OpenFile, PathError, RawPath, Reason,
     allowlist::Root,
     beneath::{self, Follow},
     policy::Policy,
@@ -28,8 +28,11 @@ pub struct SafePath {
     pub(crate) root: Arc<Root>,
     pub(crate) policy: Arc<Policy>,
     pub(crate) raw: RawPath,
+    /// What it was opened for.
+    pub(crate) access: Access,
     pub(crate) place: Place,
     pub(crate) hide: Option<Hide>,
+    pub(crate) abandoned: Option<Abandoned>,
 }
 
 /// Where a path led.
@@ -71,6 +74,12 @@ impl Parent {
     pub(crate) fn target(&self) -> PathBuf {
         let folder = self.missing.iter().fold(self.real.clone(), |path, part| path.join(part));
         folder.join(&self.name)
+    }
+
+    /// What stands at the name now, a link itself and not its target.
+    pub(crate) fn look(&self) -> Option<Stat> {
+        let there = self.missing.is_empty();
+        there.then(|| rustix::fs::statat(&self.dir, &self.name, AtFlags::SYMLINK_NOFOLLOW).ok()).flatten()
     }
 
     /// Opens the name itself; a link there is an error, never followed.
@@ -151,8 +160,14 @@ pub struct Listing {
 }
 
 impl SafePath {
-    pub(crate) fn new(root: Arc<Root>, policy: Arc<Policy>, raw: RawPath, place: Place) -> Self {
-        Self { root, policy, raw, place, hide: None }
+    pub(crate) fn new(
+        root: Arc<Root>,
+        policy: Arc<Policy>,
+        raw: RawPath,
+        access: Access,
+        place: Place,
+    ) -> Self {
+        Self { root, policy, raw, access, place, hide: None, abandoned: None }
     }
 
     /// What the agent typed.
@@ -182,9 +197,7 @@ impl SafePath {
         if let Some(Ok(object)) = &self.place.object {
             return Some(Kind::of(&object.stat));
         }
-        let parent = self.place.parent.as_ref().filter(|parent| parent.missing.is_empty())?;
-        let stat = rustix::fs::statat(&parent.dir, &parent.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        Some(Kind::of(&stat))
+        Some(Kind::of(&self.place.parent.as_ref()?.look()?))
     }
 
     /// The device and inode of what the path stands for now, a link itself and not its target:
@@ -192,10 +205,7 @@ impl SafePath {
     pub fn identity(&self) -> Option<(u64, u64)> {
         let stat = match &self.place.object {
             Some(Ok(object)) => object.stat,
-            _ => {
-                let parent = self.place.parent.as_ref().filter(|parent| parent.missing.is_empty())?;
-                rustix::fs::statat(&parent.dir, &parent.name, AtFlags::SYMLINK_NOFOLLOW).ok()?
-            }
+            _ => self.place.parent.as_ref()?.look()?,
         };
         #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
         Some((stat.st_dev as u64, stat.st_ino as u64))
@@ -281,7 +291,12 @@ impl SafePath {
 
     /// A refusal that only showed on opening.
     pub(crate) fn denied(&self, reason: Reason) -> Denied {
-        Denied { layer: Layer::Resolve, reason, path: self.raw.clone(), bases: self.policy.roots.clone() }
+        Denied {
+            layer: Layer::Resolve,
+            reason,
+            path: self.raw.clone(),
+            bases: self.policy.shown_roots.clone(),
+        }
     }
 }
 

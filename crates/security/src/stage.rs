@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 
 use rustix::{
     fd::OwnedFd,
-    fs::{AtFlags, RenameFlags, Stat},
+    fs::{AtFlags, Stat},
     io::Errno,
 };
 
@@ -14,6 +14,7 @@ use crate::{
     Change, Durability, PathError, Slot,
     parents::{self, Made},
     platform,
+    rename::{exchange, rename_new},
     safe::size,
     temporary::{Facts, Temporary, Unmade},
     write::Current,
@@ -143,7 +144,8 @@ impl<'s, 'a> Staged<'s, 'a> {
         // What came out must be what was read, or an outsider's write would be lost.
         if let Err(changed) = self.look(&temporary.name, Look::After) {
             if exchange(self.folder, &temporary.name, name).is_err() {
-                temporary.keep();
+                let kept = temporary.keep_for_good(name);
+                return Err(unfinished(changed, vec![self.holds_the_new(&kept)]));
             }
             return Err(changed);
         }
@@ -163,9 +165,16 @@ impl<'s, 'a> Staged<'s, 'a> {
         let aside = Temporary::name_in(self.folder);
         rename_new(self.folder, name, self.folder, &aside.name).map_err(|errno| self.fail(errno))?;
         if let Err(changed) = self.look(&aside.name, Look::After) {
-            let _ = rename_new(self.folder, &aside.name, self.folder, name);
-            aside.keep();
-            return Err(changed);
+            return match rename_new(self.folder, &aside.name, self.folder, name) {
+                Ok(()) => {
+                    aside.keep();
+                    Err(changed)
+                }
+                Err(_) => {
+                    let kept = aside.keep_for_good(name);
+                    Err(unfinished(changed, vec![self.lost_its_name(&kept)]))
+                }
+            };
         }
         Ok(Step::SetAside(aside))
     }
@@ -191,45 +200,80 @@ impl<'s, 'a> Staged<'s, 'a> {
         }
     }
 
-    /// Puts back what stood there before a later change of the batch failed.
-    fn take_back(&mut self, durability: Durability) {
+    /// Puts back what stood there before a later step of the batch failed. Says how things are
+    /// where that fails, too.
+    fn take_back(&mut self, durability: Durability) -> Option<String> {
         let name = &self.slot.parent.name;
-        match std::mem::replace(&mut self.step, Step::Nothing) {
-            Step::Nothing | Step::Write(_) | Step::Delete => return,
-            Step::Exchanged(old) => {
-                if exchange(self.folder, &old.name, name).is_err() {
-                    let _ = rename_new(self.folder, &old.name, self.folder, name);
-                    // Where neither worked, the old file under a strange name beats none.
+        let put_back = |old: &Temporary<'_>| rename_new(self.folder, &old.name, self.folder, name);
+        let left = match std::mem::replace(&mut self.step, Step::Nothing) {
+            Step::Nothing | Step::Write(_) | Step::Delete => return None,
+            Step::Exchanged(old) => match exchange(self.folder, &old.name, name) {
+                Ok(()) => None,
+                Err(_) if put_back(&old).is_ok() => {
                     old.keep();
+                    None
                 }
-            }
-            Step::SetAside(old) => {
-                let _ = rename_new(self.folder, &old.name, self.folder, name);
-                old.keep();
-            }
+                Err(_) => Some(self.holds_the_new(&old.keep_for_good(name))),
+            },
+            Step::SetAside(old) => match put_back(&old) {
+                Ok(()) => {
+                    old.keep();
+                    None
+                }
+                Err(_) => Some(self.lost_its_name(&old.keep_for_good(name))),
+            },
             Step::Replaced => self.write_back(durability),
-            Step::Created => drop(rustix::fs::unlinkat(self.folder, name, AtFlags::empty())),
-        }
+            Step::Created => match rustix::fs::unlinkat(self.folder, name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => None,
+                Err(_) => Some(format!("the new file {} is there all the same", self.slot.path.name())),
+            },
+        };
         if durability == Durability::Full {
+            // What could not be confirmed before is not confirmed now; each file is whole either way.
             let _ = rustix::fs::fsync(self.folder);
+        }
+        left
+    }
+
+    fn write_back(&self, durability: Durability) -> Option<String> {
+        let current = self.slot.current.as_ref()?;
+        let name = &self.slot.parent.name;
+        let Ok(old) = Temporary::write(self.folder, &current.bytes, Facts::Of(current), durability) else {
+            return Some(format!("{} holds the new content all the same", self.slot.path.name()));
+        };
+        match rustix::fs::renameat(self.folder, &old.name, self.folder, name) {
+            Ok(()) => {
+                old.keep();
+                None
+            }
+            Err(_) => Some(self.holds_the_new(&old.keep_for_good(name))),
         }
     }
 
-    fn write_back(&self, durability: Durability) {
-        let Some(current) = &self.slot.current else { return };
-        let Ok(old) = Temporary::write(self.folder, &current.bytes, Facts::Of(current), durability) else {
-            return;
-        };
-        if rustix::fs::renameat(self.folder, &old.name, self.folder, &self.slot.parent.name).is_ok() {
-            old.keep();
-        }
+    fn holds_the_new(&self, kept: &OsStr) -> String {
+        let (path, kept) = (self.slot.path.name(), kept.display());
+        format!("{path} holds the new content all the same; what it held before is kept beside it as {kept}")
+    }
+
+    fn lost_its_name(&self, kept: &OsStr) -> String {
+        let (path, kept) = (self.slot.path.name(), kept.display());
+        format!("{path} could not get its name back; it is kept beside it as {kept}")
     }
 }
 
-/// Takes back what was applied, the last first.
-pub(crate) fn take_back(mut staged: Vec<Staged<'_, '_>>, durability: Durability) {
-    for one in staged.iter_mut().rev() {
-        one.take_back(durability);
+/// Takes back what was applied, the last first. What could not be taken back is added to the error.
+pub(crate) fn take_back(
+    mut staged: Vec<Staged<'_, '_>>,
+    durability: Durability,
+    cause: PathError,
+) -> PathError {
+    unfinished(cause, staged.iter_mut().rev().filter_map(|one| one.take_back(durability)).collect())
+}
+
+fn unfinished(cause: PathError, left: Vec<String>) -> PathError {
+    match left.is_empty() {
+        true => cause,
+        false => PathError::Unfinished { cause: Box::new(cause), left: left.join("; ") },
     }
 }
 
@@ -246,28 +290,4 @@ type Fingerprint = ((u64, u64), u64, (i64, i64), Option<(i64, i64)>);
 fn fingerprint(stat: &Stat, when: Look) -> Fingerprint {
     let changed = (when == Look::Before).then(|| platform::changed(stat));
     (platform::identity(stat), size(stat), platform::written(stat), changed)
-}
-
-fn exchange(folder: &OwnedFd, one: &OsStr, other: &OsStr) -> Result<(), Errno> {
-    rustix::fs::renameat_with(folder, one, folder, other, RenameFlags::EXCHANGE)
-}
-
-/// Renames to a name that nothing stands at.
-pub(crate) fn rename_new(
-    from_dir: &OwnedFd,
-    from: &OsStr,
-    to_dir: &OwnedFd,
-    to: &OsStr,
-) -> Result<(), Errno> {
-    match rustix::fs::renameat_with(from_dir, from, to_dir, to, RenameFlags::NOREPLACE) {
-        // The file system cannot promise it, so a look just before is all there is.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-            match rustix::fs::statat(to_dir, to, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(_) => Err(Errno::EXIST),
-                Err(Errno::NOENT) => rustix::fs::renameat(from_dir, from, to_dir, to),
-                Err(errno) => Err(errno),
-            }
-        }
-        other => other,
-    }
 }

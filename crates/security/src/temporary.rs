@@ -1,5 +1,4 @@
-//! Temporary files beside the ones they will replace: how they are made, and how the ones a
-//! killed process left behind go away.
+//! Temporary files beside the ones they will replace.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -10,11 +9,11 @@ use std::{
 
 use rustix::{
     fd::OwnedFd,
-    fs::{AtFlags, Dir, Gid, Mode, OFlags, RawMode, Uid, XattrFlags},
+    fs::{AtFlags, Gid, Mode, OFlags, RawMode, Uid, XattrFlags},
     io::Errno,
 };
 
-use crate::{Durability, safe::plain_name, write::Current};
+use crate::{Durability, rename::rename_new, write::Current};
 
 /// A temporary name in a folder; what stands there is removed unless it is kept.
 #[derive(Debug)]
@@ -85,6 +84,22 @@ impl<'f> Temporary<'f> {
         Ok(temporary)
     }
 
+    /// Leaves what stands at the name for a person, under a name that is never swept; says which.
+    /// Where even that fails it stays where it is.
+    pub(crate) fn keep_for_good(self, original: &OsStr) -> OsString {
+        /// Leaves room for what is added, within the longest name there is.
+        const MOST: usize = 200;
+        let original = original.to_string_lossy();
+        let end = (0..=MOST.min(original.len())).rev().find(|end| original.is_char_boundary(*end));
+        let name = OsString::from(format!("{}.kept-{}", &original[..end.unwrap_or(0)], salt()));
+        let kept = match rename_new(self.folder, &self.name, self.folder, &name) {
+            Ok(()) => name,
+            Err(_) => self.name.clone(),
+        };
+        self.keep();
+        kept
+    }
+
     /// Leaves alone what stands at the name, or no longer does.
     pub(crate) fn keep(mut self) {
         self.name.clear();
@@ -153,27 +168,20 @@ impl Attributes {
 }
 
 fn fresh_name() -> OsString {
+    format!(".tectum-{}-{}.tmp", std::process::id(), salt()).into()
+}
+
+/// Differs from call to call and from process to process.
+fn salt() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     // O_EXCL decides who owns the name; the rest only keeps two tries apart.
     let salt = clock.map_or(0, |time| time.as_nanos() as u64) ^ (NEXT.fetch_add(1, Ordering::Relaxed) << 48);
-    format!(".tectum-{}-{salt:016x}.tmp", std::process::id()).into()
+    format!("{salt:016x}")
 }
 
-/// Removes the temporary files of processes that were killed.
-pub(crate) fn sweep(folder: &OwnedFd) {
-    let Ok(entries) = Dir::read_from(folder) else { return };
-    for entry in entries.flatten() {
-        let Some(name) = plain_name(&entry) else { continue };
-        if let Some(owner) = owner(name)
-            && rustix::process::test_kill_process(owner) == Err(Errno::SRCH)
-        {
-            let _ = rustix::fs::unlinkat(folder, name, AtFlags::empty());
-        }
-    }
-}
-
-fn owner(name: &OsStr) -> Option<rustix::process::Pid> {
+/// The process whose temporary file this is.
+pub(crate) fn owner(name: &OsStr) -> Option<rustix::process::Pid> {
     let rest = name.to_str()?.strip_prefix(".tectum-")?.strip_suffix(".tmp")?;
     rustix::process::Pid::from_raw(rest.split_once('-')?.0.parse().ok()?)
 }

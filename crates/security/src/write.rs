@@ -20,7 +20,8 @@ use crate::{
     open_file::read_all,
     safe::{Kind, Parent, size},
     stage::{Ground, Staged, take_back},
-    temporary::{self, Attributes},
+    sweep,
+    temporary::Attributes,
 };
 
 /// What a success promises.
@@ -31,6 +32,16 @@ pub enum Durability {
     Full,
     /// Atomic against crashes of programs, not of the machine: no sync.
     Rename,
+}
+
+/// Whether the disk confirmed a change that was made.
+#[must_use]
+#[derive(Debug)]
+pub enum Settled {
+    /// It did, or nobody asked it to.
+    Confirmed,
+    /// The change is made, and may be lost when the power fails.
+    Unconfirmed(io::Error),
 }
 
 /// What a batch does with one of its files.
@@ -90,7 +101,7 @@ impl<'a> Batch<'a> {
         for (folder, path, parent) in folders {
             guards.push(path.lock_folder(parent, folder)?);
             if path.policy.locks.first_visit(folder) {
-                temporary::sweep(&parent.dir);
+                sweep::folder(&parent.dir);
             }
         }
         let slots = paths.iter().map(|path| Slot::open(path, limit)).collect::<Result<_, _>>()?;
@@ -109,10 +120,7 @@ impl<'a> Batch<'a> {
         let done = self.stand(&changes, durability, &mut grounds).and_then(|()| {
             let mut staged = Vec::new();
             let done = self.stage_and_apply(&grounds, changes, durability, &mut staged);
-            if done.is_err() {
-                take_back(staged, durability);
-            }
-            done
+            done.map_err(|cause| take_back(staged, durability, cause))
         });
         // Folders go last, when no temporary file is left in any of them.
         if done.is_err() {
@@ -185,7 +193,7 @@ impl<'a> Slot<'a> {
     }
 
     fn open(path: &'a SafePath, limit: u64) -> Result<Self, PathError> {
-        let parent = path.parent()?;
+        let parent = path.changeable()?;
         if !parent.missing.is_empty() {
             return Ok(Self { path, parent, current: None });
         }
@@ -227,13 +235,25 @@ impl SafePath {
         }
     }
 
+    /// The same where something is about to be changed: what configures us is looked for again,
+    /// since the gate judged what stood here then.
+    pub(crate) fn changeable(&self) -> Result<&Parent, PathError> {
+        let parent = self.parent()?;
+        match self.policy.refuses_control(parent, self.access) {
+            Some(reason) => Err(self.denied(reason).into()),
+            None => Ok(parent),
+        }
+    }
+
     pub(crate) fn lock(&self, parent: &Parent) -> Result<WriteGuard, PathError> {
         self.lock_folder(parent, lock::folder(&parent.dir).map_err(|errno| self.error(errno))?)
     }
 
     fn lock_folder(&self, parent: &Parent, folder: Folder) -> Result<WriteGuard, PathError> {
-        self.policy.locks.take(&parent.dir, folder).map_err(|errno| match errno {
+        let guard = self.policy.locks.take(&parent.dir, folder, self.abandoned.as_ref());
+        guard.map_err(|errno| match errno {
             Errno::WOULDBLOCK => PathError::Busy(self.name()),
+            Errno::CANCELED => PathError::Abandoned(self.name()),
             errno => self.error(errno),
         })
     }

@@ -135,7 +135,7 @@ pub fn find(
     let mut whole = Vec::new();
     let mut partly = Vec::new();
     for (index, symbol) in (0u32..).zip(&outline.symbols).filter(|(_, symbol)| fits(symbol)) {
-        let path = path(text, outline, index);
+        let path = separated(path(text, outline, index));
         if !ends_with(&path, &asked.parts) {
             continue;
         }
@@ -195,6 +195,15 @@ pub fn path<'t>(text: &'t str, outline: &Outline, index: u32) -> Vec<&'t str> {
     parts.retain(|part| !part.is_empty());
     parts.reverse();
     parts
+}
+
+/// A path whose parts are split as an asked name is. A function of Bash may be called `a::b`,
+/// one word to the shell and two parts to whoever asks for it.
+fn separated(path: Vec<&str>) -> Vec<&str> {
+    if path.iter().any(|part| part.contains("::") || part.contains('.')) {
+        return path.into_iter().flat_map(parts).collect();
+    }
+    path
 }
 
 /// A symbol's full name.

@@ -68,6 +68,10 @@ pub struct Style {
     /// The word that begins the clause a file must start with, before any import; empty where
     /// there is none.
     pub package: &'static str,
+    /// Words that stand right before the name of what they define, in macros as well.
+    pub defining: &'static [&'static str],
+    /// The word that stands before the name of a module; empty where there is none.
+    pub module: &'static str,
 }
 
 /// Where a name at the top of one file can be used without saying where it comes from.

@@ -38,6 +38,8 @@ const BRACES: Style = Style {
     members: "",
     valued_assignments: true,
     package: "",
+    defining: &[],
+    module: "",
 };
 
 /// How JavaScript is written, and what is made of it.
@@ -73,6 +75,8 @@ static PYTHON: Pack = Pack {
         members: include_str!("../packs/python/members.txt"),
         valued_assignments: false,
         package: "",
+        defining: &[],
+        module: "",
     },
     grammar: || tree_sitter_python::LANGUAGE.into(),
     queries: queries!("python"),
@@ -160,6 +164,8 @@ static RUST: Pack = Pack {
         receivers: &["self", "Self"],
         members: include_str!("../packs/rust/members.txt"),
         valued_assignments: false,
+        defining: &["fn", "const", "type"],
+        module: "mod",
         ..BRACES
     },
     grammar: || tree_sitter_rust::LANGUAGE.into(),
@@ -299,6 +305,8 @@ static RUBY: Pack = Pack {
         members: include_str!("../packs/ruby/members.txt"),
         valued_assignments: true,
         package: "",
+        defining: &[],
+        module: "",
     },
     grammar: || tree_sitter_ruby::LANGUAGE.into(),
     queries: queries!("ruby"),

@@ -6,31 +6,56 @@ use std::{
 };
 
 use tectum_core::{
-    Gate, NativeSet, NativeTool, Provider, Snapshot, Tectum,
+    Gate, Judgement, NativeSet, NativeTool, Provider, Rule, Snapshot, Tectum, World,
     security::{Allowlist, allowlist::BuildError},
 };
-use tectum_tools::{LanguageServers, Settings, Threads, catalog};
+use tectum_tools::{GitSettings, LanguageServers, Settings, Threads, catalog};
 
 use crate::{
-    config::{Config, Origin, Problem, Problems, keys},
+    config::{Config, Origin, Permissions, Problem, Problems, keys, value::Item},
+    control::control_files,
+    offered::Offered,
     state,
 };
 
 /// Builds the house. It opens the roots and nothing else; a root that cannot be opened is
 /// reported with the place it was written.
 pub fn build(config: &Config) -> Result<Tectum, Problems> {
-    let (providers, gate) = parts(config)?;
-    Ok(Tectum::new(Snapshot::of(&providers), gate))
+    let parts = parts(config, None)?;
+    Ok(Tectum::new(Snapshot::of(&parts.providers()), parts.gate))
 }
 
 /// The same for a process that runs one call and ends.
 pub fn build_for_one_call(config: &Config) -> Result<Tectum, Problems> {
-    let (providers, gate) = parts(config)?;
-    Ok(Tectum::for_one_call(Snapshot::of(&providers), gate))
+    let parts = parts(config, None)?;
+    Ok(Tectum::for_one_call(Snapshot::of(&parts.providers()), parts.gate))
 }
 
 /// The tools of our own, and the gate before them.
-pub(crate) fn parts(config: &Config) -> Result<(Vec<Arc<dyn Provider>>, Gate), Problems> {
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) catalog: Arc<Catalog>,
+    /// Which tools of the catalog are offered; `None` where none of our own is.
+    pub(crate) offered: Option<Offered>,
+    pub(crate) gate: Gate,
+}
+
+/// All our own tools under some settings, with what they remember.
+#[derive(Debug)]
+pub(crate) struct Catalog {
+    settings: Settings,
+    tools: Arc<NativeSet>,
+}
+
+impl Parts {
+    pub(crate) fn providers(&self) -> Vec<Arc<dyn Provider>> {
+        self.offered.iter().map(|offered| Arc::new(offered.clone()) as Arc<dyn Provider>).collect()
+    }
+}
+
+/// Makes them as the settings say. A catalog made under equal settings is taken as it is, with what its
+/// tools remember and the language servers that run.
+pub(crate) fn parts(config: &Config, before: Option<&Arc<Catalog>>) -> Result<Parts, Problems> {
     let allowlist = allowlist(config).map_err(|error| placed(config, &error))?;
     let settings = Settings {
         durability: config.files.durability,
@@ -46,40 +71,77 @@ pub(crate) fn parts(config: &Config) -> Result<(Vec<Arc<dyn Provider>>, Gate), P
             wait: config.diagnostics.wait,
             commands: config.diagnostics.commands.clone(),
         },
+        git: GitSettings { directories: config.workspace.git_dirs.clone(), ..GitSettings::default() },
     };
-    let mut providers: Vec<Arc<dyn Provider>> = Vec::new();
-    if config.tools.native {
-        let tools = &config.tools;
-        let offered = |tool: &NativeTool| {
-            let name = &*tool.info().name;
-            tools.include.as_ref().is_none_or(|include| include.is_match(name))
-                && !tools.exclude.is_match(name)
-        };
-        providers.push(Arc::new(NativeSet::new(catalog(&settings).into_iter().filter(offered).collect())));
+    let catalog = before.filter(|before| before.settings == settings).cloned().unwrap_or_else(|| {
+        let tools = Arc::new(NativeSet::new(catalog(&settings)));
+        Arc::new(Catalog { settings, tools })
+    });
+    let tools = &config.tools;
+    let offers = |name: &str| {
+        tools.include.iter().all(|include| include.is_match(name)) && !tools.exclude.is_match(name)
+    };
+    let offered = tools.native.then(|| Offered::of(&catalog.tools, offers));
+    let Permissions { own, project, .. } = config.permissions.clone();
+    Ok(Parts { catalog, offered, gate: Gate::tightened(own, project, Arc::new(allowlist)) })
+}
+
+/// The allow rules of a project's file, if one of them would permit what the operator does not and no
+/// person agreed to them yet: a call that reaches beyond the project, a tool of a server, or anything
+/// where the operator's own default is stricter than the built-in one.
+pub fn rules_that_wait(config: &Config) -> Option<&[Item]> {
+    let Permissions { own, consent, .. } = &config.permissions;
+    if consent.suffices() {
+        return None;
     }
-    Ok((providers, Gate::new(config.permissions.clone(), Arc::new(allowlist))))
+    let strict = own.default.as_ref().is_some_and(|(judgement, _)| *judgement != Judgement::Allow);
+    let tools = catalog(&Settings::default());
+    let lifts = |rule: &Rule| {
+        let mut matched =
+            tools.iter().map(NativeTool::info).filter(|info| rule.is_for(&info.name)).peekable();
+        // What is none of our own tools may be a server's.
+        matched.peek().is_none() || matched.any(|info| info.world != World::Project)
+    };
+    let waits = strict || own.held.iter().any(lifts);
+    waits.then(|| config.of_project().list(&keys::ALLOW))
+}
+
+/// Removes what killed processes left beneath the roots, on a thread of its own. Nobody waits for it.
+pub(crate) fn sweep(config: &Config) {
+    let Ok(allowlist) = allowlist(config) else { return };
+    let sweep = move || match allowlist.sweep() {
+        0 => {}
+        removed => tracing::info!(removed, "temporary files of killed processes were removed"),
+    };
+    // Without a thread they go when their folder is next written in.
+    let _ = std::thread::Builder::new().name("sweep".into()).spawn(sweep);
 }
 
 /// The served directories by their true names, the primary one first.
 fn served(config: &Config, allowlist: &Allowlist) -> Vec<PathBuf> {
-    let primary = allowlist.primary().to_owned();
+    let mut served: Vec<PathBuf> = allowlist.base_directories().to_vec();
     let others = config.workspace.roots.iter().map(|root| state::canonical(root));
-    let others: Vec<PathBuf> = others.filter(|root| *root != primary).collect();
-    std::iter::once(primary).chain(others).collect()
+    let others: Vec<PathBuf> = others.filter(|root| !served.contains(root)).collect();
+    served.extend(others);
+    served
 }
 
 fn allowlist(config: &Config) -> Result<Allowlist, BuildError> {
     let workspace = &config.workspace;
     let mut builder = Allowlist::builder()
-        .working_directory(&config.directory)
         .deny(&workspace.deny)
         .deny(own_state(config))
         .read_only(&workspace.read_only)
         .links(workspace.symlinks)
         .tracked_opens(workspace.tracked_opens)
-        .break_hard_links(workspace.break_hard_links);
+        .break_hard_links(workspace.break_hard_links)
+        .show_roots(workspace.show_roots)
+        .control_files(control_files(config));
     for root in &workspace.roots {
         builder = builder.base(root);
+    }
+    for root in &workspace.anchors {
+        builder = builder.anchor(root);
     }
     for file in &workspace.tracked {
         builder = builder.tracked(file);

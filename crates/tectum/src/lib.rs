@@ -14,16 +14,19 @@
 //! ```
 
 pub mod config;
+mod control;
 pub mod hooks;
 mod house;
 pub mod observers;
+mod offered;
+pub mod reload;
 pub mod servers;
 pub mod state;
 pub mod status;
 pub mod token;
 
 pub use config::{Config, Problems, Sources};
-pub use house::{build, build_for_one_call};
+pub use house::{build, build_for_one_call, rules_that_wait};
 /// The vocabulary and the walk of a call.
 pub use tectum_core as core;
 pub use tectum_core::{Call, Fault, FaultKind, Outcome, Payload, SessionId, Tectum};

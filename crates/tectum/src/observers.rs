@@ -10,7 +10,7 @@ use std::{
 use tectum_core::Tectum;
 use tectum_peers::{
     federation::Federation,
-    observe::{ObserverSettings, Observers},
+    observe::{EVERYBODY, ObserverSettings, Observers},
 };
 
 use crate::{Config, config::servers::context, state};
@@ -43,7 +43,7 @@ pub(crate) fn muted_file(place: &Path) -> PathBuf {
     place.join("muted.json")
 }
 
-/// The names that get no copies for now. A file that cannot be read mutes nobody, and is told.
+/// The names that get no copies for now. A file that cannot be read mutes everybody, and is told.
 pub fn muted(place: &Path) -> BTreeSet<String> {
     let path = muted_file(place);
     let read = state::read_private(&path).and_then(|text| match text {
@@ -53,8 +53,8 @@ pub fn muted(place: &Path) -> BTreeSet<String> {
     match read {
         Ok(names) => names.into_iter().filter_map(|(name, yes)| yes.then_some(name)).collect(),
         Err(error) => {
-            tracing::warn!(%error, file = %path.display(), "who is muted could not be read");
-            BTreeSet::new()
+            tracing::warn!(%error, file = %path.display(), "who is muted could not be read, so all observers are");
+            BTreeSet::from([EVERYBODY.to_owned()])
         }
     }
 }

@@ -3,16 +3,17 @@
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use tectum_core::Tectum;
+use tectum_core::{Tectum, security::ControlFiles};
 use tectum_peers::{
+    child::lineage,
     federation::{Exposure, Federation, ServerStatus, Settings},
     observe::Observers,
-    spec::ServerSpec,
+    spec::{ServerSpec, Transport},
     visible::visible,
 };
 use tokio::task::JoinHandle;
@@ -24,12 +25,16 @@ use crate::{
         servers::{Held, Live, Resolved, Stamp, Why},
     },
     hooks::Hooks,
-    house, observers, state,
+    house, observers,
+    reload::{self, Answering, Policy},
+    state,
     status::Record,
 };
 
-/// How often the record of states is brought up to date, and approvals are looked for.
-const TICK: Duration = Duration::from_secs(1);
+/// How often somebody who asks for new settings is looked for.
+const ASKED: Duration = Duration::from_millis(250);
+/// How many of these looks bring the record of states up to date, and look for changed files.
+const LOOKS: u32 = 4;
 
 /// How long the first client's first word goes before what it does not need.
 const FIRST_WORD: Duration = Duration::from_millis(5);
@@ -43,7 +48,8 @@ pub struct Household {
     pub federation: Arc<Federation>,
     observers: Option<Arc<Observers>>,
     keeping: Option<JoinHandle<()>>,
-    record: Option<Record>,
+    records: Vec<Record>,
+    report: reload::Shared,
 }
 
 impl Household {
@@ -52,9 +58,9 @@ impl Household {
     /// waited for. Must be called in a runtime.
     pub async fn start(config: &Config, live: Live) -> Result<Self, StartError> {
         let place = directory(config);
-        let mut kept = Kept { live, approvals: None, place, held: Arc::default(), told: Some(Vec::new()) };
+        let mut kept = Kept::new(live, config, place, Some(Vec::new()));
         // Only the files know whether a server is required, and most settings say at once that none is.
-        let specs = config::servers::may_require(config).then(|| kept.specs());
+        let specs = config::servers::may_require(config).then(|| kept.read());
         let required = specs.iter().flatten().any(|spec| spec.required);
         let household = Self::found(config, kept, specs, true)?;
         if required {
@@ -66,7 +72,7 @@ impl Household {
     /// The same for one call, or to look at what is known: nothing is watched.
     pub async fn for_one_call(config: &Config, sources: Sources) -> Result<Self, StartError> {
         let (live, place) = (Live::new(sources), directory(config));
-        let kept = Kept { live, approvals: None, place, held: Arc::default(), told: None };
+        let kept = Kept::new(live, config, place, None);
         let household = Self::found(config, kept, None, false)?;
         household.federation.settle();
         Ok(household)
@@ -78,27 +84,48 @@ impl Household {
         specs: Option<Vec<ServerSpec>>,
         keep: bool,
     ) -> Result<Self, StartError> {
-        let (base, gate) = house::parts(config).map_err(StartError::Settings)?;
+        let parts = house::parts(config, None).map_err(StartError::Settings)?;
+        if keep {
+            house::sweep(config);
+        }
+        let base = parts.providers();
+        let house::Parts { catalog, offered, gate } = parts;
+        let mut kept = kept;
+        kept.close_files_of(gate.allowlist().control_files());
         let snapshot = tectum_core::Snapshot::of(&base);
         let house = if keep { Tectum::new(snapshot, gate) } else { Tectum::for_one_call(snapshot, gate) };
         house.effects().close_with(config.closing);
         let record = kept.place.as_deref().filter(|_| keep).map(Record::new);
+        let answering = config.state.as_deref().filter(|_| keep);
+        let answering =
+            answering.map(|state| reload::Answering::new(reload::folder(state, &config.directory)));
+        let records =
+            record.iter().cloned().chain(answering.as_ref().map(reload::Answering::record)).collect();
         let (place, settings) = (kept.place.clone(), settings(config, kept.held.clone()));
         let kept = Arc::new(Mutex::new(kept));
         let first = kept.clone();
-        let first = move || specs.unwrap_or_else(|| lock(&first).specs());
+        let first = move || specs.unwrap_or_else(|| lock(&first).read());
         let federation = Federation::start(house.clone(), base, settings, first);
         let observers =
             keep.then(|| observers::start(config, &house, &federation, place.as_deref())).flatten();
         let observers = observers.map(Arc::new);
-        let follow = || keep_up(federation.clone(), observers.clone(), kept, record.clone());
+        let report = reload::Shared::default();
+        let policy = Policy::new(
+            house.clone(),
+            federation.clone(),
+            (catalog, offered),
+            config.clone(),
+            report.clone(),
+        );
+        let settings = Following { kept, policy, answering, reads: 0, report: report.clone() };
+        let follow = || keep_up(federation.clone(), observers.clone(), settings, record);
         let keeping = keep.then(|| tokio::spawn(follow()));
-        Ok(Self { house, federation, observers, keeping, record })
+        Ok(Self { house, federation, observers, keeping, records, report })
     }
 
     /// The hook API of this house.
     pub fn hooks(&self) -> Hooks {
-        Hooks::new(self.house.clone(), self.federation.clone(), self.observers.clone())
+        Hooks::new(self.house.clone(), self.federation.clone(), self.observers.clone(), self.report.clone())
     }
 
     /// Names the servers to the house, on a thread beside us. None is started.
@@ -119,9 +146,7 @@ impl Household {
             observers.stop().await;
         }
         self.federation.stop().await;
-        if let Some(record) = self.record {
-            record.remove();
-        }
+        self.records.iter().for_each(Record::remove);
     }
 }
 
@@ -158,22 +183,28 @@ fn settings(config: &Config, held: HeldBack) -> Settings {
 /// What is followed while a house is running.
 struct Kept {
     live: Live,
-    /// As they were before the servers were named to the house.
-    approvals: Option<Approvals>,
+    project: PathBuf,
     place: Option<PathBuf>,
     held: HeldBack,
     /// What was told of servers that are held, where somebody may wonder where they are.
     told: Option<Vec<String>>,
+    /// Learns which files have a part in the servers.
+    control: Option<Arc<ControlFiles>>,
 }
 
 /// Servers that do not start, and what clients hear of that.
 type HeldBack = Arc<Mutex<BTreeMap<String, String>>>;
 
 impl Kept {
-    fn specs(&mut self) -> Vec<ServerSpec> {
-        // Looked at before they are read: what changes meanwhile is seen as a change afterwards.
-        self.approvals = self.place.as_deref().map(approvals_of);
-        self.read()
+    fn new(live: Live, config: &Config, place: Option<PathBuf>, told: Option<Vec<String>>) -> Self {
+        let project = config.directory.clone();
+        Self { live, project, place, held: Arc::default(), told, control: None }
+    }
+
+    /// Tools do not change the files that entries of servers take variables from, either.
+    fn close_files_of(&mut self, control: &Arc<ControlFiles>) {
+        control.close_files(self.live.files());
+        self.control = Some(control.clone());
     }
 
     /// The servers, if a file that names them changed.
@@ -184,6 +215,15 @@ impl Kept {
     /// Reads the files, and tells once of each server that is named and waits for somebody.
     fn read(&mut self) -> Vec<ServerSpec> {
         let Resolved { specs, held, .. } = self.live.specs();
+        // Told to everything that is started: what a Tectum below must not start again.
+        let launches = specs.iter().filter_map(|spec| match &spec.transport {
+            Transport::Stdio(launch) => Some(launch),
+            Transport::Http(_) | Transport::Sse(_) => None,
+        });
+        lineage::serve(&state::canonical(&self.project), launches);
+        if let Some(control) = &self.control {
+            control.close_files(self.live.files());
+        }
         let reasons = held.iter().map(|held| (held.name.clone(), reason(held))).collect();
         *self.held.lock().unwrap_or_else(PoisonError::into_inner) = reasons;
         let Some(told) = &mut self.told else { return specs };
@@ -199,14 +239,6 @@ impl Kept {
         }
         *told = now;
         specs
-    }
-
-    fn approvals_changed(&mut self) -> bool {
-        let (Some(before), Some(place)) = (&self.approvals, &self.place) else { return false };
-        let now = approvals_of(place);
-        let changed = *before != now;
-        self.approvals = Some(now);
-        changed
     }
 }
 
@@ -227,56 +259,98 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Follows the settings: policy and servers.
+struct Following {
+    kept: Arc<Mutex<Kept>>,
+    policy: Policy,
+    answering: Option<Answering>,
+    /// How often the settings had been read when the policy followed them.
+    reads: u64,
+    report: reload::Shared,
+}
+
+impl Following {
+    /// Reads the files if one of them changed or somebody asked for it, and puts in force what they say.
+    async fn look(&mut self, federation: &Arc<Federation>, files: bool) {
+        let asked = self.answering.as_ref().and_then(Answering::asked);
+        let specs = match asked.is_some() {
+            true => {
+                // Whoever is first to need the servers reads the files, too.
+                federation.settle();
+                Some(lock(&self.kept).read())
+            }
+            false if files => lock(&self.kept).changed_specs(),
+            false => None,
+        };
+        let read = {
+            let kept = lock(&self.kept);
+            let (config, problems) = kept.live.settings();
+            let news = kept.live.reads() != self.reads;
+            self.reads = kept.live.reads();
+            news.then(|| (config.cloned(), problems.to_vec(), kept.live.files().collect::<Vec<_>>()))
+        };
+        if let Some((config, problems, files)) = read {
+            let control = self.policy.follow(config.as_ref(), &problems, files);
+            lock(&self.kept).close_files_of(&control);
+        }
+        if let Some(specs) = specs {
+            federation.apply(specs).await;
+        }
+        if let (Some(word), Some(answering)) = (asked, &mut self.answering) {
+            let report = self.report.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            answering.answer(word, &report);
+        }
+    }
+}
+
 /// Follows the files, and writes down how the servers are.
 async fn keep_up(
     federation: Arc<Federation>,
     observers: Option<Arc<Observers>>,
-    kept: Arc<Mutex<Kept>>,
+    mut settings: Following,
     record: Option<Record>,
 ) {
     let mut said = None;
+    let kept = settings.kept.clone();
     let place = lock(&kept).place.clone();
     let mut muted = place.as_deref().map(|place| Stamp::of(&observers::muted_file(place)));
-    loop {
-        tokio::time::sleep(TICK).await;
-        let changed = lock(&kept).changed_specs();
-        if let Some(specs) = changed {
-            federation.apply(specs).await;
+    for look in (0..LOOKS).cycle() {
+        tokio::time::sleep(ASKED).await;
+        let files = look + 1 == LOOKS;
+        settings.look(&federation, files).await;
+        if !files {
+            continue;
         }
         let (Some(place), Some(record)) = (&place, &record) else { continue };
-        if lock(&kept).approvals_changed() {
-            federation.reload_approvals();
-        }
+        federation.follow_approvals();
         let watched = observers.as_ref().map(|observers| {
             let now = Stamp::of(&observers::muted_file(place));
             if muted.replace(now) != Some(now) {
                 observers.mute(observers::muted(place));
             }
-            observers.status()
+            observers.clone()
         });
-        let status = federation.status();
-        let words = Some((words(&status), watched.clone()));
+        // Beside the thread that answers calls: there may be thousands. It fails only if it panicked.
+        let of = federation.clone();
+        let gathered = tokio::task::spawn_blocking(move || {
+            let (status, watched) = (of.status(), watched.map(|observers| observers.status()));
+            (words(&status), status, watched)
+        });
+        let Ok((words, status, watched)) = gathered.await else { continue };
+        let words = Some((words, watched.clone()));
         if words != said {
-            if said.is_none() {
-                record.clear_others(place);
-            }
-            record.write(&status, &watched);
+            let (record, first) = (record.clone(), said.is_none());
+            let write = move || {
+                if first {
+                    record.clear_others();
+                }
+                record.write(&status, &watched);
+            };
+            // Beside the thread that answers calls; it fails only if it panicked.
+            let _ = tokio::task::spawn_blocking(write).await;
             said = words;
         }
     }
-}
-
-/// What tells that an approval was given or asked for.
-type Approvals = Vec<(PathBuf, Stamp)>;
-
-#[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
-fn approvals_of(place: &Path) -> Approvals {
-    let Ok(entries) = std::fs::read_dir(place) else { return Vec::new() };
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let pins = paths.filter(|path| path.to_string_lossy().ends_with(".pins.json"));
-    let mut found: Approvals = pins.map(|path| (path.clone(), Stamp::of(&path))).collect();
-    found.sort_by(|(one, _), (other, _)| one.cmp(other));
-    found
 }
 
 fn words(status: &BTreeMap<String, ServerStatus>) -> BTreeMap<String, String> {

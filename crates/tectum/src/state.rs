@@ -18,7 +18,7 @@ pub fn of_project(state: &Path, root: &Path) -> PathBuf {
 
 /// The canonical name of the longest part of a path that exists, with the rest as written.
 #[expect(clippy::disallowed_methods, reason = "the operator's own directories, not an agent's path")]
-pub(crate) fn canonical(path: &Path) -> PathBuf {
+pub fn canonical(path: &Path) -> PathBuf {
     for ancestor in path.ancestors() {
         if let (Ok(real), Ok(rest)) = (std::fs::canonicalize(ancestor), path.strip_prefix(ancestor)) {
             // Joining nothing would add a slash, which only a directory may have.
@@ -54,10 +54,19 @@ pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
     replace(path, text, 0o600)
 }
 
+/// The same for what need not outlive the machine's next start: nothing waits for the disk.
+pub(crate) fn write_passing(path: &Path, text: &str) -> io::Result<()> {
+    put(path, text, 0o600, false)
+}
+
 /// Replaces a file as a whole, or makes it: a reader sees the old text or the new one. A link
 /// stays a link, and a file that is there keeps its mode.
-#[expect(clippy::disallowed_methods, reason = "files of the operator and our own, not an agent's path")]
 pub(crate) fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    put(path, text, mode, true)
+}
+
+#[expect(clippy::disallowed_methods, reason = "files of the operator and our own, not an agent's path")]
+fn put(path: &Path, text: &str, mode: u32, lasting: bool) -> io::Result<()> {
     let target = match path.is_symlink() {
         true => std::fs::canonicalize(path)?,
         false => path.to_owned(),
@@ -72,6 +81,9 @@ pub(crate) fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
             |mut file| {
                 file.set_permissions(Permissions::from_mode(mode))?;
                 file.write_all(text.as_bytes())?;
+                if !lasting {
+                    return std::fs::rename(&fresh, &target);
+                }
                 file.sync_all()?;
                 std::fs::rename(&fresh, &target)?;
                 File::open(folder)?.sync_all()

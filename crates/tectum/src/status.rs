@@ -1,11 +1,16 @@
 //! How the servers and observers of running houses are: one file for each process, in the state of
 //! its project. What a process that was killed left behind is passed over, and removed by the next.
 
-use std::path::{Path, PathBuf};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use rustix::process::{Pid, test_kill_process};
 use serde::Serialize;
 use serde_json::{Value, json};
+use tectum_peers::kept;
 
 use crate::state;
 
@@ -25,29 +30,49 @@ pub struct Status {
 
 /// All houses that run for a project, by their process numbers.
 pub fn running(place: &Path) -> Vec<Status> {
-    let mut found: Vec<Status> = files(place)
-        .iter()
-        .filter_map(|file| said(file).filter(Said::lives))
-        .map(|said| said.status)
+    let mut found: Vec<Status> = records(&folder(place))
+        .into_iter()
+        .map(|(pid, mut fields)| Status {
+            pid,
+            servers: fields["servers"].take(),
+            observers: fields["observers"].take(),
+        })
         .collect();
-    found.sort_by_key(|status| status.pid);
     found.truncate(MOST);
     found
 }
 
-/// The file of this process.
+/// The records in a folder of processes that run, by their process numbers.
+pub(crate) fn records(folder: &Path) -> Vec<(i32, Value)> {
+    let living = files(folder).into_iter().filter_map(|file| said(&file).filter(Said::lives));
+    let mut found: Vec<(i32, Value)> = living.map(|said| (said.pid, said.fields)).collect();
+    found.sort_by_key(|(pid, _)| *pid);
+    found
+}
+
+/// The file of this process. It is worth nothing after the process, so nobody waits for the disk.
 #[derive(Clone, Debug)]
-pub(crate) struct Record(PathBuf);
+pub(crate) struct Record {
+    path: PathBuf,
+    /// True when nothing is written any more.
+    ended: Arc<Mutex<bool>>,
+}
 
 impl Record {
     pub(crate) fn new(place: &Path) -> Self {
-        Self(folder(place).join(format!("{}.json", std::process::id())))
+        Self::in_folder(&folder(place))
+    }
+
+    /// The same in another folder of records.
+    pub(crate) fn in_folder(folder: &Path) -> Self {
+        Self { path: folder.join(format!("{}.json", std::process::id())), ended: Arc::default() }
     }
 
     /// Removes what others left that do not run any more.
     #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
-    pub(crate) fn clear_others(&self, place: &Path) {
-        for file in files(place).iter().filter(|file| **file != self.0) {
+    pub(crate) fn clear_others(&self) {
+        let Some(folder) = self.path.parent() else { return };
+        for file in files(folder).iter().filter(|file| **file != self.path) {
             if said(file).is_none_or(|said| !said.lives()) {
                 // Another may have removed it just now.
                 let _ = std::fs::remove_file(file);
@@ -56,32 +81,58 @@ impl Record {
     }
 
     pub(crate) fn write(&self, servers: &impl Serialize, observers: &impl Serialize) {
+        let mut said = json!({ "servers": servers, "observers": observers });
+        redact(&mut said);
+        self.put(said);
+    }
+
+    /// Writes these fields beside which process it is.
+    pub(crate) fn put(&self, mut fields: Value) {
         let pid = std::process::id();
-        let born = i32::try_from(pid).ok().and_then(born);
-        let text =
-            json!({ "pid": pid, "born": born, "servers": servers, "observers": observers }).to_string();
-        if let Err(error) = state::write_private(&self.0, &text) {
-            tracing::debug!(%error, "how the servers are could not be written down");
+        fields["pid"] = json!(pid);
+        fields["born"] = json!(i32::try_from(pid).ok().and_then(born));
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        if *ended {
+            return;
+        }
+        if let Err(error) = kept::replace_lightly(&self.path, fields.to_string().as_bytes()) {
+            tracing::warn!(%error, file = %self.path.display(), "a record of this process could not be written");
         }
     }
 
     #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
     pub(crate) fn remove(&self) {
-        let _ = std::fs::remove_file(&self.0);
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Hides secrets in what servers said, such as the reason why one did not start.
+fn redact(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(redacted) = tectum_redact::text(text) {
+                *text = redacted;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(redact),
+        Value::Object(members) => members.values_mut().for_each(redact),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
 struct Said {
-    status: Status,
+    pid: i32,
     born: Option<u64>,
+    fields: Value,
 }
 
 impl Said {
     /// Whether its process runs; another that got its number later is not it.
     fn lives(&self) -> bool {
-        let Some(pid) = Pid::from_raw(self.status.pid) else { return false };
+        let Some(pid) = Pid::from_raw(self.pid) else { return false };
         let there = matches!(test_kill_process(pid), Ok(()) | Err(rustix::io::Errno::PERM));
-        let same = match (self.born, born(self.status.pid)) {
+        let same = match (self.born, born(self.pid)) {
             (Some(then), Some(now)) => then == now,
             // Where nobody tells when a process began, its number has to do.
             _ => true,
@@ -92,11 +143,9 @@ impl Said {
 
 fn said(file: &Path) -> Option<Said> {
     let text = state::read_private(file).ok()??;
-    let mut value: Value = serde_json::from_str(&text).ok()?;
-    let pid = i32::try_from(value["pid"].as_i64()?).ok()?;
-    let born = value["born"].as_u64();
-    let status = Status { pid, servers: value["servers"].take(), observers: value["observers"].take() };
-    Some(Said { status, born })
+    let fields: Value = serde_json::from_str(&text).ok()?;
+    let pid = i32::try_from(fields["pid"].as_i64()?).ok()?;
+    Some(Said { pid, born: fields["born"].as_u64(), fields })
 }
 
 fn folder(place: &Path) -> PathBuf {
@@ -104,8 +153,8 @@ fn folder(place: &Path) -> PathBuf {
 }
 
 #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
-fn files(place: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder(place)).into_iter().flatten().flatten();
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     // One that is being written begins with a dot.
     let whole = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -143,9 +192,11 @@ mod tests {
         let pids: Vec<u32> = running(place).iter().filter_map(|status| status.pid.try_into().ok()).collect();
         assert_eq!(pids, [std::process::id()]);
         assert_eq!(running(place)[0].servers, json!({ "a": {} }));
-        record.clear_others(place);
-        assert_eq!(files(place), std::slice::from_ref(&record.0));
+        record.clear_others();
+        assert_eq!(files(&folder(place)), std::slice::from_ref(&record.path));
         record.remove();
+        // A write that was under way comes too late.
+        record.write(&json!({ "a": {} }), &Value::Null);
         assert!(running(place).is_empty());
     }
 }

@@ -29,7 +29,7 @@ pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
         NativeTool::new(SearchContent::new(settings)),
         NativeTool::new(CreateSlice::new(settings)),
         NativeTool::new(ResolveSlice::new(settings)),
-        NativeTool::new(GetGitDiff),
+        NativeTool::new(GetGitDiff::new(settings.git.clone())),
         NativeTool::new(EditFile::new(pen.clone())),
         NativeTool::new(SetFileSlice::new(pen.clone())),
         NativeTool::new(WriteFile::new(pen.clone())),

@@ -14,4 +14,4 @@ pub mod text;
 pub mod todo;
 
 pub use catalog::catalog;
-pub use settings::{LanguageServers, Settings, Threads};
+pub use settings::{GitSettings, LanguageServers, Settings, Threads};

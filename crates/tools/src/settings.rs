@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use tectum_core::security::Durability;
 
 /// Settings shared by the native tools.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// What a successful write promises.
     pub durability: Durability,
@@ -21,10 +21,27 @@ pub struct Settings {
     pub tiers: Vec<String>,
     /// The language servers behind `diagnostics`.
     pub servers: LanguageServers,
+    /// What `get_git_diff` may read.
+    pub git: GitSettings,
+}
+
+/// What git may read beyond the served directories, and what holds it to that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitSettings {
+    /// Git directories and object stores elsewhere that the user allows.
+    pub directories: Vec<PathBuf>,
+    /// Whether the kernel is asked to hold git to what it may read.
+    pub confined: bool,
+}
+
+impl Default for GitSettings {
+    fn default() -> Self {
+        Self { directories: Vec::new(), confined: true }
+    }
 }
 
 /// Which language servers may be started, where, and within what.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LanguageServers {
     /// The served directories; a server starts in the first, and no program inside of one is started.
     pub roots: Vec<PathBuf>,
@@ -60,12 +77,13 @@ impl Default for Settings {
             threads: Threads::default(),
             tiers: Vec::new(),
             servers: LanguageServers::default(),
+            git: GitSettings::default(),
         }
     }
 }
 
 /// How many threads a search may use: as many as said, else one for each core, at most eight.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Threads(pub Option<usize>);
 
 impl Threads {

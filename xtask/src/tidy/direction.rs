@@ -7,12 +7,12 @@ use crate::checkout::{Dependency, Kind, Package};
 /// depend on `tectum`, `tectum-bench` or `xtask`.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("tectum-security", &[]),
-    ("tectum-attention", &[]),
+    ("tectum-redact", &[]),
     ("tectum-syntax", &[]),
-    ("tectum-child", &[]),
+    ("tectum-child", &["tectum-redact"]),
     ("tectum-lsp", &["tectum-child"]),
-    ("tectum-core", &["tectum-security", "tectum-attention"]),
-    ("tectum-tools", &["tectum-core", "tectum-security", "tectum-syntax", "tectum-lsp"]),
+    ("tectum-core", &["tectum-security", "tectum-redact"]),
+    ("tectum-tools", &["tectum-core", "tectum-security", "tectum-syntax", "tectum-lsp", "tectum-child"]),
     ("tectum-peers", &["tectum-core", "tectum-security", "tectum-child"]),
     ("tectum-engine", &["tectum-core"]),
     ("tectum", EVERY_LIBRARY),
@@ -22,7 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 const EVERY_LIBRARY: &[&str] = &[
     "tectum-security",
-    "tectum-attention",
+    "tectum-redact",
     "tectum-syntax",
     "tectum-child",
     "tectum-lsp",

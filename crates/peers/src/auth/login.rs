@@ -36,7 +36,7 @@ pub async fn login(
     show(flow.address.as_str());
     let answer = callback.answer(&secret).await?;
     let kept = flow.finish(&answer).await?;
-    store.save(&kept)?;
+    store.save(&kept).await?;
     Ok(Granted { scopes: kept.granted(), issuer: kept.credentials.issuer.clone() })
 }
 

@@ -188,7 +188,7 @@ impl Desk {
         let wanted = if refusal.rights { self.wanted(refusal.challenge.as_deref()) } else { Vec::new() };
         match self.authorize {
             Authorize::Follow => self.follow(refusal, kept, &wanted).await,
-            Authorize::Person => Err(self.ask_for_login(refusal, kept, wanted)),
+            Authorize::Person => Err(self.ask_for_login(refusal, kept, wanted).await),
         }
     }
 
@@ -207,11 +207,11 @@ impl Desk {
         let flow = Flow::begin(&self.remote, challenge, &scopes, redirect).await.map_err(fail)?;
         let answer = flow.follow(&self.client).await.map_err(fail)?;
         let kept = flow.finish(&answer).await.map_err(fail)?;
-        self.keep(kept)
+        self.keep(kept).await
     }
 
     /// What the caller is told, after what the server wants has been noted for the login.
-    fn ask_for_login(&self, refusal: &Refusal, kept: Option<Kept>, wanted: Vec<String>) -> Loss {
+    async fn ask_for_login(&self, refusal: &Refusal, kept: Option<Kept>, wanted: Vec<String>) -> Loss {
         let name = &self.name;
         let Some(mut kept) = kept else {
             return Loss::Unauthorized(format!("{name} wants a login: run `tectum login {name}`"));
@@ -222,7 +222,7 @@ impl Desk {
         }
         let scopes = wanted.join(" ");
         kept.wanted = union(&kept.wanted, &wanted);
-        if let Err(why) = self.store.save(&kept) {
+        if let Err(why) = self.store.save(&kept).await {
             tracing::debug!(why, "what a server wants could not be noted");
         }
         *self.held() = Held::Kept(Box::new(kept));
@@ -239,14 +239,14 @@ impl Desk {
             return Ok(other);
         }
         let renewed = flow::renew(&self.remote, challenge, kept).await?;
-        match self.keep(renewed.clone()) {
+        match self.keep(renewed.clone()).await {
             Ok(()) => Ok(renewed),
             Err(loss) => Err(Renewal::Failed(loss.to_string())),
         }
     }
 
-    fn keep(&self, kept: Kept) -> Result<(), Loss> {
-        let saved = self.store.save(&kept);
+    async fn keep(&self, kept: Kept) -> Result<(), Loss> {
+        let saved = self.store.save(&kept).await;
         *self.held() = Held::Kept(Box::new(kept));
         saved.map_err(Loss::Failed)
     }

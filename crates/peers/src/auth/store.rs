@@ -1,9 +1,9 @@
 //! Where logins lie: one file for each server, readable by its owner alone, replaced as a whole.
 
 use std::{
-    fs::{File, OpenOptions, Permissions},
-    io::{self, Read as _, Write as _},
-    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    fs::File,
+    io::{self, Read as _},
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     sync::OnceLock,
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -144,17 +144,22 @@ impl Store {
         Ok(kept.filter(|kept| kept.url == self.url))
     }
 
-    /// Keeps a login in place of the one before.
-    pub(super) fn save(&self, kept: &Kept) -> Result<(), String> {
-        let Some(path) = &self.path else { return Ok(()) };
-        replace(path, kept).map_err(|error| format!("{}: {error}", path.display()))
+    /// Keeps a login in place of the one before. The disk is waited for beside whoever answers clients.
+    pub(super) async fn save(&self, login: &Kept) -> Result<(), String> {
+        let Some(path) = self.path.clone() else { return Ok(()) };
+        let shown = path.display().to_string();
+        let written = match serde_json::to_vec(login) {
+            Ok(bytes) => tokio::task::spawn_blocking(move || kept::replace(&path, &bytes)).await,
+            Err(error) => return Err(format!("{shown}: {error}")),
+        };
+        written.map_err(io::Error::other).flatten().map_err(|error| format!("{shown}: {error}"))
     }
 
     /// Forgets the login. True when there was one.
     #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
     pub(super) fn clear(&self) -> Result<bool, String> {
         let Some(path) = &self.path else { return Ok(false) };
-        let _ = std::fs::remove_file(path.with_extension("lock"));
+        // The lock stays: whoever holds a removed one and whoever makes a new one would both renew.
         match std::fs::remove_file(path) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -164,7 +169,7 @@ impl Store {
 
     /// Held over a renewal: a refresh token may be good for one use only.
     pub(super) async fn lock(&self) -> Option<File> {
-        let file = lock_file(self.path.as_ref()?).ok()?;
+        let file = kept::lock_file(&self.path.as_ref()?.with_extension("lock")).ok()?;
         let until = tokio::time::Instant::now() + PATIENCE;
         while rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             if tokio::time::Instant::now() > until {
@@ -176,27 +181,22 @@ impl Store {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
-fn replace(path: &Path, kept: &Kept) -> io::Result<()> {
-    kept::make_folder(path)?;
-    let mut random = [0_u8; 8];
-    getrandom::fill(&mut random).map_err(io::Error::other)?;
-    let fresh = path.with_extension(format!("{:016x}.new", u64::from_ne_bytes(random)));
-    let written = (|| {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
-        file.set_permissions(Permissions::from_mode(0o600))?;
-        file.write_all(&serde_json::to_vec(kept)?)?;
-        file.sync_all()?;
-        std::fs::rename(&fresh, path)
-    })();
-    if written.is_err() {
-        let _ = std::fs::remove_file(&fresh);
-    }
-    written
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
-fn lock_file(path: &Path) -> io::Result<File> {
-    kept::make_folder(path)?;
-    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path.with_extension("lock"))
+    #[tokio::test]
+    async fn a_logout_leaves_the_lock_to_whoever_holds_it() {
+        let scratch = tempfile::tempdir().expect("a scratch directory");
+        let name = ServerName::parse("s").expect("a name");
+        let store = Store::new(Some(scratch.path()), &name, "https://example.com/mcp");
+        let held = store.lock().await.expect("locked");
+        assert_eq!(store.clear(), Ok(false));
+        let path = store.path.as_ref().expect("a path").with_extension("lock");
+        let other = kept::lock_file(&path).expect("opened");
+        let taken = rustix::fs::flock(&other, FlockOperation::NonBlockingLockExclusive);
+        assert!(taken.is_err(), "two hold the same lock");
+        drop(held);
+        rustix::fs::flock(&other, FlockOperation::NonBlockingLockExclusive).expect("free again");
+    }
 }

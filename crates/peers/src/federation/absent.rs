@@ -14,7 +14,10 @@ impl Federation {
             return Some(why);
         }
         let peers = self.peers.load();
-        peers.iter().find(|(name, _)| name.as_str() == server).map(|(_, peer)| why(peer))
+        let why = peers.iter().find(|(name, _)| name.as_str() == server).map(|(_, peer)| why(peer));
+        // The call is a use of it: the next one may find it.
+        self.revive();
+        why
     }
 
     /// The same for a server that does not start.
@@ -27,14 +30,19 @@ impl Federation {
 
 fn why(peer: &Peer) -> String {
     let (name, status, known) = (&peer.spec.name, peer.status(), peer.offer().known);
+    let failed = status.error.is_some();
     let said = status.error.map(|error| format!(": {error}")).unwrap_or_default();
+    let look = format!("`tectum list -v` shows what it said, `tectum restart {name}` starts it anew");
     match status.state {
         _ if known => format!("the server `{name}` offers no such tool; tools/list shows what there is"),
+        State::Starting | State::Down if failed => format!(
+            "the server `{name}` is not there{said}; it is being started again: try again in a moment; {look}"
+        ),
         State::Idle | State::Starting | State::Ready => format!(
             "the server `{name}` has not said yet what it offers{said}; try again in a moment, or look with `tectum list -v`"
         ),
-        State::Down | State::Broken | State::Stopped => format!(
-            "the server `{name}` is not there{said}; `tectum list -v` shows what it said, `tectum restart {name}` starts it anew"
-        ),
+        State::Down | State::Broken | State::Stopped => {
+            format!("the server `{name}` is not there{said}; {look}")
+        }
     }
 }

@@ -1,37 +1,57 @@
-//! What was approved of every server's tools, in memory: a server's file is looked at when what it
-//! offers is another thing, or when somebody may have written to it, and read when it changed.
+//! What was approved of every server, in memory: a server's file is looked at when what it offers is
+//! another thing, or when somebody may have written to it, and read when it changed. It is written
+//! beside whoever answers clients, under a lock that `tectum approve-tools` takes as well.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
+    io,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::pins::Pins;
-use crate::{peer::Offer, spec::ServerName};
+use super::{pins::Pins, standing::Standing};
+use crate::{
+    kept,
+    peer::Offer,
+    spec::{ServerName, ServerSpec},
+    writer::Writer,
+};
 
 /// The approvals of all servers.
 #[derive(Debug, Default)]
-pub(super) struct Approvals {
+pub(crate) struct Approvals {
     /// Where they are kept; nothing is without it.
     state: Option<PathBuf>,
     /// What holds where nothing is kept.
-    nothing: Arc<Pins>,
+    nothing: Arc<Standing>,
+    servers: Mutex<Servers>,
+    writer: Arc<Writer>,
+}
+
+#[derive(Debug, Default)]
+struct Servers {
     known: HashMap<ServerName, Known>,
+    /// Servers that an earlier run met: their approvals must be there.
+    met_before: HashSet<ServerName>,
     /// How often files were looked at, and how often one was read.
     #[cfg(test)]
-    pub(super) counted: (usize, usize),
+    counted: (usize, usize),
 }
 
 /// What is known of one server's file.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 struct Known {
     /// The file as it was before it was read; `None` when that cannot be said.
     stamp: Option<Stamp>,
     /// What the approvals were compared with; `None` when the file has to be looked at again.
     offer: Option<Arc<Offer>>,
-    pins: Arc<Pins>,
+    /// What holds; `None` for a server that was never met.
+    standing: Option<Arc<Standing>>,
+    /// True once the file was there.
+    kept: bool,
+    /// True while it is about to be written.
+    pending: bool,
 }
 
 /// Tells one content of a file from the next: times, size and identity. An absent file has one, too.
@@ -39,51 +59,215 @@ struct Known {
 struct Stamp(Option<[u64; 6]>);
 
 impl Approvals {
-    pub(super) fn new(state: Option<PathBuf>) -> Self {
+    pub(crate) fn new(state: Option<PathBuf>) -> Self {
         Self { state, ..Self::default() }
     }
 
-    /// What was approved of a server's tools, brought up to date with what it offers. The same is
-    /// given out until one of the two changes.
-    pub(super) fn of(&mut self, server: &ServerName, offer: &Arc<Offer>) -> Arc<Pins> {
-        let Some(state) = self.state.clone() else { return self.nothing.clone() };
+    /// A server is known from an earlier run. If its approvals are absent, somebody removed them.
+    pub(crate) fn expect(&self, server: &ServerName) {
+        self.servers().met_before.insert(server.clone());
+    }
+
+    /// What was approved of a server, brought up to date with what it offers. The same is given out
+    /// until one of the two changes.
+    pub(crate) fn of(self: &Arc<Self>, spec: &ServerSpec, offer: &Arc<Offer>) -> Arc<Standing> {
+        let Some(state) = &self.state else { return self.nothing.clone() };
+        let mut servers = self.servers();
         let compared = |known: &Known| known.offer.as_ref().is_some_and(|last| Arc::ptr_eq(last, offer));
-        if let Some(known) = self.known.get(server).filter(|known| compared(known)) {
-            return known.pins.clone();
+        let before = servers.known.get(&spec.name).cloned().unwrap_or_default();
+        if compared(&before) {
+            return before.standing.unwrap_or_else(|| self.nothing.clone());
         }
-        // The stamp is taken first: what is written meanwhile is another content afterwards.
-        let mut stamp = Some(self.look(&Pins::file(&state, server)));
-        let mut pins = match self.known.get(server).filter(|known| known.stamp == stamp) {
-            Some(known) => known.pins.clone(),
-            None => Arc::new(self.read(&state, server)),
-        };
-        if let Some(next) = pins.updated(&offer.tools) {
-            if let Err(error) = next.keep(&state, server) {
-                tracing::warn!(server = %server, %error, "what was approved of its tools could not be kept");
+        let mut now = servers.looked(state, &spec.name, before.clone());
+        let mut changed = false;
+        let next = match now.standing.as_deref() {
+            Some(Standing::Known(pins)) => {
+                let next = pins.updated(offer, spec.new_tools);
+                changed = next.as_ref().is_some_and(|next| next.adds_to(pins));
+                next
             }
-            // Somebody else may have written right after us, so the next look reads.
-            (stamp, pins) = (None, Arc::new(next));
+            Some(Standing::Lost(_)) => None,
+            None if offer.fresh || offer.known => {
+                changed = true;
+                Some(Pins::first(offer))
+            }
+            None => None,
+        };
+        if let Some(next) = next {
+            now.standing = Some(Arc::new(Standing::Known(next)));
         }
-        let known = Known { stamp, offer: Some(offer.clone()), pins: pins.clone() };
-        self.known.insert(server.clone(), known);
-        pins
+        now.offer = Some(offer.clone());
+        let standing = now.standing.clone().unwrap_or_else(|| self.nothing.clone());
+        standing.tell(&spec.name, before.standing.as_deref());
+        if changed {
+            (now.pending, now.stamp) = (true, None);
+        }
+        let must_be_there = servers.must_be_there(&spec.name, &now);
+        servers.known.insert(spec.name.clone(), now);
+        drop(servers);
+        if changed {
+            self.write_soon(spec, offer, &standing, must_be_there);
+        }
+        standing
+    }
+
+    /// Remembers what a server offers for the next run, but never without its approvals: the next run
+    /// would take them for lost.
+    pub(crate) fn remember(
+        &self,
+        server: &ServerName,
+        to_keep: impl FnOnce(&Path) -> Option<(PathBuf, Vec<u8>)> + Send + 'static,
+    ) {
+        let Some(state) = self.state.clone() else { return };
+        let (approvals, server) = (Pins::file(&state, server), server.clone());
+        self.writer.submit(&state.join(format!("{server}.json")), move || {
+            let Some((path, bytes)) = to_keep(&state) else { return };
+            if !approvals.exists() && !path.exists() {
+                return;
+            }
+            if let Err(error) = kept::replace_lightly(&path, &bytes) {
+                tracing::debug!(%server, %error, "what it offers could not be kept");
+            }
+        });
+    }
+
+    /// Has something else written beside whoever answers clients.
+    pub(super) fn write(&self, file: &Path, job: impl FnOnce() + Send + 'static) {
+        self.writer.submit(file, job);
+    }
+
+    /// Waits until everything so far is written.
+    pub(super) async fn flushed(&self) {
+        self.writer.flushed().await;
+    }
+
+    /// True when a file is not what it was: somebody approved something, or removed it.
+    pub(super) fn is_stale(&self) -> bool {
+        let Some(state) = &self.state else { return false };
+        let servers = self.servers();
+        let changed = |(name, known): (&ServerName, &Known)| {
+            !known.pending && known.stamp != Some(Stamp::of(&Pins::file(state, name)))
+        };
+        servers.known.iter().any(changed)
     }
 
     /// Somebody may have approved something: every file is looked at before it is relied on again.
-    pub(super) fn look_again(&mut self) {
-        self.known.values_mut().for_each(|known| known.offer = None);
+    pub(super) fn look_again(&self) {
+        self.servers().known.values_mut().for_each(|known| known.offer = None);
     }
 
     /// Forgets servers that are there no longer.
-    pub(super) fn keep_only(&mut self, is_there: impl Fn(&ServerName) -> bool) {
-        self.known.retain(|name, _| is_there(name));
+    pub(super) fn keep_only(&self, is_there: impl Fn(&ServerName) -> bool) {
+        let mut servers = self.servers();
+        servers.known.retain(|name, _| is_there(name));
+        servers.met_before.retain(is_there);
     }
 
-    fn look(&mut self, path: &Path) -> Stamp {
+    fn write_soon(
+        self: &Arc<Self>,
+        spec: &ServerSpec,
+        offer: &Arc<Offer>,
+        standing: &Arc<Standing>,
+        must_be_there: bool,
+    ) {
+        let Some(state) = self.state.clone() else { return };
+        let (approvals, standing) = (self.clone(), standing.clone());
+        let (name, new_tools, offer) = (spec.name.clone(), spec.new_tools, offer.clone());
+        self.writer.submit(&Pins::file(&state, &spec.name), move || {
+            let file = Pins::file(&state, &name);
+            let write = || -> io::Result<(Pins, Stamp)> {
+                let _lock = Pins::lock(&state)?;
+                let held = match (Pins::read(&state, &name), &*standing) {
+                    (Ok(Some(held)), _) => held,
+                    (Ok(None), Standing::Known(first)) if !must_be_there => {
+                        first.write(&state, &name)?;
+                        return Ok((first.clone(), Stamp::of(&file)));
+                    }
+                    (Ok(None), _) => return Err(io::Error::other(gone(&state, &name))),
+                    (Err(why), _) => return Err(io::Error::other(why)),
+                };
+                let next = held.updated(&offer, new_tools);
+                if let Some(next) = next.as_ref().filter(|next| next.adds_to(&held)) {
+                    next.write(&state, &name)?;
+                }
+                // Nobody else writes while the lock is held.
+                Ok((next.unwrap_or(held), Stamp::of(&file)))
+            };
+            let written = write();
+            let mut servers = approvals.servers();
+            let Some(known) = servers.known.get_mut(&name) else { return };
+            known.pending = false;
+            match written {
+                Ok((now, stamp)) => {
+                    known.kept = true;
+                    match known.standing.as_deref() {
+                        Some(Standing::Known(pins)) if *pins == now => known.stamp = Some(stamp),
+                        // What somebody else wrote meanwhile is read by the next who asks.
+                        _ => known.offer = None,
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(server = %name, %error, "what was approved of it could not be kept");
+                    known.offer = None;
+                }
+            }
+        });
+    }
+
+    fn servers(&self) -> MutexGuard<'_, Servers> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cfg(test)]
+    pub(super) fn counted(&self) -> (usize, usize) {
+        self.servers().counted
+    }
+}
+
+impl Servers {
+    /// What is known of a server after a look at its file.
+    fn looked(&mut self, state: &Path, server: &ServerName, mut known: Known) -> Known {
+        if known.pending {
+            return known;
+        }
         #[cfg(test)]
         {
             self.counted.0 += 1;
         }
+        // The stamp is taken first: what is written meanwhile is another content afterwards.
+        let stamp = Some(Stamp::of(&Pins::file(state, server)));
+        if known.stamp == stamp {
+            return known;
+        }
+        #[cfg(test)]
+        {
+            self.counted.1 += 1;
+        }
+        known.stamp = stamp;
+        match Pins::read(state, server) {
+            Ok(Some(pins)) => {
+                known.kept = true;
+                known.standing = Some(Arc::new(Standing::Known(pins)));
+            }
+            Ok(None) if self.must_be_there(server, &known) => {
+                known.standing = Some(Arc::new(Standing::Lost(gone(state, server))));
+            }
+            // A person set aside what could not be read, and nothing else is known of the server.
+            Ok(None) => {
+                known.standing.take_if(|standing| matches!(**standing, Standing::Lost(_))).map_or((), drop)
+            }
+            Err(why) => known.standing = Some(Arc::new(Standing::Lost(why))),
+        }
+        known
+    }
+
+    fn must_be_there(&self, server: &ServerName, known: &Known) -> bool {
+        known.kept || self.met_before.contains(server)
+    }
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Self {
         let number = |number: i64| u64::from_ne_bytes(number.to_ne_bytes());
         let stamp = path.metadata().map(|file| {
             [
@@ -95,99 +279,14 @@ impl Approvals {
                 file.ino(),
             ]
         });
-        Stamp(stamp.ok())
+        Self(stamp.ok())
     }
+}
 
-    fn read(&mut self, state: &Path, server: &ServerName) -> Pins {
-        #[cfg(test)]
-        {
-            self.counted.1 += 1;
-        }
-        Pins::kept(state, server)
-    }
+/// What is said of approvals that were there once.
+pub(super) fn gone(state: &Path, server: &ServerName) -> String {
+    format!("its approvals in {} are gone", Pins::file(state, server).display())
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::value::RawValue;
-
-    use super::*;
-    use crate::peer::Item;
-
-    fn offer(description: &str) -> Arc<Offer> {
-        let json = format!(r#"{{"name":"t","description":"{description}","inputSchema":{{}}}}"#);
-        let raw = RawValue::from_string(json).expect("JSON");
-        let tools = vec![Item::read(raw, "name", &mut Vec::new()).expect("an item")];
-        Arc::new(Offer { tools, ..Offer::default() })
-    }
-
-    #[test]
-    fn a_change_of_one_server_touches_no_other_ones_file() {
-        let scratch = tempfile::tempdir().expect("a scratch directory");
-        let mut approvals = Approvals::new(Some(scratch.path().to_owned()));
-        let names: Vec<ServerName> =
-            (0..100).map(|n| ServerName::parse(&format!("s{n}")).expect("a name")).collect();
-        let mut offers: Vec<Arc<Offer>> = names.iter().map(|_| offer("first")).collect();
-        let compose = |approvals: &mut Approvals, offers: &[Arc<Offer>]| -> (Vec<Arc<Pins>>, usize, usize) {
-            let before = approvals.counted;
-            let pins = names.iter().zip(offers).map(|(name, offer)| approvals.of(name, offer)).collect();
-            (pins, approvals.counted.0 - before.0, approvals.counted.1 - before.1)
-        };
-        let (first, looks, reads) = compose(&mut approvals, &offers);
-        assert_eq!((looks, reads), (100, 100));
-        let (again, looks, reads) = compose(&mut approvals, &offers);
-        assert_eq!((looks, reads), (0, 0));
-        assert!(first.iter().zip(&again).all(|(one, other)| Arc::ptr_eq(one, other)));
-        offers[7] = offer("second");
-        let (pins, looks, reads) = compose(&mut approvals, &offers);
-        assert_eq!((looks, reads), (1, 1), "whoever changed, and nobody else");
-        assert!(pins[7].withholds("t") && !pins[8].withholds("t"));
-
-        // What we wrote ourselves is read once more, and then no more.
-        approvals.look_again();
-        assert_eq!(compose(&mut approvals, &offers).1, 100);
-        approvals.look_again();
-        let (_, looks, reads) = compose(&mut approvals, &offers);
-        assert_eq!((looks, reads), (100, 0));
-
-        // Another process approves the change.
-        let mut theirs = Pins::kept(scratch.path(), &names[7]);
-        let change = theirs.changes().remove(0);
-        theirs.approve(&change);
-        theirs.keep(scratch.path(), &names[7]).expect("kept");
-        approvals.look_again();
-        let (pins, _, reads) = compose(&mut approvals, &offers);
-        assert_eq!(reads, 1);
-        assert!(!pins[7].withholds("t"));
-    }
-
-    #[test]
-    fn what_another_process_approved_is_not_written_over() {
-        let scratch = tempfile::tempdir().expect("a scratch directory");
-        let server = ServerName::parse("s").expect("a name");
-        let mut approvals = Approvals::new(Some(scratch.path().to_owned()));
-        approvals.of(&server, &offer("first"));
-        assert!(approvals.of(&server, &offer("second")).withholds("t"));
-        let mut theirs = Pins::kept(scratch.path(), &server);
-        let change = theirs.changes().remove(0);
-        theirs.approve(&change);
-        theirs.keep(scratch.path(), &server).expect("kept");
-        // Nobody told us: but the server's next offer has its file looked at.
-        assert!(!approvals.of(&server, &offer("second")).withholds("t"));
-        approvals.keep_only(|_| false);
-        assert!(
-            approvals.of(&server, &offer("first")).withholds("t"),
-            "a server that comes back is read anew"
-        );
-    }
-
-    #[test]
-    fn nothing_is_kept_without_a_place() {
-        let server = ServerName::parse("s").expect("a name");
-        let mut approvals = Approvals::new(None);
-        let first = approvals.of(&server, &offer("first"));
-        let second = approvals.of(&server, &offer("second"));
-        assert!(!second.withholds("t") && Arc::ptr_eq(&first, &second));
-        assert_eq!(approvals.counted, (0, 0));
-    }
-}
+mod tests;

@@ -2,15 +2,12 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use tokio::{
-    sync::mpsc,
-    task::{Id, JoinError, JoinSet},
-};
+use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     link::{Link, Loss, Question},
-    serve::Conversation,
+    serve::{Conversation, Outbox},
 };
 
 /// The questions of one call.
@@ -29,7 +26,7 @@ impl Asking {
     pub(super) fn ask(
         &mut self,
         client: Arc<Conversation>,
-        outbox: Option<mpsc::Sender<Vec<u8>>>,
+        outbox: Option<Outbox>,
         link: Arc<Link>,
         question: Question,
     ) {

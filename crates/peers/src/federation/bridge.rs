@@ -19,6 +19,8 @@ use super::{
     asking::Asking,
     caller::Caller,
     parked::{Question, Shelf},
+    questions,
+    standing::cleared,
     translate,
 };
 use crate::{
@@ -107,15 +109,24 @@ struct Carried<'a> {
 impl Carried<'_> {
     /// Sends the request. A connection that was found dead before anything left is replaced once.
     async fn begin(&self) -> Result<Exchange, Failure> {
-        let link = self.peer.link(&self.class).await?;
+        let link = self.cleared_link().await?;
         match self.send(&link, None, None) {
             Ok(exchange) => Ok(exchange),
             Err(Loss::Gone(_)) => {
-                let link = self.peer.link(&self.class).await?;
+                let link = self.cleared_link().await?;
                 self.send(&link, None, None).map_err(|loss| self.lost(&loss))
             }
             Err(loss) => Err(self.lost(&loss)),
         }
+    }
+
+    /// A connection. A tool is called on it only as it was approved.
+    async fn cleared_link(&self) -> Result<Arc<Link>, Failure> {
+        let link = self.peer.link(&self.class).await?;
+        if let Some(tool) = self.order.name.as_deref().filter(|_| self.order.method == "tools/call") {
+            cleared(self.peer, &link, &self.class, tool).await?;
+        }
+        Ok(link)
     }
 
     fn send(&self, link: &Arc<Link>, input: Option<&str>, state: Option<&str>) -> Result<Exchange, Loss> {
@@ -142,7 +153,7 @@ impl Carried<'_> {
                 }
             }
             let mut meta = Object::new();
-            caller.travelling(&mut meta);
+            caller.travelling(&mut meta, &self.peer.lineage);
             if caller.token.is_some() || self.ctx.is_some_and(|ctx| ctx.progress.wanted()) {
                 meta.raw("progressToken", &id.to_string());
             }
@@ -192,6 +203,13 @@ impl Carried<'_> {
                 () = tokio::time::sleep_until(until), if !asks => return Err(self.late(quiet).into()),
             };
             until = Instant::now() + quiet;
+            let event = match event {
+                Event::Question(asked) => match self.shown(&exchange, asked)? {
+                    Some(asked) => Event::Question(asked),
+                    None => continue,
+                },
+                event => event,
+            };
             match event {
                 Event::Note { method, params } => self.note(&method, &params).await,
                 Event::Question(asked) if !self.caller.can(&asked.method) => {
@@ -233,14 +251,14 @@ impl Carried<'_> {
                             None => return Ok(translate::to_legacy(self.order.method, result)),
                         }
                     }
-                    return Ok(match (theirs, self.caller.era) {
-                        (Era::Legacy, Era::Modern) => translate::to_modern(self.order.method, result),
-                        _ => result,
-                    });
+                    return match (theirs, self.caller.era) {
+                        (Era::Legacy, Era::Modern) => Ok(translate::to_modern(self.order.method, result)),
+                        (Era::Modern, Era::Modern) => questions::in_result(&self.peer.spec.name, result)
+                            .map_err(|why| self.refused(&why)),
+                        _ => Ok(result),
+                    };
                 }
-                Event::Answer(Err(error)) => {
-                    return Err(Failure::Theirs(translate::error(self.order.method, error, self.caller.era)));
-                }
+                Event::Answer(Err(error)) => return Err(self.theirs(error)),
                 // A restarted server knows nothing of the session and did not look at the request.
                 Event::Lost(Loss::Refused(_)) if !self.repeated => {
                     self.repeated = true;
@@ -283,7 +301,7 @@ impl Carried<'_> {
     fn lost(&self, loss: &Loss) -> Failure {
         let fault = self.peer.fault(loss);
         Failure::Ours(match loss {
-            Loss::Gone(_) | Loss::Cut(_) if self.order.method == "tools/call" => {
+            Loss::Gone(_) | Loss::Cut(_) | Loss::Flooding(_) if self.order.method == "tools/call" => {
                 fault.hint("the server went away during the call: whether it had an effect is not known; look before calling again")
             }
             _ => fault,

@@ -7,11 +7,11 @@ use std::{
 };
 
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
 
 use super::TASKS;
 use crate::{
-    serve::Conversation,
+    lineage::{self, Lineage},
+    serve::{Conversation, Outbox},
     wire::{
         era::Era,
         object::{Members, Object},
@@ -49,7 +49,7 @@ pub(crate) struct Caller {
     /// From which level on it wants to see log messages.
     pub(crate) level: Option<String>,
     /// Where messages of this call go.
-    pub(crate) outbox: Option<mpsc::Sender<Vec<u8>>>,
+    pub(crate) outbox: Option<Outbox>,
     /// The task that its call began, by the id that the answer names.
     pub(crate) began: OnceLock<String>,
 }
@@ -127,17 +127,21 @@ impl Caller {
         }
     }
 
-    /// The metadata that travels on: trace context and whatever else is not about this hop.
-    pub(crate) fn travelling(&self, into: &mut Object) {
-        let Some(members) = self.meta.as_ref().and_then(|meta| Members::of(meta.get())) else { return };
-        into.all(&members.keep(|name| !name.starts_with(OWN_META) && name != "progressToken"));
+    /// The metadata that travels on: trace context and whatever else is not about this hop, and which
+    /// houses the call passed through.
+    pub(crate) fn travelling(&self, into: &mut Object, lineage: &Lineage) {
+        let members = self.meta.as_ref().and_then(|meta| Members::of(meta.get())).unwrap_or_default();
+        let passed = members.get(lineage::KEY).map(RawValue::get);
+        into.raw(lineage::KEY, &lineage.extended(passed));
+        let hop = |name: &str| name.starts_with(OWN_META) || name == "progressToken" || name == lineage::KEY;
+        into.all(&members.keep(|name| !hop(name)));
     }
 
-    /// Sends a message of this call; waits while the client is slow, so that none is lost.
+    /// Sends a note of this call. It waits a moment where the client is slow; for a client that does
+    /// not read it is dropped and counted.
     pub(crate) async fn tell(&self, message: Vec<u8>) {
         if let Some(outbox) = &self.outbox {
-            // Whoever is gone needs not be told.
-            let _ = outbox.send(message).await;
+            outbox.tell(message).await;
         }
     }
 }
@@ -209,8 +213,10 @@ mod tests {
             r#"{"progressToken":1,"io.modelcontextprotocol/logLevel":"info","traceparent":"00-1","v":1.0}"#;
         let caller = Caller { meta: RawValue::from_string(meta.into()).ok(), ..Caller::default() };
         let mut object = Object::new();
-        caller.travelling(&mut object);
-        assert_eq!(object.end(), r#"{"traceparent":"00-1","v":1.0}"#);
+        let lineage = Lineage::default();
+        caller.travelling(&mut object, &lineage);
+        let own = lineage.extended(None);
+        assert_eq!(object.end(), format!(r#"{{"tectum/lineage":{own},"traceparent":"00-1","v":1.0}}"#));
     }
 
     #[test]

@@ -9,11 +9,14 @@ use std::{
 
 use tectum_core::Snapshot;
 
-use super::{CALL_TOOL, Exposure, Federation, Notice, Settings, approvals::Approvals, tools::PeerTools};
+use super::{CALL_TOOL, Exposure, Federation, Notice, tools::PeerTools};
 use crate::spec::ServerName;
 
 /// Federated tools up to which all are listed unless told otherwise.
 const MOST_LISTED: usize = 64;
+/// Remarks on one server's tools that are told, and the characters of one.
+const MOST_REMARKS: usize = 50;
+const MOST_REMARK: usize = 500;
 /// The tools that every project needs.
 const CORE: &[&str] = &[
     "read_file",
@@ -37,20 +40,19 @@ pub(super) enum Told {
 /// What was put together last, one server at a time.
 #[derive(Default)]
 pub(super) struct Composed {
-    approvals: Approvals,
     tools: HashMap<ServerName, Arc<PeerTools>>,
-}
-
-impl Composed {
-    pub(super) fn new(settings: &Settings) -> Self {
-        Self { approvals: Approvals::new(settings.state.clone()), ..Self::default() }
-    }
 }
 
 impl Federation {
     /// Puts everything together anew after a person may have approved something.
     pub(super) fn recompose_with_approvals(&self) {
-        self.composed.lock().unwrap_or_else(PoisonError::into_inner).approvals.look_again();
+        self.approvals.look_again();
+        self.recompose(Told::Everybody);
+    }
+
+    /// Puts everything together anew beside other tools of our own, which may take other names.
+    pub(super) fn recompose_on_new_base(&self) {
+        self.composed.lock().unwrap_or_else(PoisonError::into_inner).tools.clear();
         self.recompose(Told::Everybody);
     }
 
@@ -59,29 +61,29 @@ impl Federation {
         // Held to the end: two at once, and the older one could have the last word.
         let mut composed = self.composed.lock().unwrap_or_else(PoisonError::into_inner);
         let peers = self.peers.load_full();
-        let own: BTreeSet<Arc<str>> = self
-            .base
+        let base = self.base.load_full();
+        let own: BTreeSet<Arc<str>> = base
             .iter()
             .flat_map(|base| base.tools().iter().map(|info| info.name.clone()).collect::<Vec<_>>())
             .collect();
         let taken = |name: &str| own.contains(name);
-        let mut providers = self.base.clone();
+        let mut providers = (*base).clone();
         let (mut remarks, mut offered, mut federated) = (HashMap::new(), HashMap::new(), 0);
         let mut whole = true;
         for (name, peer) in peers.iter() {
             let offer = peer.offer();
             whole &= offer.known;
-            let pins = composed.approvals.of(name, &offer);
-            let same = composed.tools.get(name).filter(|tools| tools.is_of(peer, &offer, &pins));
+            let standing = self.approvals.of(&peer.spec, &offer);
+            let same = composed.tools.get(name).filter(|tools| tools.is_of(peer, &offer, &standing));
             let tools = same
                 .cloned()
-                .unwrap_or_else(|| Arc::new(PeerTools::of(peer, &offer, &pins, &self.keepers(), &taken)));
+                .unwrap_or_else(|| Arc::new(PeerTools::of(peer, &offer, &standing, &self.keepers(), &taken)));
             federated += tools.count();
-            remarks.insert(name.clone(), (tools.usable(), tools.remarks.clone()));
+            remarks.insert(name.clone(), (tools.usable(), short(&tools.remarks)));
             providers.push(tools.clone());
             offered.insert(name.clone(), tools);
         }
-        composed.approvals.keep_only(|name| offered.contains_key(name));
+        self.approvals.keep_only(|name| offered.contains_key(name));
         composed.tools = offered;
         let (core, search) = match self.settings.exposure {
             Exposure::All => (false, false),
@@ -91,7 +93,7 @@ impl Federation {
         };
         if search {
             // Before those of servers, so that none of them can take its names.
-            providers.insert(self.base.len(), self.finder.clone());
+            providers.insert(base.len(), self.finder.clone());
         }
         *self.remarks.lock().unwrap_or_else(PoisonError::into_inner) = remarks;
         let mut next = Snapshot::of(&providers);
@@ -105,12 +107,14 @@ impl Federation {
         }
         // Nobody takes a list for whole while the one before is replaced.
         self.whole.fetch_and(whole, Ordering::Relaxed);
-        self.index.set(next.tools().filter(|info| !info.listed));
+        let withheld =
+            composed.tools.values().flat_map(|tools| tools.withheld()).map(str::to_owned).collect();
         if told == Told::Everybody && !next.says_the_same(&self.house.registry().snapshot()) {
             self.house.registry().replace(next);
         } else {
             self.house.registry().replace_quietly(next);
         }
+        self.index.set(&self.house.registry().snapshot(), withheld);
         self.whole.store(whole, Ordering::Relaxed);
         let (resources, prompts) = self.gather();
         self.keep_word_of_instructions();
@@ -127,11 +131,24 @@ impl Federation {
     }
 }
 
+/// What people are told of a server's tools: the first remarks, none of them a page long.
+fn short(remarks: &[String]) -> Vec<String> {
+    let cut = |remark: &String| match remark.char_indices().nth(MOST_REMARK) {
+        Some((end, _)) => format!("{} ...", &remark[..end]),
+        None => remark.clone(),
+    };
+    let mut told: Vec<String> = remarks.iter().take(MOST_REMARKS).map(cut).collect();
+    if remarks.len() > MOST_REMARKS {
+        told.push(format!("and {} more like these", remarks.len() - MOST_REMARKS));
+    }
+    told
+}
+
 #[cfg(test)]
 mod tests {
     use tectum_core::{Gate, Rules, Tectum, security::Allowlist};
 
-    use super::*;
+    use super::{super::Settings, *};
     use crate::spec::{Launch, ServerSpec, Transport};
 
     fn spec(number: usize) -> ServerSpec {
@@ -151,7 +168,7 @@ mod tests {
         let federation = Federation::start(house, Vec::new(), settings, move || first);
         let composed = || {
             let composed = federation.composed.lock().expect("whole");
-            (composed.approvals.counted, composed.tools.clone())
+            (federation.approvals.counted(), composed.tools.clone())
         };
         federation.settle();
         let (counted, tools) = composed();
@@ -167,8 +184,8 @@ mod tests {
         let anew = tools.iter().filter(|(name, tools)| !Arc::ptr_eq(tools, &next[*name]));
         assert_eq!(anew.map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["s7"]);
 
-        federation.reload_approvals();
-        assert_eq!(composed().0, (101, 50));
+        federation.follow_approvals();
+        assert_eq!(composed().0, (51, 50));
         federation.apply(specs[..3].to_vec()).await;
         assert_eq!(composed().1.len(), 3);
         federation.stop().await;

@@ -2,15 +2,15 @@
 //! over one index that is made when the tools change and shared by everybody.
 
 use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
     time::Duration,
 };
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolInfo, Wants, World};
+use tectum_core::{Card, Ctx, Effect, Fault, Reply, Snapshot, Subject, Tool, ToolInfo, Wants, World};
 
 /// How many tools are found at most.
 const MOST_FOUND: usize = 20;
@@ -59,16 +59,37 @@ pub(crate) struct FindTools(pub(crate) Arc<Shared>);
 
 /// The index everybody shares.
 #[derive(Debug, Default)]
-pub(crate) struct Shared(Mutex<Arc<Index>>);
+pub(crate) struct Shared(Mutex<Arc<Searched>>);
+
+/// The tools to search in. Their index is made by the first search: servers come and go more often than
+/// anybody searches.
+#[derive(Debug, Default)]
+struct Searched {
+    /// The registry holds them, and with them whoever searches.
+    tools: Weak<Snapshot>,
+    /// Those that nobody is shown before a person approved them.
+    withheld: BTreeSet<String>,
+    index: OnceLock<Index>,
+}
 
 impl Shared {
-    /// Makes the index anew.
-    pub(crate) fn set<'t>(&self, tools: impl Iterator<Item = &'t ToolInfo>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(Index::of(tools));
+    /// From now on these are searched, as far as they are neither listed nor withheld.
+    pub(crate) fn set(&self, tools: &Arc<Snapshot>, withheld: BTreeSet<String>) {
+        let searched = Searched { tools: Arc::downgrade(tools), withheld, index: OnceLock::new() };
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(searched);
     }
 
-    fn get(&self) -> Arc<Index> {
+    fn get(&self) -> Arc<Searched> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Searched {
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| {
+            let tools = self.tools.upgrade().unwrap_or_default();
+            Index::of(tools.tools().filter(|info| !info.listed && !self.withheld.contains(&*info.name)))
+        })
     }
 }
 
@@ -91,7 +112,8 @@ impl Tool for FindTools {
     }
 
     async fn call(&self, _ctx: &Ctx, args: Args) -> Result<Reply<Found>, Fault> {
-        let index = self.0.get();
+        let searched = self.0.get();
+        let index = searched.index();
         let limit = args.limit.unwrap_or(5).clamp(1, MOST_FOUND);
         let tools = index.search(&args.query, limit);
         if tools.is_empty() {

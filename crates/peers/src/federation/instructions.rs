@@ -1,7 +1,11 @@
 //! What servers want models to know, as part of what we tell them ourselves. It is taken from
 //! what was last known of each server: nobody is waited for to say hello.
 
-use std::{fmt::Write as _, path::PathBuf, sync::Arc};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::Federation;
 use crate::{kept, visible::visible};
@@ -30,10 +34,13 @@ impl Federation {
         let peers = self.peers.load();
         let offers: Vec<_> = peers.values().map(|peer| (peer, peer.offer())).collect();
         let said = offers.iter().filter_map(|(peer, offer)| {
+            if self.approvals.of(&peer.spec, offer).withholds_instructions() {
+                return None;
+            }
             let text = offer.instructions.as_deref().map(str::trim).filter(|text| !text.is_empty())?;
             Some(Said { name: peer.spec.name.as_str(), prefix: peer.spec.prefix, text })
         });
-        let own = (!self.base.is_empty()).then_some(own);
+        let own = (!self.base.load().is_empty()).then_some(own);
         composed(own, peers.len() == 1, &said.collect::<Vec<_>>())
     }
 
@@ -43,7 +50,6 @@ impl Federation {
     }
 
     /// Leaves word for the next start whether any server says something of itself.
-    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
     pub(super) fn keep_word_of_instructions(&self) {
         let Some(word) = self.word_of_instructions() else { return };
         let says = |text: &String| !text.trim().is_empty();
@@ -51,11 +57,17 @@ impl Federation {
         if word.exists() == any {
             return;
         }
-        let kept = if any { kept::replace(&word, b"true") } else { std::fs::remove_file(&word) };
-        if let Err(error) = kept {
-            tracing::debug!(%error, "whether servers say something of themselves could not be kept");
-        }
+        self.approvals.write(&word.clone(), move || {
+            if let Err(error) = keep_word(&word, any) {
+                tracing::debug!(%error, "whether servers say something of themselves could not be kept");
+            }
+        });
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
+fn keep_word(word: &Path, any: bool) -> std::io::Result<()> {
+    if any { kept::replace_lightly(word, b"true") } else { std::fs::remove_file(word) }
 }
 
 /// One server that stands for all there is speaks for itself, and whole. Otherwise each has a

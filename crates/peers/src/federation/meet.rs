@@ -3,9 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use tectum_core::Fault;
+use tokio::sync::SemaphorePermit;
 
 use super::{Caller, Federation, compose::Told};
-use crate::peer::Peer;
+use crate::peer::{Peer, State};
 
 /// How often a server that starts for one call is looked at: far below what its start takes.
 const LOOK: Duration = Duration::from_millis(10);
@@ -28,7 +29,18 @@ impl Federation {
         let (abilities, key) = self.met.get_or_init(|| (caller.abilities(), caller.session()));
         self.changes.send_modify(|change| *change += 1);
         for peer in self.peers.load().values().filter(|peer| !peer.offer().known) {
-            open(peer, abilities, *key);
+            self.open(peer, abilities, *key);
+        }
+    }
+
+    /// Somebody uses what servers offer: those that were never met, since they died before they said
+    /// what that is, are tried again. Costs nothing where all were met.
+    pub(crate) fn revive(&self) {
+        let Some((abilities, key)) = self.met.get().filter(|_| !self.is_whole()) else { return };
+        let peers = self.peers.load();
+        let unmet = peers.values().filter(|peer| !peer.offer().known);
+        for peer in unmet.filter(|peer| has_died(peer)) {
+            self.open(peer, abilities, *key);
         }
     }
 
@@ -39,7 +51,7 @@ impl Federation {
         for peer in
             self.peers.load().values().filter(|peer| !peer.offer().known || peer.is_unseen_by(&abilities))
         {
-            open(peer, &abilities, caller.session());
+            self.open(peer, &abilities, caller.session());
         }
     }
 
@@ -52,7 +64,7 @@ impl Federation {
             peer.subscribe().await;
         }
         if let Some((abilities, key)) = self.met.get().filter(|_| missed) {
-            open(peer, abilities, *key);
+            self.open(peer, abilities, *key);
         }
     }
 
@@ -109,18 +121,33 @@ impl Federation {
         self.met.get().cloned().unwrap_or_else(|| ("{}".into(), None))
     }
 
+    /// Starts a server beside us, in turn with others. Nobody waits for it, so why it could not be
+    /// started is said here.
+    fn open(&self, peer: &Arc<Peer>, abilities: &Arc<str>, client: Option<u64>) {
+        let (peer, class) = (peer.clone(), peer.class(abilities, client));
+        let turns = self.starts.clone();
+        tokio::spawn(async move {
+            let _turn = turns.acquire().await;
+            if let Err(fault) = peer.link(&class).await {
+                tracing::warn!(server = %peer.spec.name, "{}", fault.message);
+            }
+        });
+    }
+
+    /// A turn to start a server that nobody waits for.
+    pub(crate) async fn turn_to_start(&self) -> Option<SemaphorePermit<'_>> {
+        self.starts.acquire().await.ok()
+    }
+
     /// Whether a client was ever there.
     pub(crate) fn has_client(&self) -> bool {
         self.met.get().is_some()
     }
 }
 
-/// Starts a server beside us. Nobody waits for it, so why it could not be started is said here.
-fn open(peer: &Arc<Peer>, abilities: &Arc<str>, client: Option<u64>) {
-    let (peer, class) = (peer.clone(), peer.class(abilities, client));
-    tokio::spawn(async move {
-        if let Err(fault) = peer.link(&class).await {
-            tracing::warn!(server = %peer.spec.name, "{}", fault.message);
-        }
-    });
+/// True for a server that was started and failed, and is not being started again. One that waits for
+/// its turn to start has not failed.
+fn has_died(peer: &Peer) -> bool {
+    let status = peer.status();
+    status.error.is_some() && !matches!(status.state, State::Starting | State::Stopped)
 }

@@ -15,11 +15,15 @@ mod instructions;
 mod meet;
 mod names;
 mod news;
+mod observed;
 mod own;
 mod parked;
-pub mod pins;
+mod pins;
+mod questions;
+mod review;
 mod settle;
 mod spool;
+mod standing;
 mod tasks;
 mod tools;
 mod translate;
@@ -37,15 +41,18 @@ use std::{
 use arc_swap::ArcSwap;
 use serde_json::value::RawValue;
 use tectum_core::{NativeSet, NativeTool, Provider, Tectum};
-use tokio::sync::{broadcast, mpsc, watch};
+use tokio::sync::{Notify, Semaphore, broadcast, mpsc, watch};
 
 pub(crate) use self::{
+    approvals::Approvals,
     bridge::{Failure, Order, TOO_MANY},
     caller::{Caller, LEVELS, abilities, ability_names, can},
     find::CALL_TOOL,
     follow::Following,
     goods::{Goods, Source},
     news::Notice,
+    questions::{refusal, shown as shown_question},
+    standing::{Standing, cleared},
     tasks::{EXTENSION as TASKS, TaskNote, named as named_task},
     translate::to_modern,
     wishes::{Levels, Watchers},
@@ -54,14 +61,20 @@ use self::{
     compose::{Composed, Told},
     find::{CallTool, FindTools},
     news::hear,
+    observed::Observed,
     parked::Shelf,
     settle::First,
     spool::Spool,
     tasks::Tasks,
     tools::Keepers,
 };
+pub use self::{
+    pins::{Change, Subject},
+    review::Review,
+};
 use crate::{
     auth::Authorize,
+    lineage::Lineage,
     link::Door,
     peer::{News, Peer, Surroundings},
     serve::{Clients, Unheard},
@@ -71,6 +84,14 @@ use crate::{
 
 /// Notices that a slow listener may fall behind by.
 const NOTICES: usize = 1024;
+/// How long the last writes may take when the house closes.
+const LAST_WRITES: std::time::Duration = std::time::Duration::from_secs(5);
+/// What all servers' tasks may tell before it is heard; who tells more waits.
+const NEWS: usize = 256;
+/// Servers that start at the same time without anybody waiting for them: all of thousands at once would
+/// take every file and every core.
+const MOST_STARTS: usize = 128;
+
 /// Where the federation finds what no server's spec says.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -125,7 +146,7 @@ pub struct ServerStatus {
 pub struct Federation {
     house: Tectum,
     first: First,
-    base: Vec<Arc<dyn Provider>>,
+    base: ArcSwap<Vec<Arc<dyn Provider>>>,
     settings: Settings,
     peers: ArcSwap<BTreeMap<ServerName, Arc<Peer>>>,
     goods: ArcSwap<Goods>,
@@ -136,7 +157,9 @@ pub struct Federation {
     index: Arc<find::Shared>,
     finder: Arc<dyn Provider>,
     notices: broadcast::Sender<Notice>,
-    news: mpsc::UnboundedSender<News>,
+    offers: Arc<Notify>,
+    news: mpsc::Sender<News>,
+    approvals: Arc<Approvals>,
     composed: Mutex<Composed>,
     /// Whether every server has ever said what it offers.
     whole: AtomicBool,
@@ -153,6 +176,12 @@ pub struct Federation {
     pub(crate) unheard: Unheard,
     /// From which level on each client wants logs.
     levels: Arc<Levels>,
+    /// Which house this is to those that calls pass through.
+    pub(crate) lineage: Arc<Lineage>,
+    /// The servers that get copies of calls.
+    pub(crate) observed: Observed,
+    /// Turns to start servers that nobody waits for.
+    starts: Arc<Semaphore>,
 }
 
 impl Federation {
@@ -164,7 +193,8 @@ impl Federation {
         settings: Settings,
         first: impl FnOnce() -> Vec<ServerSpec> + Send + 'static,
     ) -> Arc<Self> {
-        let (news, heard) = mpsc::unbounded_channel();
+        let (news, heard) = mpsc::channel(NEWS);
+        let offers = Arc::new(Notify::new());
         let spool = settings.state.as_ref().map(|state| Arc::new(Spool::new(state.join("results"))));
         let index = Arc::new(find::Shared::default());
         let finder =
@@ -172,7 +202,7 @@ impl Federation {
         let federation = Arc::new(Self {
             house,
             first: First::new(first),
-            base,
+            base: ArcSwap::from_pointee(base),
             peers: ArcSwap::default(),
             goods: ArcSwap::default(),
             shelf: Arc::default(),
@@ -182,8 +212,10 @@ impl Federation {
             index,
             finder: Arc::new(finder),
             notices: broadcast::Sender::new(NOTICES),
+            offers: offers.clone(),
             news,
-            composed: Mutex::new(Composed::new(&settings)),
+            approvals: Arc::new(Approvals::new(settings.state.clone())),
+            composed: Mutex::default(),
             whole: AtomicBool::new(false),
             remarks: Mutex::default(),
             watchers: Arc::default(),
@@ -192,9 +224,12 @@ impl Federation {
             clients: Arc::default(),
             levels: Arc::default(),
             unheard: Unheard::default(),
+            lineage: Arc::default(),
+            observed: Observed::default(),
+            starts: Arc::new(Semaphore::new(MOST_STARTS)),
             settings,
         });
-        tokio::spawn(hear(Arc::downgrade(&federation), heard));
+        tokio::spawn(hear(Arc::downgrade(&federation), offers, heard));
         let anchors = federation.house.effects().anchors.changes();
         tokio::spawn(own::follow(Arc::downgrade(&federation), anchors));
         federation
@@ -214,6 +249,13 @@ impl Federation {
         }
     }
 
+    /// Makes these the tools of our own, and tells clients if they see a difference.
+    pub fn rebase(self: &Arc<Self>, base: Vec<Arc<dyn Provider>>) {
+        self.settle();
+        self.base.store(Arc::new(base));
+        self.recompose_on_new_base();
+    }
+
     /// How many messages clients missed because they did not read in time.
     pub fn unheard(&self) -> u64 {
         self.unheard.count()
@@ -228,6 +270,12 @@ impl Federation {
             let offer = peer.offer();
             let (tools, mut said) = remarks.get(name).cloned().unwrap_or_default();
             said.extend(offer.left_out.iter().cloned());
+            if peer.dropped() > 0 {
+                said.push(
+                    "it sends more messages that nobody asked for than can be taken: some were dropped"
+                        .into(),
+                );
+            }
             let status = ServerStatus {
                 state: status.state.word(),
                 since,
@@ -249,6 +297,7 @@ impl Federation {
         let ending: tokio::task::JoinSet<()> =
             peers.values().cloned().map(|peer| async move { peer.stop().await }).collect();
         ending.join_all().await;
+        let _ = tokio::time::timeout(LAST_WRITES, self.approvals.flushed()).await;
     }
 
     /// Whether the lists have something of every server there is, if only from memory.
@@ -317,21 +366,26 @@ impl Federation {
         Some(read.unwrap_or_else(|_| Err(std::io::Error::other("it could not be read"))))
     }
 
-    /// What a person approved holds from now on.
-    pub fn reload_approvals(&self) {
-        self.recompose_with_approvals();
+    /// What a person approved meanwhile holds from now on, and what is gone is withheld.
+    pub fn follow_approvals(&self) {
+        if self.approvals.is_stale() {
+            self.recompose_with_approvals();
+        }
     }
 
     fn surroundings(&self) -> Surroundings {
         Surroundings {
             directory: self.settings.directory.clone(),
             state: self.settings.state.clone(),
+            approvals: self.approvals.clone(),
             guard: self.settings.guard.clone(),
             door: self.door.clone(),
             clients: self.clients.clone(),
             watchers: self.watchers.clone(),
             levels: self.levels.clone(),
+            offers: self.offers.clone(),
             news: self.news.clone(),
+            lineage: self.lineage.clone(),
         }
     }
 }

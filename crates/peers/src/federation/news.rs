@@ -1,11 +1,11 @@
 //! What servers' tasks tell, and what clients may want to know of it.
 
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
-use super::{Caller, Federation, TaskNote, compose::Told};
-use crate::peer::News;
+use super::{Caller, Federation, TaskNote, compose::Told, questions};
+use crate::{peer::News, wire::object::raw};
 
 /// Something all clients may want to know.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,24 +25,23 @@ pub(crate) enum Notice {
 }
 
 /// Takes what the servers' tasks tell.
-pub(super) async fn hear(federation: Weak<Federation>, mut news: mpsc::UnboundedReceiver<News>) {
-    while let Some(item) = news.recv().await {
+pub(super) async fn hear(federation: Weak<Federation>, offers: Arc<Notify>, mut news: mpsc::Receiver<News>) {
+    loop {
+        let item = tokio::select! {
+            // What is told of a resource that is new comes after the resource.
+            biased;
+            () = offers.notified() => None,
+            item = news.recv() => match item {
+                Some(item) => Some(item),
+                None => return,
+            },
+        };
         let Some(federation) = federation.upgrade() else { return };
         match item {
-            News::Offer => {
-                // Several servers often come up together; one composition serves them all.
-                let mut others = Vec::new();
-                while let Ok(next) = news.try_recv() {
-                    if !matches!(next, News::Offer) {
-                        others.push(next);
-                    }
-                }
-                federation.recompose(Told::Everybody);
-                for other in others {
-                    federation.tell(other);
-                }
-            }
-            other => federation.tell(other),
+            Some(news) => federation.tell(news),
+            // Several servers often come up together; one composition serves them all. It may be of
+            // thousands of tools, so it is made beside those who call some.
+            None => drop(tokio::task::spawn_blocking(move || federation.recompose(Told::Everybody)).await),
         }
     }
 }
@@ -64,13 +63,20 @@ impl Federation {
 
     fn tell(&self, news: News) {
         let notice = match news {
-            News::Offer => return,
             News::Updated { server, uri } => Notice::Updated(self.goods().exposed(&server, &uri)),
             News::ElicitationDone { params } => Notice::ElicitationDone(params),
-            News::Task { server, params } => match self.tasks.told(server, &params) {
-                Some(note) => Notice::Task(note),
-                None => return,
-            },
+            News::Task { server, params, room } => {
+                let named = questions::in_result(&server, raw(params));
+                let Ok(params) =
+                    named.inspect_err(|why| tracing::warn!(%server, why, "a task is not told of"))
+                else {
+                    return;
+                };
+                match self.tasks.told(server, params.get(), room) {
+                    Some(note) => Notice::Task(note),
+                    None => return,
+                }
+            }
         };
         let _ = self.notices.send(notice);
     }

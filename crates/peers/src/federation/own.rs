@@ -96,7 +96,7 @@ impl Federation {
 
     /// The lists of everything but tools, made anew; tells whether clients would see a difference.
     pub(super) fn gather(&self) -> (bool, bool) {
-        let own = Own::of(&self.house.effects().anchors, !self.base.is_empty());
+        let own = Own::of(&self.house.effects().anchors, !self.base.load().is_empty());
         let goods = Goods::of(&self.peers.load(), own);
         let before = self.goods.load_full();
         let resources = goods.resources != before.resources || goods.templates != before.templates;

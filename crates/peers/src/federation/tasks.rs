@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 
 use super::{caller::OWN_META, early::Early};
 use crate::{
+    link::Room,
     spec::ServerName,
     wire::object::{Members, Object, raw},
 };
@@ -23,6 +24,8 @@ pub(crate) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 /// Tasks that are remembered; the oldest are forgotten first.
 const MOST: usize = 10_000;
+/// The longest id of a task that is remembered.
+const MOST_ID: usize = 1024;
 
 /// The tasks of all servers.
 #[derive(Debug, Default)]
@@ -57,6 +60,8 @@ pub(crate) struct TaskNote {
     params: String,
     /// What of its metadata travels on.
     meta: String,
+    /// The room that it takes while somebody has not taken it.
+    room: Room,
 }
 
 /// Where a task is worked on, and its id there.
@@ -87,6 +92,9 @@ impl Tasks {
         else {
             return (result, None);
         };
+        if own.len() > MOST_ID {
+            return (result, None);
+        }
         let place = Place { server: server.clone(), own: own.into() };
         let id = self.lock().keep(place.clone(), owner);
         let result = if id == *place.own { result } else { named(result, &id) };
@@ -111,13 +119,13 @@ impl Tasks {
 
     /// What a server told of a task of its own; nothing, where nobody knows it here. Somebody may
     /// come to know it, so what was told unasked is kept for a while.
-    pub(crate) fn told(&self, server: ServerName, params: &str) -> Option<TaskNote> {
+    pub(crate) fn told(&self, server: ServerName, params: &str, room: Room) -> Option<TaskNote> {
         let members = Members::of(params)?;
         let place = Place { server, own: members.text("taskId")?.into() };
         let mut known = self.lock();
         let task = known.by_place.get(&place).and_then(|id| Some((id.clone(), known.by_id.get(id)?)));
         match task.map(|(id, task)| (id, task.owner, task.secret)) {
-            Some((id, owner, false)) => Some(TaskNote::of(&id, owner, members)),
+            Some((id, owner, false)) => Some(TaskNote { room, ..TaskNote::of(&id, owner, members) }),
             _ => {
                 if meta(&members).get(SUBSCRIPTION).is_none() {
                     known.early.keep(place, params);
@@ -141,7 +149,7 @@ impl TaskNote {
         let owner = owner.filter(|_| meta.get(SUBSCRIPTION).is_none());
         let meta = Object::new().all(&meta.keep(|name| !name.starts_with(OWN_META))).end();
         let params = renamed(&members.keep(|name| name != "_meta"), id);
-        Self { id: id.to_owned(), owner, params, meta }
+        Self { id: id.to_owned(), owner, params, meta, room: Room::default() }
     }
 
     /// Its parameters for a subscription, or for a client that did not ask.
@@ -272,7 +280,7 @@ mod tests {
         let task = r#"{"resultType":"task","taskId":"1"}"#;
         noted(&tasks, task, "a");
         noted(&tasks, task, "b");
-        let told = |name: &str, params: &str| tasks.told(server(name), params);
+        let told = |name: &str, params: &str| tasks.told(server(name), params, Room::default());
         let params =
             r#"{"taskId":"1","ttlMs":1.0,"_meta":{"io.modelcontextprotocol/subscriptionId":9,"x":1}}"#;
         let note = told("b", params).expect("known");
@@ -300,7 +308,7 @@ mod tests {
     #[test]
     fn what_is_told_before_the_answer_went_out_waits_for_it() {
         let tasks = Tasks::default();
-        let told = |name: &str, params: &str| tasks.told(server(name), params);
+        let told = |name: &str, params: &str| tasks.told(server(name), params, Room::default());
         assert_eq!(told("b", r#"{"taskId":"1","v":1}"#), None, "its call has no answer yet");
         assert_eq!(told("a", r#"{"taskId":"1","v":0}"#), None, "another server's");
         let asked = r#"{"taskId":"1","_meta":{"io.modelcontextprotocol/subscriptionId":9}}"#;
@@ -327,7 +335,7 @@ mod tests {
         let (_, id) = tasks.note(result, &server("a"), Some(owner.key()));
         tasks.answered(&id.expect("a task"));
         let heard = |client: &Conversation, params: &str| -> Vec<String> {
-            let notice = Notice::Task(tasks.told(server("a"), params).expect("known"));
+            let notice = Notice::Task(tasks.told(server("a"), params, Room::default()).expect("known"));
             let heard = client.noticed(&notice).into_iter();
             heard.map(|message| String::from_utf8(message).expect("text")).collect()
         };

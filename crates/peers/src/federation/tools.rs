@@ -16,8 +16,8 @@ use super::{
     goods::renamed,
     names,
     parked::Shelf,
-    pins::Pins,
     spool::Spool,
+    standing::Standing,
     tasks::Tasks,
 };
 use crate::{
@@ -32,7 +32,7 @@ pub(crate) struct PeerTools {
     peer: Arc<Peer>,
     /// What it was made of.
     offer: Arc<Offer>,
-    pins: Arc<Pins>,
+    standing: Arc<Standing>,
     keepers: Keepers,
     infos: Arc<[ToolInfo]>,
     own: HashMap<Arc<str>, Own>,
@@ -67,7 +67,7 @@ impl PeerTools {
     pub(crate) fn of(
         peer: &Arc<Peer>,
         offer: &Arc<Offer>,
-        pins: &Arc<Pins>,
+        standing: &Arc<Standing>,
         keepers: &Keepers,
         taken: &dyn Fn(&str) -> bool,
     ) -> Self {
@@ -76,12 +76,23 @@ impl PeerTools {
         let mut tools = Self {
             peer: peer.clone(),
             offer: offer.clone(),
-            pins: pins.clone(),
+            standing: standing.clone(),
             keepers: keepers.clone(),
             infos: Arc::default(),
             own: HashMap::new(),
             remarks: Vec::new(),
         };
+        match standing.lost() {
+            Some(why) => tools.remarks.push(format!(
+                "{}: {why}; everything it offers to models is withheld: `tectum approve-tools {}`",
+                spec.name, spec.name
+            )),
+            None if standing.withholds_instructions() => tools.remarks.push(format!(
+                "{}: its instructions are not as they were approved and are withheld: `tectum approve-tools {}`",
+                spec.name, spec.name
+            )),
+            None => {}
+        }
         let mut infos = Vec::new();
         let (mut circles, mut unwanted) = (0, 0);
         for item in &offer.tools {
@@ -111,11 +122,13 @@ impl PeerTools {
             let name: Arc<str> = name.into();
             match info(item, &name, peer, !offer.fresh) {
                 Ok(mut info) => {
-                    let withheld = pins.withholds(&item.key);
+                    let withheld = standing.withholds(&item.key);
                     if withheld {
                         info.listed = false;
+                    }
+                    if withheld && standing.lost().is_none() {
                         tools.remarks.push(format!(
-                            "{}: `{name}` changed since it was approved and is withheld: `tectum approve-tools {}`",
+                            "{}: `{name}` is not as it was approved and is withheld: `tectum approve-tools {}`",
                             spec.name, spec.name
                         ));
                     }
@@ -146,8 +159,14 @@ impl PeerTools {
     }
 
     /// True when it was made of these, so that made anew it would be the same.
-    pub(crate) fn is_of(&self, peer: &Arc<Peer>, offer: &Arc<Offer>, pins: &Arc<Pins>) -> bool {
-        Arc::ptr_eq(&self.peer, peer) && Arc::ptr_eq(&self.offer, offer) && Arc::ptr_eq(&self.pins, pins)
+    pub(crate) fn is_of(&self, peer: &Arc<Peer>, offer: &Arc<Offer>, standing: &Arc<Standing>) -> bool {
+        let same_standing = Arc::ptr_eq(&self.standing, standing);
+        Arc::ptr_eq(&self.peer, peer) && Arc::ptr_eq(&self.offer, offer) && same_standing
+    }
+
+    /// The tools that may not be shown, by the names clients know.
+    pub(crate) fn withheld(&self) -> impl Iterator<Item = &str> {
+        self.own.iter().filter(|(_, own)| own.withheld).map(|(name, _)| &**name)
     }
 
     /// How many can be called.
@@ -211,15 +230,8 @@ impl Provider for PeerTools {
     fn prepare(&self, call: &Call) -> Result<Prepared, Fault> {
         let own = self.own.get(&call.tool);
         let own = own.ok_or_else(|| Fault::not_found(format!("unknown tool: {}", call.tool)))?;
-        if own.withheld {
-            let fault = Fault::new(
-                FaultKind::Permission,
-                format!("{} changed its definition since a person approved it, and is withheld", call.tool),
-            );
-            let name = &self.peer.spec.name;
-            return Err(
-                fault.hint(format!("a person can look at the change with `tectum approve-tools {name}`"))
-            );
+        if let Some(refusal) = self.standing.refusal(&self.peer.spec.name, &own.name) {
+            return Err(refusal);
         }
         if !call.args.get().starts_with('{') {
             return Err(Fault::invalid(format!("{}: arguments must be an object", call.tool)));

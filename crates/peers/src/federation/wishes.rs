@@ -43,6 +43,11 @@ impl Watchers {
         servers
     }
 
+    /// Whether anybody watches this resource of a server's.
+    pub(crate) fn watch(&self, server: &ServerName, uri: &str) -> bool {
+        self.lock().contains_key(&(server.clone(), uri.to_owned()))
+    }
+
     /// What is watched at a server.
     pub(crate) fn at(&self, server: &ServerName) -> BTreeSet<String> {
         self.lock().keys().filter(|(of, _)| of == server).map(|(_, uri)| uri.clone()).collect()

@@ -6,10 +6,8 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use tokio::sync::mpsc;
-
 use super::{
-    Carrier, Inbox, Link, Loose, Loss, Unfit, greet,
+    Carrier, Inbox, Link, LooseMessages, Loss, Unfit, greet,
     http::{self, Address, Kind},
     sse::Sse,
 };
@@ -27,7 +25,7 @@ pub(crate) struct Door {
 }
 
 /// A greeted connection, and where its loose messages come out.
-pub(crate) type Connected = (Arc<Link>, mpsc::Receiver<Loose>);
+pub(crate) type Connected = (Arc<Link>, LooseMessages);
 
 impl Door {
     /// Logins lie below this state directory; without one they last as long as the process.

@@ -25,6 +25,17 @@ pub(crate) enum Event {
     Lost(Loss),
 }
 
+impl Event {
+    /// The room that it takes while it waits; an answer waits for nobody.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Note { method, params } => size_of::<Self>() + method.len() + params.get().len(),
+            Self::Question(question) => question.size(),
+            Self::Answer(_) | Self::Lost(_) => 0,
+        }
+    }
+}
+
 /// A request in flight. Letting go of it before its answer cancels it.
 #[derive(Debug)]
 pub(crate) struct Exchange {
@@ -56,7 +67,7 @@ impl Exchange {
             None => Event::Lost(Loss::Gone("the connection was closed".into())),
         };
         self.ended |= matches!(event, Event::Answer(_) | Event::Lost(_));
-        self.link.inbox.taken(self.id);
+        self.link.inbox.taken(self.id, event.size());
         event
     }
 

@@ -3,7 +3,12 @@
 //! Requests of ours are told apart by our own ids, so nothing a server or a client writes into
 //! an id can reach another's call.
 
+mod budget;
+mod glance;
+mod room;
+mod signals;
 mod sort;
+mod turn;
 
 use std::{
     collections::BTreeMap,
@@ -15,6 +20,11 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use self::{budget::Budget, room::Rooms, turn::Turn};
+pub(crate) use self::{
+    room::Room,
+    signals::{Signal, Signals},
+};
 use super::{
     Event, Loss, Question,
     mailbox::{Receiver, Sender, mailbox},
@@ -28,8 +38,16 @@ const MOST_QUEUED: usize = 65_536;
 /// Events beyond which a call's log messages are let go, and its questions refused: a server that
 /// floods harms its own words, not the call.
 const MOST_WORDS: usize = 1024;
-/// Loose messages that may wait.
+/// Bytes of events that may wait for all calls of a connection; beyond that the call fails that
+/// the next one comes for.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes of events beyond which a call's log messages are let go.
+const MOST_WORD_BYTES: usize = 1024 * 1024;
+/// Loose messages that may wait. How many bytes is said in [`room`].
 pub(crate) const LOOSE: usize = 1024;
+
+/// Where loose messages come out, each with the room it takes until it is gone.
+pub(crate) type LooseMessages = mpsc::Receiver<(Loose, Room)>;
 
 /// A message that belongs to no request of ours.
 #[derive(Debug)]
@@ -68,7 +86,11 @@ pub(crate) enum Origin {
 #[derive(Debug)]
 pub(crate) struct Inbox {
     table: Mutex<Table>,
-    loose: mpsc::Sender<Loose>,
+    loose: mpsc::Sender<(Loose, Room)>,
+    rooms: Rooms,
+    signals: Signals,
+    budget: Mutex<Budget>,
+    turn: Turn,
     closed: CancellationToken,
     /// Set when there was a message.
     heard: AtomicBool,
@@ -77,6 +99,8 @@ pub(crate) struct Inbox {
 #[derive(Debug, Default)]
 struct Table {
     open: BTreeMap<u64, Slot>,
+    /// What waits for the requests, in bytes.
+    bytes: usize,
     lost: Option<Loss>,
     /// When the last request began; `None` before the first.
     used: Option<Instant>,
@@ -99,6 +123,9 @@ enum Users {
 struct Slot {
     events: Sender,
     queued: usize,
+    bytes: usize,
+    /// The largest answer that it may have.
+    most: usize,
     owner: Option<u64>,
     /// Set while the server waits for an answer of ours: it asks nothing new then.
     waits: bool,
@@ -106,17 +133,32 @@ struct Slot {
 
 impl Inbox {
     /// An inbox, and where its loose messages come out.
-    pub(crate) fn new() -> (Self, mpsc::Receiver<Loose>) {
+    pub(crate) fn new() -> (Self, LooseMessages) {
         let (loose, taken) = mpsc::channel(LOOSE);
-        let heard = AtomicBool::new(false);
-        (Self { table: Mutex::default(), loose, closed: CancellationToken::new(), heard }, taken)
+        let inbox = Self {
+            table: Mutex::default(),
+            loose,
+            rooms: Rooms::default(),
+            signals: Signals::default(),
+            budget: Mutex::new(Budget::new(Instant::now())),
+            turn: Turn::default(),
+            closed: CancellationToken::new(),
+            heard: AtomicBool::new(false),
+        };
+        (inbox, taken)
+    }
+
+    /// What the server said that needs no message of its own.
+    pub(super) fn signals(&self) -> &Signals {
+        &self.signals
     }
 
     pub(super) fn closed(&self) -> &CancellationToken {
         &self.closed
     }
 
-    pub(super) fn open(&self, id: u64, owner: Option<u64>) -> Result<Receiver, Loss> {
+    /// A request begins whose answer may have `most` bytes.
+    pub(super) fn open(&self, id: u64, owner: Option<u64>, most: usize) -> Result<Receiver, Loss> {
         let mut table = self.table();
         if let Some(lost) = &table.lost {
             return Err(lost.clone());
@@ -129,14 +171,17 @@ impl Inbox {
             (Users::One(first), Some(owner)) if first == owner => Users::One(owner),
             (_, Some(_)) => Users::Several,
         };
-        table.open.insert(id, Slot { events, queued: 0, owner, waits: false });
+        table.open.insert(id, Slot { events, queued: 0, bytes: 0, most, owner, waits: false });
         Ok(taken)
     }
 
-    /// An event was taken out of a request's queue.
-    pub(super) fn taken(&self, id: u64) {
-        if let Some(slot) = self.table().open.get_mut(&id) {
+    /// An event of this size was taken out of a request's queue.
+    pub(super) fn taken(&self, id: u64, size: usize) {
+        let mut table = self.table();
+        if let Some(slot) = table.open.get_mut(&id) {
             slot.queued = slot.queued.saturating_sub(1);
+            slot.bytes = slot.bytes.saturating_sub(size);
+            table.bytes = table.bytes.saturating_sub(size);
         }
     }
 
@@ -215,6 +260,7 @@ impl Inbox {
         if table.lost.is_some() {
             return;
         }
+        table.bytes = 0;
         for slot in std::mem::take(&mut table.open).into_values() {
             slot.events.send(Event::Lost(loss.clone()));
         }
@@ -233,6 +279,13 @@ impl Table {
     /// Takes out a request that comes to nothing, and what was asked for it.
     fn remove(&mut self, id: u64) -> Option<Slot> {
         self.questions.failed(id);
-        self.open.remove(&id)
+        self.take(id)
+    }
+
+    /// Takes out a request. What still waits for it is its caller's from now on.
+    fn take(&mut self, id: u64) -> Option<Slot> {
+        let slot = self.open.remove(&id)?;
+        self.bytes = self.bytes.saturating_sub(slot.bytes);
+        Some(slot)
     }
 }

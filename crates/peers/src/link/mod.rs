@@ -28,13 +28,14 @@ use std::{
 };
 
 use serde_json::value::RawValue;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use dial::{Door, connect, connect_sse};
 pub(crate) use exchange::{Event, Exchange};
 pub(crate) use handshake::{Hello, Unfit, greet, modern_meta};
-pub(crate) use http::{parse, same_origin};
-pub(crate) use inbox::{Inbox, Loose, Origin};
+pub(crate) use http::{is_local, parse, same_origin};
+pub(crate) use inbox::{Inbox, Loose, LooseMessages, Origin, Room, Signal, Signals};
 pub(crate) use question::Question;
 pub(crate) use stdio::Pipes;
 
@@ -43,6 +44,11 @@ use crate::wire::object::Object;
 /// The largest message taken from a server: thirty megabytes of picture pass, a line without
 /// an end does not.
 pub(crate) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
+
+/// The largest message that nobody asked for: a question may bring a picture along.
+pub(crate) const MOST_UNASKED: usize = 4 * 1024 * 1024;
+/// The largest page of a list. Thousands of definitions fit.
+const MOST_PAGE: usize = 8 * 1024 * 1024;
 
 /// Why a connection, or one request on it, came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +65,8 @@ pub(crate) enum Loss {
     Unauthorized(String),
     /// More came than is kept for one call.
     Flooded,
+    /// The server sent so much that it was cut off.
+    Flooding(String),
 }
 
 /// What carries the bytes.
@@ -104,6 +112,19 @@ pub(crate) struct Link {
     inbox: Arc<Inbox>,
     next: AtomicU64,
     hello: OnceLock<Hello>,
+    listing: watch::Sender<Listing>,
+}
+
+/// Whether a server has said on a connection which tools it has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Listing {
+    /// Not yet.
+    #[default]
+    Awaited,
+    /// It has.
+    Done,
+    /// It does not, until somebody logs in.
+    Refused(Loss),
 }
 
 /// A request to send.
@@ -121,7 +142,8 @@ pub(crate) struct Ask<'a> {
 impl Link {
     /// A connection over this carrier, before its handshake.
     pub(crate) fn new(carrier: Carrier, inbox: Arc<Inbox>) -> Arc<Self> {
-        Arc::new(Self { carrier, inbox, next: AtomicU64::new(1), hello: OnceLock::new() })
+        let listing = watch::Sender::default();
+        Arc::new(Self { carrier, inbox, next: AtomicU64::new(1), hello: OnceLock::new(), listing })
     }
 
     /// What the server said about itself. Set before anybody else sees the link.
@@ -132,6 +154,11 @@ impl Link {
     /// Cancelled when the connection is gone.
     pub(crate) fn closed(&self) -> &CancellationToken {
         self.inbox.closed()
+    }
+
+    /// Whether the server has said on this connection which tools it has.
+    pub(crate) fn listing(&self) -> &watch::Sender<Listing> {
+        &self.listing
     }
 
     /// How long nobody has asked anything, if nothing is in flight.
@@ -149,9 +176,27 @@ impl Link {
         self.inbox.noise()
     }
 
+    /// The process behind it, where it is one that we started.
+    pub(crate) fn process(&self) -> Option<u32> {
+        match &self.carrier {
+            Carrier::Stdio(pipes) => Some(pipes.process()),
+            Carrier::Http(_) | Carrier::Sse(_) => None,
+        }
+    }
+
     /// How the connection ended, once it has.
     pub(crate) fn lost(&self) -> Option<Loss> {
         self.inbox.lost()
+    }
+
+    /// What the server says that means the same however often it is said.
+    pub(crate) fn signals(&self) -> &Signals {
+        self.inbox.signals()
+    }
+
+    /// How many messages were dropped since the server sent more than its budget allows.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.inbox.dropped()
     }
 
     /// Sends a request. Its parameters are made when its id is known, since the id is also the
@@ -163,7 +208,7 @@ impl Link {
     ) -> Result<Exchange, Loss> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         // Listening begins before the bytes leave: nothing that answers them can be missed.
-        let events = self.inbox.open(id, ask.owner)?;
+        let events = self.inbox.open(id, ask.owner, most_answer(ask.method))?;
         let exchange = Exchange::new(id, self.clone(), events);
         let params = params(id);
         let mut bytes = Vec::with_capacity(params.len() + ask.method.len() + 64);
@@ -268,12 +313,23 @@ impl fmt::Debug for Link {
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Gone(how) => f.write_str(how),
+            Self::Gone(how) | Self::Flooding(how) => f.write_str(how),
             Self::Failed(why) | Self::Cut(why) | Self::Refused(why) | Self::Unauthorized(why) => {
                 f.write_str(why)
             }
             Self::Flooded => f.write_str("it sent more messages for one call than can be kept"),
         }
+    }
+}
+
+/// The largest answer to a request: what tools and resources give may be large, what a server says
+/// of itself is not.
+fn most_answer(method: &str) -> usize {
+    match method {
+        "initialize" | "server/discover" | "subscriptions/listen" | "logging/setLevel" => MOST_UNASKED,
+        "resources/subscribe" | "resources/unsubscribe" => MOST_UNASKED,
+        _ if method.ends_with("/list") => MOST_PAGE,
+        _ => MAX_MESSAGE,
     }
 }
 

@@ -25,6 +25,13 @@ pub(crate) struct Question {
     pub(crate) certain: bool,
 }
 
+impl Question {
+    /// The room that it takes while it waits.
+    pub(super) fn size(&self) -> usize {
+        size_of::<Self>() + self.id.len() + self.method.len() + self.params.get().len()
+    }
+}
+
 /// The open ones of a connection, by their ids.
 #[derive(Debug, Default)]
 pub(super) struct Questions(HashMap<String, Open>);

@@ -11,7 +11,7 @@ use reqwest::{
 use tokio::runtime::Handle;
 
 use super::{
-    Inbox, Kind, Loss, MAX_MESSAGE, Origin, Outgoing,
+    Inbox, Kind, Loss, MOST_UNASKED, Origin, Outgoing,
     http::{self, Address, Turns, broken, collect, same_origin, status_words},
 };
 use crate::wire::events::{Events, Found};
@@ -22,6 +22,9 @@ const ENDPOINT: Duration = Duration::from_secs(10);
 const ACCEPTS: Duration = Duration::from_secs(30);
 /// The largest answer to a post; the real one comes on the stream.
 const MAX_RECEIPT: usize = 1024 * 1024;
+
+/// What is kept of an event before its bound is asked for.
+const SMALL: usize = 64 * 1024;
 
 /// One server's stream and the address beside it.
 pub(crate) struct Sse(Arc<Shared>);
@@ -52,7 +55,7 @@ impl Sse {
             let said = status_words(status, &headers, &body);
             return Err(Loss::Failed(format!("it offers no stream of events: {said}")));
         }
-        let mut stream = Stream { response, events: Events::new(MAX_MESSAGE) };
+        let mut stream = Stream { response, events: Events::new(MOST_UNASKED) };
         let told = tokio::time::timeout(ENDPOINT, stream.endpoint(address.url(), &inbox)).await;
         let endpoint =
             told.unwrap_or_else(|_| Err(Loss::Failed("it did not tell where to post to".into())))?;
@@ -148,12 +151,13 @@ impl Stream {
                 }
                 Err(error) => return Err(Loss::Failed(broken(&error))),
             };
-            self.events.feed(&chunk, |found| match found {
+            let each = |found: Found<'_>| match found {
                 Found::Event { name: "endpoint", data } if told.is_none() => {
                     told = Some(String::from_utf8_lossy(data).trim().to_owned());
                 }
                 found => take(inbox, &found),
-            });
+            };
+            http::feed(&mut self.events, &chunk, inbox, each).await;
         }
         let told = told.unwrap_or_default();
         match base.join(&told) {
@@ -171,11 +175,24 @@ impl Stream {
     async fn read(&mut self, inbox: &Inbox) -> String {
         loop {
             match self.response.chunk().await {
-                Ok(Some(chunk)) => self.events.feed(&chunk, |found| take(inbox, &found)),
+                Ok(Some(chunk)) => {
+                    for piece in chunk.chunks(SMALL) {
+                        bound(&mut self.events, inbox);
+                        http::feed(&mut self.events, piece, inbox, |found| take(inbox, &found)).await;
+                    }
+                }
                 Ok(None) => return "its stream ended".into(),
                 Err(error) => return broken(&error),
             }
         }
+    }
+}
+
+/// Decides how large the event may become that is being read on a stream which several requests
+/// share.
+fn bound(events: &mut Events, inbox: &Inbox) {
+    if events.pending().len() > SMALL {
+        events.limit(inbox.most(events.pending()));
     }
 }
 

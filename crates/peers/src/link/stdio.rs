@@ -10,13 +10,14 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use bytes::{Buf as _, BufMut as _, BytesMut};
 use tokio::{
     io::AsyncReadExt,
     net::unix::pipe,
     sync::{Notify, watch},
 };
 
-use super::{Inbox, Kind, Loss, MAX_MESSAGE, Origin, Outgoing};
+use super::{Inbox, Kind, Loss, MOST_UNASKED, Origin, Outgoing};
 use crate::{
     child::{Child, Life},
     wire::lines::{Line, Lines, on_one_line},
@@ -24,10 +25,16 @@ use crate::{
 
 /// Bytes that may wait for a server that does not read; beyond that it counts as gone.
 const MOST_UNWRITTEN: usize = 64 * 1024 * 1024;
+/// The same for what answers the server's own messages: one that asks and does not read gets no more.
+const MOST_UNREAD_ANSWERS: usize = 1024 * 1024;
 /// Room that is kept for what will wait next.
 const MOST_SPARE: usize = 256 * 1024;
-/// How much is read at once.
-const CHUNK: usize = 64 * 1024;
+/// How much is read at once: what is sorted before others have their turn.
+const CHUNK: usize = 16 * 1024;
+/// How much is read at once of a message that is larger than that.
+const LARGE_CHUNK: usize = 256 * 1024;
+/// What is kept of a message before its bound is asked for.
+const SMALL: usize = 64 * 1024;
 
 /// How long a server that closed its output may take to end by itself.
 const ENDS: std::time::Duration = std::time::Duration::from_millis(500);
@@ -35,6 +42,7 @@ const ENDS: std::time::Duration = std::time::Duration::from_millis(500);
 /// The pipes of one child.
 #[derive(Debug)]
 pub(crate) struct Pipes {
+    process: u32,
     out: Arc<Out>,
     inbox: Arc<Inbox>,
     /// Raised to ask the child's keeper to end it; lowered by the keeper when the tree is gone.
@@ -58,7 +66,7 @@ struct Out {
 struct Writer {
     /// `None` once the server was told that nothing more comes.
     pipe: Option<Arc<pipe::Sender>>,
-    waiting: Vec<u8>,
+    waiting: BytesMut,
     /// The requests among what waits; they fail if it cannot be written.
     requests: Vec<u64>,
 }
@@ -67,10 +75,11 @@ impl Pipes {
     /// Takes over a child that was just started. Its end is the connection's.
     pub(crate) fn new(child: Child, inbox: Arc<Inbox>) -> Self {
         let Child { stdin, stdout, life } = child;
+        let process = life.id();
         let out = Arc::new(Out {
             writer: Mutex::new(Writer {
                 pipe: Some(Arc::new(stdin)),
-                waiting: Vec::new(),
+                waiting: BytesMut::new(),
                 requests: Vec::new(),
             }),
             more: Notify::new(),
@@ -79,15 +88,20 @@ impl Pipes {
         tokio::spawn(write_on(out.clone(), inbox.clone()));
         let reading = tokio::spawn(read_on(stdout, inbox.clone()));
         tokio::spawn(keep(life, out.clone(), inbox.clone(), asked, ending.clone(), reading));
-        Self { out, inbox, ending }
+        Self { process, out, inbox, ending }
+    }
+
+    /// The number of the server's process, or of its guard's.
+    pub(super) fn process(&self) -> u32 {
+        self.process
     }
 
     pub(super) fn send(&self, mut message: Outgoing) -> Result<(), Loss> {
         on_one_line(&mut message.bytes);
         message.bytes.push(b'\n');
-        let request = match &message.kind {
-            Kind::Request { id, .. } => Some(*id),
-            Kind::Notification | Kind::Answer => None,
+        let (request, most) = match &message.kind {
+            Kind::Request { id, .. } => (Some(*id), MOST_UNWRITTEN),
+            Kind::Notification | Kind::Answer => (None, MOST_UNREAD_ANSWERS),
         };
         let together = request.is_some() && self.inbox.is_busy();
         let mut writer = self.out.lock();
@@ -104,7 +118,7 @@ impl Pipes {
             };
         }
         if written < message.bytes.len() {
-            if writer.waiting.len() > MOST_UNWRITTEN {
+            if writer.waiting.len() > most {
                 return Err(Loss::Failed("it does not read what it is sent".into()));
             }
             let first = writer.waiting.is_empty();
@@ -178,15 +192,15 @@ async fn write_on(out: Arc<Out>, inbox: Arc<Inbox>) {
             let mut writer = out.lock();
             match pipe.try_write(&writer.waiting) {
                 Ok(count) => {
-                    writer.waiting.drain(..count);
+                    writer.waiting.advance(count);
                     if writer.waiting.is_empty() {
                         writer.requests.clear();
-                        writer.waiting.shrink_to(MOST_SPARE);
+                        writer.waiting = BytesMut::with_capacity(writer.waiting.capacity().min(MOST_SPARE));
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => {
-                    writer.waiting = Vec::new();
+                    writer.waiting = BytesMut::new();
                     let requests = std::mem::take(&mut writer.requests);
                     drop(writer);
                     for id in requests {
@@ -201,17 +215,27 @@ async fn write_on(out: Arc<Out>, inbox: Arc<Inbox>) {
 /// Reads lines until the server closes its output, or nobody is left to hear them: one that floods
 /// then meets a closed pipe.
 async fn read_on(mut stdout: pipe::Receiver, inbox: Arc<Inbox>) {
-    let mut lines = Lines::new(MAX_MESSAGE);
+    let mut lines = Lines::new(MOST_UNASKED);
     while !inbox.closed().is_cancelled() {
-        lines.buffer.reserve(CHUNK);
-        match stdout.read_buf(&mut lines.buffer).await {
+        let pending = lines.buffer.len();
+        let chunk = if pending < CHUNK { CHUNK } else { LARGE_CHUNK };
+        lines.buffer.reserve(chunk);
+        let read = stdout.read_buf(&mut (&mut lines.buffer).limit(chunk)).await;
+        let count = match read {
             Ok(0) | Err(_) => return,
-            Ok(_) => lines.drain(|line| match line {
-                Line::Whole(bytes) if bytes.trim_ascii().is_empty() => {}
-                Line::Whole(bytes) => inbox.deliver(bytes, Origin::Shared),
-                Line::TooLong { start, size } => inbox.deliver_too_long(start, size),
-            }),
+            Ok(count) => count,
+        };
+        if lines.is_skipping() {
+            inbox.waste(count);
+        } else if pending > SMALL {
+            lines.limit(inbox.most(&lines.buffer));
         }
+        lines.drain(|line| match line {
+            Line::Whole(bytes) if bytes.trim_ascii().is_empty() => {}
+            Line::Whole(bytes) => inbox.deliver(bytes, Origin::Shared),
+            Line::TooLong { start, size } => inbox.deliver_too_long(start, size),
+        });
+        inbox.pause().await;
     }
 }
 

@@ -66,6 +66,10 @@ async fn ask(federation: Arc<Federation>, peer: Arc<Peer>) {
     while !peer.offer().known {
         let (abilities, client) = federation.first_client();
         let class = peer.class(&abilities, client);
+        let turn = federation.turn_to_start().await;
+        if peer.offer().known {
+            return;
+        }
         match timeout(DISCOVERY, peer.link(&class)).await {
             Ok(Ok(_)) => {}
             Ok(Err(fault)) => {
@@ -75,6 +79,7 @@ async fn ask(federation: Arc<Federation>, peer: Arc<Peer>) {
                 tracing::debug!(server = %peer.spec.name, "has not said in 5 s whether it is an observer");
             }
         }
+        drop(turn);
         sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::meta;
+use super::marks::{Marks, meta};
 use crate::{
     link::{Ask, Exchange, Link, Loss},
     wire::{
@@ -95,7 +95,7 @@ pub(super) fn tell(
     link: &Arc<Link>,
     interceptor: &Interceptor,
     copy: &Observation,
-    run: &str,
+    marks: Marks<'_>,
     patience: u128,
 ) -> Option<Result<Exchange, Loss>> {
     if !if copy.is_after() { interceptor.after } else { interceptor.before } {
@@ -122,7 +122,7 @@ pub(super) fn tell(
             .text("phase", phase)
             .raw("payload", &payload)
             .raw("timeoutMs", &patience.to_string());
-        if let Some(meta) = meta(link, Some((copy, run))) {
+        if let Some(meta) = meta(link, Some((copy, marks))) {
             params.raw("_meta", &meta);
         }
         params.end()

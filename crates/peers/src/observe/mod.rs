@@ -5,6 +5,9 @@
 mod asking;
 mod audit;
 mod counts;
+mod marks;
+mod pace;
+mod rota;
 mod schema;
 mod sink;
 mod trial;
@@ -16,9 +19,9 @@ use std::{
 };
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use tectum_core::{Efferent, Observation, Redactor, Tectum, efferent::Reader};
+use tectum_core::{Efferent, Redactor, Tectum, efferent::Reader};
 use tokio::{
-    sync::{Semaphore, watch},
+    sync::{Notify, watch},
     task::{JoinHandle, JoinSet},
     time::Instant,
 };
@@ -29,22 +32,26 @@ pub use self::{
     trial::{Trial, observers_of, try_observer},
 };
 
-use self::{asking::Asking, counts::Counts, sink::Sink};
+use self::{
+    asking::Asking,
+    counts::Counts,
+    rota::{Release, Rota},
+    sink::Sink,
+};
 use crate::{
     federation::Federation,
-    link::{Link, modern_meta},
-    peer::{Offer, Peer, State},
+    peer::{Peer, State},
     spec::ServerName,
-    wire::{
-        era::Era,
-        object::{Members, Object},
-    },
+    wire::object::Members,
 };
 
 /// How long the last copies may take when the house closes.
 const LAST_COPIES: Duration = Duration::from_secs(1);
 /// How often a server that is on its way is looked at when the house closes.
 const LOOK: Duration = Duration::from_millis(10);
+
+/// Stands for the names of all servers among those that are muted.
+pub const EVERYBODY: &str = "*";
 
 /// What is not a server's own affair.
 #[derive(Debug, Default)]
@@ -60,6 +67,7 @@ pub struct ObserverSettings {
 pub struct Observers {
     shared: Arc<Shared>,
     keeping: JoinHandle<()>,
+    pacing: JoinHandle<()>,
 }
 
 #[derive(Debug)]
@@ -69,8 +77,7 @@ struct Shared {
     run: Arc<str>,
     exclude: GlobSet,
     muted: watch::Sender<BTreeSet<String>>,
-    released: watch::Sender<u64>,
-    turns: Arc<Semaphore>,
+    rota: Arc<Rota>,
     seats: Mutex<BTreeMap<ServerName, Seat>>,
     asking: Asking,
     /// Where those were that were changed and have not come back yet.
@@ -112,8 +119,7 @@ impl Observers {
             run: run.into(),
             exclude: exclude.build().unwrap_or_else(|_| GlobSet::empty()),
             muted: watch::Sender::new(settings.muted),
-            released: watch::Sender::new(efferent.next()),
-            turns: Arc::new(Semaphore::new(1)),
+            rota: Arc::new(Rota::new(efferent.next())),
             seats: Mutex::default(),
             asking: Asking::default(),
             left: Mutex::default(),
@@ -122,8 +128,10 @@ impl Observers {
             last: CancellationToken::new(),
             efferent,
         });
-        let keeping = tokio::spawn(keep(shared.clone()));
-        Self { shared, keeping }
+        let first = Arc::new(Notify::new());
+        let pacing = tokio::spawn(pace::keep(shared.efferent.clone(), shared.rota.clone(), first.clone()));
+        let keeping = tokio::spawn(keep(shared.clone(), first));
+        Self { shared, keeping, pacing }
     }
 
     /// How the observers are.
@@ -156,10 +164,12 @@ impl Observers {
     /// Sends what is there to those who take it, for a short time, and ends.
     pub async fn stop(&self) {
         self.keeping.abort();
+        self.pacing.abort();
         let until = Instant::now() + LAST_COPIES;
         self.shared.met(until).await;
         self.shared.asking.stop();
-        self.shared.released.send_replace(self.shared.efferent.next());
+        let (rota, upto) = (&self.shared.rota, self.shared.efferent.next());
+        rota.set(Release { upto, ..rota.release() });
         self.shared.last.cancel();
         let seats = std::mem::take(&mut *self.shared.seats());
         let stops: Vec<CancellationToken> = seats.values().map(|seat| seat.stop.clone()).collect();
@@ -173,23 +183,19 @@ impl Observers {
     }
 }
 
-/// Follows the servers and the copies.
-async fn keep(shared: Arc<Shared>) {
+/// Follows the servers.
+async fn keep(shared: Arc<Shared>, first: Arc<Notify>) {
     let mut changes = shared.federation.changes();
     let mut muted = shared.muted.subscribe();
     let mut asked = false;
     loop {
-        let released = *shared.released.borrow();
         tokio::select! {
-            next = shared.efferent.settled(released) => {
-                shared.released.send_replace(next);
-                // A call without a client: there is somebody to watch all the same.
-                if !asked {
-                    asked = true;
-                    let federation = shared.federation.clone();
-                    let _ = tokio::task::spawn_blocking(move || federation.settle()).await;
-                    shared.look(asked);
-                }
+            // A call without a client: there is somebody to watch all the same.
+            () = first.notified(), if !asked => {
+                asked = true;
+                let federation = shared.federation.clone();
+                let _ = tokio::task::spawn_blocking(move || federation.settle()).await;
+                shared.look(asked);
             }
             changed = changes.changed() => {
                 if changed.is_err() {
@@ -218,7 +224,7 @@ impl Shared {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         seats.retain(|name, seat| {
             let there = peers.get(name).is_some_and(|peer| Arc::ptr_eq(peer, &seat.peer));
-            let stays = there && self.wants(name, &seat.peer) && !muted.contains(name.as_str());
+            let stays = there && self.wants(name, &seat.peer) && !is_muted(&muted, name);
             if !stays {
                 let next = seat.counts.next();
                 seat.stop.cancel();
@@ -231,10 +237,10 @@ impl Shared {
         });
         left.retain(|name, _| {
             let waits = |peer: &Arc<Peer>| !peer.offer().known || self.wants(name, peer);
-            peers.get(name).is_some_and(waits) && !muted.contains(name.as_str())
+            peers.get(name).is_some_and(waits) && !is_muted(&muted, name)
         });
         for (name, peer) in peers.iter() {
-            if seats.contains_key(name) || muted.contains(name.as_str()) || !self.wants(name, peer) {
+            if seats.contains_key(name) || is_muted(&muted, name) || !self.wants(name, peer) {
                 continue;
             }
             let reader = match left.remove(name) {
@@ -249,14 +255,15 @@ impl Shared {
                 peer: peer.clone(),
                 counts: counts.clone(),
                 run: self.run.clone(),
-                turns: self.turns.clone(),
+                rota: self.rota.clone(),
                 stop: stop.clone(),
                 last: self.last.clone(),
             };
             tracing::info!(observer = %name, "gets a copy of every call");
-            let task = tokio::spawn(sink.run(reader, self.released.subscribe()));
+            let task = tokio::spawn(sink.run(reader));
             seats.insert(name.clone(), Seat { peer: peer.clone(), counts, stop, task });
         }
+        self.federation.observed.set(seats.keys().cloned().collect());
     }
 
     /// An observer that was there from the beginning reads from the beginning, as far as that is
@@ -291,7 +298,7 @@ impl Shared {
     }
 
     fn wants(&self, name: &ServerName, peer: &Peer) -> bool {
-        !self.exclude.is_match(name.as_str()) && takes_copies(&peer.offer())
+        !self.exclude.is_match(name.as_str()) && takes_copies(peer)
     }
 
     fn status(&self) -> BTreeMap<String, ObserverStatus> {
@@ -303,7 +310,7 @@ impl Shared {
             if known.is_none() && !self.wants(name, peer) {
                 return None;
             }
-            let is_muted = muted.contains(name.as_str());
+            let is_muted = is_muted(&muted, name);
             let idle = known.is_some_and(|counts| counts.idle.load(Ordering::Relaxed));
             let state = match is_muted {
                 true => "muted",
@@ -327,23 +334,15 @@ impl Shared {
     }
 }
 
-fn takes_copies(offer: &Offer) -> bool {
-    let declared = offer.extensions.as_deref().and_then(Members::of);
-    schema::observe_of(offer).is_some()
-        || declared.is_some_and(|declared| declared.get(audit::EXTENSION).is_some())
+fn is_muted(muted: &BTreeSet<String>, name: &ServerName) -> bool {
+    muted.contains(name.as_str()) || muted.contains(EVERYBODY)
 }
 
-/// The metadata of a copy, and of every request of the newer era.
-fn meta(link: &Link, of: Option<(&Observation, &str)>) -> Option<String> {
-    let mut meta = Object::new();
-    if let Some((copy, run)) = of {
-        meta.text("tectum/call", &copy.call.to_string())
-            .raw("tectum/sequence", &copy.sequence.to_string())
-            .text("tectum/phase", if copy.is_after() { "after" } else { "before" })
-            .text("tectum/run", run);
-    }
-    if link.hello().era == Era::Modern {
-        modern_meta(&mut meta, "{}");
-    }
-    Some(meta.end()).filter(|meta| meta != "{}")
+/// Whether a server takes copies, and may: a tool that is withheld gets none.
+fn takes_copies(peer: &Peer) -> bool {
+    let (offer, standing) = (peer.offer(), peer.standing());
+    let observes = schema::observe_of(&offer).is_some() && !standing.withholds(schema::OBSERVE);
+    let declared = offer.extensions.as_deref().and_then(Members::of);
+    let audits = declared.is_some_and(|declared| declared.get(audit::EXTENSION).is_some());
+    observes || audits && standing.lost().is_none()
 }

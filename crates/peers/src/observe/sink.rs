@@ -8,20 +8,18 @@ use std::{
 };
 
 use tectum_core::{Observation, efferent::Reader};
-use tokio::{
-    sync::{Semaphore, watch},
-    time::{error::Elapsed, timeout},
-};
+use tokio::time::{error::Elapsed, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     audit::{self, Interceptor},
     counts::Counts,
-    meta,
+    marks::{Marks, meta},
+    rota::Rota,
     schema::{OBSERVE, observe_of},
 };
 use crate::{
-    federation::Federation,
+    federation::{Federation, cleared},
     link::{Ask, Exchange, Link, Loss, error_parts, headers},
     peer::Peer,
     wire::object::{Members, Object},
@@ -47,8 +45,8 @@ pub(super) struct Sink {
     pub(super) peer: Arc<Peer>,
     pub(super) counts: Arc<Counts>,
     pub(super) run: Arc<str>,
-    /// Whoever holds its one permit may be told something.
-    pub(super) turns: Arc<Semaphore>,
+    /// Which copies may leave, and whose turn it is.
+    pub(super) rota: Arc<Rota>,
     /// Cancelled when no copies are wanted any more.
     pub(super) stop: CancellationToken,
     /// Cancelled when only those are wanted that are there.
@@ -70,14 +68,13 @@ impl Way {
 }
 
 impl Sink {
-    /// Sends copies until it is stopped; one that is on its way then has its time. `released` is the
-    /// number of the first that has to wait.
-    pub(super) async fn run(self, mut reader: Reader, mut released: watch::Receiver<u64>) {
+    /// Sends copies until it is stopped; one that is on its way then has its time.
+    pub(super) async fn run(self, mut reader: Reader) {
         let mut way = None;
         loop {
             let copy = tokio::select! {
                 () = self.stop.cancelled() => return,
-                copy = self.next(&mut reader, &mut released, &mut way) => copy,
+                copy = self.next(&mut reader, &mut way) => copy,
             };
             let (Some(copy), Some(open)) = (copy, &way) else { return };
             copy.made(!open.audits.is_empty()).await;
@@ -86,15 +83,9 @@ impl Sink {
     }
 
     /// The next copy, when there is one and a connection for it; `None` at the end.
-    async fn next(
-        &self,
-        reader: &mut Reader,
-        released: &mut watch::Receiver<u64>,
-        way: &mut Option<Way>,
-    ) -> Option<Arc<Observation>> {
+    async fn next(&self, reader: &mut Reader, way: &mut Option<Way>) -> Option<Arc<Observation>> {
         loop {
             let last = self.last.is_cancelled();
-            let upto = *released.borrow_and_update();
             // Connected before there is something to say: the first copy waits for nobody.
             if !self.connected(way).await {
                 if last {
@@ -116,12 +107,15 @@ impl Sink {
                 reader.skip();
                 continue;
             }
-            if reader.next() >= upto {
+            let idle = self.rota.idle();
+            let release = self.rota.release();
+            self.discard(reader, release.from);
+            if reader.next() >= release.upto {
                 if last {
                     return None;
                 }
                 tokio::select! {
-                    changed = released.changed() => if changed.is_err() { return None },
+                    () = idle.woken() => {}
                     () = self.last.cancelled() => {}
                     () = open.link.closed().cancelled() => {}
                 }
@@ -130,8 +124,21 @@ impl Sink {
             match self.take(reader) {
                 None if self.stop.is_cancelled() => return None,
                 None => {}
+                // What it does itself it knows already; told of it, it might do it again.
+                Some(copy) if self.federation.lineage.is_from(copy.call, self.peer.spec.name.as_str()) => {}
                 copy => return copy,
             }
+        }
+    }
+
+    /// Passes over copies before this number.
+    fn discard(&self, reader: &mut Reader, from: u64) {
+        let first = reader.next();
+        while reader.next() < from && reader.take().0.is_some() {}
+        let discarded = reader.next() - first;
+        if discarded > 0 {
+            *self.counts.next() = reader.next();
+            self.counts.dropped.fetch_add(discarded, Ordering::Relaxed);
         }
     }
 
@@ -177,13 +184,14 @@ impl Sink {
 
     async fn deliver(&self, way: &Way, copy: &Observation) {
         let patience = PATIENCE.as_millis();
+        let marks = Marks { run: &self.run, lineage: &self.federation.lineage };
         // Each is told when its turn has come, not before.
         let observed = way.observe.iter().map(|definition| Told::Observe(definition));
         for told in observed.chain(way.audits.iter().map(Told::Audit)) {
-            let turn = self.turns.acquire().await;
+            let turn = self.rota.turn().await;
             let exchange = match told {
-                Told::Observe(definition) => observe(&way.link, definition, copy, &self.run),
-                Told::Audit(one) => match audit::tell(&way.link, one, copy, &self.run, patience) {
+                Told::Observe(definition) => observe(&way.link, definition, copy, marks),
+                Told::Audit(one) => match audit::tell(&way.link, one, copy, marks, patience) {
                     Some(exchange) => exchange,
                     None => continue,
                 },
@@ -230,9 +238,10 @@ pub(super) async fn trial(
     copy: &Observation,
 ) -> Result<(String, Duration), String> {
     let way = open(federation, peer).await?;
-    let told = way.observe.iter().map(|definition| observe(&way.link, definition, copy, "trial"));
+    let marks = Marks { run: "trial", lineage: &federation.lineage };
+    let told = way.observe.iter().map(|definition| observe(&way.link, definition, copy, marks));
     let audited =
-        way.audits.iter().filter_map(|one| audit::tell(&way.link, one, copy, "trial", DISCOVERY.as_millis()));
+        way.audits.iter().filter_map(|one| audit::tell(&way.link, one, copy, marks, DISCOVERY.as_millis()));
     let Some(exchange) = told.chain(audited).next() else {
         if way.is_idle() {
             return Err(IDLE.into());
@@ -254,7 +263,9 @@ pub(super) async fn trial(
 /// own it is nobody's, since it watches all of them and ends with none.
 async fn open(federation: &Federation, peer: &Arc<Peer>) -> Result<Way, String> {
     let (abilities, _) = federation.first_client();
-    let link = peer.link(&peer.class(&abilities, None)).await.map_err(|fault| fault.message)?;
+    let class = peer.class(&abilities, None);
+    let link = peer.link(&class).await.map_err(|fault| fault.message)?;
+    cleared(peer, &link, &class, OBSERVE).await.map_err(|fault| fault.message)?;
     let offer = peer.offer();
     let observe = observe_of(&offer).map(str::to_owned);
     let declares = offer.extensions.as_deref().and_then(Members::of);
@@ -269,7 +280,12 @@ async fn open(federation: &Federation, peer: &Arc<Peer>) -> Result<Way, String> 
     Ok(Way { link, observe, audits })
 }
 
-fn observe(link: &Arc<Link>, definition: &str, copy: &Observation, run: &str) -> Result<Exchange, Loss> {
+fn observe(
+    link: &Arc<Link>,
+    definition: &str,
+    copy: &Observation,
+    marks: Marks<'_>,
+) -> Result<Exchange, Loss> {
     let mut arguments = Object::new();
     arguments.text("tool_name", &copy.tool).raw("args", copy.args());
     if let Some(result) = copy.result() {
@@ -285,7 +301,7 @@ fn observe(link: &Arc<Link>, definition: &str, copy: &Observation, run: &str) ->
     link.request(ask, |_| {
         let mut params = Object::new();
         params.text("name", OBSERVE).raw("arguments", &arguments);
-        if let Some(meta) = meta(link, Some((copy, run))) {
+        if let Some(meta) = meta(link, Some((copy, marks))) {
             params.raw("_meta", &meta);
         }
         params.end()

@@ -24,7 +24,7 @@ pub struct Trial {
 /// The servers that are known to take copies, by name.
 pub fn observers_of(federation: &Federation) -> Vec<String> {
     let servers = federation.servers();
-    let takes = servers.iter().filter(|(_, peer)| takes_copies(&peer.offer()));
+    let takes = servers.iter().filter(|(_, peer)| takes_copies(peer));
     takes.map(|(name, _)| name.to_string()).collect()
 }
 
@@ -36,7 +36,7 @@ pub async fn try_observer(federation: &Federation, name: &str, redactor: Redacto
         Fault::not_found(format!("there is no server `{name}`")).hint("`tectum list` shows the servers")
     })?;
     federation.meet_server(peer).await?;
-    if !takes_copies(&peer.offer()) {
+    if !takes_copies(peer) {
         let message =
             format!("{name} is no observer: it has no tool `observe` that takes `tool_name` and `args`");
         return Err(Fault::invalid(message).hint(

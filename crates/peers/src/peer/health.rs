@@ -13,6 +13,9 @@ const MOST_DEATHS: usize = 5;
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest pause before a restart.
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
+/// The longest pause before a server is started that nobody has ever met: whoever mends it finds it
+/// there within two seconds of its next use.
+const LONGEST_FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// How long the breaker stays open the first time; each further time doubles it.
 const FIRST_BREAK: Duration = Duration::from_secs(30);
 /// The longest the breaker stays open.
@@ -84,6 +87,20 @@ pub(super) struct Deaths {
 }
 
 impl Deaths {
+    /// One more, of a server that never said what it offers: it is left alone between two uses, but
+    /// not for long. `spread` is as below.
+    pub(super) fn count_unmet(&mut self, now: Instant, spread: f64) {
+        self.recent.push_back(now);
+        let count = self.recent.len();
+        let pause = match count {
+            1 => Duration::ZERO,
+            _ => FIRST_PAUSE.saturating_mul(1 << (count - 2).min(8)).min(LONGEST_FIRST_PAUSE),
+        };
+        // What is counted is enough for the longest pause.
+        self.recent.truncate(MOST_DEATHS - 1);
+        self.until = Some(now + spread_out(pause, spread));
+    }
+
     /// One more. `spread` in 0..1 keeps several servers from coming back in step.
     pub(super) fn count(&mut self, now: Instant, spread: f64) {
         while self.recent.front().is_some_and(|first| now.duration_since(*first) > WINDOW) {
@@ -103,7 +120,7 @@ impl Deaths {
         } else {
             FIRST_PAUSE.saturating_mul(1 << (count - 2).min(8)).min(LONGEST_PAUSE)
         };
-        self.until = Some(now + pause.mul_f64(1.0 - SPREAD + 2.0 * SPREAD * spread.clamp(0.0, 1.0)));
+        self.until = Some(now + spread_out(pause, spread));
     }
 
     /// It has been there for a while: what was, is forgotten.
@@ -122,9 +139,28 @@ impl Deaths {
     }
 }
 
+fn spread_out(pause: Duration, spread: f64) -> Duration {
+    pause.mul_f64(1.0 - SPREAD + 2.0 * SPREAD * spread.clamp(0.0, 1.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_was_never_met_is_never_left_alone_for_two_seconds() {
+        let (mut deaths, now) = (Deaths::default(), Instant::now());
+        let mut pauses = Vec::new();
+        for _ in 0..8 {
+            deaths.count_unmet(now, 1.0);
+            assert!(!deaths.is_open(now));
+            pauses.push(deaths.pause(now).as_millis());
+        }
+        assert_eq!(pauses, [0, 312, 625, 1250, 1250, 1250, 1250, 1250]);
+        // Once it was met, its deaths count as those of others do.
+        deaths.count(now, 0.5);
+        assert!(deaths.is_open(now));
+    }
 
     #[test]
     fn deaths_make_longer_pauses_and_then_a_break() {

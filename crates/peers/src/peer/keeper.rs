@@ -2,7 +2,9 @@
 //! what is offered. Everything it waits for runs beside it, so it always answers.
 
 mod connect;
+mod deaths;
 mod ends;
+mod guarded;
 mod hear;
 mod levels;
 mod lists;
@@ -14,7 +16,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use tectum_core::{Fault, FaultKind};
+use tectum_core::Fault;
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinSet,
@@ -23,6 +25,7 @@ use tokio::{
 use self::{
     connect::connect,
     ends::{IDLE, MOST_LINKS},
+    guarded::guarded,
     hear::Hearing,
     levels::tell_levels,
     lists::Stale,
@@ -30,7 +33,7 @@ use self::{
 };
 use super::{Awaited, Class, Command, Peer, State, Surroundings, health::Deaths, shares::Shares};
 use crate::{
-    link::{Link, Loose, Loss},
+    link::{Link, LooseMessages, Loss},
     wire::era::Era,
 };
 
@@ -48,7 +51,7 @@ type Waiting = Vec<oneshot::Sender<Result<Arc<Link>, Fault>>>;
 
 /// What ends beside the task.
 enum Done {
-    Opened(Class, Result<(Arc<Link>, mpsc::Receiver<Loose>), Loss>),
+    Opened(Class, Result<(Arc<Link>, LooseMessages), Loss>),
     Closed(Class, Arc<Link>),
     Listed(Box<lists::Listed>),
     Unheard { number: u64, end: End },
@@ -70,6 +73,10 @@ struct Keeper {
     /// When the first and the last of the changes came that are not listed yet.
     changed: Option<(Instant, Instant)>,
     listing: bool,
+    /// Where a listing tells of the tools before it has asked for the rest.
+    early: mpsc::Sender<lists::Tools>,
+    /// What says that it changed is not asked for before this.
+    listed_until: Option<Instant>,
     /// Listings that failed one after the other, and when the next is tried.
     failures: u32,
     retry: Option<Instant>,
@@ -96,6 +103,7 @@ pub(super) async fn keep(
     shares: Shares,
     mut orders: mpsc::Receiver<Command>,
 ) {
+    let (early, mut tools) = mpsc::channel(1);
     let mut keeper = Keeper {
         peer,
         around,
@@ -108,6 +116,8 @@ pub(super) async fn keep(
         stale: VecDeque::new(),
         changed: None,
         listing: false,
+        early,
+        listed_until: None,
         failures: 0,
         retry: None,
         watched: BTreeSet::new(),
@@ -143,9 +153,12 @@ pub(super) async fn keep(
             }
             Some(done) = keeper.work.join_next() => {
                 if let Ok(done) = done {
+                    // What was told early is in it, too.
+                    while matches!(done, Done::Listed(_)) && tools.try_recv().is_ok() {}
                     keeper.done(done);
                 }
             }
+            Some(tools) = tools.recv() => keeper.tools_listed(tools),
             () = reached(listing_due) => keeper.list(),
             () = reached(listen_due) => keeper.listen(Vec::new()),
             _ = look.tick(), if keeper.links.len() > 1 => keeper.end_idle(IDLE, MOST_LINKS),
@@ -177,7 +190,7 @@ impl Keeper {
             && !link.closed().is_cancelled()
         {
             let _ = reply.send(Ok(link.clone()));
-            return;
+            return self.list_sooner();
         }
         if let Some(waiting) = self.opening.get_mut(&class) {
             waiting.push(reply);
@@ -188,25 +201,19 @@ impl Keeper {
             let _ = reply.send(Err(self.left_alone(now)));
             return;
         }
+        if !self.make_room() {
+            let _ = reply.send(Err(self.crowded()));
+            return;
+        }
         self.opening.insert(class.clone(), vec![reply]);
-        self.say(State::Starting, None);
+        // Until it is there, why it was not is still worth knowing.
+        self.say(State::Starting, self.peer.status().error);
         let (peer, around, pause) = (self.peer.clone(), self.around.clone(), self.deaths.pause(now));
         self.work.spawn(async move {
             tokio::time::sleep(pause).await;
-            let opened = connect(&peer, &around, &class).await;
+            let opened = guarded(connect(&peer, &around, &class)).await;
             Done::Opened(class, opened)
         });
-    }
-
-    fn left_alone(&self, now: Instant) -> Fault {
-        let name = &self.peer.spec.name;
-        let wait = self.deaths.pause(now).as_secs().max(1);
-        let why = self.peer.status().error.unwrap_or_default();
-        Fault::new(
-            FaultKind::Upstream,
-            format!("{name} died too often and is left alone for {wait} s: {why}"),
-        )
-        .hint(format!("`tectum list -v` shows what it said; `tectum restart {name}` tries at once"))
     }
 
     fn done(&mut self, done: Done) {
@@ -219,7 +226,7 @@ impl Keeper {
         }
     }
 
-    fn opened(&mut self, class: Class, link: Arc<Link>, loose: mpsc::Receiver<Loose>) {
+    fn opened(&mut self, class: Class, link: Arc<Link>, loose: LooseMessages) {
         let era = link.hello().era;
         self.peer.remember_era(era);
         let waiting = self.opening.remove(&class).unwrap_or_default();
@@ -231,7 +238,6 @@ impl Keeper {
         }
         // Without a handshake one connection serves everybody.
         let class = if era == Era::Modern { Class::default() } else { class };
-        self.make_room();
         self.links.insert(class.clone(), (link.clone(), Instant::now()));
         let known_as = class.clone();
         self.publish();
@@ -246,66 +252,12 @@ impl Keeper {
         if link.hello().era == Era::Legacy && link.hello().can("logging") {
             tokio::spawn(tell_levels(link.clone(), self.around.levels.lowest()));
         }
-        if !self.shares.is_fresh(&known_as.abilities) {
-            self.stale.push_back(Stale::everything(known_as));
-            self.list();
-        }
+        // Also where another connection has said it: each is compared with what was approved.
+        self.stale.push_back(Stale::everything(known_as));
+        self.list();
         self.watch_on(&link);
         for reply in waiting {
             let _ = reply.send(Ok(link.clone()));
-        }
-    }
-
-    fn failed(&mut self, class: &Class, loss: &Loss) {
-        self.deaths.count(Instant::now(), spread());
-        self.unwanted.remove(class);
-        self.peer.forget_era();
-        let said = self.peer.stderr.lines().pop();
-        let why = match said {
-            Some(said) => format!("{loss}; it said last: {said}"),
-            None => loss.to_string(),
-        };
-        let state = if self.deaths.is_open(Instant::now()) { State::Broken } else { State::Down };
-        match self.links.is_empty() {
-            true => self.say(state, Some(why.clone())),
-            // Others are served as before.
-            false => self.say(State::Ready, Some(why.clone())),
-        }
-        // Whoever waits for it is told; who does not says so.
-        tracing::info!(server = %self.peer.spec.name, why, "could not be started");
-        for reply in self.opening.remove(class).unwrap_or_default() {
-            let mut fault = self.peer.fault(loss);
-            let name = &self.peer.spec.name;
-            fault.message = format!("{name} could not be started: {why}");
-            if fault.hint.is_none() {
-                fault.hint = Some(format!("a person can see how it is reached with `tectum get {name}`"));
-            }
-            let _ = reply.send(Err(fault));
-        }
-    }
-
-    fn closed(&mut self, class: &Class, link: &Arc<Link>) {
-        match self.links.get(class) {
-            Some((held, since)) if Arc::ptr_eq(held, link) => {
-                if since.elapsed() > STEADY {
-                    self.deaths.forget();
-                }
-                self.deaths.count(Instant::now(), spread());
-                self.links.remove(class);
-                self.publish();
-                self.grow_stale(class);
-            }
-            // It was let go on purpose.
-            _ => return,
-        }
-        if self.links.is_empty() {
-            (self.listening, self.listen_again, self.retry) = (None, None, None);
-            self.standing.clear();
-            self.refused = None;
-            let how = link.lost().map(|loss| loss.to_string());
-            let state = if self.deaths.is_open(Instant::now()) { State::Broken } else { State::Down };
-            tracing::info!(server = %self.peer.spec.name, how, "is gone");
-            self.say(state, how);
         }
     }
 

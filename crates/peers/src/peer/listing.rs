@@ -1,7 +1,11 @@
 //! Asking a server what it offers, page by page; one bad item never costs the others.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, fmt, sync::Arc};
 
+use serde::{
+    Deserializer as _,
+    de::{IgnoredAny, SeqAccess, Visitor},
+};
 use serde_json::value::RawValue;
 
 use super::{Item, Offer, What};
@@ -15,10 +19,16 @@ use crate::{
 
 /// Pages of one list; a server that never ends its list is cut there.
 const MOST_PAGES: usize = 1000;
-/// Items of one list.
+/// Entries of one list, those that cannot be used among them.
 const MOST_ITEMS: usize = 10_000;
-/// Bytes of one list.
-const MOST_BYTES: usize = 64 * 1024 * 1024;
+/// The same of a list of tools: each is kept with its schema and can be searched for.
+const MOST_TOOLS: usize = 5000;
+/// Bytes of one list, over all its pages.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+/// Entries that are told one by one why they are left out.
+const MOST_TOLD: usize = 50;
+/// A page over this many bytes is read beside those who call something.
+const LARGE: usize = 64 * 1024;
 
 /// Brings an offer up to date in one of its parts.
 pub(super) async fn update(link: &Arc<Link>, offer: &mut Offer, what: What) -> Result<(), Loss> {
@@ -44,13 +54,14 @@ pub(super) async fn update(link: &Arc<Link>, offer: &mut Offer, what: What) -> R
 async fn list(
     link: &Arc<Link>,
     method: &'static str,
-    key: &str,
-    name: &str,
+    key: &'static str,
+    name: &'static str,
     offer: &mut Offer,
 ) -> Result<Vec<Item>, Loss> {
-    let (mut items, mut bytes): (Vec<Item>, usize) = (Vec::new(), 0);
-    let mut seen = HashSet::new();
+    let most = if method == "tools/list" { MOST_TOOLS } else { MOST_ITEMS };
+    let mut listed = Listed { method, key, name, most, ..Listed::default() };
     let mut cursor: Option<String> = None;
+    let mut whole = false;
     for _ in 0..MOST_PAGES {
         let ask = Ask { method, name: None, headers: Vec::new(), owner: None };
         let exchange = link.request(ask, |_| params(link, cursor.as_deref()))?;
@@ -58,35 +69,109 @@ async fn list(
             let (code, message) = error_parts(&error);
             Loss::Failed(format!("{method}: MCP {code}: {message}"))
         })?;
-        bytes += page.get().len();
-        let members = Members::of(page.get());
-        let found = members.as_ref().and_then(|members| members.get(key));
-        let Some(found) = found.and_then(|found| serde_json::from_str::<Vec<&RawValue>>(found.get()).ok())
-        else {
-            return Err(Loss::Failed(format!("{method}: its answer holds no list `{key}`")));
-        };
-        for json in found {
-            match Item::read(json.to_owned(), name, &mut offer.left_out) {
-                Some(item) if !seen.insert(item.key.clone()) => {
-                    offer.left_out.push(format!("`{}` stands twice in {method}; the first counts", item.key));
-                }
-                Some(item) => items.push(item),
-                None => {}
+        let (taken, read) = match page.get().len() > LARGE {
+            false => listed.take(&page),
+            true => {
+                let reading = tokio::task::spawn_blocking(move || listed.take(&page));
+                reading.await.map_err(|_| Loss::Failed(format!("{method}: its answer could not be read")))?
             }
-        }
-        cursor =
-            members.as_ref().and_then(|members| members.text("nextCursor")).filter(|text| !text.is_empty());
-        if cursor.is_none() || items.len() > MOST_ITEMS || bytes > MOST_BYTES {
+        };
+        (listed, cursor) = (taken, read?);
+        whole = cursor.is_none() && !listed.is_full();
+        if cursor.is_none() || listed.is_full() {
             break;
         }
     }
-    if items.len() > MOST_ITEMS || bytes > MOST_BYTES || cursor.is_some() {
-        offer
-            .left_out
-            .push(format!("{method} has no end: the first {} are taken", items.len().min(MOST_ITEMS)));
-        items.truncate(MOST_ITEMS);
+    if !whole {
+        let count = listed.items.len();
+        listed.left_out.push(format!("{method} has no end: the first {count} are taken"));
     }
-    Ok(items)
+    if listed.untold > 0 {
+        listed.left_out.push(format!("{} more entries of {method} cannot be used", listed.untold));
+    }
+    offer.left_out.append(&mut listed.left_out);
+    Ok(listed.items)
+}
+
+/// What was read of a list so far, never more than is kept.
+#[derive(Default)]
+struct Listed {
+    method: &'static str,
+    /// The member that holds the list, and the one that names an entry.
+    key: &'static str,
+    name: &'static str,
+    /// Entries that are taken.
+    most: usize,
+    items: Vec<Item>,
+    seen: HashSet<Arc<str>>,
+    /// Entries and bytes that came.
+    count: usize,
+    bytes: usize,
+    left_out: Vec<String>,
+    untold: usize,
+}
+
+impl Listed {
+    /// Takes the entries of one more page, as far as there is room, and gives the next page's cursor.
+    fn take(mut self, page: &RawValue) -> (Self, Result<Option<String>, Loss>) {
+        self.bytes += page.get().len();
+        let members = Members::of(page.get()).unwrap_or_default();
+        let read = members.get(self.key).map(|list| {
+            serde_json::Deserializer::from_str(list.get()).deserialize_seq(Entries(&mut self)).is_ok()
+        });
+        if read != Some(true) {
+            let why = format!("{}: its answer holds no list `{}`", self.method, self.key);
+            return (self, Err(Loss::Failed(why)));
+        }
+        (self, Ok(members.text("nextCursor").filter(|text| !text.is_empty())))
+    }
+
+    fn is_full(&self) -> bool {
+        self.count > self.most || self.bytes > MOST_BYTES
+    }
+
+    fn add(&mut self, json: &RawValue) {
+        let mut why = Vec::new();
+        match Item::read(json.to_owned(), self.name, &mut why) {
+            Some(item) if !self.seen.insert(item.key.clone()) => {
+                let key: String = item.key.chars().take(120).collect();
+                self.leave_out(format!("`{key}` stands twice in {}; the first counts", self.method));
+            }
+            Some(item) => self.items.push(item),
+            None => why.into_iter().for_each(|why| self.leave_out(why)),
+        }
+    }
+
+    fn leave_out(&mut self, why: String) {
+        match self.left_out.len() < MOST_TOLD {
+            true => self.left_out.push(why),
+            false => self.untold += 1,
+        }
+    }
+}
+
+/// Reads the entries of a list one by one. Those beyond the bound are passed over.
+struct Entries<'l>(&'l mut Listed);
+
+impl<'de> Visitor<'de> for Entries<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while self.0.count < self.0.most {
+            let Some(json) = list.next_element::<&RawValue>()? else { return Ok(()) };
+            self.0.count += 1;
+            self.0.add(json);
+        }
+        if list.next_element::<IgnoredAny>()?.is_some() {
+            self.0.count += 1;
+            while list.next_element::<IgnoredAny>()?.is_some() {}
+        }
+        Ok(())
+    }
 }
 
 fn params(link: &Link, cursor: Option<&str>) -> String {
@@ -100,4 +185,34 @@ fn params(link: &Link, cursor: Option<&str>) -> String {
         params.raw("_meta", &meta.end());
     }
     params.end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::object::raw;
+
+    fn taken(page: &str) -> (Listed, Result<Option<String>, Loss>) {
+        Listed { method: "tools/list", key: "tools", name: "name", most: MOST_TOOLS, ..Listed::default() }
+            .take(&raw(page.to_owned()))
+    }
+
+    #[test]
+    fn a_list_is_read_as_far_as_there_is_room() {
+        let tools: Vec<String> = (0..12_000).map(|number| format!(r#"{{"name":"t{number}"}}"#)).collect();
+        let (listed, next) = taken(&format!(r#"{{"tools":[{}],"nextCursor":"c"}}"#, tools.join(",")));
+        assert_eq!((listed.items.len(), listed.is_full(), next), (MOST_TOOLS, true, Ok(Some("c".into()))));
+        let (listed, _) = taken(&format!(r#"{{"tools":[{}]}}"#, tools[..MOST_TOOLS].join(",")));
+        assert!(!listed.is_full());
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_counted_and_not_told_without_end() {
+        let (listed, next) = taken(&format!(r#"{{"tools":[{{"name":"a"}},{}2]}}"#, "1,".repeat(1_000_000)));
+        assert_eq!((listed.items.len(), next), (1, Ok(None)));
+        assert_eq!((listed.left_out.len(), listed.untold), (MOST_TOLD, MOST_TOOLS - 1 - MOST_TOLD));
+        for page in ["{}", r#"{"tools":{}}"#, "[]", r#"{"tools":[1"#] {
+            assert!(taken(page).1.is_err(), "{page}");
+        }
+    }
 }

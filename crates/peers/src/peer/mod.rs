@@ -12,7 +12,7 @@ mod shares;
 use std::{
     collections::HashMap,
     fmt,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -20,7 +20,7 @@ use std::{
 use arc_swap::ArcSwap;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock as _};
 use tectum_core::{Fault, FaultKind};
-use tokio::sync::{Semaphore, SemaphorePermit, mpsc, oneshot, watch};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit, mpsc, oneshot, watch};
 
 use self::shares::Shares;
 pub(crate) use self::{
@@ -29,8 +29,9 @@ pub(crate) use self::{
 };
 use crate::{
     child::Stderr,
-    federation::{Failure, Levels, Watchers, ability_names},
-    link::{Door, Link, Loss},
+    federation::{Approvals, Failure, Levels, Standing, Watchers, ability_names},
+    lineage::Lineage,
+    link::{Door, Link, Loss, Room},
     serve::Clients,
     spec::{EraChoice, Isolation, ServerName, ServerSpec},
     wire::era::Era,
@@ -55,6 +56,8 @@ pub(crate) struct Surroundings {
     pub(crate) directory: PathBuf,
     /// Where what is known about servers outlives us; nothing is kept without it.
     pub(crate) state: Option<PathBuf>,
+    /// What was approved of servers.
+    pub(crate) approvals: Arc<Approvals>,
     /// The executable that guards children.
     pub(crate) guard: Option<PathBuf>,
     /// The way to remote servers.
@@ -65,15 +68,18 @@ pub(crate) struct Surroundings {
     pub(crate) watchers: Arc<Watchers>,
     /// From which level on logs are wanted.
     pub(crate) levels: Arc<Levels>,
-    /// Where changes are told.
-    pub(crate) news: mpsc::UnboundedSender<News>,
+    /// Where is told that what a server offers is another thing now. However often that is said, it
+    /// is heard once.
+    pub(crate) offers: Arc<Notify>,
+    /// Where other changes are told. Who tells waits for a place.
+    pub(crate) news: mpsc::Sender<News>,
+    /// Which house this is to those that calls pass through.
+    pub(crate) lineage: Arc<Lineage>,
 }
 
 /// What a server's task tells the federation.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// What a server offers is another thing now.
-    Offer,
     /// A resource changed.
     Updated {
         /// Whose.
@@ -92,6 +98,8 @@ pub(crate) enum News {
         server: ServerName,
         /// The notification's parameters as they were written.
         params: String,
+        /// The room that they take.
+        room: Room,
     },
 }
 
@@ -101,11 +109,15 @@ pub(crate) struct Peer {
     links: ArcSwap<HashMap<Class, Arc<Link>>>,
     era: Mutex<EraChoice>,
     offer: ArcSwap<Offer>,
+    /// What it said last, also while it is still being asked for the rest.
+    heard: ArcSwap<Offer>,
     status: watch::Sender<Status>,
     commands: mpsc::Sender<Command>,
     seats: Semaphore,
     rate: Option<DefaultDirectRateLimiter>,
+    approvals: Arc<Approvals>,
     pub(crate) stderr: Arc<Stderr>,
+    pub(crate) lineage: Arc<Lineage>,
 }
 
 /// Who waits to hear that a resource is watched, and which.
@@ -126,7 +138,10 @@ impl Peer {
         let spec = Arc::new(spec);
         let shares =
             surroundings.state.as_deref().map(|state| Shares::kept(state, &spec)).unwrap_or_default();
-        let known = shares.together();
+        let known = Arc::new(shares.together());
+        if known.known {
+            surroundings.approvals.expect(&spec.name);
+        }
         let rate = spec.rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate)));
         let log = surroundings.state.as_ref().map(|state| state.join(format!("{}.log", spec.name)));
         let stderr = log.map(|log| Stderr::with_file(&log)).unwrap_or_default();
@@ -136,12 +151,15 @@ impl Peer {
                 EraChoice::Auto => known.era.map_or(EraChoice::Auto, choice),
                 era => era,
             }),
-            offer: ArcSwap::from_pointee(known),
+            heard: ArcSwap::new(known.clone()),
+            offer: ArcSwap::new(known),
             status: watch::Sender::new(Status::default()),
             commands,
             seats: Semaphore::new(spec.concurrency),
             rate,
+            approvals: surroundings.approvals.clone(),
             stderr: Arc::new(stderr),
+            lineage: surroundings.lineage.clone(),
             spec,
         });
         tokio::spawn(keeper::keep(peer.clone(), surroundings, shares, orders));
@@ -153,9 +171,24 @@ impl Peer {
         self.offer.load_full()
     }
 
+    /// What was approved of it, compared with what it said last.
+    pub(crate) fn standing(&self) -> Arc<Standing> {
+        self.approvals.of(&self.spec, &self.heard.load_full())
+    }
+
     /// Whether there is a connection.
     pub(crate) fn is_connected(&self) -> bool {
         self.links.load().values().any(|link| !link.closed().is_cancelled())
+    }
+
+    /// How many messages of its present connections were dropped, since it sent too many.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.links.load().values().map(|link| link.dropped()).sum()
+    }
+
+    /// The processes that we started for it.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        self.links.load().values().filter_map(|link| link.process()).collect()
     }
 
     /// How it is.
@@ -257,7 +290,7 @@ impl Peer {
     }
 
     /// What it offers changed, for this class: a server with several connections has several states.
-    async fn changed(&self, what: What, class: &Class) {
+    pub(crate) async fn changed(&self, what: What, class: &Class) {
         let _ = self.commands.send(Command::Changed(what, class.clone())).await;
     }
 
@@ -295,6 +328,11 @@ impl Peer {
     fn forget_era(&self) {
         *self.era.lock().unwrap_or_else(PoisonError::into_inner) = self.spec.era;
     }
+}
+
+/// What a server offered in an earlier run.
+pub(crate) fn remembered(state: &Path, spec: &ServerSpec) -> Offer {
+    Shares::kept(state, spec).together()
 }
 
 fn choice(era: Era) -> EraChoice {

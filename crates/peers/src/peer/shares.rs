@@ -6,7 +6,7 @@
 
 use std::{
     collections::{BTreeSet, HashSet},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
@@ -26,10 +26,10 @@ const MOST_SHARES: usize = 8;
 
 /// All shares, those that came first in front: where two define a thing otherwise the first counts,
 /// so that a definition does not change with who is there.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Shares(Vec<Share>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Share {
     /// The class: a digest of its abilities, since clients write those as long as they like.
     class: String,
@@ -37,11 +37,6 @@ struct Share {
 }
 
 impl Shares {
-    /// True when the server itself has said what it offers to clients with these abilities.
-    pub(super) fn is_fresh(&self, abilities: &str) -> bool {
-        self.find(abilities).is_some_and(|share| share.offer.fresh)
-    }
-
     /// What is known of one class.
     pub(super) fn of(&self, abilities: &str) -> Offer {
         let unknown = || Offer { abilities: ability_names(abilities), ..Offer::default() };
@@ -168,18 +163,18 @@ struct KeptShare {
 
 impl Shares {
     /// What an earlier run learned from the same server.
-    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
     pub(super) fn kept(state: &Path, spec: &ServerSpec) -> Self {
-        let kept = std::fs::read(file(state, spec)).ok();
+        // Without it the server is asked; what was approved of it is kept elsewhere.
+        let kept = kept::read(&file(state, spec)).ok().flatten();
         let kept: Option<Kept> = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let Some(kept) = kept.filter(|kept| kept.digest == digest(spec)) else { return Self::default() };
         let era = if kept.modern { Era::Modern } else { Era::Legacy };
         let share = |kept: KeptShare| {
-            let mut left_out = Vec::new();
-            let mut items = |raw: Vec<Box<RawValue>>, key: &str| {
-                raw.into_iter().filter_map(|json| Item::read(json, key, &mut left_out)).collect()
+            // What cannot be used was left out when it was listed.
+            let items = |raw: Vec<Box<RawValue>>, key: &str| {
+                raw.into_iter().filter_map(|json| Item::read(json, key, &mut Vec::new())).collect()
             };
-            let mut offer = Offer {
+            let offer = Offer {
                 era: Some(era),
                 abilities: kept.abilities,
                 tools: items(kept.tools, "name"),
@@ -192,14 +187,21 @@ impl Shares {
                 fresh: false,
                 known: true,
             };
-            offer.left_out = left_out;
             Share { class: kept.class, offer }
         };
         Self(kept.shares.into_iter().take(MOST_SHARES).map(share).collect())
     }
 
-    /// Remembers this for the next run. A failure costs only that.
-    pub(super) fn keep(&self, state: &Path, spec: &ServerSpec) {
+    /// How many things it offers to all classes together, counted once for each.
+    pub(super) fn count(&self) -> usize {
+        let count = |offer: &Offer| {
+            offer.tools.len() + offer.resources.len() + offer.templates.len() + offer.prompts.len()
+        };
+        self.0.iter().map(|share| count(&share.offer)).sum()
+    }
+
+    /// This for the next run: where it is kept, and what.
+    pub(super) fn to_keep(&self, state: &Path, spec: &ServerSpec) -> Option<(PathBuf, Vec<u8>)> {
         let raw = |items: &[Item]| items.iter().map(|item| (*item.json).to_owned()).collect();
         let share = |Share { class, offer }: &Share| KeptShare {
             class: class.clone(),
@@ -214,14 +216,11 @@ impl Shares {
         let known = self.0.iter().filter(|share| share.offer.known);
         let modern = self.0.iter().any(|share| share.offer.era == Some(Era::Modern));
         let form = Kept { digest: digest(spec), modern, shares: known.map(share).collect() };
-        let Ok(bytes) = serde_json::to_vec(&form) else { return };
-        if let Err(error) = kept::replace(&file(state, spec), &bytes) {
-            tracing::debug!(server = %spec.name, %error, "what it offers could not be kept");
-        }
+        Some((file(state, spec), serde_json::to_vec(&form).ok()?))
     }
 }
 
-fn file(state: &Path, spec: &ServerSpec) -> std::path::PathBuf {
+fn file(state: &Path, spec: &ServerSpec) -> PathBuf {
     state.join(format!("{}.json", spec.name))
 }
 

@@ -8,13 +8,14 @@ use std::{
 };
 
 use serde_json::value::RawValue;
-use tectum_core::{Call, CallId, Companion, Progress, ProgressNote};
+use tectum_core::{Call, CallId, Companion, Progress, ProgressNote, efferent::is_copied};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     answer, closing,
-    endpoint::{Delivery, Endpoint, Handled, caller, seated},
-    running::Sequel,
+    endpoint::{Delivery, Endpoint, Handled, caller},
+    running::{Running, Sequel},
+    turns::Turn,
 };
 use crate::{
     federation::CALL_TOOL,
@@ -61,14 +62,28 @@ impl Endpoint {
             answer::error(out, Some(id), code::INVALID_PARAMS, &format!("Unknown tool: {name}{more}"), None);
             return Handled::Answered;
         };
+        // A copy may come back to a house that its call passed through: it is not copied again.
+        if let Some(why) = self.circle(params).filter(|_| is_copied(name)) {
+            answer::error(out, Some(id), code::INVALID_REQUEST, &format!("{name}: {why}"), None);
+            return Handled::Answered;
+        }
         let args = match arguments {
             Some(raw) if raw.get() != "null" => raw.to_owned(),
             _ => RawValue::from_string("{}".into()).unwrap_or_default(),
         };
         let cancel = CancellationToken::new();
-        let (progress, caller) = match &tool.server {
-            None => (progress(delivery, params), None),
-            Some(_) => (Progress::none(), Some(Arc::new(caller(delivery, request, era)))),
+        // Nothing of a call begins before it has its place.
+        let seat = match delivery.from.seat(id, &cancel) {
+            Ok(seat) => seat,
+            Err(refused) => {
+                let (code, message) = refused.error();
+                answer::error(out, Some(id), code, message, None);
+                return Handled::Answered;
+            }
+        };
+        let (progress, caller, turn) = match &tool.server {
+            None => (progress(delivery, params), None, delivery.turns.take()),
+            Some(_) => (Progress::none(), Some(Arc::new(caller(delivery, request, era))), Turn::none()),
         };
         let companion = caller.clone().map_or(Companion::none(), |caller| Companion::of(caller));
         let sequel = self.federation.clone().zip(caller);
@@ -78,30 +93,31 @@ impl Endpoint {
             session: delivery.from.session.clone(),
             tool: tool.name.clone(),
             args,
-            cancel: cancel.clone(),
+            cancel,
             progress,
             companion,
         };
+        if let Some(federation) = &self.federation {
+            federation.lineage.keep(call.id, params.meta.as_ref().and_then(|meta| meta.lineage));
+        }
         drop(snapshot);
         let mut running = self.house.call(call);
-        if let Poll::Ready(outcome) = Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop())) {
-            let more = closing::texts(&self.house, delivery.from, &outcome, delivery.from.running());
+        if turn.is_taken()
+            && let Poll::Ready(outcome) = Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop()))
+        {
+            let more = closing::texts(&self.house, delivery.from, &outcome);
             answer::outcome(out, id, era, &outcome, &more);
             return Handled::Answered;
         }
-        let (house, from) = (self.house.clone(), delivery.from.clone());
-        let mut handled = seated(delivery, id, &cancel, out, |id| async move {
+        let (house, from, id) = (self.house.clone(), delivery.from.clone(), (*id).to_owned());
+        let work = Box::pin(async move {
             let outcome = running.await;
-            // This one still has its seat.
-            let more = closing::texts(&house, &from, &outcome, from.running().saturating_sub(1));
+            let more = closing::texts(&house, &from, &outcome);
             let mut out = Vec::new();
             answer::outcome(&mut out, &id, era, &outcome, &more);
             out
         });
-        if let Handled::Running(running) = &mut handled {
-            running.sequel = sequel;
-        }
-        handled
+        Handled::Running(Running { work, seat: Some(seat), turn, sequel })
     }
 }
 
@@ -110,11 +126,10 @@ fn progress(delivery: &Delivery<'_>, params: &Params<'_>) -> Progress {
     let token = params.meta.as_ref().and_then(|meta| meta.progress_token);
     let (Some(token), Some(outbox)) = (token, delivery.outbox) else { return Progress::none() };
     let (token, outbox) = (token.get().to_owned(), outbox.clone());
-    let to = delivery.from.clone();
     Progress::to(move |ProgressNote { done, total, message }| {
         let total = total.map_or(String::new(), |total| format!(r#","total":{total}"#));
         let message = serde_json::Value::from(message);
         let params = format!(r#"{{"progressToken":{token},"progress":{done}{total},"message":{message}}}"#);
-        to.try_send(&outbox, answer::notification("notifications/progress", &params));
+        outbox.offer(answer::notification("notifications/progress", &params));
     })
 }

@@ -6,9 +6,10 @@ use tectum_core::{Outcome, Tectum};
 
 use super::conversation::Conversation;
 
-/// The texts to add to a call's result. `others` calls of its client are still running.
-pub(super) fn texts(house: &Tectum, from: &Conversation, outcome: &Outcome, others: usize) -> Vec<String> {
+/// The texts to add to the result of a call, which still has its place.
+pub(super) fn texts(house: &Tectum, from: &Conversation, outcome: &Outcome) -> Vec<String> {
     let closing = house.effects().closing();
+    let last = || from.running() <= 1;
     let mut texts = Vec::new();
     if closing.refresh {
         // A file that is read or changed by a call is known to its model from then on. Looking at
@@ -18,11 +19,11 @@ pub(super) fn texts(house: &Tectum, from: &Conversation, outcome: &Outcome, othe
         if outcome.result.is_ok() {
             outcome.paths.iter().for_each(|path| known.track(&gate, path));
         }
-        if others == 0 {
+        if last() {
             texts.extend(known.changed(&gate));
         }
     }
-    if closing.append_anchors && others == 0 {
+    if closing.append_anchors && last() {
         texts.extend(house.effects().anchors.rendered());
     }
     texts

@@ -13,12 +13,13 @@ use std::{
 
 use serde_json::value::RawValue;
 use tectum_core::{Refresh, SessionId};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     answer,
-    listeners::{Listeners, Wanted},
+    listeners::{Listeners, MOST_WANTED, Wanted},
+    outbox::Outbox,
     unheard::Unheard,
 };
 use crate::{
@@ -28,8 +29,6 @@ use crate::{
 
 /// Calls of one client that may be in flight together.
 const MOST_IN_FLIGHT: usize = 1024;
-/// Messages that may wait for a client; a client that reads slower than that loses progress notes.
-pub(crate) const OUTBOX: usize = 4096;
 
 /// An answer of a client's: its result or its error, as it was written.
 type Answer = Result<Box<RawValue>, Box<RawValue>>;
@@ -50,7 +49,7 @@ pub(crate) struct Conversation {
     watched: Mutex<BTreeSet<String>>,
     questions: Mutex<HashMap<u64, oneshot::Sender<Answer>>>,
     /// Where messages go that belong to no call, for clients that have such a place.
-    unasked: Mutex<Option<mpsc::Sender<Vec<u8>>>>,
+    unasked: Mutex<Option<Outbox>>,
     unheard: Unheard,
 }
 
@@ -140,7 +139,7 @@ impl Conversation {
     }
 
     /// Where messages go that belong to no call.
-    pub(crate) fn set_unasked(&self, outbox: mpsc::Sender<Vec<u8>>) {
+    pub(crate) fn set_unasked(&self, outbox: Outbox) {
         *lock(&self.unasked) = Some(outbox);
     }
 
@@ -164,7 +163,7 @@ impl Conversation {
         lock(&self.in_flight).contains_key(id)
     }
 
-    /// Takes a place for a call that could not be answered at once.
+    /// Takes a place for a call, before anything of it begins.
     pub(crate) fn seat(self: &Arc<Self>, id: &str, cancel: &CancellationToken) -> Result<Seat, Refused> {
         let mut calls = lock(&self.in_flight);
         if calls.contains_key(id) {
@@ -195,8 +194,9 @@ impl Conversation {
     }
 
     /// A subscription begins under its request's id; it is told nothing before it is acknowledged.
-    pub(crate) fn listen(&self, id: &str, wanted: Wanted) {
-        self.listeners.begin(id, wanted);
+    /// False when it has too many.
+    pub(crate) fn listen(&self, id: &str, wanted: Wanted) -> bool {
+        self.listeners.begin(id, wanted)
     }
 
     /// Says to a subscription what was agreed to, and what changed since it began. False when the
@@ -214,6 +214,11 @@ impl Conversation {
     /// True when it wants to hear of changes of this resource, in whichever way it said so.
     pub(crate) fn wants_resource(&self, uri: &str) -> bool {
         lock(&self.watched).contains(uri) || self.listeners.want_resource(uri)
+    }
+
+    /// True when it watches as many resources as it may.
+    pub(crate) fn watches_enough(&self) -> bool {
+        lock(&self.watched).len() >= MOST_WANTED
     }
 
     /// It watches a resource, or does so no longer; tells whether that is new.
@@ -259,11 +264,6 @@ impl Conversation {
                 its.then(|| answer::notification(TaskNote::METHOD, &note.params(None)))
             }
         }
-    }
-
-    /// Sends a message that may be lost; a loss is counted.
-    pub(crate) fn try_send(&self, outbox: &mpsc::Sender<Vec<u8>>, message: Vec<u8>) {
-        self.unheard.send(outbox, message);
     }
 }
 

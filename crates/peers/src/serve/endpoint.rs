@@ -7,7 +7,6 @@ use std::sync::{
 
 use serde_json::value::RawValue;
 use tectum_core::Tectum;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -15,7 +14,9 @@ use super::{
     catalogue::{self, Catalogue},
     conversation::{Conversation, Refused},
     listen::Opening,
+    outbox::Outbox,
     running::Running,
+    turns::{Turn, Turns},
     unheard::Unheard,
 };
 use crate::{
@@ -53,7 +54,9 @@ pub(crate) struct Delivery<'d> {
     /// Who sent it.
     pub(crate) from: &'d Arc<Conversation>,
     /// Where messages of its call go.
-    pub(crate) outbox: Option<&'d mpsc::Sender<Vec<u8>>>,
+    pub(crate) outbox: Option<&'d Outbox>,
+    /// The turns that calls of our own tools take.
+    pub(crate) turns: &'d Turns,
     /// Set by a transport that knows the request to be of the newer era.
     pub(crate) modern: bool,
 }
@@ -122,8 +125,15 @@ impl Endpoint {
             }
             (_, Era::Modern) => self.settle(),
         }
+        if let Some(federation) = self.federation.as_ref().filter(|_| method.ends_with("/list")) {
+            federation.revive();
+        }
         match (&**method, era) {
             ("tools/call", _) => return self.call(delivery, request, era, out),
+            _ if let Some(why) = self.circle(params) => {
+                answer::error(out, Some(id), code::INVALID_REQUEST, &format!("{method}: {why}"), None);
+                return Handled::Answered;
+            }
             ("subscriptions/listen", Era::Modern) => return self.listen(delivery, request, out),
             _ => {}
         }
@@ -174,6 +184,11 @@ impl Endpoint {
             ("prompts/list", _) => page(&self.goods().prompts, era, request),
             _ => Err((code::METHOD_NOT_FOUND, format!("method not found: {method}"))),
         }
+    }
+
+    /// Why a request goes no further that came through other houses, if it does not.
+    pub(super) fn circle(&self, params: &Params<'_>) -> Option<String> {
+        self.federation.as_ref()?.lineage.refusal(params.meta.as_ref()?.lineage)
     }
 
     /// What models should know of us, and of the servers beyond us.
@@ -246,13 +261,8 @@ pub(super) fn seated<F: Future<Output = Vec<u8>> + Send + 'static>(
 ) -> Handled {
     match delivery.from.seat(id, cancel) {
         Ok(seat) => {
-            let work = work(id.to_owned());
-            let work = Box::pin(async move {
-                let out = work.await;
-                drop(seat);
-                out
-            });
-            Handled::Running(Running { work, sequel: None })
+            let work = Box::pin(work(id.to_owned()));
+            Handled::Running(Running { work, seat: Some(seat), turn: Turn::none(), sequel: None })
         }
         Err(refused) => {
             let (code, message) = refused.error();

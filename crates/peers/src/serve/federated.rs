@@ -48,6 +48,11 @@ impl Endpoint {
         era: Era,
         out: &mut Vec<u8>,
     ) -> Option<Handled> {
+        if request.method == "resources/subscribe" && delivery.from.watches_enough() {
+            let message = "resources/subscribe: too many subscriptions: unsubscribe from some first";
+            answer::error(out, Some(request.id), code::INTERNAL, message, None);
+            return Some(Handled::Answered);
+        }
         if let Some(handled) = self.own_resource(delivery, request, era, out) {
             return Some(handled);
         }

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use super::{
     conversation::Conversation,
     endpoint::{Delivery, Endpoint, Handled},
+    turns::Turns,
     unheard::Unheard,
 };
 use crate::{
@@ -55,8 +56,10 @@ async fn heavy_equal_ids_of_two_clients_never_cross() {
                 let message = format!(
                     r#"{{"jsonrpc":"2.0","id":{id},"method":"resources/read","params":{{"uri":"tectum://server/s/{own}"}}}}"#
                 );
-                let (mut out, delivery) =
-                    (Vec::new(), Delivery { from: client, outbox: None, modern: false });
+                let (mut out, delivery) = (
+                    Vec::new(),
+                    Delivery { from: client, outbox: None, turns: &Turns::new(None), modern: false },
+                );
                 match endpoint.handle(&delivery, message.as_bytes(), &mut out) {
                     Handled::Running(work) => drop(running.spawn(async move { (id, own, work.await) })),
                     _ => panic!("{}", String::from_utf8_lossy(&out)),

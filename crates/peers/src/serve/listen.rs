@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use tokio::sync::mpsc;
 
 use super::{
     answer,
@@ -13,6 +12,7 @@ use super::{
     endpoint::{Delivery, Endpoint, Handled, caller},
     federated::{knows_tasks, needs_tasks},
     listeners::Wanted,
+    outbox::Outbox,
     watching::watched,
 };
 use crate::{
@@ -22,6 +22,9 @@ use crate::{
         rpc::{Request, code},
     },
 };
+
+/// Room for the first message of a subscription.
+const ACKNOWLEDGEMENT: usize = 4096;
 
 /// A subscription that servers have a part in and that is not acknowledged yet.
 pub(crate) struct Opening {
@@ -55,7 +58,11 @@ impl Endpoint {
             return Handled::Answered;
         }
         let client = delivery.from;
-        client.listen(request.id, wanted.clone());
+        if !client.listen(request.id, wanted.clone()) {
+            let message = "subscriptions/listen: too many subscriptions: end some of them first";
+            answer::error(out, Some(request.id), code::INTERNAL, message, None);
+            return Handled::Answered;
+        }
         let servers = !wanted.resource_subscriptions.is_empty() || !wanted.task_ids.is_empty();
         match self.federation.clone().filter(|_| servers) {
             None => {
@@ -87,7 +94,7 @@ impl Endpoint {
 impl Opening {
     /// Waits until the servers have agreed or refused, each as long as it may take to agree to any
     /// subscription, and says what was agreed to.
-    pub(crate) async fn acknowledge(self, outbox: mpsc::Sender<Vec<u8>>) {
+    pub(crate) async fn acknowledge(self, outbox: Outbox) {
         let Self { federation, client, caller, id, wanted } = self;
         let watched = join_all(wanted.resource_subscriptions.iter().map(async |uri| {
             if federation.own_resource(uri).is_some() {
@@ -102,11 +109,11 @@ impl Opening {
         let uris: Vec<String> = all.filter(|(_, agreed)| *agreed).map(|(uri, _)| uri.clone()).collect();
         let agreed = Wanted { resource_subscriptions: uris.clone(), task_ids: tasks, ..wanted };
         // A place first: once the first word is said, the others follow it at once.
-        let Ok(place) = outbox.reserve().await else { return };
+        let Ok(place) = outbox.reserve(ACKNOWLEDGEMENT).await else { return };
         let mut place = Some(place);
         let heard = client.acknowledge(&id, agreed, following, |message| match place.take() {
             Some(place) => place.send(message),
-            None => client.try_send(&outbox, message),
+            None => drop(outbox.offer(message)),
         });
         if !heard {
             let_go(&federation, &client, &uris).await;

@@ -16,6 +16,9 @@ use crate::{
 /// this is more than nearly everybody listens for; beyond it the oldest are let go.
 const MOST_HELD: usize = 1024;
 
+/// What all subscriptions of one client may be about, counting each subscription too.
+pub(super) const MOST_WANTED: usize = 4096;
+
 /// Which changes a client listens for.
 #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -46,10 +49,17 @@ struct Listener {
 }
 
 impl Listeners {
-    /// A subscription begins. What it is about is kept until it is acknowledged.
-    pub(super) fn begin(&self, id: &str, wanted: Wanted) {
-        self.lock()
-            .insert(id.to_owned(), Listener { wanted, held: Some(VecDeque::new()), following: Vec::new() });
+    /// A subscription begins. What it is about is kept until it is acknowledged. False when the
+    /// client has too many.
+    pub(super) fn begin(&self, id: &str, wanted: Wanted) -> bool {
+        let mut listeners = self.lock();
+        let names = listeners.values().map(|listener| listener.wanted.names()).sum::<usize>();
+        if names + wanted.names() > MOST_WANTED {
+            return false;
+        }
+        let listener = Listener { wanted, held: Some(VecDeque::new()), following: Vec::new() };
+        listeners.insert(id.to_owned(), listener);
+        true
     }
 
     /// Says what was agreed to, then what was kept meanwhile, and nothing else in between. False
@@ -112,6 +122,11 @@ impl Listeners {
 }
 
 impl Wanted {
+    /// What it is about, in number; a subscription about nothing counts as well.
+    fn names(&self) -> usize {
+        1 + self.resource_subscriptions.len() + self.task_ids.len()
+    }
+
     /// What the subscription with this id is told of a change; nothing, where it is about others.
     fn message(&self, id: &str, notice: &Notice) -> Option<Vec<u8>> {
         let list = |wanted: bool, method: &str| {
@@ -196,6 +211,19 @@ mod tests {
         );
         assert_eq!(listeners.tell(&updated("a")).len(), 1);
         assert!(listeners.tell(&updated("b")).is_empty(), "that was not agreed to");
+    }
+
+    #[test]
+    fn what_one_client_listens_for_is_bounded() {
+        let listeners = Listeners::default();
+        let many = vec!["a"; MOST_WANTED / 2];
+        assert!(listeners.begin("1", wanted(&many)));
+        assert!(!listeners.begin("2", wanted(&many)));
+        assert!(listeners.begin("3", wanted(&["a"])));
+        listeners.end("1");
+        assert!(listeners.begin("2", wanted(&many)));
+        let more = (0..MOST_WANTED).filter(|id| listeners.begin(&format!("n{id}"), wanted(&[]))).count();
+        assert!(more < MOST_WANTED, "{more} subscriptions about nothing");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Tectum as an MCP server, on stdio and on streamable HTTP.
 
 mod answer;
+mod budget;
 mod calling;
 mod catalogue;
 mod clients;
@@ -14,11 +15,13 @@ mod http;
 mod ids_tests;
 mod listen;
 mod listeners;
+mod outbox;
 mod pages;
 mod running;
 mod stdio;
 #[cfg(test)]
 mod tests;
+mod turns;
 mod unheard;
 mod watching;
 
@@ -27,6 +30,7 @@ pub(crate) use catalogue::server_meta;
 pub(crate) use clients::Clients;
 pub(crate) use conversation::Conversation;
 pub use http::{Auth, Beside, BesideBody, BesideRequest, HttpOptions, HttpServer};
+pub(crate) use outbox::Outbox;
 pub(crate) use pages::Pages;
 pub use stdio::stdio;
 pub(crate) use unheard::Unheard;

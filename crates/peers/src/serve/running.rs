@@ -3,14 +3,20 @@
 use std::{
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
+use super::{conversation::Seat, turns::Turn};
 use crate::federation::{Caller, Federation};
 
 /// An answer that is being worked on.
 pub(crate) struct Running {
     pub(super) work: Pin<Box<dyn Future<Output = Vec<u8>> + Send>>,
+    /// Its place among the client's calls, to be given back right before the answer goes out: the
+    /// client may use its id again then.
+    pub(super) seat: Option<Seat>,
+    /// Its turn, which lasts until the answer is on its way, unless it takes long.
+    pub(super) turn: Turn,
     /// To be let go when the answer has gone out.
     pub(super) sequel: Option<Sequel>,
 }
@@ -19,7 +25,12 @@ impl Future for Running {
     type Output = Vec<u8>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Vec<u8>> {
-        self.work.as_mut().poll(cx)
+        ready!(self.turn.poll(cx));
+        let work = self.work.as_mut().poll(cx);
+        if work.is_pending() {
+            self.turn.end_late(cx);
+        }
+        work
     }
 }
 

@@ -7,18 +7,21 @@
 use std::{io, sync::Arc, time::Duration};
 
 use tectum_core::{SessionId, Tectum};
-use tokio::sync::{broadcast, mpsc, watch};
+use tokio::sync::{broadcast, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     answer,
-    conversation::{Conversation, OUTBOX},
+    conversation::Conversation,
     endpoint::{Delivery, Endpoint, Handled},
+    outbox::{Bounds, Outbox, Queue, queue},
+    turns::Turns,
     unheard::Unheard,
 };
 use crate::{
     federation::{Federation, Notice},
     wire::{
+        backlog::Backlog,
         lines::{Line, Lines, on_one_line},
         pipe::{Input, Output},
         rpc::{MAX_MESSAGE, code, salvage_id},
@@ -28,8 +31,10 @@ use crate::{
 /// Answers are written when this much has gathered, while it is still in the cache and the
 /// client can begin to read.
 const PIECE: usize = 128 * 1024;
-/// Unwritten answers beyond which nothing more is read: a client that does not read waits.
+/// Unwritten bytes beyond which nothing more is read or handled: a client that does not read waits.
 const MOST_UNWRITTEN: usize = 4 * 1024 * 1024;
+/// What may wait behind them.
+const OUTBOX: Bounds = Bounds { messages: 4096, bytes: 4 * 1024 * 1024 };
 /// How long calls in flight may go on after the client closed its end.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -42,7 +47,7 @@ pub async fn stdio(
     let changes = house.registry().changes();
     let endpoint = Endpoint::new(house, federation);
     let client = Conversation::new(SessionId::new("stdio"), endpoint.unheard());
-    let (outbox, mut finished) = mpsc::channel(OUTBOX);
+    let (outbox, mut finished) = queue(OUTBOX, endpoint.unheard(), None);
     client.set_unasked(outbox.clone());
     let notices = endpoint.federation.as_ref().map(|federation| federation.notices());
     let announcing = tokio::spawn(announce(changes, notices, client.clone(), outbox.clone()));
@@ -51,8 +56,10 @@ pub async fn stdio(
         client,
         outbox,
         tasks: TaskTracker::new(),
+        turns: Turns::new(None),
         lines: Lines::new(MAX_MESSAGE),
-        out: Vec::new(),
+        lines_left: false,
+        out: Backlog::default(),
         output: Output::stdout()?,
     };
     let served = server.serve(Input::stdin()?, &mut finished, stop).await;
@@ -72,7 +79,7 @@ async fn announce(
     mut changes: watch::Receiver<u64>,
     mut notices: Option<broadcast::Receiver<Notice>>,
     client: Arc<Conversation>,
-    outbox: mpsc::Sender<Vec<u8>>,
+    outbox: Outbox,
 ) {
     loop {
         let messages = tokio::select! {
@@ -110,10 +117,13 @@ pub(super) async fn next_notice(
 struct Server {
     endpoint: Endpoint,
     client: Arc<Conversation>,
-    outbox: mpsc::Sender<Vec<u8>>,
+    outbox: Outbox,
     tasks: TaskTracker,
+    turns: Turns,
     lines: Lines,
-    out: Vec<u8>,
+    /// Lines that were read and not handled: the client has to read first.
+    lines_left: bool,
+    out: Backlog,
     output: Output,
 }
 
@@ -121,7 +131,7 @@ impl Server {
     async fn serve(
         &mut self,
         mut input: Input,
-        finished: &mut mpsc::Receiver<Vec<u8>>,
+        finished: &mut Queue,
         stop: CancellationToken,
     ) -> io::Result<()> {
         let stopped = stop.cancelled();
@@ -129,21 +139,19 @@ impl Server {
         let mut reading = true;
         loop {
             self.flush()?;
-            if !reading && self.out.is_empty() {
+            if !reading && !self.lines_left && self.out.is_empty() {
                 return Ok(());
             }
-            let backlog = !self.out.is_empty();
+            let (backlog, room) = (!self.out.is_empty(), self.has_room());
             tokio::select! {
                 // Finished calls first: a client that never stops asking still gets its answers.
                 biased;
-                Some(message) = finished.recv() => {
-                    self.push(message);
-                    // Whatever else is ready goes out with the same write.
-                    while let Ok(message) = finished.try_recv() {
-                        self.push(message);
-                    }
+                Some(message) = finished.recv(), if room => {
+                    self.push(message.bytes);
+                    self.push_ready(finished);
                 }
-                read = input.read(&mut self.lines.buffer), if reading && self.out.len() < MOST_UNWRITTEN => match read {
+                () = std::future::ready(()), if room && self.lines_left => self.take_lines()?,
+                read = input.read(&mut self.lines.buffer), if room && reading => match read {
                     Ok(0) => { self.end_of_input()?; reading = false }
                     Ok(_) => self.take_lines()?,
                     Err(error) => { tracing::debug!(%error, "standard input failed"); reading = false }
@@ -154,15 +162,29 @@ impl Server {
         }
     }
 
-    /// Handles every complete line that has been read.
+    /// Whatever else is ready goes out with the same write.
+    fn push_ready(&mut self, finished: &mut Queue) {
+        while self.has_room()
+            && let Ok(message) = finished.try_recv()
+        {
+            self.push(message.bytes);
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.out.len() < MOST_UNWRITTEN
+    }
+
+    /// Handles the complete lines that have been read, as long as there is room for answers.
     fn take_lines(&mut self) -> io::Result<()> {
         let mut lines = std::mem::replace(&mut self.lines, Lines::new(MAX_MESSAGE));
         let mut written = Ok(());
-        lines.drain(|line| {
+        self.lines_left = !lines.drain_while(|line| {
             self.line(line);
             if self.out.len() >= PIECE && written.is_ok() {
                 written = self.flush();
             }
+            self.has_room()
         });
         self.lines = lines;
         written
@@ -178,17 +200,22 @@ impl Server {
     }
 
     fn line(&mut self, line: Line<'_>) {
-        let start = self.out.len();
+        let start = self.out.bytes.len();
         let handled = match line {
             Line::Whole(bytes) if bytes.trim_ascii().is_empty() => Handled::Silent,
             Line::Whole(bytes) => {
-                let delivery = Delivery { from: &self.client, outbox: Some(&self.outbox), modern: false };
-                self.endpoint.handle(&delivery, bytes, &mut self.out)
+                let delivery = Delivery {
+                    from: &self.client,
+                    outbox: Some(&self.outbox),
+                    turns: &self.turns,
+                    modern: false,
+                };
+                self.endpoint.handle(&delivery, bytes, &mut self.out.bytes)
             }
             Line::TooLong { start, size } => {
                 let message = format!("the message has {size} bytes, the limit is {MAX_MESSAGE}");
                 answer::error(
-                    &mut self.out,
+                    &mut self.out.bytes,
                     salvage_id(start).as_deref(),
                     code::INVALID_REQUEST,
                     &message,
@@ -198,7 +225,9 @@ impl Server {
             }
         };
         match handled {
-            Handled::Answered | Handled::Listening(None) if self.out.len() > start => self.end_line(start),
+            Handled::Answered | Handled::Listening(None) if self.out.bytes.len() > start => {
+                self.end_line(start)
+            }
             Handled::Answered | Handled::Listening(None) | Handled::Silent => {}
             Handled::Listening(Some(opening)) => {
                 drop(self.tasks.spawn(opening.acknowledge(self.outbox.clone())));
@@ -206,11 +235,15 @@ impl Server {
             Handled::Running(mut work) => {
                 let outbox = self.outbox.clone();
                 self.tasks.spawn(async move {
-                    let sequel = work.sequel.take();
-                    let answer = work.await;
-                    if !answer.is_empty() {
+                    let (seat, sequel) = (work.seat.take(), work.sequel.take());
+                    let answer = (&mut work).await;
+                    if !answer.is_empty()
                         // The receiver is gone only when the process ends.
-                        let _ = outbox.send(answer).await;
+                        && let Ok(place) = outbox.reserve(answer.len()).await
+                    {
+                        // The client may use the id again as soon as it has the answer.
+                        drop(seat);
+                        place.send(answer);
                     }
                     drop(sequel);
                 });
@@ -219,51 +252,33 @@ impl Server {
     }
 
     fn push(&mut self, message: Vec<u8>) {
-        let start = self.out.len();
-        // A lone answer need not be copied.
-        if self.out.is_empty() {
-            self.out = message;
-        } else {
-            self.out.extend_from_slice(&message);
-        }
+        let start = self.out.bytes.len();
+        self.out.push(message);
         self.end_line(start);
     }
 
     /// What was written from here on is one message, and done.
     fn end_line(&mut self, start: usize) {
-        on_one_line(&mut self.out[start..]);
-        self.out.push(b'\n');
+        on_one_line(&mut self.out.bytes[start..]);
+        self.out.bytes.push(b'\n');
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let mut written = 0;
-        while written < self.out.len() {
-            match self.output.write_now(&self.out[written..])? {
-                0 => break,
-                more => written += more,
-            }
-        }
-        self.out.drain(..written);
-        if self.out.is_empty() && self.out.capacity() > MOST_UNWRITTEN {
-            self.out = Vec::new();
-        }
-        Ok(())
+        self.out.flush(|bytes| self.output.write_now(bytes))
     }
 
     /// The client closed its end: calls in flight get a moment, their answers are still sent.
-    async fn finish(mut self, mut finished: mpsc::Receiver<Vec<u8>>) -> io::Result<()> {
+    async fn finish(mut self, mut finished: Queue) -> io::Result<()> {
         self.tasks.close();
         let until = tokio::time::Instant::now() + GRACE;
         loop {
-            while let Ok(message) = finished.try_recv() {
-                self.push(message);
-            }
+            self.push_ready(&mut finished);
             self.flush()?;
             if self.tasks.is_empty() && finished.is_empty() && self.out.is_empty() {
                 return Ok(());
             }
             tokio::select! {
-                Some(message) = finished.recv() => self.push(message),
+                Some(message) = finished.recv(), if self.has_room() => self.push(message.bytes),
                 writable = self.output.writable(), if !self.out.is_empty() => writable?,
                 () = self.tasks.wait(), if !self.tasks.is_empty() => {}
                 () = tokio::time::sleep_until(until) => {

@@ -22,6 +22,7 @@ use super::{
     Auth, HttpOptions, HttpServer,
     conversation::Conversation,
     endpoint::{Delivery, Endpoint, Handled},
+    turns::Turns,
     unheard::Unheard,
 };
 use crate::federation::{Federation, Settings};
@@ -92,9 +93,11 @@ fn house(tools: usize, does: Does) -> (tempfile::TempDir, Endpoint) {
 async fn ask(endpoint: &Endpoint, client: &Arc<Conversation>, method: &str, params: Value) -> Value {
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
     let mut out = Vec::new();
-    if let Handled::Running(work) =
-        endpoint.handle(&Delivery { from: client, outbox: None, modern: false }, message.as_bytes(), &mut out)
-    {
+    if let Handled::Running(work) = endpoint.handle(
+        &Delivery { from: client, outbox: None, turns: &Turns::new(None), modern: false },
+        message.as_bytes(),
+        &mut out,
+    ) {
         out = work.await;
     }
     serde_json::from_slice(&out).expect("an answer")
@@ -288,4 +291,53 @@ async fn a_client_that_hangs_up_cancels_its_call() {
         stop.cancel();
         running.await.expect("ends").expect("serves");
     }
+}
+
+/// Waits for ever, and counts how often it was begun.
+struct Counting(Arc<AtomicUsize>);
+
+impl Provider for Counting {
+    fn tools(&self) -> Arc<[ToolInfo]> {
+        Many(1, Does::Hang).tools()
+    }
+
+    fn prepare(&self, call: &Call) -> Result<Prepared, Fault> {
+        let begun = self.0.clone();
+        let mut prepared = Many(1, Does::Hang).prepare(call)?;
+        prepared.deadline = Duration::from_secs(600);
+        prepared.work = Box::new(move |_: Ctx| {
+            begun.fetch_add(1, Ordering::SeqCst);
+            Box::pin(act(Does::Hang))
+        });
+        Ok(prepared)
+    }
+}
+
+#[tokio::test]
+async fn nothing_of_a_call_beyond_the_limit_is_begun() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let allowlist = Allowlist::builder().base(scratch.path()).build().expect("opens");
+    let begun = Arc::new(AtomicUsize::new(0));
+    let tools = Snapshot::of(&[Arc::new(Counting(begun.clone()))]);
+    let endpoint = Endpoint::new(Tectum::new(tools, Gate::new(Rules::default(), Arc::new(allowlist))), None);
+    let client = client();
+    let call = |id: usize| {
+        let message =
+            json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "tool_0"}});
+        let (mut out, delivery) =
+            (Vec::new(), Delivery { from: &client, outbox: None, turns: &Turns::new(None), modern: false });
+        let handled = endpoint.handle(&delivery, message.to_string().as_bytes(), &mut out);
+        (handled, String::from_utf8_lossy(&out).into_owned())
+    };
+    let mut running: Vec<Handled> = (0..1024).map(|id| call(id).0).collect();
+    assert!(running.iter().all(|one| matches!(one, Handled::Running(_))));
+    let (handled, answer) = call(1024);
+    assert!(matches!(handled, Handled::Answered) && answer.contains("too many calls in flight"), "{answer}");
+    let (_, answer) = call(7);
+    assert!(answer.contains("has not been answered yet"), "{answer}");
+    assert_eq!(begun.load(Ordering::SeqCst), 1024);
+    // One that ends gives its place to the next.
+    drop(running.pop());
+    assert!(matches!(call(1024).0, Handled::Running(_)));
+    assert_eq!(begun.load(Ordering::SeqCst), 1025);
 }

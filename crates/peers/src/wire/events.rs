@@ -61,6 +61,24 @@ impl Events {
         }
     }
 
+    /// Changes the bound for the event that is being read, as long as it is within the bound it has.
+    pub(crate) fn limit(&mut self, most: usize) {
+        if !self.over {
+            self.most = most;
+        }
+    }
+
+    /// The beginning of the data of the event that is being read.
+    pub(crate) fn pending(&self) -> &[u8] {
+        let line = self.line.strip_prefix(b"data:").unwrap_or_default();
+        if self.data.is_empty() { line } else { &self.data }
+    }
+
+    /// True while an event is read that is over its bound.
+    pub(crate) fn is_skipping(&self) -> bool {
+        self.over
+    }
+
     /// Takes what came and hands over every event that is complete.
     pub(crate) fn feed(&mut self, mut bytes: &[u8], mut each: impl FnMut(Found<'_>)) {
         if mem::take(&mut self.after_return)

@@ -43,18 +43,39 @@ impl Lines {
         Self { buffer: Vec::new(), most, skipped: 0, searched: 0, start: Vec::new() }
     }
 
+    /// Changes the bound for the line that is being read, as long as it is within the bound it has.
+    pub(crate) fn limit(&mut self, most: usize) {
+        if self.skipped == 0 {
+            self.most = most;
+        }
+    }
+
+    /// True while a line is read that is over its bound.
+    pub(crate) fn is_skipping(&self) -> bool {
+        self.skipped > 0
+    }
+
     /// Hands over every line that is complete.
     pub(crate) fn drain(&mut self, mut each: impl FnMut(Line<'_>)) {
-        let mut from = 0;
-        while let Some(at) = memchr::memchr(b'\n', &self.buffer[from.max(self.searched)..]) {
+        self.drain_while(|line| {
+            each(line);
+            true
+        });
+    }
+
+    /// Hands over complete lines until `each` says that it takes no more. False when it did: there
+    /// may be further ones.
+    pub(crate) fn drain_while(&mut self, mut each: impl FnMut(Line<'_>) -> bool) -> bool {
+        let (mut from, mut more) = (0, true);
+        while more && let Some(at) = memchr::memchr(b'\n', &self.buffer[from.max(self.searched)..]) {
             let end = from.max(self.searched) + at;
             let line = &self.buffer[from..end];
             let size = self.skipped + line.len();
             if size > self.most {
                 let start = if self.start.is_empty() { line } else { &self.start };
-                each(Line::TooLong { start, size });
+                more = each(Line::TooLong { start, size });
             } else {
-                each(Line::Whole(line));
+                more = each(Line::Whole(line));
             }
             self.skipped = 0;
             self.start.clear();
@@ -62,6 +83,9 @@ impl Lines {
             from = end + 1;
         }
         self.buffer.drain(..from);
+        if !more {
+            return false;
+        }
         self.searched = self.buffer.len();
         if self.skipped + self.buffer.len() > self.most {
             if self.start.is_empty() {
@@ -70,8 +94,9 @@ impl Lines {
             self.skipped += self.buffer.len();
             self.buffer = Vec::new();
             self.searched = 0;
-        } else if self.buffer.is_empty() && self.buffer.capacity() > 1024 * 1024 {
-            self.buffer = Vec::new();
+        } else if self.buffer.len() <= Self::KEPT && self.buffer.capacity() > 1024 * 1024 {
+            self.buffer.shrink_to(Self::KEPT);
         }
+        true
     }
 }

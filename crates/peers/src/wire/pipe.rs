@@ -21,6 +21,9 @@ const CHUNK: usize = 64 * 1024;
 /// for every 64 KiB.
 const WIDE: usize = 1024 * 1024;
 
+/// How long to wait for a terminal that takes nothing.
+const FULL_TERMINAL: std::time::Duration = std::time::Duration::from_millis(5);
+
 /// Where messages come from.
 pub(crate) enum Input {
     Pipe(pipe::Receiver),
@@ -95,7 +98,11 @@ impl Output {
         match self {
             Self::Pipe(pipe) => pipe.writable().await,
             Self::Socket(socket) => socket.writable().await,
-            Self::Blocking(_) => Ok(()),
+            // Another program made this terminal non-blocking, and it is full.
+            Self::Blocking(_) => {
+                tokio::time::sleep(FULL_TERMINAL).await;
+                Ok(())
+            }
         }
     }
 }

@@ -133,6 +133,8 @@ pub(crate) struct Meta<'m> {
     pub(crate) client_capabilities: Option<&'m RawValue>,
     #[serde(borrow, default, rename = "io.modelcontextprotocol/logLevel")]
     pub(crate) log_level: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "tectum/lineage", deserialize_with = "given")]
+    pub(crate) lineage: Option<&'m RawValue>,
 }
 
 /// A message with its parameters unread.

@@ -336,3 +336,93 @@ fn a_refusal_shows_what_was_typed_and_nothing_moves_on_the_screen() {
     assert!(text.contains("\\u{202e}") && text.contains("\\u{1b}") && text.contains("\\u{2066}"), "{text}");
     assert!(!text.chars().any(|c| c.is_control() || c == '\u{202e}'), "{text}");
 }
+
+#[test]
+fn every_spelling_that_some_file_system_takes_for_a_protected_name_is_closed() {
+    let scene = Scene::new();
+    let allowed = scene.builder().deny(["Stra\u{df}e.txt", "caf\u{e9}/**", "private notes"]).build();
+    let allowed = allowed.expect("a snapshot");
+    let hidden = [
+        // Composed and decomposed, in either case.
+        "cafe\u{301}/a",
+        "CAFE\u{301}/a",
+        "CAF\u{c9}/a",
+        // Full case folding: the sharp s in both cases, the long s, the Kelvin sign, both i's of Turkish.
+        "STRASSE.txt",
+        "stra\u{1e9e}e.TXT",
+        "hi\u{17f}tory.toml",
+        "server.\u{212a}EY",
+        "h\u{131}story.toml",
+        "H\u{130}STORY.toml",
+        // Characters that show nothing.
+        ".e\u{200c}nv",
+        ".env\u{feff}",
+        "\u{2060}.env",
+        "config\u{ad}.toml",
+        "con\u{e0001}fig.toml",
+        "config.to\u{fe0f}ml",
+        // Dots and spaces at the end, and streams.
+        "config.toml.",
+        "config.toml. .",
+        "config.toml ",
+        "config.toml::$DATA",
+        "server.pem:stream",
+        "server.pem.",
+        "caf\u{e9}./a",
+        "deep/.env:x/y",
+        // Short names.
+        "CONFIG~1.TOM",
+        "config~12.tom",
+        "ENV~1",
+        "ENVLOC~1",
+        "CREDEN~1.TOM",
+        "CHAT_H~2.TOM",
+        "TECTUM~1",
+        "PRIVAT~1",
+        "co1f2e~1.tom",
+    ];
+    for name in hidden {
+        closed(&allowed, name);
+    }
+    let read_only = [
+        ".g\u{200d}it/config",
+        ".GIT\u{200b}/config",
+        ".git./config",
+        ".git /config",
+        ".git::$INDEX_ALLOCATION/config",
+        "git~1/config",
+        "GIT~2/hooks/x",
+        "gi7eba~1/config",
+        ".g\u{131}t/config",
+        "tectum.toml.",
+        "TECTUM~1.TOM:x",
+    ];
+    for name in read_only {
+        let refused = write(&allowed, name, "x");
+        let kinds = matches!(
+            &refused,
+            Err(PathError::Denied(Denied { reason: Reason::ReadOnly { .. } | Reason::Protected { .. }, .. }))
+        );
+        assert!(kinds, "{name:?}: {refused:?}");
+    }
+    // What only looks alike stays open.
+    for name in ["cafe/a", "notes~1.txt", "git~", "a:b", "dots...txt", "env", "strase.txt", "\u{e9}nv"] {
+        write(&allowed, name, "x").unwrap_or_else(|error| panic!("{name:?}: {error}"));
+    }
+}
+
+#[test]
+fn an_allowed_directory_in_another_one_is_neither_moved_nor_removed() {
+    let scene = Scene::new();
+    scene.file("sub/a.txt", "a");
+    let nested = scene.root.join("sub");
+    let list = scene.builder().base(&nested).build().expect("a snapshot");
+    let full = nested.display().to_string();
+    for typed in ["sub", "./sub", full.as_str()] {
+        for access in [Access::Remove, Access::Write] {
+            let refused = open(&list, typed, access).expect_err("it stays as it is");
+            assert!(refused.to_string().contains("allowed directory itself"), "{typed}: {refused}");
+        }
+    }
+    assert!(nested.is_dir());
+}

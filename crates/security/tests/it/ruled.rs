@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tectum_security::{Access, Allowlist, Durability, Flow, Hide, PathError, Reason, SafePath};
 
-use crate::scene::{Scene, open, read, rename, write};
+use crate::scene::{Scene, list, open, read, rename, write};
 
 fn hiding(path: SafePath) -> SafePath {
     let secret = |name: &str| name == "a/secrets" || name.starts_with("a/secrets/");
@@ -128,7 +128,24 @@ fn a_slash_at_the_end_means_a_directory() {
             assert_eq!(denied.reason, Reason::Slash, "{path}");
         }
     }
+    for path in ["a/x/", "a/x//", "a/x/.", "a/x/./", "a/x/./.", "a/x//."] {
+        for access in [Access::Write, Access::Place, Access::Remove] {
+            let denied = open(&allowed, path, access).expect_err(path);
+            assert_eq!(denied.reason, Reason::Slash, "{path} {access:?}");
+        }
+        assert!(read(&allowed, path).is_err(), "{path}");
+    }
+    for path in ["a/x/..", "a/x/../y", "a/x/../../new", "a/x/./../y"] {
+        for access in [Access::Read, Access::Write, Access::Place, Access::Remove] {
+            let opened = open(&allowed, path, access);
+            assert!(opened.is_err() || opened.is_ok_and(|path| path.file().is_err()), "{path} {access:?}");
+        }
+        assert!(write(&allowed, path, "x").is_err(), "{path}");
+        assert!(list(&allowed, path).is_err(), "{path}");
+    }
     assert!(matches!(write(&allowed, "a/", "x"), Err(PathError::NotAFile { .. })));
+    assert!(matches!(write(&allowed, "a/.", "x"), Err(PathError::NotAFile { .. })));
+    assert!(open(&allowed, "a/.", Access::Read).expect("opens").list(1).is_ok());
     assert!(open(&allowed, "a/", Access::Read).expect("opens").list(1).is_ok());
     assert_eq!(read(&allowed, "a/x").expect("read"), "x");
     assert_eq!(scene.names("."), ["a"]);

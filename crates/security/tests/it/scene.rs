@@ -154,12 +154,12 @@ pub(crate) fn write(list: &Allowlist, path: &str, content: &str) -> Result<Optio
 }
 
 pub(crate) fn remove(list: &Allowlist, path: &str) -> Result<(), PathError> {
-    open(list, path, Access::Remove)?.remove(true, Durability::Rename)
+    open(list, path, Access::Remove)?.remove(true, Durability::Rename).map(drop)
 }
 
 pub(crate) fn rename(list: &Allowlist, from: &str, to: &str) -> Result<(), PathError> {
     let from = open(list, from, Access::Remove)?;
-    from.rename_to(&open(list, to, Access::Place)?, true, Durability::Rename)
+    from.rename_to(&open(list, to, Access::Place)?, true, Durability::Rename).map(drop)
 }
 
 /// The names a listing shows.

@@ -179,7 +179,7 @@ fn moving_never_replaces_unless_asked() {
     };
     let (from, to) = ends("from", "to");
     assert!(matches!(from.rename_to(&to, false, Durability::Rename), Err(PathError::Exists(_))));
-    from.rename_to(&to, true, Durability::Rename).expect("moved");
+    let _ = from.rename_to(&to, true, Durability::Rename).expect("moved");
     assert_eq!((scene.text("to"), scene.names(".").len()), ("from".into(), 2));
     let (from, to) = ends("folder", "folder/inner/folder");
     assert!(from.rename_to(&to, false, Durability::Rename).is_err(), "a folder cannot move into itself");
@@ -200,6 +200,31 @@ fn what_a_killed_writer_left_is_swept_and_a_living_ones_is_not() {
     let mut left = vec![living, ".tectum-notes.tmp".into(), "file".into()];
     left.sort();
     assert_eq!(scene.names("."), left);
+}
+
+#[test]
+fn leftovers_are_swept_without_a_write() {
+    let scene = Scene::new();
+    let mut child = Command::new("true").spawn().expect("starts");
+    child.wait().expect("ends");
+    let dead = |folder: &str| format!("{folder}/.tectum-{}-00000000000000ff.tmp", child.id());
+    let living = format!("deep/er/.tectum-{}-00000000000000ff.tmp", std::process::id());
+    let kept = "deep/file.kept-00000000000000ff";
+    for file in [&dead("."), &dead("deep/er"), &dead(".git"), &living, kept, "deep/er/.tectum-notes.tmp"] {
+        scene.file(file, "half");
+    }
+    std::os::unix::fs::symlink(&scene.outside, scene.root.join("out")).expect("made");
+    fs::write(scene.outside.join(dead(".")), "not ours").expect("written");
+    let before = scene.outside_now();
+    assert_eq!(scene.allowlist().sweep(), 2);
+    assert_eq!(scene.names("."), [".git", "deep", "out"]);
+    assert_eq!(scene.names(".git").len(), 1, "nothing is changed where nothing may be");
+    assert_eq!(scene.names("deep"), ["er", "file.kept-00000000000000ff"]);
+    let own = living.rsplit('/').next().expect("a name");
+    let mut left = vec![own, ".tectum-notes.tmp"];
+    left.sort_unstable();
+    assert_eq!(scene.names("deep/er"), left);
+    assert_eq!(scene.outside_now(), before);
 }
 
 /// Appends a line to the file, trying again for as long as others are in the way.

@@ -32,6 +32,8 @@ static LUA: Pack = Pack {
         members: "",
         valued_assignments: true,
         package: "",
+        defining: &[],
+        module: "",
     },
     grammar: || tree_sitter_lua::LANGUAGE.into(),
     queries: Queries {

@@ -1,9 +1,9 @@
-//! `tectum approve-tools`: what servers changed about tools that were approved, as a diff, and
-//! a person's consent to it.
+//! `tectum approve-tools`: what servers changed about tools and instructions that were approved, as a
+//! diff, and a person's consent to it.
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
-    path::Path,
+    path::PathBuf,
 };
 
 use clap::Args;
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use tectum::{
     Fault, FaultKind,
     peers::{
-        federation::pins::{Change, Pins},
-        spec::ServerName,
+        federation::{Change, Review, Subject},
+        spec::{ServerName, ServerSpec},
         visible::visible,
     },
     servers,
@@ -47,66 +47,84 @@ impl ApproveTools {
             return Err(fault.hint("set HOME, or XDG_STATE_HOME, to where Tectum may keep its state").into());
         };
         let specs = tectum::config::servers::Live::new(shared.sources(Vec::new())).specs().specs;
-        let names: Vec<ServerName> = specs.into_iter().map(|spec| spec.name).collect();
         if let Some(server) =
-            self.server.as_ref().filter(|server| !names.iter().any(|name| name.as_str() == *server))
+            self.server.as_ref().filter(|server| !specs.iter().any(|spec| spec.name.as_str() == *server))
         {
             return Err(held::missing(shared, &config, server).into());
         }
-        let wanted = |name: &&ServerName| self.server.as_ref().is_none_or(|server| name.as_str() == server);
-        let waiting: Vec<(ServerName, Vec<Change>)> = names
-            .iter()
-            .filter(wanted)
-            .map(|name| (name.clone(), self.changes(&Pins::kept(&place, name))))
-            .filter(|(_, changes)| !changes.is_empty())
-            .collect();
-        self.refuse_strangers(&place, &names)?;
+        let wanted =
+            |spec: &ServerSpec| self.server.as_ref().is_none_or(|server| spec.name.as_str() == server);
+        let mut waiting = Vec::new();
+        for spec in specs.into_iter().filter(wanted) {
+            let review = Review::of(&place, &spec);
+            self.refuse_strangers(&spec.name, &review)?;
+            let changes = self.chosen(&review);
+            if !changes.is_empty() || review.lost.is_some() {
+                waiting.push(Waiting { spec, review, changes });
+            }
+        }
         if waiting.is_empty() {
             return match screen.json {
-                true => screen.print_json(&json!({ "waiting": [], "approved": false })),
-                false => screen.print("no changed tool waits for approval"),
+                true => screen.print_json(&json!({ "waiting": [], "lost": [], "approved": false })),
+                false => screen.print("nothing that changed waits for approval"),
             };
         }
         if !screen.json {
-            for (name, changes) in &waiting {
-                changes.iter().try_for_each(|change| screen.print(&shown(name, change, screen)))?;
-            }
+            waiting.iter().try_for_each(|one| screen.print(&one.shown(screen)))?;
         }
         let approved = self.yes || self.asked(screen)?;
+        let mut aside: Vec<PathBuf> = Vec::new();
         if approved {
-            for (name, changes) in &waiting {
-                let mut pins = Pins::kept(&place, name);
-                changes.iter().for_each(|change| pins.approve(change));
-                pins.keep(&place, name)?;
+            for Waiting { spec, review, changes } in &waiting {
+                aside.extend(review.approve(&place, spec, changes)?);
             }
         }
-        let all = waiting.iter().flat_map(|(name, changes)| changes.iter().map(move |change| (name, change)));
         if screen.json {
-            let waiting: Vec<Value> = all.map(|(name, change)| data(name, change)).collect();
-            return screen.print_json(&json!({ "waiting": waiting, "approved": approved }));
+            let changes =
+                waiting.iter().flat_map(|one| one.changes.iter().map(|change| data(&one.spec.name, change)));
+            let lost = waiting.iter().filter_map(|one| {
+                Some(json!({ "server": one.spec.name.as_str(), "why": one.review.lost.as_ref()? }))
+            });
+            return screen.print_json(&json!({
+                "waiting": changes.collect::<Vec<_>>(),
+                "lost": lost.collect::<Vec<_>>(),
+                "aside": aside,
+                "approved": approved,
+            }));
         }
+        for path in &aside {
+            screen.print(&format!("what could not be read is kept as {}", path.display()))?;
+        }
+        let count: usize = waiting.iter().map(|one| one.changes.len()).sum();
         match approved {
             true => screen.print(&format!(
                 "{} approved {}; a running Tectum follows within a second",
                 screen.paint(Colour::Green, "ok:"),
-                counted(all.count() as u64, "change")
+                counted(count as u64, "change")
             )),
-            false => screen.print("nothing is approved; the tools stay withheld"),
+            false => screen.print("nothing is approved; what changed stays withheld"),
         }
     }
 
-    fn changes(&self, pins: &Pins) -> Vec<Change> {
-        let changes = pins.changes().into_iter();
-        changes.filter(|change| self.tools.is_empty() || self.tools.contains(&change.tool)).collect()
+    /// The changes this is about: those of the named tools, or all.
+    fn chosen(&self, review: &Review) -> Vec<Change> {
+        let named = |change: &&Change| match &change.subject {
+            Subject::Tool(tool) => self.tools.is_empty() || self.tools.contains(tool),
+            Subject::Instructions => self.tools.is_empty(),
+        };
+        review.changes.iter().filter(named).cloned().collect()
     }
 
     /// A tool that does not wait while others do is a slip of the pen.
-    fn refuse_strangers(&self, place: &Path, names: &[ServerName]) -> Result<(), Fault> {
-        let Some(server) = names.iter().find(|name| self.server.as_deref() == Some(name.as_str())) else {
-            return Ok(());
-        };
-        let waiting: Vec<String> =
-            Pins::kept(place, server).changes().into_iter().map(|change| change.tool).collect();
+    fn refuse_strangers(&self, server: &ServerName, review: &Review) -> Result<(), Fault> {
+        let waiting: Vec<&String> = review
+            .changes
+            .iter()
+            .filter_map(|change| match &change.subject {
+                Subject::Tool(tool) => Some(tool),
+                Subject::Instructions => None,
+            })
+            .collect();
         let Some(stranger) = self.tools.iter().find(|tool| !waiting.contains(tool)) else { return Ok(()) };
         if waiting.is_empty() {
             return Ok(());
@@ -134,11 +152,42 @@ impl ApproveTools {
     }
 }
 
+/// What waits at one server, and what of it this is about.
+struct Waiting {
+    spec: ServerSpec,
+    review: Review,
+    changes: Vec<Change>,
+}
+
+impl Waiting {
+    fn shown(&self, screen: &Screen) -> String {
+        let name = &self.spec.name;
+        let lost = self.review.lost.as_ref().map(|why| {
+            let next = match self.review.changes.is_empty() {
+                true => "nothing is known of what it offers: what it says at its next start is taken",
+                false => "this is all that it offered last, and what is approved now",
+            };
+            format!("{}: {}; {next}", screen.paint(Colour::Bold, name.as_str()), visible(why))
+        });
+        let changes = self.changes.iter().map(|change| shown(name, change, screen));
+        lost.into_iter().chain(changes).collect::<Vec<_>>().join("\n")
+    }
+}
+
 /// The change as lines taken away and lines added, with nothing hidden in them.
 fn shown(server: &ServerName, change: &Change, screen: &Screen) -> String {
-    let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
+    let pretty = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) => format!("{text}\n"),
+        value => format!("{value:#}\n"),
+    };
     let (old, new) = (pretty(&change.approved), pretty(&change.waiting));
-    let mut text = screen.paint(Colour::Bold, &format!("{server}: {}", visible(&change.tool)));
+    let what = match &change.subject {
+        Subject::Tool(tool) => visible(tool).into_owned(),
+        Subject::Instructions => "instructions".to_owned(),
+    };
+    let new_tool = if change.approved.is_null() { " (new)" } else { "" };
+    let mut text = screen.paint(Colour::Bold, &format!("{server}: {what}{new_tool}"));
     for line in diff(&old, &new) {
         let colour = match line.chars().next() {
             Some('+') => Colour::Green,
@@ -159,9 +208,14 @@ fn diff(old: &str, new: &str) -> Vec<String> {
 }
 
 fn data(server: &ServerName, change: &Change) -> Value {
+    let (tool, instructions) = match &change.subject {
+        Subject::Tool(tool) => (json!(tool), false),
+        Subject::Instructions => (Value::Null, true),
+    };
     json!({
         "server": server.as_str(),
-        "tool": change.tool,
+        "tool": tool,
+        "instructions": instructions,
         "approved": change.approved,
         "waiting": change.waiting,
     })

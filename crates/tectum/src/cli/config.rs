@@ -15,7 +15,7 @@ use super::{
     Shared,
     failure::Failure,
     screen::{Colour, Screen},
-    strange_rules, tell_warnings,
+    strange_rules, tell_warnings, without_effect,
 };
 
 #[derive(Debug, Subcommand)]
@@ -35,13 +35,14 @@ impl ConfigCommand {
                 let config = shared.load(Vec::new(), screen)?;
                 let survey = Survey::of(&shared.sources(Vec::new()), &config);
                 match screen.json {
-                    true => screen.print_json(&show::json(config.merged(), &survey)),
-                    false => screen.print(&show::toml(config.merged(), &survey)),
+                    true => screen.print_json(&show::json(&config, &survey)),
+                    false => screen.print(&show::toml(&config, &survey)),
                 }
             }
             Self::Check => {
                 let (config, house) = shared.house(screen)?;
                 let mut warnings = strange_rules(&config, &house);
+                warnings.extend(without_effect(&config));
                 warnings.extend(check_servers(shared, &config)?);
                 if screen.json {
                     return screen.print_json(

@@ -4,24 +4,21 @@
 use std::{
     io::{self, IsTerminal as _, Write as _},
     thread,
-    time::Duration,
 };
 
 use tectum::{
     Tectum,
-    core::{AskId, Decision, Question},
+    core::{Decision, Inquiry, Question},
 };
 use tokio::sync::mpsc;
 
 use super::{
     progress::one_line,
-    screen::{Colour, Screen, agrees},
+    screen::{Colour, Screen, agrees, counted},
 };
 
 /// Questions that wait behind the one that is shown; further ones are refused.
 const WAITING: usize = 16;
-/// How long a question is shown. The desk gives up at the same time.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Characters of the arguments that are shown.
 const MOST_SHOWN: usize = 400;
 
@@ -35,25 +32,41 @@ pub(crate) fn attach(house: &Tectum, screen: &Screen) {
     tokio::spawn(answer(house.clone(), questions, *screen));
 }
 
-async fn answer(house: Tectum, mut questions: mpsc::Receiver<(AskId, Question)>, screen: Screen) {
+async fn answer(house: Tectum, mut questions: mpsc::Receiver<Inquiry>, screen: Screen) {
     let mut lines = typed();
-    while let Some((id, question)) = questions.recv().await {
+    // After a question that ended by itself a short answer may still be meant for that one.
+    let mut careful = false;
+    while let Some(inquiry) = questions.recv().await {
+        if inquiry.settled().is_cancelled() {
+            continue;
+        }
         // What was typed before the question was shown is no answer to it.
         while lines.try_recv().is_ok() {}
-        show(&question, &screen);
-        let line = tokio::time::timeout(PATIENCE, lines.recv()).await;
-        let decision = match line {
-            Ok(Some(line)) if agrees(&line) => Decision::Approve,
-            Ok(Some(_)) => Decision::Deny("the answer on the terminal was no".into()),
-            Ok(None) | Err(_) => Decision::Deny("nobody answered on the terminal".into()),
+        show(&inquiry.question, questions.len(), careful, &screen);
+        inquiry.shown();
+        let line = tokio::select! {
+            biased;
+            () = inquiry.settled().cancelled() => {
+                screen.tell("that question has ended: its time ran out, its call was cancelled, or it was answered elsewhere");
+                careful = true;
+                continue;
+            }
+            line = lines.recv() => line,
         };
-        if house.desk().answer(id, decision).is_err() {
-            screen.tell("that answer came too late: the call was refused");
+        let agreed = |line: &str| agrees(line) && (!careful || line.trim().len() > 1);
+        let decision = match line {
+            Some(line) if agreed(&line) => Decision::Approve,
+            Some(_) => Decision::Deny("the answer on the terminal was no".into()),
+            None => Decision::Deny("nobody answered on the terminal".into()),
+        };
+        careful = house.desk().answer(inquiry.id, decision).is_err();
+        if careful {
+            screen.tell("that answer came too late: the question had ended");
         }
     }
 }
 
-fn show(question: &Question, screen: &Screen) {
+fn show(question: &Question, behind: usize, careful: bool, screen: &Screen) {
     // What is not shown is counted: nobody should agree to a part and not know it.
     let more = match question.args.chars().count() {
         count if count > MOST_SHOWN => format!(" ({count} characters in all)"),
@@ -62,8 +75,13 @@ fn show(question: &Question, screen: &Screen) {
     let what = format!("{} {}{more}", question.tool, one_line(&question.args, MOST_SHOWN));
     let why = screen.paint_error(Colour::Dim, &one_line(&question.rule, MOST_SHOWN));
     let ask = screen.paint_error(Colour::Yellow, "allow?");
+    let behind = match behind {
+        0 => String::new(),
+        count => format!(" ({} behind this one)", counted(count as u64, "question")),
+    };
+    let answers = if careful { "[yes/N]" } else { "[y/N]" };
     // Nobody is left to tell that standard error is closed.
-    let _ = write!(io::stderr().lock(), "\n{ask} {what}\n  {why}\n  [y/N] ");
+    let _ = write!(io::stderr().lock(), "\n{ask} {what}\n  {why}{behind}\n  {answers} ");
 }
 
 /// The lines that are typed. One thread reads them all: a read of a terminal cannot be taken back.

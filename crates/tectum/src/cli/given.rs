@@ -36,7 +36,9 @@ pub(crate) fn arguments(
     json: Option<&str>,
 ) -> Result<Map<String, Value>, Fault> {
     let Some(json) = json else { return from_pairs(info, pairs) };
-    let text = fetched(json)?;
+    let text = fetched(json).map_err(|fault| {
+        fault.hint("give the arguments as JSON, or as @FILE with a file that can be read")
+    })?;
     match serde_json::from_str(&text) {
         Ok(Value::Object(args)) => Ok(args),
         Ok(_) => Err(Fault::invalid("--args must be a JSON object").hint(takes(info))),
@@ -61,7 +63,10 @@ fn from_pairs(info: &ToolInfo, pairs: &[String]) -> Result<Map<String, Value>, F
         let Some(schema) = info.input_schema["properties"].get(key) else {
             return Err(unknown(info, key));
         };
-        let value = coerced(key, &fetched(text)?, &Kinds::of(schema, &info.input_schema))?;
+        let fetched = fetched(text).map_err(|fault| {
+            fault.hint(format!("@FILE stands for what a file holds; for the text itself write {key}=@{text}"))
+        })?;
+        let value = coerced(key, &fetched, &Kinds::of(schema, &info.input_schema))?;
         if args.insert(key.to_owned(), value).is_some() {
             return Err(Fault::invalid(format!("`{key}` is given twice"))
                 .hint("give it once; lists are written as JSON"));
@@ -81,7 +86,7 @@ fn fetched(text: &str) -> Result<String, Fault> {
         if source == "-" { bounded(io::stdin().lock()) } else { open(Path::new(source)).and_then(bounded) };
     result.map_err(|error| {
         let what = if source == "-" { "standard input" } else { source };
-        Fault::invalid(format!("cannot read {what}: {error}")).hint("write @@ for a value that begins with @")
+        Fault::invalid(format!("cannot read {what}: {error}"))
     })
 }
 

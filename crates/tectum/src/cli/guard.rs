@@ -13,6 +13,9 @@ pub(crate) struct Guard {
     /// The most memory that each process of it may take
     #[arg(long, value_name = "BYTES")]
     memory: Option<u64>,
+    /// The most files that each process of it may have open
+    #[arg(long, value_name = "N")]
+    files: Option<u64>,
     /// The command
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -22,7 +25,7 @@ impl Guard {
     pub(crate) fn run(self) -> ExitCode {
         match self.command.split_first() {
             Some((program, args)) => {
-                tectum::peers::child::guard::run(self.parent, self.memory, program, args)
+                tectum::peers::child::guard::run(self.parent, self.memory, self.files, program, args)
             }
             None => ExitCode::from(2),
         }

@@ -1,4 +1,5 @@
-//! Logging, always to standard error. The filter with its patterns is built only when asked for.
+//! Logging, always to standard error and without secrets: what servers and clients said may be in
+//! it. The filter with its patterns is built only when asked for.
 
 use std::io;
 
@@ -12,7 +13,7 @@ use super::screen::{Colour, Screen};
 
 /// Starts logging at a level; `TECTUM_LOG` may say more, per module.
 pub(crate) fn start(level: Level, screen: &Screen) {
-    let log = fmt().with_writer(io::stderr).with_ansi(screen.paints_errors);
+    let log = fmt().with_writer(|| Redacted(io::stderr())).with_ansi(screen.paints_errors);
     let level = match level {
         Level::Error => LevelFilter::ERROR,
         Level::Warn => LevelFilter::WARN,
@@ -32,6 +33,21 @@ pub(crate) fn start(level: Level, screen: &Screen) {
             }
         },
     };
+}
+
+/// Writes events without secrets. An event comes whole.
+struct Redacted<W>(W);
+
+impl<W: io::Write> io::Write for Redacted<W> {
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(event);
+        self.0.write_all(tectum_redact::text(&text).as_bytes())?;
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// The SDK tells the codes and answers of a login when it is asked for details. Nobody may ask.
@@ -56,6 +72,23 @@ mod tests {
 
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
+        }
+    }
+
+    #[test]
+    fn secrets_are_not_logged() {
+        for ansi in [false, true] {
+            let paper = Paper::default();
+            let writer = paper.clone();
+            let log = fmt().with_ansi(ansi).with_writer(move || Redacted(writer.clone())).finish();
+            let token = format!("ghp_{}", "abcdefghijklmnopqrstuvwxyz0123456789");
+            tracing::subscriber::with_default(log, || {
+                tracing::warn!(why = token, "it said DB_PASSWORD=hunter2");
+                tracing::warn!(why = %token, "nothing else");
+            });
+            let logged = String::from_utf8(paper.0.lock().expect("whole").clone()).expect("text");
+            assert!(!logged.contains("hunter2") && !logged.contains("abcdefg"), "{logged}");
+            assert!(logged.contains("nothing else") && logged.contains("[redacted]"), "{logged}");
         }
     }
 

@@ -16,6 +16,7 @@ mod names;
 mod observe;
 mod policy;
 mod progress;
+mod reload;
 mod run;
 mod screen;
 mod serve;
@@ -24,6 +25,7 @@ mod stop;
 mod tools;
 mod up;
 mod version;
+mod within;
 
 use std::{
     ffi::OsString,
@@ -110,6 +112,8 @@ enum Command {
     /// See and check the settings
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    /// Make running Tectums of this folder go by the settings as they are now
+    Reload,
     /// Add another MCP server
     Add(servers::Add),
     /// Remove a server from tectum.toml
@@ -126,7 +130,7 @@ enum Command {
     Import(servers::Import),
     /// Start a server anew in a running Tectum
     Restart(servers::Restart),
-    /// See and agree to what a project's servers would start
+    /// See and agree to what a project's servers would start and its rules allow
     Trust(servers::TrustCommand),
     /// Keep an answer to what a file asks for as ${input:ID}
     Input(servers::Input),
@@ -174,6 +178,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Run(run) => run.run(&cli.shared, &screen),
         Command::Policy(policy) => policy.run(&cli.shared, &screen),
         Command::Config(config) => config.run(&cli.shared, &screen),
+        Command::Reload => reload::run(&cli.shared, &screen),
         Command::Add(add) => add.run(&cli.shared, &screen),
         Command::Remove(remove) => remove.run(&cli.shared, &screen),
         Command::Enable(enable) => enable.run(&cli.shared, &screen),
@@ -220,6 +225,7 @@ impl Shared {
     fn sources(&self, more: Vec<(&'static Key, String, String)>) -> Sources {
         let mut sources = Sources::of_process(self.dir.clone().unwrap_or_else(|| ".".into()));
         sources.file = self.config.clone();
+        within::complete(&mut sources.environment);
         let level = match (self.quiet, self.verbose) {
             (true, _) => Some(("error", "-q")),
             (false, 0) => None,
@@ -271,6 +277,20 @@ fn with_server(
 /// Tells of rules that are for no tool there is. A mistake perhaps, so the work goes on.
 fn tell_strange_rules(config: &Config, house: &Tectum, screen: &Screen) {
     tell_warnings(&strange_rules(config, house), screen);
+    tell_warnings(&without_effect(config), screen);
+}
+
+/// What of the project's file has no effect, and what to do about it.
+fn without_effect(config: &Config) -> Vec<String> {
+    let rules = tectum::rules_that_wait(config).map(|rules| {
+        let rules: Vec<String> =
+            rules.iter().map(|rule| format!("`{}` ({})", rule.text, rule.origin)).collect();
+        format!(
+            "the project's allow rules permit nothing until you agree to them with `tectum trust`: {}",
+            rules.join(", ")
+        )
+    });
+    config.without_effect().iter().cloned().chain(rules).collect()
 }
 
 fn tell_warnings(warnings: &[String], screen: &Screen) {

@@ -146,7 +146,7 @@ fn met(config: &Config, spec: &ServerSpec) -> bool {
 
 /// What the rules say to a tool of a server that was never met: its name is all they look at.
 fn unmet(config: &Config, tool: String, spec: &ServerSpec) -> Finding {
-    let (judgement, why) = config.permissions.judge(&tool, &[], World::Peer(spec.permission));
+    let (judgement, why) = config.permissions.judge(&tool, World::Peer(spec.permission));
     let find = format!("server `{}` was never met, so nobody knows whether it has this tool", spec.name);
     let steps = vec![
         Step { station: "find".into(), finding: find, passed: true },
@@ -252,7 +252,7 @@ fn advice(
             Reason::Protected { rule } => protected(config, &keys::DENY, rule),
             Reason::ReadOnly { rule } => protected(config, &keys::READ_ONLY, rule),
             Reason::Outside | Reason::Traversal => {
-                "to change: add the directory to roots in [workspace] of tectum.toml".into()
+                "to change: add the directory to roots in [workspace] of ~/.config/tectum/tectum.toml".into()
             }
             Reason::Link => {
                 "to change: set symlinks = \"inside\" in [workspace], or name the file itself".into()
@@ -272,6 +272,10 @@ fn advice(
 /// The same where only the rules had a say.
 fn advice_on_rules(config: &Config, judgement: Judgement, steps: &[Step]) -> Option<String> {
     let mut rules = steps.iter().filter(|step| step.station.starts_with("permission"));
+    if rules.clone().any(|step| step.finding.contains("`tectum trust`")) {
+        let own = "or add a rule to [permissions] of ~/.config/tectum/tectum.toml";
+        return Some(format!("to change: agree to the project's rules with `tectum trust`, {own}"));
+    }
     if let Some(step) = rules.clone().find(|step| !step.passed) {
         return Some(match rule_of(config, &step.finding) {
             Some(origin) => format!("to change: edit {}", spoken(&origin)),
@@ -282,7 +286,8 @@ fn advice_on_rules(config: &Config, judgement: Judgement, steps: &[Step]) -> Opt
     Some(match rule_of(config, &asks.finding) {
         Some(origin) => format!("a person would be asked; to change: edit {}", spoken(&origin)),
         None => {
-            "a person would be asked; to change: add an allow rule in [permissions] of tectum.toml".into()
+            "a person would be asked; to change: add an allow rule in [permissions] of ~/.config/tectum/tectum.toml"
+                .into()
         }
     })
 }

@@ -28,7 +28,7 @@ use super::{
     given,
     progress::Progress,
     screen::{Colour, Screen},
-    serve, stop, tell_strange_rules,
+    serve, stop, tell_strange_rules, within,
 };
 
 /// How long calls may still take when the work has ended.
@@ -79,6 +79,9 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let mut config = shared.load(self.flags(), screen)?;
+        if let Some(circle) = within::circle(&config) {
+            return Err(circle.into());
+        }
         let settings = self.settings(&config)?;
         // Tiers of a file hand over to each other; those of the settings are other clients'.
         if settings.tiers.tiers.len() > 1 {

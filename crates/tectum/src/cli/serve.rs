@@ -9,7 +9,7 @@ use tectum::{config::servers::Live, peers::serve, servers::Household};
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
-use super::{Shared, failure::Failure, screen::Screen, stop, tell_strange_rules};
+use super::{Shared, failure::Failure, screen::Screen, stop, tell_strange_rules, within};
 
 /// How long calls in flight may still take when the client has left.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -18,6 +18,9 @@ const MOST_BLOCKING: usize = 64;
 
 pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let config = shared.load(Vec::new(), screen)?;
+    if let Some(circle) = within::circle(&config) {
+        return Err(within::refuse(circle).into());
+    }
     let live = Live::new(shared.sources(Vec::new()));
     if io::stdin().is_terminal() && !screen.quiet {
         screen.tell("Speaking MCP on standard input and output: a client starts this. Ctrl-C stops; `tectum up` serves people.");
@@ -44,6 +47,8 @@ pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
 /// Runs a server in a runtime of its own. What still blocks at the end is left behind: a read of
 /// standard input may wait for ever, and nobody needs its answer.
 pub(crate) fn to_the_end<F: Future>(mut runtime: Builder, server: F) -> io::Result<F::Output> {
+    // Every server and every client costs some.
+    tectum::peers::child::files::take_all();
     let runtime = runtime.max_blocking_threads(MOST_BLOCKING).thread_name("tectum").enable_all().build()?;
     let done = runtime.block_on(server);
     runtime.shutdown_background();

@@ -47,7 +47,7 @@ impl Tools {
             Ok::<_, Failure>((snapshot, away))
         })?;
         let unmet = unmet(shared, &config);
-        let permission = |info: &ToolInfo| config.permissions.judge(&info.name, &[], info.world).0;
+        let permission = |info: &ToolInfo| config.permissions.judge(&info.name, info.world).0;
         if screen.json {
             let tools: Vec<Value> = snapshot.tools().map(|info| data(info, permission(info))).collect();
             let total: usize = snapshot.tools().map(tokens).sum();

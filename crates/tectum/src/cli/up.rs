@@ -18,7 +18,7 @@ use super::{
     Shared, connect,
     failure::Failure,
     screen::{Colour, Screen, counted},
-    serve, stop, tell_strange_rules,
+    serve, stop, tell_strange_rules, within,
 };
 
 /// Serve over HTTP and show how to connect a client.
@@ -43,6 +43,9 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 impl Up {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let config = self.load(shared, screen)?;
+        if let Some(circle) = within::circle(&config) {
+            return Err(circle.into());
+        }
         let (auth, kept) = auth(&config)?;
         let options = HttpOptions {
             listen: config.http.listen,

@@ -16,13 +16,14 @@ use tectum_engine::context::USUAL_BUDGET;
 
 use super::{
     keys::{self, Key},
-    load::{Merged, Setting, Sources},
+    load::{Layers, Merged, Setting, Sources},
     model::{
-        AuthMode, Config, Diagnostics, Exposure, Federation, Files, Http, Level, Observers, Run, ToolSet,
-        Workspace,
+        AuthMode, Config, Diagnostics, Exposure, Federation, Files, Http, Level, Observers, Permissions, Run,
+        ToolSet, Workspace,
     },
     place::{Origin, Problem, Problems},
-    value::{Item, Value},
+    servers::trust::{Ledger, Trust},
+    value::Value,
 };
 
 /// The name of the older file of servers.
@@ -33,12 +34,15 @@ impl Config {
         directory: PathBuf,
         sources: &Sources,
         files_of_settings: Vec<PathBuf>,
-        merged: Merged,
+        mut layers: Layers,
     ) -> Result<Self, Problems> {
+        let merged = layers.merged.clone();
         // Each of them tells all that is wrong with its part; all of it is told at once.
         let parts = [
-            rules(&merged).err(),
-            globs(&merged, &keys::INCLUDE_TOOLS).err(),
+            rules(&layers.operator).err(),
+            rules(&layers.project).err(),
+            globs(&layers.operator, &keys::INCLUDE_TOOLS).err(),
+            globs(&layers.project, &keys::INCLUDE_TOOLS).err(),
             globs(&merged, &keys::EXCLUDE_TOOLS).err(),
             observers(&merged).err(),
         ];
@@ -49,9 +53,24 @@ impl Config {
         let texts = |key| merged.list(key).iter().map(|item| item.text.clone());
         let paths = |key| texts(key).map(PathBuf::from).collect();
         let bytes = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
+        let anchors = layers.operator.list(&keys::ROOTS).iter().map(|item| PathBuf::from(&item.text));
+        let mut anchors: Vec<PathBuf> = anchors.collect();
+        // With no root at all names are still spelled from somewhere.
+        if anchors.is_empty() {
+            anchors.push(directory.clone());
+        }
+        if layers.operator.word(&keys::TRACKED_OPENS) == Some("directory") {
+            let tracked = layers.operator.list(&keys::TRACKED).iter();
+            anchors.extend(tracked.filter_map(|item| Some(Path::new(&item.text).parent()?.to_owned())));
+        }
+        let include = [&layers.operator, &layers.project].into_iter();
+        let include = include.filter(|layer| layer.get(&keys::INCLUDE_TOOLS).is_some());
+        let include = include.map(|layer| globs(layer, &keys::INCLUDE_TOOLS)).collect::<Result<_, _>>()?;
+        let permissions = permissions(&mut layers, sources.state.as_deref(), &directory.join("tectum.toml"))?;
         Ok(Self {
             workspace: Workspace {
                 roots: paths(&keys::ROOTS),
+                anchors,
                 tracked: paths(&keys::TRACKED),
                 tracked_opens: match merged.word(&keys::TRACKED_OPENS) {
                     Some("directory") => TrackedOpens::Directory,
@@ -64,14 +83,13 @@ impl Config {
                     _ => Links::Never,
                 },
                 break_hard_links: merged.flag(&keys::BREAK_HARD_LINKS),
+                show_roots: merged.flag(&keys::SHOW_ROOTS),
+                git_dirs: paths(&keys::GIT_DIRS),
             },
-            permissions: rules(&merged)?,
+            permissions,
             tools: ToolSet {
                 native: merged.flag(&keys::NATIVE),
-                include: match merged.get(&keys::INCLUDE_TOOLS) {
-                    Some(_) => Some(globs(&merged, &keys::INCLUDE_TOOLS)?),
-                    None => None,
-                },
+                include,
                 exclude: globs(&merged, &keys::EXCLUDE_TOOLS)?,
                 max_output: merged.number(&keys::MAX_OUTPUT).map(bytes),
                 threads: merged.number(&keys::THREADS).map(bytes),
@@ -109,7 +127,7 @@ impl Config {
                 read: match merged.get(&keys::READ) {
                     None => usual_files(&directory, sources),
                     // A project says what of itself is read; it takes nothing of the user's away.
-                    Some(setting) if only_the_projects(setting, sources) => {
+                    Some(_) if layers.operator.get(&keys::READ).is_none() => {
                         let own = sources.user_file.as_ref().map(|user| user.with_file_name(SEED));
                         texts(&keys::READ).map(PathBuf::from).chain(own).collect()
                     }
@@ -138,7 +156,7 @@ impl Config {
             state: sources.state.clone(),
             directory,
             files_of_settings,
-            merged,
+            layers,
         })
     }
 }
@@ -234,19 +252,38 @@ fn run(merged: &Merged) -> Result<Run, Problems> {
     })
 }
 
-/// Whether nobody but the project's own file said anything about a list.
-fn only_the_projects(setting: &Setting, sources: &Sources) -> bool {
-    let own = |origin: &Origin| matches!(origin, Origin::File { name, .. } if &**name == "tectum.toml");
-    let items: &[Item] = if let Value::List(items) = &setting.value { items } else { &[] };
-    sources.file.is_none() && own(&setting.origin) && items.iter().all(|item| own(&item.origin))
-}
-
 /// The files that are read where nobody named others. A set-up without a user's file, such as
 /// the built-in one, reads nothing.
 fn usual_files(directory: &Path, sources: &Sources) -> Vec<PathBuf> {
     let Some(user) = &sources.user_file else { return Vec::new() };
     let of_project = [".mcp.json", SEED].map(|name| directory.join(name));
     of_project.into_iter().chain([user.with_file_name(SEED)]).collect()
+}
+
+/// The rules of both owners. What the project allows counts for the operator's rules only once a person
+/// agreed to it; its own default it may lift at any time.
+fn permissions(layers: &mut Layers, state: Option<&Path>, file: &Path) -> Result<Permissions, Problems> {
+    let (mut own, mut project) = (rules(&layers.operator)?, rules(&layers.project)?);
+    let texts: Vec<&str> = layers.project.list(&keys::ALLOW).iter().map(|item| item.text.as_str()).collect();
+    let consent = match (texts.is_empty(), state) {
+        (true, _) => Trust::Own,
+        (false, None) => Trust::Asked,
+        (false, Some(state)) => match Ledger::load(state) {
+            Ok(ledger) => ledger.judge_rules(file, &texts),
+            Err(why) => {
+                layers.notes.push(format!("the project's allow rules have no effect: {why}"));
+                Trust::Asked
+            }
+        },
+    };
+    match consent.suffices() {
+        true => own.allow.extend(project.allow.iter().cloned()),
+        false => own.held.clone_from(&project.allow),
+    }
+    // What the operator allows, the project's default does not take back.
+    project.allow.extend(own.allow.iter().cloned());
+    let refuses = !project.deny.is_empty() || !project.ask.is_empty() || project.default.is_some();
+    Ok(Permissions { own, project: refuses.then_some(project), consent })
 }
 
 fn rules(merged: &Merged) -> Result<Rules, Problems> {
@@ -275,6 +312,7 @@ fn rules(merged: &Merged) -> Result<Rules, Problems> {
         deny,
         ask,
         allow,
+        held: Vec::new(),
         default: merged.word(&keys::DEFAULT).map(|word| (judgement(word), origin.into())),
     })
 }

@@ -1,7 +1,10 @@
 //! The environment as a layer: `TECTUM_<SECTION>_<KEY>`, and the two words about observers that
-//! others agree on. A variable of ours that nobody knows is an error; an empty one counts as unset.
+//! others agree on. A name that comes near to a setting's is a mistake, since the setting that was
+//! meant would not hold; any other is somebody else's and is told. An empty one counts as unset.
 
 use std::ffi::OsString;
+
+use tectum_core::arguments::nearest;
 
 use super::{
     keys::{self, KEYS, Key},
@@ -22,11 +25,15 @@ pub const INPUT: &str = "TECTUM_INPUT_";
 /// Variables that say whether there are observers, with `1` and with nothing else. The later wins.
 const COPIES: [(&str, bool); 2] = [("EFFERENT_COPY_ENABLE", true), ("EFFERENT_COPY_DISABLE", false)];
 
-/// Reads every `TECTUM_*` variable.
+/// Letters that may be missing from a misspelt name, or too many in it.
+const MISSPELT: usize = 2;
+
+/// Reads every `TECTUM_*` variable. What has no effect is told in `notes`.
 pub fn read(
     variables: impl IntoIterator<Item = (OsString, OsString)>,
     base: Base<'_>,
     problems: &mut Vec<Problem>,
+    notes: &mut Vec<String>,
 ) -> Layer {
     let named = variables.into_iter().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     let (mut ours, others): (Vec<_>, Vec<_>) =
@@ -38,7 +45,11 @@ pub fn read(
         let Some(key) = KEYS.iter().find(|key| key.variable() == name) else {
             let known: Vec<String> = KEYS.iter().map(|key| key.variable()).collect();
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            problems.push(Problem::unknown(origin, "setting", &name, &known));
+            let near = nearest(&name, known.iter().copied());
+            match near.is_some_and(|near| near.len().abs_diff(name.len()) <= MISSPELT) {
+                true => problems.push(Problem::unknown(origin, "setting", &name, &known)),
+                false => notes.push(format!("{origin}: it is no setting of Tectum and has no effect")),
+            }
             continue;
         };
         layer.extend(setting(key, value, origin, base, problems));
@@ -78,12 +89,11 @@ mod tests {
 
     fn problems(variables: &[(&str, &str)]) -> (usize, Vec<String>) {
         let base = Base { directory: Path::new("/project"), home: None };
-        let mut problems = Vec::new();
+        let (mut problems, mut notes) = (Vec::new(), Vec::new());
         let variables = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        let layer = read(variables, base, &mut problems);
-        let told =
-            problems.iter().map(|p| format!("{p} ({})", p.hint.as_deref().unwrap_or_default())).collect();
-        (layer.len(), told)
+        let layer = read(variables, base, &mut problems, &mut notes);
+        let told = problems.iter().map(|p| format!("{p} ({})", p.hint.as_deref().unwrap_or_default()));
+        (layer.len(), told.chain(notes).collect())
     }
 
     #[test]
@@ -103,13 +113,20 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_or_wrong_variable_is_named() {
-        let (_, told) = problems(&[("TECTUM_FILE_DURABILITY", "full"), ("TECTUM_TOOLS_NATIVE", "on")]);
+    fn a_misspelt_or_wrong_variable_is_a_mistake_and_any_other_is_told() {
+        let (_, told) = problems(&[
+            ("TECTUM_FILE_DURABILITY", "full"),
+            ("TECTUM_TOOLS_NATIVE", "on"),
+            ("TECTUM_TOOLS", "x"),
+            ("TECTUM_HOME", "/opt/tectum"),
+        ]);
         assert_eq!(
             told,
             [
                 "env TECTUM_FILE_DURABILITY: unknown setting `TECTUM_FILE_DURABILITY` (did you mean `TECTUM_FILES_DURABILITY`?)",
                 "env TECTUM_TOOLS_NATIVE: `tools.native` must be true or false, got the text \"on\" (write native = true or native = false)",
+                "env TECTUM_HOME: it is no setting of Tectum and has no effect",
+                "env TECTUM_TOOLS: it is no setting of Tectum and has no effect",
             ]
         );
     }

@@ -9,7 +9,8 @@ use std::{
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    keys::{self, Key, Merge},
+    compose,
+    keys::{self, Each, FromProject, Key, Merge, Shape},
     load::{Layer, Setting},
     place::{Lines, Origin, Problem},
     servers::{self, Entry, Place, Source},
@@ -175,10 +176,14 @@ impl Reading<'_> {
                         &known,
                     ));
                 }
-                Some(key) if key.is_operators() && self.file.owner == Owner::Project => {
-                    self.problems.push(not_the_projects(place, key));
-                }
-                Some(key) => self.setting(key, value),
+                Some(key) => match key.project {
+                    FromProject::Refused(must_not)
+                        if self.file.owner == Owner::Project && key.stands_for.is_none() =>
+                    {
+                        self.problems.push(not_the_projects(place, key, must_not));
+                    }
+                    _ => self.setting(key, value),
+                },
             }
         }
     }
@@ -188,16 +193,16 @@ impl Reading<'_> {
         let origin = written.origin.clone();
         let Some(value) = written.accept(key, self.base, &mut self.problems) else { return };
         if self.file.owner == Owner::Project
-            && let (true, Value::List(items)) = (keys::REACH.contains(&key.name), &value)
+            && let (Shape::List { each: Each::Path, .. }, Value::List(items)) = (&key.shape, &value)
         {
             let outside = items.iter().filter(|item| !inside(&item.text, self.base.directory));
             self.problems.extend(outside.map(|item| beyond_the_project(key, item)));
         }
-        if self.file.owner == Owner::Project && keys::loosens(key, &value) {
+        let setting = Setting::new(key, value, origin.clone());
+        if self.file.owner == Owner::Project && compose::loosens(&setting) {
             self.problems.push(loosening(origin, key));
             return;
         }
-        let setting = Setting::new(key, value, origin.clone());
         // Two names for one thing: only lists may be given by both.
         let other = self.written.insert(setting.key.path(), key);
         if let Some(other) = other.filter(|_| setting.key.merge == Merge::Last) {
@@ -221,14 +226,9 @@ fn stray(place: Origin, name: &str, sections: &[&str]) -> Problem {
     Problem::unknown(place, "key", name, &top.chain(tables).collect::<Vec<_>>())
 }
 
-fn not_the_projects(place: Origin, key: &Key) -> Problem {
-    let does = match key.section {
-        "http" => "open a listener",
-        "run" => "choose the model you talk to, where it is, or how much it may do",
-        _ => "choose a program that is started, or its bounds",
-    };
+fn not_the_projects(place: Origin, key: &Key, must_not: &str) -> Problem {
     let why = "is not taken from a project's file, because a repository must not";
-    Problem::new(place, format!("`{}` {why} {does}", key.path())).hint(format!(
+    Problem::new(place, format!("`{}` {why} {must_not}", key.path())).hint(format!(
         "put it in ~/.config/tectum/tectum.toml, in {} or in a file named with --config",
         key.variable()
     ))

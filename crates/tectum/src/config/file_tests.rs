@@ -41,12 +41,12 @@ fn unknown_names_are_placed_and_mended() {
 fn all_mistakes_are_told_at_once_and_in_order() {
     let found = problems(
         Owner::Project,
-        "version = 2\n[workspace]\nroots = []\nsymlinks = 1\n[files]\nmax_file = \"x\"\n[permissions]\ndeny = [\"a\", 3]\n",
+        "version = 2\n[workspace]\ndeny = []\nsymlinks = 1\n[files]\nmax_file = \"x\"\n[permissions]\ndeny = [\"a\", 3]\n",
     );
     let places: Vec<&str> = found.iter().filter_map(|p| p.split(": ").next()).collect();
     assert_eq!(
         places,
-        ["tectum.toml:1:11", "tectum.toml:3:9", "tectum.toml:4:12", "tectum.toml:6:12", "tectum.toml:8:14"]
+        ["tectum.toml:1:11", "tectum.toml:3:8", "tectum.toml:4:12", "tectum.toml:6:12", "tectum.toml:8:14"]
     );
 }
 
@@ -74,6 +74,7 @@ fn a_project_can_tighten_and_not_loosen() {
         ("[permissions]\ndefault = \"allow\"", "[permissions]\ndefault = \"deny\""),
         ("[workspace]\nsymlinks = \"inside\"", "[workspace]\nsymlinks = \"never\""),
         ("[workspace]\nbreak_hard_links = true", "[workspace]\nbreak_hard_links = false"),
+        ("[workspace]\nshow_roots = true", "[workspace]\nshow_roots = false"),
         ("[workspace]\ntracked_opens = \"directory\"", "[workspace]\ntracked_opens = \"file\""),
         ("[mcp]\nallow_symlinks = true", "[mcp]\nallow_symlinks = false"),
     ] {

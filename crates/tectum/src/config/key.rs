@@ -1,5 +1,5 @@
-//! What a key is: where it stands, what it takes, what several layers mean together, and whether it
-//! is the operator's alone. Which keys there are is said in the table, [`keys`](super::keys).
+//! What a key is: where it stands, what it takes, what several layers mean together, and what a
+//! project's own file may do with it. Which keys there are is said in the table, [`keys`](super::keys).
 
 use super::value::Value;
 
@@ -12,8 +12,10 @@ pub struct Key {
     pub name: &'static str,
     /// What it takes.
     pub shape: Shape,
-    /// What several layers mean together.
+    /// What several layers of the operator mean together.
     pub merge: Merge,
+    /// What a project's own file may do with it.
+    pub project: FromProject,
     /// The built-in value, written as in an environment variable; empty when there is none.
     pub default: &'static str,
     /// What holds then, in words.
@@ -98,6 +100,29 @@ pub enum Merge {
     Sum,
 }
 
+/// What a project's own file may do with a key. Whoever wrote the repository wrote that file, so it
+/// never permits what the operator (built-in values, the user's file, environment, flags) does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FromProject {
+    /// Nothing. The text completes "a repository must not".
+    Refused(&'static str),
+    /// Add to a list that only takes away.
+    Adds,
+    /// Choose among what the operator lets through: what both name counts.
+    Within,
+    /// Choose a stricter value than the operator's. The words stand in order, the loosest first; that
+    /// one could only be meant to loosen and is refused.
+    Stricter(&'static [&'static str]),
+    /// Switch off what the operator has on.
+    Off,
+    /// Lower a bound.
+    Lower,
+    /// Add to a list whose entries permit nothing until a person agreed to them.
+    Trusted,
+    /// Set it where the operator said nothing. For keys that permit nothing.
+    Yields,
+}
+
 impl Key {
     /// Its full name: `section.name`.
     pub fn path(&self) -> String {
@@ -108,20 +133,16 @@ impl Key {
     pub fn variable(&self) -> String {
         format!("TECTUM_{}", self.path().replace('.', "_").to_uppercase())
     }
-
-    /// Whether only the operator may set it: a repository must neither open a listener nor choose
-    /// a program that is started, nor the model that is paid for and where it is.
-    pub fn is_operators(&self) -> bool {
-        matches!(self.section, "http" | "diagnostics" | "run")
-    }
 }
 
-/// A key that takes the last layer's value; the statics below change what differs.
+/// A key that takes the last layer's value and is the operator's alone; the statics in the table change
+/// what differs.
 pub(super) const PLAIN: Key = Key {
     section: "",
     name: "",
     shape: Shape::Flag,
     merge: Merge::Last,
+    project: FromProject::Refused("set it"),
     default: "",
     unset: "",
     doc: "",

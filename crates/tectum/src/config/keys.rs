@@ -1,18 +1,35 @@
 //! The one table of keys: from it come reading, checking, the environment, `show` and the schema.
 //!
 //! What a key is stands in `key.rs`. A new key is one entry here and one line where `build.rs` uses it.
+//! One that does not say what a project's file may do with it is refused there.
 
-pub use super::key::{Each, Key, Merge, Shape, Translation};
+pub use super::key::{Each, FromProject, Key, Merge, Shape, Translation};
 use super::{key::PLAIN, value::Value};
+
+/// A key of the language servers.
+const DIAGNOSTICS: Key = Key {
+    section: "diagnostics",
+    project: FromProject::Refused("choose a program that is started, or its bounds"),
+    ..PLAIN
+};
+
+/// A key of the listener.
+const HTTP: Key = Key { section: "http", project: FromProject::Refused("open a listener"), ..PLAIN };
+
+/// A key of `tectum run`.
+const RUN: Key = Key {
+    section: "run",
+    project: FromProject::Refused("choose the model you talk to, where it is, or how much it may do"),
+    ..PLAIN
+};
 
 /// A command of a language server.
 const LANGUAGE_SERVER: Key = Key {
-    section: "diagnostics",
     shape: Shape::List {
         each: Each::Argument,
         empty: Some("name the program and its arguments, or remove the line"),
     },
-    ..PLAIN
+    ..DIAGNOSTICS
 };
 
 /// The keys that name language servers.
@@ -23,6 +40,7 @@ pub static VERSION: Key = Key {
     name: "version",
     shape: Shape::Count { least: 1, most: 1 },
     default: "1",
+    project: FromProject::Yields,
     doc: "The version of this file's form. There is one so far: 1.",
     ..PLAIN
 };
@@ -30,12 +48,10 @@ pub static VERSION: Key = Key {
 pub static ROOTS: Key = Key {
     section: "workspace",
     name: "roots",
-    shape: Shape::List {
-        each: Each::Path,
-        empty: Some("with no root nothing could be reached; write roots = [\".\"]"),
-    },
+    shape: Shape::List { each: Each::Path, empty: None },
     default: ".",
-    doc: "The directories tools may reach. Relative paths start at this file's directory.",
+    project: FromProject::Within,
+    doc: "The directories tools may reach; with an empty list they reach nothing. Relative paths start at this file's directory.",
     ..PLAIN
 };
 /// `workspace.tracked`
@@ -44,6 +60,7 @@ pub static TRACKED: Key = Key {
     name: "tracked",
     shape: Shape::List { each: Each::Path, empty: None },
     merge: Merge::Sum,
+    project: FromProject::Within,
     doc: "Single files outside the roots that tools may reach as well.",
     ..PLAIN
 };
@@ -56,6 +73,7 @@ pub static READ_ONLY: Key = Key {
         empty: Some("an empty list protects nothing and lifts nothing; remove the line"),
     },
     merge: Merge::Sum,
+    project: FromProject::Adds,
     doc: "Patterns of names that are read, never changed; added to the built-in ones (.git, tectum.toml).",
     ..PLAIN
 };
@@ -68,6 +86,7 @@ pub static DENY: Key = Key {
         empty: Some("an empty list lifts no protection: the built-in names stay closed; remove the line"),
     },
     merge: Merge::Sum,
+    project: FromProject::Adds,
     doc: "Patterns of names that stay closed; added to the built-in ones (.env*, *.pem, *.key and others).",
     ..PLAIN
 };
@@ -77,6 +96,7 @@ pub static SYMLINKS: Key = Key {
     name: "symlinks",
     shape: Shape::Choice(&["inside", "never"]),
     default: "inside",
+    project: FromProject::Stricter(&["inside", "never"]),
     doc: "Whether symbolic links are followed: while they stay inside their root, or never.",
     ..PLAIN
 };
@@ -86,6 +106,7 @@ pub static TRACKED_OPENS: Key = Key {
     name: "tracked_opens",
     shape: Shape::Choice(&["file", "directory"]),
     default: "file",
+    project: FromProject::Stricter(&["directory", "file"]),
     doc: "What a tracked file opens: itself, or the whole directory it lies in.",
     ..PLAIN
 };
@@ -94,7 +115,27 @@ pub static BREAK_HARD_LINKS: Key = Key {
     section: "workspace",
     name: "break_hard_links",
     default: "false",
+    project: FromProject::Stricter(&["true", "false"]),
     doc: "Whether a file with other hard links may be changed; the other names keep the old content.",
+    ..PLAIN
+};
+/// `workspace.show_roots`
+pub static SHOW_ROOTS: Key = Key {
+    section: "workspace",
+    name: "show_roots",
+    default: "true",
+    project: FromProject::Stricter(&["true", "false"]),
+    doc: "Whether the refusal of a path names the directories that are allowed.",
+    ..PLAIN
+};
+/// `workspace.git_dirs`
+pub static GIT_DIRS: Key = Key {
+    section: "workspace",
+    name: "git_dirs",
+    shape: Shape::List { each: Each::Path, empty: None },
+    merge: Merge::Sum,
+    project: FromProject::Refused("open git directories outside of it"),
+    doc: "Git directories and object stores outside the roots that get_git_diff may read.",
     ..PLAIN
 };
 /// `permissions.default`
@@ -103,6 +144,7 @@ pub static DEFAULT: Key = Key {
     name: "default",
     shape: Shape::Choice(&["allow", "ask", "deny"]),
     unset: "tools of the project are allowed, tools that reach beyond it ask",
+    project: FromProject::Stricter(&["allow", "ask", "deny"]),
     doc: "What holds for a call that no rule matches.",
     ..PLAIN
 };
@@ -112,6 +154,7 @@ pub static ALLOW: Key = Key {
     name: "allow",
     shape: Shape::List { each: Each::Rule, empty: None },
     merge: Merge::Sum,
+    project: FromProject::Trusted,
     doc: "Calls that run without asking: `tool` or `tool(pattern)`. Deny beats ask beats allow.",
     ..PLAIN
 };
@@ -121,6 +164,7 @@ pub static ASK: Key = Key {
     name: "ask",
     shape: Shape::List { each: Each::Rule, empty: None },
     merge: Merge::Sum,
+    project: FromProject::Adds,
     doc: "Calls that wait for a person's consent.",
     ..PLAIN
 };
@@ -133,6 +177,7 @@ pub static FORBID: Key = Key {
         empty: Some("an empty list takes back no rule of another file; remove the line"),
     },
     merge: Merge::Sum,
+    project: FromProject::Adds,
     doc: "Calls that never run.",
     ..PLAIN
 };
@@ -141,6 +186,7 @@ pub static NATIVE: Key = Key {
     section: "tools",
     name: "native",
     default: "true",
+    project: FromProject::Off,
     doc: "Whether Tectum's own tools are offered.",
     ..PLAIN
 };
@@ -150,6 +196,7 @@ pub static INCLUDE_TOOLS: Key = Key {
     name: "include",
     shape: Shape::List { each: Each::Word, empty: None },
     unset: "all of them",
+    project: FromProject::Within,
     doc: "Names of Tectum's own tools, as globs, that are offered.",
     ..PLAIN
 };
@@ -159,6 +206,7 @@ pub static EXCLUDE_TOOLS: Key = Key {
     name: "exclude",
     shape: Shape::List { each: Each::Word, empty: None },
     merge: Merge::Sum,
+    project: FromProject::Adds,
     doc: "Names of Tectum's own tools, as globs, that are not offered; they win over include.",
     ..PLAIN
 };
@@ -168,6 +216,7 @@ pub static MAX_OUTPUT: Key = Key {
     name: "max_output",
     shape: Shape::Size { least: 1024 },
     unset: "each tool has its own cap",
+    project: FromProject::Lower,
     doc: "A cap on every tool's text, below its own. k, M and G are powers of 1024.",
     ..PLAIN
 };
@@ -177,6 +226,7 @@ pub static THREADS: Key = Key {
     name: "threads",
     shape: Shape::Count { least: 1, most: 256 },
     unset: "one per core, at most 8",
+    project: FromProject::Lower,
     doc: "Threads a search may use.",
     ..PLAIN
 };
@@ -185,6 +235,7 @@ pub static TIERS: Key = Key {
     section: "tools",
     name: "tiers",
     shape: Shape::List { each: Each::Word, empty: None },
+    project: FromProject::Yields,
     doc: "The tiers that `handoff` can hand work over to; without any the tool is not offered.",
     ..PLAIN
 };
@@ -217,21 +268,19 @@ pub static GO: Key =
     Key { name: "go", unset: "gopls", doc: "The language server for Go.", ..LANGUAGE_SERVER };
 /// `diagnostics.memory`
 pub static MEMORY: Key = Key {
-    section: "diagnostics",
     name: "memory",
     shape: Shape::Size { least: 256 << 20 },
     default: "2G",
     doc: "The most memory that each process of a language server may take.",
-    ..PLAIN
+    ..DIAGNOSTICS
 };
 /// `diagnostics.wait`
 pub static WAIT: Key = Key {
-    section: "diagnostics",
     name: "wait",
     shape: Shape::Span { least: 1, most: 30 },
     default: "2s",
     doc: "How long a question waits for a language server that runs; a start may take longer.",
-    ..PLAIN
+    ..DIAGNOSTICS
 };
 /// `files.durability`
 pub static DURABILITY: Key = Key {
@@ -239,6 +288,7 @@ pub static DURABILITY: Key = Key {
     name: "durability",
     shape: Shape::Choice(&["full", "rename"]),
     default: "full",
+    project: FromProject::Yields,
     doc: "What a finished write promises: it survives a power cut, or it is only never half done.",
     ..PLAIN
 };
@@ -248,42 +298,39 @@ pub static MAX_FILE: Key = Key {
     name: "max_file",
     shape: Shape::Size { least: 1024 },
     default: "64M",
+    project: FromProject::Lower,
     doc: "The largest file that is read whole, edited or searched.",
     ..PLAIN
 };
 /// `http.listen`
 pub static LISTEN: Key = Key {
-    section: "http",
     name: "listen",
     shape: Shape::Address,
     default: "127.0.0.1:8999",
     doc: "Where `tectum up` listens.",
-    ..PLAIN
+    ..HTTP
 };
 /// `http.auth`
 pub static AUTH: Key = Key {
-    section: "http",
     name: "auth",
     shape: Shape::Choice(&["token", "none"]),
     default: "token",
     doc: "Whether callers show the bearer token. `none` is refused beyond loopback.",
-    ..PLAIN
+    ..HTTP
 };
 /// `http.allow_remote`
 pub static ALLOW_REMOTE: Key = Key {
-    section: "http",
     name: "allow_remote",
     default: "false",
     doc: "Lets `listen` name an address that other machines reach.",
-    ..PLAIN
+    ..HTTP
 };
 /// `http.hosts`
 pub static HOSTS: Key = Key {
-    section: "http",
     name: "hosts",
     shape: Shape::List { each: Each::Host, empty: None },
     doc: "Further host names this server answers to.",
-    ..PLAIN
+    ..HTTP
 };
 /// `federation.read`
 pub static READ: Key = Key {
@@ -292,6 +339,7 @@ pub static READ: Key = Key {
     shape: Shape::List { each: Each::Path, empty: None },
     merge: Merge::Sum,
     unset: "the project's .mcp.json and mcp_config.json, and mcp_config.json beside your own tectum.toml",
+    project: FromProject::Trusted,
     doc: "Files of other programs whose servers are used as well; read live, never changed.",
     ..PLAIN
 };
@@ -301,6 +349,7 @@ pub static EXPOSURE: Key = Key {
     name: "exposure",
     shape: Shape::Choice(&["all", "core", "search"]),
     unset: "decided by how many tools there are",
+    project: FromProject::Yields,
     doc: "Which tools of other servers a client is shown at once: all, a core, or a search for them.",
     ..PLAIN
 };
@@ -309,6 +358,7 @@ pub static DISCOVER: Key = Key {
     section: "observers",
     name: "discover",
     default: "false",
+    project: FromProject::Yields,
     doc: "Whether servers with a tool `observe` get a copy of every call. EFFERENT_COPY_ENABLE=1 says yes, too; EFFERENT_COPY_DISABLE=1 says no whatever else is said.",
     ..PLAIN
 };
@@ -318,6 +368,7 @@ pub static EXCLUDE: Key = Key {
     name: "exclude",
     shape: Shape::List { each: Each::Word, empty: None },
     merge: Merge::Sum,
+    project: FromProject::Adds,
     doc: "Names of servers, as globs, that get no copies.",
     ..PLAIN
 };
@@ -326,6 +377,7 @@ pub static REDACT: Key = Key {
     section: "observers",
     name: "redact",
     default: "true",
+    project: FromProject::Stricter(&["false", "true"]),
     doc: "Whether secrets are hidden in the copies. What is executed is never altered.",
     ..PLAIN
 };
@@ -335,6 +387,7 @@ pub static REDACT_NAMES: Key = Key {
     name: "redact_names",
     shape: Shape::List { each: Each::Word, empty: None },
     merge: Merge::Sum,
+    project: FromProject::Adds,
     doc: "Names, as globs, whose values are hidden in the copies; added to the built-in ones (*password*, *token and others).",
     ..PLAIN
 };
@@ -344,6 +397,7 @@ pub static REDACT_TEXTS: Key = Key {
     name: "redact_texts",
     shape: Shape::List { each: Each::Word, empty: None },
     merge: Merge::Sum,
+    project: FromProject::Adds,
     doc: "Regular expressions for texts that are hidden in the copies; added to the built-in ones (private keys, tokens, credentials in addresses and others).",
     ..PLAIN
 };
@@ -352,6 +406,7 @@ pub static APPEND_ANCHORS: Key = Key {
     section: "context",
     name: "append_anchors",
     default: "false",
+    project: FromProject::Yields,
     doc: "Whether a client's last result of a round ends with the texts that tools keep in the model's sight.",
     ..PLAIN
 };
@@ -360,99 +415,90 @@ pub static REFRESH: Key = Key {
     section: "context",
     name: "refresh",
     default: "false",
+    project: FromProject::Yields,
     doc: "Whether it ends with the files that changed since the model saw them.",
     ..PLAIN
 };
 /// `run.model`
 pub static MODEL: Key = Key {
-    section: "run",
     name: "model",
     shape: Shape::Text,
     unset: "`tectum run` wants --model",
     doc: "The model of `tectum run`, by its name at its server.",
-    ..PLAIN
+    ..RUN
 };
 /// `run.base_url`
 pub static BASE_URL: Key = Key {
-    section: "run",
     name: "base_url",
     shape: Shape::Text,
     unset: "`tectum run` wants --base-url",
     doc: "The address of its server's API, such as http://127.0.0.1:8080/v1, without any key in it.",
-    ..PLAIN
+    ..RUN
 };
 /// `run.tiers`
 pub static TIERS_FILE: Key = Key {
-    section: "run",
     name: "tiers",
     shape: Shape::Path,
     unset: "one tier with all tools",
     doc: "The file of tiers: who the model is, with which tools, and to whom it may hand over.",
-    ..PLAIN
+    ..RUN
 };
 /// `run.context`
 pub static CONTEXT: Key = Key {
-    section: "run",
     name: "context",
     shape: Shape::Count { least: 1000, most: 100_000_000 },
     default: "128000",
     doc: "Tokens that the model takes at once; the conversation is compacted before they are used up.",
-    ..PLAIN
+    ..RUN
 };
 /// `run.max_rounds`
 pub static MAX_ROUNDS: Key = Key {
-    section: "run",
     name: "max_rounds",
     shape: Shape::Count { least: 1, most: 10_000 },
     default: "15",
     doc: "Rounds of calls after which the model has to sum up.",
-    ..PLAIN
+    ..RUN
 };
 /// `run.max_calls`
 pub static MAX_CALLS: Key = Key {
-    section: "run",
     name: "max_calls",
     shape: Shape::Count { least: 1, most: 1000 },
     default: "10",
     doc: "Calls that one answer may make; those after them are refused.",
-    ..PLAIN
+    ..RUN
 };
 /// `run.concurrency`
 pub static CONCURRENCY: Key = Key {
-    section: "run",
     name: "concurrency",
     shape: Shape::Count { least: 1, most: 256 },
     default: "8",
     doc: "Calls of one answer that run at the same time.",
-    ..PLAIN
+    ..RUN
 };
 /// `run.max_errors`
 pub static MAX_ERRORS: Key = Key {
-    section: "run",
     name: "max_errors",
     shape: Shape::Count { least: 1, most: 1000 },
     default: "3",
     doc: "Rounds in a row in which every call failed, after which the model has to sum up.",
-    ..PLAIN
+    ..RUN
 };
 /// `run.max_repeats`
 pub static MAX_REPEATS: Key = Key {
-    section: "run",
     name: "max_repeats",
     shape: Shape::Count { least: 1, most: 1000 },
     default: "3",
     doc: "Repeats of the same call in a row after which the model has to sum up.",
-    ..PLAIN
+    ..RUN
 };
 /// `run.same_tool`
 pub static SAME_TOOL: Key = Key {
-    section: "run",
     name: "same_tool",
     // From one on the first call would be a warning.
     shape: Shape::Count { least: 2, most: 10_000 },
     default: "5",
     doc: "Rounds of one and the same tool after which the model is warned; two rounds later it is refused.",
-    ..PLAIN
+    ..RUN
 };
 /// `log.level`
 pub static LEVEL: Key = Key {
@@ -460,6 +506,7 @@ pub static LEVEL: Key = Key {
     name: "level",
     shape: Shape::Choice(&["error", "warn", "info", "debug", "trace"]),
     default: "warn",
+    project: FromProject::Yields,
     doc: "How much is logged to standard error.",
     ..PLAIN
 };
@@ -502,6 +549,8 @@ pub static KEYS: &[&Key] = &[
     &SYMLINKS,
     &TRACKED_OPENS,
     &BREAK_HARD_LINKS,
+    &SHOW_ROOTS,
+    &GIT_DIRS,
     &DEFAULT,
     &ALLOW,
     &ASK,
@@ -550,22 +599,6 @@ pub static KEYS: &[&Key] = &[
     &MCP_ALLOW_SYMLINKS,
 ];
 
-/// The keys that say what can be reached.
-pub const REACH: &[&str] = &["roots", "tracked", "read"];
-
-/// True for a value that protects less than another one would. A repository's own file may not
-/// choose it, since whoever wrote it is not whom it protects.
-pub fn loosens(key: &Key, value: &Value) -> bool {
-    match (key.path().as_str(), value) {
-        ("permissions.default", Value::Word(word)) => word == "allow",
-        ("workspace.symlinks", Value::Word(word)) => word == "inside",
-        ("workspace.tracked_opens", Value::Word(word)) => word == "directory",
-        ("workspace.break_hard_links" | "mcp.allow_symlinks", Value::Flag(yes)) => *yes,
-        ("observers.redact", Value::Flag(yes)) => !*yes,
-        _ => false,
-    }
-}
-
 /// The tables of the file, in order.
 pub fn sections() -> Vec<&'static str> {
     let mut sections: Vec<&str> =
@@ -591,6 +624,32 @@ mod tests {
         assert_eq!(variables.len(), KEYS.len());
         for key in KEYS {
             assert!(key.doc.ends_with('.'), "{}", key.path());
+        }
+    }
+
+    #[test]
+    fn every_key_says_what_a_projects_file_may_do_with_it() {
+        for key in KEYS.iter().filter(|key| key.stands_for.is_none()) {
+            let refused = matches!(key.project, FromProject::Refused(_));
+            let operators = ["http", "diagnostics", "run"].contains(&key.section) || **key == GIT_DIRS;
+            assert_eq!(refused, operators, "decide what a project may do with `{}`", key.path());
+            let list = matches!(key.shape, Shape::List { .. });
+            match key.project {
+                FromProject::Adds | FromProject::Trusted => {
+                    assert!(list && key.merge == Merge::Sum, "{}", key.path());
+                }
+                FromProject::Within => assert!(list, "{}", key.path()),
+                FromProject::Lower => {
+                    let bound = matches!(key.shape, Shape::Count { .. } | Shape::Size { .. });
+                    assert!(bound, "{}", key.path());
+                }
+                FromProject::Off => assert!(matches!(key.shape, Shape::Flag), "{}", key.path()),
+                FromProject::Stricter(words) => match key.shape {
+                    Shape::Choice(known) => assert!(words.iter().all(|word| known.contains(word))),
+                    _ => assert!(matches!(key.shape, Shape::Flag), "{}", key.path()),
+                },
+                FromProject::Refused(_) | FromProject::Yields => {}
+            }
         }
     }
 }

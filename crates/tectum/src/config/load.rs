@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{
-    environment,
+    compose, environment,
     file::{Content, File, Owner, shown},
     keys::{KEYS, Key, Merge},
     model::Config,
@@ -66,11 +66,11 @@ impl Sources {
         let mut problems = Vec::new();
         let directory = self.directory(&mut problems);
         let here = Base { directory: &directory, home: self.home.as_deref() };
-        let mut merged = Merged::default();
+        let (mut operator, mut project) = (Merged::default(), Merged::default());
 
         for key in KEYS.iter().filter(|key| !key.default.is_empty()) {
             let written = Written::from_text(key, key.default, Origin::Default);
-            merged.add(
+            operator.add(
                 written
                     .accept(key, here, &mut problems)
                     .map(|value| Setting::new(key, value, Origin::Default)),
@@ -79,35 +79,38 @@ impl Sources {
         if let Some(path) = &self.user_file {
             // A relative path in the user's file means the served directory: the file serves them all.
             let name = shown(path, &directory, self.home.as_deref());
-            merged.add_content(
+            operator.add_content(
                 file_layer(path, name, Owner::Operator, here, &mut problems).unwrap_or_default(),
             );
         }
-        let (path, owner) = match &self.file {
-            Some(path) => (path.clone(), Owner::Operator),
-            None => (directory.join("tectum.toml"), Owner::Project),
+        let (path, owner, layer) = match &self.file {
+            Some(path) => (path.clone(), Owner::Operator, &mut operator),
+            None => (directory.join("tectum.toml"), Owner::Project, &mut project),
         };
         let path = std::path::absolute(&path).unwrap_or(path);
         let beside = Base { directory: path.parent().unwrap_or(&directory), ..here };
         let name = shown(&path, &directory, self.home.as_deref());
         match file_layer(&path, name, owner, beside, &mut problems) {
-            Some(content) => merged.add_content(content),
+            Some(content) => layer.add_content(content),
             None if let Some(given) = &self.file => {
                 let name = Origin::Flag("--config".into());
                 problems.push(Problem::new(name, format!("there is no file {}", given.display())));
             }
             None => {}
         }
-        merged.add(environment::read(self.environment.clone(), here, &mut problems));
+        let mut notes = Vec::new();
+        operator.add(environment::read(self.environment.clone(), here, &mut problems, &mut notes));
         for (key, text, flag) in &self.flags {
             let origin = Origin::Flag(flag.clone());
             let value = Written::from_text(key, text, origin.clone()).accept(key, here, &mut problems);
-            merged.add(value.map(|value| Setting::new(key, value, origin)));
+            operator.add(value.map(|value| Setting::new(key, value, origin)));
         }
 
+        let mut merged = compose::compose(&operator, &project, &mut notes);
+        merged.servers.extend(project.servers.iter().cloned());
         problems.extend(servers::double_plain(merged.servers()));
         let files = self.user_file.iter().cloned().chain([path]).collect();
-        match Config::of(directory, self, files, merged) {
+        match Config::of(directory, self, files, Layers { operator, project, merged, notes }) {
             Ok(config) if problems.is_empty() => Ok(config),
             Ok(_) => Err(Problems(problems)),
             Err(Problems(more)) => Err(Problems(problems.into_iter().chain(more).collect())),
@@ -223,7 +226,20 @@ impl PartialEq for Key {
 
 impl Eq for Key {}
 
-/// What all layers say together.
+/// The settings of both owners, and what holds of them.
+#[derive(Clone, Debug, Default)]
+pub struct Layers {
+    /// What whoever runs Tectum said: built-in values, the user's file, environment, flags.
+    pub operator: Merged,
+    /// What the project's own file says.
+    pub project: Merged,
+    /// What holds.
+    pub merged: Merged,
+    /// What of the project's file has no effect.
+    pub notes: Vec<String>,
+}
+
+/// What several layers say together.
 #[derive(Clone, Debug, Default)]
 pub struct Merged {
     settings: BTreeMap<(&'static str, &'static str), Setting>,
@@ -239,6 +255,16 @@ impl Merged {
                 std::collections::btree_map::Entry::Occupied(mut held) => held.get_mut().cover(setting),
             }
         }
+    }
+
+    /// Puts a setting in the place of what was said about its key.
+    pub(super) fn set(&mut self, setting: Setting) {
+        self.settings.insert((setting.key.section, setting.key.name), setting);
+    }
+
+    /// All settings.
+    pub fn settings(&self) -> impl Iterator<Item = &Setting> {
+        self.settings.values()
     }
 
     /// Lays what a file said on top.

@@ -65,7 +65,10 @@ fn nothing_at_all_is_a_safe_set_up() {
     assert_eq!(config.http.auth, AuthMode::Token);
     assert!(config.http.listen.ip().is_loopback() && !config.http.allow_remote);
     assert!(
-        config.tools.native && config.permissions.allow.is_empty() && config.permissions.default.is_none()
+        config.tools.native
+            && config.permissions.own.allow.is_empty()
+            && config.permissions.own.default.is_none()
+            && config.permissions.project.is_none()
     );
     assert_eq!(config.workspace.symlinks, Links::Inside);
     assert_eq!(config.files.durability, Durability::Full);
@@ -76,7 +79,7 @@ fn nothing_at_all_is_a_safe_set_up() {
 #[test]
 fn later_layers_win() {
     let user = "[files]\ndurability = \"rename\"\nmax_file = \"1M\"\n[log]\nlevel = \"debug\"\n";
-    let project = "[files]\nmax_file = \"2M\"\n[log]\nlevel = \"error\"\n";
+    let project = "[files]\nmax_file = \"512k\"\n[log]\nlevel = \"error\"\n";
     let mut layers =
         Layers::new(user, project, &[("TECTUM_LOG_LEVEL", "trace"), ("TECTUM_HTTP_AUTH", "none")]);
     let config = layers.load();
@@ -84,7 +87,7 @@ fn later_layers_win() {
     assert!(origin(&config, &keys::DURABILITY).ends_with("user.toml:2"));
     assert_eq!(
         (config.files.max_file, origin(&config, &keys::MAX_FILE).as_str()),
-        (2 << 20, "tectum.toml:2")
+        (512 << 10, "tectum.toml:2")
     );
     assert_eq!(origin(&config, &keys::LEVEL), "env TECTUM_LOG_LEVEL");
     assert_eq!(config.http.auth, AuthMode::None);
@@ -100,15 +103,16 @@ fn rules_and_protections_of_all_layers_add_up() {
     let config = Layers::new(user, project, &[("TECTUM_PERMISSIONS_DENY", "v,w")]).load();
     let items = config.merged().list(&keys::FORBID);
     let texts: Vec<&str> = items.iter().map(|item| item.text.as_str()).collect();
-    assert_eq!(texts, ["shell", "x", "y(z)", "v", "w"]);
+    assert_eq!(texts, ["shell", "v", "w", "x", "y(z)"]);
     let places: Vec<String> = items.iter().skip(1).map(|item| item.origin.to_string()).collect();
     let env = "env TECTUM_PERMISSIONS_DENY";
-    assert_eq!(places, ["tectum.toml:4", "tectum.toml:5", env, env]);
+    assert_eq!(places, [env, env, "tectum.toml:4", "tectum.toml:5"]);
     let mut denied = config.workspace.deny.clone();
     denied.sort();
     assert_eq!(denied, ["a", "b", "c"]);
-    assert_eq!(config.permissions.deny[2].to_string(), "`y(z)` (tectum.toml:5)");
-    assert_eq!(config.permissions.deny[3].to_string(), "`v` (env TECTUM_PERMISSIONS_DENY)");
+    let project = config.permissions.project.expect("it has rules");
+    assert_eq!(project.deny[1].to_string(), "`y(z)` (tectum.toml:5)");
+    assert_eq!(config.permissions.own.deny[1].to_string(), "`v` (env TECTUM_PERMISSIONS_DENY)");
 }
 
 #[test]
@@ -146,12 +150,13 @@ fn a_named_file_replaces_the_projects_and_is_trusted() {
 
 #[test]
 fn mistakes_of_all_layers_are_told_together() {
-    let told = Layers::new("[file]\n", "[files]\nmax_fil = 1\n", &[("TECTUM_NOPE", "1")]).problems();
+    let told =
+        Layers::new("[file]\n", "[files]\nmax_fil = 1\n", &[("TECTUM_WORKSPACE_DENI", "1")]).problems();
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(lines.len(), 3, "{told}");
     assert!(lines[0].contains("user.toml:1:2: unknown key `file`"), "{told}");
     assert!(lines[1].starts_with("tectum.toml:2:1: unknown key in [files]: `max_fil`"), "{told}");
-    assert!(lines[2].starts_with("env TECTUM_NOPE: unknown setting"), "{told}");
+    assert!(lines[2].starts_with("env TECTUM_WORKSPACE_DENI: unknown setting"), "{told}");
 }
 
 #[test]
@@ -188,7 +193,7 @@ fn what_show_prints_reads_back_to_the_same() {
     let project = "[workspace]\nroots = [\".\", \"src\"]\ndeny = ['we\"ird[*]', \"b\"]\n[tools]\nmax_output = \"50k\"\n";
     let mut layers = Layers::new(user, project, &[("TECTUM_TOOLS_THREADS", "3")]);
     let first = layers.load();
-    let printed = show::toml(first.merged(), &Survey::of(&layers.sources, &first));
+    let printed = show::toml(&first, &Survey::of(&layers.sources, &first));
     let again = layers.scratch.path().join("again.toml");
     put(&again, &printed);
     layers.sources =

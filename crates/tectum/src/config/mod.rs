@@ -1,10 +1,12 @@
 //! What the house is set up with: one table of keys, five layers, one typed result.
 //!
-//! Later layers win: built-in defaults, the user's file, the project's file, the environment,
+//! Of the operator's layers the later wins: built-in defaults, the user's file, the environment,
 //! flags. Lists of rules and of protected names accumulate instead, so a deny of any layer
-//! holds. An absent or empty file is a safe set-up; a key nobody knows is an error.
+//! holds. The project's own file narrows the result and never widens it (`compose.rs`). An absent or
+//! empty file is a safe set-up; a key nobody knows is an error.
 
 mod build;
+mod compose;
 pub mod environment;
 pub mod file;
 pub mod form;
@@ -19,5 +21,7 @@ pub mod show;
 pub mod value;
 
 pub use load::Sources;
-pub use model::{AuthMode, Config, Exposure, Federation, Files, Http, Level, Run, ToolSet, Workspace};
+pub use model::{
+    AuthMode, Config, Exposure, Federation, Files, Http, Level, Permissions, Run, ToolSet, Workspace,
+};
 pub use place::{Origin, Problem, Problems};

@@ -4,13 +4,15 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration}
 
 use globset::GlobSet;
 use tectum_core::{
-    Closing, Limits, Redactor, Rules,
+    Closing, Judgement, Limits, Redactor, Rules, World,
     security::{Durability, Links, TrackedOpens},
 };
 
 use super::{
-    load::{Merged, Sources},
+    keys::Key,
+    load::{Layers, Merged, Sources},
     place::Problems,
+    servers::trust::Trust,
 };
 
 /// Everything the house is set up with.
@@ -21,7 +23,7 @@ pub struct Config {
     /// What may be reached.
     pub workspace: Workspace,
     /// What may be called.
-    pub permissions: Rules,
+    pub permissions: Permissions,
     /// The tools.
     pub tools: ToolSet,
     /// The language servers.
@@ -46,7 +48,35 @@ pub struct Config {
     pub files_of_settings: Vec<PathBuf>,
     /// Where the user's state lies; `None` keeps everything in memory.
     pub state: Option<PathBuf>,
-    pub(super) merged: Merged,
+    pub(super) layers: Layers,
+}
+
+/// What may be called: a call passes only if both owners let it through.
+#[derive(Clone, Debug)]
+pub struct Permissions {
+    /// The operator's rules, with those of the project that a person agreed to.
+    pub own: Rules,
+    /// The project's rules; `None` where it has none that could refuse.
+    pub project: Option<Rules>,
+    /// Whether somebody agreed to the project's allow rules.
+    pub consent: Trust,
+}
+
+impl Permissions {
+    /// What the rules say to a tool by its name alone, and which rule says so.
+    pub fn judge(&self, tool: &str, world: World) -> (Judgement, String) {
+        let own = self.own.judge(tool, &[], world);
+        let project = self.project.as_ref().map(|rules| rules.judge(tool, &[], World::Project));
+        project.filter(|project| project.0 > own.0).unwrap_or(own)
+    }
+
+    /// The rules that are for none of these tools, each as a sentence.
+    pub fn strangers(&self, tools: &[&str]) -> Vec<String> {
+        let project = self.project.as_ref().map(|rules| rules.strangers(tools)).unwrap_or_default();
+        let mut all = self.own.strangers(tools);
+        all.extend(project.into_iter().filter(|rule| !all.contains(rule)).collect::<Vec<_>>());
+        all
+    }
 }
 
 /// What may be reached.
@@ -54,6 +84,9 @@ pub struct Config {
 pub struct Workspace {
     /// The directories, the first of which relative paths start from.
     pub roots: Vec<PathBuf>,
+    /// The operator's directories: his patterns and rules are read from them, whatever part of them a
+    /// project's file left open.
+    pub anchors: Vec<PathBuf>,
     /// Single files beyond them.
     pub tracked: Vec<PathBuf>,
     /// What a tracked file opens.
@@ -66,6 +99,10 @@ pub struct Workspace {
     pub symlinks: Links,
     /// Whether a file with other hard links may be changed.
     pub break_hard_links: bool,
+    /// Whether a refusal names the roots.
+    pub show_roots: bool,
+    /// Git directories and object stores beyond them that git may read.
+    pub git_dirs: Vec<PathBuf>,
 }
 
 /// Which tools there are, and their bounds.
@@ -73,8 +110,8 @@ pub struct Workspace {
 pub struct ToolSet {
     /// Whether our own tools are offered.
     pub native: bool,
-    /// Which of them: those that match, or all.
-    pub include: Option<GlobSet>,
+    /// Which of them: those that every one of these matches.
+    pub include: Vec<GlobSet>,
     /// Those that are left out all the same.
     pub exclude: GlobSet,
     /// A cap on every tool's text, in bytes.
@@ -209,8 +246,32 @@ impl Config {
         Sources { directory: directory.into(), ..Sources::default() }.load()
     }
 
-    /// What the layers said, with the place of every value.
+    /// What holds, with the place of every value.
     pub fn merged(&self) -> &Merged {
-        &self.merged
+        &self.layers.merged
+    }
+
+    /// Whether another set-up says something else about a key, whichever of its owners.
+    pub fn differs(&self, other: &Self, key: &Key) -> bool {
+        let said = |config: &Self| {
+            let Layers { operator, project, merged, .. } = &config.layers;
+            [operator, project, merged].map(|layer| layer.get(key).map(|setting| setting.value.clone()))
+        };
+        said(self) != said(other)
+    }
+
+    /// What the project's own file says, whether it has an effect or not.
+    pub fn of_project(&self) -> &Merged {
+        &self.layers.project
+    }
+
+    /// What of the environment and of the project's file has no effect, and why.
+    pub fn without_effect(&self) -> &[String] {
+        &self.layers.notes
+    }
+
+    /// The project's own file.
+    pub fn project_file(&self) -> PathBuf {
+        self.directory.join("tectum.toml")
     }
 }

@@ -119,6 +119,7 @@ mod tests {
     #[test]
     fn the_schema_takes_what_the_reader_takes() {
         check("", true);
+        check("[workspace]\nroots = []", true);
         check("version = 1\n[workspace]\nroots = [\".\"]\ndeny = [\"*.pem\"]\nsymlinks = \"never\"", true);
         check("[tools]\nmax_output = \"50k\"\n[files]\nmax_file = 4096", true);
         check("[permissions]\nallow = [\"read_*\", \"edit_file(src/**)\"]", true);
@@ -133,7 +134,7 @@ mod tests {
     fn the_schema_refuses_what_the_reader_refuses() {
         check("version = 2", false);
         check("rooots = 1", false);
-        check("[workspace]\nroots = []", false);
+        check("[workspace]\ndeny = []", false);
         check("[workspace]\nrots = [\".\"]", false);
         check("[files]\ndurability = \"fast\"", false);
         check("[permissions]\ndeny = [\"edit_file(x\"]", false);

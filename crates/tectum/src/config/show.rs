@@ -3,6 +3,7 @@
 use serde_json::{Map, json};
 
 use super::{
+    Config,
     keys::{self, Key, Shape},
     load::{Merged, Setting},
     servers::{self, Entry, Survey, holding},
@@ -12,16 +13,20 @@ use super::{
 /// The column where the comments begin, if the value leaves room.
 const COMMENTS: usize = 44;
 
-/// As TOML that reads back to the same set-up. What tables of servers say together is told by the
-/// survey of the same settings.
-pub fn toml(merged: &Merged, survey: &Survey) -> String {
-    let mut text = String::new();
+/// As TOML that reads back to the same set-up, as far as one file can say what two owners said. What
+/// tables of servers say together is told by the survey of the same settings.
+pub fn toml(config: &Config, survey: &Survey) -> String {
+    let (mut text, merged) = (String::new(), config.merged());
+    let entry = |key: &Key| {
+        let remark = remark(config, key).map(|remark| format!("# {remark}\n"));
+        entry(merged, key) + &remark.unwrap_or_default()
+    };
     for key in keys::of_section("") {
-        text.push_str(&entry(merged, key));
+        text.push_str(&entry(key));
     }
     for section in keys::sections() {
         let present = keys::of_section(section).filter(|key| key.stands_for.is_none());
-        let entries: String = present.map(|key| entry(merged, key)).collect();
+        let entries: String = present.map(entry).collect();
         if !entries.is_empty() {
             text.push_str(&format!("\n[{section}]\n{entries}"));
         }
@@ -53,19 +58,24 @@ fn table(server: &Entry) -> String {
     text
 }
 
-/// The value as it may be shown: an address may hold a password.
+/// The value as it may be shown: an address may hold a password, a command a token.
 fn without_secrets(key: &Key, value: &Value) -> Value {
     match value {
         Value::Word(url) if *key == servers::keys::URL => Value::Word(servers::spoken::address(url)),
+        Value::List(items) if *key == servers::keys::COMMAND || *key == servers::keys::ARGS => {
+            let words: Vec<&str> = items.iter().map(|item| item.text.as_str()).collect();
+            let words = servers::spoken::redacted(&words).into_iter();
+            Value::List(words.zip(items).map(|(text, item)| Item { text, ..item.clone() }).collect())
+        }
         value => value.clone(),
     }
 }
 
 /// As JSON: for every key its value and where it came from.
-pub fn json(merged: &Merged, survey: &Survey) -> serde_json::Value {
-    let mut tables = Map::new();
+pub fn json(config: &Config, survey: &Survey) -> serde_json::Value {
+    let (mut tables, merged) = (Map::new(), config.merged());
     for key in keys::KEYS.iter().filter(|key| key.stands_for.is_none()) {
-        let shown = match merged.get(key) {
+        let mut shown = match merged.get(key) {
             // An empty list says something where its absence says something else.
             None if matches!(key.shape, Shape::List { .. }) && key.unset.is_empty() => {
                 json!({ "value": [], "origins": [] })
@@ -80,6 +90,9 @@ pub fn json(merged: &Merged, survey: &Survey) -> serde_json::Value {
                 json!({ "value": scalar_json(value), "origin": origin.to_string() })
             }
         };
+        if let Some(remark) = remark(config, key) {
+            shown["remark"] = remark.into();
+        }
         let table = match key.section {
             "" => &mut tables,
             section => match tables.entry(section).or_insert_with(|| json!({})) {
@@ -93,6 +106,19 @@ pub fn json(merged: &Merged, survey: &Survey) -> serde_json::Value {
     let servers = servers.map(|held| (held.entry.name.to_string(), table_json(&held.entry)));
     tables.insert(servers::keys::TABLE.into(), servers.collect::<Map<_, _>>().into());
     tables.into()
+}
+
+/// What of the project's file the value does not show.
+fn remark(config: &Config, key: &Key) -> Option<String> {
+    if *key == keys::ALLOW && !config.permissions.consent.suffices() {
+        return Some(
+            "rules of the project's tectum.toml permit nothing until you agree to them: `tectum trust`"
+                .into(),
+        );
+    }
+    let theirs = config.of_project().get(key)?;
+    let narrows = *key == keys::INCLUDE_TOOLS && config.merged().get(key) != Some(theirs);
+    narrows.then(|| format!("and of these only {} ({})", plainly(key, &theirs.value), theirs.origin))
 }
 
 fn table_json(server: &Entry) -> serde_json::Value {

@@ -3,6 +3,7 @@
 
 mod counters;
 mod observers;
+mod policy;
 mod refusal;
 
 use std::{convert::Infallible, sync::Arc};
@@ -24,13 +25,15 @@ use tectum_peers::{
 use tower::ServiceExt;
 
 use self::refusal::Refusal;
+use crate::reload;
 
 /// What there is to ask for, for people and for whoever took a wrong path.
-const PATHS: [(&str, &str); 5] = [
+const PATHS: [(&str, &str); 6] = [
     ("/status", "whether it runs"),
     ("/api", "this list"),
     ("/api/observers", "who gets a copy of every call, and what became of the copies"),
     ("/api/observers/{name}", "the same of one observer"),
+    ("/api/policy", "which settings hold, and what is wrong with those there are now"),
     ("/api/counters", "what was not passed on, since the start"),
 ];
 
@@ -40,12 +43,18 @@ pub struct Hooks {
     house: Tectum,
     federation: Arc<Federation>,
     observers: Option<Arc<Observers>>,
+    policy: reload::Shared,
 }
 
 impl Hooks {
-    /// The API of this house and its servers, and of its observers if calls are copied.
-    pub fn new(house: Tectum, federation: Arc<Federation>, observers: Option<Arc<Observers>>) -> Self {
-        Self { house, federation, observers }
+    /// The API of this house and its servers, of its observers if calls are copied, and of its policy.
+    pub fn new(
+        house: Tectum,
+        federation: Arc<Federation>,
+        observers: Option<Arc<Observers>>,
+        policy: reload::Shared,
+    ) -> Self {
+        Self { house, federation, observers, policy }
     }
 
     /// As what a listener serves beside MCP.
@@ -69,6 +78,7 @@ impl Hooks {
             .route("/api", get(paths))
             .route("/api/observers", get(observers::all))
             .route("/api/observers/{name}", get(observers::one))
+            .route("/api/policy", get(policy::now))
             .route("/api/counters", get(counters::all))
             .method_not_allowed_fallback(wrong_method)
             .fallback(nothing_here)

@@ -49,6 +49,15 @@ fn a_fault_has_its_exit_code_and_its_advice() {
 }
 
 #[test]
+fn a_file_of_arguments_that_is_not_there_gets_advice_that_fits() {
+    let rig = Rig::new();
+    let whole = said(&rig, &["call", "read_file", "--args", "@nope.json"]);
+    assert!(whole.code == 2 && whole.err.contains("@FILE with a file that can be read"), "{}", whole.err);
+    let one = said(&rig, &["call", "read_file", "path=@nope.txt"]);
+    assert!(one.code == 2 && one.err.contains("write path=@@nope.txt"), "{}", one.err);
+}
+
+#[test]
 fn a_fault_as_json_is_a_result_like_any_other() {
     let rig = Rig::new();
     let refused = said(&rig, &["call", "--json", "read_file", "path=.env"]);

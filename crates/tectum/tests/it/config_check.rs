@@ -47,9 +47,9 @@ fn a_wrong_type_is_told_what_to_write() {
 #[test]
 fn lists_that_would_mean_nothing_are_refused() {
     check(
-        "[workspace]\nroots = []\n",
-        "error: tectum.toml:2:9: `workspace.roots` is an empty list\n\
-         hint: with no root nothing could be reached; write roots = [\".\"]\n",
+        "[workspace]\nread_only = []\n",
+        "error: tectum.toml:2:13: `workspace.read_only` is an empty list\n\
+         hint: an empty list protects nothing and lifts nothing; remove the line\n",
     );
     check(
         "[workspace]\ndeny = []\n",

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    federated::{Client, Era, until},
+    federated::{Client, Era, echo, until},
     rig::Rig,
 };
 
@@ -130,4 +130,28 @@ fn files_that_changed_are_told_once_and_only_where_that_is_asked_for() {
     // What the model changes itself it knows.
     client.call("write_file", json!({ "path": "a.txt", "content": "three\n" }));
     assert!(!last(&client.call("read_file", json!({ "path": "b.txt" }))).contains("FILES UPDATED"));
+}
+
+#[test]
+fn the_anchors_of_one_server_do_not_weigh_on_every_result() {
+    let rig = Rig::with(&[("a.txt", "x\n")]);
+    rig.configure(&format!("[context]\nappend_anchors = true\n{}", echo("one", &[], "")));
+    let mut client = Client::new(&rig, Era::Legacy);
+    client.until_listed("one__echo");
+    client.call("todo_write", todos("Read it"));
+    for round in 0..4 {
+        let anchor = |key: usize| {
+            json!({"type": "context_anchor",
+            "params": {"key": format!("{round}-{key}"), "content": format!("{round}-{key}:{}", "x".repeat(60_000))}})
+        };
+        let text = json!({"_directives": (0..16).map(anchor).collect::<Vec<_>>()}).to_string();
+        client.call("one__echo", json!({"text": text}));
+    }
+    let read = client.call("read_file", json!({ "path": "a.txt" }));
+    let appended = read["content"][1]["text"].as_str().expect("the anchors");
+    assert!(appended.len() < 20_000, "{} bytes", appended.len());
+    assert!(appended.starts_with("[CURRENT TODO STATE]"), "those of others stay: {appended:.100}");
+    assert!(appended.contains("3-15:") && !appended.contains("0-0:"), "the newest stay: {appended:.200}");
+    let last = appended.lines().last().expect("a line");
+    assert!(last.contains("made room"), "what is left out is told: {last}");
 }

@@ -161,6 +161,11 @@ impl Client {
         }
     }
 
+    /// Whether an answer came already, while something else was waited for.
+    pub(crate) fn has(&self, id: u64) -> bool {
+        self.answers.contains_key(&id)
+    }
+
     /// Takes the next message, whatever it is.
     pub(crate) fn hear(&mut self) {
         let mut line = String::new();

@@ -156,7 +156,7 @@ fn questions_reach_the_client_and_answers_the_server() {
         let said: Value = serde_json::from_str(&said).expect("JSON");
         assert_eq!(
             said,
-            json!({"action": "accept", "content": {"answer": "Which way?"}}),
+            json!({"action": "accept", "content": {"answer": "[one] Which way?"}}),
             "{ours:?} {theirs:?}"
         );
         assert!(client.say("one__sample", json!({"prompt": "Say it."})).contains("sampled"));
@@ -309,13 +309,13 @@ fn a_server_sees_only_the_environment_it_was_given() {
     assert!(!names.lines().any(|name| name.starts_with("CARGO_")), "{names}");
 }
 
-/// A hundred deaths in an ordinary run; `TECTUM_SOAK` says how many else. A server that dies
-/// often is left alone for a while, so each dies a few times, and then a person starts it anew.
+/// A hundred deaths in an ordinary run, a thousand in a soak. A server that dies often is left
+/// alone for a while, so each dies a few times, and then a person starts it anew.
 #[test]
-fn heavy_deaths_leave_nothing_behind() {
+fn soak_deaths_leave_nothing_behind() {
     const SERVERS: usize = 25;
     const EACH: usize = 4;
-    let deaths = std::env::var("TECTUM_SOAK").ok().and_then(|text| text.parse().ok()).unwrap_or(100usize);
+    let deaths = if std::env::var_os("TECTUM_SOAK").is_some() { 1000 } else { 100 };
     let names: Vec<String> = (0..SERVERS).map(|number| format!("s{number}")).collect();
     let configuration: String = names.iter().map(|name| echo(name, &[], "")).collect();
     let rig = with(&format!("[federation]\nexposure = \"all\"\n{configuration}"));
@@ -357,6 +357,12 @@ fn heavy_deaths_leave_nothing_behind() {
     crate::federated::until("the end of all that died", || held(&client).1 == held_before.1);
     let after = held(&client);
     assert!(after.0 <= held_before.0 + 4, "descriptors: {} before, {} after", held_before.0, after.0);
+    println!(
+        "soak: nothing is left behind by servers that die | {died} deaths, {} processes more, descriptors {} to {}",
+        after.1 - held_before.1,
+        held_before.0,
+        after.0
+    );
 }
 
 /// How many descriptors the binary holds, and how many processes it has below it.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{
-    federated::{Client, Era, echo, until},
+    federated::{Client, Era, echo, lives, marked, starts, until},
     rig::{Rig, text},
 };
 
@@ -106,4 +106,49 @@ fn silence_ends_a_call_and_progress_keeps_it() {
         });
         assert_eq!(client.say("one__echo", json!({"text": "there"})), "there");
     }
+}
+
+#[test]
+fn a_server_has_so_many_connections_and_no_more() {
+    const MOST: usize = 16;
+    let rig = Rig::new();
+    let marker = rig.outside().join("starts");
+    rig.configure(&marked("one", &marker, &["--era", "legacy"], "isolation = \"per-client\""));
+    let mut house = rig.http();
+    let mut open = || {
+        house.handshake();
+        until("its tools", || {
+            house.post(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).body.contains("one__hang")
+        });
+        house.session.clone()
+    };
+    let sessions: Vec<_> = (0..=MOST).map(|_| open()).collect();
+    // Each of the first has a connection of its own, and uses it from the first progress on.
+    let _busy: Vec<_> = sessions[..MOST]
+        .iter()
+        .map(|session| {
+            use std::io::{BufRead as _, BufReader, Write as _};
+            let mut headers = house.headers();
+            headers.retain(|(name, _)| name != "Mcp-Session-Id");
+            headers.extend(session.clone().map(|id| ("Mcp-Session-Id".to_owned(), id)));
+            let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+                "params": {"name": "one__progress", "arguments": {"count": 3000, "every_ms": 100},
+                    "_meta": {"progressToken": 1}}});
+            let mut stream = house.connect();
+            stream
+                .write_all(crate::rig::request("POST", "/mcp", &headers, &body.to_string()).as_bytes())
+                .expect("sent");
+            let mut answer = BufReader::new(stream);
+            let mut line = String::new();
+            while !line.contains("notifications/progress") {
+                line.clear();
+                assert!(answer.read_line(&mut line).expect("readable") > 0, "it ended");
+            }
+            answer
+        })
+        .collect();
+    house.session.clone_from(&sessions[MOST]);
+    let refused = house.call("one__echo", json!({"text": "x"}));
+    assert!(refused["isError"] == true && text(&refused).contains("16 connections"), "{refused}");
+    assert_eq!(starts(&marker).iter().filter(|pid| lives(**pid)).count(), MOST);
 }

@@ -161,7 +161,7 @@ fn what_servers_want_models_to_know_is_told_from_memory_and_marked_as_theirs() {
         // A server that stands for all there is says it all itself.
         let long = "All of it. ".repeat(2000);
         let args = ["--era", theirs.word(), "--instructions", &long];
-        let alone = marked("one", &marker("alone"), &args, "prefix = false");
+        let alone = marked("alone", &marker("alone"), &args, "prefix = false");
         rig.configure(&format!("[tools]\nnative = false\n{alone}"));
         let mut client = Client::new(&rig, ours);
         client.until_listed("echo");

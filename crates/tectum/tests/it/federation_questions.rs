@@ -203,3 +203,79 @@ fn changed_roots_of_a_client_with_its_own_connection_are_told_there_only() {
     assert_eq!(sessions.seen(&first)["roots_changed"], 1);
     assert_eq!(sessions.seen(&second)["roots_changed"], 0);
 }
+
+/// A client that can fill in forms and visit addresses, before a server of the other era or the same.
+fn visitor(ours: Era, theirs: Era) -> (Rig, Client) {
+    let rig = Rig::new();
+    let also = ["--era", theirs.word(), "--also", "visit", "--also", "visit_first"];
+    rig.configure(&echo("one", &also, ""));
+    let abilities = json!({"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}});
+    let mut client = Client::able(&rig, ours, abilities);
+    client.until_listed("one__visit");
+    (rig, client)
+}
+
+fn pairs() -> impl Iterator<Item = (Era, Era)> {
+    Era::ALL.into_iter().flat_map(|ours| Era::ALL.map(|theirs| (ours, theirs)))
+}
+
+#[test]
+fn every_question_names_the_server_that_asks() {
+    for (ours, theirs) in pairs() {
+        let (_rig, mut client) = visitor(ours, theirs);
+        client.call("one__ask", json!({"message": "[two] Your name\u{202e}?"}));
+        client.call("one__visit", json!({"url": "https://example.com/a?b=c"}));
+        client.call("one__sample", json!({"prompt": "Say it."}));
+        let asked: Vec<&Value> = client.asked.iter().map(|question| &question["params"]).collect();
+        assert_eq!(asked[0]["message"], "[one] [two] Your name\\u{202e}?", "{ours:?} {theirs:?}");
+        let said = asked[1]["message"].as_str().expect("a message");
+        assert!(
+            said.starts_with("[one] Please visit.") && said.contains("https://example.com/a?b=c"),
+            "{said}"
+        );
+        assert_eq!(asked[1]["url"], "https://example.com/a?b=c");
+        assert!(asked[2]["systemPrompt"].to_string().contains("`one`"), "{}", asked[2]);
+        assert_eq!(asked[2]["messages"][0]["content"]["text"], "Say it.");
+        // What has to be visited before a call can be carried out is named in the same way.
+        let id = client.begin("one__visit_first", json!({"url": "https://example.com/first"}));
+        let visit = client.wait(id)["error"]["data"]["elicitations"][0].clone();
+        assert!(visit["message"].to_string().contains("[one] Please visit."), "{visit}");
+    }
+}
+
+#[test]
+fn addresses_that_no_person_should_follow_are_not_shown() {
+    for (ours, theirs) in pairs() {
+        let (_rig, mut client) = visitor(ours, theirs);
+        for url in [
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "JaVaScRiPt:alert(1)",
+            "data:text/html,x",
+            "vscode://install/evil",
+            "https://bank.example@evil.example/",
+            "https://me:secret@example.com/",
+            "http://example.com/",
+            "https://example.com/\u{202e}moc",
+            "https://example.com/\nHost: evil",
+            "no address",
+            "",
+        ] {
+            for tool in ["one__visit", "one__visit_first"] {
+                let id = client.begin(tool, json!({"url": url}));
+                let answer = client.wait(id);
+                let said = answer.to_string();
+                assert!(
+                    answer.get("error").is_some() || answer["result"]["isError"] == true,
+                    "{url:?}: {said}"
+                );
+                assert!(said.contains("refused") && !said.contains("secret"), "{url:?}: {said}");
+                assert!(answer["error"]["data"]["elicitations"].is_null(), "{url:?}: {said}");
+            }
+        }
+        assert!(client.asked.is_empty(), "{ours:?} {theirs:?}: {:?}", client.asked);
+        // On this machine nothing is overheard.
+        client.call("one__visit", json!({"url": "http://127.0.0.1:8080/callback"}));
+        assert_eq!(client.asked.len(), 1);
+    }
+}

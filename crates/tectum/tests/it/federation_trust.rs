@@ -91,6 +91,31 @@ fn consent_is_heard_on_http_and_a_broken_file_takes_nothing() {
 }
 
 #[test]
+fn what_somebody_switched_off_stays_off_when_that_cannot_be_read() {
+    let rig = Rig::new();
+    let marker = rig.outside().join("marker");
+    rig.write(".mcp.json", named(&marker, "first", "1"));
+    trust(&rig);
+    assert!(rig.run(&["disable", "web"]).status.success());
+    let projects = rig.home().join("state/tectum/projects");
+    let project = projects.read_dir().expect("there").next().expect("one").expect("readable").path();
+    std::fs::write(project.join("servers/switched.json"), "{broken").expect("written");
+    let listed = Said::from(rig.run(&["list"]));
+    assert!(
+        listed.out.contains("may be switched off") && listed.out.contains("switched.json"),
+        "{}",
+        listed.out
+    );
+    let mut client = Client::new(&rig, Era::Legacy);
+    assert!(!client.tools().iter().any(|name| name.starts_with("web__")));
+    let refused = client.begin("web__echo", json!({"text": "there"}));
+    assert!(
+        client.wait(refused)["error"]["message"].as_str().is_some_and(|text| text.contains("switched.json"))
+    );
+    assert!(!marker.exists());
+}
+
+#[test]
 fn what_is_held_is_told_wherever_somebody_looks_for_it() {
     let rig = Rig::with(&[(".mcp.json", r#"{"mcpServers":{"web":{"command":"web-server"}}}"#)]);
     rig.configure("[servers.half]\nurl = \"http://127.0.0.1:9/${NOT_SET}\"\n");

@@ -187,7 +187,6 @@ fn what_a_result_asked_in_vain_and_anchors_that_made_room_are_counted() {
         told(&house, "/api/counters")["counters"]["directives"],
         json!({"not_understood": 1, "not_allowed": 1, "too_many": 0})
     );
-    say((1..40).map(anchor).collect());
-    say((40..66).map(anchor).collect());
+    say((1..18).map(anchor).collect());
     assert_eq!(told(&house, "/api/counters")["counters"]["anchors"], json!({"pushed_out": 2}));
 }

@@ -114,6 +114,87 @@ fn heavy_a_failing_disk_leaves_the_old_file_and_an_error() {
     assert!(tried >= 8, "only {tried} failures were tried");
 }
 
+#[test]
+fn heavy_a_batch_whose_folder_is_not_synced_is_taken_back_as_a_whole() {
+    let edits = r#"edits=[{"path":"a.txt","old_string":"line 7 of","new_string":"x"},{"path":"made/b.txt","old_string":"","new_string":"y"}]"#;
+    for (tool, args) in [
+        ("write_file", vec!["path=a.txt", "content=new"]),
+        ("apply_edits", vec![edits]),
+        ("delete_file", vec!["path=a.txt"]),
+    ] {
+        let syncs: Vec<usize> = project_syncs(tool, &args);
+        assert!(!syncs.is_empty(), "{tool} syncs nothing");
+        for nth in syncs {
+            let rig = Rig::with(&[("a.txt", &old())]);
+            let inject = format!("inject=fsync:error=EIO:when={nth}");
+            let (ok, said) = strace_said(&rig, tool, &args, &["-e", "trace=fsync", "-e", &inject]);
+            assert!(!ok, "{tool}: success was reported, fsync #{nth}: {said}");
+            assert_eq!(rig.read("a.txt"), old(), "{tool}, fsync #{nth}");
+            assert_eq!(names(&rig), ["a.txt"], "{tool}, fsync #{nth}: something was left behind");
+        }
+    }
+}
+
+#[test]
+fn heavy_a_change_that_the_disk_does_not_confirm_is_told_as_made() {
+    for (tool, args, begins) in [
+        ("move_file", vec!["source=a.txt", "destination=b.txt"], "Moved a.txt to b.txt"),
+        ("delete_file", vec!["path=folder", "recursive=true"], "Deleted directory folder"),
+    ] {
+        for nth in project_syncs(tool, &args) {
+            let rig = with_folder();
+            let inject = format!("inject=fsync:error=EIO:when={nth}");
+            let (ok, said) = strace_said(&rig, tool, &args, &["-e", "trace=fsync", "-e", &inject]);
+            assert!(ok, "{tool}, fsync #{nth}: {said}");
+            assert!(said.starts_with(begins), "{tool}, fsync #{nth}: {said}");
+            assert!(said.contains("the disk did not confirm it"), "{tool}, fsync #{nth}: {said}");
+            let left = if tool == "move_file" { ["b.txt", "folder"].as_slice() } else { &["a.txt"] };
+            assert_eq!(names(&rig), left, "{tool}, fsync #{nth}");
+        }
+    }
+}
+
+#[test]
+fn heavy_what_cannot_be_put_back_is_kept_under_a_name_that_is_told() {
+    let args = ["path=a.txt", "old_string=line 7 of", "new_string=line seven of"];
+    let rig = Rig::with(&[("a.txt", &old())]);
+    // The folder's sync fails after the exchange, and so do both ways back.
+    let last = project_syncs("edit_file", &args).into_iter().max().expect("it syncs");
+    let sync = format!("inject=fsync:error=EIO:when={last}");
+    let options = ["-e", "trace=fsync,renameat2", "-e", &sync, "-e", "inject=renameat2:error=EIO:when=2..3"];
+    let (ok, said) = strace_said(&rig, "edit_file", &args, &options);
+    assert!(!ok, "{said}");
+    assert!(said.contains("a.txt holds the new content all the same"), "{said}");
+    let kept = names(&rig).into_iter().find(|name| name.starts_with("a.txt.kept-")).expect("it is kept");
+    assert!(said.contains(&kept), "its name is told: {said}");
+    assert_eq!(rig.read(&kept), old());
+    // Neither another write there nor another start takes it for a leftover.
+    assert!(rig.run(&["call", "write_file", "path=new.txt", "content=x"]).status.success());
+    drop(rig.stdio());
+    assert_eq!(rig.read(&kept), old());
+    let call = said.split("undo_edit ").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("told");
+    let undone = rig.run(&["call", "undo_edit", &format!("call_id={call}")]);
+    assert!(undone.status.success(), "{}", String::from_utf8_lossy(&undone.stderr));
+    assert_eq!(rig.read("a.txt"), old());
+}
+
+/// Which of a run's syncs are about the project, by their number.
+fn project_syncs(tool: &str, args: &[&str]) -> Vec<usize> {
+    let syncs = calls_made(tool, args).into_iter().filter(|made| made.call == "fsync" && made.on_project);
+    syncs.map(|made| made.nth).collect()
+}
+
+fn with_folder() -> Rig {
+    Rig::with(&[("a.txt", &old()), ("folder/file.txt", "x")])
+}
+
+fn names(rig: &Rig) -> Vec<String> {
+    let entries = std::fs::read_dir(rig.project()).expect("readable").flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
 /// One system call of a run that is left alone: its name, which one of that name it is, and
 /// whether it is about the project's files.
 struct Made {
@@ -123,7 +204,7 @@ struct Made {
 }
 
 fn calls_made(tool: &str, args: &[&str]) -> Vec<Made> {
-    let rig = Rig::with(&[("a.txt", &old())]);
+    let rig = with_folder();
     let log = rig.outside().join("calls");
     let log_name = log.to_str().expect("text").to_owned();
     assert!(strace(&rig, tool, args, &["-y", "-o", &log_name]), "the run that is left alone succeeds");
@@ -179,11 +260,17 @@ fn system_calls(tool: &str, args: &[&str]) -> BTreeMap<String, usize> {
 }
 
 fn strace(rig: &Rig, tool: &str, args: &[&str], options: &[&str]) -> bool {
+    strace_said(rig, tool, args, options).0
+}
+
+/// Whether it succeeded, and what it printed.
+fn strace_said(rig: &Rig, tool: &str, args: &[&str], options: &[&str]) -> (bool, String) {
     let mut command = rig.command("strace");
     if !options.contains(&"-o") {
         command.args(["-o", "/dev/null"]);
     }
     command.args(options).arg(env!("CARGO_BIN_EXE_tectum")).arg("call").arg(tool).args(args);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().expect("strace runs").success()
+    let output = command.stdin(Stdio::null()).output().expect("strace runs");
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&said).into_owned())
 }

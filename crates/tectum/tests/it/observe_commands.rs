@@ -66,6 +66,12 @@ fn a_file_of_the_muted_that_cannot_be_read_is_named() {
         "{}",
         said.err
     );
+    // Nobody can tell who is muted, so everybody is.
+    let mut client = Client::new(&rig, Era::Modern);
+    read(&mut client);
+    until_status(&rig, "eye", "muted", |status| status["state"] == "muted");
+    assert_eq!(copies(&rig, "eye").len(), 0);
+    client.pipe.close();
     std::fs::remove_file(&file).expect("removed");
     ok(&rig, &["observe", "mute", "eye"]);
 }

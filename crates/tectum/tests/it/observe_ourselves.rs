@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    federated::{Client, Era, address, command, echo, starts, until},
+    federated::{Client, Era, address, command, echo, until},
     rig::{Http, Rig},
     watched::{ON, copies, observer, until_copies, until_status},
 };
@@ -23,12 +23,12 @@ fn rig() -> Rig {
 
 /// Longer than a storm needs to show itself: about thirty starts a minute were seen once, and
 /// ours would be faster.
-fn a_while() {
+pub(crate) fn a_while() {
     std::thread::sleep(Duration::from_secs(3));
 }
 
 /// Every process that has this rig's home, whatever it is.
-fn processes(rig: &Rig) -> Vec<String> {
+pub(crate) fn processes(rig: &Rig) -> Vec<String> {
     let home = format!("HOME={}\0", rig.home().display());
     let named = |entry: std::fs::DirEntry| {
         let environment = std::fs::read(entry.path().join("environ")).ok()?;
@@ -67,15 +67,17 @@ fn a_server_that_lists_itself_does_not_start_itself() {
     let bin = rig.outside().join("bin");
     std::fs::create_dir(&bin).expect("made");
     symlink(TECTUM, bin.join("linked")).expect("linked");
-    // Another file with the same content is known by its name and what it is told to do.
+    // Another file with the same content is known by it, and by its name and what it is told to do.
     std::fs::create_dir(rig.outside().join("path")).expect("made");
     std::fs::copy(TECTUM, rig.outside().join("path/tectum")).expect("copied");
-    let mut names = vec!["path", "link", "copy", "argument"];
+    symlink(rig.outside().join("path/tectum"), bin.join("gateway")).expect("linked");
+    let mut names = vec!["path", "link", "copy", "argument", "renamed"];
     let mut tables = vec![
         command("path", TECTUM, &["serve"], ""),
         command("link", bin.join("linked"), &["serve"], ""),
         command("copy", "tectum", &["serve"], ""),
         command("argument", TECTUM, &["-C", ".", "serve"], ""),
+        command("renamed", bin.join("gateway"), &["serve"], ""),
     ];
     let hard = Path::new(TECTUM).with_file_name(format!("hard-{}", std::process::id()));
     if std::fs::hard_link(TECTUM, &hard).is_ok() {
@@ -130,26 +132,6 @@ fn a_wrapper_that_says_what_it_starts_is_ourselves() {
         assert!(said.contains(&format!("`{name}` is left aside")), "{name}: {said}");
     }
     assert!(!outside.join("starts").exists(), "no wrapper was ever started");
-}
-
-#[test]
-fn a_wrapper_that_says_nothing_starts_one_level_and_no_more() {
-    for mark in ["", "# tectum-self-ref-target:", "# tectum-self-ref-target: /nowhere", "# starts tectum"] {
-        let rig = rig();
-        let (script, marker) = (rig.outside().join("wrap.sh"), rig.outside().join("starts"));
-        wrapper(&script, mark, &marker);
-        rig.configure(&format!("{ON}{}", command("me", &script, &["serve"], "")));
-        let mut client = Client::new(&rig, Era::Legacy);
-        client.until_listed("me__read_file");
-        client.call("read_file", json!({"path": "a.txt"}));
-        a_while();
-        assert_eq!(starts(&marker).len(), 1, "{mark}: {:#?}", processes(&rig));
-        let read = client.call("me__read_file", json!({"path": "a.txt"}));
-        assert_eq!(read["isError"], false, "it is a server like any other: {read}");
-        client.pipe.close();
-        until("the end of all", || processes(&rig).is_empty());
-        assert_eq!(starts(&marker).len(), 1);
-    }
 }
 
 /// The names of a listener's tools.

@@ -102,10 +102,22 @@ impl Rig {
         client
     }
 
+    /// The same with more arguments.
+    pub(crate) fn stdio_with(&self, args: &[&str]) -> Stdin {
+        let mut client = self.stdio_raw_with(args);
+        client.handshake();
+        client
+    }
+
     /// The same before any handshake.
     pub(crate) fn stdio_raw(&self) -> Stdin {
+        self.stdio_raw_with(&[])
+    }
+
+    fn stdio_raw_with(&self, args: &[&str]) -> Stdin {
         let mut child = self
             .tectum()
+            .args(args)
             .arg("serve")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -60,8 +60,8 @@ fn ctrl_c_while_the_model_thinks_ends_at_once() {
     assert_eq!((&said["reason"], &said["ok"]), (&json!("cancelled"), &json!(false)));
 }
 
-/// Runs the task on a terminal, answers the one question, and gives all that was shown.
-fn on_a_terminal(rig: &Rig, server: &ModelServer, answer: &str) -> String {
+/// Runs the task on a terminal, answers each question when it is shown, and gives all that was shown.
+fn on_a_terminal(rig: &Rig, server: &ModelServer, answers: &[&str]) -> String {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&ours).expect("granted");
     unlockpt(&ours).expect("unlocked");
@@ -76,18 +76,18 @@ fn on_a_terminal(rig: &Rig, server: &ModelServer, answer: &str) -> String {
         .expect("starts");
     drop(theirs);
     let mut terminal = File::from(ours);
-    let (mut shown, mut answered) = (String::new(), false);
+    let (mut shown, mut answered) = (String::new(), 0);
     let mut bytes = [0; 1024];
     // A terminal whose other side is closed gives an error, not an end.
     while let Ok(read @ 1..) = terminal.read(&mut bytes) {
         shown.push_str(&String::from_utf8_lossy(&bytes[..read]));
-        if !answered && shown.contains("[y/N]") {
-            answered = true;
-            terminal.write_all(answer.as_bytes()).expect("typed");
+        if answered < answers.len() && shown.matches("[y/N]").count() > answered {
+            terminal.write_all(answers[answered].as_bytes()).expect("typed");
+            answered += 1;
         }
     }
     assert_eq!(child.wait().expect("ends").code(), Some(0), "{shown}");
-    assert!(answered, "nobody was asked: {shown}");
+    assert_eq!(answered, answers.len(), "nobody was asked: {shown}");
     shown
 }
 
@@ -101,7 +101,7 @@ fn a_person_at_a_terminal_is_asked() {
             Reply::Text("All \u{1b}[2J said."),
         ];
         let server = ModelServer::start(true, replies);
-        let shown = on_a_terminal(&rig, &server, answer);
+        let shown = on_a_terminal(&rig, &server, &[answer]);
         assert_eq!(rig.read("a.txt"), expect, "{shown}");
         assert!(shown.contains("edit_file {\"path\":\"a.txt\"") && shown.contains("ask rule"), "{shown}");
         assert!(
@@ -110,4 +110,21 @@ fn a_person_at_a_terminal_is_asked() {
         );
         assert_eq!(server.asked()[1].last().contains("was refused by a person"), expect.starts_with("teh"));
     }
+}
+
+#[test]
+fn two_questions_at_once_are_shown_one_after_the_other() {
+    let rig = Rig::with(&[
+        ("a.txt", "teh cat\n"),
+        ("b.txt", "teh dog\n"),
+        ("tectum.toml", "[permissions]\nask = [\"edit_file\"]\n"),
+    ]);
+    let edit = |path: &str| {
+        ("edit_file", json!({ "path": path, "old_string": "teh", "new_string": "the" }).to_string())
+    };
+    let replies = vec![Reply::Calls(vec![edit("a.txt"), edit("b.txt")]), Reply::Text("Done.")];
+    let server = ModelServer::start(true, replies);
+    let shown = on_a_terminal(&rig, &server, &["y\n", "n\n"]);
+    let edited = [rig.read("a.txt"), rig.read("b.txt")].iter().filter(|text| text.starts_with("the")).count();
+    assert_eq!(edited, 1, "each answer is for its own question: {shown}");
 }

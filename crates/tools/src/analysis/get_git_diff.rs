@@ -2,6 +2,7 @@
 
 use std::{
     fmt::Write,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -12,7 +13,8 @@ use tectum_core::{
     security::{Access, RawPath},
 };
 
-use super::git::{self, Asked, Comparison, Differing, Why};
+use super::git::{self, Asked, Comparison, Differing, Git, Why};
+use crate::settings::GitSettings;
 
 /// How long git may take. It is counted here too, because a process that runs one call alone
 /// has nobody else to count.
@@ -27,8 +29,17 @@ const ROWS: usize = 500;
 const NAMED: usize = 5;
 
 /// Shows changes.
-#[derive(Clone, Copy, Debug)]
-pub struct GetGitDiff;
+#[derive(Clone, Debug)]
+pub struct GetGitDiff {
+    git: Arc<Git>,
+}
+
+impl GetGitDiff {
+    /// The tool, with git as it is set up.
+    pub fn new(settings: GitSettings) -> Self {
+        Self { git: Arc::new(Git::new(settings)) }
+    }
+}
 
 /// Show what changed in a file or directory under git: between HEAD (or base_rev) and the
 /// working tree, or between two revisions. Deleted files work too; untracked files are not
@@ -113,11 +124,12 @@ impl Tool for GetGitDiff {
     }
 
     async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        ctx.blocking(move |ctx| diff(ctx, args)).await
+        let git = self.git.clone();
+        ctx.blocking(move |ctx| diff(ctx, &git, args)).await
     }
 }
 
-fn diff(ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
+fn diff(ctx: &Ctx, git: &Git, args: Args) -> Result<Reply<Output>, Fault> {
     let context = args.context.unwrap_or(CONTEXT);
     if context > MOST_CONTEXT {
         return Err(Fault::invalid(format!("context is at most {MOST_CONTEXT} lines")));
@@ -128,7 +140,7 @@ fn diff(ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
     let stop = || ctx.cancel.is_cancelled();
     let until = Instant::now() + DEADLINE;
     let path = ctx.path(0)?;
-    let mut found = git::compare(path, &asked, &stop, until, ctx.max_output)?;
+    let mut found = git::compare(git, path, &asked, &stop, until, ctx.max_output)?;
     if found.files.is_empty() && path.kind().is_none() && plain {
         let name = path.name();
         return Err(Fault::not_found(format!("{name} does not exist, and did not in the last commit"))

@@ -4,7 +4,7 @@
 pub mod anchor;
 mod create_slice;
 mod get_git_diff;
-mod git;
+pub(crate) mod git;
 mod loaded;
 mod resolve_slice;
 pub mod summary;

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     edit::{
         diff,
-        pen::{Intent, closing, missing},
+        pen::{Intent, Undo, closing, missing},
     },
     text::{Newline, TextFile, revision},
 };
@@ -33,7 +33,8 @@ pub struct Output {
     /// True when nothing was written.
     pub dry_run: bool,
     /// What undo_edit takes to undo all of it.
-    pub undo: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub undo: Undo,
 }
 
 /// One file of a move.
@@ -115,7 +116,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Move, only: Only) -> Result<Rep
         intents.push(Intent::write(bytes, &revision));
         done.push(FileDone { path: before.name.clone(), diff, revision });
     }
-    let undo = if args.dry_run { None } else { code.pen.commit(ctx, batch, intents)? };
+    let undo = if args.dry_run { Undo::default() } else { code.pen.commit(ctx, batch, intents)? };
     if !args.dry_run {
         kept.into_iter().for_each(|source| code.shelf.put(source));
     }
@@ -198,12 +199,12 @@ fn joined(mut edits: Edits, blank: usize) -> Edits {
     joined
 }
 
-fn reply(notes: Vec<String>, files: Vec<FileDone>, dry_run: bool, undo: Option<String>) -> Reply<Output> {
+fn reply(notes: Vec<String>, files: Vec<FileDone>, dry_run: bool, undo: Undo) -> Reply<Output> {
     let mut text = String::new();
     for note in &notes {
         let _ = writeln!(text, "{note}");
     }
     files.iter().for_each(|file| text.push_str(&file.diff));
-    text.push_str(&closing("", undo.as_deref(), dry_run));
+    text.push_str(&closing("", &undo, dry_run));
     Reply::new(text, Output { notes, files, dry_run, undo })
 }

@@ -43,9 +43,14 @@ pub struct Problem {
 }
 
 /// Asks about the `index`th granted path.
-pub(super) async fn ask(servers: &Servers, ctx: &Ctx, index: usize) -> Result<Checked, Fault> {
-    let (name, path, text) = ctx.blocking(move |ctx| read(ctx.path(index)?)).await?;
-    let (server, language) = servers.of_file(&name, &text)?;
+pub(super) async fn ask(servers: &Arc<Servers>, ctx: &Ctx, index: usize) -> Result<Checked, Fault> {
+    let chooser = servers.clone();
+    let chosen = ctx.blocking(move |ctx| {
+        let (name, path, text) = read(ctx.path(index)?)?;
+        let (server, language) = chooser.of_file(&name, &text)?;
+        Ok((name, path, text, server, language))
+    });
+    let (name, path, text, server, language) = chosen.await?;
     for other in servers.known.all().into_iter().filter(|other| *other != path) {
         server.keeper.changed(other);
     }

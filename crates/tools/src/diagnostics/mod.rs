@@ -13,6 +13,7 @@ mod known;
 mod diagnostics;
 mod servers;
 mod table;
+mod toolchain;
 
 pub use ask::{Checked, Problem};
 pub use check_errors::CheckErrors;

@@ -4,10 +4,11 @@
 use std::{
     collections::HashMap,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use serde_json::{Value, json};
+use tectum_child::NotInstalled;
 use tectum_core::{Fault, FaultKind};
 use tectum_lsp::{Installed, Keeper, Launch, Patience, Secret, Spec};
 use tectum_syntax::Packs;
@@ -15,6 +16,7 @@ use tectum_syntax::Packs;
 use super::{
     known::Known,
     table::{self, ROWS, Row},
+    toolchain,
 };
 use crate::{LanguageServers, Settings};
 
@@ -26,6 +28,8 @@ pub struct Servers {
     /// The files somebody asked about or edited.
     pub(super) known: Arc<Known>,
     kept: Mutex<HashMap<&'static str, Server>>,
+    /// An empty home, for servers whose user's own is served.
+    home: OnceLock<tempfile::TempDir>,
 }
 
 /// One of them.
@@ -40,7 +44,7 @@ impl Servers {
     /// None is started yet.
     pub fn new(settings: &Settings, known: Arc<Known>) -> Self {
         let settings = settings.servers.clone();
-        Self { settings, packs: Packs::all(), known, kept: Mutex::default() }
+        Self { settings, packs: Packs::all(), known, kept: Mutex::default(), home: OnceLock::new() }
     }
 
     /// The server for a file, and the protocol's name of its language.
@@ -78,15 +82,27 @@ impl Servers {
             return Err(Fault::internal("the tools were set up without a directory for language servers"));
         };
         let installed = Installed::apart_from(&settings.roots);
-        let (command, options) = match settings.commands.get(row.name) {
+        let (mut command, options) = match settings.commands.get(row.name) {
             Some(chosen) => chosen_command(row, chosen, &installed)?,
             None => usual_command(row, &installed)?,
         };
         let mut env: std::collections::BTreeMap<String, Secret> =
             row.env.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(*value))).collect();
         let inherited = row.inherits.iter().filter_map(|name| Some((*name, std::env::var(name).ok()?)));
+        // Files of settings in a served directory are an agent's to write.
+        let inherited = inherited.filter(|(_, value)| installed.is_apart(Path::new(value)));
         env.extend(inherited.map(|(name, value)| (name.to_owned(), Secret::new(value))));
         env.insert("PATH".into(), Secret::new(installed.path()));
+        env.extend(self.without_served_home(&installed)?);
+        if row.name == "rust" {
+            let fixed = toolchain::fixed(Path::new(&command[0]), root, &installed);
+            let fixed = fixed.map_err(|why| {
+                unavailable(format!("{} is not started: {why}", command[0]))
+                    .hint(format!("remove what chooses that toolchain, or install another: {}", row.install))
+            })?;
+            command[0] = fixed.program.to_string_lossy().into_owned();
+            env.extend(fixed.env.into_iter().map(|(name, value)| (name.to_owned(), Secret::new(value))));
+        }
         let program = Path::new(&command[0])
             .file_name()
             .map_or(command[0].as_str().into(), |name| name.to_string_lossy());
@@ -110,6 +126,33 @@ impl Servers {
     }
 }
 
+impl Servers {
+    /// Variables in place of those that lead a server to files of settings in a served directory.
+    fn without_served_home(&self, installed: &Installed) -> Result<Vec<(String, Secret)>, Fault> {
+        let served = |value: &std::ffi::OsStr| !value.is_empty() && !installed.is_apart(Path::new(value));
+        let mut instead = Vec::new();
+        for (name, value) in std::env::vars_os() {
+            if let Some(name) = name.to_str().filter(|name| name.starts_with("XDG_"))
+                && served(&value)
+            {
+                instead.push((name.to_owned(), Secret::new("")));
+            }
+        }
+        if std::env::var_os("HOME").is_some_and(|home| served(&home)) {
+            let home = match self.home.get() {
+                Some(home) => home,
+                None => {
+                    let made = tempfile::Builder::new().prefix("tectum-home-").tempdir();
+                    let made = made.map_err(|error| unavailable(format!("no home for a server: {error}")))?;
+                    self.home.get_or_init(|| made)
+                }
+            };
+            instead.push(("HOME".to_owned(), Secret::new(home.path().to_string_lossy())));
+        }
+        Ok(instead)
+    }
+}
+
 /// The words of a command, and what its server is told.
 type Command = (Vec<String>, Value);
 
@@ -118,8 +161,14 @@ fn chosen_command(row: &Row, chosen: &[String], installed: &Installed) -> Result
         unavailable(format!("`diagnostics.{}` names no program", row.name))
             .hint("write the program and its arguments")
     })?;
-    let found = installed.find(program).ok_or_else(|| {
-        unavailable(format!("`{program}`, which `diagnostics.{}` names, is not installed", row.name)).hint(
+    let found = installed.find(program).map_err(|missing| {
+        let text = match &missing {
+            NotInstalled::Nowhere => {
+                format!("`{program}`, which `diagnostics.{}` names, is not installed", row.name)
+            }
+            NotInstalled::OfProject(_) => missing.describe(program),
+        };
+        unavailable(text).hint(
             "correct it in your own tectum.toml: a name in PATH or an absolute path, outside of the project",
         )
     })?;
@@ -140,7 +189,15 @@ fn usual_command(row: &Row, installed: &Installed) -> Result<Command, Fault> {
     ));
     for words in row.programs {
         let Some((program, args)) = words.split_first() else { continue };
-        let Some(found) = installed.find(program) else { continue };
+        let found = match installed.find(program) {
+            Ok(found) => found,
+            Err(NotInstalled::Nowhere) => continue,
+            Err(missing) => {
+                why = unavailable(missing.describe(program))
+                    .hint(format!("install one outside of the project: {}", row.install));
+                continue;
+            }
+        };
         let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
         match told(row, &found, &args) {
             Ok(command) => return Ok(command),

@@ -72,13 +72,20 @@ pub(super) static ROWS: &[Row] = &[
         options: typescript,
         section: "",
     },
-    // Nothing is fetched, and no other toolchain is run because a project says so.
+    // Nothing is fetched, no other toolchain is run because a project says so, and no file of settings
+    // is read, which could name a compiler.
     Row {
         name: "go",
         languages: &[("go", "go")],
         programs: &[&["gopls"]],
         install: "go install golang.org/x/tools/gopls@latest",
-        env: &[("GOPROXY", "off"), ("GOTOOLCHAIN", "local"), ("GOFLAGS", "-mod=readonly")],
+        env: &[
+            ("GOENV", "off"),
+            ("GOPROXY", "off"),
+            ("GOVCS", "*:off"),
+            ("GOTOOLCHAIN", "local"),
+            ("GOFLAGS", "-mod=readonly"),
+        ],
         inherits: &["GOPATH", "GOROOT", "GOCACHE", "GOMODCACHE"],
         options: nothing,
         section: "",

@@ -18,7 +18,7 @@ use tectum_core::{
 use super::{
     diff,
     draft::Draft,
-    pen::{Intent, Pen, check_revision, closing, missing},
+    pen::{Intent, Pen, Undo, check_revision, closing, missing},
 };
 use crate::text::revision;
 
@@ -82,7 +82,8 @@ pub struct Output {
     /// True when nothing was written.
     pub dry_run: bool,
     /// What undo_edit takes to undo all of it; absent when nothing was written or kept.
-    pub undo: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub undo: Undo,
 }
 
 /// One file that was changed.
@@ -224,7 +225,7 @@ fn finish(
         };
         files.push(FileDone { path, created, edits, diff, revision });
     }
-    let undo = if args.dry_run { None } else { pen.commit(ctx, batch, intents)? };
+    let undo = if args.dry_run { Undo::default() } else { pen.commit(ctx, batch, intents)? };
     let output = Output { files, dry_run: args.dry_run, undo };
     Ok(Reply::new(tell(&output, args.edits.len()), output))
 }
@@ -244,7 +245,7 @@ fn tell(output: &Output, edits: usize) -> String {
     if files > SHOWN_FILES {
         let _ = writeln!(text, "… the diffs of {} more files are not shown", files - SHOWN_FILES);
     }
-    text.push_str(&closing("", output.undo.as_deref(), output.dry_run));
+    text.push_str(&closing("", &output.undo, output.dry_run));
     text
 }
 

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
     Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
-    security::{Access, Batch, Kind, PathError, RawPath, Reason, SafePath},
+    security::{Access, Batch, Kind, PathError, RawPath, Reason, SafePath, Settled},
 };
 
-use super::pen::{Intent, Pen, closing};
+use super::pen::{Intent, Pen, Undo, closing, unconfirmed};
 
 /// The largest file that is kept for undo when it goes, in bytes. A larger one is deleted
 /// without reading it.
@@ -49,7 +49,8 @@ pub struct Output {
     /// What it was: `file`, `directory`, `symbolic link`, …
     pub kind: String,
     /// What undo_edit takes to bring it back; absent when it cannot be brought back.
-    pub undo: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub undo: Undo,
 }
 
 impl Tool for DeleteFile {
@@ -80,34 +81,49 @@ fn delete(pen: &Pen, ctx: &Ctx, recursive: bool) -> Result<Reply<Output>, Fault>
     let path = ctx.path(0)?;
     let name = path.name();
     let kind = path.kind().ok_or_else(|| PathError::NotFound(path.missing()))?;
-    let mut shared = false;
-    let undo = match kind {
-        Kind::File => delete_kept(pen, ctx, path, &mut shared)?,
-        _ => {
-            path.remove(recursive, pen.durability)?;
-            None
-        }
+    let Deleted { undo, settled, shared } = match kind {
+        Kind::File => delete_file(pen, ctx, path)?,
+        _ => Deleted::unkept(pen, ctx, path, recursive, format!("a {kind} is not kept"))?,
     };
     let others = if shared { " (its content has other names, hard links, which stay)" } else { "" };
-    let text = format!("Deleted {kind} {name}{others}\n{}", closing("", undo.as_deref(), false));
+    let note = unconfirmed(&settled);
+    let text = format!("Deleted {kind} {name}{others}\n{note}{}", closing("", &undo, false));
     Ok(Reply::new(text, Output { path: name, kind: kind.to_string(), undo }))
 }
 
-fn delete_kept(pen: &Pen, ctx: &Ctx, path: &SafePath, shared: &mut bool) -> Result<Option<String>, Fault> {
+/// What came of a deletion.
+struct Deleted {
+    undo: Undo,
+    settled: Settled,
+    /// Whether the content has other names.
+    shared: bool,
+}
+
+impl Deleted {
+    fn unkept(pen: &Pen, ctx: &Ctx, path: &SafePath, recursive: bool, why: String) -> Result<Self, Fault> {
+        ctx.begin_change()?;
+        let settled = path.remove(recursive, pen.durability)?;
+        Ok(Self { undo: Undo::none(why), settled, shared: false })
+    }
+}
+
+fn delete_file(pen: &Pen, ctx: &Ctx, path: &SafePath) -> Result<Deleted, Fault> {
     match Batch::open(&[path], LARGEST_IMAGE) {
         Ok(batch) => match batch.slots()[0].current() {
-            Some(_) => pen.commit(ctx, batch, vec![Intent::delete()]),
+            Some(_) => {
+                let undo = pen.commit(ctx, batch, vec![Intent::delete()])?;
+                Ok(Deleted { undo, settled: Settled::Confirmed, shared: false })
+            }
             None => Err(PathError::NotFound(path.missing()).into()),
         },
-        Err(PathError::TooLarge { .. }) => {
-            path.remove(false, pen.durability)?;
-            Ok(None)
+        Err(PathError::TooLarge { limit, .. }) => {
+            let why = format!("a file of more than {} MiB is not kept", limit >> 20);
+            Deleted::unkept(pen, ctx, path, false, why)
         }
         // The other names keep the content, and a copy put back here would not be one of them.
         Err(PathError::Denied(denied)) if denied.reason == Reason::HardLinked => {
-            *shared = true;
-            path.remove(false, pen.durability)?;
-            Ok(None)
+            let why = "a copy would not be one of its other names".to_owned();
+            Ok(Deleted { shared: true, ..Deleted::unkept(pen, ctx, path, false, why)? })
         }
         Err(error) => Err(error.into()),
     }

@@ -11,7 +11,7 @@ use tectum_core::{
 
 use super::{
     delete_file::LARGEST_IMAGE,
-    pen::{Pen, closing, full_name, was},
+    pen::{Pen, Undo, closing, full_name, unconfirmed, was},
     undo::{Image, Left, Record, Step, Was},
 };
 use crate::text::revision;
@@ -54,7 +54,8 @@ pub struct Output {
     /// True when a file that stood there went.
     pub overwritten: bool,
     /// What undo_edit takes to undo this; absent when it cannot be undone.
-    pub undo: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub undo: Undo,
 }
 
 impl Tool for MoveFile {
@@ -104,11 +105,17 @@ fn rename(pen: &Pen, ctx: &Ctx, overwrite: bool) -> Result<Reply<Output>, Fault>
         _ => {}
     }
     let record = record(source, destination, standing)?;
-    let kept = record.is_some_and(|record| pen.undo.keep(ctx.call, record));
-    let undo = pen.settle(ctx, kept, source.rename_to(destination, overwrite, pen.durability))?;
+    ctx.begin_change()?;
+    let kept = match record {
+        Some(record) => pen.undo.keep(ctx.call, record),
+        None => Err("what stood there is too large or too special to be kept".to_owned()),
+    };
+    let moved = source.rename_to(destination, overwrite, pen.durability);
+    let (undo, settled) = pen.settle(ctx, kept, moved)?;
     let overwritten = standing.is_some();
     let went = if overwritten { ", replacing what stood there" } else { "" };
-    let text = format!("Moved {from} to {to}{went}\n{}", closing("", undo.as_deref(), false));
+    let note = unconfirmed(&settled);
+    let text = format!("Moved {from} to {to}{went}\n{note}{}", closing("", &undo, false));
     Ok(Reply::new(text, Output { source: from, destination: to, overwritten, undo }))
 }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tectum_core::{
     Ctx, Fault,
-    security::{Batch, Change, Durability, PathError, SafePath, Slot},
+    security::{Batch, Change, Durability, PathError, SafePath, Settled, Slot},
 };
 
 use super::{
@@ -50,29 +50,50 @@ pub struct Written {
     /// True when nothing was written.
     pub dry_run: bool,
     /// What undo_edit takes to undo this; absent when nothing was written or kept.
-    pub undo: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub undo: Undo,
+}
+
+/// The way back from a change: the call that undo_edit takes, or why there is none. As data it is
+/// the call alone.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(into = "Option<String>")]
+pub struct Undo {
+    call: Option<String>,
+    why_not: String,
+}
+
+impl From<Undo> for Option<String> {
+    fn from(undo: Undo) -> Self {
+        undo.call
+    }
+}
+
+impl Undo {
+    /// There is none, for this reason.
+    pub(crate) fn none(why: impl Into<String>) -> Self {
+        Self { call: None, why_not: why.into() }
+    }
 }
 
 impl Written {
     /// The last lines of a reply: the diff, the revision and the way back.
     pub(crate) fn closing(&self) -> String {
-        format!("{}{}", self.diff, closing(&self.revision, self.undo.as_deref(), self.dry_run))
+        format!("{}{}", self.diff, closing(&self.revision, &self.undo, self.dry_run))
     }
 }
 
 /// The last line of a reply.
-pub(crate) fn closing(revision: &str, undo: Option<&str>, dry_run: bool) -> String {
+pub(crate) fn closing(revision: &str, undo: &Undo, dry_run: bool) -> String {
     let mut line = String::new();
     if !revision.is_empty() {
         let _ = write!(line, "Revision: {revision}. ");
     }
-    match undo {
-        Some(call) => {
-            let _ = write!(line, "Undo: {call}");
-        }
-        None if dry_run => line.push_str("Dry run: nothing was written."),
-        None => line.push_str("This cannot be undone: no before-image was kept."),
-    }
+    let _ = match &undo.call {
+        Some(call) => write!(line, "Undo: {call}"),
+        None if dry_run => write!(line, "Dry run: nothing was written."),
+        None => write!(line, "This cannot be undone: {}.", undo.why_not),
+    };
     line
 }
 
@@ -82,7 +103,7 @@ impl Pen {
         Self {
             durability: settings.durability,
             max_file: settings.max_file,
-            undo: UndoStore::new(settings.state_dir.clone()),
+            undo: UndoStore::new(settings.state_dir.clone(), settings.durability),
             known: Arc::default(),
         }
     }
@@ -110,7 +131,7 @@ impl Pen {
         if terms.dry_run {
             batch.slots()[0].check_writable()?;
             let revision = revision(before.bytes());
-            return Ok((Written { path: name, diff, revision, dry_run: true, undo: None }, told));
+            return Ok((Written { path: name, diff, revision, dry_run: true, undo: Undo::default() }, told));
         }
         drop(before);
         let revision = revision(after.bytes());
@@ -120,13 +141,8 @@ impl Pen {
     }
 
     /// Keeps what the changes take away, then makes them. Gives the id to undo them by.
-    pub(crate) fn commit(
-        &self,
-        ctx: &Ctx,
-        batch: Batch<'_>,
-        intents: Vec<Intent>,
-    ) -> Result<Option<String>, Fault> {
-        ctx.check()?;
+    pub(crate) fn commit(&self, ctx: &Ctx, batch: Batch<'_>, intents: Vec<Intent>) -> Result<Undo, Fault> {
+        ctx.begin_change()?;
         let (mut changes, mut steps) = (Vec::new(), Vec::new());
         for (slot, Intent { change, left }) in batch.slots().iter().zip(intents) {
             steps.push(Step { path: full_name(slot.path()), was: was(slot), left });
@@ -134,24 +150,46 @@ impl Pen {
         }
         let changed: Vec<PathBuf> = batch.slots().iter().map(|slot| slot.path().absolute()).collect();
         let kept = self.undo.keep(ctx.call, Record { steps });
-        let undo = self.settle(ctx, kept, batch.commit(changes, self.durability))?;
+        let (undo, ()) = self.settle(ctx, kept, batch.commit(changes, self.durability))?;
         changed.into_iter().for_each(|path| self.known.note(path));
         Ok(undo)
     }
 
-    /// Gives the id to undo a change by, if its record was kept; forgets the record if the
-    /// change failed.
-    pub(super) fn settle(
+    /// The way back from a change, if its record was kept; forgets the record if nothing changed.
+    pub(super) fn settle<T>(
         &self,
         ctx: &Ctx,
-        kept: bool,
-        done: Result<(), PathError>,
-    ) -> Result<Option<String>, Fault> {
-        if kept && done.is_err() {
-            self.undo.forget(ctx.call);
+        kept: Result<(), String>,
+        done: Result<T, PathError>,
+    ) -> Result<(Undo, T), Fault> {
+        match (done, kept) {
+            (Ok(done), Ok(())) => {
+                Ok((Undo { call: Some(ctx.call.to_string()), why_not: String::new() }, done))
+            }
+            (Ok(done), Err(why)) => Ok((Undo::none(why), done)),
+            // Something did change, so the record may be what is left of the old content.
+            (Err(error @ PathError::Unfinished { .. }), Ok(())) => {
+                let hint =
+                    format!("look at what is there; undo_edit {} knows what was there before", ctx.call);
+                Err(Fault::from(error).hint(hint))
+            }
+            (Err(error), kept) => {
+                if kept.is_ok() {
+                    self.undo.forget(ctx.call);
+                }
+                Err(error.into())
+            }
         }
-        done?;
-        Ok(kept.then(|| ctx.call.to_string()))
+    }
+}
+
+/// What a reply adds when the disk did not confirm a change that was made.
+pub(super) fn unconfirmed(settled: &Settled) -> String {
+    match settled {
+        Settled::Confirmed => String::new(),
+        Settled::Unconfirmed(error) => format!(
+            "Note: this is done, but the disk did not confirm it ({error}); it may be lost if the power fails.\n"
+        ),
     }
 }
 

@@ -113,7 +113,7 @@ fn set(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
         (false, true) => format!("Would update lines {first}-{last} in {path}"),
     };
     // The excerpt has the new lines with their numbers; a diff would say them again.
-    let closing = closing(&written.revision, written.undo.as_deref(), written.dry_run);
+    let closing = closing(&written.revision, &written.undo, written.dry_run);
     let text = format!("{done}{}\n{shown}{closing}", outcome(&now));
     Ok(Reply::new(text, Output { start_line: now.start, end_line: now.end - 1, lines_total, written }))
 }

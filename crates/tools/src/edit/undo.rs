@@ -1,12 +1,14 @@
 //! Before-images by call: what a change took away, kept long enough to put it back.
 //!
-//! A record is written before its change is made, so a crash between the two leaves a record
-//! too many, never one too few. The store is bounded; the oldest records go first.
+//! A record is on the disk before its change is made, so a crash between the two, of the process
+//! or of the machine, leaves a record too many and never one too few. With `durability = "rename"`
+//! nothing is synced, and that holds for processes alone. The store is bounded; the oldest records
+//! go first.
 
 use std::{borrow::Cow, collections::VecDeque, path::PathBuf, sync::Mutex};
 
 use serde::{Deserialize, Serialize};
-use tectum_core::{CallId, Fault};
+use tectum_core::{CallId, Fault, security::Durability};
 
 use super::undo_log::UndoLog;
 
@@ -14,6 +16,8 @@ use super::undo_log::UndoLog;
 pub(super) const MOST_RECORDS: usize = 200;
 /// Bytes kept in memory, which the process itself needs as well.
 const MOST_MEMORY: u64 = 64 * 1024 * 1024;
+/// Why a record is not kept that no bound has room for.
+pub(super) const TOO_LARGE: &str = "it is larger than all that is kept";
 
 /// One change that can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,30 +102,30 @@ pub(super) enum UndoStore {
 
 impl UndoStore {
     /// Kept below this directory, or in memory until the process ends.
-    pub(super) fn new(state_dir: Option<PathBuf>) -> Self {
+    pub(super) fn new(state_dir: Option<PathBuf>, durability: Durability) -> Self {
         match state_dir {
-            Some(directory) => Self::Disk(UndoLog::new(directory.join("undo"))),
+            Some(directory) => Self::Disk(UndoLog::new(directory.join("undo"), durability)),
             None => Self::Memory(Mutex::default()),
         }
     }
 
-    /// Keeps a record. False when it is too large or the disk refused: the change can still be
-    /// made, but not be undone.
-    pub(super) fn keep(&self, call: CallId, record: Record<'_>) -> bool {
+    /// Keeps a record, or says why not: it is too large, or the disk refused. The change can still
+    /// be made, but not be undone.
+    pub(super) fn keep(&self, call: CallId, record: Record<'_>) -> Result<(), String> {
         match self {
-            Self::Memory(_) if record.size() > MOST_MEMORY => false,
+            Self::Memory(_) if record.size() > MOST_MEMORY => Err(TOO_LARGE.to_owned()),
             Self::Memory(records) => {
                 let mut records = records.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 records.push_back((call, record.into_owned()));
                 while records.len() > MOST_RECORDS || total(&records) > MOST_MEMORY {
                     records.pop_front();
                 }
-                true
+                Ok(())
             }
             Self::Disk(log) => log
                 .keep(call, &record)
                 .inspect_err(|error| tracing::warn!(%call, %error, "no before-image could be kept"))
-                .is_ok(),
+                .map_err(|error| format!("no before-image could be kept ({error})")),
         }
     }
 

@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
     CallId, Card, Ctx, Effect, Fault, Reply, Subject, Tool, Wants, World,
-    security::{Access, Batch, Change, Kind, RawPath, SafePath, Slot},
+    security::{Access, Batch, Change, Kind, PathError, RawPath, SafePath, Slot},
 };
 
 use super::{
-    pen::{Intent, Pen, closing},
+    pen::{Intent, Pen, Undo, closing, unconfirmed},
     undo::{Left, Record, Step, Was},
 };
 use crate::text::revision;
@@ -47,7 +47,8 @@ pub struct Output {
     /// The files the change had made, now gone.
     pub deleted: Vec<String>,
     /// What undo_edit takes to undo this; absent when it cannot be undone.
-    pub undo: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub undo: Undo,
 }
 
 impl Tool for UndoEdit {
@@ -100,7 +101,10 @@ fn undo(pen: &Pen, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
         return Err(Fault::conflict("the record of this change was replaced while the call was prepared"));
     }
     let moved = record.steps.iter().any(|step| matches!(step.was, Was::Elsewhere(_)));
-    let output = if moved { move_back(pen, ctx, record)? } else { put_back(pen, ctx, record)? };
+    let (output, note) = match moved {
+        true => move_back(pen, ctx, record)?,
+        false => (put_back(pen, ctx, record)?, String::new()),
+    };
     let mut text = format!("Undid {call}");
     if !output.restored.is_empty() {
         text.push_str(&format!(", restored {}", output.restored.join(", ")));
@@ -109,7 +113,8 @@ fn undo(pen: &Pen, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
         text.push_str(&format!(", deleted {}", output.deleted.join(", ")));
     }
     text.push('\n');
-    text.push_str(&closing("", output.undo.as_deref(), false));
+    text.push_str(&note);
+    text.push_str(&closing("", &output.undo, false));
     Ok(Reply::new(text, output))
 }
 
@@ -147,7 +152,7 @@ fn put_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<Output, Fault> {
 }
 
 /// Gives a moved thing its old name, then puts back what it had replaced.
-fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<Output, Fault> {
+fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<(Output, String), Fault> {
     let (there, back) = (ctx.path(0)?, ctx.path(1)?);
     let mut steps = record.steps.into_iter();
     let moved = steps.next().ok_or_else(|| Fault::internal("a record without steps"))?;
@@ -186,16 +191,20 @@ fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<Output, Fault> 
         // Undoing this would mean to overwrite once more, which a person should ask for.
         _ => None,
     };
-    let kept = own.is_some_and(|record| pen.undo.keep(ctx.call, record));
-    let undo = pen.settle(ctx, kept, there.rename_to(back, false, pen.durability))?;
+    ctx.begin_change()?;
+    let kept = match own {
+        Some(record) => pen.undo.keep(ctx.call, record),
+        None => Err("that would overwrite a file once more".to_owned()),
+    };
+    let (undo, settled) = pen.settle(ctx, kept, there.rename_to(back, false, pen.durability))?;
     let mut restored = vec![back.name()];
     if let Some(Step { was: Was::File(image), .. }) = replaced {
         let batch = Batch::open(&[ctx.path(2)?], u64::MAX - 1)?;
         let again = Change::Create { bytes: image.bytes.into_owned(), mode: image.mode };
-        batch.commit(vec![again], pen.durability)?;
+        batch.commit(vec![again], pen.durability).map_err(|error| half_undone(error, there, back))?;
         restored.push(there.name());
     }
-    Ok(Output { restored, deleted: Vec::new(), undo })
+    Ok((Output { restored, deleted: Vec::new(), undo }, unconfirmed(&settled)))
 }
 
 /// Whether the thing a move left is what stands here.
@@ -217,6 +226,14 @@ fn unchanged(current: Option<&[u8]>, left: &Left) -> bool {
         (Left::Revision(left), Some(current)) => revision(current) == *left,
         _ => false,
     }
+}
+
+fn half_undone(error: PathError, there: &SafePath, back: &SafePath) -> Fault {
+    let mut fault = Fault::from(error);
+    let (there, back) = (there.name(), back.name());
+    fault.message =
+        format!("{back} has its old name again, but what stood at {there} is not back: {}", fault.message);
+    fault
 }
 
 fn undone() -> Fault {

@@ -1,6 +1,6 @@
 //! Undo records on disk: every process appends to a file of its own, and reads everybody's.
 //!
-//! Keeping a record is one `write`. A file that is full is followed by a new one, and only
+//! Keeping a record is one `write` and one sync. A file that is full is followed by a new one, and only
 //! then do the oldest go. These are our own files in our own state directory; no name in them
 //! comes from an agent.
 
@@ -18,10 +18,10 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use tectum_core::CallId;
+use tectum_core::{CallId, security::Durability};
 
 use super::{
-    undo::{MOST_RECORDS, Record},
+    undo::{MOST_RECORDS, Record, TOO_LARGE},
     undo_frame::{self, Frame},
 };
 
@@ -43,6 +43,7 @@ const BOUNDS: Bounds = Bounds { segment: 16 * 1024 * 1024, bytes: 256 * 1024 * 1
 pub(super) struct UndoLog {
     directory: PathBuf,
     bounds: Bounds,
+    durability: Durability,
     own: Mutex<Own>,
 }
 
@@ -63,23 +64,27 @@ struct Segment {
 
 impl UndoLog {
     /// Nothing is made before there is something to keep.
-    pub(super) fn new(directory: PathBuf) -> Self {
-        Self::bounded(directory, BOUNDS)
+    pub(super) fn new(directory: PathBuf, durability: Durability) -> Self {
+        Self::bounded(directory, BOUNDS, durability)
     }
 
-    pub(super) fn bounded(directory: PathBuf, bounds: Bounds) -> Self {
-        Self { directory, bounds, own: Mutex::default() }
+    pub(super) fn bounded(directory: PathBuf, bounds: Bounds, durability: Durability) -> Self {
+        Self { directory, bounds, durability, own: Mutex::default() }
     }
 
-    /// Appends a record. One with the same call counts instead of the earlier one.
+    /// Appends a record and has the disk confirm it. One with the same call counts instead of the earlier one.
     pub(super) fn keep(&self, call: CallId, record: &Record<'_>) -> io::Result<()> {
         if record.size() > self.bounds.bytes {
-            return Err(io::Error::other("it is larger than all that is kept"));
+            return Err(io::Error::other(TOO_LARGE));
         }
         let frame = undo_frame::encode(call, record)?;
         let mut own = self.own.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let segment = self.segment(&mut own, frame.len() as u64)?;
-        if let Err(error) = segment.file.write_all(&frame) {
+        let sync = |file: &fs::File| match self.durability {
+            Durability::Full => file.sync_data(),
+            Durability::Rename => Ok(()),
+        };
+        if let Err(error) = segment.file.write_all(&frame).and_then(|()| sync(&segment.file)) {
             // Half a frame would hide the ones after it.
             if segment.file.set_len(segment.length).is_err() {
                 own.open = None;
@@ -129,8 +134,13 @@ impl UndoLog {
         };
         if !own.open.as_ref().is_some_and(fits) {
             own.open = None;
+            let new = !self.directory.is_dir();
             self.make_room(size)?;
             own.open = Some(Segment::begin(&self.directory)?);
+            if self.durability == Durability::Full {
+                // The project's folder may be new with it, and the folder of all projects.
+                sync_up(&self.directory, if new { 4 } else { 1 })?;
+            }
         }
         own.open.as_mut().ok_or_else(|| io::Error::other("no segment"))
     }
@@ -160,6 +170,12 @@ impl Segment {
         let file = fs::OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
         Ok(Self { path, file, length: 0 })
     }
+}
+
+/// Has the disk confirm the names in a folder, and in the ones above it.
+#[expect(clippy::disallowed_methods, reason = "our own state, never an agent's path")]
+fn sync_up(directory: &Path, levels: usize) -> io::Result<()> {
+    directory.ancestors().take(levels).try_for_each(|folder| fs::File::open(folder)?.sync_all())
 }
 
 /// A segment somebody wrote.

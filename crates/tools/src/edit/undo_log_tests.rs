@@ -33,7 +33,7 @@ fn check(log: &UndoLog, call: CallId, expect: Option<&[u8]>) {
 #[test]
 fn a_torn_tail_is_ignored_wherever_it_was_torn() {
     let scratch = tempfile::tempdir().expect("tempdir");
-    let log = UndoLog::new(scratch.path().to_owned());
+    let log = UndoLog::new(scratch.path().to_owned(), Durability::Full);
     let whole = keep(&log, b"whole");
     let path = files(scratch.path())[0].clone();
     let before = fs::metadata(&path).expect("there").len() as usize;
@@ -41,7 +41,7 @@ fn a_torn_tail_is_ignored_wherever_it_was_torn() {
     let bytes = fs::read(&path).expect("read");
     for end in before..bytes.len() {
         fs::write(&path, &bytes[..end]).expect("written");
-        let restarted = UndoLog::new(scratch.path().to_owned());
+        let restarted = UndoLog::new(scratch.path().to_owned(), Durability::Full);
         check(&restarted, whole, Some(b"whole"));
         check(&restarted, torn, None);
         // A machine that lost power may leave the length without the bytes.
@@ -51,16 +51,19 @@ fn a_torn_tail_is_ignored_wherever_it_was_torn() {
         check(&restarted, torn, None);
     }
     fs::write(&path, &bytes).expect("written");
-    check(&UndoLog::new(scratch.path().to_owned()), torn, Some(b"torn"));
+    check(&UndoLog::new(scratch.path().to_owned(), Durability::Full), torn, Some(b"torn"));
 }
 
 #[test]
 fn two_processes_write_apart_and_read_each_other() {
     let scratch = tempfile::tempdir().expect("tempdir");
-    let (one, other) = (UndoLog::new(scratch.path().to_owned()), UndoLog::new(scratch.path().to_owned()));
+    let (one, other) = (
+        UndoLog::new(scratch.path().to_owned(), Durability::Full),
+        UndoLog::new(scratch.path().to_owned(), Durability::Full),
+    );
     let (first, second, third) = (keep(&one, b"1"), keep(&other, b"2"), keep(&one, b"3"));
     assert_eq!(files(scratch.path()).len(), 2);
-    for log in [&one, &other, &UndoLog::new(scratch.path().to_owned())] {
+    for log in [&one, &other, &UndoLog::new(scratch.path().to_owned(), Durability::Full)] {
         check(log, first, Some(b"1"));
         check(log, second, Some(b"2"));
         check(log, third, Some(b"3"));
@@ -71,11 +74,11 @@ fn two_processes_write_apart_and_read_each_other() {
 fn a_full_segment_is_followed_by_another_and_the_oldest_go() {
     let scratch = tempfile::tempdir().expect("tempdir");
     let bounds = Bounds { segment: 1024, bytes: 100 * 1024, segments: 3 };
-    let log = UndoLog::bounded(scratch.path().to_owned(), bounds);
+    let log = UndoLog::bounded(scratch.path().to_owned(), bounds, Durability::Rename);
     // Three of these fit one segment.
     let calls: Vec<_> = (0..12_u8).map(|number| keep(&log, &[number; 200])).collect();
     assert_eq!(files(scratch.path()).len(), 3);
-    let restarted = UndoLog::bounded(scratch.path().to_owned(), bounds);
+    let restarted = UndoLog::bounded(scratch.path().to_owned(), bounds, Durability::Rename);
     for log in [&log, &restarted] {
         for (number, call) in calls.iter().enumerate() {
             let image = [number as u8; 200];
@@ -92,7 +95,7 @@ fn a_full_segment_is_followed_by_another_and_the_oldest_go() {
 fn the_bytes_of_all_segments_are_bounded() {
     let scratch = tempfile::tempdir().expect("tempdir");
     let bounds = Bounds { segment: 1024, bytes: 8 * 1024, segments: 64 };
-    let log = UndoLog::bounded(scratch.path().to_owned(), bounds);
+    let log = UndoLog::bounded(scratch.path().to_owned(), bounds, Durability::Rename);
     let calls: Vec<_> = (0..30_u8).map(|number| keep(&log, &[number; 900])).collect();
     let bytes: u64 = files(scratch.path()).iter().map(|path| fs::metadata(path).expect("there").len()).sum();
     assert!(bytes <= bounds.bytes, "{bytes}");
@@ -103,10 +106,10 @@ fn the_bytes_of_all_segments_are_bounded() {
 #[test]
 fn a_process_whose_segment_was_let_go_begins_another() {
     let scratch = tempfile::tempdir().expect("tempdir");
-    let log = UndoLog::new(scratch.path().to_owned());
+    let log = UndoLog::new(scratch.path().to_owned(), Durability::Full);
     let gone = keep(&log, b"gone");
     fs::remove_file(&files(scratch.path())[0]).expect("removed");
     let kept = keep(&log, b"kept");
     check(&log, gone, None);
-    check(&UndoLog::new(scratch.path().to_owned()), kept, Some(b"kept"));
+    check(&UndoLog::new(scratch.path().to_owned(), Durability::Full), kept, Some(b"kept"));
 }

@@ -19,13 +19,13 @@ fn record(bytes: &[u8]) -> Record<'_> {
 
 fn check(store: &UndoStore) {
     let first = CallId::fresh();
-    assert!(store.keep(first, record(b"before")));
+    store.keep(first, record(b"before")).expect("kept");
     assert_eq!(store.find(first).expect("kept"), record(b"before"));
     store.forget(first);
     assert!(store.find(first).is_err());
     let calls: Vec<_> = (0..MOST_RECORDS + 5).map(|_| CallId::fresh()).collect();
     for call in &calls {
-        assert!(store.keep(*call, record(call.to_string().as_bytes())));
+        store.keep(*call, record(call.to_string().as_bytes())).expect("kept");
     }
     for call in &calls[5..] {
         assert_eq!(store.find(*call).expect("kept"), record(call.to_string().as_bytes()));
@@ -34,27 +34,28 @@ fn check(store: &UndoStore) {
 
 #[test]
 fn records_are_kept_in_memory_and_bounded() {
-    let store = UndoStore::new(None);
+    let store = UndoStore::new(None, Durability::Full);
     check(&store);
     // The oldest go first, by number and by size.
     let calls: Vec<_> = (0..=MOST_RECORDS).map(|_| CallId::fresh()).collect();
     for call in &calls {
-        assert!(store.keep(*call, record(b"x")));
+        store.keep(*call, record(b"x")).expect("kept");
     }
     assert!(store.find(calls[0]).is_err() && store.find(calls[1]).is_ok());
-    assert!(store.keep(CallId::fresh(), record(&vec![0; MOST_MEMORY as usize - 3])));
+    store.keep(CallId::fresh(), record(&vec![0; MOST_MEMORY as usize - 3])).expect("kept");
     assert!(store.find(calls[MOST_RECORDS]).is_err());
-    assert!(!store.keep(CallId::fresh(), record(&vec![0; MOST_MEMORY as usize])));
+    store.keep(CallId::fresh(), record(&vec![0; MOST_MEMORY as usize])).expect_err("too large");
 }
 
 #[test]
 fn records_are_kept_on_disk_across_restarts() {
     let state = tempfile::tempdir().expect("tempdir");
-    let store = || UndoStore::new(Some(state.path().to_owned()));
+    let store = || UndoStore::new(Some(state.path().to_owned()), Durability::Full);
     check(&store());
     let (call, forgotten) = (CallId::fresh(), CallId::fresh());
     let before = store();
-    assert!(before.keep(call, record(b"later")) && before.keep(forgotten, record(b"never made")));
+    before.keep(call, record(b"later")).expect("kept");
+    before.keep(forgotten, record(b"never made")).expect("kept");
     before.forget(forgotten);
     drop(before);
     assert_eq!(store().find(call).expect("kept"), record(b"later"));
@@ -64,7 +65,11 @@ fn records_are_kept_on_disk_across_restarts() {
 #[test]
 fn records_are_for_the_owner_only() {
     let state = tempfile::tempdir().expect("tempdir");
-    assert!(UndoStore::new(Some(state.path().to_owned())).keep(CallId::fresh(), record(b"secret")));
+    assert!(
+        UndoStore::new(Some(state.path().to_owned()), Durability::Full)
+            .keep(CallId::fresh(), record(b"secret"))
+            .is_ok()
+    );
     let undo = state.path().join("undo");
     let mode = |path: &std::path::Path| path.metadata().expect("there").permissions().mode() & 0o777;
     assert_eq!(mode(&undo), 0o700);

@@ -11,7 +11,7 @@ use tectum_core::{
 
 use super::{
     diff,
-    pen::{Intent, Pen, Written, absent, check_revision},
+    pen::{Intent, Pen, Undo, Written, absent, check_revision},
 };
 use crate::text::{Encoding, Lines, Newline, TextFile, check_nul, revision};
 
@@ -135,7 +135,7 @@ fn write(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
     let size = bytes.len();
     // A dry run leaves the file at the revision it has.
     let revision = if args.dry_run { current.map(revision).unwrap_or_default() } else { revision(&bytes) };
-    let mut written = Written { path: name, diff, revision, dry_run: args.dry_run, undo: None };
+    let mut written = Written { path: name, diff, revision, dry_run: args.dry_run, undo: Undo::default() };
     if action == Action::Unchanged {
         written.diff.clear();
         let _ = write!(text, "Revision: {}.", written.revision);

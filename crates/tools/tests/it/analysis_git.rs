@@ -3,9 +3,10 @@
 use std::os::unix::fs::symlink;
 
 use serde_json::json;
+use tectum_tools::GitSettings;
 
 use crate::{
-    analysis_rig::{Repo, house, make},
+    analysis_rig::{Repo, house, house_with, make},
     files_rig::{call, run},
 };
 
@@ -189,8 +190,9 @@ async fn revisions_are_compared() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn names_are_spelled_as_other_tools_take_them() {
-    // The project is a directory of a larger repository: nothing beside it shows.
-    let repo = Repo::at("home", "home/code/project");
+    // The project is a directory of a larger repository, which the user allows: nothing beside it
+    // shows.
+    let mut repo = Repo::at("home", "home/code/project");
     for (path, content) in
         [("secret-dotfile", "s\n"), ("code/other/o.txt", "o\n"), ("code/project/src/a.txt", "a\n")]
     {
@@ -200,6 +202,11 @@ async fn names_are_spelled_as_other_tools_take_them() {
     for path in ["secret-dotfile", "code/other/o.txt", "code/project/src/a.txt"] {
         repo.write(path, "changed\n");
     }
+    let refused = repo.error(json!({"path": "."})).await;
+    has(&refused, &["git directory lies at", "home/.git, outside of the served directories", "git_dirs"]);
+    let directories = vec![repo.root.join(".git")];
+    let git = GitSettings { directories, ..GitSettings::default() };
+    repo.house = house_with(&repo.root.join("code/project"), &["get_git_diff"], &[], git);
     for path in [".", "src", "src/a.txt"] {
         let (text, data) = repo.call(json!({"path": path})).await.expect("works");
         has(&text, &["1 file changed", "diff --git a/src/a.txt b/src/a.txt"]);
@@ -299,7 +306,7 @@ async fn links_and_submodules_are_named_and_break_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_work_tree_and_a_linked_git_directory_work() {
+async fn a_work_tree_works_and_a_linked_git_directory_where_it_is_allowed() {
     let repo = Repo::with(&[("a.txt", "a\n")]);
     let tree = repo.top().join("tree");
     repo.git(&["worktree", "add", "-q", tree.to_str().expect("UTF-8"), "-b", "other"]);
@@ -311,7 +318,11 @@ async fn a_work_tree_and_a_linked_git_directory_work() {
     make(&linked);
     symlink(repo.root.join(".git"), linked.join(".git")).expect("made");
     run("sh", &["-c", "echo again > a.txt"], &linked);
-    let linked = house(&linked, &["get_git_diff"], &[]);
+    let refused = house(&linked, &["get_git_diff"], &[]);
+    let fault = call(&refused, "get_git_diff", json!({"path": "."})).await.expect_err("refused");
+    has(&fault.text(), &["git directory lies at"]);
+    let git = GitSettings { directories: vec![repo.root.clone()], ..GitSettings::default() };
+    let linked = house_with(&linked, &["get_git_diff"], &[], git);
     let (text, _) = call(&linked, "get_git_diff", json!({"path": "."})).await.expect("works");
     has(&text, &["-a\n+again"]);
 }

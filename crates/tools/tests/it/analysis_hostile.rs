@@ -40,7 +40,7 @@ fn hostile() -> Repo {
     for hook in ["post-index-change", "fsmonitor-watchman", "pre-commit", "reference-transaction"] {
         place(&repo.root.join(".git/hooks").join(hook), &format!("#!/bin/sh\nexec {trap}\n"));
     }
-    let included = repo.top().join("included");
+    let included = repo.root.join(".git/included");
     place(&included, &format!("[filter \"third\"]\n\tclean = {trap} third\n\trequired = true\n"));
     let config = format!(
         "[core]\n\tfsmonitor = {trap}\n\tpager = {trap}\n\tsshCommand = {trap}\n\taskPass = {trap}\n\teditor = {trap}\n\
@@ -218,7 +218,7 @@ async fn what_is_protected_or_ruled_out_never_shows() {
 async fn a_call_that_is_given_up_ends_git() {
     let repo = Arc::new(Repo::with(&[("a.txt", "one\n")]));
     // Git waits for ever on a configuration that nobody writes.
-    let pipe = repo.top().join("pipe");
+    let pipe = repo.root.join(".git/pipe");
     mkfifo(&pipe);
     append(&repo.root.join(".git/config"), &format!("[include]\n\tpath = {}\n", pipe.display()));
     let caller = repo.clone();

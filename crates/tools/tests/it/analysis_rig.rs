@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 use tectum_core::{Fault, Gate, NativeSet, Origin, Rule, Rules, Snapshot, Tectum, security::Allowlist};
-use tectum_tools::{Settings, catalog};
+use tectum_tools::{GitSettings, Settings, catalog};
 
 use crate::files_rig::{call, run};
 
@@ -100,12 +100,17 @@ pub(crate) fn make(folder: &Path) {
 
 /// A house with permission rules; tools that start programs ask otherwise.
 pub(crate) fn house(base: &Path, allow: &[&str], deny: &[&str]) -> Tectum {
+    house_with(base, allow, deny, GitSettings::default())
+}
+
+/// The same, with what the user allows git.
+pub(crate) fn house_with(base: &Path, allow: &[&str], deny: &[&str], git: GitSettings) -> Tectum {
     let list = |texts: &[&str]| {
         let parse = |text: &&str| Rule::parse(text, Origin { file: None, line: 0 }).expect("a rule");
         texts.iter().map(parse).collect()
     };
     let rules = Rules { allow: list(allow), deny: list(deny), ..Rules::default() };
     let allowlist = Allowlist::builder().base(base).build().expect("opens");
-    let tools = NativeSet::new(catalog(&Settings::default()));
+    let tools = NativeSet::new(catalog(&Settings { git, ..Settings::default() }));
     Tectum::new(Snapshot::of(&[Arc::new(tools)]), Gate::new(rules, Arc::new(allowlist)))
 }

@@ -1,5 +1,6 @@
-//! A process beside the house that swaps folders for links, while every tool works beneath
-//! them: nothing is given from outside, nothing is changed outside.
+//! A process beside the house that swaps folders, files and the root itself for links, pipes and
+//! other names, while every tool works beneath them: nothing is given from outside, nothing is
+//! changed outside.
 
 use std::{
     collections::BTreeMap,
@@ -14,16 +15,18 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use tectum_core::{Gate, Judgement, Origin, Rules, Tectum, security::Allowlist};
+use tectum_core::{Effect, Gate, Judgement, Origin, Rules, Tectum, security::Allowlist};
 
 use crate::{
     code_calls,
     edit_rig::house,
-    files_rig::{call, run},
+    files_rig::{call, mkfifo, run},
 };
 
-/// How long the attack lasts, for all tools together.
+/// How long the attack lasts, for all tools together, in its short form.
 const LASTS: Duration = Duration::from_secs(6);
+/// How many calls its long form takes.
+const MOST_CALLS: usize = 1_000_000;
 /// Stands in every file outside, and in the name of some.
 const CANARY: &str = "canary-5b1f0c";
 /// Folders that change places with a link to the like-named folder outside.
@@ -89,8 +92,30 @@ pub(crate) fn calls(tool: &str, folder: &str) -> Option<Vec<(&'static str, Value
     })
 }
 
+/// When the attack ends: after a time, or after so many calls.
+struct Course {
+    until: Option<Instant>,
+    calls: AtomicUsize,
+    swaps: AtomicUsize,
+}
+
+impl Course {
+    fn begin() -> Self {
+        let soak = std::env::var_os("TECTUM_SOAK").is_some();
+        let until = (!soak).then(|| Instant::now() + LASTS);
+        Self { until, calls: AtomicUsize::new(0), swaps: AtomicUsize::new(0) }
+    }
+
+    fn goes_on(&self) -> bool {
+        match self.until {
+            Some(until) => Instant::now() < until,
+            None => self.calls.load(Ordering::Relaxed) < MOST_CALLS,
+        }
+    }
+}
+
 #[test]
-fn heavy_no_tool_escapes_a_renaming_attacker() {
+fn soak_no_tool_escapes_a_renaming_attacker() {
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let top = scratch.path().canonicalize().expect("its true name");
     let (root, outside) = (top.join("root"), top.join("outside"));
@@ -98,28 +123,36 @@ fn heavy_no_tool_escapes_a_renaming_attacker() {
         fs::create_dir(&root).expect("made");
         house(&root, Some(top.join("state")))
     });
-    let tools: Vec<String> = house.registry().snapshot().tools().map(|tool| tool.name.to_string()).collect();
-    plant(&root, &outside, &tools);
+    let snapshot = house.registry().snapshot();
+    let tools: Vec<(String, Effect)> =
+        snapshot.tools().map(|tool| (tool.name.to_string(), tool.effect)).collect();
+    let names: Vec<String> = tools.iter().map(|(name, _)| name.clone()).collect();
+    let files = plant(&root, &outside, &names);
     house.replace_gate(open_gate(&root));
     let before = facts(&outside);
-    let until = Instant::now() + LASTS;
+    let course = Arc::new(Course::begin());
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build();
     let runtime = runtime.expect("a runtime");
-    let swaps = AtomicUsize::new(0);
     let counts = std::thread::scope(|scope| {
-        scope.spawn(|| attack(&root, &outside, until, &swaps));
-        let work = tools.iter().map(|tool| runtime.spawn(work(house.clone(), tool.clone(), until)));
+        scope.spawn(|| attack(&root, &outside, &files, &course));
+        let work = names.iter().map(|tool| runtime.spawn(work(house.clone(), tool.clone(), course.clone())));
         let work: Vec<_> = work.collect();
         work.into_iter().map(|work| runtime.block_on(work)).collect::<Vec<_>>()
     });
-    println!("{} swaps", swaps.into_inner());
-    for (tool, counts) in tools.iter().zip(counts) {
+    let (mut reads, mut writes) = (0, 0);
+    for ((tool, effect), counts) in tools.iter().zip(counts) {
         let [failed, done] = counts.unwrap_or_else(|broken| panic!("{tool}: {broken}"));
         println!("{tool}: {done} done, {failed} refused or failed, 0 outside");
         let takes_paths = calls(tool, "sub").is_some_and(|calls| !calls.is_empty());
         assert!(done > 0 || !takes_paths, "{tool} must also succeed, or it proves nothing");
+        *(if *effect == Effect::Change { &mut writes } else { &mut reads }) += done + failed;
     }
     assert_eq!(facts(&outside), before);
+    let swaps = course.swaps.load(Ordering::Relaxed);
+    println!(
+        "soak: no tool reads or changes anything outside the root beside a renaming process | \
+         {reads} reads, {writes} writes, {swaps} swaps, 0 escapes"
+    );
 }
 
 /// A gate that asks nobody, not even before a program is started.
@@ -131,10 +164,10 @@ fn open_gate(root: &Path) -> Gate {
 }
 
 /// Calls one tool until the attack is over; how often it failed, and how often it did not.
-async fn work(house: Arc<Tectum>, tool: String, until: Instant) -> [usize; 2] {
+async fn work(house: Arc<Tectum>, tool: String, course: Arc<Course>) -> [usize; 2] {
     let mut counts = [0; 2];
     let mut undo = Value::Null;
-    for folder in CALLED.iter().cycle().take_while(|_| Instant::now() < until) {
+    for folder in CALLED.iter().cycle().take_while(|_| course.goes_on()) {
         let calls =
             calls(&tool, folder).unwrap_or_else(|| panic!("`{tool}` is new: say in `calls` how to work it"));
         if calls.is_empty() {
@@ -144,6 +177,7 @@ async fn work(house: Arc<Tectum>, tool: String, until: Instant) -> [usize; 2] {
             if args["call_id"] == UNDO {
                 args["call_id"] = undo.take();
             }
+            course.calls.fetch_add(1, Ordering::Relaxed);
             let given = match call(&house, name, args).await {
                 Ok((text, data)) => {
                     counts[1] += usize::from(name == tool);
@@ -163,9 +197,11 @@ async fn work(house: Arc<Tectum>, tool: String, until: Instant) -> [usize; 2] {
     counts
 }
 
-/// The same names inside and outside, so that a swapped folder leads to a file either way.
+/// The same names inside and outside, so that a swapped folder leads to a file either way. Gives the
+/// files inside with what they hold.
 #[expect(clippy::disallowed_methods, reason = "the test makes the trees it attacks")]
-fn plant(root: &Path, outside: &Path, tools: &[String]) {
+pub(crate) fn plant(root: &Path, outside: &Path, tools: &[String]) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
     for folder in SWAPPED {
         fs::create_dir_all(root.join(folder)).expect("made");
         fs::create_dir_all(outside.join(folder)).expect("made");
@@ -173,7 +209,10 @@ fn plant(root: &Path, outside: &Path, tools: &[String]) {
             for (top, word) in [(root, "inside"), (outside, CANARY)] {
                 let plain = (format!("{tool}.txt"), format!("{word}\n"));
                 let (name, content) = code_calls::source(tool, word).unwrap_or(plain);
-                fs::write(top.join(folder).join(name), content).expect("made");
+                fs::write(top.join(folder).join(&name), &content).expect("made");
+                if top == root {
+                    files.push((Path::new(folder).join(name), content));
+                }
             }
         }
         fs::write(outside.join(folder).join(CANARY), CANARY).expect("made");
@@ -186,36 +225,98 @@ fn plant(root: &Path, outside: &Path, tools: &[String]) {
     for folder in SWAPPED {
         fs::write(root.join(folder).join("get_git_diff.txt"), "inside, and changed\n").expect("made");
     }
+    // What a hard link leads to may be read, and is not to be changed.
+    fs::write(outside.join("shared"), "inside\n").expect("made");
+    files
 }
 
-/// Puts a link where a folder was, and the folder back, again and again at every depth.
-#[expect(clippy::disallowed_methods, reason = "this is the attacker; it knows no gate")]
-fn attack(root: &Path, outside: &Path, until: Instant, swaps: &AtomicUsize) {
-    for (turn, folder) in SWAPPED.iter().cycle().enumerate().take_while(|_| Instant::now() < until) {
-        let (real, away) = (root.join(folder), root.join(folder).with_extension("away"));
+/// Every kind of swap in turn, each put back at once.
+fn attack(root: &Path, outside: &Path, files: &[(PathBuf, String)], course: &Course) {
+    let mut files = files.iter().cycle();
+    for (turn, folder) in SWAPPED.iter().cycle().enumerate().take_while(|_| course.goes_on()) {
         let up = PathBuf::from("../".repeat(folder.split('/').count()));
-        let to = if turn % 2 == 0 { outside.join(folder) } else { up.join("outside").join(folder) };
-        // The link is ready beforehand, so that the two renames follow each other at once.
-        let link = real.with_extension("link");
-        symlink(to, &link).expect("made");
-        if fs::rename(&real, &away).is_ok() {
-            if fs::rename(&link, &real).is_ok() {
-                // Sometimes the link stands for long, mostly it is gone before anybody knows.
-                if turn % 5 == 0 {
-                    std::thread::yield_now();
-                }
-                let _ = fs::remove_file(&real);
-                swaps.fetch_add(2, Ordering::Relaxed);
-            }
-            // A call may have made the folder anew in the meantime, and may be working in it.
-            while fs::rename(&away, &real).is_err() && Instant::now() < until {
-                let _ = fs::remove_dir_all(&real);
-            }
+        let target = if turn % 2 == 0 { outside.join(folder) } else { up.join("outside").join(folder) };
+        swap_folder(&root.join(folder), &target, turn, course);
+        if let Some((file, content)) = files.next() {
+            swap_file(&root.join(file), content, &outside.join(file), turn, course);
         }
-        let _ = fs::remove_file(&link);
+        match turn % 4 {
+            // The whole root, and then its place is taken by a link to the outside.
+            0 => swap_folder(root, outside, turn, course),
+            // A folder that goes elsewhere inside, with what is opened in it.
+            1 => rename_and_back(&root.join(folder), &root.join("elsewhere"), course),
+            _ => {}
+        }
         // Calls must also find the tree whole now and then, and be under way when it is not.
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+/// Puts a link where a folder was, and the folder back.
+#[expect(clippy::disallowed_methods, reason = "this is the attacker; it knows no gate")]
+fn swap_folder(real: &Path, target: &Path, turn: usize, course: &Course) {
+    let away = real.with_extension("away");
+    // The link is ready beforehand, so that the two renames follow each other at once.
+    let link = real.with_extension("link");
+    symlink(target, &link).expect("made");
+    if fs::rename(real, &away).is_ok() {
+        if fs::rename(&link, real).is_ok() {
+            // Sometimes the link stands for long, mostly it is gone before anybody knows.
+            if turn.is_multiple_of(5) {
+                std::thread::yield_now();
+            }
+            let _ = fs::remove_file(real);
+            course.swaps.fetch_add(2, Ordering::Relaxed);
+        }
+        put_back(&away, real);
+    }
+    let _ = fs::remove_file(&link);
+}
+
+/// Puts a link, a second name of a file outside or a pipe where a file was, and the file back.
+#[expect(clippy::disallowed_methods, reason = "this is the attacker; it knows no gate")]
+fn swap_file(file: &Path, content: &str, target: &Path, turn: usize, course: &Course) {
+    let (decoy, fresh) = (file.with_extension("decoy"), file.with_extension("fresh"));
+    let made = match turn % 3 {
+        0 => symlink(target, &decoy).is_ok(),
+        1 => {
+            let shared = target.ancestors().find_map(|folder| folder.join("shared").canonicalize().ok());
+            shared.is_some_and(|shared| fs::hard_link(shared, &decoy).is_ok())
+        }
+        _ => {
+            mkfifo(&decoy);
+            true
+        }
+    };
+    if made && fs::write(&fresh, content).is_ok() {
+        let _ = fs::rename(&decoy, file);
+        std::thread::yield_now();
+        let _ = fs::rename(&fresh, file);
+        course.swaps.fetch_add(2, Ordering::Relaxed);
+    }
+    let _ = fs::remove_file(&decoy);
+    let _ = fs::remove_file(&fresh);
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the attacker; it knows no gate")]
+fn rename_and_back(real: &Path, other: &Path, course: &Course) {
+    if fs::rename(real, other).is_ok() {
+        std::thread::yield_now();
+        put_back(other, real);
+        course.swaps.fetch_add(2, Ordering::Relaxed);
+    }
+}
+
+/// A call may have made the folder anew in the meantime, and may be working in it.
+#[expect(clippy::disallowed_methods, reason = "this is the attacker; it knows no gate")]
+fn put_back(away: &Path, real: &Path) {
+    for _ in 0..1_000_000 {
+        if fs::rename(away, real).is_ok() {
+            return;
+        }
+        let _ = fs::remove_dir_all(real);
+    }
+    panic!("{} cannot be put back", real.display());
 }
 
 /// Everything outside: which file, when it was changed, what is in it.

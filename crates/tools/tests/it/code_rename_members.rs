@@ -46,6 +46,16 @@ async fn a_parameter_of_a_fields_name_is_no_field() {
 }
 
 #[tokio::test]
+async fn words_of_one_language_mean_nothing_in_another() {
+    // `const` before a name begins a definition in Rust, and belongs to the type here.
+    let cpp = "struct A {\n  int «seat»;\n};\nvoid p(int *const seat);\nint g(int *const seat) { return *seat; }\n#define LATER(x) int *const seat = x\n";
+    check_member(&[("a.cpp", cpp)], "seat", "place", &[]).await;
+    let rust =
+        "struct A;\nimpl A {\n    fn «seat»() {}\n}\nmacro_rules! later {\n    () => { fn seat() {} };\n}\n";
+    check_member(&[("a.rs", rust)], "seat", "place", &["a.rs:6"]).await;
+}
+
+#[tokio::test]
 async fn the_fields_of_a_literal_belong_to_its_type() {
     check_member(
         &[(

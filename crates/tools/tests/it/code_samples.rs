@@ -63,3 +63,16 @@ macro_rules! packs {
 }
 
 packs!(python, c, cpp, rust, typescript, tsx, javascript, go, java, csharp, ruby, bash);
+
+/// A separator inside a name is part of it for the shell, and what people type to ask for it.
+#[tokio::test]
+async fn functions_of_bash_are_found_by_names_with_separators() {
+    let rig = Rig::new();
+    rig.write("t.bash", "bats::on_failure() {\n  echo one\n}\nutil.trim() {\n  echo two\n}\n");
+    for (name, body) in
+        [("bats::on_failure", "echo one"), ("on_failure", "echo one"), ("util.trim", "echo two")]
+    {
+        let text = rig.text("code_definition", json!({"path": "t.bash", "name": name})).await;
+        assert!(text.contains(body), "{name}: {text}");
+    }
+}

@@ -176,7 +176,8 @@ async fn what_is_not_there_or_not_allowed_is_said() {
     let desk = Desk { house, project: inside };
     desk.put("a.py", "x\n");
     let said = desk.check("a.py").await;
-    assert!(said.contains("is not installed") && said.contains("outside of the project"), "{said}");
+    assert!(said.contains("belongs to the served project"), "{said}");
+    assert!(said.contains("outside of the project"), "{said}");
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test makes the program that must not be started")]

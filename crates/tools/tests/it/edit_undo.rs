@@ -236,3 +236,25 @@ async fn a_dry_run_leaves_nothing_to_undo() {
         json!({ "path": "a.txt", "old_string": "old", "new_string": "new", "revision": data["revision"] });
     desk.works("edit_file", args).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::disallowed_methods, reason = "the test takes the place of the undo log")]
+async fn a_before_image_that_could_not_be_kept_is_told_with_its_reason() {
+    let (project, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    std::fs::write(state.path().join("undo"), "in the way").unwrap();
+    for file in ["a.txt", "b.txt", "c.txt"] {
+        std::fs::write(project.path().join(file), "old text").unwrap();
+    }
+    let house = crate::edit_rig::house(project.path(), Some(state.path().to_owned()));
+    for (tool, args) in [
+        ("edit_file", json!({ "path": "a.txt", "old_string": "old", "new_string": "new" })),
+        ("write_file", json!({ "path": "a.txt", "content": "whole" })),
+        ("apply_edits", json!({ "edits": [{ "path": "a.txt", "old_string": "whole", "new_string": "x" }] })),
+        ("move_file", json!({ "source": "b.txt", "destination": "d.txt" })),
+        ("delete_file", json!({ "path": "c.txt" })),
+    ] {
+        let (text, data) = call(&house, tool, args).await.expect(tool);
+        assert!(text.contains("This cannot be undone: no before-image could be kept ("), "{tool}: {text}");
+        assert_eq!(data["undo"], Value::Null, "{tool}");
+    }
+}

@@ -1,5 +1,6 @@
 //! The tools through the real house.
 
+mod analysis_elsewhere;
 mod analysis_git;
 mod analysis_hostile;
 mod analysis_rig;
@@ -30,6 +31,7 @@ mod edit_bytes;
 mod edit_disk;
 mod edit_rig;
 mod edit_undo;
+mod file_as_folder;
 mod files_ignore;
 mod files_list;
 mod files_read;

@@ -104,6 +104,6 @@ fn the_explanation_says_that_names_below_are_left_out() {
 async fn a_slash_at_the_end_of_a_file_is_refused() {
     let rig = Rig::new();
     let said = rig.error("write_file", json!({"path": "newdir/", "content": "x"})).await;
-    assert!(said.contains("ends with a slash, so it names a directory"), "{said}");
+    assert!(said.contains("ends with a slash or a dot, so it names a directory"), "{said}");
     assert!(!rig.root().join("newdir").exists());
 }

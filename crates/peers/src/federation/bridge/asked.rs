@@ -11,9 +11,9 @@ use super::{Carried, Failure, MOST_QUESTIONS, Step, TOO_MANY};
 use crate::{
     federation::{
         parked::{Parked, Question, Shelf},
-        translate,
+        questions, translate,
     },
-    link::{Event, Exchange, Link},
+    link::{self, Event, Exchange, Link},
     wire::{
         object::{Members, Object},
         rpc::code,
@@ -27,6 +27,39 @@ const GATHER: Duration = Duration::from_millis(25);
 const MOST_ROUNDS: usize = 32;
 
 impl Carried<'_> {
+    /// A question as its client is shown it. One that nobody should be shown is refused.
+    pub(super) fn shown(
+        &self,
+        exchange: &Exchange,
+        mut asked: link::Question,
+    ) -> Result<Option<link::Question>, Failure> {
+        match questions::shown(&self.peer.spec.name, &asked.method, &asked.params) {
+            Ok(params) => {
+                asked.params = params;
+                Ok(Some(asked))
+            }
+            Err(why) => {
+                tracing::warn!(server = %self.peer.spec.name, why, "a question is refused");
+                let error = questions::refusal(&asked.method, &why);
+                exchange.link().reply(&asked.id, Err(&error)).map_err(|loss| self.lost(&loss))?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// The failure of a request whose server cannot be told that its question is refused.
+    pub(super) fn refused(&self, why: &str) -> Failure {
+        let name = &self.peer.spec.name;
+        tracing::warn!(server = %name, why, "a question is refused");
+        Fault::new(FaultKind::Upstream, format!("{name}: {why}")).into()
+    }
+
+    /// The server's own error, in the words of the client's era.
+    pub(super) fn theirs(&self, error: Box<RawValue>) -> Failure {
+        let error = questions::in_error(&self.peer.spec.name, error);
+        Failure::Theirs(translate::error(self.order.method, error, self.caller.era))
+    }
+
     /// The parked call that a repeated try belongs to.
     pub(super) fn resumed(&self) -> Result<Option<Exchange>, Failure> {
         let Some(state) = self.caller.state.as_deref().filter(|state| Shelf::is_ours(state)) else {
@@ -60,14 +93,15 @@ impl Carried<'_> {
         let until = Instant::now() + GATHER;
         while let Ok(event) = tokio::time::timeout_at(until, exchange.next()).await {
             match event {
-                Event::Question(asked) => questions.push(Question::new(questions.len() + 1, asked)),
+                Event::Question(asked) => {
+                    let asked = self.shown(&exchange, asked)?;
+                    questions.extend(asked.map(|asked| Question::new(questions.len() + 1, asked)));
+                }
                 Event::Note { method, params } => self.note(&method, &params).await,
                 Event::Answer(Ok(result)) => {
                     return Ok(Step::Done(translate::to_modern(self.order.method, result)));
                 }
-                Event::Answer(Err(error)) => {
-                    return Err(Failure::Theirs(translate::error(self.order.method, error, self.caller.era)));
-                }
+                Event::Answer(Err(error)) => return Err(self.theirs(error)),
                 Event::Lost(loss) => return Err(self.lost(&loss)),
             }
         }
@@ -82,11 +116,11 @@ impl Carried<'_> {
             return Ok(Step::GoOn(exchange));
         }
         let mut requests = Object::new();
-        for question in &questions {
-            let request = Object::new()
-                .text("method", &question.asked.method)
-                .raw("params", question.asked.params.get())
-                .end();
+        for question in &mut questions {
+            // The client has it from now on.
+            let params = std::mem::take(&mut question.asked.params);
+            let request =
+                Object::new().text("method", &question.asked.method).raw("params", params.get()).end();
             requests.raw(&question.key, &request);
         }
         let requests = requests.end();
@@ -124,7 +158,10 @@ impl Carried<'_> {
                     &format!("{method}: the client cannot do this"),
                 )));
             }
-            let answer = client.ask(self.caller.outbox.clone(), method, params).await;
+            let params = crate::wire::object::raw(params.clone());
+            let params = questions::shown(&self.peer.spec.name, method, &params);
+            let params = params.map_err(|why| self.refused(&why))?;
+            let answer = client.ask(self.caller.outbox.clone(), method, params.get()).await;
             answers.raw(key, answer.map_err(Failure::Theirs)?.get());
         }
         self.send(&link, Some(&answers.end()), input.state.as_deref()).map_err(|loss| self.lost(&loss))

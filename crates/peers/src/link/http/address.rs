@@ -13,7 +13,7 @@ use tectum_core::fault::bottom;
 
 use crate::{
     auth::{Login, Refusal},
-    link::{Loss, MAX_MESSAGE},
+    link::Loss,
     spec,
 };
 
@@ -21,6 +21,8 @@ use crate::{
 const CONNECT: Duration = Duration::from_secs(10);
 /// How long an unused connection is kept.
 const IDLE: Duration = Duration::from_secs(90);
+/// Connections to one host that are kept for the next request: a burst leaves hundreds behind.
+const MOST_IDLE: usize = 16;
 /// Redirects followed within one origin: a slash more or less, a moved path.
 const MOST_REDIRECTS: usize = 5;
 /// How often one request is sent anew because of its login: once for an old token, once for
@@ -76,6 +78,11 @@ impl Kind {
     }
 }
 
+/// True for an address on this machine.
+pub(crate) fn is_local(url: &Url) -> bool {
+    Kind::of(url).local
+}
+
 /// A client for many servers: its connections are kept and shared.
 pub(crate) fn client(kind: Kind) -> Result<Client, String> {
     // A redirect within the origin may be followed as long as the method stays what it was.
@@ -101,6 +108,7 @@ pub(crate) fn client(kind: Kind) -> Result<Client, String> {
         .user_agent(concat!("tectum/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT)
         .pool_idle_timeout(IDLE)
+        .pool_max_idle_per_host(MOST_IDLE)
         .tcp_nodelay(true)
         .referer(false)
         .redirect(policy)
@@ -222,11 +230,6 @@ pub(crate) async fn collect(mut response: Response, most: usize) -> Result<Vec<u
         body.extend_from_slice(&chunk);
     }
     Ok(body)
-}
-
-/// The body of an answer.
-pub(crate) async fn collect_message(response: Response) -> Result<Vec<u8>, String> {
-    collect(response, MAX_MESSAGE).await
 }
 
 /// What a status without a message in it means, with the beginning of what was said.

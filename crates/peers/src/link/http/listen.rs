@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Loss, Origin, Shared, Unsent, deliver_all, request, session};
+use super::{Loss, Origin, Shared, Unsent, deliver_all, feed, request, session};
 use crate::{
-    link::MAX_MESSAGE,
+    link::MOST_UNASKED,
     wire::events::{Events, Found},
 };
 
@@ -16,7 +16,8 @@ pub(super) async fn listen(shared: &Shared) {
     let mut last = None;
     let (mut pause, mut had_one) = (request::PAUSE, false);
     loop {
-        match shared.open_stream(last.as_deref()).await {
+        // Boxed: what opening takes is given back while the stream is open, which is most of the time.
+        match Box::pin(shared.open_stream(last.as_deref())).await {
             Ok(response) if response.status().is_success() && request::is_stream(&response) => {
                 had_one = shared.has_session();
                 let (events, heard) = read(shared, response).await;
@@ -45,15 +46,18 @@ pub(super) async fn listen(shared: &Shared) {
 
 /// Delivers what comes until the stream ends, and tells whether anything came.
 async fn read(shared: &Shared, mut response: reqwest::Response) -> (Events, bool) {
-    let mut events = Events::new(MAX_MESSAGE);
+    let mut events = Events::new(MOST_UNASKED);
     let mut heard = false;
+    // They keep the whole buffer that they were read into.
+    response.headers_mut().clear();
     while let Ok(Some(chunk)) = response.chunk().await {
         heard = true;
-        events.feed(&chunk, |found| match found {
+        let take = |found: Found<'_>| match found {
             Found::Event { name: "" | "message", data } => deliver_all(&shared.inbox, data, Origin::Shared),
             Found::Event { .. } => {}
             Found::TooLong { start, size } => shared.inbox.deliver_too_long(start, size),
-        });
+        };
+        feed(&mut events, &chunk, &shared.inbox, take).await;
     }
     (events, heard)
 }

@@ -21,9 +21,16 @@ use reqwest::{
     Method,
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
+use serde::{
+    Deserializer as _,
+    de::{Error as _, SeqAccess, Visitor},
+};
+use serde_json::value::RawValue;
 use tokio::{runtime::Handle, task::AbortHandle};
 
-pub(crate) use address::{Address, Kind, Unsent, broken, client, collect, parse, same_origin, status_words};
+pub(crate) use address::{
+    Address, Kind, Unsent, broken, client, collect, is_local, parse, same_origin, status_words,
+};
 pub(crate) use request::is_stream;
 pub(crate) use turns::Turns;
 
@@ -31,6 +38,7 @@ use self::request::Call;
 use super::{Hello, Inbox, Kind as Message, Loss, Origin, Outgoing, headers::wrapped};
 use crate::wire::{
     era::{Era, MODERN},
+    events::{Events, Found},
     object::Object,
     rpc::{self, Opened},
 };
@@ -39,6 +47,10 @@ use crate::wire::{
 const ACCEPTS: Duration = Duration::from_secs(30);
 /// The longest error without an id that is taken for an answer.
 const MOST_ERROR: usize = 64 * 1024;
+/// Messages that may stand in one list.
+const MOST_IN_A_LIST: usize = 1000;
+/// How much of a stream is sorted at once.
+const PIECE: usize = 16 * 1024;
 /// How long the farewell to a session may take.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -144,7 +156,8 @@ impl Remote {
             let closed = shared.inbox.closed().clone();
             let work = async {
                 turn.come().await;
-                if tokio::time::timeout(ACCEPTS, shared.tell(body)).await.is_err() {
+                // Boxed: it is over while the stream below is open.
+                if tokio::time::timeout(ACCEPTS, Box::pin(shared.tell(body))).await.is_err() {
                     tracing::debug!("a server took too long to accept a notification");
                 }
                 drop(turn);
@@ -287,14 +300,46 @@ pub(super) fn deliver(inbox: &Inbox, id: u64, bytes: &[u8]) {
     deliver_all(inbox, bytes, Origin::Stream(id));
 }
 
-/// Delivers one message, or each of those that 2025-03-26 allowed to stand in a list.
+/// Delivers one message, or each of those that 2025-03-26 allowed to stand in a list, as far as they
+/// are not too many for one.
 pub(super) fn deliver_all(inbox: &Inbox, bytes: &[u8], origin: Origin) {
     if bytes.trim_ascii_start().first() != Some(&b'[') {
         return inbox.deliver(bytes, origin);
     }
-    let Ok(list) = serde_json::from_slice::<Vec<&serde_json::value::RawValue>>(bytes) else { return };
-    for message in list {
-        inbox.deliver(message.get().as_bytes(), origin);
+    // What stands before a mistake in it has been delivered.
+    let _ = serde_json::Deserializer::from_slice(bytes).deserialize_seq(Batch { inbox, origin });
+}
+
+/// A list of messages that is being delivered.
+struct Batch<'i> {
+    inbox: &'i Inbox,
+    origin: Origin,
+}
+
+impl<'de> Visitor<'de> for Batch<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of messages")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        for _ in 0..MOST_IN_A_LIST {
+            let Some(message) = list.next_element::<&RawValue>()? else { return Ok(()) };
+            self.inbox.deliver(message.get().as_bytes(), self.origin);
+        }
+        Err(A::Error::custom("too many messages in one list"))
+    }
+}
+
+/// Feeds a stream with what came, a piece at a time, so that others have their turn in between.
+pub(super) async fn feed(events: &mut Events, chunk: &[u8], inbox: &Inbox, mut each: impl FnMut(Found<'_>)) {
+    for piece in chunk.chunks(PIECE) {
+        if events.is_skipping() {
+            inbox.waste(piece.len());
+        }
+        events.feed(piece, &mut each);
+        inbox.pause().await;
     }
 }
 

@@ -9,9 +9,9 @@ use reqwest::{
     header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue},
 };
 
-use super::{EXPIRED, Phase, SESSION, Shared, Unsent, address, broken, session, status_words};
+use super::{EXPIRED, Phase, SESSION, Shared, Unsent, address, broken, feed, session, status_words};
 use crate::{
-    link::{Loss, MAX_MESSAGE},
+    link::Loss,
     wire::{
         events::{Events, Found},
         rpc::{self, Opened, code},
@@ -93,12 +93,15 @@ impl Call {
             return Err(self.refused(shared, response, had_one).await);
         }
         if self.method == "initialize" {
-            shared.state().session = response.headers().get(SESSION).filter(|id| !id.is_empty()).cloned();
+            let session = response.headers().get(SESSION).filter(|id| !id.is_empty());
+            // A copy: the original keeps the whole buffer that it was read into.
+            shared.state().session = session.and_then(|id| HeaderValue::from_bytes(id.as_bytes()).ok());
         }
         if is_stream(&response) {
             return self.follow(shared, response).await;
         }
-        let body = address::collect_message(response).await.map_err(failed)?;
+        let most = shared.inbox.most_of(self.id);
+        let body = address::collect(response, most).await.map_err(failed)?;
         shared.deliver(self.id, &body);
         Ok(())
     }
@@ -126,7 +129,8 @@ impl Call {
 
     /// Reads a stream up to the answer, taking it up again where it breaks and can be continued.
     async fn follow(&self, shared: &Shared, response: Response) -> Result<(), Fault> {
-        let mut events = Events::new(MAX_MESSAGE);
+        let most = shared.inbox.most_of(self.id);
+        let mut events = Events::new(most);
         let mut response = Some(response);
         let (mut failures, mut absences) = (0, 0);
         loop {
@@ -153,7 +157,7 @@ impl Call {
                 Ok(next) if is_stream(&next) && next.status().is_success() => {
                     // What was cut off is sent anew from its beginning.
                     let retry = events.retry;
-                    events = Events::new(MAX_MESSAGE);
+                    events = Events::new(most);
                     (events.last_id, events.retry) = (Some(last), retry);
                     response = Some(next);
                 }
@@ -177,13 +181,14 @@ impl Call {
                 Ok(None) => return Err("its stream ended before the answer".into()),
                 Err(error) => return Err(broken(&error)),
             };
-            events.feed(&chunk, |found| match found {
+            let take = |found: Found<'_>| match found {
                 Found::Event { name: "" | "message", data } => {
                     shared.deliver(self.id, data);
                 }
                 Found::Event { .. } => {}
                 Found::TooLong { start, size } => shared.inbox.deliver_too_long(start, size),
-            });
+            };
+            feed(events, &chunk, &shared.inbox, take).await;
             if !shared.inbox.is_open(self.id) {
                 // Read to its end the connection serves another request; otherwise it is lost.
                 let rest = async { while let Ok(Some(_)) = response.chunk().await {} };

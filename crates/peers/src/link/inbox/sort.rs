@@ -5,9 +5,12 @@ use std::sync::atomic::Ordering;
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
-use super::{Inbox, Loose, MOST_QUEUED, MOST_WORDS, Origin};
+use super::{
+    Inbox, Loose, MOST_BYTES, MOST_QUEUED, MOST_WORD_BYTES, MOST_WORDS, Origin, Signal,
+    glance::{Glance, glance, request},
+};
 use crate::{
-    link::{Event, Loss, MAX_MESSAGE, Question},
+    link::{Event, Loss, Question},
     wire::{
         object::Members,
         rpc::{self, Opened},
@@ -16,15 +19,45 @@ use crate::{
 
 /// How deep a message may nest: clients read it with parsers that recurse.
 const MOST_DEPTH: usize = 128;
+/// The longest id of a question: people and programs number theirs.
+const MOST_ID: usize = 256;
 /// Where a message of a subscription says which one it belongs to.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 impl Inbox {
     /// Takes one message. What cannot be read is let go: no id of ours can be found in it.
     pub(crate) fn deliver(&self, bytes: &[u8], origin: Origin) {
+        self.turn.count();
+        let told = match glance(bytes) {
+            Glance::Unasked(method) => match Signal::named(&method) {
+                Some(signal) => {
+                    // Said often it means no more, so it is heard even where it is over the budget.
+                    self.signals.give(signal);
+                    self.affords(bytes.len());
+                    Told::Nothing
+                }
+                None if is_of_a_request(&method, origin) => Told::Perhaps,
+                None if self.affords(bytes.len()) => Told::Perhaps,
+                None => Told::Nothing,
+            },
+            // A second or late answer finds nobody.
+            Glance::Answer(Some(id)) if !self.is_open(id) => {
+                self.affords(bytes.len());
+                Told::Nothing
+            }
+            Glance::Answer(_) => Told::Perhaps,
+            Glance::Unknown => return self.read(bytes, origin),
+        };
+        self.heard.store(true, Ordering::Relaxed);
+        if told == Told::Perhaps {
+            self.read(bytes, origin);
+        }
+    }
+
+    /// Reads one message and sorts it.
+    fn read(&self, bytes: &[u8], origin: Origin) {
         if rpc::nests_deeper_than(bytes, MOST_DEPTH) {
-            let id = rpc::salvage_id(bytes).and_then(|id| id.trim_matches('"').parse().ok());
-            if let Some(id) = id {
+            if let Some(id) = rpc::salvage_id(bytes).and_then(|id| request(&id)) {
                 self.fail(id, Loss::Failed(format!("its answer nests deeper than {MOST_DEPTH} levels")));
             }
             return;
@@ -35,11 +68,14 @@ impl Inbox {
         }
         match opened {
             Ok(Opened::Response(response)) => {
-                let Some(id) = response.id.and_then(|id| id.trim_matches('"').parse().ok()) else { return };
+                let id = response.id.and_then(request).filter(|id| self.is_open(*id));
+                let Some(id) = id else {
+                    self.affords(bytes.len());
+                    return;
+                };
                 let answer = response.outcome.map(ToOwned::to_owned).map_err(ToOwned::to_owned);
-                // A second or late answer finds nobody.
                 let mut table = self.table();
-                if let Some(slot) = table.open.remove(&id) {
+                if let Some(slot) = table.take(id) {
                     table.questions.answered(id);
                     slot.events.send(Event::Answer(answer));
                 }
@@ -49,6 +85,9 @@ impl Inbox {
                 self.question(id.to_owned(), method.into_owned(), params, origin);
             }
             Err(malformed) => {
+                if !self.affords(bytes.len()) {
+                    return;
+                }
                 tracing::debug!(why = malformed.message, "a server sent what is no message");
                 if self.table().noise.add(bytes) && !self.heard.load(Ordering::Relaxed) {
                     self.close(Loss::Gone(
@@ -61,9 +100,16 @@ impl Inbox {
 
     /// A message over the bound: the request it answers fails, if its id can still be read.
     pub(crate) fn deliver_too_long(&self, start: &[u8], size: usize) {
-        let id = rpc::salvage_id(start).and_then(|id| id.trim_matches('"').parse().ok());
+        let id = match glance(start) {
+            Glance::Answer(Some(id)) => Some(id),
+            // Whose answer it is stands behind it, and that was not kept.
+            Glance::Answer(None) => self.only_open(),
+            Glance::Unasked(_) => None,
+            Glance::Unknown => rpc::salvage_id(start).and_then(|id| request(&id)),
+        };
         if let Some(id) = id {
-            self.fail(id, Loss::Failed(format!("its answer has {size} bytes, the limit is {MAX_MESSAGE}")));
+            let most = self.most_of(id);
+            self.fail(id, Loss::Failed(format!("its answer has {size} bytes, the limit is {most}")));
         }
     }
 
@@ -88,14 +134,21 @@ impl Inbox {
         match to {
             Some(id) => self.push(id, Event::Note { method, params }),
             // Progress of nothing has no place to go.
-            None if method == "notifications/progress" => {}
-            None => self.loosen(Loose::Note { method, params }),
+            None if method == "notifications/progress" => _ = self.affords(params.get().len()),
+            None => {
+                let size = method.len() + params.get().len();
+                self.loosen(Loose::Note { method, params }, size);
+            }
         }
     }
 
     fn question(&self, id: String, method: String, params: &str, origin: Origin) {
+        if id.len() > MOST_ID {
+            return tracing::debug!("a server's question was dropped: its id is too long");
+        }
         if method == "ping" {
-            return self.loosen(Loose::Ping { id });
+            self.loosen(Loose::Ping { id }, MOST_ID);
+            return;
         }
         // No server asks this: it is our own question, sent back.
         if matches!(&*method, "initialize" | "server/discover") {
@@ -108,17 +161,33 @@ impl Inbox {
         };
         let certain = matches!(origin, Origin::Stream(_));
         let question = Question { id, method, params, over: CancellationToken::new(), certain };
+        let flooded = self.is_flooded();
         let mut table = self.table();
         let full = to.and_then(|to| table.open.get(&to)).is_some_and(|slot| slot.queued >= MOST_WORDS);
-        if full || !table.questions.add(&question, to) {
+        // Who floods asks nobody: no person should be asked what is left of thousands of questions.
+        if full || flooded || !table.questions.add(&question, to) {
             drop(table);
-            return self.loosen(Loose::TooMany { id: question.id });
+            self.loosen(Loose::TooMany { id: question.id }, MOST_ID);
+            return;
         }
         drop(table);
         match to {
             Some(request) => self.push(request, Event::Question(question)),
-            None => self.loosen(Loose::Question(question)),
+            None => {
+                let (id, size) = (question.id.clone(), question.size());
+                // One that nobody can take is not waited for.
+                if !self.loosen(Loose::Question(question), size) {
+                    self.table().questions.settle(&id);
+                }
+            }
         }
+    }
+
+    /// The one request in flight, if there is only one.
+    fn only_open(&self) -> Option<u64> {
+        let table = self.table();
+        let mut open = table.open.keys();
+        open.next().copied().filter(|_| open.next().is_none())
     }
 
     /// The server takes one of its own questions back. Which one is said by its id alone, so it
@@ -150,26 +219,55 @@ impl Inbox {
 
     fn push(&self, id: u64, event: Event) {
         let mut table = self.table();
+        let table = &mut *table;
         let Some(slot) = table.open.get_mut(&id) else { return };
-        let words = matches!(&event, Event::Note { method, .. } if method == "notifications/message");
-        if words && slot.queued >= MOST_WORDS {
+        let (size, words) =
+            (event.size(), matches!(&event, Event::Note { method, .. } if method == "notifications/message"));
+        if words && (slot.queued >= MOST_WORDS || slot.bytes >= MOST_WORD_BYTES) {
             return;
         }
         slot.queued += 1;
-        if slot.queued <= MOST_QUEUED {
+        slot.bytes += size;
+        table.bytes += size;
+        if slot.queued <= MOST_QUEUED && table.bytes <= MOST_BYTES {
             slot.events.send(event);
         } else if let Some(slot) = table.remove(id) {
             slot.events.send(Event::Lost(Loss::Flooded));
         }
     }
 
-    fn loosen(&self, message: Loose) {
-        if self.loose.try_send(message).is_err() {
+    /// Passes on what belongs to no request; false when there is no room for it.
+    fn loosen(&self, message: Loose, size: usize) -> bool {
+        let taken = self.rooms.take(size).is_some_and(|room| self.loose.try_send((message, room)).is_ok());
+        if !taken {
             tracing::debug!("a server's message was dropped: nobody takes them as fast as it sends");
         }
+        taken
+    }
+}
+
+/// What a first look at a message told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// It has to be read.
+    Perhaps,
+    /// There is nothing more to do with it.
+    Nothing,
+}
+
+/// True for what may belong to a request of ours, and is no flood as long as it does.
+fn is_of_a_request(method: &str, origin: Origin) -> bool {
+    match method {
+        "notifications/progress" | "notifications/subscriptions/acknowledged" => true,
+        "notifications/message" => matches!(origin, Origin::Stream(_)),
+        _ => false,
     }
 }
 
 fn owned(params: &str) -> Option<Box<RawValue>> {
     RawValue::from_string(params.to_owned()).ok()
 }
+
+#[cfg(test)]
+#[path = "sort_tests.rs"]
+mod tests;

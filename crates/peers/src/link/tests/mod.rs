@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Value, json};
 
-use super::{Ask, Door, Event, Exchange, Link, Loose, Loss, Question, connect};
+use super::{Ask, Door, Event, Exchange, Link, LooseMessages, Loss, Question, connect};
 use crate::{
     auth::Authorize,
     spec::{EraChoice, Remote, ServerName},
@@ -35,7 +35,7 @@ fn door() -> Door {
 }
 
 /// A greeted connection.
-async fn greeted(url: &str, choice: EraChoice) -> (Arc<Link>, tokio::sync::mpsc::Receiver<Loose>) {
+async fn greeted(url: &str, choice: EraChoice) -> (Arc<Link>, LooseMessages) {
     connect(&name(), &remote(url), choice, "{}", &door()).await.expect("greeted")
 }
 

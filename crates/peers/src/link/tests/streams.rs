@@ -163,7 +163,7 @@ async fn what_nobody_asked_for_comes_on_a_stream_of_its_own() {
         if seen.verb != "GET" {
             return legacy(&seen).unwrap_or_else(|| result(&seen, json!({})));
         }
-        let note = event(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
+        let note = event(&json!({"jsonrpc": "2.0", "method": "notifications/resources/updated"}));
         match gets.fetch_add(1, Ordering::Relaxed) {
             0 => events(&format!("id: g-1\nretry: 60\n{note}")),
             1 => events(&format!("id: g-2\n{note}")),
@@ -173,10 +173,8 @@ async fn what_nobody_asked_for_comes_on_a_stream_of_its_own() {
     .await;
     let (link, mut loose) = greeted(&fake.url("/"), EraChoice::Auto).await;
     for _ in 0..2 {
-        let message = loose.recv().await.expect("a message");
-        assert!(
-            matches!(message, Loose::Note { method, .. } if method == "notifications/tools/list_changed")
-        );
+        let (message, _room) = loose.recv().await.expect("a message");
+        assert!(matches!(message, Loose::Note { method, .. } if method == "notifications/resources/updated"));
     }
     while fake.shorts().iter().filter(|short| *short == "GET").count() < 3 {
         tokio::time::sleep(Duration::from_millis(5)).await;

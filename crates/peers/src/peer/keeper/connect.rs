@@ -2,14 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{
-    sync::mpsc,
-    time::{Instant, timeout, timeout_at},
-};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::{
     child::{self, Order},
-    link::{self, Carrier, Inbox, Link, Loose, Loss, Pipes, Unfit, greet},
+    link::{self, Carrier, Inbox, Link, LooseMessages, Loss, Pipes, Unfit, greet},
     peer::{Class, Peer, Surroundings},
     spec::{EraChoice, Launch, Transport},
 };
@@ -18,7 +15,7 @@ use crate::{
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A greeted connection, and where its loose messages come out.
-type Connected = (Arc<Link>, mpsc::Receiver<Loose>);
+type Connected = (Arc<Link>, LooseMessages);
 
 /// Opens a connection, within the time a start may take. A program that dies at the question for its
 /// era is started again and asked in the older way.

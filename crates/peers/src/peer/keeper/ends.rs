@@ -6,10 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tectum_core::{Fault, FaultKind};
+
 use super::{Keeper, State};
 use crate::{link::Link, peer::Class};
 
-/// Connections to one server, one for each class of clients; one that is idle makes room.
+/// Connections to one server, one for each class of clients, those on their way among them. One that
+/// is idle makes room; where none is, a further one is refused.
 pub(super) const MOST_LINKS: usize = 16;
 /// A connection beyond the first that nobody used for so long is ended.
 pub(super) const IDLE: Duration = Duration::from_secs(5 * 60);
@@ -29,11 +32,22 @@ impl Keeper {
         }
     }
 
-    /// Ends the connection that was idle longest, if there are too many; calls are never ended.
-    pub(super) fn make_room(&mut self) {
-        if self.links.len() >= MOST_LINKS {
+    /// Ends the connection that was idle longest, if there are too many; calls are never ended. False
+    /// when there is no room for one more.
+    pub(super) fn make_room(&mut self) -> bool {
+        if self.links.len() + self.opening.len() >= MOST_LINKS {
             self.end_idle(Duration::ZERO, 1);
         }
+        self.links.len() + self.opening.len() < MOST_LINKS
+    }
+
+    /// Why there is no connection for one more class of clients.
+    pub(super) fn crowded(&self) -> Fault {
+        let name = &self.peer.spec.name;
+        let text = format!("{name} has {MOST_LINKS} connections, and all of them are in use");
+        Fault::new(FaultKind::Upstream, text).hint(
+            "try again when other clients have finished; `isolation = \"shared\"` lets clients share one",
+        )
     }
 
     /// Ends connections that nobody used for this long, at most so many.

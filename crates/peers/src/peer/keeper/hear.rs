@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use tokio::{sync::mpsc, task::JoinSet};
+use tokio::task::JoinSet;
 
 use crate::{
-    federation::{TOO_MANY, TaskNote, abilities, can},
-    link::{Link, Loose, Question},
+    federation::{TOO_MANY, TaskNote, abilities, can, refusal, shown_question},
+    link::{Link, Loose, LooseMessages, Question, Room, Signal},
     peer::{Class, News, Peer, Surroundings, What},
     serve::Conversation,
     wire::object::{Members, quoted},
@@ -15,6 +15,9 @@ use crate::{
 
 /// Questions outside of calls that a server may have open on one connection.
 const MOST_ASKED: usize = 32;
+
+/// The longest word that a question was answered elsewhere: it holds an id.
+const MOST_DONE: usize = 4 * 1024;
 
 /// One connection, and what is said on it that belongs to no call.
 pub(super) struct Hearing {
@@ -32,43 +35,61 @@ impl Hearing {
     }
 
     /// Takes what comes until the connection ends.
-    pub(super) async fn hear(mut self, mut loose: mpsc::Receiver<Loose>) {
+    pub(super) async fn hear(mut self, mut loose: LooseMessages) {
         let link = self.link.clone();
         loop {
             let message = tokio::select! {
                 // What was said before the end is still heard.
                 biased;
                 message = loose.recv() => message,
+                signals = link.signals().taken() => {
+                    for signal in signals {
+                        self.signal(signal).await;
+                    }
+                    continue;
+                }
                 Some(_) = self.asking.join_next() => continue,
                 () = link.closed().cancelled() => None,
             };
+            let Some((message, room)) = message else { return };
             match message {
-                Some(Loose::Note { method, params }) => self.note(&method, &params).await,
-                Some(Loose::Question(question)) => self.question(question),
-                Some(Loose::Ping { id }) => drop(link.answer(&id, Ok("{}"))),
-                Some(Loose::TooMany { id }) => drop(link.answer(&id, Err(TOO_MANY))),
-                None => return,
+                Loose::Note { method, params } => self.note(&method, &params, room).await,
+                Loose::Question(question) => self.question(question),
+                Loose::Ping { id } => drop(link.answer(&id, Ok("{}"))),
+                Loose::TooMany { id } => drop(link.answer(&id, Err(TOO_MANY))),
             }
         }
     }
 
-    async fn note(&self, method: &str, params: &RawValue) {
-        let (peer, class, news) = (&self.peer, &self.class, &self.around.news);
+    async fn signal(&self, signal: Signal) {
+        let (peer, class) = (&self.peer, &self.class);
+        match signal {
+            Signal::Tools => peer.changed(What::Tools, class).await,
+            Signal::Resources => peer.changed(What::Resources, class).await,
+            Signal::Prompts => peer.changed(What::Prompts, class).await,
+            Signal::Flooding => tracing::warn!(
+                server = %peer.spec.name,
+                "sends more messages that nobody asked for than can be taken: they are dropped"
+            ),
+        }
+    }
+
+    async fn note(&self, method: &str, params: &RawValue, room: Room) {
+        let (peer, news, server) = (&self.peer, &self.around.news, self.peer.spec.name.clone());
         match method {
-            "notifications/tools/list_changed" => peer.changed(What::Tools, class).await,
-            "notifications/resources/list_changed" => peer.changed(What::Resources, class).await,
-            "notifications/prompts/list_changed" => peer.changed(What::Prompts, class).await,
             "notifications/resources/updated" => {
-                if let Some(uri) = Members::of(params.get()).and_then(|members| members.text("uri")) {
-                    let _ = news.send(News::Updated { server: peer.spec.name.clone(), uri });
+                let uri = Members::of(params.get()).and_then(|members| members.text("uri"));
+                // Of what nobody watches nobody needs to hear.
+                if let Some(uri) = uri.filter(|uri| self.around.watchers.watch(&server, uri)) {
+                    let _ = news.send(News::Updated { server, uri }).await;
                 }
             }
-            "notifications/elicitation/complete" => {
-                let _ = news.send(News::ElicitationDone { params: params.get().to_owned() });
+            "notifications/elicitation/complete" if params.get().len() <= MOST_DONE => {
+                let _ = news.send(News::ElicitationDone { params: params.get().to_owned() }).await;
             }
             TaskNote::METHOD => {
-                let (server, params) = (peer.spec.name.clone(), params.get().to_owned());
-                let _ = news.send(News::Task { server, params });
+                let params = params.get().to_owned();
+                let _ = news.send(News::Task { server, params, room }).await;
             }
             "notifications/message" => {
                 peer.stderr.push(params.get().as_bytes());
@@ -81,8 +102,16 @@ impl Hearing {
     /// A question outside of a call, such as for roots after the handshake, is put to the client
     /// this connection was made for, if it is the only one that it can be for: no other client
     /// has the same connection, and nobody else ever used it. Any other question is refused.
-    fn question(&mut self, question: Question) {
+    fn question(&mut self, mut question: Question) {
         let link = self.link.clone();
+        match shown_question(&self.peer.spec.name, &question.method, &question.params) {
+            Ok(params) => question.params = params,
+            Err(why) => {
+                tracing::warn!(server = %self.peer.spec.name, why, "a question is refused");
+                let _ = link.reply(&question.id, Err(&refusal(&question.method, &why)));
+                return;
+            }
+        }
         let same = |client: &Conversation| {
             self.peer.class(&abilities(&client.capabilities()), Some(client.key())) == self.class
         };

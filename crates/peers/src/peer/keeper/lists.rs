@@ -6,10 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Done, Keeper, pause};
+use tokio::sync::mpsc;
+
+use super::{Done, FIRST_PAUSE, Keeper, guarded, pause};
 use crate::{
-    link::{Link, Loss},
-    peer::{Class, News, Offer, What, listing, shares},
+    link::{Link, Listing, Loss},
+    peer::{Class, Offer, What, listing, shares},
 };
 
 /// A burst of changes is answered with one listing this long after the last of them.
@@ -17,14 +19,26 @@ const SETTLE: Duration = Duration::from_millis(100);
 /// But not later than this after the first.
 const AT_LATEST: Duration = Duration::from_secs(1);
 
+/// And for each thing that it offers, so much later than the last listing: what is dear to list is
+/// listed less often.
+const FOR_EACH: Duration = Duration::from_millis(1);
+
 /// What one class of clients has to be told anew.
 pub(super) struct Stale {
     class: Class,
     what: BTreeSet<What>,
 }
 
+/// A connection on which a server has just said which tools it has, and what else is known there.
+pub(super) struct Tools {
+    link: Arc<Link>,
+    class: Class,
+    offer: Offer,
+}
+
 /// What became of asking.
 pub(super) struct Listed {
+    link: Arc<Link>,
     asked: Stale,
     missed: BTreeSet<What>,
     loss: Option<Loss>,
@@ -42,7 +56,8 @@ impl Keeper {
     pub(super) fn grow_stale(&mut self, class: &Class) {
         let served = self.links.keys().any(|other| other.abilities == class.abilities);
         if !served && self.shares.grow_stale(&class.abilities) {
-            self.offer_anew();
+            self.compare();
+            self.tell();
         }
     }
 
@@ -60,7 +75,17 @@ impl Keeper {
             return None;
         }
         let settled = self.changed.map(|(first, last)| (last + SETTLE).min(first + AT_LATEST));
+        let settled = settled.map(|settled| self.listed_until.map_or(settled, |until| settled.max(until)));
         settled.into_iter().chain(self.retry).min()
+    }
+
+    /// Somebody uses a server that could not say yet what it offers: it is not asked less often than
+    /// at first.
+    pub(super) fn list_sooner(&mut self) {
+        if !self.peer.offer().known {
+            let soon = Instant::now() + FIRST_PAUSE;
+            self.retry = self.retry.map(|retry| retry.min(soon));
+        }
     }
 
     /// Asks for the first of what is to be asked for; the others follow when it has answered.
@@ -74,8 +99,9 @@ impl Keeper {
             let Some(link) = self.link_for(&asked.class) else { continue };
             self.listing = true;
             let offer = self.shares.of(&asked.class.abilities);
-            let patience = self.peer.spec.start_timeout;
-            self.work.spawn(async move { Done::Listed(Box::new(ask(&link, asked, offer, patience).await)) });
+            let (patience, early) = (self.peer.spec.start_timeout, self.early.clone());
+            self.work
+                .spawn(async move { Done::Listed(Box::new(ask(link, asked, offer, patience, early).await)) });
             return;
         }
     }
@@ -87,10 +113,31 @@ impl Keeper {
         links.find(|(link, _)| !link.closed().is_cancelled()).map(|(link, _)| link.clone())
     }
 
+    /// Its tools are known while the rest is still asked for: calls wait for nothing else.
+    pub(super) fn tools_listed(&mut self, tools: Tools) {
+        let Tools { link, class, mut offer } = tools;
+        offer.fresh = self.link_for(&class).is_some();
+        self.put(&class, offer);
+        link.listing().send_replace(Listing::Done);
+    }
+
+    /// Takes what a class was told, compares it with what was approved, and remembers it.
+    fn put(&mut self, class: &Class, offer: Offer) {
+        let live: BTreeSet<String> = self.links.keys().map(|class| shares::class(&class.abilities)).collect();
+        self.shares.put(&class.abilities, offer, &|class| live.contains(class));
+        self.compare();
+        if self.peer.heard.load().known {
+            let (shares, spec) = (self.shares.clone(), self.peer.spec.clone());
+            let name = spec.name.clone();
+            self.around.approvals.remember(&name, move |state| shares.to_keep(state, &spec));
+        }
+    }
+
     pub(super) fn listed(&mut self, listed: Listed) {
-        let Listed { asked, missed, loss, mut offer } = listed;
+        let Listed { link, asked, missed, loss, mut offer } = listed;
         self.listing = false;
-        let abilities = &asked.class.abilities;
+        self.listed_until =
+            Some(Instant::now() + FOR_EACH * u32::try_from(self.shares.count()).unwrap_or(u32::MAX));
         if missed.len() < asked.what.len() {
             let (tools, there) = (!missed.contains(&What::Tools), self.link_for(&asked.class).is_some());
             offer.fresh = tools && there;
@@ -98,13 +145,11 @@ impl Keeper {
             for left_out in &offer.left_out {
                 tracing::warn!(server = %self.peer.spec.name, left_out, "something it offers cannot be used");
             }
-            let live: BTreeSet<String> =
-                self.links.keys().map(|class| shares::class(&class.abilities)).collect();
-            self.shares.put(abilities, offer, &|class| live.contains(class));
-            self.offer_anew();
-            if let Some(state) = self.around.state.as_ref().filter(|_| self.peer.offer().known) {
-                self.shares.keep(state, &self.peer.spec);
+            self.put(&asked.class, offer);
+            if asked.what.contains(&What::Tools) && tools {
+                link.listing().send_replace(Listing::Done);
             }
+            self.tell();
         }
         let state = self.peer.status().state;
         match loss {
@@ -112,6 +157,9 @@ impl Keeper {
             None => {}
             Some(loss) => {
                 tracing::warn!(server = %self.peer.spec.name, why = %loss, "could not be asked what it offers");
+                if matches!(loss, Loss::Unauthorized(_)) && missed.contains(&What::Tools) {
+                    link.listing().send_replace(Listing::Refused(loss.clone()));
+                }
                 self.say(state, Some(loss.to_string()));
                 self.failures = self.failures.saturating_add(1);
                 match self.stale.iter_mut().find(|stale| stale.class == asked.class) {
@@ -131,15 +179,27 @@ impl Keeper {
         }
     }
 
-    /// What all classes are offered is what others see.
-    fn offer_anew(&self) {
-        self.peer.offer.store(Arc::new(self.shares.together()));
-        let _ = self.around.news.send(News::Offer);
+    /// What all classes are offered is compared with what was approved.
+    fn compare(&self) {
+        self.peer.heard.store(Arc::new(self.shares.together()));
+        self.peer.standing();
+    }
+
+    /// It is what others see from now on.
+    fn tell(&self) {
+        self.peer.offer.store(self.peer.heard.load_full());
+        self.around.offers.notify_one();
     }
 }
 
 /// Asks a server for some of its lists. One that cannot be had does not cost the others.
-async fn ask(link: &Arc<Link>, asked: Stale, mut offer: Offer, patience: Duration) -> Listed {
+async fn ask(
+    link: Arc<Link>,
+    asked: Stale,
+    mut offer: Offer,
+    patience: Duration,
+    early: mpsc::Sender<Tools>,
+) -> Listed {
     let hello = link.hello();
     offer.era = Some(hello.era);
     offer.instructions.clone_from(&hello.instructions);
@@ -148,8 +208,15 @@ async fn ask(link: &Arc<Link>, asked: Stale, mut offer: Offer, patience: Duratio
     let until = tokio::time::Instant::now() + patience;
     let (mut missed, mut loss) = (BTreeSet::new(), None);
     for part in &asked.what {
-        match tokio::time::timeout_at(until, listing::update(link, &mut offer, *part)).await {
-            Ok(Ok(())) => continue,
+        match tokio::time::timeout_at(until, guarded(listing::update(&link, &mut offer, *part))).await {
+            Ok(Ok(())) => {
+                if *part == What::Tools && asked.what.len() > 1 {
+                    let tools =
+                        Tools { link: link.clone(), class: asked.class.clone(), offer: offer.clone() };
+                    let _ = early.try_send(tools);
+                }
+                continue;
+            }
             Ok(Err(why)) => loss = Some(why),
             Err(_) => {
                 loss = Some(Loss::Failed("it did not answer the question what it offers".into()));
@@ -157,5 +224,5 @@ async fn ask(link: &Arc<Link>, asked: Stale, mut offer: Offer, patience: Duratio
         }
         missed.insert(*part);
     }
-    Listed { asked, missed, loss, offer }
+    Listed { link, asked, missed, loss, offer }
 }

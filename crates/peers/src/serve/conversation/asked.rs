@@ -2,9 +2,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
-use super::{super::answer, Answer, Conversation, lock};
+use super::{
+    super::{
+        answer,
+        outbox::{Outbox, WeakOutbox},
+    },
+    Answer, Conversation, lock,
+};
 use crate::{
     link::{Link, Loss, Question},
     wire::{
@@ -19,12 +25,7 @@ const MOST_QUESTIONS: usize = 256;
 impl Conversation {
     /// Asks the client something in the older way, on the stream of a call where there is one.
     /// Its error, and ours where it cannot be asked, come back as an error object.
-    pub(crate) async fn ask(
-        &self,
-        outbox: Option<mpsc::Sender<Vec<u8>>>,
-        method: &str,
-        params: &str,
-    ) -> Answer {
+    pub(crate) async fn ask(&self, outbox: Option<Outbox>, method: &str, params: &str) -> Answer {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let refuse = |why: &str| Err(raw(Object::new().raw("code", "-32603").text("message", why).end()));
         let outbox = outbox.or_else(|| lock(&self.unasked).clone());
@@ -62,7 +63,7 @@ impl Conversation {
     pub(crate) async fn ask_for(
         &self,
         link: &Link,
-        outbox: Option<mpsc::Sender<Vec<u8>>>,
+        outbox: Option<Outbox>,
         question: &Question,
     ) -> Result<(), Loss> {
         let answer = tokio::select! {
@@ -93,7 +94,7 @@ struct Owed<'c> {
     client: &'c Conversation,
     id: u64,
     /// Where the question went, once it has; that place is not kept open for it.
-    told: Option<mpsc::WeakSender<Vec<u8>>>,
+    told: Option<WeakOutbox>,
 }
 
 impl Drop for Owed<'_> {
@@ -101,7 +102,7 @@ impl Drop for Owed<'_> {
         let open = lock(&self.client.questions).remove(&self.id).is_some();
         if let Some(outbox) = self.told.take().filter(|_| open).and_then(|told| told.upgrade()) {
             let params = format!(r#"{{"requestId":{},"reason":"nobody waits for the answer"}}"#, self.id);
-            self.client.try_send(&outbox, answer::notification("notifications/cancelled", &params));
+            outbox.offer(answer::notification("notifications/cancelled", &params));
         }
     }
 }

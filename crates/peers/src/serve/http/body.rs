@@ -13,17 +13,35 @@ use hyper::{
     body::{Body, Frame, SizeHint},
     header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue},
 };
-use tokio::{
-    sync::mpsc,
-    time::{Instant, Sleep},
-};
+use tokio::time::{Instant, Sleep};
 use tokio_util::sync::DropGuard;
 
-use super::BesideBody;
-use crate::wire::lines::on_one_line;
+use super::{BesideBody, connections::Answering};
+use crate::{
+    serve::{
+        budget::{Budget, Share},
+        outbox::{Message, Queue},
+    },
+    wire::lines::on_one_line,
+};
 
 /// A comment is sent on a silent stream this often, so that a dead client is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Answers up to this size are not counted: as many as there are connections are no burden.
+const SMALL: usize = 4 * 1024;
+
+/// The body of an answer on its way to the client.
+pub(super) struct Answer {
+    reply: Reply,
+    _answering: Answering,
+}
+
+/// Bytes that count as memory in use until they are written.
+struct Counted<B> {
+    bytes: B,
+    _share: Option<Share>,
+}
 
 /// The body of an answer.
 pub(super) enum Reply {
@@ -34,11 +52,50 @@ pub(super) enum Reply {
 
 /// Messages as server-sent events, until their sender ends.
 pub(super) struct Events {
-    first: Option<Vec<u8>>,
-    messages: mpsc::Receiver<Vec<u8>>,
+    first: Option<Message>,
+    messages: Queue,
     silence: Pin<Box<Sleep>>,
     /// Cancels what feeds the stream when the client closes it.
     _closing: Option<DropGuard>,
+}
+
+impl Answer {
+    /// What is there already counts from now on; messages of a stream do so since they were sent.
+    pub(super) fn new(mut reply: Reply, answering: Answering, budget: &Budget) -> Self {
+        if let Reply::Whole(Some(bytes)) = &mut reply
+            && bytes.len() > SMALL
+        {
+            let share = Some(budget.take(bytes.len()));
+            *bytes = Bytes::from_owner(Counted { bytes: std::mem::take(bytes), _share: share });
+        }
+        Self { reply, _answering: answering }
+    }
+}
+
+impl<B: AsRef<[u8]>> AsRef<[u8]> for Counted<B> {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+}
+
+impl Body for Answer {
+    type Data = Bytes;
+    type Error = Box<dyn Error + Send + Sync>;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Pin::new(&mut self.get_mut().reply).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.reply.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.reply.size_hint()
+    }
 }
 
 impl Body for Reply {
@@ -76,12 +133,12 @@ impl Body for Reply {
 impl Events {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(first) = self.first.take() {
-            return Poll::Ready(Some(event(&first)));
+            return Poll::Ready(Some(event(first)));
         }
         match self.messages.poll_recv(cx) {
             Poll::Ready(Some(message)) => {
                 self.silence.as_mut().reset(Instant::now() + KEEP_ALIVE);
-                Poll::Ready(Some(event(&message)))
+                Poll::Ready(Some(event(message)))
             }
             Poll::Ready(None) => Poll::Ready(None),
             Poll::Pending => {
@@ -94,14 +151,14 @@ impl Events {
     }
 }
 
-fn event(message: &[u8]) -> Bytes {
+fn event(message: Message) -> Bytes {
     let mut event = Vec::with_capacity(message.len() + 24);
     event.extend_from_slice(b"event: message\ndata: ");
     let start = event.len();
-    event.extend_from_slice(message);
+    event.extend_from_slice(&message);
     on_one_line(&mut event[start..]);
     event.extend_from_slice(b"\n\n");
-    event.into()
+    Bytes::from_owner(Counted { bytes: event, _share: message.share })
 }
 
 /// An answer that is there already.
@@ -125,14 +182,14 @@ pub(super) fn json(status: StatusCode, bytes: Vec<u8>) -> Response<Reply> {
 }
 
 /// Events from this queue.
-pub(super) fn event_stream(messages: mpsc::Receiver<Vec<u8>>, status: StatusCode) -> Response<Reply> {
+pub(super) fn event_stream(messages: Queue, status: StatusCode) -> Response<Reply> {
     events(None, messages, None, status)
 }
 
 /// The same after a first one, telling `closing` when the client leaves.
 pub(super) fn events(
-    first: Option<Vec<u8>>,
-    messages: mpsc::Receiver<Vec<u8>>,
+    first: Option<Message>,
+    messages: Queue,
     closing: Option<DropGuard>,
     status: StatusCode,
 ) -> Response<Reply> {

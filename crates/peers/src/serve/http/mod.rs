@@ -6,8 +6,11 @@
 
 mod beside;
 mod body;
+mod connections;
 mod guard;
+mod paced;
 mod post;
+mod sender;
 mod sessions;
 
 use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
@@ -15,28 +18,42 @@ use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 use hyper::{
     Method, Request, Response, StatusCode,
     body::Incoming,
-    header::{ALLOW, HeaderMap},
+    header::{ALLOW, CONNECTION, HeaderMap, HeaderValue},
     server::conn::http1,
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tectum_core::Tectum;
-use tokio::{net::TcpListener, sync::Semaphore};
+use tokio::net::{TcpListener, TcpStream};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use self::beside::{Beside, BesideBody, BesideRequest};
 
-use self::{body::Reply, guard::Guard, sessions::Sessions};
-use super::{conversation::Conversation, endpoint::Endpoint, stdio::next_notice};
+use self::{
+    body::{Answer, Reply},
+    connections::{Connection, Connections},
+    guard::Guard,
+    paced::Paced,
+    sender::Sender,
+    sessions::Sessions,
+};
+use super::{
+    budget::Budget, conversation::Conversation, endpoint::Endpoint, stdio::next_notice, turns::Turns,
+};
 use crate::{
     federation::Federation,
+    lineage::SENDER,
     wire::era::{LEGACY, MODERN},
 };
 
 /// The one path.
 const ROUTE: &str = "/mcp";
-/// Connections served at once; more wait in the kernel's queue.
-const MOST_CONNECTIONS: usize = 1024;
+/// Bytes of requests and answers that all clients together may keep in memory.
+const MOST_BYTES: usize = 24 * 1024 * 1024;
+/// How long a request waits for that memory.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The pause when the system has no descriptor for a connection.
+const NO_DESCRIPTORS: Duration = Duration::from_millis(10);
 /// How long a client may take to send the head of a request.
 const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 /// The largest head of a request.
@@ -80,6 +97,9 @@ struct Service {
     endpoint: Endpoint,
     guard: Guard,
     sessions: Sessions,
+    connections: Connections,
+    budget: Budget,
+    turns: Turns,
     beside: Option<Beside>,
     stop: CancellationToken,
 }
@@ -110,10 +130,14 @@ impl HttpServer {
         }
         let listener = TcpListener::bind(options.listen).await?;
         let address = listener.local_addr()?;
+        let budget = Budget::new(MOST_BYTES);
         let service = Service {
             endpoint: Endpoint::new(house, federation),
             guard: Guard::new(address, &options),
             sessions: Sessions::default(),
+            connections: Connections::new(),
+            turns: Turns::new(Some(budget.clone())),
+            budget,
             beside: None,
             stop: CancellationToken::new(),
         };
@@ -134,47 +158,69 @@ impl HttpServer {
 
     /// Serves until `stop` is cancelled, then lets calls in flight end.
     pub async fn run(self, stop: CancellationToken) -> io::Result<()> {
-        let connections = TaskTracker::new();
-        let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        let tasks = TaskTracker::new();
         let service = Arc::new(self.service);
-        let watcher = tokio::spawn(announce(service.clone()));
+        let watcher = tokio::spawn(watch(service.clone()));
         loop {
-            let Ok(place) = room.clone().acquire_owned().await else { break };
-            let stream = tokio::select! {
-                accepted = self.listener.accept() => match accepted {
-                    Ok((stream, _)) => stream,
-                    Err(error) => {
-                        // Out of descriptors, usually: wait for some to come back.
-                        tracing::warn!(%error, "a connection could not be accepted");
-                        tokio::time::sleep(Duration::from_millis(50)).await;
-                        continue;
-                    }
-                },
+            let accepted = tokio::select! {
+                accepted = self.listener.accept() => accepted,
                 () = stop.cancelled() => break,
+            };
+            let stream = match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    // Out of descriptors, usually: give some back, and wait for them.
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    service.connections.spare_some();
+                    tokio::select! {
+                        () = tokio::time::sleep(NO_DESCRIPTORS) => continue,
+                        () = stop.cancelled() => break,
+                    }
+                }
             };
             // An answer is head and body; without this the second waits for the client's
             // delayed acknowledgement of the first.
             let _ = stream.set_nodelay(true);
+            let connection = loop {
+                match service.connections.open() {
+                    Some(connection) => break connection,
+                    // Those that were just accepted are read first: a client may be among them.
+                    None => tokio::task::yield_now().await,
+                }
+            };
             let service = service.clone();
-            connections.spawn(async move {
-                connection(service, stream).await;
-                drop(place);
+            tasks.spawn(async move {
+                let _open = service.connections.while_open(&connection);
+                serve_connection(&service, stream, &connection).await;
             });
         }
         drop(self.listener);
-        connections.close();
+        tasks.close();
         service.stop.cancel();
-        let _ = tokio::time::timeout(GRACE, connections.wait()).await;
+        let _ = tokio::time::timeout(GRACE, tasks.wait()).await;
         watcher.abort();
         Ok(())
     }
 }
 
-async fn connection(service: Arc<Service>, stream: tokio::net::TcpStream) {
-    let stop = service.stop.clone();
-    let handler = service_fn(move |request| {
-        let service = service.clone();
-        async move { Ok::<_, Infallible>(service.respond(request).await) }
+async fn serve_connection(service: &Arc<Service>, stream: TcpStream, connection: &Arc<Connection>) {
+    let sender = Arc::new(Sender::of(&stream));
+    let handler = service_fn(|request| {
+        let (service, connection, sender) = (service.clone(), connection.clone(), sender.clone());
+        async move {
+            let answering = connection.answering();
+            // Who has no token is not worth looking for.
+            let observer = match service.guard.check(request.headers()) {
+                Ok(_) => sender.observer(&service.endpoint).await,
+                Err(_) => None,
+            };
+            let response = service.respond(&connection, request);
+            let response = match observer {
+                Some(name) => SENDER.scope(name, response).await,
+                None => response.await,
+            };
+            Ok::<_, Infallible>(response.map(|reply| Answer::new(reply, answering, &service.budget)))
+        }
     });
     let mut builder = http1::Builder::new();
     builder
@@ -182,11 +228,13 @@ async fn connection(service: Arc<Service>, stream: tokio::net::TcpStream) {
         .header_read_timeout(HEAD_PATIENCE)
         .max_buf_size(MAX_HEAD)
         .keep_alive(true);
-    let serving = builder.serve_connection(TokioIo::new(stream), handler);
+    let stream = Paced { stream: TokioIo::new(stream), connection: connection.clone() };
+    let serving = builder.serve_connection(stream, handler);
     tokio::pin!(serving);
     let ended = tokio::select! {
         ended = serving.as_mut() => ended,
-        () = stop.cancelled() => {
+        () = connection.close.cancelled() => return,
+        () = service.stop.cancelled() => {
             serving.as_mut().graceful_shutdown();
             serving.await
         }
@@ -196,9 +244,14 @@ async fn connection(service: Arc<Service>, stream: tokio::net::TcpStream) {
     }
 }
 
+/// Everything that happens beside the connections.
+async fn watch(service: Arc<Service>) {
+    tokio::join!(announce(&service), service.connections.close_stalled(&service.budget));
+}
+
 /// Tells every open stream when the tools changed, or something else clients may want to know, and
 /// ends sessions that nobody uses.
-async fn announce(service: Arc<Service>) {
+async fn announce(service: &Service) {
     let mut changes = service.endpoint.house.registry().changes();
     let mut notices = service.endpoint.federation.as_ref().map(|federation| federation.notices());
     let (mut look, unheard) = (tokio::time::interval(sessions::LOOK), service.endpoint.unheard());
@@ -215,15 +268,23 @@ async fn announce(service: Arc<Service>) {
 }
 
 impl Service {
-    async fn respond(&self, request: Request<Incoming>) -> Response<Reply> {
+    async fn respond(&self, connection: &Arc<Connection>, request: Request<Incoming>) -> Response<Reply> {
         // The connection's buffer bounds a head only roughly.
         if head_size(&request) > MAX_HEAD {
-            return plain(
+            return last(plain(
                 StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
                 "the head of a request may have 64 KiB",
-            );
+            ));
         }
         if let Err(refusal) = self.guard.check(request.headers()) {
+            return last(*refusal);
+        }
+        if !self.connections.authenticate(connection) {
+            let most = self.connections.most();
+            let text = format!("all {most} connections are in use: close one, or try again later");
+            return last(plain(StatusCode::SERVICE_UNAVAILABLE, &text));
+        }
+        if let Err(refusal) = self.has_memory().await {
             return *refusal;
         }
         if request.uri().path() != ROUTE {
@@ -240,6 +301,15 @@ impl Service {
         }
     }
 
+    /// Waits until there is memory for a request.
+    async fn has_memory(&self) -> Result<(), Refusal> {
+        if self.budget.room(PATIENCE).await {
+            return Ok(());
+        }
+        let text = "answers that clients do not read take all memory: read them, or try again later";
+        Err(refuse(StatusCode::SERVICE_UNAVAILABLE, text))
+    }
+
     /// The stream on which a session of the older era hears what it did not ask for.
     fn get(&self, headers: &HeaderMap) -> Response<Reply> {
         if header(headers, "mcp-protocol-version") == Some(MODERN) {
@@ -249,7 +319,7 @@ impl Service {
             return plain(StatusCode::NOT_ACCEPTABLE, "this stream is text/event-stream");
         }
         match self.sessions.find(headers) {
-            Ok(session) => body::event_stream(session.open_stream(), StatusCode::OK),
+            Ok(session) => body::event_stream(session.open_stream(Some(self.budget.clone())), StatusCode::OK),
             Err(refusal) => *refusal,
         }
     }
@@ -280,9 +350,15 @@ fn refuse(status: StatusCode, text: &str) -> Refusal {
     Box::new(plain(status, text))
 }
 
+/// An answer after which the connection is closed.
+fn last(mut response: Response<Reply>) -> Response<Reply> {
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
 fn method_not_allowed() -> Response<Reply> {
     let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "use POST");
-    response.headers_mut().insert(ALLOW, hyper::header::HeaderValue::from_static("POST"));
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
     response
 }
 

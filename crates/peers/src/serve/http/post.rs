@@ -3,14 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use base64::Engine;
-use http_body_util::{BodyExt, Limited};
+use bytes::Bytes;
+use http_body_util::BodyExt;
 use hyper::{
     Request, Response, StatusCode,
-    body::Incoming,
+    body::{Body, Incoming},
     header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue},
 };
 use tectum_core::SessionId;
-use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -25,6 +26,7 @@ use crate::{
         answer,
         conversation::Conversation,
         endpoint::{Delivery, Handled},
+        outbox::{Bounds, Outbox, queue},
     },
     wire::{
         era::MODERN,
@@ -32,10 +34,11 @@ use crate::{
     },
 };
 
-/// How long a client may take to send a body.
-const BODY_PATIENCE: Duration = Duration::from_secs(30);
-/// Messages that may wait on the stream of one call.
-const CALL_STREAM: usize = 256;
+/// How long a client may take to send a body, and how many bytes buy it a further second.
+const BODY_PATIENCE: Duration = Duration::from_secs(5);
+const BODY_RATE: u64 = 16 * 1024;
+/// What may wait on the stream of one call.
+const CALL_STREAM: Bounds = Bounds { messages: 256, bytes: 1024 * 1024 };
 
 impl Service {
     /// Handles a POST.
@@ -51,7 +54,7 @@ impl Service {
         if !accepts(&headers, "application/json") && !accepts(&headers, "text/event-stream") {
             return plain(StatusCode::NOT_ACCEPTABLE, "answers are application/json or text/event-stream");
         }
-        let bytes = match collect(&headers, incoming).await {
+        let bytes = match self.collect(&headers, incoming).await {
             Ok(bytes) => bytes,
             Err(refusal) => return *refusal,
         };
@@ -79,7 +82,8 @@ impl Service {
         match self.sessions.find(headers) {
             Err(refusal) => *refusal,
             Ok(session) => {
-                let delivery = Delivery { from: &session.client, outbox: None, modern: false };
+                let delivery =
+                    Delivery { from: &session.client, outbox: None, turns: &self.turns, modern: false };
                 self.endpoint.handle(&delivery, bytes, &mut Vec::new());
                 body::empty(StatusCode::ACCEPTED)
             }
@@ -151,21 +155,22 @@ impl Service {
         modern: bool,
     ) -> Response<Reply> {
         let streams = accepts(headers, "text/event-stream");
-        let (outbox, mut messages) = mpsc::channel(CALL_STREAM);
+        let (outbox, mut messages) = queue(CALL_STREAM, client.unheard().clone(), Some(self.budget.clone()));
         let outlet = streams.then_some(&outbox);
         let mut out = Vec::new();
-        match self.endpoint.request(&Delivery { from: client, outbox: outlet, modern }, rpc, &mut out) {
+        let delivery = Delivery { from: client, outbox: outlet, turns: &self.turns, modern };
+        match self.endpoint.request(&delivery, rpc, &mut out) {
             Handled::Answered | Handled::Silent => {
                 let status = if modern { status(&out, rpc) } else { StatusCode::OK };
                 if messages.is_empty() {
                     return body::json(status, out);
                 }
-                let _ = outbox.try_send(out);
+                send_later(outbox, async move { out });
                 body::event_stream(messages, status)
             }
             Handled::Listening(opening) => {
                 if opening.is_none() {
-                    let _ = outbox.try_send(out);
+                    outbox.offer(out);
                 }
                 self.sessions.listen(client.clone(), outbox.clone());
                 // Afterwards only who tells of changes keeps the stream open.
@@ -221,34 +226,53 @@ impl Service {
             }
         }
     }
+
+    /// The body, whole, within its bounds of size and pace.
+    async fn collect(&self, headers: &HeaderMap, mut incoming: Incoming) -> Result<Bytes, Refusal> {
+        let too_large = || {
+            let message = format!("a message may have {MAX_MESSAGE} bytes");
+            Box::new(error(StatusCode::PAYLOAD_TOO_LARGE, None, code::INVALID_REQUEST, &message))
+        };
+        let announced =
+            header(headers, CONTENT_LENGTH.as_str()).and_then(|length| length.parse::<usize>().ok());
+        if announced.is_some_and(|length| length > MAX_MESSAGE) {
+            return Err(too_large());
+        }
+        let (start, mut body) = (Instant::now(), Vec::new());
+        let mut share = self.budget.take(0);
+        loop {
+            // Whoever gets on has time; whoever drips has not.
+            let until = start + BODY_PATIENCE + Duration::from_secs(body.len() as u64 / BODY_RATE);
+            let piece = match timeout_at(until, incoming.frame()).await {
+                Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
+                Ok(None) => return Ok(body.into()),
+                Ok(Some(Err(_))) => {
+                    return Err(refuse(StatusCode::BAD_REQUEST, "the body could not be read"));
+                }
+                Err(_) => return Err(refuse(StatusCode::REQUEST_TIMEOUT, "the body came too slowly")),
+            };
+            if body.len() + piece.len() > MAX_MESSAGE {
+                return Err(too_large());
+            }
+            // Most bodies come in one piece.
+            if body.is_empty() && incoming.is_end_stream() {
+                return Ok(piece);
+            }
+            share.grow(piece.len());
+            body.extend_from_slice(&piece);
+            self.has_memory().await?;
+        }
+    }
 }
 
 /// The last message of a stream comes when its work is done.
-fn send_later(outbox: mpsc::Sender<Vec<u8>>, work: impl Future<Output = Vec<u8>> + Send + 'static) {
+fn send_later(outbox: Outbox, work: impl Future<Output = Vec<u8>> + Send + 'static) {
     tokio::spawn(async move {
         let answer = work.await;
         if !answer.is_empty() {
             let _ = outbox.send(answer).await;
         }
     });
-}
-
-/// The body, whole, within its bounds of size and time.
-async fn collect(headers: &HeaderMap, incoming: Incoming) -> Result<bytes::Bytes, Refusal> {
-    let too_large = || {
-        let message = format!("a message may have {MAX_MESSAGE} bytes");
-        Box::new(error(StatusCode::PAYLOAD_TOO_LARGE, None, code::INVALID_REQUEST, &message))
-    };
-    let announced = header(headers, CONTENT_LENGTH.as_str()).and_then(|length| length.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > MAX_MESSAGE) {
-        return Err(too_large());
-    }
-    match tokio::time::timeout(BODY_PATIENCE, Limited::new(incoming, MAX_MESSAGE).collect()).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(failed)) if failed.is::<http_body_util::LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(refuse(StatusCode::BAD_REQUEST, "the body could not be read")),
-        Err(_) => Err(refuse(StatusCode::REQUEST_TIMEOUT, "the body came too slowly")),
-    }
 }
 
 /// In the newer era the headers repeat what intermediaries route by; both must agree.

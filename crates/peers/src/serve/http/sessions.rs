@@ -9,10 +9,14 @@ use std::{
 
 use hyper::{StatusCode, header::HeaderMap};
 use tectum_core::SessionId;
-use tokio::sync::mpsc;
 
 use super::{Refusal, Service, header, refuse};
-use crate::serve::{conversation::Conversation, unheard::Unheard};
+use crate::serve::{
+    budget::Budget,
+    conversation::Conversation,
+    outbox::{Bounds, Outbox, Queue, queue},
+    unheard::Unheard,
+};
 
 /// Sessions kept at once; the longest idle one makes room for a new one.
 const MOST: usize = 1024;
@@ -22,8 +26,8 @@ const IDLE: Duration = Duration::from_secs(30 * 60);
 pub(super) const LOOK: Duration = Duration::from_secs(60);
 /// Streams one session may hold open.
 const MOST_STREAMS: usize = 4;
-/// Messages that may wait on a stream before its client counts as gone.
-const STREAM_BOUND: usize = 256;
+/// What may wait on a stream before its client counts as gone.
+const STREAM: Bounds = Bounds { messages: 256, bytes: 1024 * 1024 };
 
 /// The header a session travels in.
 pub(super) const HEADER: &str = "mcp-session-id";
@@ -36,13 +40,13 @@ pub(super) struct Sessions {
 }
 
 /// A subscription of the newer era: who asked, and the stream it is heard on.
-type Listener = (Arc<Conversation>, mpsc::Sender<Vec<u8>>);
+type Listener = (Arc<Conversation>, Outbox);
 
 /// One session.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) client: Arc<Conversation>,
-    streams: Mutex<Vec<mpsc::Sender<Vec<u8>>>>,
+    streams: Mutex<Vec<Outbox>>,
     used: Mutex<Instant>,
 }
 
@@ -134,7 +138,7 @@ impl Sessions {
     }
 
     /// Remembers a subscription of the newer era.
-    pub(super) fn listen(&self, client: Arc<Conversation>, stream: mpsc::Sender<Vec<u8>>) {
+    pub(super) fn listen(&self, client: Arc<Conversation>, stream: Outbox) {
         let mut listeners = lock(&self.listeners);
         listeners.retain(|(_, stream)| !stream.is_closed());
         listeners.push((client, stream));
@@ -144,13 +148,11 @@ impl Sessions {
     pub(super) fn tell(&self, messages: impl Fn(&Conversation) -> Vec<Vec<u8>>) {
         for session in lock(&self.by_id).values() {
             for message in messages(&session.client) {
-                lock(&session.streams)
-                    .retain(|stream| session.client.unheard().send(stream, message.clone()));
+                lock(&session.streams).retain(|stream| stream.offer(message.clone()));
             }
         }
         lock(&self.listeners).retain(|(client, stream)| {
-            !stream.is_closed()
-                && messages(client).into_iter().all(|message| client.unheard().send(stream, message))
+            !stream.is_closed() && messages(client).into_iter().all(|message| stream.offer(message))
         });
     }
 }
@@ -170,8 +172,8 @@ impl Session {
     }
 
     /// Opens a stream; the oldest of too many is closed.
-    pub(super) fn open_stream(&self) -> mpsc::Receiver<Vec<u8>> {
-        let (send, receive) = mpsc::channel(STREAM_BOUND);
+    pub(super) fn open_stream(&self, budget: Option<Budget>) -> Queue {
+        let (send, receive) = queue(STREAM, self.client.unheard().clone(), budget);
         let mut streams = lock(&self.streams);
         streams.retain(|stream| !stream.is_closed());
         if streams.len() >= MOST_STREAMS {
@@ -209,7 +211,7 @@ mod tests {
         let (idle, _) = start(&sessions);
         let (listens, _) = start(&sessions);
         let (calls, _) = start(&sessions);
-        let stream = listens.open_stream();
+        let stream = listens.open_stream(None);
         let cancel = CancellationToken::new();
         let seat = calls.client.seat("1", &cancel).expect("a seat");
         assert_eq!(keys(&sessions.end_idle(IDLE)), [0_u64; 0]);
@@ -229,7 +231,7 @@ mod tests {
         let hour = Duration::from_secs(3600);
         let Some(long_ago) = Instant::now().checked_sub(hour) else { return };
         *lock(&session.used) = long_ago;
-        let stream = session.open_stream();
+        let stream = session.open_stream(None);
         assert!(sessions.end_idle(hour).is_empty());
         drop(stream);
         assert!(sessions.end_idle(hour).is_empty(), "it was busy a moment ago");
@@ -241,13 +243,13 @@ mod tests {
     fn the_longest_idle_makes_room_and_a_busy_one_only_where_all_are() {
         let sessions = Sessions::default();
         let started: Vec<Arc<Session>> = (0..MOST).map(|_| start(&sessions).0).collect();
-        let mut streams = vec![started[0].open_stream()];
+        let mut streams = vec![started[0].open_stream(None)];
         assert_eq!(start(&sessions).1, [started[1].client.key()], "the first one listens");
         let all: Vec<Arc<Session>> = lock(&sessions.by_id).values().cloned().collect();
         let calls: Vec<CancellationToken> = all.iter().map(|_| CancellationToken::new()).collect();
         let seat = |(session, call): (&Arc<Session>, _)| session.client.seat("1", call).expect("a seat");
         let _seats: Vec<_> = all.iter().zip(&calls).map(seat).collect();
-        streams.extend(all.iter().map(|session| session.open_stream()));
+        streams.extend(all.iter().map(|session| session.open_stream(None)));
         let ended = start(&sessions).1;
         assert_eq!((ended.len(), lock(&sessions.by_id).len()), (1, MOST));
         for (number, session) in all.iter().enumerate() {

@@ -86,6 +86,8 @@ fn table(site: &Site, live: &[Status], verbose: bool, screen: &Screen) -> String
         ));
         if verbose {
             text.push_str(&lines(&detail(site, server, live)));
+        } else if let Some(waits) = status::waits(site.traces().as_deref(), server) {
+            text.push_str(&format!("  {}\n", screen.paint(Colour::Dim, &spoken::text(&waits))));
         } else if let Err(held) = &server.verdict
             && held.why != Why::Disabled
         {
@@ -124,7 +126,7 @@ fn from(server: &Server) -> String {
 fn target(server: &Server) -> String {
     match server.entry.values.word(&keys::URL) {
         Some(url) => spoken::address(url),
-        None => spoken::line(&server.entry.argv()),
+        None => spoken::command(&server.entry.argv()),
     }
 }
 
@@ -140,7 +142,7 @@ fn whereabouts(server: &Server) -> Vec<Line> {
     let entry = &server.entry;
     let target = match entry.values.word(&keys::URL) {
         Some(url) => ("url", format!("\"{}\"", spoken::address(url))),
-        None => ("command", spoken::line(&entry.argv())),
+        None => ("command", spoken::command(&entry.argv())),
     };
     vec![("from", from(server)), ("transport", entry.kind().to_owned()), target]
 }
@@ -165,6 +167,9 @@ fn detail(site: &Site, server: &Server, live: &[Status]) -> Vec<Line> {
     if let Err(held) = &server.verdict {
         lines.push(("why", spoken::text(&held.message)));
         lines.extend(held.hint.iter().map(|hint| ("hint", spoken::text(hint))));
+    }
+    if let Some(waits) = status::waits(site.traces().as_deref(), server) {
+        lines.push(("withheld", spoken::text(&waits)));
     }
     let each = status::of_server(live, entry.name.as_str());
     let known = site.traces().is_some_and(|traces| status::is_known(&traces, entry.name.as_str()));
@@ -216,6 +221,7 @@ fn data(site: &Site, server: &Server, live: &[Status]) -> Value {
     data["now"] = each.iter().max_by_key(|now| now["starts"].as_u64()).cloned().unwrap_or_default();
     data["running"] = json!(each);
     data["met"] = json!(site.traces().is_some_and(|traces| status::is_known(&traces, entry.name.as_str())));
+    data["withheld"] = json!(status::waits(site.traces().as_deref(), server));
     data["log"] = json!(
         site.traces().map(|traces| status::last_lines(&traces, entry.name.as_str())).unwrap_or_default()
     );

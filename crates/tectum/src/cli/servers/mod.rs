@@ -207,7 +207,7 @@ fn entry_data(entry: &tectum::config::servers::Entry) -> Value {
         "transport": entry.kind(),
         "file": entry.source.path,
         "origin": entry.origin.to_string(),
-        "command": entry.argv(),
+        "command": tectum::config::servers::spoken::redacted(&entry.argv()),
         "env": entry.names(&keys::ENV),
         "cwd": entry.values.word(&keys::CWD),
         "url": entry.values.word(&keys::URL).map(tectum::config::servers::spoken::address),

@@ -6,7 +6,9 @@ use std::{
 };
 
 use serde_json::Value;
-use tectum::status::Status;
+use tectum::{config::servers::survey::Server, peers::federation::Review, status::Status};
+
+use super::super::screen::counted;
 
 /// The end of a log that is looked at, and the lines of it that are shown.
 const TAIL: u64 = 8 << 10;
@@ -22,6 +24,18 @@ pub(super) fn of_server(running: &[Status], name: &str) -> Vec<Value> {
     running.iter().filter_map(one).collect()
 }
 
+/// What of a server is withheld until a person approves it, and how that is done.
+pub(super) fn waits(traces: Option<&Path>, server: &Server) -> Option<String> {
+    let (spec, traces) = (server.verdict.as_ref().ok()?, traces?);
+    let (review, name) = (Review::of(traces, spec), &spec.name);
+    let what = match (review.lost, review.changes.len() as u64) {
+        (Some(why), _) => format!("{why}; its tools and instructions are withheld"),
+        (None, 0) => return None,
+        (None, count) => format!("{} since it was approved is withheld", counted(count, "change")),
+    };
+    Some(format!("{what}: `tectum approve-tools {name}` shows it"))
+}
+
 /// Whether a server ever said what it offers.
 pub(in crate::cli) fn is_known(traces: &Path, name: &str) -> bool {
     traces.join(format!("{name}.json")).is_file()
@@ -31,7 +45,10 @@ pub(in crate::cli) fn is_known(traces: &Path, name: &str) -> bool {
 pub(super) fn last_lines(traces: &Path, name: &str) -> Vec<String> {
     let text = tail(&traces.join(format!("{name}.log"))).unwrap_or_default();
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines[lines.len().saturating_sub(LINES)..].iter().map(|line| (*line).to_owned()).collect()
+    // What an earlier version wrote down may hold secrets still.
+    let mut shown = tectum_redact::Lines::default();
+    let shown: Vec<String> = lines.iter().map(|line| shown.redact(line).into_owned()).collect();
+    shown[shown.len().saturating_sub(LINES)..].to_vec()
 }
 
 #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]

@@ -1,14 +1,20 @@
-//! `tectum trust`: shows exactly what a project's servers would start, and asks.
+//! `tectum trust`: shows exactly what a project's servers would start and what its rules would allow,
+//! and asks.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
 
 use clap::Args;
 use serde_json::{Value, json};
 use tectum::{
-    Fault, FaultKind,
-    config::servers::{
-        Entry, keys, spoken,
-        trust::{Ledger, Trust},
+    Config, Fault, FaultKind,
+    config::{
+        Origin,
+        keys::ALLOW,
+        servers::{
+            Entry, keys, spoken,
+            trust::{Ledger, RULES, Trust},
+        },
+        value::Item,
     },
 };
 
@@ -21,14 +27,15 @@ use super::{
     Site, cannot_write, entry_data,
 };
 
-/// See and agree to what a project's servers would start.
+/// See and agree to what a project's servers would start and its rules would allow.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A server that a file inside the project names does not start until somebody agreed to it. The
-consent is to exactly what is shown; when the entry changes, it is asked for again. It is kept in
-your own state, never in the project.")]
+A server that a file inside the project names does not start until somebody agreed to it. Allow
+rules of the project's tectum.toml permit nothing beyond your own settings until somebody agreed to
+them; they are named permissions.allow here. The consent is to exactly what is shown; when that
+changes, it is asked for again. It is kept in your own state, never in the project.")]
 pub(crate) struct TrustCommand {
-    /// Which servers; all that wait when none is named
+    /// Which servers, or permissions.allow; all that waits when nothing is named
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Agree without being asked, for scripts
@@ -37,7 +44,7 @@ pub(crate) struct TrustCommand {
     /// Show what is trusted and what waits
     #[arg(long, conflicts_with_all = ["names", "revoke"])]
     list: bool,
-    /// Take the consent to a server back
+    /// Take the consent to a server, or to permissions.allow, back
     #[arg(long, value_name = "NAME", conflicts_with = "names")]
     revoke: Option<String>,
 }
@@ -61,24 +68,24 @@ impl TrustCommand {
         let asks = !self.yes && !screen.json && io::stdin().is_terminal();
         if !asks && !self.yes {
             if !screen.json {
-                waiting.iter().try_for_each(|(entry, trust)| screen.print(&shown(entry, trust, screen)))?;
+                waiting.iter().try_for_each(|asked| screen.print(&asked.shown(screen)))?;
             }
-            let names: Vec<&str> = waiting.iter().map(|(entry, _)| entry.name.as_str()).collect();
+            let names: Vec<&str> = waiting.iter().map(Asked::name).collect();
             let message = format!("nobody is here to agree to {}", names.join(", "));
-            let hint = "run `tectum trust` in a terminal, or add --yes when you know what they start";
+            let hint = "run `tectum trust` in a terminal, or add --yes when you know what they do";
             return Err(Fault::new(FaultKind::Permission, message).hint(hint).into());
         }
         let mut agreed = Vec::new();
-        for (entry, trust) in waiting {
+        for asked in waiting {
             if !screen.json {
-                screen.print(&shown(entry, trust, screen))?;
+                screen.print(&asked.shown(screen))?;
             }
-            if !asks || consent(entry, screen)? {
-                agreed.push(entry);
+            if !asks || asked.consent(screen)? {
+                agreed.push(asked);
             }
         }
-        keep(&site, |ledger| agreed.iter().for_each(|entry| ledger.agree(entry)))?;
-        let names: Vec<&str> = agreed.iter().map(|entry| entry.name.as_str()).collect();
+        keep(&site, |ledger| agreed.iter().for_each(|asked| asked.agree(ledger)))?;
+        let names: Vec<&str> = agreed.iter().map(Asked::name).collect();
         match screen.json {
             true => screen.print_json(&json!({ "ok": true, "trusted": names })),
             false if names.is_empty() => screen.print("nothing is trusted"),
@@ -88,10 +95,10 @@ impl TrustCommand {
         }
     }
 
-    /// The entries that wait, or those that are named.
-    fn waiting<'s>(&self, site: &'s Site) -> Result<Vec<&'s (Entry, Trust)>, Failure> {
+    /// What waits, or of that what is named.
+    fn waiting<'s>(&self, site: &'s Site) -> Result<Vec<Asked<'s>>, Failure> {
         let asked = &site.survey.asked;
-        for name in &self.names {
+        for name in self.names.iter().filter(|name| *name != RULES) {
             if asked.iter().all(|(entry, _)| entry.name.as_str() != name) {
                 let server = site.server(name)?;
                 let message = format!("`{name}` of {} is your own and needs no consent", server.entry.origin);
@@ -100,15 +107,62 @@ impl TrustCommand {
                     .into());
             }
         }
-        let wanted = |entry: &Entry| {
-            self.names.is_empty() || self.names.iter().any(|name| name == entry.name.as_str())
-        };
-        Ok(asked.iter().filter(|(entry, trust)| wanted(entry) && !trust.suffices()).collect())
+        let wanted = |name: &str| self.names.is_empty() || self.names.iter().any(|wanted| wanted == name);
+        let servers = asked.iter().filter(|(entry, trust)| wanted(entry.name.as_str()) && !trust.suffices());
+        let rules = tectum::rules_that_wait(&site.config).filter(|_| wanted(RULES));
+        let rules = rules.map(|rules| Asked::Rules(&site.config, rules));
+        Ok(servers.map(|(entry, trust)| Asked::Server(entry, trust)).chain(rules).collect())
+    }
+}
+
+/// Something of the project that a person is asked about.
+enum Asked<'s> {
+    Server(&'s Entry, &'s Trust),
+    Rules(&'s Config, &'s [Item]),
+}
+
+impl Asked<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Self::Server(entry, _) => entry.name.as_str(),
+            Self::Rules(..) => RULES,
+        }
+    }
+
+    fn shown(&self, screen: &Screen) -> String {
+        match self {
+            Self::Server(entry, trust) => shown(entry, trust, screen),
+            Self::Rules(config, rules) => shown_rules(config, rules, screen),
+        }
+    }
+
+    fn consent(&self, screen: &Screen) -> Result<bool, Failure> {
+        screen.tell(&match self {
+            Self::Server(entry, _) => {
+                format!("Start `{}` from now on, exactly so? Type yes or no:", entry.name)
+            }
+            Self::Rules(..) => "Let these calls run without asking from now on? Type yes or no:".to_owned(),
+        });
+        let mut line = String::new();
+        io::stdin().lock().read_line(&mut line)?;
+        Ok(agrees(&line))
+    }
+
+    fn agree(&self, ledger: &mut Ledger) {
+        match self {
+            Self::Server(entry, _) => ledger.agree(entry),
+            Self::Rules(config, rules) => {
+                let texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
+                ledger.agree_to_rules(&config.project_file(), &texts);
+            }
+        }
     }
 }
 
 fn list(site: &Site, screen: &Screen) -> Result<(), Failure> {
     let asked = &site.survey.asked;
+    let rules = site.config.of_project().list(&ALLOW);
+    let consent = &site.config.permissions.consent;
     let word = |trust: &Trust| match trust {
         Trust::Own | Trust::Given => "trusted",
         Trust::Changed(_) => "changed",
@@ -121,21 +175,24 @@ fn list(site: &Site, screen: &Screen) -> Result<(), Failure> {
             data["changes"] = if let Trust::Changed(changes) = trust { json!(changes) } else { json!([]) };
             data
         };
-        return screen.print_json(&json!({ "servers": asked.iter().map(data).collect::<Vec<Value>>() }));
+        let mut data = json!({ "servers": asked.iter().map(data).collect::<Vec<Value>>() });
+        if !rules.is_empty() {
+            let texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
+            data["rules"] = json!({ "name": RULES, "allow": texts, "trust": word(consent) });
+        }
+        return screen.print_json(&data);
     }
-    if asked.is_empty() {
-        return screen.print("no file inside the project names a server");
+    if asked.is_empty() && rules.is_empty() {
+        return screen.print("no file inside the project names a server or allows a call");
     }
-    let names = asked.iter().map(|(entry, _)| entry.name.as_str().len()).max().unwrap_or(0);
-    let line = |(entry, trust): &(Entry, Trust)| {
-        format!(
-            "{:<names$}  {:<9}  {}\n",
-            entry.name.as_str(),
-            word(trust),
-            spoken::text(&entry.origin.to_string())
-        )
+    let servers = asked.iter().map(|(entry, trust)| (entry.name.as_str(), word(trust), &entry.origin));
+    let lines: Vec<_> =
+        servers.chain(rules.first().map(|rule| (RULES, word(consent), &rule.origin))).collect();
+    let names = lines.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+    let line = |(name, trust, origin): &(&str, &str, &Origin)| {
+        format!("{name:<names$}  {trust:<9}  {}\n", spoken::text(&origin.to_string()))
     };
-    screen.print(&asked.iter().map(line).collect::<String>())
+    screen.print(&lines.iter().map(line).collect::<String>())
 }
 
 fn revoke(site: &Site, name: &str, screen: &Screen) -> Result<(), Failure> {
@@ -157,7 +214,7 @@ fn revoke(site: &Site, name: &str, screen: &Screen) -> Result<(), Failure> {
         }
     })?;
     if !revoked {
-        let fault = Fault::not_found(format!("no server `{name}` of this project is trusted"));
+        let fault = Fault::not_found(format!("nothing named `{name}` of this project is trusted"));
         return Err(fault.hint("`tectum trust --list` shows what is").into());
     }
     match screen.json {
@@ -206,9 +263,21 @@ fn shown(entry: &Entry, trust: &Trust, screen: &Screen) -> String {
     text
 }
 
-fn consent(entry: &Entry, screen: &Screen) -> Result<bool, Failure> {
-    screen.tell(&format!("Start `{}` from now on, exactly so? Type yes or no:", entry.name));
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
-    Ok(agrees(&line))
+/// All rules, as they stand in the file.
+fn shown_rules(config: &Config, rules: &[Item], screen: &Screen) -> String {
+    let file = config.project_file();
+    let mut text = format!(
+        "{}  from {}\n",
+        screen.paint(Colour::Bold, RULES),
+        spoken::text(&file.display().to_string())
+    );
+    for rule in rules {
+        text.push_str(&format!("  allows         {}\n", spoken::quoted(&rule.text)));
+    }
+    text.push_str("  without asking, as if these rules stood in your own file; language servers and other\n");
+    text.push_str("  programs that such calls start may run code of the project\n");
+    if let Trust::Changed(changes) = &config.permissions.consent {
+        changes.iter().for_each(|change| text.push_str(&format!("  changed        {change}\n")));
+    }
+    text
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use tectum_core::{Judgement, directives::NAMES};
-use tectum_peers::spec::{EraChoice, Isolation, Launch, Remote, Secret, ServerSpec, Transport};
+use tectum_peers::spec::{EraChoice, Isolation, Launch, NewTools, Remote, Secret, ServerSpec, Transport};
 
 use super::{
     super::{
@@ -58,6 +58,10 @@ pub(super) fn spec(entry: &Entry, scope: Scope<'_>, generation: u64) -> Result<S
         Some("ask") => Judgement::Ask,
         Some("deny") => Judgement::Deny,
         _ => Judgement::Allow,
+    };
+    spec.new_tools = match values.word(&keys::NEW_TOOLS) {
+        Some("ask") => NewTools::Ask,
+        _ => NewTools::Take,
     };
     if entry.values.get(&keys::DIRECTIVES).is_some() {
         spec.directives = filling.directives()?;

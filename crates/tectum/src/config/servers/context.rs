@@ -23,6 +23,8 @@ pub struct Context {
     pub generations: BTreeMap<String, u64>,
     /// Servers of the project's files that were switched on or off here.
     pub switched: BTreeMap<String, bool>,
+    /// Why nobody can tell which they are: then none of them starts.
+    pub switched_lost: Option<String>,
     /// What was agreed to.
     pub ledger: Ledger,
     /// What is wrong with our own state.
@@ -45,7 +47,10 @@ impl Context {
         context.inputs = kept(&inputs_file(state), &mut context.notes);
         context.generations = kept(&generations_file(state), &mut context.notes);
         let directory = state::canonical(&sources.directory);
-        context.switched = kept(&switched_file(state, &directory), &mut context.notes);
+        match read(&switched_file(state, &directory)) {
+            Ok(switched) => context.switched = switched,
+            Err(why) => context.switched_lost = Some(why),
+        }
         context
     }
 }
@@ -67,17 +72,16 @@ pub fn switched_file(state: &Path, directory: &Path) -> PathBuf {
 
 /// A table of our own state. One that cannot be read counts as empty, and that is told.
 fn kept<V: for<'de> serde::Deserialize<'de>>(path: &Path, notes: &mut Vec<String>) -> BTreeMap<String, V> {
-    let text = match state::read_private(path) {
-        Ok(text) => text.unwrap_or_else(|| "{}".into()),
-        Err(error) => {
-            notes.push(format!("{} is not used: {error}", path.display()));
-            return BTreeMap::new();
-        }
-    };
-    serde_json::from_str(&text).unwrap_or_else(|error| {
-        notes.push(format!("{} is not used: {error}", path.display()));
+    read(path).unwrap_or_else(|why| {
+        notes.push(format!("{why}; it is not used"));
         BTreeMap::new()
     })
+}
+
+fn read<V: for<'de> serde::Deserialize<'de>>(path: &Path) -> Result<BTreeMap<String, V>, String> {
+    let text = state::read_private(path).map(|text| text.unwrap_or_else(|| "{}".into()));
+    let table = text.and_then(|text| serde_json::from_str(&text).map_err(io::Error::from));
+    table.map_err(|error| format!("{} cannot be read: {error}", path.display()))
 }
 
 /// Changes a table of our own state under the lock.

@@ -158,6 +158,14 @@ pub static PERMISSION: Key = Key {
     doc: "What holds for its tools where no rule of [permissions] speaks.",
     ..SERVER
 };
+/// `new_tools`
+pub static NEW_TOOLS: Key = Key {
+    name: "new_tools",
+    shape: Shape::Choice(&["take", "ask"]),
+    default: "take",
+    doc: "Whether a tool that it adds after it was first met is taken, or withheld until a person approves it.",
+    ..SERVER
+};
 /// `max_result`
 pub static MAX_RESULT: Key = Key {
     name: "max_result",
@@ -220,6 +228,7 @@ pub static KEYS: &[&Key] = &[
     &EXCLUDE,
     &ISOLATION,
     &PERMISSION,
+    &NEW_TOOLS,
     &MAX_RESULT,
     &DIRECTIVES,
     &SCOPES,

@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::{
-    super::{Config, Problems, Sources},
+    super::{Config, Problem, Problems, Sources},
     Resolved, Survey,
     context::{self, Context},
     foreign,
@@ -76,6 +76,10 @@ pub struct Live {
     /// Whether the servers were chosen with the address that was bound.
     chosen_bound: bool,
     config: Option<Config>,
+    /// What is wrong with the settings as they are now; those before hold on.
+    broken: Vec<Problem>,
+    /// How often the settings were read.
+    reads: u64,
     good: HashMap<PathBuf, Content>,
     stamps: Vec<(PathBuf, Stamp)>,
     told: Vec<String>,
@@ -90,6 +94,8 @@ impl Live {
             bound: Arc::default(),
             chosen_bound: false,
             config: None,
+            broken: Vec::new(),
+            reads: 0,
             good: HashMap::new(),
             stamps: Vec::new(),
             told: Vec::new(),
@@ -119,9 +125,12 @@ impl Live {
             Some(config) => files(config).into_iter().map(stamped).collect(),
             None => Vec::new(),
         };
+        self.reads += 1;
+        self.broken.clear();
         match self.load() {
             Ok(config) => self.config = Some(config),
             Err(problems) => {
+                self.broken.clone_from(&problems.0);
                 let kept = if self.config.is_some() { "; the last good settings are kept" } else { "" };
                 notes.extend(problems.0.iter().map(|problem| format!("{problem}{kept}")));
             }
@@ -152,6 +161,16 @@ impl Live {
         resolved
     }
 
+    /// The last good settings, once they were read, and what is wrong with those there are now.
+    pub fn settings(&self) -> (Option<&Config>, &[Problem]) {
+        (self.config.as_ref(), &self.broken)
+    }
+
+    /// How often the settings were read.
+    pub fn reads(&self) -> u64 {
+        self.reads
+    }
+
     /// Waits until one of the files is not as it was when [`Live::specs`] read it.
     pub async fn changed(&mut self) {
         loop {
@@ -160,6 +179,11 @@ impl Live {
                 return;
             }
         }
+    }
+
+    /// The files that [`Live::specs`] read, or looked for.
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> {
+        self.stamps.iter().map(|(path, _)| path.clone())
     }
 
     /// Whether one of the files is not as it was then, or our own address became known.

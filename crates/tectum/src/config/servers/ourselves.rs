@@ -5,12 +5,14 @@ use std::{
     ffi::OsString,
     io::Read as _,
     net::IpAddr,
-    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
 use tectum_peers::{
-    child::lineage,
+    child::{
+        ancestry,
+        lineage::{self, Above},
+    },
     spec::{ServerSpec, Transport},
 };
 
@@ -39,13 +41,11 @@ pub(super) fn why(entry: &Entry, context: &Context, http: &Http, scope: Scope<'_
     let argv: Vec<String> = entry.argv().into_iter().map(filled).collect();
     let (command, args) = argv.split_first()?;
     let found = located(command, &entry.source.base, context);
-    let is_this = |file: &Path| {
-        let own = context.executable.as_deref().and_then(identity);
-        own.is_some() && identity(file) == own
-    };
+    let is_this =
+        |file: &Path| context.executable.as_deref().is_some_and(|own| ancestry::is_same_program(file, own));
     if let Some(file) = &found {
         if is_this(file) {
-            return Some("it is this very program".into());
+            return Some("it is this very program, or a copy of it".into());
         }
         if let Some(target) = marked(file).filter(|target| is_this(target)) {
             return Some(format!("it is a script that starts this very program ({})", target.display()));
@@ -55,16 +55,16 @@ pub(super) fn why(entry: &Entry, context: &Context, http: &Http, scope: Scope<'_
     (named && args.iter().any(|word| word == "serve")).then(|| "it starts Tectum itself".into())
 }
 
-/// Whether this process descends from a start of this server: a script nobody marked led here.
+/// Whether a house that this process descends from starts this server already.
 pub(super) fn is_above(spec: &ServerSpec, context: &Context) -> bool {
     let Transport::Stdio(launch) = &spec.transport else { return false };
     let within = context.environment.get(&OsString::from(lineage::WITHIN));
-    lineage::descends(launch, within.map(OsString::as_os_str))
+    Above::read(within.map(OsString::as_os_str)).starts(launch)
 }
 
 /// The file a command means, whatever it is called.
 fn located(command: &str, base: &Path, context: &Context) -> Option<PathBuf> {
-    let there = |path: PathBuf| identity(&path).is_some().then_some(path);
+    let there = |path: PathBuf| path.is_file().then_some(path);
     if command.contains('/') {
         return there(base.join(command));
     }
@@ -93,12 +93,6 @@ fn marked(script: &Path) -> Option<PathBuf> {
     })?;
     let target = target.trim();
     (!target.is_empty()).then(|| script.parent().unwrap_or(Path::new("/")).join(target))
-}
-
-/// What tells a file from every other one, behind all its names.
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    let held = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    Some((held.dev(), held.ino()))
 }
 
 fn is_ours(url: &str, http: &Http) -> bool {

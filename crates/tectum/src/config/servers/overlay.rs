@@ -74,13 +74,14 @@ fn tighten(entry: &mut Entry, overlay: &Entry, notes: &mut Vec<String>) {
         let value = match value {
             Value::Flag(false) if **key == keys::ENABLED => value.clone(),
             Value::Word(word) if **key == keys::PERMISSION && strictness(word) > of(entry) => value.clone(),
+            Value::Word(word) if **key == keys::NEW_TOOLS && word == "ask" => value.clone(),
             Value::List(more) if **key == keys::EXCLUDE => {
                 Value::List([entry.values.list(key), more].concat())
             }
             _ => {
                 notes.push(format!(
                     "{origin}: `{}` of `{}` is left aside: a project's file may only switch off a server of \
-                     yours, exclude its tools, or make its permission stricter",
+                     yours, exclude its tools, ask about its new ones, or make its permission stricter",
                     key.name, entry.name
                 ));
                 continue;

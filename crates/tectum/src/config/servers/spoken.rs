@@ -39,7 +39,9 @@ pub fn address(url: &str) -> String {
     };
     if let Some(query) = query {
         let part = |part: &str| match part.split_once('=') {
-            Some((name, value)) if is_secret(name) => format!("{name}={}", masked(value)),
+            Some((name, value)) if tectum_redact::is_suspicious_parameter(name) => {
+                format!("{name}={}", masked(value))
+            }
             _ => part.to_owned(),
         };
         out.push('?');
@@ -53,10 +55,29 @@ fn masked(value: &str) -> &str {
     if variable || value.is_empty() { value } else { "(hidden)" }
 }
 
-fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let parts = ["key", "token", "secret", "password", "passwd", "auth", "signature", "credential"];
-    parts.iter().any(|part| name.contains(part)) || matches!(name.as_str(), "sig" | "pwd" | "code")
+/// A command line as [`line`] has it, without secrets.
+pub fn command(words: &[&str]) -> String {
+    let words = redacted(words);
+    line(&words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// The words of a command without secrets: in a word, or in the one behind a flag that asks for one.
+pub fn redacted(words: &[&str]) -> Vec<String> {
+    let mut before = "";
+    let mut redacted = Vec::with_capacity(words.len());
+    for word in words {
+        // With what stands before it a word is known for a value; a variable is only a name.
+        let is_value = before.starts_with('-') && !word.starts_with('-') && !word.contains("${");
+        let hides =
+            is_value && tectum_redact::text(&format!("{before} x{word}x")).ends_with(tectum_redact::HIDDEN);
+        redacted.push(if hides {
+            tectum_redact::HIDDEN.into()
+        } else {
+            tectum_redact::text(word).into_owned()
+        });
+        before = word;
+    }
+    redacted
 }
 
 /// A command line on one line: quotes only where a word needs them.
@@ -106,6 +127,24 @@ mod tests {
         ] {
             assert_eq!(address(given), expect);
         }
+    }
+
+    #[test]
+    fn secrets_of_a_command_are_hidden_and_variables_stay() {
+        let words = [
+            "app",
+            "--token",
+            "hunter2",
+            "--api-key=hunter2",
+            "--key",
+            "${KEY}",
+            "-v",
+            "x",
+            "--token",
+            "${T}",
+        ];
+        let shown = "app --token \"[redacted]\" \"--api-key=[redacted]\" --key ${KEY} -v x --token ${T}";
+        assert_eq!(command(&words), shown);
     }
 
     #[test]

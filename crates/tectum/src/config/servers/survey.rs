@@ -258,6 +258,10 @@ fn verdict(
         let hint = Some(format!("switch it on with `tectum enable {name}{project}`"));
         return Err(held(Why::Disabled, format!("it is switched off in {origin}"), hint));
     }
+    if let Some(why) = context.switched_lost.as_ref().filter(|_| entry.source.place == Place::Project) {
+        let hint = "mend or remove that file; then switch off again what is not to start";
+        return Err(held(Why::Problem, format!("it may be switched off: {why}"), Some(hint.into())));
+    }
     if let Some(wrong) = entry.problem.clone().or_else(|| contradictions(entry).into_iter().next()) {
         return Err(problem(wrong));
     }
@@ -276,9 +280,8 @@ fn verdict(
     let generation = context.generations.get(name.as_str()).copied().unwrap_or(0);
     let spec = build::spec(entry, scope, generation).map_err(problem)?;
     if ourselves::is_above(&spec, context) {
-        let message = format!("{}: this Tectum was started by it, and does not start it again", entry.origin);
-        let hint =
-            "a script that starts Tectum says so in a line `# tectum-self-ref-target: PATH`".to_owned();
+        let message = format!("{}: the Tectum that this one was started by has it already", entry.origin);
+        let hint = "call it there, or give it to this one alone, in the tectum.toml of its folder".to_owned();
         return Err(held(Why::Problem, message, Some(hint)));
     }
     Ok(Box::new(spec))

@@ -1,6 +1,6 @@
 //! From files to specs: which entry counts, what is held, and what is told.
 
-use tectum_peers::spec::Transport;
+use tectum_peers::spec::{NewTools, Transport};
 use tempfile::TempDir;
 
 use super::*;
@@ -171,22 +171,22 @@ fn tables_without_a_command_change_the_entry_of_that_name() {
 
 #[test]
 fn a_project_may_only_tighten_what_is_yours() {
-    let project = "[servers.a]\npermission = \"ask\"\nexclude = [\"t\"]\nprefix = false\n[servers.b]\nenabled = false\n[servers.c]\npermission = \"allow\"\n";
+    let project = "[servers.a]\npermission = \"ask\"\nexclude = [\"t\"]\nprefix = false\nnew_tools = \"ask\"\n[servers.b]\nenabled = false\n[servers.c]\npermission = \"allow\"\nnew_tools = \"take\"\n";
     let files = Files::new(&[
         (
             USER,
-            "[servers.a]\ncommand = \"x\"\nexclude = [\"s\"]\n[servers.b]\ncommand = \"x\"\n[servers.c]\ncommand = \"x\"\npermission = \"ask\"\n",
+            "[servers.a]\ncommand = \"x\"\nexclude = [\"s\"]\n[servers.b]\ncommand = \"x\"\n[servers.c]\ncommand = \"x\"\npermission = \"ask\"\nnew_tools = \"ask\"\n",
         ),
         (PROJECT, project),
     ]);
     let survey = files.survey();
     let spec = survey.server("a").expect("there").verdict.clone().expect("ready");
-    assert_eq!(spec.permission, tectum_core::Judgement::Ask);
+    assert_eq!((spec.permission, spec.new_tools), (tectum_core::Judgement::Ask, NewTools::Ask));
     assert_eq!((spec.exclude.join(","), spec.prefix), ("s,t".to_owned(), true));
-    assert_eq!(told(&survey)[1], "b Disabled: it is switched off in tectum.toml:6");
+    assert_eq!(told(&survey)[1], "b Disabled: it is switched off in tectum.toml:7");
     let spec = survey.server("c").expect("there").verdict.clone().expect("ready");
-    assert_eq!(spec.permission, tectum_core::Judgement::Ask);
-    assert_eq!(survey.notes.len(), 2, "{:?}", survey.notes);
+    assert_eq!((spec.permission, spec.new_tools), (tectum_core::Judgement::Ask, NewTools::Ask));
+    assert_eq!(survey.notes.len(), 3, "{:?}", survey.notes);
     assert!(
         survey.notes[0].starts_with("tectum.toml:4: `prefix` of `a` is left aside"),
         "{:?}",
@@ -234,7 +234,11 @@ fn ourselves_are_never_federated() {
     let survey = files.survey();
     assert_eq!(told(&survey), ["d ready tectum x"]);
     assert_eq!(survey.notes.len(), 3, "{:?}", survey.notes);
-    assert!(survey.notes[0].ends_with("`a` is left aside: it is this very program"), "{:?}", survey.notes);
+    assert!(
+        survey.notes[0].ends_with("`a` is left aside: it is this very program, or a copy of it"),
+        "{:?}",
+        survey.notes
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Which servers of a project a person agreed to: exactly as they were shown, and no other.
+//! What of a project a person agreed to, its servers and its allow rules: exactly as it was shown, and
+//! nothing else.
 //!
 //! What was agreed to is kept in the user's state, outside every project. The digest covers the
 //! entry as it is written, before variables, so that a later change of any of it asks again.
@@ -32,6 +33,9 @@ impl Trust {
         matches!(self, Self::Own | Self::Given)
     }
 }
+
+/// The name under which consent to a project's allow rules is kept. No server can have it.
+pub const RULES: &str = "permissions.allow";
 
 /// What was agreed to.
 #[derive(Clone, Debug, Default)]
@@ -82,17 +86,33 @@ impl Ledger {
         if entry.source.place == Place::Yours {
             return Trust::Own;
         }
-        let record = record(entry);
-        match self.records.iter().find(|held| same_place(held, &record)) {
-            None => Trust::Asked,
-            Some(held) if held["digest"] == record["digest"] => Trust::Given,
-            Some(held) => Trust::Changed(changes(held, &record)),
-        }
+        self.compare(&record(entry))
+    }
+
+    /// What it says about the allow rules of a project's file.
+    pub fn judge_rules(&self, file: &Path, rules: &[&str]) -> Trust {
+        self.compare(&record_of_rules(file, rules))
     }
 
     /// Agrees to an entry as it stands.
     pub fn agree(&mut self, entry: &Entry) {
-        let record = record(entry);
+        self.keep(record(entry));
+    }
+
+    /// Agrees to exactly these allow rules of a project's file.
+    pub fn agree_to_rules(&mut self, file: &Path, rules: &[&str]) {
+        self.keep(record_of_rules(file, rules));
+    }
+
+    fn compare(&self, record: &Value) -> Trust {
+        match self.records.iter().find(|held| same_place(held, record)) {
+            None => Trust::Asked,
+            Some(held) if held["digest"] == record["digest"] => Trust::Given,
+            Some(held) => Trust::Changed(changes(held, record)),
+        }
+    }
+
+    fn keep(&mut self, record: Value) {
         self.records.retain(|held| !same_place(held, &record));
         self.records.push(record);
     }
@@ -159,6 +179,13 @@ fn record(entry: &Entry) -> Value {
     })
 }
 
+/// The same for allow rules. What is digested begins with a word that no entry begins with.
+fn record_of_rules(file: &Path, rules: &[&str]) -> Value {
+    let file = file.to_string_lossy();
+    let whole = json!([RULES, file, rules]);
+    json!({ "file": file, "name": RULES, "digest": digest(&whole.to_string()), "rules": rules })
+}
+
 fn digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
@@ -173,7 +200,7 @@ fn changes(held: &Value, now: &Value) -> Vec<String> {
         Value::String(text) => spoken::quoted(text),
         _ => "nothing".into(),
     };
-    for field in ["type", "command", "url", "directory", "forwarded"] {
+    for field in ["type", "command", "url", "directory", "forwarded", "rules"] {
         if held[field] != now[field] {
             told.push(format!("{field}: was {}, is {}", shown(&held[field]), shown(&now[field])));
         }

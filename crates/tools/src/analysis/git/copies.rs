@@ -5,11 +5,15 @@
 use std::{
     fs::File,
     io::{self, Read, Write},
-    os::unix::fs::OpenOptionsExt,
+    os::{
+        fd::{AsFd, BorrowedFd, OwnedFd},
+        unix::fs::OpenOptionsExt,
+    },
     path::Path,
     sync::{Mutex, PoisonError},
 };
 
+use rustix::fs::{Mode, OFlags};
 use tectum_core::{
     Fault,
     security::{Flow, Kind, SafePath},
@@ -44,6 +48,7 @@ pub(crate) enum Why {
 #[derive(Debug)]
 pub(super) struct Copies {
     folder: tempfile::TempDir,
+    handle: OwnedFd,
     left: Vec<(Change, Why)>,
 }
 
@@ -51,7 +56,10 @@ impl Copies {
     /// Copies every changed file that is there, and takes out of `changes` what has no copy.
     pub(super) fn make(path: &SafePath, changes: &mut Vec<Change>, leash: &Leash<'_>) -> Result<Self, Fault> {
         let folder = tempfile::Builder::new().prefix("tectum-diff-").tempdir().map_err(broken)?;
-        let mut copies = Self { folder, left: Vec::new() };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(folder.path(), flags, Mode::empty());
+        let handle = handle.map_err(|errno| broken(errno.into()))?;
+        let mut copies = Self { folder, handle, left: Vec::new() };
         let mut copier = Copier { to: copies.folder.path().to_owned(), room: MOST, leash };
         let mut kept = Vec::with_capacity(changes.len());
         let mut settle = |change: Change, done: Result<(), Why>| match done {
@@ -96,6 +104,11 @@ impl Copies {
     /// Where the copies are, by their names from the root of the work tree.
     pub(super) fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// The same directory, opened.
+    pub(super) fn handle(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
     }
 
     /// Changed, but without a copy.

@@ -3,10 +3,13 @@
 //! for, and git reads no file of the project whose content it would show (see `copies`).
 
 mod changes;
+mod configuration;
 mod copies;
+mod parts;
+mod program;
 mod repository;
 mod revision;
-mod run;
+pub(crate) mod run;
 
 use std::{
     ffi::{OsStr, OsString},
@@ -14,14 +17,12 @@ use std::{
     time::Instant,
 };
 
-use tectum_core::{
-    Fault,
-    security::{Kind, SafePath},
-};
+use tectum_core::{Fault, security::SafePath};
 
 use changes::Change;
 pub(super) use changes::Counts;
 pub(super) use copies::Why;
+pub(crate) use program::Git;
 
 use copies::Copies;
 use repository::Repository;
@@ -78,6 +79,7 @@ pub(super) struct Differing {
 
 /// Compares what the path stands for, giving at most `most` bytes of patch.
 pub(super) fn compare(
+    git: &Git,
     path: &SafePath,
     asked: &Asked,
     stop: &(dyn Fn() -> bool + Sync),
@@ -86,7 +88,7 @@ pub(super) fn compare(
 ) -> Result<Comparison, Fault> {
     let wanted = revision::Wanted::parse(asked.base.as_deref(), asked.head.as_deref(), asked.staged)?;
     let leash = Leash { stop, until };
-    let repository = Repository::find(&folder(path), leash)?;
+    let repository = Repository::find(path, git, leash)?;
     let granted = path.absolute();
     let below = repository.below(&granted)?;
     let sides = wanted.resolve(&repository)?;
@@ -98,10 +100,9 @@ pub(super) fn compare(
         Head::WorkTree => Some(Copies::make(path, &mut listed.changes, &leash)?),
         Head::Index | Head::Commit { .. } => None,
     };
-    let tree = copies.as_ref().map(Copies::folder);
     let left = copies.as_ref().map(|copies| copies.left()).unwrap_or_default();
     let left = left.iter().map(|(change, why)| (named(change), *why)).collect();
-    let ask = Ask { repository: &repository, tree, sides: &sides };
+    let ask = Ask { repository: &repository, tree: copies.as_ref(), sides: &sides };
     let mut files = Vec::new();
     for chunk in chunks(&listed.changes) {
         let counts = ask.counts(chunk)?;
@@ -138,23 +139,14 @@ pub(super) fn compare(
             }
         }
     }
+    repository.check_again(path, git)?;
     Ok(found)
-}
-
-/// The deepest directory that is there: the path itself, or the nearest one above it.
-fn folder(path: &SafePath) -> PathBuf {
-    let full = path.absolute();
-    if path.kind() == Some(Kind::Directory) {
-        return full;
-    }
-    let up = path.above().last().map_or(1, |above| above.below.components().count());
-    full.ancestors().nth(up).unwrap_or(&full).to_owned()
 }
 
 /// Questions about the same two sides.
 struct Ask<'a> {
     repository: &'a Repository<'a>,
-    tree: Option<&'a Path>,
+    tree: Option<&'a Copies>,
     sides: &'a Sides,
 }
 

@@ -175,7 +175,7 @@ fn commit(repository: &Repository<'_>, revision: &str) -> Result<Option<String>,
 
 /// The empty tree, whichever hash the repository uses.
 fn nothing(repository: &Repository<'_>) -> Result<String, Fault> {
-    let tree = repository.ask(&["hash-object", "-t", "tree", "--stdin"])?;
+    let tree = repository.ask(&["hash-object", "-t", "tree", "/dev/null"])?;
     tree.ok_or_else(|| Fault::conflict("the repository has no commit, and git knows no empty tree"))
 }
 

@@ -14,6 +14,7 @@ use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     process::{Pid, Signal, kill_process_group},
 };
+use tectum_child::Confinement;
 use tectum_core::{Fault, FaultKind};
 
 /// How long a silent program is waited for before the call is asked whether it still wants it.
@@ -27,26 +28,28 @@ const CHUNK: usize = 64 * 1024;
 const COMPLAINTS: usize = 16 * 1024;
 
 /// What to start.
-pub(super) struct Order<'o> {
-    pub(super) program: &'o OsStr,
-    pub(super) args: Vec<OsString>,
-    pub(super) folder: &'o Path,
+pub(crate) struct Order<'o> {
+    pub(crate) program: &'o OsStr,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) folder: &'o Path,
     /// All it gets to know of our environment.
-    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    /// What it may open.
+    pub(crate) confinement: &'o Confinement,
 }
 
 /// How long it may run.
 #[derive(Clone, Copy)]
-pub(super) struct Leash<'l> {
+pub(crate) struct Leash<'l> {
     /// True once nobody waits for it any more.
-    pub(super) stop: &'l (dyn Fn() -> bool + Sync),
+    pub(crate) stop: &'l (dyn Fn() -> bool + Sync),
     /// When it is killed at the latest.
-    pub(super) until: Instant,
+    pub(crate) until: Instant,
 }
 
 impl Leash<'_> {
     /// Ends a call that is over.
-    pub(super) fn check(&self) -> Result<(), Fault> {
+    pub(crate) fn check(&self) -> Result<(), Fault> {
         if (self.stop)() {
             return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
         }
@@ -60,19 +63,19 @@ impl Leash<'_> {
 
 /// What a program left.
 #[derive(Debug)]
-pub(super) struct Ran {
+pub(crate) struct Ran {
     /// True when it ended well.
-    pub(super) success: bool,
+    pub(crate) success: bool,
     /// What it wrote.
-    pub(super) out: Vec<u8>,
+    pub(crate) out: Vec<u8>,
     /// What it complained of.
-    pub(super) err: String,
+    pub(crate) err: String,
     /// True when it had more to write than was asked for; it was killed then.
-    pub(super) cut: bool,
+    pub(crate) cut: bool,
 }
 
 /// Runs a program to its end, to `most` bytes of output, or to the end of its leash.
-pub(super) fn run(order: &Order<'_>, leash: &Leash<'_>, most: usize) -> Result<Ran, Fault> {
+pub(crate) fn run(order: &Order<'_>, leash: &Leash<'_>, most: usize) -> Result<Ran, Fault> {
     let mut group = Group::start(order)?;
     let mut out = Stream::new(group.child.stdout.take(), most);
     let mut err = Stream::new(group.child.stderr.take(), COMPLAINTS);
@@ -111,7 +114,8 @@ impl Group {
         reason = "git is started here and nowhere else: bounded, with a clean environment, ended with the call"
     )]
     fn start(order: &Order<'_>) -> Result<Self, Fault> {
-        let started = Command::new(order.program)
+        let mut command = Command::new(order.program);
+        command
             .args(&order.args)
             .current_dir(order.folder)
             .env_clear()
@@ -119,9 +123,8 @@ impl Group {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn();
-        let child = started.map_err(|error| not_started(order, error))?;
+            .process_group(0);
+        let child = order.confinement.spawn(&mut command).map_err(|error| not_started(order, error))?;
         Ok(Self { child, reaped: false })
     }
 

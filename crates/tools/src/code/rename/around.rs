@@ -107,7 +107,8 @@ pub(super) fn is_of_module(text: &str, statement: Span, span: Span, style: &Styl
 pub(super) fn is_of_path(text: &str, span: Span, style: &Style) -> bool {
     let (before, after) = (text[..span.start as usize].trim_end(), text[span.end as usize..].trim_start());
     let further = after.starts_with("::") && !after.starts_with("::<");
-    style.separator == "::" && (further || last_word(before) == "mod")
+    let declared = !style.module.is_empty() && last_word(before) == style.module;
+    declared || (style.separator == "::" && further)
 }
 
 /// Whether a name among arguments is that of a parameter: `name = …` where an assignment is no value.
@@ -205,6 +206,8 @@ mod tests {
             ("x::<u8>()", "a.rs", false),
             ("a::x", "a.rs", false),
             ("x::y()", "a.py", false),
+            ("x::y()", "a.cpp", true),
+            ("a mod x", "a.cpp", false),
         ] {
             let at = text.find('x').expect("there");
             assert_eq!(is_of_path(text, Span::new(at, at + 1), style(path)), expect, "{text}");

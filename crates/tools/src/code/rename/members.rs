@@ -90,9 +90,7 @@ impl Target {
         }
         // A definition in a macro is no symbol.
         let before = file.text[..mention.span.start as usize].trim_end();
-        if matches!(last_word(before), "fn" | "const" | "type")
-            && file.language.pack().style.separator == "::"
-        {
+        if file.language.pack().style.defining.contains(&last_word(before)) {
             return Some(false);
         }
         if self.initialized_by(seen).is_some_and(of_class) {

@@ -33,7 +33,7 @@ use super::{Code, Only, Opened, args::project, carried::is_name, change::verify}
 use crate::{
     edit::{
         diff,
-        pen::{Intent, missing},
+        pen::{Intent, Undo, missing},
     },
     text::{TextFile, revision},
 };
@@ -78,7 +78,8 @@ pub struct Output {
     /// True when it was done.
     pub applied: bool,
     /// What undo_edit takes to undo all of it.
-    pub undo: Option<String>,
+    #[schemars(with = "Option<String>")]
+    pub undo: Undo,
 }
 
 /// The part of a plan in one file.
@@ -133,7 +134,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
     verify(ctx, &opened, &opened.file.edited(&own)?, &own)?;
     let digest = plan.digest(&target);
     if args.apply_to.is_empty() {
-        return Ok(plan.told(&target, digest, false, None, String::new()));
+        return Ok(plan.told(&target, digest, false, Undo::default(), String::new()));
     }
     if args.plan.as_ref().is_some_and(|believed| *believed != digest) {
         return Err(Fault::conflict("the files changed since the plan was made; nothing was changed")
@@ -227,7 +228,7 @@ fn target(opened: &Opened, outline: &Outline, index: u32, new: &str) -> Target {
 }
 
 /// Changes all files of the plan, or none.
-fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Option<String>, String), Fault> {
+fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Undo, String), Fault> {
     let mut paths = Vec::new();
     for path in &ctx.grants.paths()[2..] {
         if !paths.iter().any(|other: &&tectum_core::security::SafePath| other.absolute() == path.absolute()) {

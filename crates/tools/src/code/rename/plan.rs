@@ -19,7 +19,7 @@ use super::{
     target::{File, Home, Places, Target},
 };
 use crate::{
-    edit::pen::closing,
+    edit::pen::{Undo, closing},
     files::spelling::count,
     text::{Lines, revision},
 };
@@ -162,7 +162,7 @@ impl Plan {
         target: &Target,
         plan: String,
         applied: bool,
-        undo: Option<String>,
+        undo: Undo,
         diffs: String,
     ) -> Reply<Output> {
         let changed: Vec<&Planned> = self.changed().collect();
@@ -204,7 +204,7 @@ impl Plan {
         text.push_str("Not seen: names made at run time, other languages, files outside the directory.\n");
         if applied {
             text.push_str(&diffs);
-            text.push_str(&closing("", undo.as_deref(), false));
+            text.push_str(&closing("", &undo, false));
         } else {
             let files: Vec<&str> = changed.iter().map(|file| file.name.as_str()).collect();
             let list = serde_json::to_string(&files).unwrap_or_default();

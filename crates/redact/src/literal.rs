@@ -55,10 +55,28 @@ fn closed(inside: &str, quote: char, slashes: usize) -> usize {
     inside.len()
 }
 
+/// The character that an escape of JSON means which begins here, two of them where it takes two; how
+/// long it is.
+pub(crate) fn unicode(text: &str) -> Option<(usize, char)> {
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if is_hex { u16::from_str_radix(digits, 16).ok() } else { None }
+    };
+    let first = unit(0)?;
+    let pair = [first, unit(6).unwrap_or_default()];
+    match char::decode_utf16(pair).next() {
+        Some(Ok(c)) => Some((if c.len_utf16() == 2 { 12 } else { 6 }, c)),
+        _ => Some((6, char::REPLACEMENT_CHARACTER)),
+    }
+}
+
 /// The block of YAML that is announced here: all lines below that stand further to the right than
 /// the line of its name.
 pub(crate) fn block(text: &str, at: usize) -> Option<Range<usize>> {
-    let announced = text[at..].strip_prefix(['|', '>'])?;
+    let rest = &text[at..];
+    // The other way to write it is that of HTML.
+    let announced = rest.strip_prefix(['|', '>']).or_else(|| rest.strip_prefix("&gt;"))?;
     let length = announced.bytes().take(MOST_HEADER).position(|byte| byte == b'\n')?;
     let (header, body) = (&announced[..length], &announced[length + 1..]);
     let sign = header.split('#').next().unwrap_or_default().trim();

@@ -2,22 +2,21 @@
 //! `X-Api-Key: …`, `<secret>…</secret>`. Only the value is hidden. Code that passes such a value on
 //! is left alone where it can be told from a value; where it cannot, it is hidden.
 
-use std::{borrow::Cow, ops::Range};
+use std::ops::Range;
 
 use regex::Regex;
 
-use crate::literal;
+use crate::{literal, words::parameter_value};
 
-/// The telling part of a name and the sign that gives it a value. The name may go on to the left;
-/// matching begins at its telling part, which is what makes it quick. Besides signs of assignment there
-/// are the end of a tag, a member `value` behind the one that has the name, and a second argument.
-const ASSIGNED: &str = r#"(?ix)
-    (?: (?:passw(?:or)?d|passphrase|secret|api[_-]?key|private[_-]?key|access[_-]?key|credential) [a-z0-9_-]*
-      | (?-i:TOKEN[A-Z0-9_]* | [A-Z0-9]_PASS | [A-Z0-9]_PWD) | token | authorization )
-    (?P<sign> \\*["'`]? \]? [\ \t]* (?: :=? | =>? ) [\ \t]*
-      | (?P<pair> \\*["']? [\ \t]* ,? \s* \\*["']? value \\*["']? [\ \t]* [:=] [\ \t]*)
-      | (?P<second> ["'] [\ \t]* , [\ \t]*)
-      | (?P<tag> > | [\ ][a-z] ) )"#;
+/// The sign behind a name that gives it a value. Besides signs of assignment there are the end of a
+/// tag, a member `value` behind the one that has the name, a second argument, and a space behind a flag
+/// of a command or a word of an old format.
+const SIGN: &str = r#"(?x) \A (?:
+    (?P<sign> \\*["'`]? \]? [\ \t]* (?: :=? | =>? ) [\ \t]* )
+  | (?P<pair> \\*["']? [\ \t]* ,? \s* \\*["']? (?i:value) \\*["']? [\ \t]* [:=] [\ \t]*)
+  | (?P<second> ["'] [\ \t]* , [\ \t]*)
+  | (?P<tag> > | [\ ][a-zA-Z][a-zA-Z0-9:_-]*[\ ]?= )
+  | (?P<space> \s+ ) )"#;
 
 /// Calls that a written value stands in without becoming another.
 const AROUND: &[&str] = &[
@@ -90,75 +89,98 @@ const FEW_DIGITS: usize = 4;
 /// again.
 const TELLING: usize = 256;
 
+/// Words that stand behind the name of a flag in a sentence or a synopsis.
+const PROSE: &[&str] = &[
+    "and",
+    "are",
+    "argument",
+    "as",
+    "can",
+    "cannot",
+    "command",
+    "flag",
+    "flags",
+    "for",
+    "from",
+    "if",
+    "in",
+    "is",
+    "may",
+    "must",
+    "not",
+    "on",
+    "option",
+    "options",
+    "or",
+    "parameter",
+    "should",
+    "that",
+    "the",
+    "to",
+    "was",
+    "when",
+    "will",
+    "with",
+];
+
 /// Finds values of secret names.
 #[derive(Debug)]
 pub(crate) struct Assigned(Regex);
 
 impl Assigned {
     pub(crate) fn new() -> Result<Self, String> {
-        Regex::new(ASSIGNED).map(Self).map_err(|error| error.to_string())
+        Regex::new(SIGN).map(Self).map_err(|error| error.to_string())
     }
 
-    /// The text with `hidden` in the place of every such value.
-    pub(crate) fn hide<'t>(&self, text: &'t str, hidden: &str) -> Cow<'t, str> {
-        let mut out = String::new();
-        let (mut kept, mut at) = (0, 0);
-        while let Some(found) = self.0.captures_at(text, at) {
-            let (Some(whole), Some(sign)) = (found.get(0), found.name("sign")) else { break };
-            // Behind a tag's name the next name may begin at once.
-            at = if found.name("tag").is_some() { sign.start() + 1 } else { sign.end() };
-            let place = Place::new(text, whole.start(), sign.range());
-            let value = match () {
-                () if found.name("tag").is_some() => place.element(),
-                () if found.name("pair").is_some() => place.paired(),
-                () if found.name("second").is_some() => place.second(),
-                () => place.secret(),
-            };
-            let Some(value) = value else { continue };
-            out.push_str(&text[kept..sign.start()]);
-            // A tag may have attributes, which are names with values too.
-            out.push_str(&match found.name("tag") {
-                Some(_) => self.hide(&text[sign.start()..value.start], hidden),
-                None => Cow::Borrowed(&text[sign.start()..value.start]),
-            });
-            out.push_str(hidden);
-            kept = value.end;
-            at = value.end;
+    /// The value that the text gives to the name that stands here. `attributes` gets the rest of a
+    /// tag whose element has the value, since it may have names with values too.
+    pub(crate) fn value(
+        &self,
+        text: &str,
+        name: Range<usize>,
+        attributes: &mut dyn FnMut(Range<usize>),
+    ) -> Option<Range<usize>> {
+        let found = self.0.captures(&text[name.end..])?;
+        let sign = name.end..name.end + found.get(0)?.end();
+        let place = Assignment::new(text, name, sign.clone());
+        if found.name("sign").is_some() {
+            return place.secret();
         }
-        if kept == 0 {
-            return Cow::Borrowed(text);
+        if found.name("pair").is_some() {
+            return place.paired();
         }
-        out.push_str(&text[kept..]);
-        Cow::Owned(out)
+        if found.name("second").is_some() {
+            return place.second();
+        }
+        if found.name("space").is_some() {
+            return place.spaced();
+        }
+        let value = place.element()?;
+        attributes(sign.start..value.start);
+        Some(value)
     }
 }
 
 /// A name and a sign, and what stands around them.
-struct Place<'t> {
+struct Assignment<'t> {
     text: &'t str,
     name: &'t str,
-    /// What stands before the telling part of the name.
+    /// What stands before the name.
     before: &'t str,
     sign: &'t str,
     /// Where the value begins, if there is one.
     at: usize,
 }
 
-impl<'t> Place<'t> {
-    fn new(text: &'t str, telling: usize, sign: Range<usize>) -> Self {
-        let before = &text[..telling];
-        let start = before.trim_end_matches(|c: char| c.is_alphanumeric() || "_-".contains(c)).len();
-        Self { text, name: &text[start..sign.start], before, sign: &text[sign.clone()], at: sign.end }
-    }
-
-    /// What stands before the name.
-    fn outside(&self) -> &'t str {
-        &self.text[..self.at - self.sign.len() - self.name.len()]
+impl<'t> Assignment<'t> {
+    fn new(text: &'t str, name: Range<usize>, sign: Range<usize>) -> Self {
+        let before = &text[..name.start];
+        Self { text, name: &text[name], before, sign: &text[sign.clone()], at: sign.end }
     }
 
     /// The text of an element of this name.
     fn element(&self) -> Option<Range<usize>> {
-        if !self.outside().ends_with(['<', ':']) {
+        if !self.before.ends_with(['<', ':']) {
             return None;
         }
         literal::element(self.text, literal::past_tag(self.text, self.at - self.sign.len())?)
@@ -171,7 +193,7 @@ impl<'t> Place<'t> {
             let length = rest.find(|c: char| c.is_whitespace() || ",}>".contains(c)).unwrap_or(rest.len());
             (length > 0).then(|| self.at..self.at + length)
         };
-        let named = self.outside().trim_end_matches(['"', '\'', '\\']).trim_end_matches([' ', '\t']);
+        let named = self.before.trim_end_matches(['"', '\'', '\\']).trim_end_matches([' ', '\t']);
         if !named.ends_with([':', '=']) {
             return None;
         }
@@ -181,8 +203,46 @@ impl<'t> Place<'t> {
     /// What is given in a call if the environment has none of this name: `getenv("DB_PASSWORD", "…")`.
     fn second(&self) -> Option<Range<usize>> {
         let is_variable = !self.name.contains(|c: char| c.is_lowercase());
-        let first = self.outside().strip_suffix(['"', '\'']).is_some_and(|before| before.ends_with('('));
+        let first = self.before.strip_suffix(['"', '\'']).is_some_and(|before| before.ends_with('('));
         if is_variable && first { literal::quoted(self.text, self.at) } else { None }
+    }
+
+    /// The value of a flag, of a variable in a list of settings, of an instruction of SQL.
+    fn spaced(&self) -> Option<Range<usize>> {
+        let rest = &self.text[self.at..];
+        let flag = self.name.starts_with('-') && !self.before.ends_with(|c: char| c.is_alphanumeric());
+        let word =
+            self.before.trim_end_matches([' ', '\t']).rsplit(|c: char| !c.is_ascii_alphabetic()).next();
+        let word = word.unwrap_or_default().to_ascii_lowercase();
+        let is_line = !self.sign.contains('\n');
+        let quoted = || literal::quoted(self.text, self.at);
+        match &*word {
+            "with" | "encrypted" | "set" | "by" if rest.starts_with('\'') => quoted(),
+            "env" | "arg" | "setenv" if is_line && !self.name.contains(|c: char| c.is_lowercase()) => {
+                self.line()
+            }
+            _ if self.name.eq_ignore_ascii_case("requirepass") || self.name == "masterauth" => self.word(),
+            _ if flag && is_line => quoted().or_else(|| self.word()),
+            _ => None,
+        }
+    }
+
+    /// The word that stands here, unless it belongs to a sentence about the name.
+    fn word(&self) -> Option<Range<usize>> {
+        let rest = &self.text[self.at..];
+        let length = rest.find(|c: char| c.is_whitespace() || "\"'`".contains(c)).unwrap_or(rest.len());
+        let word = &rest[..length];
+        let is_none =
+            word.is_empty() || word.starts_with(['-', '<', '[', '{', '|', '(', '=', ',', '.', '$', '&']);
+        let plain = word.trim_end_matches(['.', ',', ';', ':', ')']);
+        (!is_none && !PROSE.contains(&plain) && !self.is_measure(plain)).then(|| self.at..self.at + length)
+    }
+
+    /// The rest of the line.
+    fn line(&self) -> Option<Range<usize>> {
+        let rest = &self.text[self.at..];
+        let length = rest.find(['\r', '\n']).unwrap_or(rest.len());
+        (length > 0 && !rest.starts_with('=')).then(|| self.at..self.at + length)
     }
 
     fn secret(&self) -> Option<Range<usize>> {
@@ -212,7 +272,15 @@ impl<'t> Place<'t> {
 
     fn bare(&self) -> Option<Range<usize>> {
         let rest = &self.text[self.at..];
-        if rest.starts_with(['=', ':', '~']) {
+        // A parameter of an address or of a form is a value whatever it looks like.
+        if self.sign == "=" && self.before.ends_with(['?', '&']) {
+            return parameter_value(self.text, self.at, 1);
+        }
+        if self.name.starts_with('-') && self.sign == "=" {
+            return self.word();
+        }
+        // A comparison, a path, a closure.
+        if rest.starts_with(['=', ':', '~']) || (self.sign != "=" && rest.starts_with('|')) {
             return None;
         }
         // In an environment file and on a command line the value goes on to the next space.
@@ -264,7 +332,7 @@ fn is_value(word: &str, sign: &str, before: &str, after: &str) -> bool {
         return false;
     }
     if sign == "=" {
-        return !before.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_').ends_with('(');
+        return !before.ends_with('(');
     }
     if after.starts_with(['"', '\'', '\\']) {
         return true;

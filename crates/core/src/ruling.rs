@@ -1,0 +1,100 @@
+//! The rules of two owners over one call: each is judged by itself, and the stricter word holds.
+
+use std::sync::Arc;
+
+use tectum_security::{Allowlist, RawPath};
+
+use crate::{Judgement, Prepared, Rules, Subject, World};
+
+/// The rules that hold at a gate.
+#[derive(Debug)]
+pub(crate) struct Ruling {
+    /// The operator's. Their patterns are read from the allowlist's anchor.
+    own: Rules,
+    /// The project's. They make the operator's word stricter or change nothing.
+    project: Option<Rules>,
+    allowlist: Arc<Allowlist>,
+}
+
+/// What a rule may be about, as the project spells it and, where that differs, as the operator does.
+#[derive(Debug)]
+pub(crate) struct Names {
+    pub(crate) here: Vec<String>,
+    anchored: Option<Vec<String>>,
+}
+
+impl Ruling {
+    pub(crate) fn new(own: Rules, project: Option<Rules>, allowlist: Arc<Allowlist>) -> Self {
+        Self { own, project, allowlist }
+    }
+
+    /// What holds for a tool and all its names, and which rule says so.
+    pub(crate) fn judge(&self, tool: &str, names: &Names, world: World) -> (Judgement, String) {
+        let own = self.own.judge(tool, names.anchored.as_ref().unwrap_or(&names.here), world);
+        // Which world a tool is of was the operator's to weigh; of the project only its own rules count.
+        let project = self.project.as_ref().map(|rules| rules.judge(tool, &names.here, World::Project));
+        project.filter(|project| project.0 > own.0).unwrap_or(own)
+    }
+
+    /// True when a rule denies the tool whatever it is called with.
+    pub(crate) fn ban(&self, tool: &str) -> bool {
+        self.all().any(|rules| rules.ban(tool))
+    }
+
+    /// True when a rule is about some names only.
+    pub(crate) fn pick(&self, tool: &str) -> bool {
+        self.all().any(|rules| rules.pick(tool))
+    }
+
+    /// The rule that keeps a name below a granted directory from a call that was judged so.
+    pub(crate) fn hide(&self, tool: &str, name: &str, judged: Judgement) -> Option<String> {
+        let own = match self.allowlist.is_moved() {
+            true => self.own.hide(tool, &self.allowlist.anchored(name), judged),
+            false => self.own.hide(tool, name, judged),
+        };
+        own.or_else(|| self.project.as_ref()?.hide(tool, name, judged))
+    }
+
+    /// Everything a rule may be about: the primary argument first, then each path.
+    pub(crate) fn subjects(&self, prepared: &Prepared) -> Names {
+        let primary = match &prepared.wants.subject {
+            Subject::Path(raw) => Some(raw),
+            Subject::Text(_) | Subject::None => None,
+        };
+        let mut paths: Vec<String> = Vec::new();
+        for raw in primary.into_iter().chain(prepared.wants.paths.iter().map(|(raw, _)| raw)) {
+            let subject = self.spelled(raw);
+            if !paths.contains(&subject) {
+                paths.push(subject);
+            }
+        }
+        let mut names = self.paths(paths);
+        // A text is no path, so nobody spells it differently.
+        if let Subject::Text(text) = &prepared.wants.subject {
+            for list in [Some(&mut names.here), names.anchored.as_mut()].into_iter().flatten() {
+                list.retain(|name| name != text);
+                list.insert(0, text.clone());
+            }
+        }
+        names
+    }
+
+    /// Names of paths, spelled from the primary base.
+    pub(crate) fn paths(&self, here: Vec<String>) -> Names {
+        let anchored = self.allowlist.is_moved();
+        let anchored = anchored.then(|| here.iter().map(|name| self.allowlist.anchored(name)).collect());
+        Names { here, anchored }
+    }
+
+    fn spelled(&self, raw: &RawPath) -> String {
+        match self.allowlist.subject(raw) {
+            Some(subject) if subject.is_empty() => ".".to_owned(),
+            Some(subject) => subject,
+            None => raw.as_str().to_owned(),
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Rules> {
+        std::iter::once(&self.own).chain(&self.project)
+    }
+}

@@ -1,0 +1,70 @@
+//! What waits for a person at each server, for `tectum approve-tools`: shown as it is, and approved
+//! as it was shown.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    approvals::gone,
+    pins::{Change, Pins},
+};
+use crate::{kept, peer::remembered, spec::ServerSpec};
+
+/// What waits at one server.
+#[derive(Clone, Debug, Default)]
+pub struct Review {
+    /// What differs from what was approved. Where nobody can tell what was, everything it offered last.
+    pub changes: Vec<Change>,
+    /// Why nobody can tell what was approved.
+    pub lost: Option<String>,
+}
+
+impl Review {
+    /// What waits at a server, as it is kept here.
+    pub fn of(state: &Path, spec: &ServerSpec) -> Self {
+        let lost = match Pins::read(state, &spec.name) {
+            Ok(Some(pins)) => return Self { changes: pins.changes(), lost: None },
+            Ok(None) if !remembered(state, spec).known => return Self::default(),
+            Ok(None) => gone(state, &spec.name),
+            Err(why) => why,
+        };
+        let changes = Pins::all_waiting(&remembered(state, spec)).changes();
+        Self { changes, lost: Some(lost) }
+    }
+
+    /// True when nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.lost.is_none()
+    }
+
+    /// Approves some of the changes, as a person was shown them. A file that cannot be read makes room
+    /// for a new one, in which everything else waits; where it is afterwards is returned.
+    pub fn approve(
+        &self,
+        state: &Path,
+        spec: &ServerSpec,
+        changes: &[Change],
+    ) -> io::Result<Option<PathBuf>> {
+        let _lock = Pins::lock(state)?;
+        let (mut pins, aside) = match Pins::read(state, &spec.name) {
+            Ok(Some(pins)) => (pins, None),
+            // What was readable when it was shown and is not any more has to be shown again.
+            Ok(None) | Err(_) if self.lost.is_none() => return Err(io::Error::other(CHANGED)),
+            Ok(None) | Err(_) => {
+                let aside = kept::set_aside(&Pins::file(state, &spec.name), "broken")?;
+                let offer = remembered(state, spec);
+                if !offer.known {
+                    return Ok(aside);
+                }
+                (Pins::all_waiting(&offer), aside)
+            }
+        };
+        changes.iter().for_each(|change| pins.approve(change));
+        pins.write(state, &spec.name)?;
+        Ok(aside)
+    }
+}
+
+const CHANGED: &str = "its approvals changed meanwhile and cannot be read; run the command again";

@@ -1,0 +1,32 @@
+//! What a copy's metadata says: which call it is of, and where that came from.
+
+use tectum_core::Observation;
+
+use crate::{
+    lineage::{self, Lineage},
+    link::{Link, modern_meta},
+    wire::{era::Era, object::Object},
+};
+
+/// What a copy's metadata says beside the copy itself.
+#[derive(Clone, Copy)]
+pub(super) struct Marks<'m> {
+    pub(super) run: &'m str,
+    pub(super) lineage: &'m Lineage,
+}
+
+/// The metadata of a copy, and of every request of the newer era.
+pub(super) fn meta(link: &Link, of: Option<(&Observation, Marks<'_>)>) -> Option<String> {
+    let mut meta = Object::new();
+    if let Some((copy, Marks { run, lineage })) = of {
+        meta.text("tectum/call", &copy.call.to_string())
+            .raw("tectum/sequence", &copy.sequence.to_string())
+            .text("tectum/phase", if copy.is_after() { "after" } else { "before" })
+            .text("tectum/run", run)
+            .raw(lineage::KEY, &lineage.copied(copy.call));
+    }
+    if link.hello().era == Era::Modern {
+        modern_meta(&mut meta, "{}");
+    }
+    Some(meta.end()).filter(|meta| meta != "{}")
+}

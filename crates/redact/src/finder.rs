@@ -1,0 +1,110 @@
+//! Finds secrets in a text, as it stands and as it reads once its layers of writing are taken off.
+
+use std::ops::Range;
+
+use globset::GlobSet;
+use regex::Regex;
+use serde::de::IgnoredAny;
+
+use crate::{edits::Edit, encoded, json, tokens::Tokens, unfold::unfold, view::View, words::Words};
+
+/// Texts that are written in more layers than this are hidden whole.
+const MOST_LAYERS: usize = 24;
+/// Documents in documents in documents: deeper ones are read as texts.
+const MOST_DOCUMENTS: u8 = 8;
+/// Base64 in base64.
+const MOST_ENCODED: u8 = 4;
+
+/// The definition of a secret, with what the settings add to it.
+#[derive(Debug)]
+pub(crate) struct Finder {
+    tokens: Tokens,
+    words: Words,
+    names: GlobSet,
+    texts: Option<Regex>,
+}
+
+impl Finder {
+    pub(crate) fn new(names: GlobSet, texts: Option<Regex>) -> Result<Self, String> {
+        Ok(Self { tokens: Tokens::new()?, words: Words::new()?, names, texts })
+    }
+
+    pub(crate) fn is_secret_name(&self, name: &str) -> bool {
+        self.words.is_secret_name(name) || (!self.names.is_empty() && self.names.is_match(name))
+    }
+
+    pub(crate) fn leaves_key_open(&self, text: &str) -> bool {
+        self.tokens.leaves_key_open(text)
+    }
+
+    /// Finds what is hidden in a text that stands inside of so many documents.
+    pub(crate) fn text(&self, text: &str, depth: u8, edits: &mut Vec<Edit>) {
+        let is_document = depth < MOST_DOCUMENTS
+            && text.trim_start().starts_with(['{', '[', '"'])
+            && serde_json::from_str::<IgnoredAny>(text).is_ok();
+        let before = edits.len();
+        if is_document && json::find(self, text, depth, edits).is_ok() {
+            return;
+        }
+        edits.truncate(before);
+        self.layers(text, 0, |range| edits.push(Edit::inside(range)));
+    }
+
+    /// Looks at a text, and at what it reads with one layer after the other taken off.
+    fn layers(&self, text: &str, encoded: u8, mut give: impl FnMut(Range<usize>)) {
+        self.layer(text, encoded, &mut give);
+        let mut views: Vec<View<'_>> = Vec::new();
+        while let Some(view) = unfold(views.last().map_or(text, |view| &view.text)) {
+            views.push(view);
+            if views.len() > MOST_LAYERS {
+                return give(0..text.len());
+            }
+            let mut found = Vec::new();
+            if let Some(view) = views.last() {
+                self.layer(&view.text, encoded, &mut |range| found.push(range));
+            }
+            for view in views.iter().rev() {
+                let mut below = Vec::with_capacity(found.len());
+                for range in found {
+                    view.source(range, |range| below.push(range));
+                }
+                found = merged(below);
+            }
+            found.into_iter().for_each(&mut give);
+        }
+    }
+
+    /// Looks at a text as it stands.
+    fn layer(&self, text: &str, encoded: u8, give: &mut dyn FnMut(Range<usize>)) {
+        let long = encoded::long_words(text.as_bytes());
+        self.tokens.find(text, &long, &mut *give);
+        encoded::discord(text, &long, &mut *give);
+        self.tokens.private_keys(text, &mut *give);
+        self.words.find(text, give);
+        if let Some(texts) = &self.texts {
+            texts.find_iter(text).for_each(|found| give(found.range()));
+        }
+        if encoded < MOST_ENCODED {
+            encoded::texts(text, &long, |run, decoded| {
+                let mut is_secret = false;
+                self.layers(decoded, encoded + 1, |_| is_secret = true);
+                if is_secret {
+                    give(run);
+                }
+            });
+        }
+    }
+}
+
+/// Stretches that meet become one.
+fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_by_key(|range| (range.start, range.end));
+    let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}

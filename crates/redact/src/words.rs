@@ -1,0 +1,145 @@
+//! One pass over a text for all words that may tell of a secret: names and the openings of rules.
+
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use crate::{
+    assigned::Assigned,
+    names::{self, PARAMETERS, Stands, TELLING},
+    rules::Rules,
+};
+
+/// A name is looked at no further than this, to either side.
+const MOST_NAME: usize = 128;
+
+/// What a word may tell.
+#[derive(Debug, Clone, Copy)]
+enum Tells {
+    /// The number of a rule.
+    Rule(usize),
+    Name(Stands),
+    /// How long the value of the parameter is at least.
+    Parameter(usize),
+}
+
+/// Finds values that a name or a rule tells to be secret.
+#[derive(Debug)]
+pub(crate) struct Words {
+    automaton: AhoCorasick,
+    /// What each word tells, the surest first.
+    tells: Vec<Vec<Tells>>,
+    assigned: Assigned,
+    rules: Rules,
+}
+
+impl Words {
+    pub(crate) fn new() -> Result<Self, String> {
+        let rules = Rules::new()?;
+        let openings =
+            rules.openings().enumerate().map(|(number, word)| (word.to_owned(), Tells::Rule(number)));
+        let names = TELLING.iter().map(|(word, stands)| ((*word).to_owned(), Tells::Name(*stands)));
+        let parameters = PARAMETERS.iter().flat_map(|(name, least)| {
+            ['?', '&'].map(|sign| (format!("{sign}{name}="), Tells::Parameter(*least)))
+        });
+        let mut words: Vec<String> = Vec::new();
+        let mut tells: Vec<Vec<Tells>> = Vec::new();
+        for (word, tell) in openings.chain(names).chain(parameters) {
+            match words.iter().position(|known| *known == word) {
+                Some(number) => tells[number].push(tell),
+                None => {
+                    words.push(word);
+                    tells.push(vec![tell]);
+                }
+            }
+        }
+        let automaton = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::LeftmostLongest)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(words)
+            .map_err(|error| error.to_string())?;
+        Ok(Self { automaton, tells, assigned: Assigned::new()?, rules })
+    }
+
+    /// Whether a name means a secret.
+    pub(crate) fn is_secret_name(&self, name: &str) -> bool {
+        self.automaton.find_iter(name).any(|found| {
+            self.tells[found.pattern().as_usize()].iter().any(|tell| match tell {
+                Tells::Name(stands) => names::tells(name, found.start(), found.end(), *stands),
+                Tells::Rule(_) | Tells::Parameter(_) => false,
+            })
+        })
+    }
+
+    /// Gives the stretch of every secret value.
+    pub(crate) fn find(&self, text: &str, give: &mut dyn FnMut(Range<usize>)) {
+        let mut hidden = 0;
+        for found in self.automaton.find_iter(text) {
+            if found.start() < hidden {
+                continue;
+            }
+            for tell in &self.tells[found.pattern().as_usize()] {
+                if let Some(value) = self.secret(text, found.range(), *tell, give) {
+                    hidden = value.end;
+                    give(value);
+                    break;
+                }
+            }
+        }
+    }
+
+    fn secret(
+        &self,
+        text: &str,
+        word: Range<usize>,
+        tell: Tells,
+        give: &mut dyn FnMut(Range<usize>),
+    ) -> Option<Range<usize>> {
+        match tell {
+            Tells::Rule(number) => self.rules.value(number, text, word),
+            Tells::Parameter(least) => parameter_value(text, word.end, least),
+            Tells::Name(stands) => {
+                let name = name_around(text, word.clone());
+                if !tells_in(text, &name, word, stands) {
+                    return None;
+                }
+                let mut inside = |tag: Range<usize>| {
+                    let mut shifted =
+                        |range: Range<usize>| give(tag.start + range.start..tag.start + range.end);
+                    self.find(&text[tag.clone()], &mut shifted);
+                };
+                self.assigned.value(text, name, &mut inside)
+            }
+        }
+    }
+}
+
+/// The value of a parameter that begins here.
+pub(crate) fn parameter_value(text: &str, at: usize, least: usize) -> Option<Range<usize>> {
+    let rest = &text[at..];
+    let length = rest.find(|c: char| c.is_whitespace() || "&#\"'<>`".contains(c)).unwrap_or(rest.len());
+    // A variable is only a name.
+    (length >= least && !rest.starts_with(['{', '$'])).then(|| at..at + length)
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-') || byte >= 0x80
+}
+
+/// The whole name around a telling word.
+fn name_around(text: &str, word: Range<usize>) -> Range<usize> {
+    let bytes = text.as_bytes();
+    let before = bytes[..word.start].iter().rev().take(MOST_NAME).take_while(|byte| is_name(**byte)).count();
+    let is_right = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let after = bytes[word.end..].iter().take(MOST_NAME).take_while(|byte| is_right(**byte)).count();
+    text.ceil_char_boundary(word.start - before)..word.end + after
+}
+
+/// A flag's name may be told behind its dashes, and a name in words behind a dash.
+fn tells_in(text: &str, name: &Range<usize>, word: Range<usize>, stands: Stands) -> bool {
+    let whole = &text[name.clone()];
+    let dashes = whole.len() - whole.trim_start_matches('-').len();
+    let start = (name.start + dashes).min(word.start);
+    names::tells(&text[start..name.end], word.start - start, word.end - start, stands)
+}

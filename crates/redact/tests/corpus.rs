@@ -1,0 +1,300 @@
+//! Every shape of the corpus, in every writing that copies and logs have: no part of a secret is
+//! left, what is returned is JSON still, and what stands around is as it was.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
+use tectum_redact::Redactor;
+
+const CORPUS: &str = include_str!("corpus.txt");
+/// Parts of a secret that are no longer than this may stay.
+const HARMLESS: usize = 6;
+
+struct Shape {
+    kind: &'static str,
+    text: String,
+    secrets: Vec<String>,
+}
+
+/// Letters that look drawn by lot and are the same in every run.
+struct Letters(u64);
+
+impl Letters {
+    fn draw(&mut self, alphabet: &[u8], length: usize) -> String {
+        let mut next = || {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            char::from(alphabet[(self.0 >> 33) as usize % alphabet.len()])
+        };
+        (0..length).map(|_| next()).collect()
+    }
+
+    fn secret(&mut self, written: &str) -> String {
+        let [prefix, alphabet, length] = written.split('|').collect::<Vec<_>>()[..] else {
+            panic!("{written} has no three parts")
+        };
+        let length: usize = length.parse().expect("a number");
+        let alnum = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+        let alphabet: &[u8] = match alphabet {
+            "alnum" | "b64" | "mixed" | "word" => alnum,
+            "upper" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+            "lower" => b"abcdefghijklmnopqrstuvwxyz234567",
+            "hex" => b"0123456789abcdef",
+            "digits" => b"0123456789",
+            other => panic!("no alphabet {other}"),
+        };
+        let mut body = self.draw(alphabet, length);
+        if written.contains("mixed") {
+            // Every real one has digits.
+            body.replace_range(1..3, "47");
+        }
+        if written.contains("word") && length > 20 {
+            body.replace_range(15..16, "_");
+        }
+        format!("{prefix}{body}")
+    }
+}
+
+fn shapes() -> Vec<Shape> {
+    let mut letters = Letters(7);
+    let lines = CORPUS.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
+    let shape = |line: &'static str| {
+        let (kind, written) = line.split_once('\t').expect("a tab");
+        let written = written.replace("\\n", "\n").replace("\\e", "\u{1b}");
+        let (mut text, mut secrets, mut rest) = (String::new(), Vec::new(), &*written);
+        while let Some((before, (secret, after))) =
+            rest.split_once("{{").map(|(before, after)| (before, after.split_once("}}").expect("closed")))
+        {
+            text.push_str(before);
+            secrets.push(letters.secret(secret));
+            text.push_str(secrets.last().expect("pushed"));
+            rest = after;
+        }
+        text.push_str(rest);
+        assert!(!secrets.is_empty(), "{line}");
+        Shape { kind, text, secrets }
+    };
+    lines.map(shape).collect()
+}
+
+/// A way to write a text, and to read it again.
+type Writing = (&'static str, fn(&str) -> String, fn(&str) -> String);
+
+fn same(text: &str) -> String {
+    text.to_owned()
+}
+
+fn quote(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// Takes off everything these writings put on, so that what is left can be compared with secrets.
+fn unwritten(text: &str) -> String {
+    let mut text = text.to_owned();
+    for _ in 0..8 {
+        text = text.replace("\\\\", "\\").replace("\\\"", "\"").replace("\\/", "/");
+    }
+    text
+}
+
+fn percent(text: &str) -> String {
+    let sign = |c: char| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' | '~' => c.to_string(),
+        _ => c.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect(),
+    };
+    text.chars().map(sign).collect()
+}
+
+fn unpercent(text: &str) -> String {
+    let mut out = text.to_owned();
+    for byte in 0..128_u8 {
+        out = out.replace(&format!("%{byte:02X}"), &char::from(byte).to_string());
+    }
+    out
+}
+
+fn all_escaped(text: &str) -> String {
+    text.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect()
+}
+
+fn all_unescaped(text: &str) -> String {
+    let mut out = text.to_owned();
+    for byte in 0..128_u32 {
+        let c = char::from_u32(byte).expect("ASCII");
+        out = out.replace(&format!("\\u{byte:04x}"), &c.to_string());
+    }
+    out
+}
+
+fn html(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&#39;").replace('/', "&#x2F;")
+}
+
+fn unhtml(text: &str) -> String {
+    let text = text.replace("&#x2F;", "/").replace("&#39;", "'").replace("&quot;", "\"");
+    text.replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&")
+}
+
+const WRITINGS: &[Writing] = &[
+    ("as it is", same, same),
+    ("in lines", |text| format!("a\n{text}\nb"), same),
+    ("in JSON as text", |text| json!({ "stdout": format!("a\n{text}\nb") }).to_string(), unwritten),
+    (
+        "in JSON in JSON",
+        |text| json!([json!({ "out": format!("\t{text}\n") }).to_string()]).to_string(),
+        unwritten,
+    ),
+    (
+        "in JSON in a log",
+        |text| {
+            format!("INFO {} done", json!({ "message": json!({ "m": format!("x\n{text}\n") }).to_string() }))
+        },
+        unwritten,
+    ),
+    ("four times quoted", |text| quote(&quote(&quote(&quote(&format!("see\n{text}\n"))))), unwritten),
+    ("with slashes escaped", |text| quote(&format!("\n{text}\n")).replace('/', "\\/"), unwritten),
+    ("all escaped", |text| format!("\"{}\"", all_escaped(&format!(" {text}\n"))), all_unescaped),
+    (
+        "percent-encoded",
+        |text| format!("https://x.example/?q={}&r=1", percent(&format!("see {text}\n"))),
+        unpercent,
+    ),
+    (
+        "percent-encoded twice",
+        |text| format!("q={}", percent(&percent(&format!(" {text}\n")))),
+        |text| unpercent(&unpercent(text)),
+    ),
+    ("in HTML", |text| format!("<pre>\n{}\n</pre>", html(text)), unhtml),
+    (
+        "in HTML in JSON",
+        |text| json!({ "html": format!("<p>{}</p>", html(&format!("x\n{text}\n"))) }).to_string(),
+        |text| unhtml(&unwritten(text)),
+    ),
+    ("coloured", |text| format!("\u{1b}[1;31m{text}\u{1b}[0m\n"), same),
+];
+
+/// What is left of a shape's secrets.
+fn left(shape: &Shape, writing: &str, hidden: &str, read: &str) -> Option<String> {
+    shape.secrets.iter().find_map(|secret| {
+        let letters: Vec<char> = secret.chars().collect();
+        let parts =
+            letters.windows((HARMLESS + 1).min(letters.len())).map(|part| part.iter().collect::<String>());
+        let part = parts.into_iter().find(|part| hidden.contains(part) || read.contains(part))?;
+        Some(format!("{} {writing}: {part} is left of {:?}: {hidden:?}", shape.kind, shape.text))
+    })
+}
+
+#[track_caller]
+fn none(left: &[String]) {
+    assert!(left.is_empty(), "{} are left:\n{}", left.len(), left.join("\n"));
+}
+
+#[test]
+fn soak_no_shape_is_left_in_any_writing() {
+    let redactor = Redactor::new(&[], &[]).expect("built in");
+    let shapes = shapes();
+    assert!(shapes.len() >= 300, "{}", shapes.len());
+    let mut all = Vec::new();
+    for shape in &shapes {
+        for (name, write, read) in WRITINGS {
+            let written = write(&shape.text);
+            let copy =
+                json!({ "before": "as it was", "content": [{ "type": "text", "text": written }], "n": 1.50 });
+            let hidden = redactor.hide(copy.to_string());
+            let parsed: Value = serde_json::from_str(&hidden).expect("JSON still");
+            assert_eq!((&parsed["before"], &parsed["n"]), (&copy["before"], &copy["n"]));
+            let text = parsed["content"][0]["text"].as_str().expect("a text");
+            all.extend(left(shape, name, text, &read(text)));
+            if serde_json::from_str::<Value>(&written).is_ok() {
+                assert!(serde_json::from_str::<Value>(text).is_ok(), "{name}: {text} is no JSON any more");
+            }
+            // What is said in a log is said in the same words.
+            all.extend(left(shape, name, &redactor.text(&written), ""));
+        }
+    }
+    none(&all);
+    println!("soak: shapes of secrets × writings, none left | {} × {}", shapes.len(), WRITINGS.len());
+}
+
+#[test]
+fn what_is_encoded_in_base64_is_hidden() {
+    let redactor = Redactor::new(&[], &[]).expect("built in");
+    for shape in shapes() {
+        let encoded = STANDARD.encode(format!("some text before\n{}\n", shape.text));
+        let wrapped: Vec<&str> =
+            encoded.as_bytes().chunks(76).map(|line| std::str::from_utf8(line).expect("ASCII")).collect();
+        for written in [encoded.clone(), format!("data:text/plain;base64,{encoded}"), wrapped.join("\n")] {
+            let hidden = redactor.hide(json!({ "text": format!("see\n{written}\n") }).to_string());
+            let middle = &encoded[24..encoded.len() - 4];
+            for part in middle.as_bytes().windows(12) {
+                let part = std::str::from_utf8(part).expect("ASCII");
+                assert!(
+                    !hidden.contains(part),
+                    "{}: {part} is left of {:?}: {hidden}",
+                    shape.kind,
+                    shape.text
+                );
+            }
+        }
+    }
+}
+
+/// Tokens over several lines: a line that goes on, literals one after the other.
+#[test]
+fn what_is_split_over_lines_is_hidden() {
+    let redactor = Redactor::new(&[], &[]).expect("built in");
+    let mut all = Vec::new();
+    for shape in shapes() {
+        let [secret] = &shape.secrets[..] else { continue };
+        if secret.len() < 20 || shape.kind == "pem" {
+            continue;
+        }
+        let (begin, end) = secret.split_at(secret.len() / 2);
+        for joint in ["\\\n", "\\\r\n    ", "\" +\n    \"", "\"\n\"", "' + '", "\" \\\n  \""] {
+            let quote = joint.chars().find(|c| "'\"".contains(*c)).map(String::from).unwrap_or_default();
+            let written = format!("x = {quote}{begin}{joint}{end}{quote}");
+            // Only those that say by themselves what they are.
+            if redactor.text(&format!("x = {quote}{secret}{quote}")).contains(secret) {
+                continue;
+            }
+            let hidden = redactor.hide(json!({ "text": written }).to_string());
+            all.extend(left(&shape, joint, &hidden, ""));
+        }
+    }
+    none(&all);
+}
+
+#[test]
+fn secrets_in_the_members_of_json_are_hidden() {
+    let redactor = Redactor::new(&[], &[]).expect("built in");
+    let token = Letters(3).secret("ghp_|alnum|36");
+    let word = Letters(4).secret("|mixed|14");
+    for (copy, secret) in [
+        (json!({ "env": [{ "name": "DB_PASSWORD", "value": word }] }), &word),
+        (json!({ "args": ["--password", word, "x"] }), &word),
+        (json!({ "args": ["-H", format!("X-Api-Key: {word}")] }), &word),
+        (json!({ "headers": [["Authorization", word]] }), &word),
+        (json!({ "a": { token.clone(): 1 } }), &token),
+        (json!({ "text": json!({ "password": ["x", { "y": word }], "n": 1 }).to_string() }), &word),
+        (
+            json!({ "text": json!({ "t": json!({ "secret": { "y": word } }).to_string() }).to_string() }),
+            &word,
+        ),
+        (
+            json!({ "source": ["-----BEGIN PRIVATE KEY-----\n", format!("MIIE{word}\n"), "-----END PRIVATE KEY-----\n"] }),
+            &word,
+        ),
+    ] {
+        let hidden = redactor.hide(copy.to_string());
+        assert!(!hidden.contains(&**secret), "{copy}: {hidden}");
+        let parsed: Value = serde_json::from_str(&hidden).expect("JSON still");
+        if let Some(text) = parsed["text"].as_str() {
+            let inner: Value = serde_json::from_str(text).expect("JSON in it still");
+            if let Some(text) = inner["t"].as_str() {
+                assert_eq!(
+                    serde_json::from_str::<Value>(text).expect("JSON"),
+                    json!({ "secret": "[redacted]" })
+                );
+            }
+        }
+    }
+}

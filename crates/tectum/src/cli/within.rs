@@ -1,0 +1,96 @@
+//! A Tectum that another Tectum started, by whatever scripts. One for the same folder is a circle,
+//! and is refused before it starts anything; one for another folder starts nothing that is started
+//! above it already.
+
+use std::{
+    ffi::OsString,
+    io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _},
+    path::PathBuf,
+    sync::OnceLock,
+};
+
+use clap::Parser as _;
+use serde_json::{Value, json};
+use tectum::{
+    Config, Fault, FaultKind,
+    peers::child::{
+        ancestry,
+        lineage::{Above, MOST_DEPTH, WITHIN},
+    },
+};
+
+use super::{Cli, Command};
+
+/// JSON-RPC's code for a request that is not carried out.
+const REFUSED: i64 = -32600;
+/// Bytes of requests that are answered with a refusal: a handshake or two.
+const MOST_REFUSED: u64 = 1024 * 1024;
+
+/// Why this folder is not served here, if it is not.
+pub(crate) fn circle(config: &Config) -> Option<Fault> {
+    let directory = canonical(config.directory.clone());
+    let above = Above::read(std::env::var_os(WITHIN).as_deref());
+    let houses = houses();
+    let shown = directory.display();
+    if above.serves(&directory) || houses.iter().any(|folder| canonical(folder.clone()) == directory) {
+        let message = format!(
+            "a Tectum that serves {shown} started this one for the same folder: circle. It was named to itself \
+             as a server, and does not serve"
+        );
+        return Some(Fault::new(FaultKind::Conflict, message).hint(
+            "remove the server whose command leads to `tectum`; to serve another folder, let it say \
+             `tectum -C DIR serve`",
+        ));
+    }
+    (above.depth().max(houses.len()) >= MOST_DEPTH).then(|| {
+        let message = format!("{MOST_DEPTH} Tectums started each other down to this one, for {shown}");
+        Fault::new(FaultKind::Conflict, message).hint("remove one of the servers that start `tectum`")
+    })
+}
+
+/// Makes an environment say what is above, where a script on the way cleared it: what such a
+/// Tectum's ancestors start is not known, so it starts nothing.
+pub(crate) fn complete(environment: &mut Vec<(OsString, OsString)>) {
+    let written = environment.iter().find(|(name, _)| name == WITHIN).map(|(_, value)| value.as_os_str());
+    let above = Above::read(written);
+    if houses().len() > above.depth() {
+        let completed = above.and_a_stranger().written();
+        environment.retain(|(name, _)| name != WITHIN);
+        environment.push((WITHIN.into(), completed.into()));
+    }
+}
+
+/// Answers whoever started us with the refusal, in the only language it listens to.
+pub(crate) fn refuse(circle: Fault) -> Fault {
+    if io::stdin().is_terminal() {
+        return circle;
+    }
+    for line in io::stdin().lock().take(MOST_REFUSED).lines() {
+        let Ok(line) = line else { break };
+        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        if let (Some(id), true) = (message.get("id"), message.get("method").is_some()) {
+            let error = json!({ "code": REFUSED, "message": circle.message });
+            let answer = json!({ "jsonrpc": "2.0", "id": id, "error": error });
+            if writeln!(io::stdout(), "{answer}").is_err() {
+                break;
+            }
+        }
+    }
+    circle
+}
+
+/// The folders that Tectums above this process serve, as their command lines say.
+fn houses() -> &'static [PathBuf] {
+    static HOUSES: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    let house = |ancestor: ancestry::Ancestor| {
+        let cli = Cli::try_parse_from(&ancestor.words).ok()?;
+        let serves = matches!(cli.command, Command::Serve | Command::Up(_) | Command::Run(_));
+        serves.then(|| ancestor.directory.join(cli.shared.dir.unwrap_or_default()))
+    };
+    HOUSES.get_or_init(|| ancestry::ours_above().into_iter().filter_map(house).collect())
+}
+
+#[expect(clippy::disallowed_methods, reason = "the operator's own directories, not an agent's path")]
+fn canonical(folder: PathBuf) -> PathBuf {
+    std::fs::canonicalize(&folder).unwrap_or(folder)
+}

@@ -1,0 +1,14 @@
+//! Which policy holds, and what is wrong with the settings as they are now.
+
+use std::sync::PoisonError;
+
+use axum::{Json, extract::State};
+use serde_json::{Value, json};
+
+use super::Hooks;
+
+/// The report, as `tectum reload` gets it.
+pub(super) async fn now(State(hooks): State<Hooks>) -> Json<Value> {
+    let report = hooks.policy.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Json(json!({ "policy": report }))
+}
