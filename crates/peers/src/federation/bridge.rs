@@ -73,7 +73,8 @@ pub(crate) async fn run(
 ) -> Result<Box<RawValue>, Failure> {
     let seat = peer.seat().await?;
     let class = peer.class(&caller.abilities(), caller.session());
-    let mut carried = Carried { peer, class, order, caller, shelf, ctx, round: 0, repeated: false };
+    let mut carried =
+        Carried { peer, class, order, caller, shelf, ctx, round: 0, repeated: false, asked_too_much: false };
     let exchange = match carried.resumed()? {
         Some(exchange) => exchange,
         None => carried.begin().await?,
@@ -104,6 +105,9 @@ struct Carried<'a> {
     round: usize,
     /// Set when the server refused the session of the first try.
     repeated: bool,
+    /// Set when the server asked more than is put to a client together: it asks nothing further in
+    /// this call, so that no person is shown what is left of a flood.
+    asked_too_much: bool,
 }
 
 impl Carried<'_> {
@@ -217,9 +221,7 @@ impl Carried<'_> {
                     let error = format!(r#"{{"code":-32601,"message":{why}}}"#);
                     exchange.link().reply(&asked.id, Err(&error)).map_err(|loss| self.lost(&loss))?;
                 }
-                Event::Question(asked)
-                    if self.caller.era == Era::Legacy && asking.len() >= MOST_QUESTIONS =>
-                {
+                Event::Question(asked) if self.asked_too_much || asking.len() >= MOST_QUESTIONS => {
                     exchange.link().reply(&asked.id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
                 }
                 Event::Question(asked) if self.caller.era == Era::Legacy => {

@@ -191,14 +191,21 @@ impl Client {
     }
 
     /// Sends a request and waits for its result, answering questions on the way.
-    pub(crate) fn result(&mut self, method: &str, mut params: Value) -> Value {
+    pub(crate) fn result(&mut self, method: &str, params: Value) -> Value {
+        let id = self.start(method, params.clone());
+        let answer = self.end(id, method, params.clone());
+        assert!(answer.get("error").is_none(), "{method} {params}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// The answer to a request that was sent with these parameters. As long as the server asks first,
+    /// it is tried again with what was asked.
+    pub(crate) fn end(&mut self, mut id: u64, method: &str, mut params: Value) -> Value {
         loop {
-            let id = self.start(method, params.clone());
             let answer = self.wait(id);
-            assert!(answer.get("error").is_none(), "{method} {params}: {answer}");
-            let result = answer["result"].clone();
+            let result = &answer["result"];
             if result["resultType"] != "input_required" {
-                return result;
+                return answer;
             }
             params["inputResponses"] = json!({});
             for (key, question) in result["inputRequests"].as_object().expect("questions") {
@@ -207,6 +214,7 @@ impl Client {
                 self.asked.push(question.clone());
             }
             params["requestState"] = result["requestState"].clone();
+            id = self.start(method, params.clone());
         }
     }
 

@@ -34,13 +34,15 @@ fn attacked(how: &str, fate: &Fate) {
         client.until_listed("fine__echo");
         client.until_listed("bad__bad");
 
-        let broken = client.begin("bad__bad", json!({"text": "x".repeat(1024 * 1024)}));
+        let breaking = json!({"name": "bad__bad", "arguments": {"text": "x".repeat(1024 * 1024)}});
+        let broken = client.start("tools/call", breaking.clone());
         // While it does its worst, everybody else is served.
         for round in 0..20 {
             assert_eq!(client.say("fine__echo", json!({"text": format!("{round}")})), format!("{round}"));
             assert_eq!(client.say("read_file", json!({"path": "a.txt"})), "hello\n");
         }
-        let answer = client.wait(broken);
+        // What it asks on the way is answered as any question is.
+        let answer = client.end(broken, "tools/call", breaking);
         let said = text(&answer["result"]);
         match fate {
             Fate::Fine => assert_eq!((said, answer["result"]["isError"] == true), ("fine", false), "{how}"),

@@ -88,7 +88,7 @@ impl Carried<'_> {
     }
 
     /// A modern client answers by trying again: until then the server's call waits.
-    pub(super) async fn park(&self, mut exchange: Exchange, first: Question) -> Result<Step, Failure> {
+    pub(super) async fn park(&mut self, mut exchange: Exchange, first: Question) -> Result<Step, Failure> {
         let mut questions = vec![first];
         let until = Instant::now() + GATHER;
         while let Ok(event) = tokio::time::timeout_at(until, exchange.next()).await {
@@ -110,6 +110,7 @@ impl Carried<'_> {
             return Ok(Step::GoOn(exchange));
         }
         if questions.len() > MOST_QUESTIONS {
+            self.asked_too_much = true;
             for question in &questions {
                 exchange.link().reply(&question.asked.id, Err(TOO_MANY)).map_err(|loss| self.lost(&loss))?;
             }
