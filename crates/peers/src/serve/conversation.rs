@@ -23,8 +23,12 @@ use super::{
     unheard::Unheard,
 };
 use crate::{
+    client_table::ClientFacts,
     federation::{Following, Notice, TaskNote, abilities},
-    wire::{object::Object, rpc},
+    wire::{
+        object::{Members, Object},
+        rpc,
+    },
 };
 
 /// Calls of one client that may be in flight together.
@@ -41,6 +45,7 @@ pub(crate) struct Conversation {
     initialized: AtomicBool,
     capabilities: OnceLock<Arc<str>>,
     abilities: OnceLock<Arc<str>>,
+    facts: OnceLock<&'static ClientFacts>,
     level: Mutex<Option<String>>,
     in_flight: Mutex<HashMap<Arc<str>, CancellationToken>>,
     /// The files that its model knows.
@@ -79,6 +84,7 @@ impl Conversation {
             initialized: AtomicBool::new(false),
             capabilities: OnceLock::new(),
             abilities: OnceLock::new(),
+            facts: OnceLock::new(),
             level: Mutex::default(),
             in_flight: Mutex::default(),
             known: Mutex::default(),
@@ -126,6 +132,20 @@ impl Conversation {
     /// Remembers what its handshake said.
     pub(crate) fn set_capabilities(&self, capabilities: &str) {
         let _ = self.capabilities.set(capabilities.into());
+    }
+
+    /// What is known of clients like it.
+    pub(crate) fn facts(&self) -> &'static ClientFacts {
+        self.facts.get().copied().unwrap_or(ClientFacts::unknown())
+    }
+
+    /// Remembers who it said it is; its first word counts. `info` is its `clientInfo`.
+    pub(crate) fn introduce(&self, info: &RawValue) {
+        if self.facts.get().is_none() {
+            let members = Members::of(info.get()).unwrap_or_default();
+            let word = |name: &str| members.text(name).unwrap_or_default();
+            let _ = self.facts.set(ClientFacts::find(&word("name"), &word("version")));
+        }
     }
 
     /// From which level on it wants log messages.

@@ -107,6 +107,9 @@ impl Endpoint {
                 return Handled::Answered;
             }
         };
+        if let Some(info) = params.client_info.or(params.meta.as_ref().and_then(|meta| meta.client_info)) {
+            delivery.from.introduce(info);
+        }
         if delivery.from.is_in_flight(id) {
             let (code, message) = Refused::DuplicateId.error();
             answer::error(out, Some(id), code, message, None);
