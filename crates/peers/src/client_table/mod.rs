@@ -2,6 +2,7 @@
 //! new client is an entry of `entries.rs` and no code.
 
 mod entries;
+mod given;
 
 use std::time::Duration;
 

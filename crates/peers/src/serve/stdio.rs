@@ -59,6 +59,7 @@ pub async fn stdio(
         turns: Turns::new(None),
         lines: Lines::new(MAX_MESSAGE),
         lines_left: false,
+        calls_ahead: 0,
         out: Backlog::default(),
         output: Output::stdout()?,
     };
@@ -114,6 +115,11 @@ pub(super) async fn next_notice(
     }
 }
 
+/// How many calls stand in what was read. Inside of a text the quotes would be escaped.
+fn calls(bytes: &[u8]) -> usize {
+    memchr::memmem::find_iter(bytes, b"\"tools/call\"").count()
+}
+
 struct Server {
     endpoint: Endpoint,
     client: Arc<Conversation>,
@@ -123,6 +129,8 @@ struct Server {
     lines: Lines,
     /// Lines that were read and not handled: the client has to read first.
     lines_left: bool,
+    /// Calls that were read and not handled.
+    calls_ahead: usize,
     out: Backlog,
     output: Output,
 }
@@ -179,6 +187,7 @@ impl Server {
     fn take_lines(&mut self) -> io::Result<()> {
         let mut lines = std::mem::replace(&mut self.lines, Lines::new(MAX_MESSAGE));
         let mut written = Ok(());
+        self.calls_ahead = calls(&lines.buffer);
         self.lines_left = !lines.drain_while(|line| {
             self.line(line);
             if self.out.len() >= PIECE && written.is_ok() {
@@ -204,11 +213,13 @@ impl Server {
         let handled = match line {
             Line::Whole(bytes) if bytes.trim_ascii().is_empty() => Handled::Silent,
             Line::Whole(bytes) => {
+                self.calls_ahead = self.calls_ahead.saturating_sub(calls(bytes));
                 let delivery = Delivery {
                     from: &self.client,
                     outbox: Some(&self.outbox),
                     turns: &self.turns,
                     modern: false,
+                    ahead: self.calls_ahead > 0,
                 };
                 self.endpoint.handle(&delivery, bytes, &mut self.out.bytes)
             }

@@ -139,6 +139,10 @@ pub(crate) struct Meta<'m> {
     pub(crate) log_level: Option<&'m RawValue>,
     #[serde(borrow, default, rename = "tectum/lineage", deserialize_with = "given")]
     pub(crate) lineage: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "tectum/structured")]
+    pub(crate) structured: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "threadId")]
+    pub(crate) thread: Option<&'m RawValue>,
 }
 
 /// A message with its parameters unread.
