@@ -146,19 +146,13 @@ impl Refresh {
         let mut left_out = Vec::new();
         for name in changed {
             match self.look_again(gate, &name) {
-                Some(text) if block.chars().count() + text.chars().count() > most => {
-                    left_out.push(name)
-                }
+                Some(text) if block.chars().count() + text.chars().count() > most => left_out.push(name),
                 Some(text) => block.push_str(&text),
                 None => {}
             }
         }
         if !left_out.is_empty() {
-            let _ = writeln!(
-                block,
-                "Changed as well and not shown here: {}",
-                left_out.join(", ")
-            );
+            let _ = writeln!(block, "Changed as well and not shown here: {}", left_out.join(", "));
         }
         (!block.is_empty()).then(|| format!("{OPENS}\n{block}{CLOSES}"))
     }

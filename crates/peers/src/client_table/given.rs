@@ -7,7 +7,8 @@ use super::{ClientFacts, ModelReads};
 impl ClientFacts {
     /// The client that people mean by a word: its title, the first word of it, or its name.
     pub fn named(word: &str) -> Option<&'static Self> {
-        let plain = |text: &str| text.trim_end_matches('*').trim_end_matches('-').to_lowercase().replace(' ', "-");
+        let plain =
+            |text: &str| text.trim_end_matches('*').trim_end_matches('-').to_lowercase().replace(' ', "-");
         let word = plain(word);
         let means = |facts: &&Self| {
             let title = plain(facts.title);
@@ -73,11 +74,9 @@ mod tests {
     fn each_kind_of_client_gives_its_model_something_else() {
         let both = json!({"content": [{"type": "text", "text": "words"}], "structuredContent": {"a": 1}});
         let text = json!({"content": [{"type": "text", "text": "words"}, {"type": "image", "mimeType": "image/png"}]});
-        for (client, of_both) in [
-            ("claude", "{\"a\":1}"),
-            ("opencode", "words"),
-            ("qwen", "{\"a\":1}\nwords"),
-        ] {
+        for (client, of_both) in
+            [("claude", "{\"a\":1}"), ("opencode", "words"), ("qwen", "{\"a\":1}\nwords")]
+        {
             let facts = ClientFacts::named(client).expect("known");
             assert_eq!(facts.given(&both), of_both, "{client}");
             assert_eq!(facts.given(&text), "words\n[image: image/png]", "{client}");

@@ -21,7 +21,7 @@ use crate::wire::object::Members;
 
 /// Models of one connection, or of one listener, whose files are remembered; the one that called least
 /// lately makes room.
-const MOST_MODELS: usize = 64;
+const MOST_MODELS: usize = 32;
 /// What is left of a reply must be this long, or what could be told in it waits.
 const LEAST_ROOM: usize = 2_000;
 
@@ -40,17 +40,18 @@ struct Told {
 
 /// The models behind one connection, or behind all requests of a listener.
 #[derive(Debug, Default)]
-pub(crate) struct Models(Mutex<Vec<(String, Arc<Seen>)>>);
+pub(crate) struct Models(Mutex<Vec<(blake3::Hash, Arc<Seen>)>>);
 
 impl Models {
-    /// What the model of this name has seen.
+    /// What the model of this name has seen. The name may be long and hold a secret: it is not kept.
     pub(crate) fn get(&self, name: &str) -> Arc<Seen> {
+        let name = blake3::hash(name.as_bytes());
         let mut models = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = models.iter().position(|(known, _)| known == name).map(|at| models.remove(at));
+        let known = models.iter().position(|(known, _)| *known == name).map(|at| models.remove(at));
         if known.is_none() && models.len() >= MOST_MODELS {
             models.remove(0);
         }
-        let (name, seen) = known.unwrap_or_else(|| (name.to_owned(), Arc::default()));
+        let (_, seen) = known.unwrap_or((name, Arc::default()));
         models.push((name, seen.clone()));
         seen
     }

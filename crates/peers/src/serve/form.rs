@@ -91,7 +91,9 @@ impl Form {
             return Cow::Borrowed(text);
         }
         let whole = text.len();
-        let note = |shown: usize| format!("[cut: the first {shown} of {whole} bytes are shown; ask for a smaller part]");
+        let note = |shown: usize| {
+            format!("[cut: the first {shown} of {whole} bytes are shown; ask for a smaller part]")
+        };
         let room = self.reply.saturating_sub(2 * note(whole).len() + 2);
         let end = text.floor_char_boundary(room);
         let end = text[..end].rfind('\n').map_or(end, |line| line + 1);
@@ -117,7 +119,8 @@ impl Form {
             return definition.to_owned();
         }
         let meta = members.get("_meta").and_then(|meta| Members::of(meta.get())).unwrap_or_default();
-        let dropped = |name: &str| superfluous && name == "outputSchema" || self.declared.is_some() && name == "_meta";
+        let dropped =
+            |name: &str| superfluous && name == "outputSchema" || self.declared.is_some() && name == "_meta";
         let mut object = Object::new();
         for (name, value) in members.0.iter().filter(|(name, _)| !dropped(name)) {
             object.raw(name, value.get());
@@ -187,7 +190,8 @@ fn text_alone(result: &str) -> Cow<'_, str> {
             "structuredContent" => continue,
             "content" if told.is_some() => object.raw(name, &content),
             "_meta" if printed => {
-                let theirs: Vec<_> = meta.0.iter().filter(|(name, _)| !name.starts_with(OURS)).cloned().collect();
+                let theirs: Vec<_> =
+                    meta.0.iter().filter(|(name, _)| !name.starts_with(OURS)).cloned().collect();
                 match theirs.is_empty() {
                     true => continue,
                     false => object.raw(name, &Object::new().all(&Members(theirs)).end()),

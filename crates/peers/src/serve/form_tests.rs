@@ -70,7 +70,10 @@ fn a_long_text_is_cut_behind_a_line_and_says_so_first_and_last() {
 #[test]
 fn results_of_servers_as_text_alone() {
     for (result, expect) in [
-        (r#"{"content":[{"type":"text","text":"x"}],"n":1.0}"#, r#"{"content":[{"type":"text","text":"x"}],"n":1.0}"#),
+        (
+            r#"{"content":[{"type":"text","text":"x"}],"n":1.0}"#,
+            r#"{"content":[{"type":"text","text":"x"}],"n":1.0}"#,
+        ),
         (
             r#"{"structuredContent":{"a":1.0},"content":[{"type":"text","text":"x","n":1.0}]}"#,
             r#"{"content":[{"type":"text","text":"x","n":1.0}]}"#,
@@ -81,7 +84,10 @@ fn results_of_servers_as_text_alone() {
         ),
         (r#"{"structuredContent":[1,2]}"#, r#"{"content":[{"type":"text","text":"[1,2]"}]}"#),
         (r#"{"content":[],"structuredContent":null}"#, r#"{"content":[]}"#),
-        (r#"{"resultType":"input_required","requestState":"s"}"#, r#"{"resultType":"input_required","requestState":"s"}"#),
+        (
+            r#"{"resultType":"input_required","requestState":"s"}"#,
+            r#"{"resultType":"input_required","requestState":"s"}"#,
+        ),
         (
             r#"{"content":[],"isError":true,"_meta":{"tectum/fault":"x","v":1e2}}"#,
             r#"{"content":[],"isError":true,"_meta":{"v":1e2}}"#,
@@ -111,7 +117,8 @@ fn definitions_lose_their_output_schema_and_nothing_else() {
     assert_eq!(form(true, 9).definition(own), own);
     assert_eq!(form(false, 9).definition(own), r#"{"name":"x","n":1.0,"_meta":{"v":1e2}}"#);
     let declared = Form { declared: Some(7), ..form(true, 9) };
-    let expect = r#"{"name":"x","outputSchema":{},"n":1.0,"_meta":{"v":1e2,"anthropic/maxResultSizeChars":7}}"#;
+    let expect =
+        r#"{"name":"x","outputSchema":{},"n":1.0,"_meta":{"v":1e2,"anthropic/maxResultSizeChars":7}}"#;
     assert_eq!(declared.definition(own), expect);
 }
 

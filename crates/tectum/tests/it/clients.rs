@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     cli_said::Said,
     federated::{Era, KEY, echo},
-    rig::{Http, Rig, Stdin},
+    rig::{Answer, Http, Rig, Stdin},
 };
 
 /// What a client hands to its model of a result.
@@ -53,8 +53,7 @@ struct Fake {
 impl Fake {
     fn new(wire: Wire, era: Era, name: &str, reads: Reads) -> Self {
         let (name, schemas) = (name.to_owned(), HashMap::new());
-        let mut client =
-            Self { wire, era, name, reads, thread: None, structured: None, schemas, next: 0 };
+        let mut client = Self { wire, era, name, reads, thread: None, structured: None, schemas, next: 0 };
         if era == Era::Legacy {
             let info = client.info();
             let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
@@ -108,14 +107,7 @@ impl Fake {
                 answer(pipe, self.next)
             }
             Wire::Http(http) => {
-                let mut headers = http.headers();
-                if self.era == Era::Modern {
-                    headers.push(("MCP-Protocol-Version".into(), "2026-07-28".into()));
-                    headers.push(("Mcp-Method".into(), method.into()));
-                    let name = message["params"]["name"].as_str();
-                    headers.extend(name.map(|name| ("Mcp-Name".to_owned(), name.to_owned())));
-                }
-                let answer = http.send("POST", "/mcp", &headers, &message.to_string());
+                let answer = post(http, self.era == Era::Modern, &message);
                 if let Some(session) = answer.header("mcp-session-id") {
                     http.session = Some(session.to_owned());
                 }
@@ -178,6 +170,18 @@ impl Fake {
     }
 }
 
+/// Posts a request as its era wants it.
+fn post(http: &Http, modern: bool, message: &Value) -> Answer {
+    let mut headers = http.headers();
+    if modern {
+        headers.push(("MCP-Protocol-Version".into(), "2026-07-28".into()));
+        headers.push(("Mcp-Method".into(), message["method"].as_str().expect("a method").into()));
+        let name = message["params"]["name"].as_str();
+        headers.extend(name.map(|name| ("Mcp-Name".to_owned(), name.to_owned())));
+    }
+    http.send("POST", "/mcp", &headers, &message.to_string())
+}
+
 /// The answer to a request on a pipe, whatever is told before it.
 fn answer(pipe: &mut Stdin, id: u64) -> Value {
     loop {
@@ -211,7 +215,10 @@ fn programs_and_strangers_get_data_as_well() {
         let tools = client.list();
         assert!(tools.iter().all(|tool| tool.get("outputSchema").is_some()));
         let read = client.call("read_file", json!({"path": "greet.py"}));
-        assert_eq!((&read["structuredContent"]["content"], &read["content"][0]["text"]), (&json!(SOURCE), &json!(SOURCE)));
+        assert_eq!(
+            (&read["structuredContent"]["content"], &read["content"][0]["text"]),
+            (&json!(SOURCE), &json!(SOURCE))
+        );
         let missing = client.call("read_file", json!({"path": "none"}));
         assert_eq!(missing["_meta"]["tectum/fault"], "not_found");
     }
@@ -273,7 +280,11 @@ fn results_of_servers_are_text_for_models_and_untouched_for_programs() {
                 assert_eq!(client.given(&given), *expect, "{name}: {given}");
                 assert!(given["isError"] != true || !given.to_string().contains("tectum/"), "{given}");
                 let kept = result.contains("image");
-                assert_eq!(given["content"].as_array().map(Vec::len), Some(if kept { 3 } else { 1 }), "{given}");
+                assert_eq!(
+                    given["content"].as_array().map(Vec::len),
+                    Some(if kept { 3 } else { 1 }),
+                    "{given}"
+                );
             }
         }
     }
@@ -281,7 +292,8 @@ fn results_of_servers_are_text_for_models_and_untouched_for_programs() {
     program.until_listed("one__bare");
     assert_eq!(program.schemas.get("one__structured"), Some(&true));
     for (result, _) in cases.iter().filter(|(result, _)| !result.contains("[1.0,2]")) {
-        let message = program.message("tools/call", json!({"name": "one__bare", "arguments": {"json": result}}));
+        let message =
+            program.message("tools/call", json!({"name": "one__bare", "arguments": {"json": result}}));
         let Wire::Pipe(pipe) = &mut program.wire else { panic!("a pipe") };
         pipe.send(&message);
         let line = loop {
@@ -359,7 +371,9 @@ fn calls_of_one_round_are_told_what_changed_once_in_the_last_answer() {
         client.say("read_file", json!({"path": "a.txt"}));
         rig.write("a.txt", "changed\n");
         let round: Vec<Value> = (0..3)
-            .map(|_| client.message("tools/call", json!({"name": "read_file", "arguments": {"path": "b.txt"}})))
+            .map(|_| {
+                client.message("tools/call", json!({"name": "read_file", "arguments": {"path": "b.txt"}}))
+            })
             .collect();
         let lines: String = round.iter().map(|call| format!("{call}\n")).collect();
         let Wire::Pipe(pipe) = &mut client.wire else { panic!("a pipe") };
@@ -378,6 +392,28 @@ fn calls_of_one_round_are_told_what_changed_once_in_the_last_answer() {
 }
 
 #[test]
+fn requests_at_the_same_time_are_told_what_changed_once() {
+    let rig = Rig::with(&[("a.txt", "one\n"), ("b.txt", "b\n")]);
+    rig.configure(BOTH);
+    for era in Era::ALL {
+        let mut client = Fake::new(Wire::Http(rig.http()), era, "claude-code", Reads::Structured);
+        rig.write("a.txt", "one\n");
+        client.say("read_file", json!({"path": "a.txt"}));
+        rig.write("a.txt", "changed\n");
+        let call = json!({"name": "read_file", "arguments": {"path": "b.txt"}});
+        let round: Vec<Value> = (0..3).map(|_| client.message("tools/call", call.clone())).collect();
+        let (Wire::Http(http), modern) = (&client.wire, era == Era::Modern) else { panic!("HTTP") };
+        let told: usize = std::thread::scope(|scope| {
+            let send = |call| scope.spawn(move || post(http, modern, call).body);
+            let sent: Vec<_> = round.iter().map(send).collect();
+            let answers = sent.into_iter().map(|sent| sent.join().expect("answered"));
+            answers.map(|answer| answer.matches("### `a.txt` changed").count()).sum()
+        });
+        assert_eq!(told, 1, "{era:?}");
+    }
+}
+
+#[test]
 fn what_an_answer_cannot_carry_waits_for_the_next_and_is_counted() {
     let rig = Rig::with(&[("a.txt", "one\n"), ("b.txt", "b\n")]);
     rig.configure(&format!("{BOTH}{}", bare()));
@@ -386,7 +422,10 @@ fn what_an_answer_cannot_carry_waits_for_the_next_and_is_counted() {
     client.say("read_file", json!({"path": "a.txt"}));
     rig.write("a.txt", "changed\n");
     // Data alone has no place for a text, and neither has an error of the protocol.
-    let data = client.result("tools/call", json!({"name": "one__bare", "arguments": {"json": "{\"structuredContent\":{\"n\":1}}"}}));
+    let data = client.result(
+        "tools/call",
+        json!({"name": "one__bare", "arguments": {"json": "{\"structuredContent\":{\"n\":1}}"}}),
+    );
     assert_eq!(data, json!({"structuredContent": {"n": 1}}));
     let Wire::Http(http) = &client.wire else { panic!("HTTP") };
     let counters = http.send("GET", "/api/counters", &http.headers(), "").json();
@@ -417,10 +456,16 @@ fn replies_fit_what_the_client_takes_and_go_on() {
         // What a server gives beyond that is a beginning of it, and where the rest can be read.
         let big = client.call("one__big", json!({"bytes": 60_000}));
         assert!(client.given(&big).len() <= most, "{name}");
-        assert!(big["content"][1]["uri"].as_str().expect("a link").starts_with("tectum://results/"), "{name}");
+        assert!(
+            big["content"][1]["uri"].as_str().expect("a link").starts_with("tectum://results/"),
+            "{name}"
+        );
         let data = json!({"structuredContent": {"n": "x".repeat(60_000)}}).to_string();
         let data = client.call("one__bare", json!({"json": data}));
-        assert!(client.given(&data).starts_with("{\"n\":\"xxx") && client.given(&data).len() <= most, "{name}");
+        assert!(
+            client.given(&data).starts_with("{\"n\":\"xxx") && client.given(&data).len() <= most,
+            "{name}"
+        );
     }
     let mut program = Fake::pipe(&rig, Era::Legacy, "rig", Reads::Text);
     assert!(program.say("read_file", json!({"path": "long.txt"})).len() > 300_000);
@@ -441,13 +486,26 @@ fn people_see_what_a_clients_model_is_given() {
     assert!(missing.code == 4 && missing.out.contains("none"), "{} {}", missing.code, missing.out);
     let list = Said::from(rig.run(&["tools", "--as", "opencode", "--json"])).json();
     let tools = list["tools"].as_array().expect("tools");
-    assert!(tools.iter().all(|tool| tool["input_schema"]["type"] == "object" && tool["tokens"].as_u64() > Some(0)));
-    assert_eq!((&list["client"], &list["shown"], &list["tokens_at_once"]), (&json!("opencode"), &json!("all"), &list["tokens"]));
+    assert!(
+        tools
+            .iter()
+            .all(|tool| tool["input_schema"]["type"] == "object" && tool["tokens"].as_u64() > Some(0))
+    );
+    assert_eq!(
+        (&list["client"], &list["shown"], &list["tokens_at_once"]),
+        (&json!("opencode"), &json!("all"), &list["tokens"])
+    );
     let list = Said::from(rig.run(&["tools", "--as", "codex"]));
-    assert!(list.code == 0 && list.out.contains("read_file  (") && list.out.contains("what it searches for"), "{}", list.out);
+    assert!(
+        list.code == 0 && list.out.contains("read_file  (") && list.out.contains("what it searches for"),
+        "{}",
+        list.out
+    );
     let wrong = Said::from(rig.run(&["tools", "--as", "nobody"]));
     assert_eq!(wrong.code, 2);
-    for known in ["claude-code", "codex-mcp-client", "opencode", "gemini-cli-mcp-client", "qwen-cli-mcp-client-*"] {
+    for known in
+        ["claude-code", "codex-mcp-client", "opencode", "gemini-cli-mcp-client", "qwen-cli-mcp-client-*"]
+    {
         assert!(wrong.err.contains(known), "{known}: {}", wrong.err);
     }
 }

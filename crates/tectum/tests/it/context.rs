@@ -132,7 +132,10 @@ fn files_that_changed_are_told_once_and_only_where_that_is_asked_for() {
     rig.write("a.txt", "two\n");
     rig.write(".env", "SECRET=2\n");
     let told = last(&client.call("read_file", json!({ "path": "b.txt" })));
-    assert!(told.starts_with("Changed since you read it:\n###") && told.ends_with("\n(end of what changed)"), "{told}");
+    assert!(
+        told.starts_with("Changed since you read it:\n###") && told.ends_with("\n(end of what changed)"),
+        "{told}"
+    );
     assert!(told.contains("### `a.txt` changed\n```txt\ntwo\n```") && !told.contains("SECRET"), "{told}");
     assert!(!last(&client.call("read_file", json!({ "path": "b.txt" }))).contains("Changed since"));
     // What the model changes itself it knows.

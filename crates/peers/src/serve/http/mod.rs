@@ -38,7 +38,8 @@ use self::{
     sessions::Sessions,
 };
 use super::{
-    budget::Budget, closing::Models, conversation::Conversation, endpoint::Endpoint, stdio::next_notice, turns::Turns,
+    budget::Budget, closing::Models, conversation::Conversation, endpoint::Endpoint, stdio::next_notice,
+    turns::Turns,
 };
 use crate::{
     federation::Federation,

@@ -82,8 +82,13 @@ impl Service {
         match self.sessions.find(headers) {
             Err(refusal) => *refusal,
             Ok(session) => {
-                let delivery =
-                    Delivery { from: &session.client, outbox: None, turns: &self.turns, modern: false, ahead: false };
+                let delivery = Delivery {
+                    from: &session.client,
+                    outbox: None,
+                    turns: &self.turns,
+                    modern: false,
+                    ahead: false,
+                };
                 self.endpoint.handle(&delivery, bytes, &mut Vec::new());
                 body::empty(StatusCode::ACCEPTED)
             }
