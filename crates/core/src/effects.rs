@@ -34,6 +34,13 @@ pub struct Closing {
     pub refresh: bool,
 }
 
+impl Closing {
+    /// Whether there is anything.
+    pub fn any(self) -> bool {
+        self.append_anchors || self.refresh
+    }
+}
+
 /// How many directives were left out, by what was wrong with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Tally {

@@ -129,10 +129,9 @@ impl Endpoint {
 
     /// The call as a part of its round, where rounds end with something.
     fn part(&self, delivery: &Delivery<'_>, params: &Params<'_>) -> Option<Part> {
-        let closing = self.house.effects().closing();
         let thread = params.meta.as_ref().and_then(|meta| meta.thread).and_then(rpc::text);
         let seen = || delivery.from.seen(thread.as_deref().unwrap_or_default());
-        (closing.refresh || closing.append_anchors).then(|| Part::of(seen()))
+        self.house.effects().closing().any().then(|| Part::of(seen()))
     }
 }
 

@@ -161,12 +161,20 @@ impl Server {
                 () = std::future::ready(()), if room && self.lines_left => self.take_lines()?,
                 read = input.read(&mut self.lines.buffer), if room && reading => match read {
                     Ok(0) => { self.end_of_input()?; reading = false }
-                    Ok(_) => self.take_lines()?,
+                    Ok(read) => { self.look_ahead(read); self.take_lines()? }
                     Err(error) => { tracing::debug!(%error, "standard input failed"); reading = false }
                 },
                 writable = self.output.writable(), if backlog => writable?,
                 () = &mut stopped => { self.client.cancel_all(); return Ok(()) }
             }
+        }
+    }
+
+    /// Counts the calls in the last bytes that were read, where a round ends with something.
+    fn look_ahead(&mut self, read: usize) {
+        if self.endpoint.house.effects().closing().any() {
+            let buffer = &self.lines.buffer;
+            self.calls_ahead += calls(&buffer[buffer.len().saturating_sub(read)..]);
         }
     }
 
@@ -187,7 +195,6 @@ impl Server {
     fn take_lines(&mut self) -> io::Result<()> {
         let mut lines = std::mem::replace(&mut self.lines, Lines::new(MAX_MESSAGE));
         let mut written = Ok(());
-        self.calls_ahead = calls(&lines.buffer);
         self.lines_left = !lines.drain_while(|line| {
             self.line(line);
             if self.out.len() >= PIECE && written.is_ok() {
@@ -213,7 +220,9 @@ impl Server {
         let handled = match line {
             Line::Whole(bytes) if bytes.trim_ascii().is_empty() => Handled::Silent,
             Line::Whole(bytes) => {
-                self.calls_ahead = self.calls_ahead.saturating_sub(calls(bytes));
+                if self.calls_ahead > 0 {
+                    self.calls_ahead = self.calls_ahead.saturating_sub(calls(bytes));
+                }
                 let delivery = Delivery {
                     from: &self.client,
                     outbox: Some(&self.outbox),
@@ -224,6 +233,7 @@ impl Server {
                 self.endpoint.handle(&delivery, bytes, &mut self.out.bytes)
             }
             Line::TooLong { start, size } => {
+                self.calls_ahead = 0;
                 let message = format!("the message has {size} bytes, the limit is {MAX_MESSAGE}");
                 answer::error(
                     &mut self.out.bytes,

@@ -100,7 +100,8 @@ impl AsClient {
         } else {
             screen.print_foreign(&given)?;
             let title = self.0.title;
-            tell_note(&format!("this is what the model of {title} is given: about {tokens} tokens"), screen);
+            let cost = counted(tokens, "token");
+            tell_note(&format!("this is what the model of {title} is given: about {cost}"), screen);
         }
         match &outcome.result {
             Err(fault) => Err(Failure::Silent(fault.kind.exit_code())),
