@@ -138,11 +138,16 @@ impl Anchors {
     /// All of them as one text for the end of a prompt; `None` when there is none.
     pub fn rendered(&self) -> Option<String> {
         let mut texts: Vec<Arc<str>> = self.all().into_iter().map(|anchor| anchor.content).collect();
-        let gone = self.pushed_out();
-        if gone > 0 && !texts.is_empty() {
-            texts.push(format!("[{gone} older anchors made room for newer ones]").into());
+        if !texts.is_empty() {
+            texts.extend(self.made_room().map(Into::into));
         }
         (!texts.is_empty()).then(|| texts.join("\n\n"))
+    }
+
+    /// The line that says how many had to make room; `None` while none had to.
+    pub fn made_room(&self) -> Option<String> {
+        let gone = self.pushed_out();
+        (gone > 0).then(|| format!("[{gone} older anchors made room for newer ones]"))
     }
 
     /// How many had to make room for others.

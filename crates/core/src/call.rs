@@ -76,6 +76,8 @@ pub struct Call {
     pub cancel: CancellationToken,
     /// Where progress goes, if the caller asked for it.
     pub progress: Progress,
+    /// The most bytes of text that its caller can take.
+    pub room: usize,
     /// What an edge sends along for a provider of its own kind; nobody else looks at it.
     pub companion: Companion,
 }
@@ -108,7 +110,8 @@ impl fmt::Debug for Companion {
 }
 
 impl Call {
-    /// A call with a fresh name, nobody to cancel it and nobody to watch its progress.
+    /// A call with a fresh name, nobody to cancel it and nobody to watch its progress, for a caller
+    /// that takes a text of any length.
     pub fn new(session: SessionId, tool: impl Into<ToolName>, args: Box<RawValue>) -> Self {
         Self {
             id: CallId::fresh(),
@@ -117,6 +120,7 @@ impl Call {
             args,
             cancel: CancellationToken::new(),
             progress: Progress::none(),
+            room: usize::MAX,
             companion: Companion::none(),
         }
     }

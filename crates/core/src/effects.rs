@@ -1,7 +1,7 @@
 //! The last station of a call but one: what its directives do to the house. Those that are about a
 //! conversation (stopping, tiers, messages) are the engine's business; they pass here untouched.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 use tokio::sync::broadcast;
@@ -34,6 +34,13 @@ pub struct Closing {
     pub refresh: bool,
 }
 
+impl Closing {
+    /// Whether there is anything.
+    pub fn any(self) -> bool {
+        self.append_anchors || self.refresh
+    }
+}
+
 /// How many directives were left out, by what was wrong with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Tally {
@@ -59,7 +66,7 @@ pub struct Effects {
     pub anchors: Anchors,
     notes: broadcast::Sender<Note>,
     skipped: Mutex<Tally>,
-    closing: OnceLock<Closing>,
+    closing: Mutex<Closing>,
 }
 
 impl Default for Effects {
@@ -68,20 +75,20 @@ impl Default for Effects {
             anchors: Anchors::default(),
             notes: broadcast::Sender::new(NOTES),
             skipped: Mutex::default(),
-            closing: OnceLock::new(),
+            closing: Mutex::default(),
         }
     }
 }
 
 impl Effects {
-    /// Says once what stands at the end of a round.
+    /// Says what stands at the end of a round from now on.
     pub fn close_with(&self, closing: Closing) {
-        let _ = self.closing.set(closing);
+        *self.closing.lock().unwrap_or_else(PoisonError::into_inner) = closing;
     }
 
     /// What stands there; nothing unless somebody said so.
     pub fn closing(&self) -> Closing {
-        self.closing.get().copied().unwrap_or_default()
+        *self.closing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes for presenters, from now on.

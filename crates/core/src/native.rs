@@ -164,7 +164,7 @@ impl Provider for NativeSet {
         match self.by_name.get(&call.tool) {
             Some(tool) => {
                 let mut prepared = (tool.prepare)(call)?;
-                prepared.max_output = prepared.max_output.min(tool.max_output);
+                prepared.max_output = prepared.max_output.min(tool.max_output).min(call.room);
                 Ok(prepared)
             }
             None => Err(Fault::not_found(format!("unknown tool: {}", call.tool))),

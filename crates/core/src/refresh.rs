@@ -9,9 +9,9 @@ use tectum_security::{Access, Candidate, RawPath, Stamp};
 use crate::Gate;
 
 /// The first line of a block.
-pub const OPENS: &str = "[SYSTEM: FILES UPDATED]";
+pub const OPENS: &str = "Changed since you read it:";
 /// Its last, so that it can be taken out exactly.
-pub const CLOSES: &str = "[/FILES UPDATED]";
+pub const CLOSES: &str = "(end of what changed)";
 /// Files that are followed; what is older than so many makes room.
 const MOST_FILES: usize = 10_000;
 /// The largest file that is followed, in bytes.
@@ -123,9 +123,19 @@ impl Refresh {
         self.files.is_empty()
     }
 
+    /// True when a file may not be as the model last saw it.
+    pub fn may_differ(&self) -> bool {
+        self.files.values().any(|file| file.candidate.stamp() != file.stamp)
+    }
+
     /// What changed since the model last saw it, as one closed block; `None` when nothing did.
     /// From now on the model has seen it.
     pub fn changed(&mut self, gate: &Arc<Gate>) -> Option<String> {
+        self.changed_within(gate, MOST_OF_BLOCK)
+    }
+
+    /// The same in about so many characters; files beyond them are named only.
+    pub fn changed_within(&mut self, gate: &Arc<Gate>, most: usize) -> Option<String> {
         // Most files are as they were, and are not opened. Under other rules all are judged anew.
         let all = !self.under.as_ref().is_some_and(|under| Arc::ptr_eq(under, gate));
         self.under = Some(gate.clone());
@@ -136,23 +146,15 @@ impl Refresh {
         let mut left_out = Vec::new();
         for name in changed {
             match self.look_again(gate, &name) {
-                Some(text) if block.chars().count() + text.chars().count() > MOST_OF_BLOCK => {
-                    left_out.push(name)
-                }
+                Some(text) if block.chars().count() + text.chars().count() > most => left_out.push(name),
                 Some(text) => block.push_str(&text),
                 None => {}
             }
         }
         if !left_out.is_empty() {
-            let _ = writeln!(
-                block,
-                "These changed as well and are not shown; read them when you need them: {}",
-                left_out.join(", ")
-            );
+            let _ = writeln!(block, "Changed as well and not shown here: {}", left_out.join(", "));
         }
-        (!block.is_empty()).then(|| {
-            format!("{OPENS}\nThese files changed since you saw them. This is how they are now; do not read them again.\n{block}{CLOSES}")
-        })
+        (!block.is_empty()).then(|| format!("{OPENS}\n{block}{CLOSES}"))
     }
 
     fn look_again(&mut self, gate: &Arc<Gate>, name: &str) -> Option<String> {

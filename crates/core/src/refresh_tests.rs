@@ -139,7 +139,7 @@ fn blocks_are_bounded_and_say_so() {
     let block = scene.changed().expect("a block");
     assert!(block.chars().count() < MOST_OF_BLOCK + 1_000, "{}", block.len());
     assert!(
-        block.contains("(cut: ") && block.contains("not shown; read them when you need them: f2, f3, f4"),
+        block.contains("(cut: ") && block.contains("Changed as well and not shown here: f2, f3, f4"),
         "{}",
         &block[block.len() - 300..]
     );

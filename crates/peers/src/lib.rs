@@ -1,6 +1,7 @@
 //! Where MCP begins and ends: Tectum as a server, and the servers it federates.
 
 pub mod auth;
+pub mod client_table;
 pub mod federation;
 pub mod kept;
 mod lineage;

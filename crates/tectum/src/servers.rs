@@ -177,6 +177,7 @@ fn settings(config: &Config, held: HeldBack) -> Settings {
             config::Exposure::Search => Exposure::Search,
         }),
         held,
+        forms: config.clients.clone(),
     }
 }
 

@@ -133,7 +133,8 @@ impl Caller {
         let members = self.meta.as_ref().and_then(|meta| Members::of(meta.get())).unwrap_or_default();
         let passed = members.get(lineage::KEY).map(RawValue::get);
         into.raw(lineage::KEY, &lineage.extended(passed));
-        let hop = |name: &str| name.starts_with(OWN_META) || name == "progressToken" || name == lineage::KEY;
+        let own = ["progressToken", "tectum/structured", lineage::KEY];
+        let hop = |name: &str| name.starts_with(OWN_META) || own.contains(&name);
         into.all(&members.keep(|name| !hop(name)));
     }
 

@@ -34,7 +34,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
@@ -77,7 +77,7 @@ use crate::{
     lineage::Lineage,
     link::Door,
     peer::{News, Peer, Surroundings},
-    serve::{Clients, Unheard},
+    serve::{ClientForms, Clients, Unheard},
     spec::{ServerName, ServerSpec},
     wire::object::Members,
 };
@@ -109,6 +109,8 @@ pub struct Settings {
     /// Servers that are named and do not start, with the reason and what to do, as a client may hear
     /// it. Kept up by whoever names the servers.
     pub held: Arc<Mutex<BTreeMap<String, String>>>,
+    /// What clients are given of results.
+    pub forms: ClientForms,
 }
 
 /// Which tools clients are shown. All of them can be called.
@@ -174,6 +176,8 @@ pub struct Federation {
     clients: Arc<Clients>,
     /// What clients missed.
     pub(crate) unheard: Unheard,
+    /// How often an answer could not carry what was to be told in it.
+    pub(crate) waited: Arc<AtomicU64>,
     /// From which level on each client wants logs.
     levels: Arc<Levels>,
     /// Which house this is to those that calls pass through.
@@ -224,6 +228,7 @@ impl Federation {
             clients: Arc::default(),
             levels: Arc::default(),
             unheard: Unheard::default(),
+            waited: Arc::default(),
             lineage: Arc::default(),
             observed: Observed::default(),
             starts: Arc::new(Semaphore::new(MOST_STARTS)),
@@ -259,6 +264,17 @@ impl Federation {
     /// How many messages clients missed because they did not read in time.
     pub fn unheard(&self) -> u64 {
         self.unheard.count()
+    }
+
+    /// How often an answer could not carry what was to be told at the end of a round. It waits for the
+    /// next answer.
+    pub fn waited(&self) -> u64 {
+        self.waited.load(Ordering::Relaxed)
+    }
+
+    /// What clients are given of results.
+    pub fn forms(&self) -> &ClientForms {
+        &self.settings.forms
     }
 
     /// How every server is.

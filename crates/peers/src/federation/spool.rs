@@ -74,7 +74,8 @@ impl Spool {
         let what = if preview.is_empty() { "nothing of it is shown here" } else { "this is its beginning" };
         let note = format!(
             "{preview}\n\n[the result has {size} bytes; {what}. All of it is kept: read \
-             {ADDRESS}{call}?offset=0&length={PIECE} and so on, or the parts linked below]"
+             {ADDRESS}{call}?offset=0&length={} and so on, or the parts linked below]",
+            PIECE.min(most.max(SHORT))
         );
         let text = Object::new().text("type", "text").text("text", note.trim_start()).end();
         let mut object = Object::new();

@@ -23,6 +23,7 @@ use super::{
 use crate::{
     link::{error_parts, headers},
     peer::{Item, Offer, Peer},
+    serve::{text_size, with_text},
     visible::make_visible,
     wire::object::{Members, raw},
 };
@@ -243,6 +244,7 @@ impl Provider for PeerTools {
             headers: headers::of_call(&own.schema, call.args.get()),
         };
         let caller = call.companion.get::<Caller>().unwrap_or_default();
+        let room = call.room;
         let (peer, Keepers { shelf, spool, tasks }) = (self.peer.clone(), self.keepers.clone());
         let work: Work = Box::new(move |ctx: Ctx| {
             Box::pin(async move {
@@ -253,9 +255,13 @@ impl Provider for PeerTools {
                     let _ = caller.began.set(task);
                 }
                 let found = directives(&result, &peer);
-                let done = match spool.filter(|_| result.get().len() > peer.spec.max_result) {
+                // A client's own bound is one on what its model reads.
+                let most = peer.spec.max_result;
+                let over = result.get().len() > room && text_size(result.get()) > room;
+                let (result, most) = if over { (with_text(result), most.min(room)) } else { (result, most) };
+                let done = match spool.filter(|_| result.get().len() > most) {
                     None => Done::new(Payload::Raw(result)),
-                    Some(spool) => bounded(spool, ctx.call, result, peer.spec.max_result).await?,
+                    Some(spool) => bounded(spool, ctx.call, result, most).await?,
                 };
                 Ok(Done { directives: found.directives, skipped: found.skipped, ..done })
             })

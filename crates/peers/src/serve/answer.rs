@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 use tectum_core::{Fault, FaultKind, Outcome, Payload};
 
-use super::catalogue;
+use super::{catalogue, form::Form};
 use crate::wire::{
     era::Era,
     object::{Members, Object},
@@ -40,22 +40,34 @@ pub(crate) fn error(out: &mut Vec<u8>, id: Option<&str>, code: i32, message: &st
     out.extend_from_slice(b"}}");
 }
 
-/// What came of a tool call, with further texts at its end. Nothing for a cancelled one: nobody
-/// waits for it.
-pub(crate) fn outcome(out: &mut Vec<u8>, id: &str, era: Era, outcome: &Outcome, more: &[String]) {
+/// What came of a tool call in the form that its client takes, with further texts at its end. Nothing
+/// for a cancelled one: nobody waits for it.
+pub(crate) fn outcome(
+    out: &mut Vec<u8>,
+    id: &str,
+    era: Era,
+    form: &Form,
+    outcome: &Outcome,
+    more: &[String],
+) {
     match &outcome.result {
-        Ok(Payload::Raw(raw)) => match longer(raw.get(), more) {
-            Some(longer) => result(out, id, &longer),
-            None => result(out, id, raw.get()),
-        },
+        Ok(Payload::Raw(raw)) => {
+            let passed = form.passed(raw.get(), era);
+            match longer(&passed, more) {
+                Some(longer) => result(out, id, &longer),
+                None => result(out, id, &passed),
+            }
+        }
         Ok(Payload::Native(reply)) => {
             // Room for all of it at once: an escape here and there, and the frame around it.
             out.reserve(reply.text.len() + reply.text.len() / 8 + reply.structured.len() + 1024);
             open(out, id, "result");
-            content(out, &reply.text, more, false);
-            out.extend_from_slice(br#","structuredContent":"#);
-            out.extend_from_slice(reply.structured.as_bytes());
-            close_call(out, era, outcome, None);
+            content(out, &form.fitted(&reply.text), more, false);
+            if form.data {
+                out.extend_from_slice(br#","structuredContent":"#);
+                out.extend_from_slice(reply.structured.as_bytes());
+            }
+            close_call(out, era, Some(outcome), None);
         }
         Err(fault) => match (fault.kind, &fault.raw) {
             // A peer's own error is passed on as it wrote it.
@@ -72,11 +84,19 @@ pub(crate) fn outcome(out: &mut Vec<u8>, id: &str, era: Era, outcome: &Outcome, 
             }
             _ => {
                 open(out, id, "result");
-                content(out, &fault.text(), more, true);
-                close_call(out, era, outcome, Some(fault));
+                content(out, &form.fitted(&fault.text()), more, true);
+                // Some clients print all that comes with an error, and their models read it.
+                close_call(out, era, Some(outcome).filter(|_| form.data), Some(fault));
             }
         },
     }
+}
+
+/// The answer that a client of the older era gets to a call, for people who want to see it.
+pub fn answered(outcome: &Outcome, form: &Form) -> String {
+    let mut out = Vec::new();
+    self::outcome(&mut out, "1", Era::Legacy, form, outcome, &[]);
+    String::from_utf8(out).unwrap_or_default()
 }
 
 fn content(out: &mut Vec<u8>, text: &str, more: &[String], is_error: bool) {
@@ -109,27 +129,29 @@ fn longer(raw: &str, more: &[String]) -> Option<String> {
     Some(result.end())
 }
 
-fn close_call(out: &mut Vec<u8>, era: Era, outcome: &Outcome, fault: Option<&Fault>) {
+/// Ends the result of a call; without its outcome nothing of ours is told beside it.
+fn close_call(out: &mut Vec<u8>, era: Era, outcome: Option<&Outcome>, fault: Option<&Fault>) {
+    let mut meta = Object::new();
+    if let Some(outcome) = outcome {
+        meta.text("tectum/call", &outcome.call.to_string());
+        if let Some(fault) = fault {
+            meta.raw("tectum/fault", &serde_json::to_string(&fault.kind).unwrap_or_default());
+        }
+        if !outcome.directives.is_empty() {
+            let directives = serde_json::to_string(&outcome.directives).unwrap_or_default();
+            meta.raw("tectum/directives", &directives);
+        }
+    }
     if era == Era::Modern {
         out.extend_from_slice(br#","resultType":"complete""#);
+        let (key, info) = catalogue::server_meta();
+        meta.raw(key, &info);
     }
-    out.extend_from_slice(br#","_meta":{"tectum/call":""#);
-    out.extend_from_slice(outcome.call.to_string().as_bytes());
-    out.push(b'"');
-    if let Some(fault) = fault {
-        let kind = serde_json::to_string(&fault.kind).unwrap_or_default();
-        out.extend_from_slice(format!(r#","tectum/fault":{kind}"#).as_bytes());
+    if outcome.is_some() || era == Era::Modern {
+        out.extend_from_slice(br#","_meta":"#);
+        out.extend_from_slice(meta.end().as_bytes());
     }
-    if !outcome.directives.is_empty() {
-        let directives = serde_json::to_string(&outcome.directives).unwrap_or_default();
-        out.extend_from_slice(format!(r#","tectum/directives":{directives}"#).as_bytes());
-    }
-    if era == Era::Modern {
-        let meta = catalogue::meta();
-        out.push(b',');
-        out.extend_from_slice(&meta.as_bytes()[1..meta.len() - 1]);
-    }
-    out.extend_from_slice(b"}}}");
+    out.extend_from_slice(b"}}");
 }
 
 /// A notification; `params` is JSON already.

@@ -8,11 +8,12 @@ use std::{
 };
 
 use serde_json::value::RawValue;
-use tectum_core::{Call, CallId, Companion, Progress, ProgressNote, efferent::is_copied};
+use tectum_core::{Call, CallId, Companion, Outcome, Progress, ProgressNote, efferent::is_copied};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    answer, closing,
+    answer,
+    closing::Part,
     endpoint::{Delivery, Endpoint, Handled, caller},
     running::{Running, Sequel},
     turns::Turn,
@@ -22,7 +23,7 @@ use crate::{
     wire::{
         era::Era,
         object::Members,
-        rpc::{Params, Request, code},
+        rpc::{self, Params, Request, code},
     },
 };
 
@@ -81,6 +82,7 @@ impl Endpoint {
                 return Handled::Answered;
             }
         };
+        let form = self.form(delivery.from, params);
         let (progress, caller, turn) = match &tool.server {
             None => (progress(delivery, params), None, delivery.turns.take()),
             Some(_) => (Progress::none(), Some(Arc::new(caller(delivery, request, era))), Turn::none()),
@@ -95,29 +97,41 @@ impl Endpoint {
             args,
             cancel,
             progress,
+            room: form.room(),
             companion,
         };
         if let Some(federation) = &self.federation {
             federation.lineage.keep(call.id, params.meta.as_ref().and_then(|meta| meta.lineage));
         }
         drop(snapshot);
+        let part = self.part(delivery, params);
+        let (house, waited, ahead) = (self.house.clone(), self.waited.clone(), delivery.ahead);
+        let close = move |outcome: &Outcome| match part {
+            Some(part) => part.close(&house, outcome, &form, ahead, &waited),
+            None => Vec::new(),
+        };
         let mut running = self.house.call(call);
         if turn.is_taken()
             && let Poll::Ready(outcome) = Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop()))
         {
-            let more = closing::texts(&self.house, delivery.from, &outcome);
-            answer::outcome(out, id, era, &outcome, &more);
+            answer::outcome(out, id, era, &form, &outcome, &close(&outcome));
             return Handled::Answered;
         }
-        let (house, from, id) = (self.house.clone(), delivery.from.clone(), (*id).to_owned());
+        let id = (*id).to_owned();
         let work = Box::pin(async move {
             let outcome = running.await;
-            let more = closing::texts(&house, &from, &outcome);
             let mut out = Vec::new();
-            answer::outcome(&mut out, &id, era, &outcome, &more);
+            answer::outcome(&mut out, &id, era, &form, &outcome, &close(&outcome));
             out
         });
         Handled::Running(Running { work, seat: Some(seat), turn, sequel })
+    }
+
+    /// The call as a part of its round, where rounds end with something.
+    fn part(&self, delivery: &Delivery<'_>, params: &Params<'_>) -> Option<Part> {
+        let thread = params.meta.as_ref().and_then(|meta| meta.thread).and_then(rpc::text);
+        let seen = || delivery.from.seen(thread.as_deref().unwrap_or_default());
+        self.house.effects().closing().any().then(|| Part::of(seen()))
     }
 }
 

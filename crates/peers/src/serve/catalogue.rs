@@ -3,7 +3,7 @@
 //! Made once for each change of the registry, never for a request.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex},
 };
 
@@ -14,7 +14,10 @@ use rmcp::model::{
 use serde_json::Value;
 use tectum_core::{Effect, Registry, Snapshot, ToolInfo, World};
 
-use super::pages::{Pages, TTL_MS};
+use super::{
+    form::Form,
+    pages::{Pages, TTL_MS},
+};
 use crate::wire::era::{self, MODERN};
 
 /// What the model is told about us, once.
@@ -25,29 +28,38 @@ reply. Search with search_content before reading whole files.";
 /// The ready answers, for whatever the registry holds now.
 #[derive(Debug, Default)]
 pub(crate) struct Catalogue {
-    made: Mutex<Option<(u64, bool, Arc<Pages>)>>,
+    made: Mutex<Made>,
+}
+
+/// The lists of one version of the registry: one for each form that somebody asked for.
+#[derive(Debug, Default)]
+struct Made {
+    version: u64,
+    lists: HashMap<(bool, Form), Arc<Pages>>,
 }
 
 impl Catalogue {
-    /// The tools' list for the registry as it is now; `whole` unless servers are on their way that
-    /// were never met.
-    pub(crate) fn tools(&self, registry: &Registry, whole: bool) -> Arc<Pages> {
+    /// The tools' list for the registry as it is now, in the form of a client; `whole` unless servers
+    /// are on their way that were never met.
+    pub(crate) fn tools(&self, registry: &Registry, whole: bool, form: Form) -> Arc<Pages> {
         let snapshot = registry.snapshot();
-        let version = snapshot.version();
         let mut made = self.made.lock().unwrap_or_else(|broken| broken.into_inner());
-        match &*made {
-            Some((known, as_whole, pages)) if (*known, *as_whole) == (version, whole) => pages.clone(),
-            _ => {
-                let pages = Arc::new(pages(&snapshot, whole));
-                *made = Some((version, whole, pages.clone()));
-                pages
-            }
+        if made.version != snapshot.version() {
+            *made = Made { version: snapshot.version(), ..Made::default() };
         }
+        // The length of replies is no part of a list, unless it is declared there.
+        let form = Form { reply: 0, ..form };
+        made.lists.entry((whole, form)).or_insert_with(|| Arc::new(pages(&snapshot, whole, &form))).clone()
     }
 }
 
-fn pages(snapshot: &Snapshot, whole: bool) -> Pages {
-    let tools: Vec<String> = snapshot.tools().filter(|info| info.listed).map(tool).collect();
+/// The definitions of all listed tools, as a client of this form is given them.
+pub fn definitions(snapshot: &Snapshot, form: &Form) -> Vec<String> {
+    snapshot.tools().filter(|info| info.listed).map(|info| tool(info, form)).collect()
+}
+
+fn pages(snapshot: &Snapshot, whole: bool, form: &Form) -> Pages {
+    let tools = definitions(snapshot, form);
     let servers = snapshot.tools().filter_map(|info| info.server.as_ref());
     let mut stale: Vec<&str> = servers.filter(|server| server.stale).map(|server| &*server.server).collect();
     stale.dedup();
@@ -59,12 +71,6 @@ pub(crate) fn server_meta() -> (&'static str, String) {
     let version = env!("CARGO_PKG_VERSION");
     let info = format!(r#"{{"name":"tectum","title":"Tectum","version":"{version}"}}"#);
     ("io.modelcontextprotocol/serverInfo", info)
-}
-
-/// The same as an object of its own.
-pub(crate) fn meta() -> String {
-    let (key, info) = server_meta();
-    format!(r#"{{"{key}":{info}}}"#)
 }
 
 /// The answer to `initialize`.
@@ -114,13 +120,13 @@ fn capabilities() -> ServerCapabilities {
     capabilities
 }
 
-fn tool(info: &ToolInfo) -> String {
+fn tool(info: &ToolInfo, form: &Form) -> String {
     if let Some(server) = &info.server {
-        return server.definition.to_string();
+        return form.definition(&server.definition);
     }
     let mut tool = Tool::new(info.name.to_string(), info.description.clone(), object(&info.input_schema));
     tool.title = Some(info.title.clone());
-    tool.output_schema = info.output_schema.as_deref().map(object);
+    tool.output_schema = info.output_schema.as_deref().filter(|_| form.data).map(object);
     tool.annotations = Some(ToolAnnotations::from_raw(
         None,
         Some(info.effect == Effect::Read),
@@ -128,7 +134,7 @@ fn tool(info: &ToolInfo) -> String {
         Some(info.idempotent),
         Some(info.world != World::Project),
     ));
-    serde_json::to_string(&tool).unwrap_or_default()
+    form.definition(&serde_json::to_string(&tool).unwrap_or_default())
 }
 
 fn object(schema: &Value) -> Arc<serde_json::Map<String, Value>> {

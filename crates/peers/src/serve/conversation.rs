@@ -12,19 +12,24 @@ use std::{
 };
 
 use serde_json::value::RawValue;
-use tectum_core::{Refresh, SessionId};
+use tectum_core::SessionId;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     answer,
+    closing::{Models, Seen},
     listeners::{Listeners, MOST_WANTED, Wanted},
     outbox::Outbox,
     unheard::Unheard,
 };
 use crate::{
+    client_table::ClientFacts,
     federation::{Following, Notice, TaskNote, abilities},
-    wire::{object::Object, rpc},
+    wire::{
+        object::{Members, Object},
+        rpc,
+    },
 };
 
 /// Calls of one client that may be in flight together.
@@ -41,16 +46,25 @@ pub(crate) struct Conversation {
     initialized: AtomicBool,
     capabilities: OnceLock<Arc<str>>,
     abilities: OnceLock<Arc<str>>,
+    introduced: OnceLock<Introduced>,
     level: Mutex<Option<String>>,
     in_flight: Mutex<HashMap<Arc<str>, CancellationToken>>,
-    /// The files that its model knows.
-    known: Mutex<Refresh>,
+    /// What its models have seen, or where that stands for all requests of a client without sessions,
+    /// and how the client is told from others there.
+    models: OnceLock<(Arc<Models>, String)>,
     listeners: Listeners,
     watched: Mutex<BTreeSet<String>>,
     questions: Mutex<HashMap<u64, oneshot::Sender<Answer>>>,
     /// Where messages go that belong to no call, for clients that have such a place.
     unasked: Mutex<Option<Outbox>>,
     unheard: Unheard,
+}
+
+/// Who a client said it is.
+#[derive(Debug)]
+struct Introduced {
+    name: String,
+    facts: &'static ClientFacts,
 }
 
 /// Why a call may not start.
@@ -79,9 +93,10 @@ impl Conversation {
             initialized: AtomicBool::new(false),
             capabilities: OnceLock::new(),
             abilities: OnceLock::new(),
+            introduced: OnceLock::new(),
             level: Mutex::default(),
             in_flight: Mutex::default(),
-            known: Mutex::default(),
+            models: OnceLock::new(),
             listeners: Listeners::default(),
             watched: Mutex::default(),
             questions: Mutex::default(),
@@ -128,6 +143,27 @@ impl Conversation {
         let _ = self.capabilities.set(capabilities.into());
     }
 
+    /// What is known of clients like it.
+    pub(crate) fn facts(&self) -> &'static ClientFacts {
+        self.introduced.get().map_or(ClientFacts::unknown(), |client| client.facts)
+    }
+
+    /// The name it gave itself; empty when it gave none.
+    pub(crate) fn name(&self) -> &str {
+        self.introduced.get().map_or("", |client| &client.name)
+    }
+
+    /// Remembers who it said it is; its first word counts. `info` is its `clientInfo`.
+    pub(crate) fn introduce(&self, info: &RawValue) {
+        if self.introduced.get().is_none() {
+            let members = Members::of(info.get()).unwrap_or_default();
+            let word = |name: &str| members.text(name).unwrap_or_default();
+            let (name, version) = (word("name"), word("version"));
+            let facts = ClientFacts::find(&name, &version);
+            let _ = self.introduced.set(Introduced { name, facts });
+        }
+    }
+
     /// From which level on it wants log messages.
     pub(crate) fn level(&self) -> Option<String> {
         lock(&self.level).clone()
@@ -153,9 +189,16 @@ impl Conversation {
         lock(&self.in_flight).len()
     }
 
-    /// The files that its model knows.
-    pub(crate) fn known_files(&self) -> MutexGuard<'_, Refresh> {
-        lock(&self.known)
+    /// It has no session: what its models saw stands among these, under the name that all its requests
+    /// have in common.
+    pub(crate) fn share(&self, models: &Arc<Models>, name: String) {
+        let _ = self.models.set((models.clone(), name));
+    }
+
+    /// What its model has seen; a client may have several, each in a thread of its own.
+    pub(crate) fn seen(&self, thread: &str) -> Arc<Seen> {
+        let (models, name) = self.models.get_or_init(Default::default);
+        models.get(&format!("{name}\0{thread}"))
     }
 
     /// True when a call with this id has not ended yet.

@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc, OnceLock,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use serde_json::value::RawValue;
@@ -13,6 +13,7 @@ use super::{
     answer,
     catalogue::{self, Catalogue},
     conversation::{Conversation, Refused},
+    form::{ClientForms, Form},
     listen::Opening,
     outbox::Outbox,
     running::Running,
@@ -46,6 +47,9 @@ pub(crate) struct Endpoint {
     pub(crate) house: Tectum,
     pub(crate) federation: Option<Arc<Federation>>,
     catalogue: Catalogue,
+    forms: ClientForms,
+    /// How often an answer could not carry what was to be told.
+    pub(super) waited: Arc<AtomicU64>,
     met: AtomicBool,
 }
 
@@ -59,12 +63,29 @@ pub(crate) struct Delivery<'d> {
     pub(crate) turns: &'d Turns,
     /// Set by a transport that knows the request to be of the newer era.
     pub(crate) modern: bool,
+    /// Set by a transport that has read further calls of the same client already.
+    pub(crate) ahead: bool,
 }
 
 impl Endpoint {
     /// A server for this house, and for the servers federated with it.
     pub(crate) fn new(house: Tectum, federation: Option<Arc<Federation>>) -> Self {
-        Self { house, federation, catalogue: Catalogue::default(), met: AtomicBool::new(false) }
+        let beyond = federation.as_ref();
+        Self {
+            forms: beyond.map(|federation| federation.forms().clone()).unwrap_or_default(),
+            waited: beyond.map(|federation| federation.waited.clone()).unwrap_or_default(),
+            house,
+            federation,
+            catalogue: Catalogue::default(),
+            met: AtomicBool::new(false),
+        }
+    }
+
+    /// What the client of a request is given.
+    pub(super) fn form(&self, from: &Conversation, params: &Params<'_>) -> Form {
+        let asked = params.meta.as_ref().and_then(|meta| meta.structured).map(RawValue::get);
+        let asked = asked.and_then(|asked| asked.parse().ok());
+        self.forms.form(from.name(), from.facts(), asked)
     }
 
     /// The counter of what clients miss: one for the house.
@@ -107,6 +128,9 @@ impl Endpoint {
                 return Handled::Answered;
             }
         };
+        if let Some(info) = params.client_info.or(params.meta.as_ref().and_then(|meta| meta.client_info)) {
+            delivery.from.introduce(info);
+        }
         if delivery.from.is_in_flight(id) {
             let (code, message) = Refused::DuplicateId.error();
             answer::error(out, Some(id), code, message, None);
@@ -177,7 +201,8 @@ impl Endpoint {
             }
             ("tools/list", _) => {
                 let whole = self.federation.as_ref().is_none_or(|federation| federation.is_whole());
-                page(&self.catalogue.tools(self.house.registry(), whole), era, request)
+                let form = self.form(from.from, params);
+                page(&self.catalogue.tools(self.house.registry(), whole, form), era, request)
             }
             ("resources/list", _) => page(&self.goods().resources, era, request),
             ("resources/templates/list", _) => page(&self.goods().templates, era, request),

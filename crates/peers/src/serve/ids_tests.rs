@@ -58,7 +58,13 @@ async fn heavy_equal_ids_of_two_clients_never_cross() {
                 );
                 let (mut out, delivery) = (
                     Vec::new(),
-                    Delivery { from: client, outbox: None, turns: &Turns::new(None), modern: false },
+                    Delivery {
+                        from: client,
+                        outbox: None,
+                        turns: &Turns::new(None),
+                        modern: false,
+                        ahead: false,
+                    },
                 );
                 match endpoint.handle(&delivery, message.as_bytes(), &mut out) {
                     Handled::Running(work) => drop(running.spawn(async move { (id, own, work.await) })),

@@ -9,6 +9,7 @@ mod closing;
 mod conversation;
 mod endpoint;
 mod federated;
+mod form;
 mod http;
 // The server of this test is a program with the flags it has on Linux.
 #[cfg(all(test, target_os = "linux"))]
@@ -25,10 +26,14 @@ mod turns;
 mod unheard;
 mod watching;
 
+pub use answer::answered;
 pub(crate) use answer::notification;
+pub use catalogue::definitions;
 pub(crate) use catalogue::server_meta;
 pub(crate) use clients::Clients;
 pub(crate) use conversation::Conversation;
+pub use form::{ClientForms, Form, Structured};
+pub(crate) use form::{text_size, with_text};
 pub use http::{Auth, Beside, BesideBody, BesideRequest, HttpOptions, HttpServer};
 pub(crate) use outbox::Outbox;
 pub(crate) use pages::Pages;

@@ -29,8 +29,10 @@ impl Pages {
             pages.push(String::new());
         }
         let last = pages.len() - 1;
+        // Who asks for tools decides what is listed, so nobody may show the answer to others.
+        let scope = if key == "tools" { "private" } else { "public" };
         let render = |era: Era| {
-            let tail = tail(era, stale, whole);
+            let tail = tail(era, stale, whole, scope);
             let page = |(index, items): (usize, &String)| {
                 let next =
                     if index < last { format!(r#","nextCursor":"{}""#, index + 1) } else { String::new() };
@@ -56,7 +58,7 @@ impl Pages {
 }
 
 /// The end of every list: cache hints and our name, where the era has them.
-fn tail(era: Era, stale: &[&str], whole: bool) -> String {
+fn tail(era: Era, stale: &[&str], whole: bool, scope: &str) -> String {
     let mut meta = Object::new();
     if !stale.is_empty() {
         let names: Vec<String> = stale.iter().map(|name| quoted(name)).collect();
@@ -69,7 +71,7 @@ fn tail(era: Era, stale: &[&str], whole: bool) -> String {
             let (key, info) = catalogue::server_meta();
             let meta = meta.raw(key, &info).end();
             let ttl = if whole && stale.is_empty() { TTL_MS } else { 0 };
-            format!(r#","resultType":"complete","ttlMs":{ttl},"cacheScope":"public","_meta":{meta}"#)
+            format!(r#","resultType":"complete","ttlMs":{ttl},"cacheScope":"{scope}","_meta":{meta}"#)
         }
     }
 }

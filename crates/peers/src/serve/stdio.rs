@@ -59,6 +59,7 @@ pub async fn stdio(
         turns: Turns::new(None),
         lines: Lines::new(MAX_MESSAGE),
         lines_left: false,
+        calls_ahead: 0,
         out: Backlog::default(),
         output: Output::stdout()?,
     };
@@ -114,6 +115,11 @@ pub(super) async fn next_notice(
     }
 }
 
+/// How many calls stand in what was read. Inside of a text the quotes would be escaped.
+fn calls(bytes: &[u8]) -> usize {
+    memchr::memmem::find_iter(bytes, b"\"tools/call\"").count()
+}
+
 struct Server {
     endpoint: Endpoint,
     client: Arc<Conversation>,
@@ -123,6 +129,8 @@ struct Server {
     lines: Lines,
     /// Lines that were read and not handled: the client has to read first.
     lines_left: bool,
+    /// Calls that were read and not handled.
+    calls_ahead: usize,
     out: Backlog,
     output: Output,
 }
@@ -153,12 +161,20 @@ impl Server {
                 () = std::future::ready(()), if room && self.lines_left => self.take_lines()?,
                 read = input.read(&mut self.lines.buffer), if room && reading => match read {
                     Ok(0) => { self.end_of_input()?; reading = false }
-                    Ok(_) => self.take_lines()?,
+                    Ok(read) => { self.look_ahead(read); self.take_lines()? }
                     Err(error) => { tracing::debug!(%error, "standard input failed"); reading = false }
                 },
                 writable = self.output.writable(), if backlog => writable?,
                 () = &mut stopped => { self.client.cancel_all(); return Ok(()) }
             }
+        }
+    }
+
+    /// Counts the calls in the last bytes that were read, where a round ends with something.
+    fn look_ahead(&mut self, read: usize) {
+        if self.endpoint.house.effects().closing().any() {
+            let buffer = &self.lines.buffer;
+            self.calls_ahead += calls(&buffer[buffer.len().saturating_sub(read)..]);
         }
     }
 
@@ -204,15 +220,20 @@ impl Server {
         let handled = match line {
             Line::Whole(bytes) if bytes.trim_ascii().is_empty() => Handled::Silent,
             Line::Whole(bytes) => {
+                if self.calls_ahead > 0 {
+                    self.calls_ahead = self.calls_ahead.saturating_sub(calls(bytes));
+                }
                 let delivery = Delivery {
                     from: &self.client,
                     outbox: Some(&self.outbox),
                     turns: &self.turns,
                     modern: false,
+                    ahead: self.calls_ahead > 0,
                 };
                 self.endpoint.handle(&delivery, bytes, &mut self.out.bytes)
             }
             Line::TooLong { start, size } => {
+                self.calls_ahead = 0;
                 let message = format!("the message has {size} bytes, the limit is {MAX_MESSAGE}");
                 answer::error(
                     &mut self.out.bytes,

@@ -94,7 +94,7 @@ async fn ask(endpoint: &Endpoint, client: &Arc<Conversation>, method: &str, para
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
     let mut out = Vec::new();
     if let Handled::Running(work) = endpoint.handle(
-        &Delivery { from: client, outbox: None, turns: &Turns::new(None), modern: false },
+        &Delivery { from: client, outbox: None, turns: &Turns::new(None), modern: false, ahead: false },
         message.as_bytes(),
         &mut out,
     ) {
@@ -324,8 +324,10 @@ async fn nothing_of_a_call_beyond_the_limit_is_begun() {
     let call = |id: usize| {
         let message =
             json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "tool_0"}});
-        let (mut out, delivery) =
-            (Vec::new(), Delivery { from: &client, outbox: None, turns: &Turns::new(None), modern: false });
+        let (mut out, delivery) = (
+            Vec::new(),
+            Delivery { from: &client, outbox: None, turns: &Turns::new(None), modern: false, ahead: false },
+        );
         let handled = endpoint.handle(&delivery, message.to_string().as_bytes(), &mut out);
         (handled, String::from_utf8_lossy(&out).into_owned())
     };

@@ -109,6 +109,8 @@ pub(crate) struct Params<'m> {
     pub(crate) notifications: Option<&'m RawValue>,
     #[serde(borrow, default)]
     pub(crate) capabilities: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "clientInfo")]
+    pub(crate) client_info: Option<&'m RawValue>,
     #[serde(borrow, default, rename = "inputResponses", deserialize_with = "given")]
     pub(crate) input_responses: Option<&'m RawValue>,
     #[serde(borrow, default, rename = "taskId")]
@@ -131,10 +133,16 @@ pub(crate) struct Meta<'m> {
     pub(crate) protocol_version: Option<&'m RawValue>,
     #[serde(borrow, default, rename = "io.modelcontextprotocol/clientCapabilities")]
     pub(crate) client_capabilities: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/clientInfo")]
+    pub(crate) client_info: Option<&'m RawValue>,
     #[serde(borrow, default, rename = "io.modelcontextprotocol/logLevel")]
     pub(crate) log_level: Option<&'m RawValue>,
     #[serde(borrow, default, rename = "tectum/lineage", deserialize_with = "given")]
     pub(crate) lineage: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "tectum/structured")]
+    pub(crate) structured: Option<&'m RawValue>,
+    #[serde(borrow, default, rename = "threadId")]
+    pub(crate) thread: Option<&'m RawValue>,
 }
 
 /// A message with its parameters unread.

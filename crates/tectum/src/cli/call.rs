@@ -7,6 +7,7 @@ use tokio::runtime::Builder;
 
 use super::{
     Shared,
+    as_client::{self, AsClient},
     failure::{Failure, fault_json},
     given, held,
     screen::{Screen, harmless},
@@ -35,6 +36,9 @@ pub(crate) struct CallTool {
     /// All arguments at once, as a JSON object, @file or @-
     #[arg(long, value_name = "JSON")]
     args: Option<String>,
+    /// Show what this client's model would be given: claude, codex, opencode, gemini or qwen
+    #[arg(long = "as", value_name = "CLIENT", value_parser = as_client::parse)]
+    client: Option<AsClient>,
 }
 
 impl CallTool {
@@ -43,12 +47,17 @@ impl CallTool {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(async {
             let household = shared.household(screen).await?;
-            let called = self.call(&household, shared, screen).await;
+            let form = self.client.map(|client| (client, client.form(&household)));
+            let room = form.map_or(usize::MAX, |(_, form)| form.room());
+            let called = self.call(&household, room, shared, screen).await;
             household.stop().await;
-            called
+            Ok::<_, Failure>((called?, form))
         });
         runtime.shutdown_background();
-        tell(outcome?, screen)
+        match outcome? {
+            (outcome, Some((client, form))) => client.tell_call(&form, &outcome, screen),
+            (outcome, None) => tell(outcome, screen),
+        }
     }
 
     /// Prints what the tool does and which arguments it takes.
@@ -67,6 +76,7 @@ impl CallTool {
     async fn call(
         &self,
         household: &Household,
+        room: usize,
         shared: &Shared,
         screen: &Screen,
     ) -> Result<Outcome, Failure> {
@@ -77,7 +87,7 @@ impl CallTool {
             }
             household.federation.meet(&self.tool).await?;
         }
-        let call = self.prepare(&household.house)?;
+        let call = Call { room, ..self.prepare(&household.house)? };
         stop::on_signal_elsewhere(call.cancel.clone());
         Ok(household.house.call(call).await)
     }

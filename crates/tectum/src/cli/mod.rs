@@ -1,6 +1,7 @@
 //! The commands, one file each; this one owns their names and the options they share.
 
 mod approve;
+mod as_client;
 mod call;
 mod completions;
 mod config;

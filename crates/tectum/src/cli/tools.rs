@@ -12,6 +12,7 @@ use tokio::runtime::Builder;
 
 use super::{
     Shared,
+    as_client::{self, AsClient},
     failure::Failure,
     screen::{Colour, Screen, counted, harmless},
     servers::{status, tell_note},
@@ -21,7 +22,7 @@ use super::{
 const MOST_SHOWN: usize = 160;
 
 /// Bytes per token, as a rule of thumb for English and JSON.
-const BYTES_PER_TOKEN: usize = 4;
+pub(super) const BYTES_PER_TOKEN: usize = 4;
 
 /// List the tools with effect, permission and token cost.
 #[derive(Debug, Args)]
@@ -29,6 +30,9 @@ pub(crate) struct Tools {
     /// Start servers that were never met, so that their tools are listed too
     #[arg(long)]
     meet: bool,
+    /// Show what this client's model would be given: claude, codex, opencode, gemini or qwen
+    #[arg(long = "as", value_name = "CLIENT", value_parser = as_client::parse)]
+    client: Option<AsClient>,
 }
 
 impl Tools {
@@ -36,16 +40,20 @@ impl Tools {
         let config = shared.load(Vec::new(), screen)?;
         let runtime = Builder::new_current_thread().enable_all().build()?;
         // What servers offer is known from their last run; none is started unless that is wanted.
-        let (snapshot, away) = runtime.block_on(async {
+        let (snapshot, away, listed) = runtime.block_on(async {
             let household = shared.household(screen).await?;
             let away = match self.meet {
                 true => household.federation.meet_all().await,
                 false => Vec::new(),
             };
             let snapshot = household.house.registry().snapshot();
+            let listed = self.client.map(|client| (client, client.list(&household)));
             household.stop().await;
-            Ok::<_, Failure>((snapshot, away))
+            Ok::<_, Failure>((snapshot, away, listed))
         })?;
+        if let Some((client, tools)) = listed {
+            return client.tell_list(&tools, screen);
+        }
         let unmet = unmet(shared, &config);
         let permission = |info: &ToolInfo| config.permissions.judge(&info.name, info.world).0;
         if screen.json {

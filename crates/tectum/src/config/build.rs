@@ -13,6 +13,7 @@ use tectum_core::{
     security::{Durability, Links, TrackedOpens},
 };
 use tectum_engine::context::USUAL_BUDGET;
+use tectum_peers::serve::{ClientForms, Structured};
 
 use super::{
     keys::{self, Key},
@@ -45,6 +46,7 @@ impl Config {
             globs(&layers.project, &keys::INCLUDE_TOOLS).err(),
             globs(&merged, &keys::EXCLUDE_TOOLS).err(),
             observers(&merged).err(),
+            clients(&merged).err(),
         ];
         let wrong: Vec<Problem> = parts.into_iter().flatten().flat_map(|Problems(wrong)| wrong).collect();
         if !wrong.is_empty() {
@@ -144,6 +146,7 @@ impl Config {
                 append_anchors: merged.flag(&keys::APPEND_ANCHORS),
                 refresh: merged.flag(&keys::REFRESH),
             },
+            clients: clients(&merged)?,
             run: run(&merged)?,
             log: match merged.word(&keys::LEVEL) {
                 Some("error") => Level::Error,
@@ -178,6 +181,41 @@ fn globs(merged: &Merged, key: &'static Key) -> Result<GlobSet, Problems> {
         return Err(Problems(wrong));
     }
     set.build().map_err(|error| Problems(vec![Problem::new(Origin::Default, error.to_string())]))
+}
+
+/// The least that a client may be said to take: a tool's first words and where it goes on.
+const LEAST_REPLY: usize = 2000;
+
+/// What clients are given.
+fn clients(merged: &Merged) -> Result<ClientForms, Problems> {
+    let (text, data) = (globs(merged, &keys::TEXT_CLIENTS), globs(merged, &keys::DATA_CLIENTS));
+    let (mut reply_chars, mut wrong) = (Vec::new(), Vec::new());
+    for item in merged.list(&keys::REPLY_CHARS) {
+        let parts = item.text.rsplit_once('=').and_then(|(name, most)| {
+            let most = most.trim().parse().ok().filter(|most| *most >= LEAST_REPLY)?;
+            Some((Glob::new(name.trim()).ok()?.compile_matcher(), most))
+        });
+        match parts {
+            Some(parts) => reply_chars.push(parts),
+            None => {
+                let why = format!("`{}` is no client with a number of characters", item.text);
+                let hint = format!("write \"codex-mcp-client=11000\"; the least is {LEAST_REPLY}");
+                wrong.push(Problem::new(item.origin.clone(), why).hint(hint));
+            }
+        }
+    }
+    for globs in [&text, &data] {
+        wrong.extend(globs.as_ref().err().into_iter().flat_map(|Problems(all)| all.clone()));
+    }
+    if !wrong.is_empty() {
+        return Err(Problems(wrong));
+    }
+    let structured = match merged.word(&keys::STRUCTURED) {
+        Some("always") => Structured::Always,
+        Some("never") => Structured::Never,
+        _ => Structured::Auto,
+    };
+    Ok(ClientForms { structured, text: text?, data: data?, reply_chars })
 }
 
 /// Says whom to look for.

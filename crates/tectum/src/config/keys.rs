@@ -16,6 +16,10 @@ const DIAGNOSTICS: Key = Key {
 /// A key of the listener.
 const HTTP: Key = Key { section: "http", project: FromProject::Refused("open a listener"), ..PLAIN };
 
+/// A key about the clients.
+const CLIENTS: Key =
+    Key { section: "clients", project: FromProject::Refused("choose what your clients are given"), ..PLAIN };
+
 /// A key of `tectum run`.
 const RUN: Key = Key {
     section: "run",
@@ -419,6 +423,35 @@ pub static REFRESH: Key = Key {
     doc: "Whether it ends with the files that changed since the model saw them.",
     ..PLAIN
 };
+/// `clients.structured`
+pub static STRUCTURED: Key = Key {
+    name: "structured",
+    shape: Shape::Choice(&["auto", "always", "never"]),
+    default: "auto",
+    doc: "Which clients get structured content beside the text of a result: those that are not known to hand it to a model, all, or none.",
+    ..CLIENTS
+};
+/// `clients.text`
+pub static TEXT_CLIENTS: Key = Key {
+    name: "text",
+    shape: Shape::List { each: Each::Word, empty: None },
+    doc: "Names of clients, as globs over the name in `clientInfo`, that get text alone.",
+    ..CLIENTS
+};
+/// `clients.data`
+pub static DATA_CLIENTS: Key = Key {
+    name: "data",
+    shape: Shape::List { each: Each::Word, empty: None },
+    doc: "Names of clients, as globs, that get structured content as well; they win over text.",
+    ..CLIENTS
+};
+/// `clients.reply_chars`
+pub static REPLY_CHARS: Key = Key {
+    name: "reply_chars",
+    shape: Shape::List { each: Each::Word, empty: None },
+    doc: "The longest reply of single clients, as \"NAME=CHARACTERS\"; the first entry whose glob fits holds.",
+    ..CLIENTS
+};
 /// `run.model`
 pub static MODEL: Key = Key {
     name: "model",
@@ -583,6 +616,10 @@ pub static KEYS: &[&Key] = &[
     &REDACT_TEXTS,
     &APPEND_ANCHORS,
     &REFRESH,
+    &STRUCTURED,
+    &TEXT_CLIENTS,
+    &DATA_CLIENTS,
+    &REPLY_CHARS,
     &MODEL,
     &BASE_URL,
     &TIERS_FILE,
@@ -631,7 +668,8 @@ mod tests {
     fn every_key_says_what_a_projects_file_may_do_with_it() {
         for key in KEYS.iter().filter(|key| key.stands_for.is_none()) {
             let refused = matches!(key.project, FromProject::Refused(_));
-            let operators = ["http", "diagnostics", "run"].contains(&key.section) || **key == GIT_DIRS;
+            let operators =
+                ["http", "diagnostics", "clients", "run"].contains(&key.section) || **key == GIT_DIRS;
             assert_eq!(refused, operators, "decide what a project may do with `{}`", key.path());
             let list = matches!(key.shape, Shape::List { .. });
             match key.project {

@@ -8,6 +8,8 @@ use tectum_core::{
     security::{Durability, Links, TrackedOpens},
 };
 
+use tectum_peers::serve::ClientForms;
+
 use super::{
     keys::Key,
     load::{Layers, Merged, Sources},
@@ -38,6 +40,8 @@ pub struct Config {
     pub observers: Observers,
     /// What stands at the end of a round, for clients of MCP.
     pub closing: Closing,
+    /// What clients of MCP are given of results.
+    pub clients: ClientForms,
     /// What `tectum run` works with.
     pub run: Run,
     /// How much is logged.

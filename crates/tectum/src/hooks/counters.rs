@@ -12,7 +12,7 @@ pub(super) async fn all(State(hooks): State<Hooks>) -> Json<Value> {
     Json(json!({ "counters": {
         "copies": copies,
         "directives": effects.skipped(),
-        "messages": { "unheard": hooks.federation.unheard() },
+        "messages": { "unheard": hooks.federation.unheard(), "waited": hooks.federation.waited() },
         "anchors": { "pushed_out": effects.anchors.pushed_out() },
     }}))
 }

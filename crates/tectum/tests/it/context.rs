@@ -89,19 +89,27 @@ fn results_end_with_anchors_only_where_that_is_asked_for() {
         client.call("read_file", json!({ "path": "a.txt" }))["content"].as_array().map(Vec::len),
         Some(1)
     );
-    rig.configure("[context]\nappend_anchors = true\n");
+    rig.configure(&format!("[context]\nappend_anchors = true\n{}", echo("one", &[], "")));
     let mut client = Client::new(&rig, Era::Legacy);
+    client.until_listed("one__echo");
+    let blocks = |result: Value| result["content"].as_array().expect("blocks").clone();
     // No anchors, no block.
-    assert_eq!(
-        client.call("read_file", json!({ "path": "a.txt" }))["content"].as_array().map(Vec::len),
-        Some(1)
-    );
-    client.call("todo_write", todos("Read it"));
+    assert_eq!(blocks(client.call("read_file", json!({ "path": "a.txt" }))).len(), 1);
+    // A result that says it itself does not say it twice, and the model knows it from then on.
+    assert_eq!(blocks(client.call("todo_write", todos("Read it"))).len(), 1);
     let read = client.call("read_file", json!({ "path": "a.txt" }));
-    let blocks = read["content"].as_array().expect("blocks").clone();
-    assert_eq!(blocks.len(), 2);
-    assert!(blocks[1]["text"].as_str().expect("a text").starts_with("[CURRENT TODO STATE]"), "{blocks:?}");
     assert_eq!(read["structuredContent"]["content"], "x\n");
+    assert_eq!(blocks(read).len(), 1);
+    let anchor = |words: &str| {
+        let params = json!({"key": "build", "content": words});
+        json!({"text": json!({"_directives": [{"type": "context_anchor", "params": params}]}).to_string()})
+    };
+    // Told where it changed, once, and alone.
+    let told = blocks(client.call("one__echo", anchor("green")));
+    assert_eq!((told.len(), &told[1]["text"]), (2, &json!("green")));
+    assert_eq!(blocks(client.call("one__echo", anchor("green"))).len(), 1);
+    assert_eq!(blocks(client.call("read_file", json!({ "path": "a.txt" }))).len(), 1);
+    assert_eq!(blocks(client.call("one__echo", anchor("red")))[1]["text"], "red");
 }
 
 #[test]
@@ -114,7 +122,7 @@ fn files_that_changed_are_told_once_and_only_where_that_is_asked_for() {
     let mut client = rig.stdio();
     client.call("read_file", json!({ "path": "a.txt" }));
     rig.write("a.txt", "two\n");
-    assert!(!last(&client.call("read_file", json!({ "path": "b.txt" }))).contains("FILES UPDATED"));
+    assert!(!last(&client.call("read_file", json!({ "path": "b.txt" }))).contains("Changed since"));
 
     rig.write("a.txt", "one\n");
     rig.configure("[context]\nrefresh = true\n");
@@ -124,12 +132,15 @@ fn files_that_changed_are_told_once_and_only_where_that_is_asked_for() {
     rig.write("a.txt", "two\n");
     rig.write(".env", "SECRET=2\n");
     let told = last(&client.call("read_file", json!({ "path": "b.txt" })));
-    assert!(told.starts_with("[SYSTEM: FILES UPDATED]") && told.ends_with("[/FILES UPDATED]"), "{told}");
+    assert!(
+        told.starts_with("Changed since you read it:\n###") && told.ends_with("\n(end of what changed)"),
+        "{told}"
+    );
     assert!(told.contains("### `a.txt` changed\n```txt\ntwo\n```") && !told.contains("SECRET"), "{told}");
-    assert!(!last(&client.call("read_file", json!({ "path": "b.txt" }))).contains("FILES UPDATED"));
+    assert!(!last(&client.call("read_file", json!({ "path": "b.txt" }))).contains("Changed since"));
     // What the model changes itself it knows.
     client.call("write_file", json!({ "path": "a.txt", "content": "three\n" }));
-    assert!(!last(&client.call("read_file", json!({ "path": "b.txt" }))).contains("FILES UPDATED"));
+    assert!(!last(&client.call("read_file", json!({ "path": "b.txt" }))).contains("Changed since"));
 }
 
 #[test]
@@ -139,18 +150,19 @@ fn the_anchors_of_one_server_do_not_weigh_on_every_result() {
     let mut client = Client::new(&rig, Era::Legacy);
     client.until_listed("one__echo");
     client.call("todo_write", todos("Read it"));
+    let mut told = Value::Null;
     for round in 0..4 {
         let anchor = |key: usize| {
             json!({"type": "context_anchor",
             "params": {"key": format!("{round}-{key}"), "content": format!("{round}-{key}:{}", "x".repeat(60_000))}})
         };
         let text = json!({"_directives": (0..16).map(anchor).collect::<Vec<_>>()}).to_string();
-        client.call("one__echo", json!({"text": text}));
+        told = client.call("one__echo", json!({"text": text}));
     }
-    let read = client.call("read_file", json!({ "path": "a.txt" }));
-    let appended = read["content"][1]["text"].as_str().expect("the anchors");
+    let appended = told["content"][1]["text"].as_str().expect("the anchors");
     assert!(appended.len() < 20_000, "{} bytes", appended.len());
-    assert!(appended.starts_with("[CURRENT TODO STATE]"), "those of others stay: {appended:.100}");
+    assert!(!appended.contains("[CURRENT TODO STATE]"), "those of others did not change: {appended:.100}");
+    assert!(read(&mut client, TODO).contains("Read it"), "and they stay");
     assert!(appended.contains("3-15:") && !appended.contains("0-0:"), "the newest stay: {appended:.200}");
     let last = appended.lines().last().expect("a line");
     assert!(last.contains("made room"), "what is left out is told: {last}");

@@ -101,7 +101,7 @@ fn without_observers_it_says_so() {
         json!({"counters": {
             "copies": {"made": 0, "sent": 0, "late": 0, "refused": 0, "lost": 0, "dropped": 0},
             "directives": {"not_understood": 0, "not_allowed": 0, "too_many": 0},
-            "messages": {"unheard": 0},
+            "messages": {"unheard": 0, "waited": 0},
             "anchors": {"pushed_out": 0},
         }})
     );

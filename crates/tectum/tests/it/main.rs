@@ -9,6 +9,7 @@ mod cli_policy;
 mod cli_said;
 mod cli_tools;
 mod cli_up;
+mod clients;
 mod closed_files;
 mod config_check;
 mod config_show;

@@ -256,3 +256,20 @@ fn soak_no_call_after_the_acknowledgement_gets_what_was_taken_away() {
         rounds * 50
     );
 }
+
+#[test]
+fn what_a_round_ends_with() {
+    let rig = rig();
+    let mut client = Client::new(&rig, Era::Legacy);
+    rig.configure("[context]\nrefresh = true\n");
+    assert_eq!(reload(&rig).code, 0);
+    assert!(read(&mut client, "src/open.py"));
+    rig.write("src/open.py", "pass\n");
+    let told = client.call("read_file", json!({ "path": "secrets/shut.py" }));
+    assert!(told.to_string().contains("`src/open.py` changed"), "{told}");
+    rig.configure("");
+    assert_eq!(reload(&rig).code, 0);
+    rig.write("src/open.py", "pass\npass\n");
+    let told = client.call("read_file", json!({ "path": "secrets/shut.py" }));
+    assert!(!told.to_string().contains("changed"), "{told}");
+}

@@ -38,7 +38,8 @@ use self::{
     sessions::Sessions,
 };
 use super::{
-    budget::Budget, conversation::Conversation, endpoint::Endpoint, stdio::next_notice, turns::Turns,
+    budget::Budget, closing::Models, conversation::Conversation, endpoint::Endpoint, stdio::next_notice,
+    turns::Turns,
 };
 use crate::{
     federation::Federation,
@@ -97,6 +98,8 @@ struct Service {
     endpoint: Endpoint,
     guard: Guard,
     sessions: Sessions,
+    /// What the models of clients without sessions have seen.
+    models: Arc<Models>,
     connections: Connections,
     budget: Budget,
     turns: Turns,
@@ -135,6 +138,7 @@ impl HttpServer {
             endpoint: Endpoint::new(house, federation),
             guard: Guard::new(address, &options),
             sessions: Sessions::default(),
+            models: Arc::default(),
             connections: Connections::new(),
             turns: Turns::new(Some(budget.clone())),
             budget,

@@ -8,7 +8,7 @@ use http_body_util::BodyExt;
 use hyper::{
     Request, Response, StatusCode,
     body::{Body, Incoming},
-    header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue},
+    header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue},
 };
 use tectum_core::SessionId;
 use tokio::time::{Instant, timeout_at};
@@ -82,8 +82,13 @@ impl Service {
         match self.sessions.find(headers) {
             Err(refusal) => *refusal,
             Ok(session) => {
-                let delivery =
-                    Delivery { from: &session.client, outbox: None, turns: &self.turns, modern: false };
+                let delivery = Delivery {
+                    from: &session.client,
+                    outbox: None,
+                    turns: &self.turns,
+                    modern: false,
+                    ahead: false,
+                };
                 self.endpoint.handle(&delivery, bytes, &mut Vec::new());
                 body::empty(StatusCode::ACCEPTED)
             }
@@ -118,6 +123,11 @@ impl Service {
         }
         // Without sessions every request is a client of its own; ids cannot clash.
         let client = Conversation::new(SessionId::new("http"), self.endpoint.unheard());
+        // What its model has seen is known by who sends the token and what it says of itself.
+        if let Some(info) = rpc.params.meta.as_ref().and_then(|meta| meta.client_info) {
+            let credential = header(headers, AUTHORIZATION.as_str()).unwrap_or_default();
+            client.share(&self.models, format!("{credential}\0{}", info.get()));
+        }
         self.run(headers, &client, rpc, true).await
     }
 
@@ -158,7 +168,7 @@ impl Service {
         let (outbox, mut messages) = queue(CALL_STREAM, client.unheard().clone(), Some(self.budget.clone()));
         let outlet = streams.then_some(&outbox);
         let mut out = Vec::new();
-        let delivery = Delivery { from: client, outbox: outlet, turns: &self.turns, modern };
+        let delivery = Delivery { from: client, outbox: outlet, turns: &self.turns, modern, ahead: false };
         match self.endpoint.request(&delivery, rpc, &mut out) {
             Handled::Answered | Handled::Silent => {
                 let status = if modern { status(&out, rpc) } else { StatusCode::OK };
