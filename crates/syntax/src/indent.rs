@@ -1,18 +1,26 @@
 //! Fitting a piece of code to the place it goes to: its depth, and the file's own unit.
 
-use crate::{Bodies, Language, Span, Style};
+use crate::{Bodies, Detail, Docs, Language, Span, Style};
 
 /// Re-indents `content` so that its first line stands at `base`. Where the content steps in
 /// units other than the file's, each of its levels becomes one `unit`; otherwise it is only
-/// shifted, and every other blank stays as it was. Lines inside strings are not touched, lines
-/// that go on with an open bracket or comment keep their distance. Line ends become `\n`; blank
-/// lines around the content go.
+/// shifted, and every other blank stays as it was. What has the place's depth and unit already is
+/// taken as it is. Lines inside strings are not touched, but for docstrings, which move along;
+/// lines that go on with an open bracket or comment keep their distance. Line ends become `\n`;
+/// blank lines around the content go.
 pub fn fit(language: &Language, content: &str, base: &str, unit: Option<&str>) -> String {
-    let content = trimmed(&content.replace("\r\n", "\n").replace('\r', "\n"));
+    let content = plain(content);
     let mut lines = read(language, &content);
-    mend_first(&mut lines);
+    let right = lines.first().is_some_and(|line| line.indent == base);
+    // Only where depth is syntax is a deeper second line a sign that the first lost its blanks.
+    if !right || language.pack().style.bodies == Bodies::Indented {
+        mend_first(&mut lines);
+    }
     let old_base = lines.first().map_or(String::new(), |line| line.indent.clone());
-    let steps = unit.filter(|unit| first_step(&lines).is_some_and(|step| step != *unit));
+    let steps = unit.filter(|unit| has_other_unit(&lines, unit, &language.pack().style));
+    if steps.is_none() && old_base == base {
+        return format!("{base}{}", content.trim_start_matches([' ', '\t', '\x0c']));
+    }
     let mut levels: Vec<usize> = Vec::new();
     let (mut start, mut start_now) = (old_base.clone(), base.to_owned());
     let mut fitted = String::with_capacity(content.len() + lines.len() * base.len());
@@ -48,6 +56,17 @@ pub fn fit(language: &Language, content: &str, base: &str, unit: Option<&str>) -
         fitted.push_str(line.words);
     }
     fitted
+}
+
+/// Whether fitting a content changed the indentation of any of its lines but the first.
+pub fn is_changed(content: &str, fitted: &str) -> bool {
+    let content = plain(content);
+    !content.lines().skip(1).eq(fitted.lines().skip(1))
+}
+
+/// With `\n` at the end of lines, and without blank lines around.
+fn plain(content: &str) -> String {
+    trimmed(&content.replace("\r\n", "\n").replace('\r', "\n"))
 }
 
 /// Which lines of a text go on with what the line before opened: a bracket, a string, a
@@ -158,6 +177,7 @@ enum Place {
 fn read<'t>(language: &Language, content: &'t str) -> Vec<Line<'t>> {
     let strings = language.strings(content);
     let style = &language.pack().style;
+    let docs = docstrings(language, content);
     let mut lines = Vec::new();
     let mut open = Open::default();
     let (mut at, mut next) = (0, 0);
@@ -166,6 +186,7 @@ fn read<'t>(language: &Language, content: &'t str) -> Vec<Line<'t>> {
         at = end + 1;
         let words = whole.trim_start_matches([' ', '\t', '\x0c']);
         let place = match () {
+            () if inside(&docs, start) => Place::GoesOn,
             () if inside(&strings, start) => Place::InString,
             () if is_directive(words, whole, style) => Place::Fixed,
             () if open.is() => Place::GoesOn,
@@ -187,6 +208,18 @@ fn read<'t>(language: &Language, content: &'t str) -> Vec<Line<'t>> {
         next = offset;
     }
     lines
+}
+
+/// The strings that document what they stand in, in order.
+fn docstrings(language: &Language, content: &str) -> Vec<Span> {
+    if language.pack().style.docs != Docs::FirstString || !language.skims() {
+        return Vec::new();
+    }
+    let outline = language.outline(content, Detail::Outline, &|| false).unwrap_or_default();
+    let mut docs: Vec<Span> =
+        outline.symbols.iter().map(|symbol| symbol.doc).filter(|doc| !doc.is_empty()).collect();
+    docs.sort();
+    docs
 }
 
 /// Whether a line is for a preprocessor: `#if`, and neither an attribute nor a comment.
@@ -220,7 +253,8 @@ impl Open {
         }
         let indented = bodies == Bodies::Indented;
         match rest[0] {
-            b'/' if !indented && rest.starts_with(b"/*") => {
+            // Where lines have a comment of their own sign, `/*` is a pattern for file names.
+            b'/' if comment == b"//" && rest.starts_with(b"/*") => {
                 self.comment = true;
                 return 2;
             }
@@ -269,14 +303,25 @@ fn mend_first(lines: &mut [Line<'_>]) {
     }
 }
 
-/// The blanks by which a content first goes deeper.
-fn first_step<'l>(lines: &'l [Line<'_>]) -> Option<&'l str> {
+/// Whether a content steps in another unit than this one: it goes deeper, and never by one of
+/// those. Where braces mark bodies, only what follows an open one tells; a line may go on below
+/// its beginning in any way.
+fn has_other_unit(lines: &[Line<'_>], unit: &str, style: &Style) -> bool {
     let starts: Vec<&Line<'_>> =
         lines.iter().filter(|line| line.place == Place::Starts && !line.words.is_empty()).collect();
-    starts.windows(2).find_map(|pair| {
+    let braced = style.bodies == Bodies::Braced && style.comment == "//";
+    let steps = starts.windows(2).filter_map(|pair| {
+        let opens = !braced || without_remark(pair[0].words, style).ends_with('{');
         let step = pair[1].indent.strip_prefix(pair[0].indent.as_str())?;
-        (!step.is_empty()).then_some(step)
-    })
+        (opens && !step.is_empty()).then_some(step)
+    });
+    let steps: Vec<&str> = steps.collect();
+    !steps.is_empty() && !steps.contains(&unit)
+}
+
+/// A line without the comment at its end.
+fn without_remark<'l>(words: &'l str, style: &Style) -> &'l str {
+    words.split_once(style.comment).map_or(words, |(before, _)| before).trim_end()
 }
 
 /// The blanks of a line whose neighbour went from one indentation to another.

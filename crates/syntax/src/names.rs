@@ -1,9 +1,11 @@
 //! From a name as people write it to the symbols it can mean.
 
 mod near;
+mod parts;
 
 use std::fmt::Write;
 
+pub use self::parts::{is_announced, is_part};
 use self::near::near;
 use crate::{Kind, Outline, Pack, Symbol};
 

@@ -72,6 +72,11 @@ pub struct Style {
     pub defining: &'static [&'static str],
     /// The word that stands before the name of a module; empty where there is none.
     pub module: &'static str,
+    /// The name of the list in which a file names what it exports, as strings; empty where there
+    /// is none. Where there is one, types may be named in strings too.
+    pub exports: &'static str,
+    /// Whether a public type at the top of a file must be in a file of its own name.
+    pub public_named: bool,
 }
 
 /// Where a name at the top of one file can be used without saying where it comes from.

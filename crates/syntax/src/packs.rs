@@ -40,6 +40,8 @@ const BRACES: Style = Style {
     package: "",
     defining: &[],
     module: "",
+    exports: "",
+    public_named: false,
 };
 
 /// How JavaScript is written, and what is made of it.
@@ -77,6 +79,8 @@ static PYTHON: Pack = Pack {
         package: "",
         defining: &[],
         module: "",
+        exports: "__all__",
+        public_named: false,
     },
     grammar: || tree_sitter_python::LANGUAGE.into(),
     queries: queries!("python"),
@@ -230,7 +234,13 @@ static GO: Pack = Pack {
     extensions: &["go"],
     filenames: &[],
     interpreters: &[],
-    style: Style { receivers: &[], reach: Reach::Folder, package: "package", ..BRACES },
+    style: Style {
+        receivers: &[],
+        reach: Reach::Folder,
+        package: "package",
+        members: include_str!("../packs/go/members.txt"),
+        ..BRACES
+    },
     grammar: || tree_sitter_go::LANGUAGE.into(),
     queries: queries!("go"),
     front: Front { import_statement: Some(go_import), ..Front::NONE },
@@ -251,6 +261,7 @@ static JAVA: Pack = Pack {
         implicit_receiver: true,
         calls_apart: true,
         package: "package",
+        public_named: true,
         members: include_str!("../packs/java/members.txt"),
         ..BRACES
     },
@@ -307,6 +318,8 @@ static RUBY: Pack = Pack {
         package: "",
         defining: &[],
         module: "",
+        exports: "",
+        public_named: false,
     },
     grammar: || tree_sitter_ruby::LANGUAGE.into(),
     queries: queries!("ruby"),

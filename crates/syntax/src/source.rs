@@ -72,7 +72,7 @@ impl Source {
         let name = self.outline(detail, stop)?.symbols[index as usize].name;
         let full = found.outline.symbols.iter().position(|symbol| symbol.name == name);
         let of_this = found.bases.iter().filter(|(at, _)| full == Some(*at as usize));
-        Ok(of_this.map(|(_, base)| *base).collect())
+        Ok(of_this.map(|(_, base)| with_arguments(&self.text, *base)).collect())
     }
 
     /// What a compiler would refuse.
@@ -108,4 +108,28 @@ impl Source {
         }
         self.tree.get().ok_or(Unparsed::Stopped)
     }
+}
+
+/// A base with the type arguments behind it, where a grammar does not count them to it.
+fn with_arguments(text: &str, base: Span) -> Span {
+    /// Longer ones are not shown.
+    const MOST: usize = 200;
+    let rest = &text[base.end as usize..];
+    if !rest.starts_with('<') {
+        return base;
+    }
+    let (mut depth, mut before) = (0usize, ' ');
+    for (at, c) in rest.char_indices().take(MOST) {
+        match c {
+            '<' => depth += 1,
+            // The arrow of a function's type closes nothing.
+            '>' if before != '=' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Span { start: base.start, end: base.end + at as u32 + 1 };
+        }
+        before = c;
+    }
+    base
 }

@@ -34,6 +34,8 @@ static LUA: Pack = Pack {
         package: "",
         defining: &[],
         module: "",
+        exports: "",
+        public_named: false,
     },
     grammar: || tree_sitter_lua::LANGUAGE.into(),
     queries: Queries {

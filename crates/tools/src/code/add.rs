@@ -2,7 +2,7 @@
 
 use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::{
-    Outline,
+    Outline, Span, Symbol, indent,
     names::{self, Asked},
 };
 
@@ -11,6 +11,7 @@ use super::{
     args::Addition,
     change::{Edits, Output, change},
     update::{after, not_empty},
+    wrapped::Unwrapped,
 };
 
 /// Adds a definition.
@@ -22,11 +23,23 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Addition, only: Only) -> Result
     };
     change(code, ctx, only, args.dry_run, |opened, outline| {
         let spot = anchor::find(ctx, opened, outline, args.anchor_type, args.anchor_symbol.as_deref())?;
-        refuse_known(opened, outline, spot.parent, name, &args.new_content)?;
-        let edits = vec![spot.filled(opened, &args.new_content)];
+        let given = (*name, args.new_content.as_str());
+        let new = Unwrapped::of(ctx, code, only, (opened, outline), spot.parent, given)?;
+        refuse_known(opened, outline, spot.parent, name, &new.content)?;
+        let edits = vec![spot.filled(opened, &new.content)];
+        let verb = if args.dry_run { "Would add" } else { "Added" };
         let added = brought(ctx, code, opened, &edits, only, name)?;
-        Ok((edits, vec![added]))
+        let mut notes = vec![format!("{verb} {added}")];
+        notes.extend(new.note);
+        notes.extend(reindented(&new.content, &spot.fitted(opened, &new.content)));
+        Ok((edits, notes))
     })
+}
+
+/// A note where new source did not keep its indentation.
+pub(super) fn reindented(content: &str, fitted: &str) -> Option<String> {
+    indent::is_changed(content, fitted)
+        .then(|| "Note: the new source was re-indented to fit its place".to_owned())
 }
 
 /// Refuses a name that stands in the same scope already. Overloads may share theirs.
@@ -38,10 +51,14 @@ pub(super) fn refuse_known(
     content: &str,
 ) -> Result<(), Fault> {
     let pack = opened.source.language().pack();
-    let mut known = outline.children(parent).filter(|(_, symbol)| symbol.name.of(opened.text()) == name);
-    let Some((index, symbol)) = known.next() else { return Ok(()) };
-    // `@x.setter`, `@overload` and real overloads are several of one name on purpose.
-    let several = pack.style.overloads || content.trim_start().starts_with('@');
+    let known: Vec<(u32, &Symbol)> =
+        outline.children(parent).filter(|(_, symbol)| symbol.name.of(opened.text()) == name).collect();
+    let Some((index, symbol)) = known.first().copied() else { return Ok(()) };
+    let text = opened.text();
+    let decorators = |symbol: &Symbol| Span { start: symbol.whole.start, end: symbol.head.start };
+    // The last of those that are there may be one that only announces it.
+    let announced = known.last().is_some_and(|(_, last)| names::is_announced(decorators(last).of(text)));
+    let several = pack.style.overloads || announced || names::is_part(leading(content), name);
     if several && symbol.kind.is_callable() {
         return Ok(());
     }
@@ -52,6 +69,13 @@ pub(super) fn refuse_known(
         opened.name
     ))
     .hint("code_update_definition replaces it; another name can be added"))
+}
+
+/// The decorators a content begins with, as far as they have a line each.
+fn leading(content: &str) -> &str {
+    let length = |line: &&str| line.trim_start().starts_with('@') || line.trim().is_empty();
+    let end = content.split_inclusive('\n').take_while(length).map(str::len).sum();
+    &content[..end]
 }
 
 /// What the edits brought, in words; an error if they did not bring the name.
@@ -76,7 +100,7 @@ fn brought(
     if let Some(index) = all.iter().find(called) {
         let full = names::full_name(pack, edited.text(), &outline, *index);
         let lines = edited.lines(outline.symbols[*index as usize].whole);
-        return Ok(format!("Added {full} to {} ({lines})", edited.name));
+        return Ok(format!("{full} to {} ({lines})", edited.name));
     }
     let names: Vec<&str> =
         all.iter().map(|index| outline.symbols[*index as usize].name.of(edited.text())).take(5).collect();

@@ -265,9 +265,14 @@ fn bottom(opened: &Opened, outline: &Outline) -> Spot {
 }
 
 impl Spot {
+    /// Content as deep as the place.
+    pub(super) fn fitted(&self, opened: &Opened, content: &str) -> String {
+        indent::fit(opened.source.language(), content, &self.base, self.unit.as_deref())
+    }
+
     /// The edit that puts content there.
     pub(super) fn filled(&self, opened: &Opened, content: &str) -> (std::ops::Range<usize>, String) {
-        let fitted = indent::fit(opened.source.language(), content, &self.base, self.unit.as_deref());
+        let fitted = self.fitted(opened, content);
         let before = &opened.text()[..self.offset];
         let mut inserted = String::new();
         // Behind a last line without an end, or between two braces on one line.

@@ -62,6 +62,11 @@ fn told(notes: &[String], written: &Written) -> String {
     text
 }
 
+/// Bytes as the text of a file.
+pub(super) fn decoded(name: &str, bytes: &[u8]) -> Result<TextFile, Fault> {
+    TextFile::decode(bytes.to_vec()).map_err(|not_text| not_text.fault(name))
+}
+
 /// The edited file as source, if the edits brought no syntax error.
 pub(super) fn verify(
     ctx: &Ctx,

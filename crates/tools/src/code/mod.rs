@@ -31,6 +31,7 @@ pub mod summary;
 mod table;
 mod update;
 pub mod usages;
+mod wrapped;
 
 use std::sync::Arc;
 
@@ -52,6 +53,7 @@ pub struct Code {
     pub(crate) shelf: Shelf,
     pub(crate) pen: Arc<Pen>,
     pub(crate) drawn: outline::Drawn,
+    pub(crate) plans: rename::Shown,
     pub(crate) threads: Threads,
     pub(crate) max_file: u64,
     pub(crate) project: Project,
@@ -93,6 +95,7 @@ impl Code {
             shelf: Shelf::new(SHELF_BYTES),
             pen,
             drawn: outline::Drawn::default(),
+            plans: rename::Shown::default(),
             threads,
             max_file,
             project,

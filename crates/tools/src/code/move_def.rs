@@ -11,7 +11,7 @@ use super::{
     Code, Only, Opened, add, anchor,
     args::Move,
     carried::{self, Carried},
-    change::{Edits, verify},
+    change::{Edits, decoded, verify},
     left::Gone,
     remove::{refuse_shared, without},
 };
@@ -166,10 +166,6 @@ fn verb(args: &Move) -> &'static str {
 
 fn movable(symbol: &Symbol) -> bool {
     symbol.kind != tectum_syntax::Kind::Namespace
-}
-
-fn decoded(name: &str, bytes: &[u8]) -> Result<TextFile, Fault> {
-    TextFile::decode(bytes.to_vec()).map_err(|not_text| not_text.fault(name))
 }
 
 /// A new file has its line ends from where its code comes from.

@@ -21,8 +21,9 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Removal, only: Only) -> Result<
         refuse_shared(opened, outline, index)?;
         let name = names::full_name(opened.source.language().pack(), opened.text(), outline, index);
         let (edits, filled) = without(ctx, opened, opened.with_doc(symbol))?;
-        let mut notes =
-            vec![format!("Removed {name} from {} (was {})", opened.name, opened.lines(symbol.whole))];
+        let verb = if args.dry_run { "Would remove" } else { "Removed" };
+        let lines = opened.lines(symbol.whole);
+        let mut notes = vec![format!("{verb} {name} from {} (was {lines})", opened.name)];
         if filled {
             notes.push("Note: nothing else was in its block, so `pass` stands there now".to_owned());
         }

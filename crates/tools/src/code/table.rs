@@ -212,10 +212,11 @@ impl Table<'_> {
     }
 
     fn renamer(&self) -> NativeTool {
-        let code = self.code.clone();
+        let (code, judged) = (self.code.clone(), self.code.clone());
         let card = card("code_rename", "Rename symbol", Effect::Change, "path");
-        let description = "Rename a symbol everywhere it is meant. Without apply_to only shows the plan and what is uncertain; with its files in apply_to does it, in all or none.";
-        NativeTool::row(card, description, rename::wants, move |ctx, args: rename::Args| {
+        let description = "Rename a symbol and its references. Shows a plan and what is uncertain; repeated with its id as plan, does it in all files or none.";
+        let wants = move |args: &rename::Args| rename::wants(&judged, args);
+        NativeTool::row(card, description, wants, move |ctx, args: rename::Args| {
             rename::run(&code, ctx, &args)
         })
     }

@@ -6,8 +6,10 @@ use tectum_syntax::{Bodies, Detail, Kind, Language, Outline, Span, Symbol, inden
 
 use super::{
     Code, Only, Opened,
+    add::reindented,
     args::{NewContent, NewDeclaration, NewSignature},
     change::{Edits, Output, change},
+    wrapped::Unwrapped,
 };
 
 /// Replaces a definition. Decorators and documentation that the new source does not bring stay.
@@ -20,10 +22,13 @@ pub(super) fn definition(
     not_empty("new_content", &args.new_content)?;
     change(code, ctx, only, args.dry_run, |opened, outline| {
         let index = opened.one(outline, &args.name, |_| true)?;
-        let place = Place { opened, outline, index };
+        let place = Place { opened, outline, index, dry_run: args.dry_run };
         let symbol = place.symbol();
-        let extent = place.extent(&args.new_content);
-        let whole = place.replaced(extent, &args.new_content);
+        let given = (symbol.name.of(opened.text()), args.new_content.as_str());
+        let Unwrapped { content, note } =
+            Unwrapped::of(ctx, code, only, (opened, outline), symbol.parent, given)?;
+        let extent = place.extent(&content);
+        let whole = place.replaced(extent, &content);
         let new = Brought::by(ctx, code, opened, &whole, only, symbol)?;
         let decorated = symbol.whole.start < symbol.head.start;
         let documented = opened.with_doc(symbol).start < symbol.whole.start;
@@ -35,16 +40,18 @@ pub(super) fn definition(
         let (edits, about) = match (decorated && !new.decorators, new.doc) {
             (false, true) if documented => {
                 let span = Span { start: symbol.doc.start, end: extent.end };
-                (place.replaced(span, &args.new_content), if decorated { replaced } else { "" })
+                (place.replaced(span, &content), if decorated { replaced } else { "" })
             }
             (false, _) => (whole, if decorated { replaced } else { "" }),
             (true, false) => {
                 let span = Span { start: symbol.head.start, end: extent.end };
-                (place.replaced(span, &args.new_content), stays)
+                (place.replaced(span, &content), stays)
             }
             (true, true) => (place.around_decorators(&new, extent.end), stays),
         };
         let mut notes = vec![place.updated(about)];
+        notes.extend(note);
+        notes.extend(reindented(&content, &place.fitted(extent, &content)));
         notes.extend(new_name(ctx, code, opened, &edits, only, symbol)?);
         keeps_others(ctx, code, &place, &edits, only)?;
         Ok((edits, notes))
@@ -95,7 +102,7 @@ pub(super) fn signature(
         if symbol.head.of(opened.text()).ends_with(':') && !given.ends_with(':') {
             given.push(':');
         }
-        let place = Place { opened, outline, index };
+        let place = Place { opened, outline, index, dry_run: args.dry_run };
         // Further lines quoted with their depth in the file want the first one as deep.
         let base = opened.indent_at(symbol.head.start as usize);
         let quoted = given.lines().skip(1).all(|line| line.starts_with(base));
@@ -118,7 +125,7 @@ pub(super) fn declaration(
     change(code, ctx, only, args.dry_run, |opened, outline| {
         let index = opened.one(outline, &args.name, is_variable)?;
         let symbol = &outline.symbols[index as usize];
-        let place = Place { opened, outline, index };
+        let place = Place { opened, outline, index, dry_run: args.dry_run };
         let edits = place.replaced(place.extent(&args.new_declaration), &args.new_declaration);
         let mut notes = vec![place.updated("")];
         notes.extend(new_name(ctx, code, opened, &edits, only, symbol)?);
@@ -155,6 +162,7 @@ struct Place<'p> {
     opened: &'p Opened,
     outline: &'p Outline,
     index: u32,
+    dry_run: bool,
 }
 
 impl Place<'_> {
@@ -173,18 +181,24 @@ impl Place<'_> {
     /// The edit that puts new source, fitted to the place, into a span.
     fn replaced(&self, span: Span, content: &str) -> Edits {
         let opened = self.opened;
-        let start = span.start as usize;
         // What is quoted as it stands is written as it stands.
         let plain = |text: &str| text.replace("\r\n", "\n").trim_end().to_owned();
         if plain(opened.quoted(span)) == plain(content) {
             return vec![(span.range(), span.of(opened.text()).to_owned())];
         }
-        let base = opened.indent_at(start);
-        let unit = opened.unit(self.outline, Some(self.index));
-        let fitted = indent::fit(opened.source.language(), content, base, unit.as_deref());
+        let fitted = self.fitted(span, content);
         // The first line's own indentation stands before the span.
+        let base = opened.indent_at(span.start as usize);
         let fitted = fitted.strip_prefix(base).unwrap_or(&fitted).to_owned();
         vec![(span.range(), fitted)]
+    }
+
+    /// New source as deep as a span.
+    fn fitted(&self, span: Span, content: &str) -> String {
+        let opened = self.opened;
+        let base = opened.indent_at(span.start as usize);
+        let unit = opened.unit(self.outline, Some(self.index));
+        indent::fit(opened.source.language(), content, base, unit.as_deref())
     }
 
     /// New documentation and a new definition, with the old decorators between them.
@@ -202,7 +216,8 @@ impl Place<'_> {
     fn updated(&self, about: &str) -> String {
         let opened = self.opened;
         let name = names::full_name(opened.source.language().pack(), opened.text(), self.outline, self.index);
-        format!("Updated {name} in {} (was {}){about}", opened.name, opened.lines(self.symbol().whole))
+        let verb = if self.dry_run { "Would update" } else { "Updated" };
+        format!("{verb} {name} in {} (was {}){about}", opened.name, opened.lines(self.symbol().whole))
     }
 }
 

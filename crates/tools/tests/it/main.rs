@@ -17,6 +17,7 @@ mod code_project_policy;
 mod code_project_rig;
 mod code_project_trees;
 mod code_project_usages;
+mod code_promises;
 mod code_python;
 mod code_python_writers;
 mod code_rename;

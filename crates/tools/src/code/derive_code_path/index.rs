@@ -207,11 +207,13 @@ impl Index {
         }
     }
 
-    /// Whether these are one function of one file, told apart by parameters.
+    /// Whether these are one function of one file: told apart by parameters, or all but one made
+    /// parts of it by decorators.
     fn are_overloads(&self, found: &[Id]) -> bool {
         let [first, others @ ..] = found else { return false };
         let name = self.full_name(*first);
-        self.facts(*first).language.pack().style.overloads
+        let whole = found.iter().filter(|id| !self.fact(**id).is_part).count();
+        (whole <= 1 || self.facts(*first).language.pack().style.overloads)
             && found.iter().all(|id| self.fact(*id).kind.is_callable())
             && others.iter().all(|id| id.file == first.file && self.full_name(*id) == name)
     }

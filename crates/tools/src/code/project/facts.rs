@@ -44,6 +44,8 @@ pub(crate) struct Fact {
     pub(crate) kind: Kind,
     /// Only announced here.
     pub(crate) declaration: bool,
+    /// One of several definitions that make one symbol, by its decorators.
+    pub(crate) is_part: bool,
     /// The symbol it stands in.
     pub(crate) parent: Option<u32>,
     /// The line of its keyword, from 1.
@@ -113,6 +115,10 @@ impl Facts {
             symbols.push(Fact {
                 kind: symbol.kind,
                 declaration: symbol.declaration,
+                is_part: names::is_part(
+                    Span { start: symbol.whole.start, end: symbol.head.start }.of(text),
+                    symbol.name.of(text),
+                ),
                 parent: symbol.parent,
                 line: short(line),
                 name_line: short(name_line),

@@ -68,7 +68,8 @@ impl Target {
             return hidden.or(Some(true));
         }
         let implicit = file.language.pack().style.implicit_receiver;
-        let fits = (mention.role == Role::Call) == self.callable;
+        // A type is called where it is constructed.
+        let fits = !self.is_value || (mention.role == Role::Call) == self.callable;
         if implicit && fits { hidden.or(Some(true)) } else { None }
     }
 

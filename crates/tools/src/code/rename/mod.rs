@@ -8,13 +8,14 @@ mod literal;
 mod members;
 mod passing;
 mod plan;
+mod quoted;
 mod spaces;
 mod taken;
 mod target;
 mod through;
 mod uses;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,14 +23,14 @@ use tectum_core::{
     Ctx, Fault, Reply, Subject, Wants,
     security::{Access, Batch, RawPath},
 };
-use tectum_syntax::{Detail, Kind, Outline};
+use tectum_syntax::{Detail, Kind, Outline, Span, Symbol, names};
 
 pub(super) use self::uses::uses;
 use self::{
     plan::Plan,
     target::{Home, Target},
 };
-use super::{Code, Only, Opened, args::project, carried::is_name, change::verify};
+use super::{Code, Only, Opened, args::project, carried::is_name, change::verify, lookup::ambiguous};
 use crate::{
     edit::{
         diff,
@@ -38,8 +39,8 @@ use crate::{
     text::{TextFile, revision},
 };
 
-/// Rename a symbol. Without apply_to only shows the plan: what would change in which file, what
-/// is uncertain (members of other objects, other modules) and stays. Then repeat with apply_to.
+/// Rename a symbol. Without plan only shows it: what would change in which file, what is uncertain
+/// (members of other objects, other modules) and stays. Then repeat with its id as plan.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -52,12 +53,12 @@ pub struct Args {
     /// Directory to look through; the project when absent.
     #[serde(default = "project")]
     pub within: RawPath,
-    /// All files of the plan, to do it. Empty only shows it.
-    #[serde(default)]
-    pub apply_to: Vec<RawPath>,
-    /// The plan's id; if files changed since, nothing is done.
+    /// The id that the plan was shown with, to do it. Nothing is done if files changed since.
     #[serde(default)]
     pub plan: Option<String>,
+    /// All files of the plan, where its id alone is not known any more.
+    #[serde(default)]
+    pub apply_to: Vec<RawPath>,
 }
 
 /// A rename, planned or done.
@@ -75,6 +76,9 @@ pub struct Output {
     pub uncertain: Vec<Place>,
     /// Mentions in strings and comments, which stay.
     pub in_text: usize,
+    /// What else the new name asks for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub note: Option<String>,
     /// True when it was done.
     pub applied: bool,
     /// What undo_edit takes to undo all of it.
@@ -102,10 +106,36 @@ pub struct Place {
     pub text: String,
 }
 
+/// The plans that were shown lately: their ids and files. A call that gives an id is judged by the
+/// files behind it, as if it had named them.
+#[derive(Debug, Default)]
+pub(crate) struct Shown(Mutex<Vec<(String, Vec<RawPath>)>>);
+
+impl Shown {
+    /// Plans kept at a time.
+    const MOST: usize = 32;
+
+    fn put(&self, plan: &str, files: Vec<RawPath>) {
+        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.retain(|(id, _)| id != plan);
+        if shown.len() == Self::MOST {
+            shown.remove(0);
+        }
+        shown.push((plan.to_owned(), files));
+    }
+
+    fn get(&self, plan: &str) -> Option<Vec<RawPath>> {
+        let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.iter().find(|(id, _)| id == plan).map(|(_, files)| files.clone())
+    }
+}
+
 /// What the row needs: the file and the directory to read, the files of the plan to write.
-pub(super) fn wants(args: &Args) -> Wants {
+pub(super) fn wants(code: &Code, args: &Args) -> Wants {
     let mut paths = vec![(args.path.clone(), Access::Read), (args.within.clone(), Access::Read)];
-    paths.extend(args.apply_to.iter().map(|path| (path.clone(), Access::Write)));
+    let planned = args.plan.as_deref().filter(|_| args.apply_to.is_empty());
+    let files = planned.and_then(|plan| code.plans.get(plan)).unwrap_or_else(|| args.apply_to.clone());
+    paths.extend(files.into_iter().map(|path| (path, Access::Write)));
     Wants { subject: Subject::Path(args.path.clone()), paths }
 }
 
@@ -113,7 +143,8 @@ pub(super) fn wants(args: &Args) -> Wants {
 pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
     let opened = code.open(ctx, 0, Only::Any)?;
     let outline = opened.outline(ctx, Detail::Full)?;
-    let index = meant(&opened, &outline, &args.name)?;
+    let group = meant(&opened, &outline, &args.name)?;
+    let index = group[0];
     let new = args.new_name.trim();
     if !is_name(new) {
         return Err(Fault::invalid(format!("new_name is no name: {}", args.new_name)));
@@ -125,6 +156,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
         return Err(Fault::invalid(format!("it is called {new} already; nothing was changed")));
     }
     let plan = Plan::make(code, ctx, 1, &opened, &mut target)?;
+    check_group(&opened, &outline, &args.name, &group, &plan)?;
     plan.check_size()?;
     if let Some(clash) = plan.files.iter().find_map(|file| file.clash(&target)) {
         return Err(Fault::conflict(clash).hint("choose another name"));
@@ -133,32 +165,63 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
     let own = target::edits(&plan.files[0].places, &target);
     verify(ctx, &opened, &opened.file.edited(&own)?, &own)?;
     let digest = plan.digest(&target);
-    if args.apply_to.is_empty() {
+    let files = ctx.grants.paths().len() - 2;
+    if files == 0 && args.plan.is_none() {
+        code.plans.put(&digest, plan.changed().map(|file| RawPath::new(&file.name)).collect());
         return Ok(plan.told(&target, digest, false, Undo::default(), String::new()));
+    }
+    if files == 0 {
+        return Err(Fault::conflict("a plan of this id was not shown lately; nothing was changed")
+            .hint("call again without plan to see it as it is now"));
     }
     if args.plan.as_ref().is_some_and(|believed| *believed != digest) {
         return Err(Fault::conflict("the files changed since the plan was made; nothing was changed")
-            .hint("call again without apply_to to see the plan as it is now"));
+            .hint("call again without plan to see it as it is now"));
     }
     plan.check_files(ctx)?;
     let (undo, diffs) = apply(code, ctx, &plan, &target)?;
     Ok(plan.told(&target, digest, true, undo, diffs))
 }
 
-/// The symbol that is renamed. Overloads have one name, so that any of them stands for all.
-fn meant(opened: &Opened, outline: &Outline, name: &str) -> Result<u32, Fault> {
+/// The symbols that are renamed together. Overloads have one name, so that any of them stands for
+/// all, and so have a value and a type that are declared side by side. Whether one name is really
+/// all that the language gives them, the plan tells: see [`check_group`].
+fn meant(opened: &Opened, outline: &Outline, name: &str) -> Result<Vec<u32>, Fault> {
     let found = opened.all(outline, name, |_| true)?;
     let first = &outline.symbols[found[0] as usize];
     let scope = first.scope.of(opened.text());
-    let overload = |index: &u32| {
+    let beside = |index: &u32| {
         let symbol = &outline.symbols[*index as usize];
-        let beside = symbol.parent == first.parent && symbol.scope.of(opened.text()) == scope;
-        symbol.kind.is_callable() && beside
+        symbol.parent == first.parent && symbol.scope.of(opened.text()) == scope
     };
-    match opened.source.language().pack().style.overloads && found.iter().all(overload) {
-        true => Ok(found[0]),
-        false => opened.one(outline, name, |_| true),
+    let is_part = |index: &&u32| {
+        let symbol = &outline.symbols[**index as usize];
+        let decorators = Span { start: symbol.whole.start, end: symbol.head.start };
+        names::is_part(decorators.of(opened.text()), symbol.name.of(opened.text()))
+    };
+    // All but one say that they are parts of it, unless nobody has to say so.
+    let one = opened.source.language().pack().style.overloads
+        || found.iter().filter(is_part).count() + 1 >= found.len();
+    if one && found.iter().all(beside) {
+        return Ok(found);
     }
+    Ok(vec![opened.one(outline, name, |_| true)?])
+}
+
+/// Refuses a name of several symbols that the plan does not rename together.
+fn check_group(
+    opened: &Opened,
+    outline: &Outline,
+    name: &str,
+    group: &[u32],
+    plan: &Plan,
+) -> Result<(), Fault> {
+    let certain = &plan.files[0].places.certain;
+    if group.iter().all(|index| certain.contains(&outline.symbols[*index as usize].name)) {
+        return Ok(());
+    }
+    let pack = opened.source.language().pack();
+    Err(ambiguous(pack, opened.text(), outline, &opened.name, name, group))
 }
 
 /// Refuses a name by which the language itself knows the symbol.
@@ -224,7 +287,21 @@ fn target(opened: &Opened, outline: &Outline, index: u32, new: &str) -> Target {
         passing: Vec::new(),
         doors: Vec::new(),
         namesakes: Vec::new(),
+        note: file_note(opened, symbol, new),
     }
+}
+
+/// A note where the file of a type must be called as the type is.
+fn file_note(opened: &Opened, symbol: &Symbol, new: &str) -> Option<String> {
+    let (folder, name) = opened.name.rsplit_once('/').unwrap_or(("", &opened.name));
+    let (stem, ending) = name.rsplit_once('.')?;
+    let public = symbol.head.of(opened.text()).split_whitespace().any(|word| word == "public");
+    let style = &opened.source.language().pack().style;
+    let named = style.public_named && symbol.parent.is_none() && symbol.kind.is_type();
+    (named && public && stem == symbol.name.of(opened.text())).then(|| {
+        let slash = if folder.is_empty() { "" } else { "/" };
+        format!("{} must become {folder}{slash}{new}.{ending}: a public type has a file of its name; use move_file", opened.name)
+    })
 }
 
 /// Changes all files of the plan, or none.
@@ -249,7 +326,7 @@ fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Undo, 
         let planned = planned.filter(|planned| planned.revision == revision(file.text().as_bytes()));
         let Some(planned) = planned else {
             return Err(Fault::conflict(format!("{name} changed meanwhile; nothing was changed"))
-                .hint("call again without apply_to to see the plan as it is now"));
+                .hint("call again without plan to see it as it is now"));
         };
         let opened = code.opened(name, file, Only::Any)?;
         let edits = target::edits(&planned.places, target);

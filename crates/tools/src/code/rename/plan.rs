@@ -201,14 +201,15 @@ impl Plan {
                 count(in_text as u64, "mention", "mentions")
             );
         }
+        if let Some(note) = &target.note {
+            let _ = writeln!(text, "Note: {note}");
+        }
         text.push_str("Not seen: names made at run time, other languages, files outside the directory.\n");
         if applied {
             text.push_str(&diffs);
             text.push_str(&closing("", &undo, false));
         } else {
-            let files: Vec<&str> = changed.iter().map(|file| file.name.as_str()).collect();
-            let list = serde_json::to_string(&files).unwrap_or_default();
-            let _ = write!(text, "Nothing was changed. To do it: plan=\"{plan}\" apply_to={list}");
+            let _ = write!(text, "Nothing was changed. To do it, repeat the call with plan=\"{plan}\"");
         }
         let files = changed
             .iter()
@@ -224,6 +225,7 @@ impl Plan {
                 files,
                 uncertain,
                 in_text,
+                note: target.note.clone(),
                 applied,
                 undo,
             },

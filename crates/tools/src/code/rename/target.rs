@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use tectum_syntax::{Bodies, Import, Language, Mention, Outline, Role, Span, Stop, Symbol, Unparsed};
+use tectum_syntax::{
+    Bodies, Import, Language, Mention, Outline, Role, Span, Stop, Symbol, Unparsed, names,
+};
 
 use super::{
     around::{chain, is_of_module, is_of_path, is_parameter, is_quoted},
@@ -47,6 +49,8 @@ pub(super) struct Target {
     pub(super) doors: Vec<Door>,
     /// The files that are modules of its name.
     pub(super) namesakes: Vec<String>,
+    /// What else its new name asks for.
+    pub(super) note: Option<String>,
 }
 
 /// What a symbol belongs to.
@@ -97,7 +101,13 @@ impl Target {
         let hides = self.hides(file, own, &knows, stop)?;
         let shorts = file.language.shorts(file.text, &self.old, stop)?;
         let through = Through::find(self, file, &imports, &mentions, stop)?;
+        let quoted = mentions.iter().any(|mention| mention.role == Role::String);
+        let strings = if quoted { file.language.strings(file.text) } else { Vec::new() };
         for mention in &mentions {
+            if mention.role == Role::String && self.is_quoted_name(file, &knows, &strings, mention.span) {
+                places.uncertain.push(mention.span);
+                continue;
+            }
             if !mention.role.is_code() {
                 places.in_text += 1;
                 continue;
@@ -139,6 +149,11 @@ impl Target {
         let span = mention.span;
         if own && span == self.name {
             return Some(true);
+        }
+        if let Home::Type(class, _) = &self.home
+            && let Some(meant) = self.constructs(seen, class)
+        {
+            return Some(meant);
         }
         let before = chain(file.text, mention, &file.language.pack().style).last().copied();
         match (&self.home, before) {
@@ -184,6 +199,20 @@ impl Target {
         let path = file.language.pack().style.separator == "::";
         let of_module = path && before.starts_with(|c: char| c == '_' || c.is_lowercase());
         (!mention.member || own || of_module).then_some(false)
+    }
+
+    /// Whether a place is the name of a constructor or destructor of the target, which is a type
+    /// inside another: true if it certainly is.
+    fn constructs(&self, seen: &Seen<'_>, class: &str) -> Option<bool> {
+        let Seen { file, own, mention, .. } = *seen;
+        let index = file.outline.symbols.iter().position(|symbol| symbol.name.holds(mention.span))?;
+        let symbol = &file.outline.symbols[index];
+        if !self.is_constructor(file, symbol) {
+            return None;
+        }
+        let path = names::path(file.text, file.outline, index as u32);
+        let inside = path.len() > 2 && path[path.len() - 3] == class;
+        inside.then_some(own || self.unique_home)
     }
 
     /// Whether a symbol of the target's name constructs the target, which is a type: in it, or
