@@ -13,14 +13,17 @@ use std::{
     collections::HashMap,
     fmt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
 use arc_swap::ArcSwap;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock as _};
 use tectum_core::{Fault, FaultKind};
-use tokio::sync::{Notify, Semaphore, SemaphorePermit, mpsc, oneshot, watch};
+use tokio::{
+    sync::{Notify, Semaphore, SemaphorePermit, mpsc, oneshot, watch},
+    time::Instant,
+};
 
 use self::shares::Shares;
 pub(crate) use self::{
@@ -118,6 +121,10 @@ pub(crate) struct Peer {
     approvals: Arc<Approvals>,
     pub(crate) stderr: Arc<Stderr>,
     pub(crate) lineage: Arc<Lineage>,
+    /// Since when somebody waits for its first offer.
+    awaited: OnceLock<Instant>,
+    /// Whether it was waited for in an earlier run and did not come.
+    late: bool,
 }
 
 /// Who waits to hear that a resource is watched, and which.
@@ -160,6 +167,8 @@ impl Peer {
             approvals: surroundings.approvals.clone(),
             stderr: Arc::new(stderr),
             lineage: surroundings.lineage.clone(),
+            awaited: OnceLock::new(),
+            late: surroundings.state.as_deref().is_some_and(|state| late_word(state, &spec).exists()),
             spec,
         });
         tokio::spawn(keeper::keep(peer.clone(), surroundings, shares, orders));
@@ -169,6 +178,17 @@ impl Peer {
     /// What it offers, as last known.
     pub(crate) fn offer(&self) -> Arc<Offer> {
         self.offer.load_full()
+    }
+
+    /// Whether it was never met and may still say what it offers: it is being started, or will be.
+    pub(crate) fn is_on_its_way(&self) -> bool {
+        let status = self.status.borrow();
+        !self.offer.load().known && status.error.is_none() && status.state != State::Stopped
+    }
+
+    /// Whether nobody waited so long yet for what it offers; the first who asks begins to wait.
+    pub(crate) fn is_worth_waiting_for(&self, patience: Duration) -> bool {
+        !self.late && self.awaited.get_or_init(Instant::now).elapsed() < patience
     }
 
     /// What was approved of it, compared with what it said last.
@@ -239,7 +259,7 @@ impl Peer {
     /// Its turn by the rate, and then a place among its calls: whoever waits for the first keeps nobody
     /// from the second, so it is clear which of the two there is too little of.
     pub(crate) async fn seat(&self) -> Result<SemaphorePermit<'_>, Fault> {
-        let until = tokio::time::Instant::now() + self.spec.timeout;
+        let until = Instant::now() + self.spec.timeout;
         if let Some(rate) = &self.rate {
             let turn = async {
                 while let Err(early) = rate.check() {
@@ -328,6 +348,11 @@ impl Peer {
     fn forget_era(&self) {
         *self.era.lock().unwrap_or_else(PoisonError::into_inner) = self.spec.era;
     }
+}
+
+/// The file that is there when a server was waited for and did not come.
+pub(crate) fn late_word(state: &Path, spec: &ServerSpec) -> PathBuf {
+    state.join(format!("{}.{}.late", spec.name, spec.generation))
 }
 
 /// What a server offered in an earlier run.

@@ -120,7 +120,9 @@ fn tool(info: &ToolInfo) -> String {
     }
     let mut tool = Tool::new(info.name.to_string(), info.description.clone(), object(&info.input_schema));
     tool.title = Some(info.title.clone());
-    tool.output_schema = info.output_schema.as_deref().map(object);
+    // One that may be anything says nothing, and clients refuse the whole list for it.
+    let output = info.output_schema.as_deref().filter(|schema| schema["type"] == "object");
+    tool.output_schema = output.map(object);
     tool.annotations = Some(ToolAnnotations::from_raw(
         None,
         Some(info.effect == Effect::Read),

@@ -41,12 +41,12 @@ pub(crate) enum Handled {
 }
 
 /// Tectum as an MCP server, whatever carries the messages.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Endpoint {
     pub(crate) house: Tectum,
     pub(crate) federation: Option<Arc<Federation>>,
-    catalogue: Catalogue,
-    met: AtomicBool,
+    catalogue: Arc<Catalogue>,
+    met: Arc<AtomicBool>,
 }
 
 /// One message's surroundings.
@@ -64,7 +64,7 @@ pub(crate) struct Delivery<'d> {
 impl Endpoint {
     /// A server for this house, and for the servers federated with it.
     pub(crate) fn new(house: Tectum, federation: Option<Arc<Federation>>) -> Self {
-        Self { house, federation, catalogue: Catalogue::default(), met: AtomicBool::new(false) }
+        Self { house, federation, catalogue: Arc::default(), met: Arc::default() }
     }
 
     /// The counter of what clients miss: one for the house.
@@ -98,6 +98,26 @@ impl Endpoint {
         request: &Request<'_>,
         out: &mut Vec<u8>,
     ) -> Handled {
+        self.request_and_wait(delivery, request, out, true)
+    }
+
+    /// The same when the servers were waited for that it is about.
+    pub(super) fn handle_met(
+        &self,
+        delivery: &Delivery<'_>,
+        request: &Request<'_>,
+        out: &mut Vec<u8>,
+    ) -> Handled {
+        self.request_and_wait(delivery, request, out, false)
+    }
+
+    fn request_and_wait(
+        &self,
+        delivery: &Delivery<'_>,
+        request: &Request<'_>,
+        out: &mut Vec<u8>,
+        waits: bool,
+    ) -> Handled {
         let Request { id, method, params, .. } = request;
         let required = delivery.modern || method == "server/discover";
         let era = match Era::of(params.meta.as_ref(), required) {
@@ -130,6 +150,9 @@ impl Endpoint {
         }
         if let Some(federation) = self.federation.as_ref().filter(|_| method.ends_with("/list")) {
             federation.revive();
+        }
+        if waits && let Some(held) = self.held(delivery, request, out) {
+            return held;
         }
         match (&**method, era) {
             ("tools/call", _) => return self.call(delivery, request, era, out),

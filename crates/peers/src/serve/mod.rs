@@ -9,6 +9,7 @@ mod closing;
 mod conversation;
 mod endpoint;
 mod federated;
+mod first_list;
 mod http;
 // The server of this test is a program with the flags it has on Linux.
 #[cfg(all(test, target_os = "linux"))]

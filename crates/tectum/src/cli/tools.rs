@@ -36,15 +36,17 @@ impl Tools {
         let config = shared.load(Vec::new(), screen)?;
         let runtime = Builder::new_current_thread().enable_all().build()?;
         // What servers offer is known from their last run; none is started unless that is wanted.
-        let (snapshot, away) = runtime.block_on(async {
+        let (snapshot, away, remarks) = runtime.block_on(async {
             let household = shared.household(screen).await?;
             let away = match self.meet {
                 true => household.federation.meet_all().await,
                 false => Vec::new(),
             };
             let snapshot = household.house.registry().snapshot();
+            let status = household.federation.status().into_values();
+            let remarks: Vec<String> = status.flat_map(|status| status.remarks).collect();
             household.stop().await;
-            Ok::<_, Failure>((snapshot, away))
+            Ok::<_, Failure>((snapshot, away, remarks))
         })?;
         let unmet = unmet(shared, &config);
         let permission = |info: &ToolInfo| config.permissions.judge(&info.name, info.world).0;
@@ -56,6 +58,7 @@ impl Tools {
         let rows: Vec<(&ToolInfo, Judgement)> =
             snapshot.tools().map(|info| (info, permission(info))).collect();
         screen.print(&table(&rows, screen))?;
+        remarks.iter().for_each(|remark| tell_note(remark, screen));
         for (name, fault) in &away {
             tell_note(&format!("`{name}` could not be met: {}", fault.text()), screen);
         }
