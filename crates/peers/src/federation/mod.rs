@@ -20,6 +20,7 @@ mod observed;
 mod own;
 mod parked;
 mod pins;
+mod profiles;
 mod questions;
 mod review;
 mod settle;
@@ -72,10 +73,12 @@ use self::{
 };
 pub use self::{
     pins::{Change, Subject},
+    profiles::{Patterns, Profile, Profiles},
     review::Review,
 };
 use crate::{
     auth::Authorize,
+    client_table::ClientFacts,
     lineage::Lineage,
     link::Door,
     peer::{News, Peer, Surroundings},
@@ -110,6 +113,8 @@ pub struct Settings {
     pub exposure: Exposure,
     /// How long a first list waits for servers that were never met; the client decides where absent.
     pub first_wait: Option<Duration>,
+    /// Which of the tools each client is listed.
+    pub profiles: Profiles,
     /// Servers that are named and do not start, with the reason and what to do, as a client may hear
     /// it. Kept up by whoever names the servers.
     pub held: Arc<Mutex<BTreeMap<String, String>>>,
@@ -307,6 +312,11 @@ impl Federation {
     /// Whether the lists have something of every server there is, if only from memory.
     pub(crate) fn is_whole(&self) -> bool {
         self.whole.load(Ordering::Relaxed)
+    }
+
+    /// Which tools a client is listed.
+    pub(crate) fn profile(&self, client: &str, facts: &ClientFacts) -> Profile {
+        self.settings.profiles.of(client, facts)
     }
 
     /// Tells that there is something new about the servers.

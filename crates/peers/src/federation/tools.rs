@@ -25,7 +25,7 @@ use crate::{
     link::{error_parts, headers},
     peer::{Item, Offer, Peer},
     visible::make_visible,
-    wire::object::{Members, raw},
+    wire::object::raw,
 };
 
 /// A server's tools at one moment.

@@ -3,7 +3,7 @@
 //! Made once for each change of the registry, never for a request.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex},
 };
 
@@ -15,7 +15,10 @@ use serde_json::Value;
 use tectum_core::{Effect, Registry, Snapshot, ToolInfo, World};
 
 use super::pages::{Pages, TTL_MS};
-use crate::wire::era::{self, MODERN};
+use crate::{
+    federation::Profile,
+    wire::era::{self, MODERN},
+};
 
 /// What the model is told about us, once.
 pub(crate) const INSTRUCTIONS: &str = "File tools of this project. Paths are relative to the project; nothing outside it can be \
@@ -25,29 +28,32 @@ reply. Search with search_content before reading whole files.";
 /// The ready answers, for whatever the registry holds now.
 #[derive(Debug, Default)]
 pub(crate) struct Catalogue {
-    made: Mutex<Option<(u64, bool, Arc<Pages>)>>,
+    made: Mutex<Made>,
+}
+
+/// The lists of one version of the registry: one for each profile that somebody has.
+#[derive(Debug, Default)]
+struct Made {
+    version: u64,
+    lists: HashMap<(bool, Profile), Arc<Pages>>,
 }
 
 impl Catalogue {
-    /// The tools' list for the registry as it is now; `whole` unless servers are on their way that
-    /// were never met.
-    pub(crate) fn tools(&self, registry: &Registry, whole: bool) -> Arc<Pages> {
+    /// The tools' list for the registry as it is now and a client with this profile; `whole` unless
+    /// servers are on their way that were never met.
+    pub(crate) fn tools(&self, registry: &Registry, whole: bool, profile: Profile) -> Arc<Pages> {
         let snapshot = registry.snapshot();
-        let version = snapshot.version();
         let mut made = self.made.lock().unwrap_or_else(|broken| broken.into_inner());
-        match &*made {
-            Some((known, as_whole, pages)) if (*known, *as_whole) == (version, whole) => pages.clone(),
-            _ => {
-                let pages = Arc::new(pages(&snapshot, whole));
-                *made = Some((version, whole, pages.clone()));
-                pages
-            }
+        if made.version != snapshot.version() {
+            *made = Made { version: snapshot.version(), ..Made::default() };
         }
+        let listed = |(whole, profile): &(bool, Profile)| Arc::new(pages(&snapshot, *whole, profile));
+        made.lists.entry((whole, profile)).or_insert_with_key(listed).clone()
     }
 }
 
-fn pages(snapshot: &Snapshot, whole: bool) -> Pages {
-    let tools: Vec<String> = snapshot.tools().filter(|info| info.listed).map(tool).collect();
+fn pages(snapshot: &Snapshot, whole: bool, profile: &Profile) -> Pages {
+    let tools: Vec<String> = snapshot.tools().filter(|info| profile.lists(info)).map(tool).collect();
     let servers = snapshot.tools().filter_map(|info| info.server.as_ref());
     let mut stale: Vec<&str> = servers.filter(|server| server.stale).map(|server| &*server.server).collect();
     stale.dedup();

@@ -45,7 +45,7 @@ pub(crate) struct Conversation {
     initialized: AtomicBool,
     capabilities: OnceLock<Arc<str>>,
     abilities: OnceLock<Arc<str>>,
-    facts: OnceLock<&'static ClientFacts>,
+    introduced: OnceLock<Introduced>,
     level: Mutex<Option<String>>,
     in_flight: Mutex<HashMap<Arc<str>, CancellationToken>>,
     /// The files that its model knows.
@@ -56,6 +56,13 @@ pub(crate) struct Conversation {
     /// Where messages go that belong to no call, for clients that have such a place.
     unasked: Mutex<Option<Outbox>>,
     unheard: Unheard,
+}
+
+/// Who a client said it is.
+#[derive(Debug)]
+struct Introduced {
+    name: String,
+    facts: &'static ClientFacts,
 }
 
 /// Why a call may not start.
@@ -84,7 +91,7 @@ impl Conversation {
             initialized: AtomicBool::new(false),
             capabilities: OnceLock::new(),
             abilities: OnceLock::new(),
-            facts: OnceLock::new(),
+            introduced: OnceLock::new(),
             level: Mutex::default(),
             in_flight: Mutex::default(),
             known: Mutex::default(),
@@ -136,15 +143,22 @@ impl Conversation {
 
     /// What is known of clients like it.
     pub(crate) fn facts(&self) -> &'static ClientFacts {
-        self.facts.get().copied().unwrap_or(ClientFacts::unknown())
+        self.introduced.get().map_or(ClientFacts::unknown(), |client| client.facts)
+    }
+
+    /// The name it gave itself; empty when it gave none.
+    pub(crate) fn name(&self) -> &str {
+        self.introduced.get().map_or("", |client| &client.name)
     }
 
     /// Remembers who it said it is; its first word counts. `info` is its `clientInfo`.
     pub(crate) fn introduce(&self, info: &RawValue) {
-        if self.facts.get().is_none() {
+        if self.introduced.get().is_none() {
             let members = Members::of(info.get()).unwrap_or_default();
             let word = |name: &str| members.text(name).unwrap_or_default();
-            let _ = self.facts.set(ClientFacts::find(&word("name"), &word("version")));
+            let (name, version) = (word("name"), word("version"));
+            let facts = ClientFacts::find(&name, &version);
+            let _ = self.introduced.set(Introduced { name, facts });
         }
     }
 

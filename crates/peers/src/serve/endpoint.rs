@@ -203,7 +203,10 @@ impl Endpoint {
             }
             ("tools/list", _) => {
                 let whole = self.federation.as_ref().is_none_or(|federation| federation.is_whole());
-                page(&self.catalogue.tools(self.house.registry(), whole), era, request)
+                let client = (from.from.name(), from.from.facts());
+                let profile = self.federation.as_ref().map(|all| all.profile(client.0, client.1));
+                let profile = profile.unwrap_or_default();
+                page(&self.catalogue.tools(self.house.registry(), whole, profile), era, request)
             }
             ("resources/list", _) => page(&self.goods().resources, era, request),
             ("resources/templates/list", _) => page(&self.goods().templates, era, request),

@@ -13,6 +13,7 @@ use tectum_core::{
     security::{Durability, Links, TrackedOpens},
 };
 use tectum_engine::context::USUAL_BUDGET;
+use tectum_peers::federation::Profiles;
 
 use super::{
     keys::{self, Key},
@@ -45,6 +46,7 @@ impl Config {
             globs(&layers.project, &keys::INCLUDE_TOOLS).err(),
             globs(&merged, &keys::EXCLUDE_TOOLS).err(),
             observers(&merged).err(),
+            profiles(&merged).err(),
         ];
         let wrong: Vec<Problem> = parts.into_iter().flatten().flat_map(|Problems(wrong)| wrong).collect();
         if !wrong.is_empty() {
@@ -94,6 +96,7 @@ impl Config {
                 max_output: merged.number(&keys::MAX_OUTPUT).map(bytes),
                 threads: merged.number(&keys::THREADS).map(bytes),
                 tiers: texts(&keys::TIERS).collect(),
+                profiles: profiles(&merged)?,
             },
             diagnostics: Diagnostics {
                 commands: keys::LANGUAGE_SERVERS
@@ -138,6 +141,7 @@ impl Config {
                     "search" => Exposure::Search,
                     _ => Exposure::All,
                 }),
+                first_wait: merged.number(&keys::FIRST_WAIT).map(Duration::from_millis),
             },
             observers: observers(&merged)?,
             closing: Closing {
@@ -178,6 +182,27 @@ fn globs(merged: &Merged, key: &'static Key) -> Result<GlobSet, Problems> {
         return Err(Problems(wrong));
     }
     set.build().map_err(|error| Problems(vec![Problem::new(Origin::Default, error.to_string())]))
+}
+
+/// Which tools clients are listed.
+fn profiles(merged: &Merged) -> Result<Profiles, Problems> {
+    let (mut profiles, mut wrong) = (Profiles::default(), Vec::new());
+    for item in merged.list(&keys::PROFILES) {
+        if let Err(why) = profiles.define(&item.text) {
+            wrong.push(Problem::new(item.origin.clone(), why));
+        }
+    }
+    for item in merged.list(&keys::CLIENT_PROFILES) {
+        if let Err(why) = profiles.choose_for(&item.text) {
+            wrong.push(Problem::new(item.origin.clone(), why));
+        }
+    }
+    if let Some(Setting { value: Value::Word(name), origin, .. }) = merged.get(&keys::PROFILE)
+        && let Err(why) = profiles.choose(name)
+    {
+        wrong.push(Problem::new(origin.clone(), why));
+    }
+    if wrong.is_empty() { Ok(profiles) } else { Err(Problems(wrong)) }
 }
 
 /// Says whom to look for.
