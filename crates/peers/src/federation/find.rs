@@ -18,6 +18,12 @@ const MOST_FOUND: usize = 20;
 const SATURATION: f64 = 1.2;
 /// How much long descriptions are marked down (BM25's b).
 const LENGTH: f64 = 0.75;
+/// Words of a question that say nothing about a tool. Some begin words that do.
+const COMMON: &[&str] = &[
+    "a", "all", "an", "and", "are", "at", "be", "by", "can", "did", "do", "for", "from", "has", "have",
+    "how", "in", "into", "is", "it", "me", "my", "of", "on", "or", "some", "that", "the", "this", "to",
+    "was", "we", "what", "when", "where", "which", "who", "why", "with", "you",
+];
 /// A word of the name counts as much as so many of the description.
 const NAME_WEIGHT: f64 = 4.0;
 
@@ -219,7 +225,7 @@ impl Index {
         let count = self.tools.len() as f64;
         let mean = (self.lengths.iter().sum::<f64>() / count.max(1.0)).max(1.0);
         let mut scores: HashMap<usize, f64> = HashMap::new();
-        for word in words(query) {
+        for word in words(query).into_iter().filter(|word| !COMMON.contains(&word.as_str())) {
             for (known, share) in self.related(&word) {
                 let Some(places) = self.words.get(known) else { continue };
                 let rarity = (1.0 + (count - places.len() as f64 + 0.5) / (places.len() as f64 + 0.5)).ln();
@@ -306,6 +312,7 @@ mod tests {
             ("list issues", "gh__list_issues"),
             ("sql query", "db__runQuery"),
             ("who is this person", "gh__get_user"),
+            ("the people and what they are: a person", "gh__get_user"),
             ("repo sql", "db__runQuery"),
         ] {
             assert_eq!(index.search(query, 1)[0].name, expect, "{query}");

@@ -129,18 +129,22 @@ impl Federation {
         self.recompose(Told::Everybody);
     }
 
-    /// Whether a server may still say that it has a tool of this name.
-    pub(crate) fn may_come_with(&self, tool: &str) -> bool {
+    /// How long a call may take of a tool of this name, if a server may still say that it has it.
+    pub(crate) fn time_until_offered(&self, tool: &str) -> Option<Duration> {
         let its = |peer: &Peer| {
             !peer.spec.prefix
                 || tool.strip_prefix(peer.spec.name.as_str()).is_some_and(|rest| rest.starts_with("__"))
         };
-        self.peers.load().values().any(|peer| peer.is_on_its_way() && its(peer))
+        let peers = self.peers.load();
+        let coming = peers.values().filter(|peer| peer.is_on_its_way() && its(peer));
+        coming.map(|peer| peer.spec.timeout).max()
     }
 
     /// Leaves word that a server did not come in time, so that the next start does not wait for it.
     fn remember_late(&self, peer: &Peer) {
-        let Some(word) = self.settings.state.as_deref().map(|state| late_word(state, &peer.spec)) else { return };
+        let Some(word) = self.settings.state.as_deref().map(|state| late_word(state, &peer.spec)) else {
+            return;
+        };
         if !word.exists() {
             self.approvals.write(&word.clone(), move || {
                 if let Err(error) = kept::replace_lightly(&word, b"true") {

@@ -97,7 +97,9 @@ impl Profiles {
             name => {
                 let known = self.own.keys().map(|name| format!(", {name}")).collect::<String>();
                 let own = self.own.get(name).cloned();
-                Profile::Own(own.ok_or_else(|| format!("no profile `{name}`: there are auto, lean, all{known}"))?)
+                Profile::Own(
+                    own.ok_or_else(|| format!("no profile `{name}`: there are auto, lean, all{known}"))?,
+                )
             }
         }))
     }
@@ -132,7 +134,9 @@ impl Patterns {
                     (&mut include, word)
                 }
             };
-            set.add(Glob::new(pattern).map_err(|error| format!("`{pattern}` is no pattern of names: {error}"))?);
+            set.add(
+                Glob::new(pattern).map_err(|error| format!("`{pattern}` is no pattern of names: {error}"))?,
+            );
         }
         let built = |set: GlobSetBuilder| set.build().map_err(|error| error.to_string());
         Ok(Self { text: globs.trim().to_owned(), include: built(include)?, exclude: built(exclude)?, all })

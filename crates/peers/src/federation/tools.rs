@@ -186,12 +186,7 @@ impl PeerTools {
 }
 
 /// What the house knows of a tool, and what had to be repaired in its definition.
-fn info(
-    item: &Item,
-    name: &Arc<str>,
-    peer: &Peer,
-    stale: bool,
-) -> Result<(ToolInfo, Vec<String>), String> {
+fn info(item: &Item, name: &Arc<str>, peer: &Peer, stale: bool) -> Result<(ToolInfo, Vec<String>), String> {
     let Accepted { mut definition, repairs } = definitions::accepted(item.json.get())?;
     let schema = definition.get("inputSchema").cloned().unwrap_or_default();
     headers::check(&headers::annotated_schema(item.json.get()))?;

@@ -323,6 +323,7 @@ pub(super) fn caller(delivery: &Delivery<'_>, request: &Request<'_>, era: Era) -
         token: meta.and_then(|meta| meta.progress_token).map(|token| token.get().to_owned()),
         level,
         outbox: delivery.outbox.cloned(),
+        pulse: None,
         began: OnceLock::new(),
     }
 }

@@ -87,7 +87,8 @@ impl Endpoint {
             "prompts/get" if self.goods().prompt(name).is_none() => longest,
             "resources/read" | "resources/subscribe" => {
                 let uri = request.params.uri.and_then(rpc::text).unwrap_or_default();
-                let known = federation.own_resource(&uri).is_some() || !self.goods().resource(&uri).is_empty();
+                let known =
+                    federation.own_resource(&uri).is_some() || !self.goods().resource(&uri).is_empty();
                 (!known).then_some(longest)?
             }
             "completion/complete" => longest,
@@ -110,10 +111,11 @@ impl Endpoint {
         let arguments = request.params.arguments.filter(|_| name == CALL_TOOL);
         let inner = arguments.and_then(|raw| Members::of(raw.get())?.text("name"));
         let name = inner.unwrap_or_else(|| name.to_owned());
-        if self.house.registry().snapshot().tool(&name).is_some() || !federation.may_come_with(&name) {
+        if self.house.registry().snapshot().tool(&name).is_some() {
             return None;
         }
-        let patience = facts.patience.unwrap_or(Duration::MAX).saturating_sub(MARGIN);
+        let timeout = federation.time_until_offered(&name)?;
+        let patience = facts.patience.unwrap_or(Duration::MAX).saturating_sub(MARGIN).min(timeout);
         let federation = federation.clone();
         Some(Box::pin(async move {
             // Why it is not there is what the call is answered with then.

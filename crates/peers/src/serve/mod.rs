@@ -10,6 +10,8 @@ mod conversation;
 mod endpoint;
 mod federated;
 mod first_list;
+mod heartbeat;
+mod hints;
 mod http;
 // The server of this test is a program with the flags it has on Linux.
 #[cfg(all(test, target_os = "linux"))]
@@ -30,6 +32,7 @@ pub(crate) use answer::notification;
 pub(crate) use catalogue::server_meta;
 pub(crate) use clients::Clients;
 pub(crate) use conversation::Conversation;
+pub(crate) use heartbeat::Pulse;
 pub use http::{Auth, Beside, BesideBody, BesideRequest, HttpOptions, HttpServer};
 pub(crate) use outbox::Outbox;
 pub(crate) use pages::Pages;

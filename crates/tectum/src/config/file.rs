@@ -144,7 +144,8 @@ impl Reading<'_> {
                 _ if name == servers::keys::TABLE => {
                     let source = Arc::new(self.file.source());
                     let mut written = written(value, &|offset| self.lines.place(offset));
-                    if let (DeValue::Table(table), Form::Table(fields)) = (value.get_ref(), &mut written.form) {
+                    if let (DeValue::Table(table), Form::Table(fields)) = (value.get_ref(), &mut written.form)
+                    {
                         // What is no table is no server: the settings that hold for all of them.
                         let is_table = |field: &Field| matches!(field.value.form, Form::Table(_));
                         fields.retain(|field| is_table(field) || !is_setting_of_servers(&field.name));

@@ -177,14 +177,16 @@ fn strict(tool: &Value) -> bool {
         let properties = schema.get("properties").is_none_or(|properties| {
             properties.as_object().is_some_and(|all| all.values().all(Value::is_object))
         });
-        let required = schema.get("required").is_none_or(|names| {
-            names.as_array().is_some_and(|names| names.iter().all(Value::is_string))
-        });
+        let required = schema
+            .get("required")
+            .is_none_or(|names| names.as_array().is_some_and(|names| names.iter().all(Value::is_string)));
         schema["type"] == "object" && properties && required
     };
     let hints = tool.get("annotations").is_none_or(|hints| {
         hints.as_object().is_some_and(|hints| {
-            hints.iter().all(|(name, value)| if name == "title" { value.is_string() } else { value.is_boolean() })
+            hints
+                .iter()
+                .all(|(name, value)| if name == "title" { value.is_string() } else { value.is_boolean() })
         })
     });
     tool["name"].is_string()
