@@ -86,20 +86,14 @@ pub(crate) async fn run(
     let begun = tokio::select! {
         biased;
         begun = begun => begun,
-        () = reached(end) => Err(too_late(peer, patience).into()),
+        () = tokio::time::sleep_until(end.unwrap_or_else(Instant::now)), if end.is_some() => {
+            Err(too_late(peer, patience).into())
+        }
     };
     let (seat, exchange) = begun?;
     let done = carried.follow(exchange).await;
     drop(seat);
     done
-}
-
-/// Waits for a moment; for ever, where there is none.
-async fn reached(moment: Option<Instant>) {
-    match moment {
-        Some(moment) => tokio::time::sleep_until(moment).await,
-        None => std::future::pending().await,
-    }
 }
 
 /// Said in time to a client that would give up without a reason.
@@ -233,7 +227,7 @@ impl Carried<'_> {
                     continue;
                 }
                 () = tokio::time::sleep_until(until), if !asks => return Err(self.late(quiet).into()),
-                () = reached(self.end) => {
+                () = tokio::time::sleep_until(self.end.unwrap_or(until)), if self.end.is_some() => {
                     return Err(too_late(self.peer, self.caller.patience(quiet)).into());
                 }
             };

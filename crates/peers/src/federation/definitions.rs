@@ -3,8 +3,10 @@
 
 use serde_json::{Map, Value};
 
-/// The parts of a definition that a client can do without, and when they are right.
-const OPTIONAL: &[(&str, fn(&Value) -> bool)] = &[
+/// A part of a definition that a client can do without, and when it is right.
+type Optional = (&'static str, fn(&Value) -> bool);
+
+const OPTIONAL: &[Optional] = &[
     ("title", Value::is_string),
     ("description", Value::is_string),
     ("annotations", Value::is_object),
@@ -46,7 +48,7 @@ pub(super) fn accepted(json: &str) -> Result<Accepted, String> {
         let before = annotations.len();
         annotations.retain(|name, value| {
             let flag = HINTS.contains(&name.as_str());
-            !(flag && !value.is_boolean() || name == "title" && !value.is_string())
+            (value.is_boolean() || !flag) && (value.is_string() || name != "title")
         });
         if annotations.len() != before {
             repairs.push("a hint in `annotations` was of the wrong type and is left out".into());

@@ -142,16 +142,13 @@ impl Federation {
 
     /// Leaves word that a server did not come in time, so that the next start does not wait for it.
     fn remember_late(&self, peer: &Peer) {
-        let Some(word) = self.settings.state.as_deref().map(|state| late_word(state, &peer.spec)) else {
-            return;
-        };
-        if !word.exists() {
-            self.approvals.write(&word.clone(), move || {
-                if let Err(error) = kept::replace_lightly(&word, b"true") {
-                    tracing::debug!(%error, "that a server did not come in time could not be kept");
-                }
-            });
-        }
+        let state = self.settings.state.as_deref();
+        let Some((file, word)) = state.map(|state| late_word(state, &peer.spec)) else { return };
+        self.approvals.write(&file.clone(), move || {
+            if let Err(error) = kept::replace_lightly(&file, word.as_bytes()) {
+                tracing::debug!(%error, "that a server did not come in time could not be kept");
+            }
+        });
     }
 
     /// Waits until a server has said what it offers, if it never did.

@@ -78,7 +78,6 @@ pub use self::{
 };
 use crate::{
     auth::Authorize,
-    client_table::ClientFacts,
     lineage::Lineage,
     link::Door,
     peer::{News, Peer, Surroundings},
@@ -312,11 +311,6 @@ impl Federation {
     /// Whether the lists have something of every server there is, if only from memory.
     pub(crate) fn is_whole(&self) -> bool {
         self.whole.load(Ordering::Relaxed)
-    }
-
-    /// Which tools a client is listed.
-    pub(crate) fn profile(&self, client: &str, facts: &ClientFacts) -> Profile {
-        self.settings.profiles.of(client, facts)
     }
 
     /// Tells that there is something new about the servers.

@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use globset::{Glob, GlobMatcher, GlobSet, GlobSetBuilder};
 use tectum_core::ToolInfo;
 
+use super::Federation;
 use crate::client_table::ClientFacts;
 
 /// What the names begin with that our tools have for one language alone. Each is another name for
@@ -102,6 +103,13 @@ impl Profiles {
                 )
             }
         }))
+    }
+}
+
+impl Federation {
+    /// Which tools a client is listed.
+    pub(crate) fn profile(&self, client: &str, facts: &ClientFacts) -> Profile {
+        self.settings.profiles.of(client, facts)
     }
 }
 

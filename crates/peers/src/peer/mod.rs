@@ -3,6 +3,7 @@
 //! Others hold a handle. They get a live connection or a fault that says why there is none;
 //! what the server offers is always answered from memory.
 
+mod first_wait;
 mod health;
 mod keeper;
 mod listing;
@@ -13,7 +14,7 @@ use std::{
     collections::HashMap,
     fmt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -25,8 +26,9 @@ use tokio::{
     time::Instant,
 };
 
-use self::shares::Shares;
+use self::{first_wait::FirstWait, shares::Shares};
 pub(crate) use self::{
+    first_wait::late_word,
     health::{State, Status},
     offer::{Item, Offer, What},
 };
@@ -121,10 +123,7 @@ pub(crate) struct Peer {
     approvals: Arc<Approvals>,
     pub(crate) stderr: Arc<Stderr>,
     pub(crate) lineage: Arc<Lineage>,
-    /// Since when somebody waits for its first offer.
-    awaited: OnceLock<Instant>,
-    /// Whether it was waited for in an earlier run and did not come.
-    late: bool,
+    first_wait: FirstWait,
 }
 
 /// Who waits to hear that a resource is watched, and which.
@@ -149,6 +148,8 @@ impl Peer {
         if known.known {
             surroundings.approvals.expect(&spec.name);
         }
+        let unmet = surroundings.state.as_deref().filter(|_| !known.known);
+        let first_wait = unmet.map(|state| FirstWait::kept(state, &spec)).unwrap_or_default();
         let rate = spec.rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate)));
         let log = surroundings.state.as_ref().map(|state| state.join(format!("{}.log", spec.name)));
         let stderr = log.map(|log| Stderr::with_file(&log)).unwrap_or_default();
@@ -167,8 +168,7 @@ impl Peer {
             approvals: surroundings.approvals.clone(),
             stderr: Arc::new(stderr),
             lineage: surroundings.lineage.clone(),
-            awaited: OnceLock::new(),
-            late: surroundings.state.as_deref().is_some_and(|state| late_word(state, &spec).exists()),
+            first_wait,
             spec,
         });
         tokio::spawn(keeper::keep(peer.clone(), surroundings, shares, orders));
@@ -188,7 +188,7 @@ impl Peer {
 
     /// Whether nobody waited so long yet for what it offers; the first who asks begins to wait.
     pub(crate) fn is_worth_waiting_for(&self, patience: Duration) -> bool {
-        !self.late && self.awaited.get_or_init(Instant::now).elapsed() < patience
+        self.first_wait.is_left(patience)
     }
 
     /// What was approved of it, compared with what it said last.
@@ -348,11 +348,6 @@ impl Peer {
     fn forget_era(&self) {
         *self.era.lock().unwrap_or_else(PoisonError::into_inner) = self.spec.era;
     }
-}
-
-/// The file that is there when a server was waited for and did not come.
-pub(crate) fn late_word(state: &Path, spec: &ServerSpec) -> PathBuf {
-    state.join(format!("{}.{}.late", spec.name, spec.generation))
 }
 
 /// What a server offered in an earlier run.

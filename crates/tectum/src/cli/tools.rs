@@ -148,6 +148,7 @@ fn data(info: &ToolInfo, permission: Judgement) -> Value {
         "primary": info.primary,
         "permission": permission.to_string(),
         "tokens": tokens(info),
+        "listed": info.listed,
     })
 }
 
