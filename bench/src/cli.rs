@@ -10,7 +10,7 @@ use crate::cases::Case;
 use crate::lineup::Server;
 use crate::observe::watcher::How;
 use crate::record::View;
-use crate::{code, gateway, observe, turns};
+use crate::{code, find, gateway, observe, turns};
 
 pub(crate) const HELP: &str = "\
 tectum-bench [run] [--tectum PATH] [--case NAME]... [--server NAME]... [--rounds N]
@@ -27,6 +27,8 @@ tectum-bench turns [--tectum PATH] [--case NAME]... [--rounds N] [--out DIR] [--
     Calls that run together, a call inside the process, and the files that a model knows.
 tectum-bench observe --tectum PATH [--rounds N] [--slice-ms MS] [--out DIR] [--data DIR] [--one-cpu]
     What copies for observers cost a call: with none wanted, none there, one, and eight.
+tectum-bench find --tectum PATH [--data DIR]
+    Whether find_tools finds the tool for a task among 300 definitions, and what that costs.
 tectum-bench report DIR
     Print the Markdown tables of results kept earlier.
 tectum-bench floor [--root DIR] [--tools N] [--port N] [-- COMMAND...]
@@ -41,7 +43,10 @@ pub(crate) enum Command {
     Gateway(gateway::Plan),
     Turns(turns::Plan),
     Observe(observe::Plan),
-    /// An observer for the case above, and the file it leaves a byte in.
+    Find(find::Plan),
+    /// The server with the definitions for the case above.
+    Registry,
+    /// An observer for `observe`, and the file it leaves a byte in.
     Watcher(How, PathBuf),
     Floor(Floor),
     Help,
@@ -86,6 +91,8 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
         "gateway" => gateway_plan(args).map(Command::Gateway),
         "turns" => turns_plan(args).map(Command::Turns),
         "observe" => observe_plan(args).map(Command::Observe),
+        "find" => find_plan(args).map(Command::Find),
+        "registry" => Ok(Command::Registry),
         "watcher" => {
             let how = How::named(&text(&mut args, "watcher")?)?;
             Ok(Command::Watcher(how, value(&mut args, "watcher")?.into()))
@@ -240,6 +247,19 @@ fn observe_plan(mut args: impl Iterator<Item = OsString>) -> Result<observe::Pla
             "--out" => plan.out = value(&mut args, option)?.into(),
             "--data" => plan.data = value(&mut args, option)?.into(),
             _ => bail!("no option `{}` of observe; `tectum-bench help` lists them", arg.display()),
+        }
+    }
+    Ok(plan)
+}
+
+fn find_plan(mut args: impl Iterator<Item = OsString>) -> Result<find::Plan> {
+    let mut plan = find::Plan { tectum: None, data: checkout()?.join("target/bench-data") };
+    while let Some(arg) = args.next() {
+        let option = arg.to_str().unwrap_or_default();
+        match option {
+            "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
+            "--data" => plan.data = value(&mut args, option)?.into(),
+            _ => bail!("no option `{}` of find; `tectum-bench help` lists them", arg.display()),
         }
     }
     Ok(plan)

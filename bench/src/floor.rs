@@ -90,6 +90,12 @@ impl Floor {
         }
     }
 
+    /// One that lists these definitions.
+    pub(crate) fn listing(tools: &[String]) -> Self {
+        let tools = format!("{{\"tools\":[{}]}}", tools.join(","));
+        Self { root: PathBuf::new(), tools, file: Vec::new() }
+    }
+
     /// Appends the answer to one message and a line feed; nothing for a notification.
     pub(crate) fn answer(&mut self, line: &[u8], out: &mut Vec<u8>) {
         let incoming: Incoming = match serde_json::from_slice(line) {

@@ -9,7 +9,7 @@ use tectum_core::Judgement;
 /// How long a server may take until it has said hello. Package runners download first.
 pub const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a call may stay silent; each progress note starts it anew.
-pub const TIMEOUT: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// How long a call may take whatever it says.
 pub const MOST_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 /// Calls that run at one server together; more wait for their turn.

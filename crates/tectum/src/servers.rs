@@ -176,6 +176,8 @@ fn settings(config: &Config, held: HeldBack) -> Settings {
             config::Exposure::Core => Exposure::Core,
             config::Exposure::Search => Exposure::Search,
         }),
+        first_wait: config.federation.first_wait,
+        profiles: config.tools.profiles.clone(),
         held,
         forms: config.clients.clone(),
     }

@@ -71,17 +71,51 @@ pub(crate) async fn run(
     shelf: &Shelf,
     ctx: Option<&Ctx>,
 ) -> Result<Box<RawValue>, Failure> {
-    let seat = peer.seat().await?;
+    let patience = caller.patience(peer.spec.timeout);
+    let end = patience.map(|patience| Instant::now() + patience);
     let class = peer.class(&caller.abilities(), caller.session());
-    let mut carried =
-        Carried { peer, class, order, caller, shelf, ctx, round: 0, repeated: false, asked_too_much: false };
-    let exchange = match carried.resumed()? {
-        Some(exchange) => exchange,
-        None => carried.begin().await?,
+    let mut carried = Carried {
+        peer,
+        class,
+        order,
+        caller,
+        shelf,
+        ctx,
+        end,
+        round: 0,
+        repeated: false,
+        asked_too_much: false,
     };
+    let begun = async {
+        let seat = peer.seat().await?;
+        let exchange = match carried.resumed()? {
+            Some(exchange) => exchange,
+            None => carried.begin().await?,
+        };
+        Ok::<_, Failure>((seat, exchange))
+    };
+    let begun = tokio::select! {
+        biased;
+        begun = begun => begun,
+        () = tokio::time::sleep_until(end.unwrap_or_else(Instant::now)), if end.is_some() => {
+            Err(too_late(peer, patience).into())
+        }
+    };
+    let (seat, exchange) = begun?;
     let done = carried.follow(exchange).await;
     drop(seat);
     done
+}
+
+/// Said in time to a client that would give up without a reason.
+fn too_late(peer: &Peer, patience: Option<Duration>) -> Fault {
+    let (name, seconds) = (&peer.spec.name, patience.unwrap_or_default().as_secs());
+    let message = format!(
+        "{name} has not answered within {seconds} s; the client waits no longer, so the call was cancelled"
+    );
+    Fault::new(FaultKind::Timeout, message).hint(
+        "whether the call had an effect is not known: look before calling again, and ask for less at once",
+    )
 }
 
 /// The error for questions beyond the bound.
@@ -102,6 +136,8 @@ struct Carried<'a> {
     caller: &'a Caller,
     shelf: &'a Shelf,
     ctx: Option<&'a Ctx>,
+    /// When it has to be answered.
+    end: Option<Instant>,
     round: usize,
     /// Set when the server refused the session of the first try.
     repeated: bool,
@@ -205,6 +241,9 @@ impl Carried<'_> {
                     continue;
                 }
                 () = tokio::time::sleep_until(until), if !asks => return Err(self.late(quiet).into()),
+                () = tokio::time::sleep_until(self.end.unwrap_or(until)), if self.end.is_some() => {
+                    return Err(too_late(self.peer, self.caller.patience(quiet)).into());
+                }
             };
             until = Instant::now() + quiet;
             let event = match event {
@@ -278,6 +317,9 @@ impl Carried<'_> {
         if method == "notifications/progress" {
             if let Some(ctx) = self.ctx.filter(|_| self.caller.token.is_none()) {
                 ctx.progress.note(progress_note(&members));
+            }
+            if let Some(pulse) = &self.caller.pulse {
+                return self.caller.tell(pulse.note(&members)).await;
             }
             let Some(token) = &self.caller.token else { return };
             let mut params = Object::new();

@@ -4,14 +4,17 @@ use std::{
     borrow::Cow,
     collections::BTreeSet,
     sync::{Arc, OnceLock},
+    time::Duration,
 };
 
 use serde_json::value::RawValue;
 
 use super::TASKS;
 use crate::{
+    client_table::ClientFacts,
     lineage::{self, Lineage},
-    serve::{Conversation, Outbox},
+    serve::{Conversation, Outbox, Pulse},
+    spec::TIMEOUT,
     wire::{
         era::Era,
         object::{Members, Object},
@@ -28,6 +31,8 @@ pub(super) const OWN_META: &str = "io.modelcontextprotocol/";
 /// Parts of one ability that are told apart, and the longest name of one: the protocol knows a handful.
 const MOST_ABILITIES: usize = 16;
 const LONGEST_ABILITY: usize = 64;
+/// How long before a client gives up it is answered, at least.
+const LEAST_MARGIN: Duration = Duration::from_secs(5);
 
 /// The client of one request.
 #[derive(Debug)]
@@ -50,6 +55,8 @@ pub(crate) struct Caller {
     pub(crate) level: Option<String>,
     /// Where messages of this call go.
     pub(crate) outbox: Option<Outbox>,
+    /// The call's progress, where its client wants to hear of it.
+    pub(crate) pulse: Option<Arc<Pulse>>,
     /// The task that its call began, by the id that the answer names.
     pub(crate) began: OnceLock<String>,
 }
@@ -67,6 +74,7 @@ impl Default for Caller {
             token: None,
             level: None,
             outbox: None,
+            pulse: None,
             began: OnceLock::new(),
         }
     }
@@ -117,6 +125,12 @@ impl Caller {
         can(&self.capabilities, method)
     }
 
+    /// How long its call may take until it has to be answered, since the client gives up soon after;
+    /// `quiet` is how long the server may be silent.
+    pub(crate) fn patience(&self, quiet: Duration) -> Option<Duration> {
+        patience(self.client.as_ref()?.facts(), self.pulse.is_some(), quiet)
+    }
+
     /// True when it wants log messages of this level.
     pub(crate) fn wants(&self, level: &str) -> bool {
         let rank = |level: &str| LEVELS.iter().position(|known| *known == level);
@@ -145,6 +159,17 @@ impl Caller {
             outbox.tell(message).await;
         }
     }
+}
+
+/// The longest that a call of such a client may take: a little less than the client waits. One that is kept
+/// waiting by notes of progress waits as long as they come. Nobody knows how long an unknown client
+/// waits, so somebody who gave a server more time than usual is believed.
+fn patience(facts: &ClientFacts, told: bool, quiet: Duration) -> Option<Duration> {
+    let unknown = facts == ClientFacts::unknown();
+    if facts.progress && told || unknown && quiet > TIMEOUT {
+        return None;
+    }
+    facts.patience.map(|patience| patience - (patience / 30).max(LEAST_MARGIN))
 }
 
 /// True when whoever declares these capabilities can answer this question.
@@ -188,6 +213,21 @@ mod tests {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         assert_eq!(names, ["elicitation", "elicitation.form", "elicitation.url", "roots", "sampling"]);
         assert!(ability_names("no object").is_empty());
+    }
+
+    #[test]
+    fn a_call_ends_before_its_client_gives_up() {
+        let facts = |name| ClientFacts::find(name, "1");
+        let seconds = |name, told, quiet| {
+            patience(facts(name), told, Duration::from_secs(quiet)).map(|patience| patience.as_secs())
+        };
+        assert_eq!(seconds("codex-mcp-client", true, 300), Some(290), "progress does not help there");
+        assert_eq!(seconds("codex-mcp-client", false, 7200), Some(290));
+        assert_eq!(seconds("opencode", false, 300), Some(55));
+        assert_eq!(seconds("opencode", true, 300), None);
+        assert_eq!(seconds("qwen-cli-mcp-client-x", false, 300), Some(290));
+        assert_eq!(seconds("a program", false, 300), Some(55));
+        assert_eq!(seconds("a program", false, 7200), None, "somebody said that calls take long there");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::{
 
 use tectum_core::Snapshot;
 
-use super::{CALL_TOOL, Exposure, Federation, Notice, tools::PeerTools};
+use super::{CALL_TOOL, Exposure, FIND_TOOLS, Federation, Notice, tools::PeerTools};
 use crate::spec::ServerName;
 
 /// Federated tools up to which all are listed unless told otherwise.
@@ -66,7 +66,8 @@ impl Federation {
             .iter()
             .flat_map(|base| base.tools().iter().map(|info| info.name.clone()).collect::<Vec<_>>())
             .collect();
-        let taken = |name: &str| own.contains(name);
+        let finder = |name: &str| matches!(name, FIND_TOOLS | CALL_TOOL);
+        let taken = |name: &str| own.contains(name) || finder(name);
         let mut providers = (*base).clone();
         let (mut remarks, mut offered, mut federated) = (HashMap::new(), HashMap::new(), 0);
         let mut whole = true;
@@ -91,19 +92,20 @@ impl Federation {
             Exposure::Search => (false, true),
             Exposure::Core => (true, true),
         };
-        if search {
-            // Before those of servers, so that none of them can take its names.
+        if search || !peers.is_empty() {
+            // Before those of servers, so that none of them can take its names. They can always be
+            // called: who saw them in a list may not hear when they leave it.
             providers.insert(base.len(), self.finder.clone());
         }
         *self.remarks.lock().unwrap_or_else(PoisonError::into_inner) = remarks;
         let mut next = Snapshot::of(&providers);
         if search {
             next.list_only(|info| info.server.is_none());
+        } else if whole {
+            next.list_only(|info| !finder(&info.name));
         }
         if core {
-            next.list_only(|info| {
-                CORE.contains(&&*info.name) || matches!(&*info.name, "find_tools" | CALL_TOOL)
-            });
+            next.list_only(|info| CORE.contains(&&*info.name) || finder(&info.name));
         }
         // Nobody takes a list for whole while the one before is replaced.
         self.whole.fetch_and(whole, Ordering::Relaxed);

@@ -18,11 +18,16 @@ const MOST_FOUND: usize = 20;
 const SATURATION: f64 = 1.2;
 /// How much long descriptions are marked down (BM25's b).
 const LENGTH: f64 = 0.75;
+/// Words of a question that say nothing about a tool. Some begin words that do.
+const COMMON: &[&str] = &[
+    "a", "all", "an", "and", "are", "at", "be", "by", "can", "did", "do", "for", "from", "has", "have",
+    "how", "in", "into", "is", "it", "me", "my", "of", "on", "or", "some", "that", "the", "this", "to",
+    "was", "we", "what", "when", "where", "which", "who", "why", "with", "you",
+];
 /// A word of the name counts as much as so many of the description.
 const NAME_WEIGHT: f64 = 4.0;
 
-/// Find tools by what they do. Only some tools are listed; all others are found here and called
-/// by name, or with call_tool where the name alone cannot be called.
+/// Search for tools that are not in the list, by what they do. Call what is found with call_tool.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -73,7 +78,8 @@ struct Searched {
 }
 
 impl Shared {
-    /// From now on these are searched, as far as they are neither listed nor withheld.
+    /// From now on these are searched: those of servers, since not every client hears when one joins the
+    /// list, and those of ours that are not listed; none that is withheld.
     pub(crate) fn set(&self, tools: &Arc<Snapshot>, withheld: BTreeSet<String>) {
         let searched = Searched { tools: Arc::downgrade(tools), withheld, index: OnceLock::new() };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(searched);
@@ -88,7 +94,10 @@ impl Searched {
     fn index(&self) -> &Index {
         self.index.get_or_init(|| {
             let tools = self.tools.upgrade().unwrap_or_default();
-            Index::of(tools.tools().filter(|info| !info.listed && !self.withheld.contains(&*info.name)))
+            let searched = |info: &&ToolInfo| info.server.is_some() || !info.listed;
+            let own = |info: &ToolInfo| matches!(&*info.name, FIND_TOOLS | CALL_TOOL);
+            let tools = tools.tools().filter(searched).filter(|info| !own(info));
+            Index::of(tools.filter(|info| !self.withheld.contains(&*info.name)))
         })
     }
 }
@@ -97,7 +106,7 @@ impl Tool for FindTools {
     type Args = Args;
     type Output = Found;
     const CARD: Card = Card {
-        name: "find_tools",
+        name: FIND_TOOLS,
         title: "Find tools",
         effect: Effect::Read,
         world: World::Project,
@@ -120,23 +129,21 @@ impl Tool for FindTools {
             let text = format!("No tool of {} fits `{}`; try other words.", index.tools.len(), args.query);
             return Ok(Reply::new(text, Found { tools, searched: index.tools.len() }));
         }
-        let mut text = String::new();
+        let mut text = format!("Call one with {CALL_TOOL}: {{\"name\": ..., \"arguments\": {{...}}}}\n");
         for tool in &tools {
-            text.push_str(&format!(
-                "{}\n  {}\n  arguments: {}\n",
-                tool.name,
-                tool.description.trim(),
-                tool.input_schema
-            ));
+            let description = tool.description.trim();
+            text.push_str(&format!("\n{}\n  {description}\n  arguments: {}\n", tool.name, tool.input_schema));
         }
         Ok(Reply::new(text, Found { tools, searched: index.tools.len() }))
     }
 }
 
+/// The name of the tool that finds others.
+pub(crate) const FIND_TOOLS: &str = "find_tools";
 /// The name of the tool that calls another.
 pub(crate) const CALL_TOOL: &str = "call_tool";
 
-/// Call a tool that find_tools found and that is not in the list of tools.
+/// Call a tool that find_tools found: an unlisted tool can be called in no other way.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Inner {
@@ -218,7 +225,7 @@ impl Index {
         let count = self.tools.len() as f64;
         let mean = (self.lengths.iter().sum::<f64>() / count.max(1.0)).max(1.0);
         let mut scores: HashMap<usize, f64> = HashMap::new();
-        for word in words(query) {
+        for word in words(query).into_iter().filter(|word| !COMMON.contains(&word.as_str())) {
             for (known, share) in self.related(&word) {
                 let Some(places) = self.words.get(known) else { continue };
                 let rarity = (1.0 + (count - places.len() as f64 + 0.5) / (places.len() as f64 + 0.5)).ln();
@@ -305,6 +312,7 @@ mod tests {
             ("list issues", "gh__list_issues"),
             ("sql query", "db__runQuery"),
             ("who is this person", "gh__get_user"),
+            ("the people and what they are: a person", "gh__get_user"),
             ("repo sql", "db__runQuery"),
         ] {
             assert_eq!(index.search(query, 1)[0].name, expect, "{query}");

@@ -11,10 +11,12 @@ use super::Federation;
 use crate::{kept, visible::visible};
 
 /// Bytes of one server's instructions that are passed on beside those of others: enough for
-/// what servers write, and no server takes the room of all.
-const MOST_OF_ONE: usize = 4 * 1024;
-/// Bytes of all of them together: every model reads them before its first word.
-const MOST: usize = 16 * 1024;
+/// what most servers write, and no server takes the room of all.
+const MOST_OF_ONE: usize = 1024;
+/// Bytes of all of them together with our own: clients cut what is longer.
+const MOST: usize = 4096;
+/// What is kept of that for a word on those that are left out.
+const LAST_WORD: usize = 96;
 
 /// What one server wants models to know.
 struct Said<'a> {
@@ -78,10 +80,11 @@ fn composed(own: Option<&str>, alone: bool, said: &[Said<'_>]) -> Option<String>
     }
     let mut sections = String::new();
     let mut left_out = 0;
+    let room = MOST.saturating_sub(own.map_or(0, str::len) + LAST_WORD);
     for Said { name, prefix, text } in said {
         let tools = if *prefix { format!(" (its tools begin with {name}__)") } else { String::new() };
         let section = format!("\n\nThe server {name} says of itself{tools}:\n{}", quoted(text));
-        match sections.len() + section.len() <= MOST {
+        match sections.len() + section.len() <= room {
             true => sections.push_str(&section),
             false => left_out += 1,
         }
@@ -130,7 +133,7 @@ mod tests {
         let long = "ä".repeat(MOST);
         assert_eq!(composed(None, true, &[said("a", false, &long)]).as_deref(), Some(&*long));
         let beside_ours = composed(Some("Ours."), true, &[said("a", false, &long)]).expect("some");
-        assert!(beside_ours.len() < MOST && beside_ours.ends_with("(cut: the first 4096 of 32768 bytes)"));
+        assert!(beside_ours.len() < MOST && beside_ours.ends_with("(cut: the first 1024 of 8192 bytes)"));
     }
 
     #[test]
@@ -138,7 +141,7 @@ mod tests {
         for text in ["x".repeat(100_000), "\n".repeat(100_000), "\u{200b}".repeat(100_000)] {
             let many: Vec<_> = (0..100).map(|_| said("server", true, &text)).collect();
             let all = composed(Some("Ours."), false, &many).expect("some");
-            assert!(all.len() < MOST + 200, "{}", all.len());
+            assert!(all.len() <= MOST, "{}", all.len());
             assert!(all.contains("more servers say something of themselves"), "{all}");
         }
     }

@@ -6,7 +6,10 @@ use tectum_core::Fault;
 use tokio::sync::SemaphorePermit;
 
 use super::{Caller, Federation, compose::Told};
-use crate::peer::{Peer, State};
+use crate::{
+    kept,
+    peer::{Peer, State, late_word},
+};
 
 /// How often a server that starts for one call is looked at: far below what its start takes.
 const LOOK: Duration = Duration::from_millis(10);
@@ -101,6 +104,51 @@ impl Federation {
         let met = futures_util::future::join_all(met).await;
         self.recompose(Told::Everybody);
         met.into_iter().filter_map(|(name, met)| Some((name, met.err()?))).collect()
+    }
+
+    /// How long a first list waits, where that was said.
+    pub(crate) fn first_wait(&self) -> Option<Duration> {
+        self.settings.first_wait
+    }
+
+    /// Whether a first list has to wait for any server: for one that was never met, did not fail and
+    /// was not waited for so long yet.
+    pub(crate) fn is_pending(&self, patience: Duration) -> bool {
+        self.peers.load().values().any(|peer| peer.is_on_its_way() && peer.is_worth_waiting_for(patience))
+    }
+
+    /// Waits until the servers that were never met have said what they offer, all at the same time, but
+    /// no longer than this since somebody first waited for each of them: one that hangs costs it once.
+    pub(crate) async fn first_offers(self: &Arc<Self>, patience: Duration) {
+        while self.is_pending(patience) {
+            tokio::time::sleep(LOOK).await;
+        }
+        for peer in self.peers.load().values().filter(|peer| peer.is_on_its_way()) {
+            self.remember_late(peer);
+        }
+        self.recompose(Told::Everybody);
+    }
+
+    /// How long a call may take of a tool of this name, if a server may still say that it has it.
+    pub(crate) fn time_until_offered(&self, tool: &str) -> Option<Duration> {
+        let its = |peer: &Peer| {
+            !peer.spec.prefix
+                || tool.strip_prefix(peer.spec.name.as_str()).is_some_and(|rest| rest.starts_with("__"))
+        };
+        let peers = self.peers.load();
+        let coming = peers.values().filter(|peer| peer.is_on_its_way() && its(peer));
+        coming.map(|peer| peer.spec.timeout).max()
+    }
+
+    /// Leaves word that a server did not come in time, so that the next start does not wait for it.
+    fn remember_late(&self, peer: &Peer) {
+        let state = self.settings.state.as_deref();
+        let Some((file, word)) = state.map(|state| late_word(state, &peer.spec)) else { return };
+        self.approvals.write(&file.clone(), move || {
+            if let Err(error) = kept::replace_lightly(&file, word.as_bytes()) {
+                tracing::debug!(%error, "that a server did not come in time could not be kept");
+            }
+        });
     }
 
     /// Waits until a server has said what it offers, if it never did.

@@ -7,6 +7,7 @@ mod asking;
 mod bridge;
 mod caller;
 mod compose;
+mod definitions;
 mod early;
 mod find;
 mod follow;
@@ -19,6 +20,7 @@ mod observed;
 mod own;
 mod parked;
 mod pins;
+mod profiles;
 mod questions;
 mod review;
 mod settle;
@@ -36,6 +38,7 @@ use std::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use arc_swap::ArcSwap;
@@ -47,7 +50,7 @@ pub(crate) use self::{
     approvals::Approvals,
     bridge::{Failure, Order, TOO_MANY},
     caller::{Caller, LEVELS, abilities, ability_names, can},
-    find::CALL_TOOL,
+    find::{CALL_TOOL, FIND_TOOLS},
     follow::Following,
     goods::{Goods, Source},
     news::Notice,
@@ -70,6 +73,7 @@ use self::{
 };
 pub use self::{
     pins::{Change, Subject},
+    profiles::{Patterns, Profile, Profiles},
     review::Review,
 };
 use crate::{
@@ -85,7 +89,7 @@ use crate::{
 /// Notices that a slow listener may fall behind by.
 const NOTICES: usize = 1024;
 /// How long the last writes may take when the house closes.
-const LAST_WRITES: std::time::Duration = std::time::Duration::from_secs(5);
+const LAST_WRITES: Duration = Duration::from_secs(5);
 /// What all servers' tasks may tell before it is heard; who tells more waits.
 const NEWS: usize = 256;
 /// Servers that start at the same time without anybody waiting for them: all of thousands at once would
@@ -106,6 +110,10 @@ pub struct Settings {
     pub guard: Option<PathBuf>,
     /// Which tools are listed.
     pub exposure: Exposure,
+    /// How long a first list waits for servers that were never met; the client decides where absent.
+    pub first_wait: Option<Duration>,
+    /// Which of the tools each client is listed.
+    pub profiles: Profiles,
     /// Servers that are named and do not start, with the reason and what to do, as a client may hear
     /// it. Kept up by whoever names the servers.
     pub held: Arc<Mutex<BTreeMap<String, String>>>,

@@ -13,6 +13,7 @@ use tectum_core::{
 use super::{
     bridge::{self, Failure, Order},
     caller::Caller,
+    definitions::{self, Accepted},
     goods::renamed,
     names,
     parked::Shelf,
@@ -25,7 +26,7 @@ use crate::{
     peer::{Item, Offer, Peer},
     serve::{text_size, with_text},
     visible::make_visible,
-    wire::object::{Members, raw},
+    wire::object::raw,
 };
 
 /// A server's tools at one moment.
@@ -122,7 +123,11 @@ impl PeerTools {
             }
             let name: Arc<str> = name.into();
             match info(item, &name, peer, !offer.fresh) {
-                Ok(mut info) => {
+                Ok((mut info, repairs)) => {
+                    if !repairs.is_empty() {
+                        let repairs = repairs.join("; ");
+                        tools.remarks.push(format!("{}: `{name}` is repaired: {repairs}", spec.name));
+                    }
                     let withheld = standing.withholds(&item.key);
                     if withheld {
                         info.listed = false;
@@ -138,11 +143,11 @@ impl PeerTools {
                     tools.own.insert(name, Own { name: item.key.clone(), json, schema, withheld });
                     infos.push(info);
                 }
-                Err(why) => tools.remarks.push(format!(
-                    "{}: `{}` is left out: {why}",
-                    spec.name,
-                    item.key.escape_debug()
-                )),
+                Err(why) => {
+                    let left_out = format!("`{}` is left out: {why}", item.key.escape_debug());
+                    tracing::warn!(server = %spec.name, "{left_out}");
+                    tools.remarks.push(format!("{}: {left_out}", spec.name));
+                }
             }
         }
         if unwanted > 0 {
@@ -181,20 +186,28 @@ impl PeerTools {
     }
 }
 
-fn info(item: &Item, name: &Arc<str>, peer: &Peer, stale: bool) -> Result<ToolInfo, String> {
-    let members = Members::of(item.json.get()).ok_or("its definition is no object")?;
-    let schema = members.get("inputSchema").ok_or("its definition has no `inputSchema`")?;
-    if !schema.get().starts_with('{') {
-        return Err("its `inputSchema` is no object".into());
-    }
-    headers::check(schema.get())?;
-    let value = |key: &str| members.get(key).and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
-    Ok(ToolInfo {
+/// What the house knows of a tool, and what had to be repaired in its definition.
+fn info(item: &Item, name: &Arc<str>, peer: &Peer, stale: bool) -> Result<(ToolInfo, Vec<String>), String> {
+    let Accepted { mut definition, repairs } = definitions::accepted(item.json.get())?;
+    let schema = definition.get("inputSchema").cloned().unwrap_or_default();
+    headers::check(&headers::annotated_schema(item.json.get()))?;
+    let text = |key: &str| definition.get(key).and_then(Value::as_str).map(str::to_owned);
+    let (title, description) = (text("title"), text("description"));
+    let output = definition.get("outputSchema").cloned();
+    let reads = definition.get("annotations").is_some_and(|hints| hints["readOnlyHint"] == true);
+    let written = match repairs.is_empty() {
+        true => renamed(item, "name", name),
+        false => {
+            definition.insert("name".into(), (**name).into());
+            Value::Object(definition).to_string()
+        }
+    };
+    let info = ToolInfo {
         name: name.clone(),
-        title: members.text("title").unwrap_or_else(|| item.key.to_string()),
-        description: members.text("description").unwrap_or_default(),
-        input_schema: Arc::new(value("inputSchema").unwrap_or_default()),
-        output_schema: value("outputSchema").map(Arc::new),
+        title: title.unwrap_or_else(|| item.key.to_string()),
+        description: description.unwrap_or_default(),
+        input_schema: Arc::new(schema),
+        output_schema: output.map(Arc::new),
         // What a stranger says about its own tools lowers no gate.
         effect: Effect::Change,
         world: World::Peer(peer.spec.permission),
@@ -202,12 +215,13 @@ fn info(item: &Item, name: &Arc<str>, peer: &Peer, stale: bool) -> Result<ToolIn
         primary: String::new(),
         server: Some(ServerTool {
             server: peer.spec.name.as_str().into(),
-            definition: shown(renamed(item, "name", name)).into(),
+            definition: shown(written).into(),
             stale,
-            reads: value("annotations").is_some_and(|hints| hints["readOnlyHint"] == true),
+            reads,
         }),
         listed: true,
-    })
+    };
+    Ok((info, repairs))
 }
 
 /// A definition whose texts a person sees as the model does. Nearly always it is as it came.

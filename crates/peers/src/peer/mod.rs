@@ -3,6 +3,7 @@
 //! Others hold a handle. They get a live connection or a fault that says why there is none;
 //! what the server offers is always answered from memory.
 
+mod first_wait;
 mod health;
 mod keeper;
 mod listing;
@@ -20,10 +21,14 @@ use std::{
 use arc_swap::ArcSwap;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock as _};
 use tectum_core::{Fault, FaultKind};
-use tokio::sync::{Notify, Semaphore, SemaphorePermit, mpsc, oneshot, watch};
+use tokio::{
+    sync::{Notify, Semaphore, SemaphorePermit, mpsc, oneshot, watch},
+    time::Instant,
+};
 
-use self::shares::Shares;
+use self::{first_wait::FirstWait, shares::Shares};
 pub(crate) use self::{
+    first_wait::late_word,
     health::{State, Status},
     offer::{Item, Offer, What},
 };
@@ -118,6 +123,7 @@ pub(crate) struct Peer {
     approvals: Arc<Approvals>,
     pub(crate) stderr: Arc<Stderr>,
     pub(crate) lineage: Arc<Lineage>,
+    first_wait: FirstWait,
 }
 
 /// Who waits to hear that a resource is watched, and which.
@@ -142,6 +148,8 @@ impl Peer {
         if known.known {
             surroundings.approvals.expect(&spec.name);
         }
+        let unmet = surroundings.state.as_deref().filter(|_| !known.known);
+        let first_wait = unmet.map(|state| FirstWait::kept(state, &spec)).unwrap_or_default();
         let rate = spec.rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate)));
         let log = surroundings.state.as_ref().map(|state| state.join(format!("{}.log", spec.name)));
         let stderr = log.map(|log| Stderr::with_file(&log)).unwrap_or_default();
@@ -160,6 +168,7 @@ impl Peer {
             approvals: surroundings.approvals.clone(),
             stderr: Arc::new(stderr),
             lineage: surroundings.lineage.clone(),
+            first_wait,
             spec,
         });
         tokio::spawn(keeper::keep(peer.clone(), surroundings, shares, orders));
@@ -169,6 +178,17 @@ impl Peer {
     /// What it offers, as last known.
     pub(crate) fn offer(&self) -> Arc<Offer> {
         self.offer.load_full()
+    }
+
+    /// Whether it was never met and may still say what it offers: it is being started, or will be.
+    pub(crate) fn is_on_its_way(&self) -> bool {
+        let status = self.status.borrow();
+        !self.offer.load().known && status.error.is_none() && status.state != State::Stopped
+    }
+
+    /// Whether nobody waited so long yet for what it offers; the first who asks begins to wait.
+    pub(crate) fn is_worth_waiting_for(&self, patience: Duration) -> bool {
+        self.first_wait.is_left(patience)
     }
 
     /// What was approved of it, compared with what it said last.
@@ -239,7 +259,7 @@ impl Peer {
     /// Its turn by the rate, and then a place among its calls: whoever waits for the first keeps nobody
     /// from the second, so it is clear which of the two there is too little of.
     pub(crate) async fn seat(&self) -> Result<SemaphorePermit<'_>, Fault> {
-        let until = tokio::time::Instant::now() + self.spec.timeout;
+        let until = Instant::now() + self.spec.timeout;
         if let Some(rate) = &self.rate {
             let turn = async {
                 while let Err(early) = rate.check() {

@@ -15,15 +15,16 @@ use super::{
     answer,
     closing::Part,
     endpoint::{Delivery, Endpoint, Handled, caller},
+    heartbeat::Pulse,
     running::{Running, Sequel},
     turns::Turn,
 };
 use crate::{
-    federation::CALL_TOOL,
+    federation::{CALL_TOOL, Caller},
     wire::{
         era::Era,
         object::Members,
-        rpc::{self, Params, Request, code},
+        rpc::{self, Request, code},
     },
 };
 
@@ -83,9 +84,13 @@ impl Endpoint {
             }
         };
         let form = self.form(delivery.from, params);
+        let pulse = Pulse::of(delivery, params).map(Arc::new);
         let (progress, caller, turn) = match &tool.server {
-            None => (progress(delivery, params), None, delivery.turns.take()),
-            Some(_) => (Progress::none(), Some(Arc::new(caller(delivery, request, era))), Turn::none()),
+            None => (progress(pulse.as_ref()), None, delivery.turns.take()),
+            Some(_) => {
+                let caller = Caller { pulse: pulse.clone(), ..caller(delivery, request, era) };
+                (Progress::none(), Some(Arc::new(caller)), Turn::none())
+            }
         };
         let companion = caller.clone().map_or(Companion::none(), |caller| Companion::of(caller));
         let sequel = self.federation.clone().zip(caller);
@@ -119,7 +124,10 @@ impl Endpoint {
         }
         let id = (*id).to_owned();
         let work = Box::pin(async move {
-            let outcome = running.await;
+            let outcome = match &pulse {
+                Some(pulse) => pulse.beside(running).await,
+                None => running.await,
+            };
             let mut out = Vec::new();
             answer::outcome(&mut out, &id, era, &form, &outcome, &close(&outcome));
             out
@@ -136,14 +144,11 @@ impl Endpoint {
 }
 
 /// Progress goes to the client only if it asked for it, with its own token.
-fn progress(delivery: &Delivery<'_>, params: &Params<'_>) -> Progress {
-    let token = params.meta.as_ref().and_then(|meta| meta.progress_token);
-    let (Some(token), Some(outbox)) = (token, delivery.outbox) else { return Progress::none() };
-    let (token, outbox) = (token.get().to_owned(), outbox.clone());
+fn progress(pulse: Option<&Arc<Pulse>>) -> Progress {
+    let Some(pulse) = pulse.cloned() else { return Progress::none() };
     Progress::to(move |ProgressNote { done, total, message }| {
         let total = total.map_or(String::new(), |total| format!(r#","total":{total}"#));
         let message = serde_json::Value::from(message);
-        let params = format!(r#"{{"progressToken":{token},"progress":{done}{total},"message":{message}}}"#);
-        outbox.offer(answer::notification("notifications/progress", &params));
+        pulse.tell(&format!(r#"{{"progress":{done}{total},"message":{message}}}"#));
     })
 }

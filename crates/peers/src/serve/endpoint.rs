@@ -42,15 +42,15 @@ pub(crate) enum Handled {
 }
 
 /// Tectum as an MCP server, whatever carries the messages.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Endpoint {
     pub(crate) house: Tectum,
     pub(crate) federation: Option<Arc<Federation>>,
-    catalogue: Catalogue,
+    catalogue: Arc<Catalogue>,
     forms: ClientForms,
     /// How often an answer could not carry what was to be told.
     pub(super) waited: Arc<AtomicU64>,
-    met: AtomicBool,
+    met: Arc<AtomicBool>,
 }
 
 /// One message's surroundings.
@@ -76,8 +76,8 @@ impl Endpoint {
             waited: beyond.map(|federation| federation.waited.clone()).unwrap_or_default(),
             house,
             federation,
-            catalogue: Catalogue::default(),
-            met: AtomicBool::new(false),
+            catalogue: Arc::default(),
+            met: Arc::default(),
         }
     }
 
@@ -119,6 +119,26 @@ impl Endpoint {
         request: &Request<'_>,
         out: &mut Vec<u8>,
     ) -> Handled {
+        self.request_and_wait(delivery, request, out, true)
+    }
+
+    /// The same when the servers were waited for that it is about.
+    pub(super) fn handle_met(
+        &self,
+        delivery: &Delivery<'_>,
+        request: &Request<'_>,
+        out: &mut Vec<u8>,
+    ) -> Handled {
+        self.request_and_wait(delivery, request, out, false)
+    }
+
+    fn request_and_wait(
+        &self,
+        delivery: &Delivery<'_>,
+        request: &Request<'_>,
+        out: &mut Vec<u8>,
+        waits: bool,
+    ) -> Handled {
         let Request { id, method, params, .. } = request;
         let required = delivery.modern || method == "server/discover";
         let era = match Era::of(params.meta.as_ref(), required) {
@@ -151,6 +171,9 @@ impl Endpoint {
         }
         if let Some(federation) = self.federation.as_ref().filter(|_| method.ends_with("/list")) {
             federation.revive();
+        }
+        if waits && let Some(held) = self.held(delivery, request, out) {
+            return held;
         }
         match (&**method, era) {
             ("tools/call", _) => return self.call(delivery, request, era, out),
@@ -201,8 +224,10 @@ impl Endpoint {
             }
             ("tools/list", _) => {
                 let whole = self.federation.as_ref().is_none_or(|federation| federation.is_whole());
-                let form = self.form(from.from, params);
-                page(&self.catalogue.tools(self.house.registry(), whole, form), era, request)
+                let client = (from.from.name(), from.from.facts());
+                let profile = self.federation.as_ref().map(|all| all.profile(client.0, client.1));
+                let (profile, form) = (profile.unwrap_or_default(), self.form(from.from, params));
+                page(&self.catalogue.tools(self.house.registry(), whole, profile, form), era, request)
             }
             ("resources/list", _) => page(&self.goods().resources, era, request),
             ("resources/templates/list", _) => page(&self.goods().templates, era, request),
@@ -319,6 +344,7 @@ pub(super) fn caller(delivery: &Delivery<'_>, request: &Request<'_>, era: Era) -
         token: meta.and_then(|meta| meta.progress_token).map(|token| token.get().to_owned()),
         level,
         outbox: delivery.outbox.cloned(),
+        pulse: None,
         began: OnceLock::new(),
     }
 }

@@ -9,7 +9,10 @@ mod closing;
 mod conversation;
 mod endpoint;
 mod federated;
+mod first_list;
 mod form;
+mod heartbeat;
+mod hints;
 mod http;
 // The server of this test is a program with the flags it has on Linux.
 #[cfg(all(test, target_os = "linux"))]
@@ -34,6 +37,7 @@ pub(crate) use clients::Clients;
 pub(crate) use conversation::Conversation;
 pub use form::{ClientForms, Form, Structured};
 pub(crate) use form::{text_size, with_text};
+pub(crate) use heartbeat::Pulse;
 pub use http::{Auth, Beside, BesideBody, BesideRequest, HttpOptions, HttpServer};
 pub(crate) use outbox::Outbox;
 pub(crate) use pages::Pages;

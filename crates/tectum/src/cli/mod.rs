@@ -100,7 +100,7 @@ enum Command {
     /// Serve over HTTP and show how to connect a client
     Up(up::Up),
     /// Serve over standard input and output, for clients that start the server themselves
-    Serve,
+    Serve(serve::Serve),
     /// List the tools with effect, permission and token cost
     Tools(tools::Tools),
     /// Call one tool
@@ -173,7 +173,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let screen = Screen::new(&cli.shared);
     let done = match cli.command {
         Command::Up(up) => up.run(&cli.shared, &screen),
-        Command::Serve => serve::run(&cli.shared, &screen),
+        Command::Serve(serve) => serve.run(&cli.shared, &screen),
         Command::Tools(tools) => tools.run(&cli.shared, &screen),
         Command::Call(call) => call.run(&cli.shared, &screen),
         Command::Run(run) => run.run(&cli.shared, &screen),

@@ -5,7 +5,12 @@ use std::{
     time::Duration,
 };
 
-use tectum::{config::servers::Live, peers::serve, servers::Household};
+use clap::Args;
+use tectum::{
+    config::{keys, servers::Live},
+    peers::serve,
+    servers::Household,
+};
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
@@ -16,32 +21,47 @@ const DRAIN: Duration = Duration::from_secs(5);
 /// Calls that block at the same time; more wait for their turn.
 const MOST_BLOCKING: usize = 64;
 
-pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-    let config = shared.load(Vec::new(), screen)?;
-    if let Some(circle) = within::circle(&config) {
-        return Err(within::refuse(circle).into());
+/// Serve over standard input and output, for clients that start the server themselves.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Which tools are listed: auto, lean, all, or a profile of yours
+    #[arg(long, value_name = "PROFILE")]
+    tools: Option<String>,
+}
+
+/// The profile that a command line names, as a setting.
+pub(crate) fn profile_flag(name: Option<&String>) -> Vec<(&'static keys::Key, String, String)> {
+    name.map(|name| (&keys::PROFILE, name.clone(), "--tools".to_owned())).into_iter().collect()
+}
+
+impl Serve {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        let config = shared.load(profile_flag(self.tools.as_ref()), screen)?;
+        if let Some(circle) = within::circle(&config) {
+            return Err(within::refuse(circle).into());
+        }
+        let live = Live::new(shared.sources(profile_flag(self.tools.as_ref())));
+        if io::stdin().is_terminal() && !screen.quiet {
+            screen.tell("Speaking MCP on standard input and output: a client starts this. Ctrl-C stops; `tectum up` serves people.");
+        }
+        // One client, one thread: whoever reads a call answers it, and nothing is handed over.
+        to_the_end(Builder::new_current_thread(), async {
+            let ended = CancellationToken::new();
+            stop::on_signal(ended.clone())?;
+            let household = Household::start(&config, live).await?;
+            let house = household.house.clone();
+            let serving = serve::stdio(house.clone(), Some(household.federation.clone()), ended);
+            // The client is greeted while what the servers offer is still being read.
+            let telling = async {
+                household.settled().await;
+                tell_strange_rules(&config, &house, screen);
+            };
+            let (served, ()) = tokio::join!(serving, telling);
+            house.drain(DRAIN).await;
+            household.stop().await;
+            Ok(served?)
+        })?
     }
-    let live = Live::new(shared.sources(Vec::new()));
-    if io::stdin().is_terminal() && !screen.quiet {
-        screen.tell("Speaking MCP on standard input and output: a client starts this. Ctrl-C stops; `tectum up` serves people.");
-    }
-    // One client, one thread: whoever reads a call answers it, and nothing is handed over.
-    to_the_end(Builder::new_current_thread(), async {
-        let ended = CancellationToken::new();
-        stop::on_signal(ended.clone())?;
-        let household = Household::start(&config, live).await?;
-        let house = household.house.clone();
-        let serving = serve::stdio(house.clone(), Some(household.federation.clone()), ended);
-        // The client is greeted while what the servers offer is still being read.
-        let telling = async {
-            household.settled().await;
-            tell_strange_rules(&config, &house, screen);
-        };
-        let (served, ()) = tokio::join!(serving, telling);
-        house.drain(DRAIN).await;
-        household.stop().await;
-        Ok(served?)
-    })?
 }
 
 /// Runs a server in a runtime of its own. What still blocks at the end is left behind: a read of

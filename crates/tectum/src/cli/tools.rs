@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use tectum::{
     Config,
     config::servers::Survey,
-    core::{Effect, Judgement, ToolInfo, World},
+    core::{Effect, Judgement, Snapshot, ToolInfo, World},
+    peers::{client_table::ClientFacts, federation::Profiles},
     servers,
 };
 use tokio::runtime::Builder;
@@ -40,7 +41,7 @@ impl Tools {
         let config = shared.load(Vec::new(), screen)?;
         let runtime = Builder::new_current_thread().enable_all().build()?;
         // What servers offer is known from their last run; none is started unless that is wanted.
-        let (snapshot, away, listed) = runtime.block_on(async {
+        let (snapshot, away, listed, remarks) = runtime.block_on(async {
             let household = shared.household(screen).await?;
             let away = match self.meet {
                 true => household.federation.meet_all().await,
@@ -48,22 +49,32 @@ impl Tools {
             };
             let snapshot = household.house.registry().snapshot();
             let listed = self.client.map(|client| (client, client.list(&household)));
+            let status = household.federation.status().into_values();
+            let remarks: Vec<String> = status.flat_map(|status| status.remarks).collect();
             household.stop().await;
-            Ok::<_, Failure>((snapshot, away, listed))
+            Ok::<_, Failure>((snapshot, away, listed, remarks))
         })?;
         if let Some((client, tools)) = listed {
             return client.tell_list(&tools, screen);
         }
         let unmet = unmet(shared, &config);
+        let [others, agents] = Listed::of_both(&snapshot, &config.tools.profiles);
         let permission = |info: &ToolInfo| config.permissions.judge(&info.name, info.world).0;
         if screen.json {
             let tools: Vec<Value> = snapshot.tools().map(|info| data(info, permission(info))).collect();
             let total: usize = snapshot.tools().map(tokens).sum();
-            return screen.print_json(&json!({ "tools": tools, "tokens": total, "unmet": unmet }));
+            let listed = json!({ "others": others.data(), "agents": agents.data() });
+            return screen
+                .print_json(&json!({ "tools": tools, "tokens": total, "listed": listed, "unmet": unmet }));
         }
         let rows: Vec<(&ToolInfo, Judgement)> =
             snapshot.tools().map(|info| (info, permission(info))).collect();
-        screen.print(&table(&rows, screen))?;
+        let listed = format!(
+            "; coding agents are listed {} ({} tokens), other clients {} ({} tokens)",
+            agents.tools, agents.tokens, others.tools, others.tokens
+        );
+        screen.print(&table(&rows, &listed, screen))?;
+        remarks.iter().for_each(|remark| tell_note(remark, screen));
         for (name, fault) in &away {
             tell_note(&format!("`{name}` could not be met: {}", fault.text()), screen);
         }
@@ -75,6 +86,30 @@ impl Tools {
     }
 }
 
+/// What one kind of client is listed.
+pub(crate) struct Listed {
+    /// How many tools.
+    pub(crate) tools: usize,
+    /// What a model reads of them.
+    pub(crate) tokens: usize,
+}
+
+impl Listed {
+    /// What clients that nobody knows are listed, and what coding agents are.
+    pub(crate) fn of_both(snapshot: &Snapshot, profiles: &Profiles) -> [Self; 2] {
+        let agent = ClientFacts::known().iter().find(|facts| facts.coding);
+        [ClientFacts::unknown(), agent.unwrap_or(ClientFacts::unknown())].map(|facts| {
+            let profile = profiles.of(facts.name, facts);
+            let listed = || snapshot.tools().filter(|info| profile.lists(info));
+            Self { tools: listed().count(), tokens: listed().map(tokens).sum() }
+        })
+    }
+
+    pub(crate) fn data(&self) -> Value {
+        json!({ "tools": self.tools, "tokens": self.tokens })
+    }
+}
+
 /// The servers in use of which nobody knows what they offer.
 fn unmet(shared: &Shared, config: &Config) -> Vec<String> {
     let traces = servers::directory(config);
@@ -83,7 +118,7 @@ fn unmet(shared: &Shared, config: &Config) -> Vec<String> {
     specs.into_iter().map(|spec| spec.name.to_string()).filter(|name| !known(name)).collect()
 }
 
-fn table(rows: &[(&ToolInfo, Judgement)], screen: &Screen) -> String {
+fn table(rows: &[(&ToolInfo, Judgement)], listed: &str, screen: &Screen) -> String {
     let widest = rows.iter().map(|(info, _)| info.name.chars().count()).max().unwrap_or(0).max("TOOL".len());
     let head =
         format!("{:<widest$}  {:<6}  {:<10}  {:>6}  DESCRIPTION", "TOOL", "EFFECT", "PERMISSION", "TOKENS");
@@ -100,10 +135,7 @@ fn table(rows: &[(&ToolInfo, Judgement)], screen: &Screen) -> String {
         text.push_str(&format!("{:<widest$}  {effect:<6}  {judgement}  {tokens:>6}  {words}\n", info.name));
     }
     let total: usize = rows.iter().map(|(info, _)| tokens(info)).sum();
-    let sum = format!(
-        "{}, about {total} tokens in a client that loads them all",
-        counted(rows.len() as u64, "tool")
-    );
+    let sum = format!("{}, about {total} tokens{listed}", counted(rows.len() as u64, "tool"));
     text + &screen.paint(Colour::Dim, &sum)
 }
 
@@ -124,6 +156,7 @@ fn data(info: &ToolInfo, permission: Judgement) -> Value {
         "primary": info.primary,
         "permission": permission.to_string(),
         "tokens": tokens(info),
+        "listed": info.listed,
     })
 }
 

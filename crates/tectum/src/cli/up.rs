@@ -18,7 +18,9 @@ use super::{
     Shared, connect,
     failure::Failure,
     screen::{Colour, Screen, counted},
-    serve, stop, tell_strange_rules, within,
+    serve, stop, tell_strange_rules,
+    tools::Listed,
+    within,
 };
 
 /// Serve over HTTP and show how to connect a client.
@@ -33,6 +35,9 @@ pub(crate) struct Up {
     /// Let anybody on this machine call, without a token
     #[arg(long)]
     no_auth: bool,
+    /// Which tools are listed: auto, lean, all, or a profile of yours
+    #[arg(long, value_name = "PROFILE")]
+    tools: Option<String>,
 }
 
 /// An address and port, or how one is written.
@@ -59,7 +64,7 @@ impl Up {
     }
 
     fn flags(&self) -> Vec<(&'static keys::Key, String, String)> {
-        let mut flags = Vec::new();
+        let mut flags = serve::profile_flag(self.tools.as_ref());
         if let Some(address) = self.listen {
             flags.push((&keys::LISTEN, address.to_string(), "--listen".to_owned()));
         }
@@ -144,7 +149,8 @@ fn tell(
     tell_strange_rules(config, house, screen);
     let kept = door.kept;
     let (url, hooks) = (format!("http://{at}/mcp"), format!("http://{at}/api"));
-    let count = house.registry().snapshot().tools().count();
+    let snapshot = house.registry().snapshot();
+    let [others, agents] = Listed::of_both(&snapshot, &config.tools.profiles);
     if kept.is_none() {
         let warning = screen.paint_error(Colour::Yellow, "warning:");
         screen.tell(&format!(
@@ -160,24 +166,19 @@ fn tell(
             "url": url,
             "hooks": hooks,
             "directory": config.directory,
-            "tools": count,
+            "tools": others.tools,
+            "tokens": others.tokens,
+            "agents": agents.data(),
             "auth": if kept.is_some() { "token" } else { "none" },
             "token_file": file,
         }))?;
     } else if !screen.quiet {
-        screen.print(&greeting(&url, &hooks, config, count, door, screen))?;
+        screen.print(&greeting(&url, &hooks, config, &told_of(&others, &agents), door, screen))?;
     }
     Ok(())
 }
 
-fn greeting(
-    url: &str,
-    hooks: &str,
-    config: &Config,
-    count: usize,
-    door: Door<'_>,
-    screen: &Screen,
-) -> String {
+fn greeting(url: &str, hooks: &str, config: &Config, tools: &str, door: Door<'_>, screen: &Screen) -> String {
     let label = |text: &str| screen.paint(Colour::Bold, text);
     let token = match door.kept {
         Some(Kept::File(path)) => format!("in {}", path.display()),
@@ -187,9 +188,8 @@ fn greeting(
     let roots: Vec<String> = config.workspace.roots.iter().map(|root| root.display().to_string()).collect();
     let roots = roots.join(", ");
     format!(
-        "{} {roots} with {}\n{}     {}\n{}   {hooks}\n{}   {token}\n\n{}{}",
+        "{} {roots} with {tools}\n{}     {}\n{}   {hooks}\n{}   {token}\n\n{}{}",
         label("serving"),
-        counted(count as u64, "tool"),
         label("url"),
         screen.paint(Colour::Green, url),
         label("hooks"),
@@ -200,6 +200,15 @@ fn greeting(
             "Ctrl-C stops. `tectum tools` lists the tools, `tectum policy test` explains the rules."
         ),
     )
+}
+
+/// How many tools clients are listed, in words.
+fn told_of(others: &Listed, agents: &Listed) -> String {
+    let all = format!("{} (about {} tokens)", counted(others.tools as u64, "tool"), others.tokens);
+    if others.tools == agents.tools {
+        return all;
+    }
+    format!("{all}; coding agents are listed {} (about {} tokens)", agents.tools, agents.tokens)
 }
 
 fn auth(config: &Config) -> Result<(Auth, Option<Kept>), Failure> {

@@ -84,7 +84,7 @@ fn houses() -> &'static [PathBuf] {
     static HOUSES: OnceLock<Vec<PathBuf>> = OnceLock::new();
     let house = |ancestor: ancestry::Ancestor| {
         let cli = Cli::try_parse_from(&ancestor.words).ok()?;
-        let serves = matches!(cli.command, Command::Serve | Command::Up(_) | Command::Run(_));
+        let serves = matches!(cli.command, Command::Serve(_) | Command::Up(_) | Command::Run(_));
         serves.then(|| ancestor.directory.join(cli.shared.dir.unwrap_or_default()))
     };
     HOUSES.get_or_init(|| ancestry::ours_above().into_iter().filter_map(house).collect())

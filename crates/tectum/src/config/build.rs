@@ -13,7 +13,10 @@ use tectum_core::{
     security::{Durability, Links, TrackedOpens},
 };
 use tectum_engine::context::USUAL_BUDGET;
-use tectum_peers::serve::{ClientForms, Structured};
+use tectum_peers::{
+    federation::Profiles,
+    serve::{ClientForms, Structured},
+};
 
 use super::{
     keys::{self, Key},
@@ -47,6 +50,7 @@ impl Config {
             globs(&merged, &keys::EXCLUDE_TOOLS).err(),
             observers(&merged).err(),
             clients(&merged).err(),
+            profiles(&merged).err(),
         ];
         let wrong: Vec<Problem> = parts.into_iter().flatten().flat_map(|Problems(wrong)| wrong).collect();
         if !wrong.is_empty() {
@@ -96,6 +100,7 @@ impl Config {
                 max_output: merged.number(&keys::MAX_OUTPUT).map(bytes),
                 threads: merged.number(&keys::THREADS).map(bytes),
                 tiers: texts(&keys::TIERS).collect(),
+                profiles: profiles(&merged)?,
             },
             diagnostics: Diagnostics {
                 commands: keys::LANGUAGE_SERVERS
@@ -140,6 +145,7 @@ impl Config {
                     "search" => Exposure::Search,
                     _ => Exposure::All,
                 }),
+                first_wait: merged.number(&keys::FIRST_WAIT).map(Duration::from_millis),
             },
             observers: observers(&merged)?,
             closing: Closing {
@@ -216,6 +222,27 @@ fn clients(merged: &Merged) -> Result<ClientForms, Problems> {
         _ => Structured::Auto,
     };
     Ok(ClientForms { structured, text: text?, data: data?, reply_chars })
+}
+
+/// Which tools clients are listed.
+fn profiles(merged: &Merged) -> Result<Profiles, Problems> {
+    let (mut profiles, mut wrong) = (Profiles::default(), Vec::new());
+    for item in merged.list(&keys::PROFILES) {
+        if let Err(why) = profiles.define(&item.text) {
+            wrong.push(Problem::new(item.origin.clone(), why));
+        }
+    }
+    for item in merged.list(&keys::CLIENT_PROFILES) {
+        if let Err(why) = profiles.choose_for(&item.text) {
+            wrong.push(Problem::new(item.origin.clone(), why));
+        }
+    }
+    if let Some(Setting { value: Value::Word(name), origin, .. }) = merged.get(&keys::PROFILE)
+        && let Err(why) = profiles.choose(name)
+    {
+        wrong.push(Problem::new(origin.clone(), why));
+    }
+    if wrong.is_empty() { Ok(profiles) } else { Err(Problems(wrong)) }
 }
 
 /// Says whom to look for.

@@ -143,7 +143,14 @@ impl Reading<'_> {
             match value.get_ref() {
                 _ if name == servers::keys::TABLE => {
                     let source = Arc::new(self.file.source());
-                    let written = written(value, &|offset| self.lines.place(offset));
+                    let mut written = written(value, &|offset| self.lines.place(offset));
+                    if let (DeValue::Table(table), Form::Table(fields)) = (value.get_ref(), &mut written.form)
+                    {
+                        // What is no table is no server: the settings that hold for all of them.
+                        let is_table = |field: &Field| matches!(field.value.form, Form::Table(_));
+                        fields.retain(|field| is_table(field) || !is_setting_of_servers(&field.name));
+                        self.settings_of_servers(table);
+                    }
                     let found = servers::table(written, &source, self.base, &mut self.problems);
                     self.content.servers.extend(found);
                 }
@@ -158,6 +165,16 @@ impl Reading<'_> {
                     Some(key) => self.setting(key, value),
                     None => self.problems.push(stray(place, name, &sections)),
                 },
+            }
+        }
+    }
+
+    fn settings_of_servers(&mut self, table: &DeTable<'_>) {
+        let settings = keys::of_section(servers::keys::TABLE);
+        let found: Vec<_> = settings.filter_map(|key| Some((key, table.get(key.name)?))).collect();
+        for (key, value) in found {
+            if !matches!(value.get_ref(), DeValue::Table(_)) {
+                self.setting(key, value);
             }
         }
     }
@@ -213,6 +230,10 @@ impl Reading<'_> {
         }
         self.content.settings.push(setting);
     }
+}
+
+fn is_setting_of_servers(name: &str) -> bool {
+    keys::of_section(servers::keys::TABLE).any(|key| key.name == name)
 }
 
 /// A name at the top that is neither a table nor a key; perhaps its table's line is missing.

@@ -243,6 +243,36 @@ pub static TIERS: Key = Key {
     doc: "The tiers that `handoff` can hand work over to; without any the tool is not offered.",
     ..PLAIN
 };
+/// `tools.profile`
+pub static PROFILE: Key = Key {
+    section: "tools",
+    name: "profile",
+    shape: Shape::Text,
+    default: "auto",
+    project: FromProject::Yields,
+    doc: "Which tools clients are listed: all, lean (without the names for one language alone), one of your profiles, or auto: lean for coding agents, all for others. What is not listed can still be called.",
+    ..PLAIN
+};
+/// `tools.profiles`
+pub static PROFILES: Key = Key {
+    section: "tools",
+    name: "profiles",
+    shape: Shape::List { each: Each::Word, empty: None },
+    merge: Merge::Sum,
+    project: FromProject::Yields,
+    doc: "Profiles of your own, each a name and globs of tools: \"review=read_* search_* !search_files\".",
+    ..PLAIN
+};
+/// `tools.client_profiles`
+pub static CLIENT_PROFILES: Key = Key {
+    section: "tools",
+    name: "client_profiles",
+    shape: Shape::List { each: Each::Word, empty: None },
+    merge: Merge::Sum,
+    project: FromProject::Yields,
+    doc: "Profiles of single clients, by the name in their clientInfo: \"opencode=all\". They win over profile.",
+    ..PLAIN
+};
 /// `diagnostics.python`
 pub static PYTHON: Key = Key {
     name: "python",
@@ -355,6 +385,16 @@ pub static EXPOSURE: Key = Key {
     unset: "decided by how many tools there are",
     project: FromProject::Yields,
     doc: "Which tools of other servers a client is shown at once: all, a core, or a search for them.",
+    ..PLAIN
+};
+/// `servers.first_wait`
+pub static FIRST_WAIT: Key = Key {
+    section: "servers",
+    name: "first_wait",
+    shape: Shape::Span { least: 0, most: 60 },
+    unset: "as long as the client has patience: Codex 0.9 s, others 8 s",
+    project: FromProject::Yields,
+    doc: "How long a client's first list waits for servers that were never met.",
     ..PLAIN
 };
 /// `observers.discover`
@@ -594,6 +634,9 @@ pub static KEYS: &[&Key] = &[
     &MAX_OUTPUT,
     &THREADS,
     &TIERS,
+    &PROFILE,
+    &PROFILES,
+    &CLIENT_PROFILES,
     &PYTHON,
     &C,
     &RUST,
@@ -609,6 +652,7 @@ pub static KEYS: &[&Key] = &[
     &HOSTS,
     &READ,
     &EXPOSURE,
+    &FIRST_WAIT,
     &DISCOVER,
     &EXCLUDE,
     &REDACT,

@@ -7,6 +7,7 @@ use tectum_core::{
     Closing, Judgement, Limits, Redactor, Rules, World,
     security::{Durability, Links, TrackedOpens},
 };
+use tectum_peers::federation::Profiles;
 
 use tectum_peers::serve::ClientForms;
 
@@ -124,6 +125,8 @@ pub struct ToolSet {
     pub threads: Option<usize>,
     /// The tiers that work can be handed over to.
     pub tiers: Vec<String>,
+    /// Which of all tools clients are listed.
+    pub profiles: Profiles,
 }
 
 /// The language servers behind `diagnostics`.
@@ -166,6 +169,8 @@ pub struct Federation {
     pub read: Vec<PathBuf>,
     /// Which tools are shown at once; `None` lets the engine decide.
     pub exposure: Option<Exposure>,
+    /// How long a first list waits for servers that were never met; `None` lets the client decide.
+    pub first_wait: Option<Duration>,
 }
 
 /// Who gets copies of calls, and what is hidden in them.

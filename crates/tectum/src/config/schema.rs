@@ -23,6 +23,8 @@ pub fn schema() -> Value {
             json!({ "type": "object", "properties": keys, "additionalProperties": false }),
         );
     }
+    let of_all: Map<String, Value> =
+        keys::of_section(servers::keys::TABLE).map(|key| (key.name.into(), of_key(key))).collect();
     let servers: Map<String, Value> =
         servers::keys::KEYS.iter().map(|key| (key.name.into(), of_key(key))).collect();
     properties.insert(
@@ -31,6 +33,7 @@ pub fn schema() -> Value {
             "type": "object",
             "description": "Other MCP servers, each under its name. Without command and url, a table \
                 changes the entry of that name in another file.",
+            "properties": of_all,
             "propertyNames": { "pattern": "^[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*$", "maxLength": ServerName::MOST },
             "additionalProperties": {
                 "type": "object", "properties": servers, "additionalProperties": false,

@@ -104,7 +104,10 @@ pub fn json(config: &Config, survey: &Survey) -> serde_json::Value {
     }
     let servers = holding::tables(merged, survey).into_iter();
     let servers = servers.map(|held| (held.entry.name.to_string(), table_json(&held.entry)));
-    tables.insert(servers::keys::TABLE.into(), servers.collect::<Map<_, _>>().into());
+    let table = tables.entry(servers::keys::TABLE).or_insert_with(|| json!({}));
+    if let Some(table) = table.as_object_mut() {
+        table.extend(servers);
+    }
     tables.into()
 }
 

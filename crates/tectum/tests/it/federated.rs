@@ -112,19 +112,24 @@ impl Client {
         Self::able(rig, era, json!({"elicitation": {"form": {}}, "sampling": {}, "roots": {}}))
     }
 
-    /// With other abilities.
-    pub(crate) fn able(rig: &Rig, era: Era, abilities: Value) -> Self {
-        let mut client = Self {
+    /// Before its handshake.
+    pub(crate) fn silent_start(rig: &Rig) -> Self {
+        Self {
             pipe: rig.stdio_raw(),
-            era,
-            abilities,
+            era: Era::Legacy,
+            abilities: json!({}),
             next: 0,
             notes: Vec::new(),
             asked: Vec::new(),
             silent: false,
             hello: Value::Null,
             answers: HashMap::new(),
-        };
+        }
+    }
+
+    /// With other abilities.
+    pub(crate) fn able(rig: &Rig, era: Era, abilities: Value) -> Self {
+        let mut client = Self { era, abilities, ..Self::silent_start(rig) };
         if era == Era::Legacy {
             let hello = json!({"protocolVersion": "2025-11-25", "capabilities": client.abilities,
                 "clientInfo": {"name": "rig", "version": "1"}});

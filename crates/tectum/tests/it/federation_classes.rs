@@ -114,7 +114,8 @@ fn one_who_left_before_the_server_answered_leaves_nobody_without_it() {
     let program = fixture().display().to_string();
     let args =
         ["-c", "sleep 1; exec \"$0\" \"$@\"", &program, "--role", "echo", "--name", "one", "--era", "legacy"];
-    rig.configure(&command("one", "sh", &args, "isolation = \"per-client\""));
+    let one = command("one", "sh", &args, "isolation = \"per-client\"");
+    rig.configure(&format!("[servers]\nfirst_wait = 0\n{one}"));
     let mut http = rig.http();
     session(&mut http, json!({}));
     assert!(!has(&http, "one__echo"));

@@ -1,7 +1,7 @@
 //! A server that breaks rules, beside one that does not: the broken one costs its own callers
 //! one clear error, and nobody else anything.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     federated::{Client, Era, IMPATIENT, command, echo},
@@ -139,6 +139,64 @@ fn bad_definitions_are_left_out_one_by_one() {
     assert!(!of_bad.iter().any(|name| name.contains("schema_is_text")), "{of_bad:?}");
     assert_eq!(client.say("bad__good", json!({})), "fine");
     assert_eq!(client.say("bad__bad", json!({})), "fine");
+}
+
+#[test]
+fn no_definition_costs_a_strict_client_its_whole_list() {
+    let (rig, mut client) = listed("bad-tool");
+    let tools = client.list("tools/list", "tools");
+    for tool in &tools {
+        assert!(strict(tool), "{tool}");
+    }
+    let of_bad = |name: &str| tools.iter().find(|tool| tool["name"] == format!("bad__{name}"));
+    for repaired in ["empty_schema", "empty_output", "output_of_a_list", "true_property", "hint_is_text"] {
+        assert!(of_bad(repaired).is_some(), "{repaired} is listed");
+    }
+    assert!(of_bad("schema_of_a_list").is_none() && of_bad("schema_is_text").is_none());
+    assert_eq!(client.say("bad__empty_schema", json!({})), "fine");
+    drop(client);
+    let told = String::from_utf8(rig.run(&["tools"]).stderr).expect("text");
+    assert!(told.contains("`schema_of_a_list` is left out"), "{told}");
+    assert!(told.contains("`bad__empty_schema` is repaired"), "{told}");
+}
+
+#[test]
+fn what_finds_tools_costs_no_client_its_list_either() {
+    let rig = Rig::new();
+    rig.configure(&format!("[federation]\nexposure = \"search\"\n{}", echo("fine", &[], "")));
+    let mut client = Client::new(&rig, Era::Legacy);
+    client.until_listed("call_tool");
+    let tools = client.list("tools/list", "tools");
+    assert!(tools.iter().any(|tool| tool["name"] == "find_tools"));
+    for tool in &tools {
+        assert!(strict(tool), "{tool}");
+    }
+}
+
+/// Whether the strictest client takes a list with this definition.
+fn strict(tool: &Value) -> bool {
+    let schema = |schema: &Value| {
+        let properties = schema.get("properties").is_none_or(|properties| {
+            properties.as_object().is_some_and(|all| all.values().all(Value::is_object))
+        });
+        let required = schema
+            .get("required")
+            .is_none_or(|names| names.as_array().is_some_and(|names| names.iter().all(Value::is_string)));
+        schema["type"] == "object" && properties && required
+    };
+    let hints = tool.get("annotations").is_none_or(|hints| {
+        hints.as_object().is_some_and(|hints| {
+            hints
+                .iter()
+                .all(|(name, value)| if name == "title" { value.is_string() } else { value.is_boolean() })
+        })
+    });
+    tool["name"].is_string()
+        && tool.get("description").is_none_or(Value::is_string)
+        && tool.get("title").is_none_or(Value::is_string)
+        && schema(&tool["inputSchema"])
+        && tool.get("outputSchema").is_none_or(schema)
+        && hints
 }
 
 #[test]

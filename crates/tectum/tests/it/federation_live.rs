@@ -120,7 +120,7 @@ fn what_was_known_is_listed_without_a_start_and_said_to_be_stale() {
 #[test]
 fn a_list_without_a_server_that_was_never_met_is_not_to_be_kept() {
     let rig = Rig::new();
-    rig.configure(&echo("one", &["--slow-start", "5000"], ""));
+    rig.configure(&format!("[servers]\nfirst_wait = 0\n{}", echo("one", &["--slow-start", "5000"], "")));
     let mut client = Client::new(&rig, Era::Modern);
     let lists = ["tools/list", "resources/list", "resources/templates/list", "prompts/list"];
     for method in lists {
@@ -147,14 +147,17 @@ fn what_servers_want_models_to_know_is_told_from_memory_and_marked_as_theirs() {
             }
         };
         let mut client = Client::new(&rig, ours);
-        assert!(instructions(&mut client).starts_with("File tools of this project."));
+        assert!(instructions(&mut client).starts_with("Tools for the files and code of this project."));
         client.until_listed("one__echo");
         client.pipe.close();
 
         let mut client = Client::new(&rig, ours);
         let said = instructions(&mut client);
         let expect = "The server one says of itself (its tools begin with one__):\n> Say it twice.\n> Hidden: \\u{202e}.";
-        assert!(said.starts_with("File tools of this project.") && said.ends_with(expect), "{said}");
+        assert!(
+            said.starts_with("Tools for the files and code of this project.") && said.ends_with(expect),
+            "{said}"
+        );
         assert_eq!(starts(&marker("one")).len(), 1, "nothing was started to say it");
         client.pipe.close();
 
@@ -174,7 +177,7 @@ fn what_servers_want_models_to_know_is_told_from_memory_and_marked_as_theirs() {
 fn heavy_one_that_hangs_and_one_that_is_dead_are_no_concern_of_the_others() {
     let (rig, _) = rig();
     let mut all: String = (0..18).map(|number| echo(&format!("s{number}"), &[], "")).collect();
-    all.push_str(&echo("slow", &["--slow-start", "25000"], ""));
+    all.push_str(&echo("slow", &["--slow-start", "600000"], "timeout = \"1s\""));
     all.push_str(&command("dead", "false", &[], ""));
     rig.configure(&format!("[federation]\nexposure = \"all\"\n{all}"));
     let mut client = Client::new(&rig, Era::Modern);

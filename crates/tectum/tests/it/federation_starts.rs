@@ -81,7 +81,8 @@ fn a_tool_of_a_server_that_is_not_there_is_refused_with_the_reason() {
         json!({"mcpServers": {"web": {"command": "true", "args": ["secret word"]}}}).to_string(),
     );
     let all = [
-        echo("slow", &["--slow-start", "600000"], ""),
+        // A call of it waits as long as a call may take.
+        echo("slow", &["--slow-start", "600000"], "timeout = \"1s\""),
         command("dead", "sh", &["-c", "exit 4"], ""),
         echo("off", &[], "enabled = false"),
         echo("wrong", &[], "cwd = \"${NOBODY_SET_THIS}\""),

@@ -114,11 +114,11 @@ impl Rig {
         self.stdio_raw_with(&[])
     }
 
-    fn stdio_raw_with(&self, args: &[&str]) -> Stdin {
+    pub(crate) fn stdio_raw_with(&self, args: &[&str]) -> Stdin {
         let mut child = self
             .tectum()
-            .args(args)
             .arg("serve")
+            .args(args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -103,8 +103,8 @@ pub static START_TIMEOUT: Key = Key {
 pub static TIMEOUT: Key = Key {
     name: "timeout",
     shape: Shape::Span { least: 1, most: DAY },
-    default: "60s",
-    doc: "How long a call may stay silent.",
+    default: "5m",
+    doc: "How long a call may stay silent. A call is answered before its client gives up, whatever stands here.",
     ..SERVER
 };
 /// `max_timeout`
@@ -267,7 +267,7 @@ mod tests {
             key.default.trim_end_matches(['s', 'm']).parse::<u64>().expect("a number") * unit
         };
         assert_eq!(seconds(&START_TIMEOUT, 1), spec::START_TIMEOUT.as_secs());
-        assert_eq!(seconds(&TIMEOUT, 1), spec::TIMEOUT.as_secs());
+        assert_eq!(seconds(&TIMEOUT, 60), spec::TIMEOUT.as_secs());
         assert_eq!(seconds(&MAX_TIMEOUT, 60), spec::MOST_TIMEOUT.as_secs());
         assert_eq!(CONCURRENCY.default, spec::CONCURRENCY.to_string());
         assert_eq!((MAX_RESULT.default, spec::MAX_RESULT), ("1M", 1 << 20));
