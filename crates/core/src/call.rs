@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use tectum_security::RawPath;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Directive, Fault};
+use crate::{Asker, Directive, Fault};
 
 /// A tool's public name.
 pub type ToolName = Arc<str>;
@@ -76,6 +76,8 @@ pub struct Call {
     pub cancel: CancellationToken,
     /// Where progress goes, if the caller asked for it.
     pub progress: Progress,
+    /// Who is asked where a rule wants a person's consent to this call.
+    pub asker: Asker,
     /// What an edge sends along for a provider of its own kind; nobody else looks at it.
     pub companion: Companion,
 }
@@ -117,6 +119,7 @@ impl Call {
             args,
             cancel: CancellationToken::new(),
             progress: Progress::none(),
+            asker: Asker::none(),
             companion: Companion::none(),
         }
     }

@@ -71,6 +71,13 @@ impl Endpoint {
             Some(raw) if raw.get() != "null" => raw.to_owned(),
             _ => RawValue::from_string("{}".into()).unwrap_or_default(),
         };
+        let approval = match self.approval(delivery, request, era, &tool.name, &args) {
+            Ok(approval) => approval,
+            Err(why) => {
+                answer::error(out, Some(id), code::INVALID_PARAMS, &why, None);
+                return Handled::Answered;
+            }
+        };
         let cancel = CancellationToken::new();
         // Nothing of a call begins before it has its place.
         let seat = match delivery.from.seat(id, &cancel) {
@@ -83,7 +90,7 @@ impl Endpoint {
         };
         let (progress, caller, turn) = match &tool.server {
             None => (progress(delivery, params), None, delivery.turns.take()),
-            Some(_) => (Progress::none(), Some(Arc::new(caller(delivery, request, era))), Turn::none()),
+            Some(_) => (Progress::none(), Some(Arc::new(approval.first_try(caller(delivery, request, era)))), Turn::none()),
         };
         let companion = caller.clone().map_or(Companion::none(), |caller| Companion::of(caller));
         let sequel = self.federation.clone().zip(caller);
@@ -95,6 +102,7 @@ impl Endpoint {
             args,
             cancel,
             progress,
+            asker: approval.asker.clone(),
             companion,
         };
         if let Some(federation) = &self.federation {
@@ -105,15 +113,24 @@ impl Endpoint {
         if turn.is_taken()
             && let Poll::Ready(outcome) = Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop()))
         {
+            if let Some(question) = approval.question() {
+                answer::result(out, id, question.get());
+                return Handled::Answered;
+            }
             let more = closing::texts(&self.house, delivery.from, &outcome);
             answer::outcome(out, id, era, &outcome, &more);
             return Handled::Answered;
         }
         let (house, from, id) = (self.house.clone(), delivery.from.clone(), (*id).to_owned());
         let work = Box::pin(async move {
-            let outcome = running.await;
-            let more = closing::texts(&house, &from, &outcome);
+            let mut outcome = running.await;
+            approval.carry_on(&mut outcome);
             let mut out = Vec::new();
+            if let Some(question) = approval.question() {
+                answer::result(&mut out, &id, question.get());
+                return out;
+            }
+            let more = closing::texts(&house, &from, &outcome);
             answer::outcome(&mut out, &id, era, &outcome, &more);
             out
         });

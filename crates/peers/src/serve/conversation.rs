@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     client_table::ClientFacts,
-    federation::{Following, Notice, TaskNote, abilities},
+    federation::{Following, Notice, TaskNote, abilities, shows_forms},
     wire::{
         object::{Members, Object},
         rpc,
@@ -45,6 +45,8 @@ pub(crate) struct Conversation {
     initialized: AtomicBool,
     capabilities: OnceLock<Arc<str>>,
     abilities: OnceLock<Arc<str>>,
+    /// Set when it can put a form to its person.
+    forms: AtomicBool,
     facts: OnceLock<&'static ClientFacts>,
     level: Mutex<Option<String>>,
     in_flight: Mutex<HashMap<Arc<str>, CancellationToken>>,
@@ -84,6 +86,7 @@ impl Conversation {
             initialized: AtomicBool::new(false),
             capabilities: OnceLock::new(),
             abilities: OnceLock::new(),
+            forms: AtomicBool::new(false),
             facts: OnceLock::new(),
             level: Mutex::default(),
             in_flight: Mutex::default(),
@@ -132,6 +135,12 @@ impl Conversation {
     /// Remembers what its handshake said.
     pub(crate) fn set_capabilities(&self, capabilities: &str) {
         let _ = self.capabilities.set(capabilities.into());
+        self.forms.store(shows_forms(&self.capabilities()), Ordering::Relaxed);
+    }
+
+    /// True when its person can be asked with a form, on the stream of a call or beside it.
+    pub(crate) fn can_show_forms(&self, outbox: Option<&Outbox>) -> bool {
+        self.forms.load(Ordering::Relaxed) && (outbox.is_some() || lock(&self.unasked).is_some())
     }
 
     /// What is known of clients like it.

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     answer,
+    approval::{self, OpenQuestion},
     catalogue::{self, Catalogue},
     conversation::{Conversation, Refused},
     listen::Opening,
@@ -20,7 +21,7 @@ use super::{
     unheard::Unheard,
 };
 use crate::{
-    federation::{Caller, Federation, LEVELS},
+    federation::{Caller, Federation, LEVELS, Shelf},
     wire::{
         era::{self, Era},
         object::Members,
@@ -47,6 +48,8 @@ pub(crate) struct Endpoint {
     pub(crate) federation: Option<Arc<Federation>>,
     catalogue: Catalogue,
     met: AtomicBool,
+    /// Questions of the rules that wait for the next try of a modern client.
+    pub(super) open_questions: Arc<Shelf<OpenQuestion>>,
 }
 
 /// One message's surroundings.
@@ -64,7 +67,13 @@ pub(crate) struct Delivery<'d> {
 impl Endpoint {
     /// A server for this house, and for the servers federated with it.
     pub(crate) fn new(house: Tectum, federation: Option<Arc<Federation>>) -> Self {
-        Self { house, federation, catalogue: Catalogue::default(), met: AtomicBool::new(false) }
+        Self {
+            house,
+            federation,
+            catalogue: Catalogue::default(),
+            met: AtomicBool::new(false),
+            open_questions: Arc::new(Shelf::new(approval::MARK)),
+        }
     }
 
     /// The counter of what clients miss: one for the house.
