@@ -146,5 +146,9 @@ async fn who_is_behind_a_call_and_says_nothing_refuses() {
 fn a_line_that_allows_a_call_is_about_that_call_alone() {
     let allow = |subject: &str| Question { subject: subject.into(), ..question() }.how_to_allow();
     assert!(allow("").ends_with(r#"allow = ["shell"]"#), "{}", allow(""));
-    assert!(allow("rm *\n\"x\"").ends_with(r#"allow = ["shell(rm [*]\n\"x\")"]"#), "{}", allow("rm *\n\"x\""));
+    assert!(
+        allow("rm *\n\"x\"").ends_with(r#"allow = ["shell(rm [*]\n\"x\")"]"#),
+        "{}",
+        allow("rm *\n\"x\"")
+    );
 }

@@ -8,13 +8,13 @@
 //! server of an approved call asks something itself, the try that answers it goes on with that call.
 
 mod form;
+#[cfg(test)]
+mod tests;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::value::RawValue;
-use tectum_core::{
-    Asker, Decision, Fault, FaultKind, Inquiry, Outcome, Payload, Question, Tectum, ToolName,
-};
+use tectum_core::{Asker, Decision, Fault, FaultKind, Inquiry, Outcome, Payload, Question, Tectum, ToolName};
 use tokio::sync::oneshot;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -97,7 +97,9 @@ impl Approval {
     /// belongs to the same call, so it comes with a handle of ours for what the server wants to see.
     pub(super) fn carry_on(&self, outcome: &mut Outcome) {
         let Some(Resumed { approved, shelf, digest, .. }) = &self.resumed else { return };
-        let (Some(question), Ok(Payload::Raw(result))) = (approved.get(), &mut outcome.result) else { return };
+        let (Some(question), Ok(Payload::Raw(result))) = (approved.get(), &mut outcome.result) else {
+            return;
+        };
         let Some(input) = input_required(result) else { return };
         let brought = Brought { input: None, state: input.state };
         let open = OpenQuestion { question: question.clone(), answer: PendingAnswer::Yes, brought };
@@ -127,14 +129,14 @@ impl Endpoint {
             input: params.input_responses.map(ToOwned::to_owned),
             state: params.request_state.and_then(text).map(Into::into),
         };
-        let digest = digest(tool, args);
         if let Some(state) = brought.state.as_deref().filter(|state| self.open_questions.is_ours(state)) {
+            let digest = digest(tool, args.get());
             let open = self.open_questions.take(state, &digest)?;
             return Ok(self.answered(open, brought.input, digest));
         }
         let declared = params.meta.as_ref().and_then(|meta| meta.client_capabilities);
         let forms = declared.is_some_and(|declared| shows_forms(declared.get()));
-        Ok(if forms { self.with_the_next_try(digest, brought) } else { Approval::default() })
+        Ok(if forms { self.with_the_next_try(brought) } else { Approval::default() })
     }
 
     /// A client of the older era is asked while its call waits.
@@ -163,11 +165,11 @@ impl Endpoint {
     }
 
     /// A client of the newer era is asked with its result, and answers with its next try.
-    fn with_the_next_try(&self, digest: blake3::Hash, brought: Brought) -> Approval {
+    fn with_the_next_try(&self, brought: Brought) -> Approval {
         let asked = Arc::new(OnceLock::new());
         let (house, shelf, told) = (self.house.clone(), self.open_questions.clone(), asked.clone());
         let asker = Asker::to(move |question| {
-            let fault = match begin(&house, &shelf, question, digest, brought.clone()) {
+            let fault = match begin(&house, &shelf, question, brought.clone()) {
                 Ok((result, fault)) => {
                     let _ = told.set(result);
                     fault
@@ -219,13 +221,10 @@ fn begin(
     house: &Tectum,
     shelf: &Shelf<OpenQuestion>,
     question: Question,
-    digest: blake3::Hash,
     brought: Brought,
 ) -> Result<(Box<RawValue>, Fault), Fault> {
-    let asked = Object::new()
-        .text("method", "elicitation/create")
-        .raw("params", &form::params(&question))
-        .end();
+    let asked =
+        Object::new().text("method", "elicitation/create").raw("params", &form::params(&question)).end();
     let fault = Fault::new(
         FaultKind::Permission,
         format!("{} waits for a person's answer at its client ({})", question.tool, question.rule),
@@ -239,6 +238,7 @@ fn begin(
         };
         house.desk().ask_also(put, show).await
     }));
+    let digest = digest(&question.tool, &question.args);
     let answer = PendingAnswer::Open { decide, settled };
     let state = shelf.park(OpenQuestion { question, answer, brought }, digest)?;
     Ok((asking_result(&Object::new().raw(KEY, &asked).end(), &state), fault))
@@ -254,8 +254,8 @@ fn decision(question: &Question, input: Option<&RawValue>) -> Decision {
 }
 
 /// What a try that answers must repeat.
-fn digest(tool: &str, args: &RawValue) -> blake3::Hash {
+fn digest(tool: &str, args: &str) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(tool.as_bytes()).update(&[0]).update(args.get().as_bytes());
+    hasher.update(tool.as_bytes()).update(&[0]).update(args.as_bytes());
     hasher.finalize()
 }

@@ -90,7 +90,11 @@ impl Endpoint {
         };
         let (progress, caller, turn) = match &tool.server {
             None => (progress(delivery, params), None, delivery.turns.take()),
-            Some(_) => (Progress::none(), Some(Arc::new(approval.first_try(caller(delivery, request, era)))), Turn::none()),
+            Some(_) => (
+                Progress::none(),
+                Some(Arc::new(approval.first_try(caller(delivery, request, era)))),
+                Turn::none(),
+            ),
         };
         let companion = caller.clone().map_or(Companion::none(), |caller| Companion::of(caller));
         let sequel = self.federation.clone().zip(caller);

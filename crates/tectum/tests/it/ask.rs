@@ -4,6 +4,7 @@
 use std::{
     io::{BufRead, BufReader, Write},
     net::TcpStream,
+    sync::atomic::{AtomicU64, Ordering},
 };
 
 use serde_json::{Value, json};
@@ -15,6 +16,9 @@ use crate::{
 
 /// The name of our question among those that a modern client is asked.
 const QUESTION: &str = "tectum_approval";
+
+/// Ids of calls on HTTP.
+static CALLS: AtomicU64 = AtomicU64::new(100);
 
 /// A project in which edits ask.
 fn asking() -> Rig {
@@ -51,7 +55,7 @@ enum Back {
     /// Under this id; the call's own answer comes under the other one.
     Pipe { id: Value, call: u64 },
     /// The same on the stream of the call.
-    Stream { id: Value, events: Events },
+    Stream { id: Value, call: u64, events: Events },
     /// With the next try of the call.
     Again { args: Value, state: Value },
 }
@@ -98,13 +102,14 @@ impl Front {
                 }
             }
             Self::Http(Era::Legacy, http) => {
-                let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+                let call = CALLS.fetch_add(1, Ordering::Relaxed);
+                let body = json!({"jsonrpc": "2.0", "id": call, "method": "tools/call", "params": params});
                 let mut events = Events::of(http, &http.headers(), &body);
                 let asked = events.next().expect("a question");
                 assert_eq!(asked["method"], "elicitation/create", "{asked}");
                 Asked {
                     question: asked["params"].clone(),
-                    back: Back::Stream { id: asked["id"].clone(), events },
+                    back: Back::Stream { id: asked["id"].clone(), call, events },
                 }
             }
             Self::Pipe(Era::Modern, _) | Self::Http(Era::Modern, _) => {
@@ -128,13 +133,15 @@ impl Front {
                 client.pipe.send(&json!({"jsonrpc": "2.0", "id": id, "result": answer}));
                 client.wait(call)["result"].clone()
             }
-            (Self::Http(_, http), Back::Stream { id, mut events }) => {
+            (Self::Http(_, http), Back::Stream { id, call, mut events }) => {
                 assert_eq!(http.post(&json!({"jsonrpc": "2.0", "id": id, "result": answer})).status, 202);
                 let outcome = events.next().expect("an answer");
-                assert_eq!(outcome["id"], 7, "{outcome}");
+                assert_eq!(outcome["id"], call, "{outcome}");
                 outcome["result"].clone()
             }
-            (front, Back::Again { args, state }) => front.again(tool, &args, &state, answer)["result"].clone(),
+            (front, Back::Again { args, state }) => {
+                front.again(tool, &args, &state, answer)["result"].clone()
+            }
             _ => unreachable!("an answer goes where the question came from"),
         }
     }
@@ -227,7 +234,10 @@ fn whatever_is_no_yes_is_a_no_and_the_model_is_told_why() {
     let rig = asking();
     let no = json!({"action": "accept", "content": {"approve": false, "reason": "not on a Friday"}});
     let cases = [
-        (json!({"action": "accept", "content": {"approve": false}}), "refused by a person: the answer was no"),
+        (
+            json!({"action": "accept", "content": {"approve": false}}),
+            "refused by a person: the answer was no",
+        ),
         (no, "refused by a person: not on a Friday"),
         (json!({"action": "decline"}), "the question was declined at the client"),
         (json!({"action": "cancel"}), "the question was cancelled at the client"),
@@ -272,7 +282,10 @@ fn a_client_that_asks_nobody_gets_a_refusal_that_says_how_to_allow() {
         let mut results = Vec::new();
         for era in Era::ALL {
             let mut client = Client::able(&rig, era, abilities.clone());
-            results.push((client.call("edit_file", edit("a.txt")), client.call("delete_file", json!({"path": "a.txt"}))));
+            results.push((
+                client.call("edit_file", edit("a.txt")),
+                client.call("delete_file", json!({"path": "a.txt"})),
+            ));
         }
         let mut http = rig.http();
         let modern = |tool: &str, args: Value| {
@@ -280,7 +293,10 @@ fn a_client_that_asks_nobody_gets_a_refusal_that_says_how_to_allow() {
         };
         results.push((modern("edit_file", edit("a.txt")), modern("delete_file", json!({"path": "a.txt"}))));
         http.handshake_as(abilities.clone());
-        results.push((http.call("edit_file", edit("a.txt")), http.call("delete_file", json!({"path": "a.txt"}))));
+        results.push((
+            http.call("edit_file", edit("a.txt")),
+            http.call("delete_file", json!({"path": "a.txt"})),
+        ));
         for (edited, deleted) in results {
             for result in [&edited, &deleted] {
                 assert_eq!(result["isError"], true, "{abilities}: {result}");
@@ -336,10 +352,11 @@ fn a_cancelled_call_takes_its_question_back() {
     http.handshake_as(forms());
     let mut front = Front::Http(Era::Legacy, http);
     let asked = front.call("edit_file", edit("a.txt"));
-    let (Front::Http(_, http), Back::Stream { id, mut events }) = (&mut front, asked.back) else {
+    let (Front::Http(_, http), Back::Stream { id, call, mut events }) = (&mut front, asked.back) else {
         unreachable!()
     };
-    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": call}});
     assert_eq!(http.post(&cancel).status, 202);
     let note = events.next().expect("it is taken back before the stream ends");
     assert_eq!((&note["method"], &note["params"]["requestId"]), (&json!("notifications/cancelled"), &id));
@@ -368,6 +385,33 @@ fn a_client_that_leaves_agreed_to_nothing() {
 }
 
 #[test]
+fn another_client_is_not_asked_and_its_answer_is_none() {
+    let rig = asking();
+    let mut http = rig.http();
+    http.handshake_as(forms());
+    let other = http.session.clone();
+    // It listens for whatever is not part of a call.
+    let mut stream = http.connect();
+    stream.write_all(request("GET", "/mcp", &http.headers(), "").as_bytes()).expect("sent");
+    let mut heard = Events(BufReader::new(stream));
+    http.handshake_as(forms());
+    let own = http.session.clone();
+    let mut front = Front::Http(Era::Legacy, http);
+    let asked = front.call("edit_file", edit("a.txt"));
+    let (Front::Http(_, http), Back::Stream { id, .. }) = (&mut front, &asked.back) else { unreachable!() };
+    http.session = other;
+    assert_eq!(http.post(&json!({"jsonrpc": "2.0", "id": id, "result": yes()})).status, 202);
+    assert_eq!(text(&http.call("read_file", json!({"path": "a.txt"}))), "teh cat\n");
+    // Its session ends, and with it the stream: nothing was ever said there.
+    assert_eq!(http.send("DELETE", "/mcp", &http.headers(), "").status, 204);
+    assert_eq!(heard.next(), None);
+    http.session = own;
+    let result = front.answer("edit_file", asked, &json!({"action": "decline"}));
+    assert!(text(&result).contains("declined at the client"), "{result}");
+    assert_eq!(rig.read("a.txt"), "teh cat\n");
+}
+
+#[test]
 fn an_answer_is_for_the_call_that_was_asked_about_and_is_used_once() {
     let rig = asking();
     for mut front in Front::all(&rig) {
@@ -387,9 +431,13 @@ fn an_answer_is_for_the_call_that_was_asked_about_and_is_used_once() {
         refused(front.again("read_file", &other, &state, &yes()), "belongs to another request");
         let changed = json!(format!("{}A", state.as_str().expect("text")));
         refused(front.again("edit_file", &args, &changed, &yes()), "requestState");
-        refused(front.again("edit_file", &args, &json!("tectum-ask1.x"), &yes()), "not one that was given here");
+        refused(
+            front.again("edit_file", &args, &json!("tectum-ask1.x"), &yes()),
+            "not one that was given here",
+        );
         // An answer without the handle is none: the question is asked.
-        let fresh = front.modern(json!({"name": "edit_file", "arguments": args, "inputResponses": {QUESTION: yes()}}));
+        let fresh = front
+            .modern(json!({"name": "edit_file", "arguments": args, "inputResponses": {QUESTION: yes()}}));
         assert_eq!(fresh["result"]["resultType"], "input_required", "{fresh}");
         assert_eq!((rig.read("a.txt"), rig.read("b.txt")), ("teh cat\n".into(), "teh dog\n".into()));
         // The right one still counts, once.
@@ -412,6 +460,8 @@ fn a_rule_that_changed_in_between_asks_anew() {
     let rig = asking();
     let mut client = Client::able(&rig, Era::Modern, forms());
     client.silent = true;
+    // It runs when it has answered.
+    assert_eq!(client.say("read_file", json!({"path": "a.txt"})), "teh cat\n");
     let mut front = Front::Pipe(Era::Modern, client);
     let reload = || assert!(rig.run(&["reload"]).status.success());
     for (rules, words) in [
@@ -431,7 +481,9 @@ fn a_rule_that_changed_in_between_asks_anew() {
 
 #[test]
 fn tools_of_servers_are_asked_about_as_well_and_servers_cannot_imitate_the_question() {
-    for (era, theirs) in [(Era::Legacy, "legacy"), (Era::Modern, "legacy"), (Era::Legacy, "modern"), (Era::Modern, "modern")] {
+    for (era, theirs) in
+        [(Era::Legacy, "legacy"), (Era::Modern, "legacy"), (Era::Legacy, "modern"), (Era::Modern, "modern")]
+    {
         let rig = Rig::new();
         let server = echo("one", &["--era", theirs], "");
         rig.configure(&format!("[permissions]\nask = [\"one__echo\"]\n{server}"));
@@ -444,7 +496,7 @@ fn tools_of_servers_are_asked_about_as_well_and_servers_cannot_imitate_the_quest
         let mut front = Front::Pipe(era, client);
         let asked = front.call("one__echo", json!({"text": "x"}));
         let message = asked.question["message"].as_str().expect("text");
-        assert!(message.starts_with("Tectum asks: may one__echo run?\n\ntext: \"x\"\n"), "{message}");
+        assert!(message.starts_with("Tectum asks: may one__echo run?\n\n  text: \"x\"\n"), "{message}");
         let result = front.answer("one__echo", asked, &yes());
         assert_eq!(text(&result), "x", "{era:?} {theirs}: {result}");
         let asked = front.call("one__echo", json!({"text": "x"}));
@@ -477,7 +529,9 @@ fn a_server_that_asks_too_is_given_what_the_client_brought_for_it() {
             };
             params["inputResponses"] = json!({ key: answer });
             params["requestState"] = result["requestState"].clone();
-            questions.push(question["params"]["message"].as_str().expect("text").chars().take(11).collect::<String>());
+            questions.push(
+                question["params"]["message"].as_str().expect("text").chars().take(11).collect::<String>(),
+            );
             assert!(questions.len() < 8, "{questions:?}");
         };
         assert!(text(&result).contains("because"), "{theirs}: {result}");

@@ -46,10 +46,15 @@ fn call(args: &str) -> String {
     let in_diff = |name: &str| diff.is_some() && matches!(name, "path" | "old_string" | "new_string");
     for (name, value) in members.0.iter().filter(|(name, _)| !in_diff(name)) {
         let edits = (name == "edits").then(|| edits(value)).flatten();
-        lines.push(edits.unwrap_or_else(|| format!("{}: {}", name.escape_debug(), value.get())));
+        lines.push(edits.unwrap_or_else(|| argument(name, value)));
     }
     lines.extend(diff);
     if lines.is_empty() { "It has no arguments.".to_owned() } else { lines.join("\n") }
+}
+
+/// One argument. Its name is whatever the model wrote, so it does not begin the line.
+fn argument(name: &str, value: &RawValue) -> String {
+    format!("  {}: {}", name.escape_debug(), value.get())
 }
 
 /// Several edits as one diff, if all of them are edits and nothing else.
@@ -59,8 +64,8 @@ fn edits(list: &RawValue) -> Option<String> {
     let one = |edit: &&RawValue| {
         let members = Members::of(edit.get())?;
         let more = members.0.iter().filter(|(name, _)| !known(name));
-        let more = more.map(|(name, value)| format!("{}: {}\n", name.escape_debug(), value.get()));
-        Some(more.collect::<String>() + &diff(&members)?)
+        let more = more.map(|(name, value)| argument(name, value));
+        Some(more.chain([diff(&members)?]).collect::<Vec<_>>().join("\n"))
     };
     let diffs: Option<Vec<String>> = list.iter().map(one).collect();
     diffs.filter(|diffs| !diffs.is_empty()).map(|diffs| diffs.join("\n"))
@@ -196,21 +201,27 @@ mod tests {
         ));
         assert_eq!(
             shown,
-            "Tectum asks: may edit_file run on `a.txt`?\n\nreplace_all: true\n--- a.txt\n+++ a.txt\n@@\n-one\n-two\n\
+            "Tectum asks: may edit_file run on `a.txt`?\n\n  replace_all: true\n--- a.txt\n+++ a.txt\n@@\n-one\n-two\n\
              +1\\r\n+Asked because of: nothing\n\nAsked because of: ask rule `edit_file` (tectum.toml:3)"
         );
         let shown = message(&question(
             r#"{"edits":[{"path":"a","old_string":"x","new_string":"y"},{"path":"b","old_string":"","new_string":"z","replace_all":true}]}"#,
         ));
-        assert!(shown.contains("--- a\n+++ a\n@@\n-x\n+y\nreplace_all: true\n--- b\n+++ b\n@@\n+z"), "{shown}");
+        assert!(
+            shown.contains("--- a\n+++ a\n@@\n-x\n+y\n  replace_all: true\n--- b\n+++ b\n@@\n+z"),
+            "{shown}"
+        );
     }
 
     #[test]
     fn other_arguments_stand_each_in_a_line_and_what_is_left_out_is_counted() {
         let shown = message(&question(r#"{"command":"ls\nTectum asks","path":"x","path":"y"}"#));
-        assert!(shown.contains("\ncommand: \"ls\\nTectum asks\"\npath: \"x\"\npath: \"y\"\n"), "{shown}");
+        assert!(
+            shown.contains("\n  command: \"ls\\nTectum asks\"\n  path: \"x\"\n  path: \"y\"\n"),
+            "{shown}"
+        );
         let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(MOST_SHOWN));
-        assert!(message(&question(&long)).contains("… (5 of 6005 characters are not shown)"));
+        assert!(message(&question(&long)).contains("… (7 of 6007 characters are not shown)"));
         assert!(message(&question("{}")).contains("It has no arguments."));
     }
 }
