@@ -371,7 +371,7 @@ fn a_client_that_leaves_agreed_to_nothing() {
     for mut front in Front::all(&rig) {
         let asked = front.call("edit_file", edit("a.txt"));
         match front {
-            // Its answer is in the pipe with the end of it: whoever leaves is gone.
+            // The call is given up, and the process ends in good order.
             Front::Pipe(_, client) => assert!(client.pipe.close().0.success()),
             Front::Http(_, mut http) => {
                 drop(asked);

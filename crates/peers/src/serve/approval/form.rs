@@ -43,8 +43,7 @@ fn call(args: &str) -> String {
     let Some(members) = Members::of(args) else { return args.to_owned() };
     let mut lines = Vec::new();
     let diff = diff(&members);
-    let in_diff = |name: &str| diff.is_some() && matches!(name, "path" | "old_string" | "new_string");
-    for (name, value) in members.0.iter().filter(|(name, _)| !in_diff(name)) {
+    for (name, value) in members.0.iter().filter(|(name, _)| diff.is_none() || !of_an_edit(name)) {
         let edits = (name == "edits").then(|| edits(value)).flatten();
         lines.push(edits.unwrap_or_else(|| argument(name, value)));
     }
@@ -60,15 +59,19 @@ fn argument(name: &str, value: &RawValue) -> String {
 /// Several edits as one diff, if all of them are edits and nothing else.
 fn edits(list: &RawValue) -> Option<String> {
     let list: Vec<&RawValue> = serde_json::from_str(list.get()).ok()?;
-    let known = |name: &str| matches!(name, "path" | "old_string" | "new_string");
     let one = |edit: &&RawValue| {
         let members = Members::of(edit.get())?;
-        let more = members.0.iter().filter(|(name, _)| !known(name));
+        let more = members.0.iter().filter(|(name, _)| !of_an_edit(name));
         let more = more.map(|(name, value)| argument(name, value));
         Some(more.chain([diff(&members)?]).collect::<Vec<_>>().join("\n"))
     };
     let diffs: Option<Vec<String>> = list.iter().map(one).collect();
     diffs.filter(|diffs| !diffs.is_empty()).map(|diffs| diffs.join("\n"))
+}
+
+/// True for the arguments that a diff shows.
+fn of_an_edit(name: &str) -> bool {
+    matches!(name, "path" | "old_string" | "new_string")
 }
 
 /// What an edit takes away and puts there, by its own words. A name that stands twice is shown as it
