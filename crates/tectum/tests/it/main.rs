@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test works on its own files and starts its own processes")]
 
 mod ask;
+mod ask_front;
 mod canaries;
 mod cli_call;
 mod cli_completions;
