@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use tectum_security::RawPath;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Directive, Fault};
+use crate::{Asker, Directive, Fault};
 
 /// A tool's public name.
 pub type ToolName = Arc<str>;
@@ -78,6 +78,8 @@ pub struct Call {
     pub progress: Progress,
     /// The most bytes of text that its caller can take.
     pub room: usize,
+    /// Who is asked where a rule wants a person's consent to this call.
+    pub asker: Asker,
     /// What an edge sends along for a provider of its own kind; nobody else looks at it.
     pub companion: Companion,
 }
@@ -121,6 +123,7 @@ impl Call {
             cancel: CancellationToken::new(),
             progress: Progress::none(),
             room: usize::MAX,
+            asker: Asker::none(),
             companion: Companion::none(),
         }
     }

@@ -2,8 +2,10 @@
 
 use std::{
     collections::HashMap,
+    fmt,
+    pin::Pin,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -41,6 +43,23 @@ pub struct Question {
     pub rule: String,
 }
 
+impl Question {
+    /// What a person can do so that the call is not asked about again.
+    pub fn how_to_allow(&self) -> String {
+        // An ask rule beats every allow rule, so only a default gives way to one.
+        if let Some(rule) = self.rule.strip_prefix("ask rule ") {
+            return format!("a person can remove the ask rule {rule}, or narrow its pattern");
+        }
+        let allow = match self.subject.as_str() {
+            "" => self.tool.to_string(),
+            subject => format!("{}({})", self.tool, globset::escape(subject)),
+        };
+        // Escapes of JSON are escapes of TOML.
+        let allow = serde_json::Value::from(allow);
+        format!("a person can allow it in ~/.config/tectum/tectum.toml: [permissions] allow = [{allow}]")
+    }
+}
+
 /// A person's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -71,6 +90,40 @@ impl Inquiry {
     /// call was cancelled.
     pub fn settled(&self) -> &CancellationToken {
         &self.settled
+    }
+}
+
+/// Ends when a question about a call is settled: without a fault the call goes ahead.
+pub type Asking = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>;
+
+/// The way to the person behind one call, who is asked about this call and about no other. Whoever
+/// sends the call along with it asks the [`Desk`] there, in whichever way reaches that person.
+#[derive(Clone, Default)]
+pub struct Asker(Option<Arc<dyn Fn(Question) -> Asking + Send + Sync>>);
+
+impl Asker {
+    /// Nobody behind the call can be asked; those who show all questions still are.
+    pub fn none() -> Self {
+        Self(None)
+    }
+
+    /// Questions go to this function. Letting go of what it gives takes the question back.
+    pub fn to(ask: impl Fn(Question) -> Asking + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(ask)))
+    }
+
+    /// Asks, in this way or at the desk alone.
+    pub(crate) async fn ask(&self, desk: &Desk, question: Question) -> Result<(), Fault> {
+        match &self.0 {
+            Some(ask) => ask(question).await,
+            None => desk.ask(question).await,
+        }
+    }
+}
+
+impl fmt::Debug for Asker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Asker").field(&self.0.is_some()).finish()
     }
 }
 
@@ -105,12 +158,31 @@ impl Desk {
     /// Asks everybody who shows questions, and waits. Nobody to ask, no answer in time, a lost answer:
     /// all are a no.
     pub async fn ask(&self, question: Question) -> Result<(), Fault> {
+        self.ask_also(question, |_| std::future::ready(None)).await
+    }
+
+    /// The same, and asks one more person, who sees this question and no other. `show` ends with
+    /// their answer, or with `None` where they cannot be asked; it is let go of when no answer is
+    /// wanted any more.
+    pub async fn ask_also<F: Future<Output = Option<Decision>>>(
+        &self,
+        question: Question,
+        show: impl FnOnce(Inquiry) -> F,
+    ) -> Result<(), Fault> {
         let id = AskId(self.next.fetch_add(1, Ordering::Relaxed));
         let (tell, answer) = oneshot::channel();
         let (shown, mut is_shown) = watch::channel(false);
         let waiting = Waiting { desk: self, id, settled: CancellationToken::new() };
         self.pending().insert(id, tell);
-        self.post(Inquiry { id, question: question.clone(), shown, settled: waiting.settled.clone() });
+        let inquiry = Inquiry { id, question: question.clone(), shown, settled: waiting.settled.clone() };
+        self.post(&inquiry);
+        let also = async {
+            let decision = show(inquiry).await;
+            match decision {
+                Some(decision) => decision,
+                None => std::future::pending().await,
+            }
+        };
         let silence = async {
             let seen = timeout(LONGEST, is_shown.wait_for(|shown| *shown)).await;
             match seen.map(|seen| seen.is_ok()) {
@@ -126,6 +198,7 @@ impl Desk {
         let decision = tokio::select! {
             biased;
             decision = answer => decision,
+            decision = also => Ok(decision),
             fault = silence => return Err(fault),
         };
         match decision {
@@ -147,7 +220,7 @@ impl Desk {
         }
     }
 
-    fn post(&self, inquiry: Inquiry) {
+    fn post(&self, inquiry: &Inquiry) {
         let mut askers = self.askers.lock().unwrap_or_else(PoisonError::into_inner);
         askers.retain(|asker| !asker.is_closed());
         for asker in askers.iter() {
@@ -176,132 +249,13 @@ fn unseen(question: &Question) -> Fault {
 }
 
 fn nobody_to_ask(question: &Question) -> Fault {
-    let allow = match question.subject.as_str() {
-        "" => question.tool.to_string(),
-        subject => format!("{}({subject})", question.tool),
-    };
-    // An ask rule beats every allow rule, so only a default gives way to one.
-    let hint = match question.rule.strip_prefix("ask rule ") {
-        Some(rule) => format!("a person can remove the ask rule {rule}, or narrow its pattern"),
-        None => format!(
-            "a person can allow it in ~/.config/tectum/tectum.toml: [permissions] allow = [\"{allow}\"]"
-        ),
-    };
     Fault::new(
         FaultKind::Permission,
         format!("{} needs approval ({}) and nobody is there to give it", question.tool, question.rule),
     )
-    .hint(hint)
+    .hint(question.how_to_allow())
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-
-    fn question() -> Question {
-        Question {
-            call: CallId::fresh(),
-            tool: "shell".into(),
-            subject: "ls".into(),
-            args: "{}".into(),
-            rule: "default".into(),
-        }
-    }
-
-    #[tokio::test]
-    async fn an_ask_rule_is_named_since_no_allow_rule_beats_it() {
-        let rule = "ask rule `shell(*)` (tectum.toml:3)".to_owned();
-        let fault = Desk::default().ask(Question { rule, ..question() }).await.expect_err("refused");
-        let hint = fault.hint.expect("hint");
-        assert!(hint.contains("remove the ask rule `shell(*)` (tectum.toml:3), or narrow"), "{hint}");
-        assert!(!hint.contains("allow ="), "{hint}");
-    }
-
-    #[tokio::test]
-    async fn nobody_to_ask_is_a_refusal_that_says_how_to_allow() {
-        let fault = Desk::default().ask(question()).await.expect_err("refused");
-        assert_eq!(fault.kind, FaultKind::Permission);
-        assert!(fault.hint.expect("hint").contains(r#"allow = ["shell(ls)"]"#));
-    }
-
-    /// A desk with so many who show questions, and what they are given.
-    fn desk<const N: usize>() -> (Arc<Desk>, [mpsc::Receiver<Inquiry>; N]) {
-        let desk = Arc::new(Desk::default());
-        let shown = std::array::from_fn(|_| {
-            let (show, shown) = mpsc::channel(4);
-            desk.attach(show);
-            shown
-        });
-        (desk, shown)
-    }
-
-    fn asking(desk: &Arc<Desk>) -> tokio::task::JoinHandle<Result<(), Fault>> {
-        let desk = desk.clone();
-        tokio::spawn(async move { desk.ask(question()).await })
-    }
-
-    #[tokio::test]
-    async fn everybody_is_asked_the_first_answer_wins_and_the_others_hear_of_it() {
-        let (desk, [mut one, mut other]) = desk();
-        let asking = asking(&desk);
-        let (first, second) = (one.recv().await.expect("asked"), other.recv().await.expect("asked"));
-        assert!(!first.settled().is_cancelled() && first.id == second.id);
-        desk.answer(second.id, Decision::Approve).expect("taken");
-        assert!(desk.answer(first.id, Decision::Deny("late".into())).is_err());
-        asking.await.expect("ends").expect("approved");
-        first.settled().cancelled().await;
-    }
-
-    #[tokio::test]
-    async fn a_question_whose_call_was_cancelled_is_forgotten_and_taken_back() {
-        let (desk, [mut one]) = desk();
-        let asking = asking(&desk);
-        let inquiry = one.recv().await.expect("asked");
-        inquiry.shown();
-        asking.abort();
-        inquiry.settled().cancelled().await;
-        assert!(desk.pending().is_empty());
-        assert!(desk.answer(inquiry.id, Decision::Approve).is_err(), "nobody waits for it");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn silence_is_a_refusal() {
-        let (desk, [mut one]) = desk();
-        let asking = asking(&desk);
-        let inquiry = one.recv().await.expect("asked");
-        inquiry.shown();
-        assert_eq!(asking.await.expect("ends").expect_err("refused").kind, FaultKind::Timeout);
-        assert!(inquiry.settled().is_cancelled() && desk.pending().is_empty());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn the_time_of_a_question_begins_when_it_is_shown() {
-        let (desk, [mut one]) = desk();
-        let (first, second) = (asking(&desk), asking(&desk));
-        let inquiries = [one.recv().await.expect("asked"), one.recv().await.expect("asked")];
-        inquiries[0].shown();
-        tokio::time::sleep(PATIENCE - Duration::from_secs(1)).await;
-        desk.answer(inquiries[0].id, Decision::Approve).expect("in time");
-        // The second waited behind the first all the while.
-        inquiries[1].shown();
-        tokio::time::sleep(PATIENCE - Duration::from_secs(1)).await;
-        desk.answer(inquiries[1].id, Decision::Approve).expect("in time");
-        first.await.expect("ends").expect("approved");
-        second.await.expect("ends").expect("approved");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_question_that_nobody_shows_is_refused_as_well() {
-        let (desk, [mut one]) = desk();
-        let asked = asking(&desk);
-        let inquiry = one.recv().await.expect("asked");
-        assert_eq!(asked.await.expect("ends").expect_err("refused").kind, FaultKind::Timeout);
-        assert!(inquiry.settled().is_cancelled());
-        // Whoever had it to show lets go of it.
-        let asked = asking(&desk);
-        drop(one.recv().await.expect("asked"));
-        assert_eq!(asked.await.expect("ends").expect_err("refused").kind, FaultKind::Permission);
-    }
-}
+#[path = "desk_tests.rs"]
+mod tests;

@@ -34,7 +34,7 @@ pub use anchors::{Anchor, Anchors};
 pub use call::{
     Call, CallId, Companion, NativeReply, Outcome, Payload, Progress, ProgressNote, SessionId, ToolName,
 };
-pub use desk::{AskId, Decision, Desk, Inquiry, Question};
+pub use desk::{AskId, Asker, Asking, Decision, Desk, Inquiry, Question};
 pub use directives::{Directive, Role};
 pub use effects::{Closing, Effects, Note, Tally};
 pub use efferent::Efferent;

@@ -189,7 +189,7 @@ impl Tectum {
         }
         if let Some(question) = question {
             tokio::select! {
-                answer = self.rooms.desk.ask(question) => answer?,
+                answer = call.asker.ask(&self.rooms.desk, question) => answer?,
                 () = call.cancel.cancelled() => {}
             }
         }

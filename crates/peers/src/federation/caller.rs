@@ -183,6 +183,14 @@ pub(crate) fn can(capabilities: &str, method: &str) -> bool {
     Members::of(capabilities).is_some_and(|members| members.get(wanted).is_some())
 }
 
+/// True when whoever declares these capabilities can put a form to a person: one that says nothing
+/// more about elicitation can, one that only opens addresses cannot.
+pub(crate) fn shows_forms(capabilities: &str) -> bool {
+    let Some(declared) = Members::of(capabilities) else { return false };
+    let elicitation = declared.get("elicitation").and_then(|raw| Members::of(raw.get()));
+    elicitation.is_some_and(|modes| modes.0.is_empty() || modes.get("form").is_some())
+}
+
 /// The capabilities a server may make use of.
 pub(crate) fn abilities(capabilities: &str) -> Arc<str> {
     let Some(members) = Members::of(capabilities) else { return "{}".into() };
@@ -236,6 +244,20 @@ mod tests {
         let caller = Caller { capabilities: declared.into(), ..Caller::default() };
         assert_eq!(&*caller.abilities(), r#"{"sampling":{},"roots":{"listChanged":true}}"#);
         assert!(caller.can("roots/list") && !caller.can("elicitation/create") && !caller.can("ping"));
+    }
+
+    #[test]
+    fn forms_are_shown_by_those_who_do_not_only_open_addresses() {
+        for (declared, shown) in [
+            (r#"{"elicitation":{}}"#, true),
+            (r#"{"elicitation":{"form":{},"url":{}}}"#, true),
+            (r#"{"elicitation":{"url":{}}}"#, false),
+            (r#"{"elicitation":true}"#, false),
+            (r#"{"sampling":{}}"#, false),
+            ("[]", false),
+        ] {
+            assert_eq!(shows_forms(declared), shown, "{declared}");
+        }
     }
 
     #[test]

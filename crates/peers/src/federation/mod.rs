@@ -49,15 +49,16 @@ use tokio::sync::{Notify, Semaphore, broadcast, mpsc, watch};
 pub(crate) use self::{
     approvals::Approvals,
     bridge::{Failure, Order, TOO_MANY},
-    caller::{Caller, LEVELS, abilities, ability_names, can},
+    caller::{Caller, LEVELS, abilities, ability_names, can, shows_forms},
     find::{CALL_TOOL, FIND_TOOLS},
     follow::Following,
     goods::{Goods, Source},
     news::Notice,
+    parked::Shelf,
     questions::{refusal, shown as shown_question},
     standing::{Standing, cleared},
     tasks::{EXTENSION as TASKS, TaskNote, named as named_task},
-    translate::to_modern,
+    translate::{asking as asking_result, input_required, to_modern},
     wishes::{Levels, Watchers},
 };
 use self::{
@@ -65,7 +66,6 @@ use self::{
     find::{CallTool, FindTools},
     news::hear,
     observed::Observed,
-    parked::Shelf,
     settle::First,
     spool::Spool,
     tasks::Tasks,

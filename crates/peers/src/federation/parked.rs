@@ -1,5 +1,5 @@
-//! Calls of modern clients at legacy servers that wait for an answer: the server's call stays
-//! open here while the client makes up its mind and tries again.
+//! What waits for the next try of a modern client. A call at a legacy server stays open here while
+//! the client makes up its mind; a question of our own rules waits for its answer.
 //!
 //! They live in this process only. What the client carries between its tries is a handle it can
 //! neither make nor change, good for one use, for the same request and for a limited time.
@@ -20,7 +20,7 @@ use crate::link::{self, Exchange};
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// Calls that may wait at once; beyond that the next one is refused.
 const MOST: usize = 1024;
-/// What our handles begin with; servers' own states pass through.
+/// What the handles of servers' calls begin with; servers' own states pass through.
 const MARK: &str = "tectum1.";
 
 /// A question of a server's that waits for its answer.
@@ -41,16 +41,17 @@ pub(crate) struct Parked {
     pub(crate) questions: Vec<Question>,
 }
 
-/// Where calls wait.
+/// Where things of one kind wait.
 #[derive(Debug)]
-pub(crate) struct Shelf {
+pub(crate) struct Shelf<T = Parked> {
+    mark: &'static str,
     key: [u8; 32],
-    waiting: Arc<Mutex<HashMap<[u8; 16], Place>>>,
+    waiting: Arc<Mutex<HashMap<[u8; 16], Place<T>>>>,
 }
 
 #[derive(Debug)]
-struct Place {
-    parked: Parked,
+struct Place<T> {
+    parked: T,
     digest: blake3::Hash,
     until: Instant,
 }
@@ -65,21 +66,26 @@ impl Question {
 
 impl Default for Shelf {
     fn default() -> Self {
-        let mut key = [0; 32];
-        // Without random numbers nothing can be signed; then no handle is ever good.
-        let _ = getrandom::fill(&mut key);
-        Self { key, waiting: Arc::default() }
+        Self::new(MARK)
     }
 }
 
-impl Shelf {
-    /// True for a state that we handed out, or that pretends to be one.
-    pub(crate) fn is_ours(state: &str) -> bool {
-        state.starts_with(MARK)
+impl<T: Send + 'static> Shelf<T> {
+    /// An empty one, whose handles begin with this mark.
+    pub(crate) fn new(mark: &'static str) -> Self {
+        let mut key = [0; 32];
+        // Without random numbers nothing can be signed; then no handle is ever good.
+        let _ = getrandom::fill(&mut key);
+        Self { mark, key, waiting: Arc::default() }
     }
 
-    /// Lets a call wait, and gives the handle for it.
-    pub(crate) fn park(&self, parked: Parked, digest: blake3::Hash) -> Result<String, Fault> {
+    /// True for a state that was handed out here, or that pretends to be one.
+    pub(crate) fn is_ours(&self, state: &str) -> bool {
+        state.starts_with(self.mark)
+    }
+
+    /// Lets something wait, and gives the handle for it.
+    pub(crate) fn park(&self, parked: T, digest: blake3::Hash) -> Result<String, Fault> {
         let mut handle = [0; 16];
         getrandom::fill(&mut handle).map_err(|_| Fault::internal("no random numbers for a handle"))?;
         let until = Instant::now() + PATIENCE;
@@ -95,13 +101,13 @@ impl Shelf {
         Ok(self.sealed(&handle))
     }
 
-    /// The call a handle stands for, if the handle is whole, unused, in time and comes with the
+    /// What a handle stands for, if the handle is whole, unused, in time and comes with the
     /// same request. Whoever may call here showed the one token there is, so a handle need not
     /// name its owner.
-    pub(crate) fn take(&self, state: &str, digest: &blake3::Hash) -> Result<Parked, String> {
+    pub(crate) fn take(&self, state: &str, digest: &blake3::Hash) -> Result<T, String> {
         let refuse = |why: &str| Err(format!("requestState: {why}"));
         let engine = base64::engine::general_purpose::URL_SAFE_NO_PAD;
-        let bytes = state.strip_prefix(MARK).and_then(|text| engine.decode(text).ok());
+        let bytes = state.strip_prefix(self.mark).and_then(|text| engine.decode(text).ok());
         let Some(handle) = bytes.as_deref().and_then(|bytes| bytes.get(..16)?.try_into().ok()) else {
             return refuse("it is not one that was given here");
         };
@@ -128,10 +134,10 @@ impl Shelf {
         let seal = blake3::keyed_hash(&self.key, handle);
         let mut bytes = handle.to_vec();
         bytes.extend_from_slice(&seal.as_bytes()[..16]);
-        format!("{MARK}{}", base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes))
+        format!("{}{}", self.mark, base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// What nobody comes back for is cancelled at the server.
+    /// What nobody comes back for is let go: a call is cancelled at its server, a question taken back.
     fn sweep_later(&self) {
         let waiting = Arc::downgrade(&self.waiting);
         tokio::spawn(async move {

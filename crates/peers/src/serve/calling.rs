@@ -73,6 +73,13 @@ impl Endpoint {
             Some(raw) if raw.get() != "null" => raw.to_owned(),
             _ => RawValue::from_string("{}".into()).unwrap_or_default(),
         };
+        let approval = match self.approval(delivery, request, era, &tool.name, &args) {
+            Ok(approval) => approval,
+            Err(why) => {
+                answer::error(out, Some(id), code::INVALID_PARAMS, &why, None);
+                return Handled::Answered;
+            }
+        };
         let cancel = CancellationToken::new();
         // Nothing of a call begins before it has its place.
         let seat = match delivery.from.seat(id, &cancel) {
@@ -88,7 +95,8 @@ impl Endpoint {
         let (progress, caller, turn) = match &tool.server {
             None => (progress(pulse.as_ref()), None, delivery.turns.take()),
             Some(_) => {
-                let caller = Caller { pulse: pulse.clone(), ..caller(delivery, request, era) };
+                let caller = approval.first_try(caller(delivery, request, era));
+                let caller = Caller { pulse: pulse.clone(), ..caller };
                 (Progress::none(), Some(Arc::new(caller)), Turn::none())
             }
         };
@@ -103,6 +111,7 @@ impl Endpoint {
             cancel,
             progress,
             room: form.room(),
+            asker: approval.asker.clone(),
             companion,
         };
         if let Some(federation) = &self.federation {
@@ -119,17 +128,26 @@ impl Endpoint {
         if turn.is_taken()
             && let Poll::Ready(outcome) = Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop()))
         {
-            answer::outcome(out, id, era, &form, &outcome, &close(&outcome));
+            if let Some(question) = approval.question() {
+                answer::result(out, id, question.get());
+            } else {
+                answer::outcome(out, id, era, &form, &outcome, &close(&outcome));
+            }
             return Handled::Answered;
         }
         let id = (*id).to_owned();
         let work = Box::pin(async move {
-            let outcome = match &pulse {
+            let mut outcome = match &pulse {
                 Some(pulse) => pulse.beside(running).await,
                 None => running.await,
             };
+            approval.carry_on(&mut outcome);
             let mut out = Vec::new();
-            answer::outcome(&mut out, &id, era, &form, &outcome, &close(&outcome));
+            if let Some(question) = approval.question() {
+                answer::result(&mut out, &id, question.get());
+            } else {
+                answer::outcome(&mut out, &id, era, &form, &outcome, &close(&outcome));
+            }
             out
         });
         Handled::Running(Running { work, seat: Some(seat), turn, sequel })

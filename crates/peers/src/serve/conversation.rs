@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     client_table::ClientFacts,
-    federation::{Following, Notice, TaskNote, abilities},
+    federation::{Following, Notice, TaskNote, abilities, shows_forms},
     wire::{
         object::{Members, Object},
         rpc,
@@ -47,6 +47,8 @@ pub(crate) struct Conversation {
     capabilities: OnceLock<Arc<str>>,
     abilities: OnceLock<Arc<str>>,
     introduced: OnceLock<Introduced>,
+    /// Set when it can put a form to its person.
+    forms: AtomicBool,
     level: Mutex<Option<String>>,
     in_flight: Mutex<HashMap<Arc<str>, CancellationToken>>,
     /// What its models have seen, or where that stands for all requests of a client without sessions,
@@ -94,6 +96,7 @@ impl Conversation {
             capabilities: OnceLock::new(),
             abilities: OnceLock::new(),
             introduced: OnceLock::new(),
+            forms: AtomicBool::new(false),
             level: Mutex::default(),
             in_flight: Mutex::default(),
             models: OnceLock::new(),
@@ -141,6 +144,12 @@ impl Conversation {
     /// Remembers what its handshake said.
     pub(crate) fn set_capabilities(&self, capabilities: &str) {
         let _ = self.capabilities.set(capabilities.into());
+        self.forms.store(shows_forms(&self.capabilities()), Ordering::Relaxed);
+    }
+
+    /// True when its person can be asked with a form, on the stream of a call or beside it.
+    pub(crate) fn can_show_forms(&self, outbox: Option<&Outbox>) -> bool {
+        self.forms.load(Ordering::Relaxed) && (outbox.is_some() || lock(&self.unasked).is_some())
     }
 
     /// What is known of clients like it.

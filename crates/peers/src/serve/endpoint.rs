@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     answer,
+    approval::{self, OpenQuestion},
     catalogue::{self, Catalogue},
     conversation::{Conversation, Refused},
     form::{ClientForms, Form},
@@ -21,7 +22,7 @@ use super::{
     unheard::Unheard,
 };
 use crate::{
-    federation::{Caller, Federation, LEVELS},
+    federation::{Caller, Federation, LEVELS, Shelf},
     wire::{
         era::{self, Era},
         object::Members,
@@ -51,6 +52,8 @@ pub(crate) struct Endpoint {
     /// How often an answer could not carry what was to be told.
     pub(super) waited: Arc<AtomicU64>,
     met: Arc<AtomicBool>,
+    /// Questions of the rules that wait for the next try of a modern client.
+    pub(super) open_questions: Arc<Shelf<OpenQuestion>>,
 }
 
 /// One message's surroundings.
@@ -78,6 +81,7 @@ impl Endpoint {
             federation,
             catalogue: Arc::default(),
             met: Arc::default(),
+            open_questions: Arc::new(Shelf::new(approval::MARK)),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Tectum as an MCP server, on stdio and on streamable HTTP.
 
 mod answer;
+mod approval;
 mod budget;
 mod calling;
 mod catalogue;

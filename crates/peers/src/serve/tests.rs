@@ -84,9 +84,18 @@ async fn act(does: Does) -> Result<Done, Fault> {
 }
 
 fn house(tools: usize, does: Does) -> (tempfile::TempDir, Endpoint) {
+    house_with(Rules::default(), tools, does)
+}
+
+/// One tool that answers, under these rules.
+pub(super) fn ruled(rules: Rules) -> (tempfile::TempDir, Endpoint) {
+    house_with(rules, 1, Does::Answer)
+}
+
+fn house_with(rules: Rules, tools: usize, does: Does) -> (tempfile::TempDir, Endpoint) {
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let allowlist = Allowlist::builder().base(scratch.path()).build().expect("opens");
-    let gate = Gate::new(Rules::default(), Arc::new(allowlist));
+    let gate = Gate::new(rules, Arc::new(allowlist));
     (scratch, Endpoint::new(Tectum::new(Snapshot::of(&[Arc::new(Many(tools, does))]), gate), None))
 }
 

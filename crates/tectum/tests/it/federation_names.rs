@@ -144,7 +144,7 @@ fn rules_hold_for_the_tools_of_servers() {
     let one = echo("one", &[], "");
     let refused = |configuration: &str, tool: &str, words: &str| {
         let rig = with(configuration);
-        let mut client = Client::new(&rig, Era::Modern);
+        let mut client = Client::able(&rig, Era::Modern, json!({}));
         client.until_listed("one__echo");
         let result = client.call(tool, json!({"text": "x"}));
         assert!(result["isError"] == true && text(&result).contains(words), "{configuration}: {result}");

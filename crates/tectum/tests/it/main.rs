@@ -1,6 +1,8 @@
 //! The real binary, by its real protocols.
 #![allow(clippy::disallowed_methods, reason = "a test works on its own files and starts its own processes")]
 
+mod ask;
+mod ask_front;
 mod canaries;
 mod cli_call;
 mod cli_completions;

@@ -169,7 +169,8 @@ fn a_changed_file_is_noticed_without_any_command() {
 fn consent_counts_while_it_runs() {
     let rig = rig();
     rig.write("tectum.toml", "[permissions]\nallow = [\"diagnostics\"]\n");
-    let mut client = Client::new(&rig, Era::Legacy);
+    // Nobody can be asked in its place.
+    let mut client = Client::able(&rig, Era::Legacy, json!({}));
     let waits = |client: &mut Client| {
         let answer = client.call("diagnostics", json!({ "file_path": "src/none.txt" }));
         answer["isError"] == true && text(&answer).contains("`tectum trust`")

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::{Carried, Failure, MOST_QUESTIONS, Step, TOO_MANY};
 use crate::{
     federation::{
-        parked::{Parked, Question, Shelf},
+        parked::{Parked, Question},
         questions, translate,
     },
     link::{self, Event, Exchange, Link},
@@ -62,7 +62,7 @@ impl Carried<'_> {
 
     /// The parked call that a repeated try belongs to.
     pub(super) fn resumed(&self) -> Result<Option<Exchange>, Failure> {
-        let Some(state) = self.caller.state.as_deref().filter(|state| Shelf::is_ours(state)) else {
+        let Some(state) = self.caller.state.as_deref().filter(|state| self.shelf.is_ours(state)) else {
             return Ok(None);
         };
         let parked = self.shelf.take(state, &self.digest());

@@ -26,6 +26,17 @@ impl Conversation {
     /// Asks the client something in the older way, on the stream of a call where there is one.
     /// Its error, and ours where it cannot be asked, come back as an error object.
     pub(crate) async fn ask(&self, outbox: Option<Outbox>, method: &str, params: &str) -> Answer {
+        self.ask_and_note(outbox, method, params, || {}).await
+    }
+
+    /// The same, and notes when the question is on its way to the client.
+    pub(in crate::serve) async fn ask_and_note(
+        &self,
+        outbox: Option<Outbox>,
+        method: &str,
+        params: &str,
+        sent: impl FnOnce(),
+    ) -> Answer {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let refuse = |why: &str| Err(raw(Object::new().raw("code", "-32603").text("message", why).end()));
         let outbox = outbox.or_else(|| lock(&self.unasked).clone());
@@ -49,6 +60,7 @@ impl Conversation {
         if outbox.send(message.into_bytes()).await.is_err() {
             return refuse("the client left");
         }
+        sent();
         owed.told = Some(outbox.downgrade());
         // A stream that only this question would keep open may end.
         drop(outbox);
