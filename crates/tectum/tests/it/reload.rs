@@ -171,7 +171,7 @@ fn consent_counts_while_it_runs() {
     rig.write("tectum.toml", "[permissions]\nallow = [\"diagnostics\"]\n");
     let mut client = Client::new(&rig, Era::Legacy);
     let waits = |client: &mut Client| {
-        let answer = client.call("diagnostics", json!({ "file_path": "src/none.txt" }));
+        let answer = client.call("diagnostics", json!({ "path": "src/none.txt" }));
         answer["isError"] == true && text(&answer).contains("`tectum trust`")
     };
     assert!(waits(&mut client));
