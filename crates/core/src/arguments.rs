@@ -1,95 +1,66 @@
 //! Turning a call's JSON into a tool's typed arguments.
 //!
-//! The good case is one pass of serde. Only when that fails is the schema asked what is wrong
-//! (`mistakes.rs`).
+//! The good case is one pass of serde. Only when that fails is the schema asked what was meant
+//! (`lenient.rs`), and after that what is wrong (`mistakes.rs`).
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
 
-use crate::{
-    Fault,
-    mistakes::{explain, resolve},
-};
+use crate::{Fault, lenient, mistakes::explain};
+
+/// Arguments that fit, and the names that were read as others.
+#[derive(Debug)]
+pub struct Parsed<T> {
+    /// The arguments.
+    pub args: T,
+    /// What the reply says about names that were taken for others.
+    pub note: Option<String>,
+}
 
 /// Parses the arguments of `tool`.
-pub fn parse<T: DeserializeOwned>(tool: &str, raw: &RawValue, schema: &Value) -> Result<T, Fault> {
+pub fn parse<T: DeserializeOwned>(tool: &str, raw: &RawValue, schema: &Value) -> Result<Parsed<T>, Fault> {
     let mut json = serde_json::Deserializer::from_str(raw.get());
     let error = match serde_path_to_error::deserialize(&mut json) {
-        Ok(args) => return Ok(args),
+        Ok(args) => return Ok(Parsed { args, note: None }),
         Err(error) => error,
     };
-    // Some models write every number with a point, and null for what they leave out.
     let mut given = serde_json::from_str::<Value>(raw.get()).ok();
-    if let Some(given) = &mut given
-        && write_whole(given) | drop_nulls(given, schema, schema)
-        && let Ok(args) = T::deserialize(&*given)
-    {
-        return Ok(args);
-    }
-    let said = error.inner().to_string();
-    // Where in the text it stopped helps nobody who wrote no text.
-    let said = said.rfind(" at line ").map_or(said.as_str(), |end| &said[..end]);
-    let parser = match error.path().to_string().as_str() {
-        "." => said.to_owned(),
-        field if said.starts_with("invalid type: floating point") && !said.ends_with("string") => {
-            format!("`{field}` must be a whole number, and none so large")
+    let mut parser = said(&error);
+    if let Some(given) = &mut given {
+        let adapted = lenient::adapt(given, schema);
+        if adapted.changed {
+            match serde_path_to_error::deserialize(&*given) {
+                Ok(args) => return Ok(Parsed { args, note: adapted.note() }),
+                Err(error) => parser = said(&error),
+            }
         }
-        field => format!("`{field}`: {said}"),
-    };
+    }
     Err(explain(tool, given, schema, &parser))
 }
 
-/// Takes away each null that stands for an argument which need not be given; true when there was
-/// one. What it means to leave one out is said in one place, the tool's own type.
-fn drop_nulls(value: &mut Value, at: &Value, schema: &Value) -> bool {
-    let at = resolve(schema, at);
-    match value {
-        Value::Array(items) => {
-            items.iter_mut().fold(false, |any, item| drop_nulls(item, &at["items"], schema) | any)
+/// What the parser says, with the field's name.
+fn said(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
+    let said = error.inner().to_string();
+    // Where in the text it stopped helps nobody who wrote no text.
+    let said = said.rfind(" at line ").map_or(said.as_str(), |end| &said[..end]);
+    match error.path().to_string().as_str() {
+        "." => said.to_owned(),
+        field if said.starts_with("invalid type: floating point") && !said.ends_with("string") => {
+            format!("`{field}` must be a whole number in range")
         }
-        Value::Object(map) => {
-            let required =
-                |name: &str| at["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
-            let before = map.len();
-            map.retain(|name, value| {
-                !value.is_null() || required(name) || at["properties"].get(name).is_none()
-            });
-            let below = |any, (name, value): (&String, &mut Value)| {
-                drop_nulls(value, &at["properties"][name.as_str()], schema) | any
-            };
-            let dropped = before > map.len();
-            map.iter_mut().fold(dropped, below)
-        }
-        _ => false,
+        field => format!("`{field}`: {said}"),
     }
 }
 
-/// Writes each number like `1.0` as `1`; true when there was one.
-fn write_whole(value: &mut Value) -> bool {
-    /// Up to here every whole number has its own floating-point form.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    match value {
-        Value::Number(number) if number.is_f64() => {
-            let Some(float) = number.as_f64().filter(|f| f.fract() == 0.0 && f.abs() < EXACT) else {
-                return false;
-            };
-            #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
-            let whole = float as i64;
-            *value = whole.into();
-            true
-        }
-        Value::Array(items) => items.iter_mut().fold(false, |any, item| write_whole(item) | any),
-        Value::Object(map) => map.values_mut().fold(false, |any, item| write_whole(item) | any),
-        _ => false,
-    }
-}
-
-/// The nearest known name, if one is near enough to be meant. One that shares no letter is not,
-/// however short both are.
+/// The nearest known name, if one is near enough to be meant; capital letters hardly count. One that
+/// shares no letter is not near, however short both are.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     known
         .into_iter()
-        .map(|near| (strsim::damerau_levenshtein(name, near), near))
+        .map(|near| {
+            let loosely = strsim::damerau_levenshtein(&name.to_lowercase(), &near.to_lowercase());
+            (strsim::damerau_levenshtein(name, near).min(loosely + 1), near)
+        })
         .filter(|(distance, near)| {
             let longer = near.len().max(name.len());
             *distance <= (longer / 3).max(1) && *distance < longer
@@ -154,7 +125,7 @@ mod tests {
             .into_generator()
             .into_root_schema_for::<Args>();
         let raw = RawValue::from_string(json.into()).expect("JSON");
-        parse("edit", &raw, schema.as_value())
+        parse("edit", &raw, schema.as_value()).map(|parsed| parsed.args)
     }
 
     fn check(json: &str, expect: &[&str]) {
@@ -169,12 +140,12 @@ mod tests {
     #[test]
     fn all_mistakes_are_named_at_once() {
         check(
-            r#"{"pth":"a","start_line":"5","edits":[{"odl":"x"}]}"#,
+            r#"{"pth":"a","start_line":"five","edits":[{"odl":"x"}]}"#,
             &[
                 "unknown argument `pth`; did you mean `path`?",
                 "missing argument `path`",
                 "`start_line` must be",
-                r#"got string "5""#,
+                r#"got string "five""#,
                 "unknown argument `odl`; did you mean `old`?",
                 "missing argument `old` in `edits.0`",
             ],
@@ -186,6 +157,7 @@ mod tests {
         assert_eq!(nearest("s", ["d"]), None);
         assert_eq!(nearest("", ["d"]), None);
         assert_eq!(nearest("ab", ["ac", "xy"]), Some("ac"));
+        assert_eq!(nearest("readme.md", ["README.md", "src"]), Some("README.md"));
     }
 
     #[test]

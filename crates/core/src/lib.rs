@@ -15,6 +15,7 @@ mod execute;
 pub mod fault;
 pub mod gate;
 pub mod journal;
+mod lenient;
 mod mistakes;
 pub mod native;
 pub mod observation;

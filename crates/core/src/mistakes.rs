@@ -23,7 +23,9 @@ pub(crate) fn explain(tool: &str, given: Option<Value>, schema: &Value, parser: 
         .hint(hint);
     };
     let mut mistakes = Vec::new();
-    if let Ok(validator) = jsonschema::validator_for(schema) {
+    let mut strict = schema.clone();
+    close(&mut strict);
+    if let Ok(validator) = jsonschema::validator_for(&strict) {
         for error in validator.iter_errors(&given) {
             describe(&error, schema, &given, &mut mistakes);
         }
@@ -37,6 +39,23 @@ pub(crate) fn explain(tool: &str, given: Option<Value>, schema: &Value, parser: 
         mistakes.push(format!("and {more} more"));
     }
     Fault::invalid(format!("{tool}: {}", mistakes.join("; "))).hint(hint)
+}
+
+/// Lets every object of a schema take the names it lists and no other. The list of tools does not
+/// say so, since it would say it for every tool.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            map.values_mut().for_each(close);
+            if map.get("properties").is_some_and(Value::is_object)
+                && map.get("type") == Some(&"object".into())
+            {
+                map.entry("additionalProperties").or_insert(false.into());
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(close),
+        _ => {}
+    }
 }
 
 fn describe(

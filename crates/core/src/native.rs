@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     Call, Card, Ctx, Fault, NativeReply, Payload, Prepared, Provider, Reply, Text, Tool, ToolInfo, Wants,
-    arguments,
+    arguments::{self, Parsed},
     provider::{Done, Work},
     schema,
 };
@@ -49,11 +49,11 @@ impl NativeTool {
         let schema = info.input_schema.clone();
         let run = Arc::new(run);
         let prepare = move |call: &Call| {
-            let args: A = arguments::parse(card.name, &call.args, &schema)?;
+            let Parsed::<A> { args, note } = arguments::parse(card.name, &call.args, &schema)?;
             let wants = wants(&args);
             let run = run.clone();
             let work: Work = Box::new(move |ctx: Ctx| {
-                Box::pin(async move { done(card.name, ctx.blocking(move |ctx| run(ctx, args)).await?) })
+                Box::pin(async move { done(card.name, note, ctx.blocking(move |ctx| run(ctx, args)).await?) })
             });
             Ok(prepared(&card, wants, work))
         };
@@ -79,11 +79,12 @@ impl fmt::Debug for NativeTool {
 }
 
 fn prepare<T: Tool>(tool: &Arc<T>, call: &Call, schema: &Value) -> Result<Prepared, Fault> {
-    let args: T::Args = arguments::parse(T::CARD.name, &call.args, schema)?;
+    let Parsed::<T::Args> { args, note } = arguments::parse(T::CARD.name, &call.args, schema)?;
     let wants = tool.wants(&args);
     let tool = tool.clone();
-    let work: Work =
-        Box::new(move |ctx: Ctx| Box::pin(async move { done(T::CARD.name, tool.call(&ctx, args).await?) }));
+    let work: Work = Box::new(move |ctx: Ctx| {
+        Box::pin(async move { done(T::CARD.name, note, tool.call(&ctx, args).await?) })
+    });
     Ok(prepared(&T::CARD, wants, work))
 }
 
@@ -92,13 +93,17 @@ fn prepared(card: &Card, wants: Wants, work: Work) -> Prepared {
     Prepared { wants, effect, world, deadline, max_output, work }
 }
 
-fn done<O: Serialize>(name: &str, reply: Reply<O>) -> Result<Done, Fault> {
+fn done<O: Serialize>(name: &str, note: Option<String>, reply: Reply<O>) -> Result<Done, Fault> {
     let structured = written(&reply)
         .map_err(|error| Fault::internal(format!("{name}: its output is no JSON: {error}")))?;
-    let text = match reply.text {
+    let mut text = match reply.text {
         Text::Said(text) => text,
         Text::Part(part) => part(reply.output),
     };
+    if let Some(note) = note {
+        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        text.extend([end, &note]);
+    }
     let payload = Payload::Native(NativeReply { text, structured });
     Ok(Done { directives: reply.directives, ..Done::new(payload) })
 }
@@ -117,12 +122,12 @@ fn written<T: serde::Serialize>(reply: &Reply<T>) -> serde_json::Result<String> 
 
 fn info<A: JsonSchema, O: JsonSchema>(card: &Card, description: Option<&str>) -> ToolInfo {
     let Card { name, title, effect, world, idempotent, primary, .. } = *card;
-    let mut input = schema::of::<A>();
+    let mut input = schema::input::<A>();
     // The doc comment on `Args` is the tool's description, unless a row brings its own; the
     // schema need not repeat it.
     let documented = input.remove("description").and_then(|text| text.as_str().map(str::to_owned));
     let description = description.map(str::to_owned).or(documented).unwrap_or_default();
-    let mut output = schema::of::<O>();
+    let mut output = schema::output::<O>();
     output.remove("description");
     ToolInfo {
         name: name.into(),

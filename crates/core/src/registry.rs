@@ -77,11 +77,26 @@ impl Snapshot {
     pub fn find(&self, name: &str) -> Result<&Arc<dyn Provider>, Fault> {
         self.providers.get(name).ok_or_else(|| {
             let fault = Fault::new(FaultKind::NotFound, format!("unknown tool: {name}"));
-            match nearest(name, self.order.iter().map(|name| &**name)) {
+            let near = nearest(name, self.order.iter().map(|name| &**name));
+            match near.or_else(|| self.by_word(name)) {
                 Some(near) => fault.hint(format!("did you mean `{near}`?")),
                 None => fault.hint("tools/list (or `tectum tools`) shows what there is"),
             }
         })
+    }
+}
+
+impl Snapshot {
+    /// The first listed tool with this word in its name, at its beginning if there is one, or else in
+    /// its description: `Read` is meant for `read_file`, `Grep` for whatever calls itself a grep.
+    fn by_word(&self, word: &str) -> Option<&str> {
+        let word = word.to_lowercase();
+        let has =
+            |text: &str| text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|part| part == word);
+        let tools = || self.tools().filter(|info| info.listed);
+        let first = |info: &&ToolInfo| info.name.split('_').next() == Some(&word);
+        let found = tools().find(first).or_else(|| tools().find(|info| has(&info.name)));
+        found.or_else(|| tools().find(|info| has(&info.description))).map(|info| &*info.name)
     }
 }
 

@@ -4,8 +4,16 @@
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
-/// The schema of a type (2020-12, which is what a schema without `$schema` means in MCP).
-pub(crate) fn of<T: JsonSchema>() -> Map<String, Value> {
+/// The schema of what a tool takes. That an argument may be null, that no other is taken, and that a
+/// number is not below zero is not said: what is left out is left out, and the rest is checked.
+pub(crate) fn input<T: JsonSchema>() -> Map<String, Value> {
+    let mut map = output::<T>();
+    shorten(&mut map);
+    map
+}
+
+/// The schema of what a tool gives (2020-12, which is what a schema without `$schema` means in MCP).
+pub(crate) fn output<T: JsonSchema>() -> Map<String, Value> {
     let generator = SchemaSettings::draft2020_12().into_generator();
     let mut schema = generator.into_root_schema_for::<T>();
     let mut map = std::mem::take(schema.ensure_object());
@@ -13,6 +21,44 @@ pub(crate) fn of<T: JsonSchema>() -> Map<String, Value> {
     map.remove("$schema");
     lean(&mut map);
     map
+}
+
+/// Leaves out of an input schema what nobody needs who writes arguments.
+fn shorten(map: &mut Map<String, Value>) {
+    if map.get("additionalProperties").is_some_and(Value::is_boolean) {
+        map.remove("additionalProperties");
+    }
+    // The project itself and zero are what everybody expects where nothing is given.
+    let nothing =
+        [("minimum", 0.into()), ("default", 0.into()), ("default", ".".into()), ("description", "".into())];
+    for (key, nothing) in nothing {
+        if map.get(key) == Some(&nothing) {
+            map.remove(key);
+        }
+    }
+    if let Some(words) = map.get("oneOf").and_then(words) {
+        map.remove("oneOf");
+        map.insert("type".into(), "string".into());
+        map.insert("enum".into(), words);
+    }
+    if let Some(Value::Array(kinds)) = map.get_mut("type") {
+        kinds.retain(|kind| kind != "null");
+        if let [only] = &kinds[..] {
+            let only = only.clone();
+            map.insert("type".into(), only);
+        }
+    }
+    if let Some(Value::Array(choices)) = map.get_mut("anyOf") {
+        choices.retain(|choice| choice["type"] != "null");
+        if let [Value::Object(only)] = &choices[..] {
+            let only = only.clone();
+            map.remove("anyOf");
+            for (key, value) in only {
+                map.entry(key).or_insert(value);
+            }
+        }
+    }
+    within(map, shorten);
 }
 
 /// Leaves out what says nothing: widths of numbers, defaults that are nothing, and what a list
@@ -38,21 +84,26 @@ fn lean(map: &mut Map<String, Value>) {
     if let Some(Value::String(description)) = map.get_mut("description") {
         *description = description.replace('\n', " ");
     }
+    within(map, lean);
+}
+
+/// Does the same to every schema inside of this one. Below `properties` the keys are names of
+/// arguments.
+fn within(map: &mut Map<String, Value>, work: fn(&mut Map<String, Value>)) {
     for (key, value) in map.iter_mut() {
-        // Below `properties` the keys are names of arguments.
-        let named = matches!(key.as_str(), "properties" | "$defs");
         match value {
-            Value::Object(inner) if named => inner.values_mut().for_each(lean_value),
-            Value::Object(_) | Value::Array(_) => lean_value(value),
-            _ => {}
+            Value::Object(inner) if matches!(key.as_str(), "properties" | "$defs") => {
+                inner.values_mut().for_each(|value| below(value, work));
+            }
+            _ => below(value, work),
         }
     }
 }
 
-fn lean_value(value: &mut Value) {
+fn below(value: &mut Value, work: fn(&mut Map<String, Value>)) {
     match value {
-        Value::Object(map) => lean(map),
-        Value::Array(list) => list.iter_mut().for_each(lean_value),
+        Value::Object(map) => work(map),
+        Value::Array(list) => list.iter_mut().for_each(|value| below(value, work)),
         _ => {}
     }
 }
@@ -100,15 +151,20 @@ mod tests {
 
     #[test]
     fn nothing_is_said_twice_and_names_stay() {
-        let schema = Value::Object(of::<Args>());
-        let expect = json!({
-            "type": "object",
-            "additionalProperties": false,
-            "properties": {
-                "kind": {"type": "string", "enum": ["one", "other"], "description": "One or the other."},
-                "format": {"type": ["integer", "null"], "minimum": 0, "description": "How many."},
-            },
-        });
-        assert_eq!(schema, expect);
+        let schema = |kind: Value| {
+            json!({
+                "type": "object",
+                "properties": {
+                    "kind": {"type": "string", "enum": ["one", "other"], "description": "One or the other."},
+                    "format": kind,
+                },
+            })
+        };
+        let input = schema(json!({"type": "integer", "description": "How many."}));
+        assert_eq!(Value::Object(super::input::<Args>()), input);
+        let mut output =
+            schema(json!({"type": ["integer", "null"], "minimum": 0, "description": "How many."}));
+        output["additionalProperties"] = false.into();
+        assert_eq!(Value::Object(super::output::<Args>()), output);
     }
 }

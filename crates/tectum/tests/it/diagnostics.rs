@@ -37,7 +37,7 @@ impl Client {
 
     /// What a check says, and the anchor it asks for.
     fn check(&mut self, file: &str) -> (String, String) {
-        let result = self.call("check_errors", json!({ "file_path": file }));
+        let result = self.call("check_errors", json!({ "path": file }));
         let asked = &result["_meta"]["tectum/directives"][0];
         assert_eq!(asked["type"], "context_anchor", "{result}");
         assert_eq!(asked["params"]["key"], format!("diagnostics:{file}"), "{result}");
@@ -65,7 +65,7 @@ impl Client {
     }
 
     fn all(&mut self) -> String {
-        text(&self.call("diagnostics", json!({ "file_path": "all" }))).to_owned()
+        text(&self.call("diagnostics", json!({ "path": "all" }))).to_owned()
     }
 }
 
@@ -189,9 +189,7 @@ fn heavy_a_killed_language_server_costs_one_answer() {
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
     }
     client.wrong("b.py", "Line 1: [error]");
-    until("another server", || {
-        text(&client.call("check_errors", json!({ "file_path": "a.c" }))).contains("'x'")
-    });
+    until("another server", || text(&client.call("check_errors", json!({ "path": "a.c" }))).contains("'x'"));
     bounded_and_gone(client, &["clangd", "langserver"]);
 }
 
@@ -201,7 +199,7 @@ fn without_a_server_the_answer_says_what_to_install() {
     rig.configure("[permissions]\nallow = [\"check_errors\"]\n");
     let run = |file: &str| {
         let mut command = rig.tectum();
-        command.env("PATH", "/nowhere").args(["call", "check_errors", &format!("file_path={file}")]);
+        command.env("PATH", "/nowhere").args(["call", "check_errors", &format!("path={file}")]);
         let output = command.output().expect("runs");
         assert_eq!(output.status.code(), Some(7));
         String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)

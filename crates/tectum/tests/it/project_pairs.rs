@@ -143,7 +143,7 @@ fn compare(scene: &Scene, user: &str, project: &str) -> Result<u32, TestCaseErro
             for tool in ["read_file", "write_file", "delete_file", "list_directory", "diagnostics"] {
                 let args = |path: &str| match tool {
                     "write_file" => json!({ "path": path, "content": "x" }),
-                    "diagnostics" => json!({ "file_path": path }),
+                    "diagnostics" => json!({ "path": path }),
                     _ => json!({ "path": path }),
                 };
                 // With nested roots the spellings of a name may be judged by different ones of them, and

@@ -141,7 +141,7 @@ fn a_toolchain_of_the_project_is_not_run() {
     let mut command = rig.tectum();
     command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
     let said: Said =
-        command.args(["call", "check_errors", "file_path=src/main.rs"]).output().expect("runs").into();
+        command.args(["call", "check_errors", "path=src/main.rs"]).output().expect("runs").into();
     assert_ne!(said.code, 0);
     assert!(said.err.contains("rustup would start"), "{}", said.err);
     assert!(said.err.contains("belongs to the served project"), "{}", said.err);

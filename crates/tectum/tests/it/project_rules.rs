@@ -14,7 +14,7 @@ fn said(rig: &Rig, args: &[&str]) -> Said {
 }
 
 fn asks(rig: &Rig) -> Said {
-    said(rig, &["policy", "test", "diagnostics", "file_path=a.py"])
+    said(rig, &["policy", "test", "diagnostics", "path=a.py"])
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn an_allow_rule_for_what_reaches_beyond_the_project_waits_for_consent() {
         "{}",
         asked.out
     );
-    let refused = said(&rig, &["call", "diagnostics", "file_path=a.py"]);
+    let refused = said(&rig, &["call", "diagnostics", "path=a.py"]);
     assert!(refused.code == 3 && refused.err.contains("`tectum trust`"), "{}", refused.err);
     let checked = said(&rig, &["config", "check"]);
     assert!(checked.code == 0 && checked.err.contains("permit nothing until you agree"), "{}", checked.err);

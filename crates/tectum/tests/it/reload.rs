@@ -172,7 +172,7 @@ fn consent_counts_while_it_runs() {
     // Nobody can be asked in its place.
     let mut client = Client::able(&rig, Era::Legacy, json!({}));
     let waits = |client: &mut Client| {
-        let answer = client.call("diagnostics", json!({ "file_path": "src/none.txt" }));
+        let answer = client.call("diagnostics", json!({ "path": "src/none.txt" }));
         answer["isError"] == true && text(&answer).contains("`tectum trust`")
     };
     assert!(waits(&mut client));

@@ -28,19 +28,14 @@ impl CreateSlice {
     }
 }
 
-/// Remember a range of lines by its content instead of its numbers. Gives a small JSON object;
-/// pass it to resolve_slice later to learn where those lines are then, even after edits.
+/// Remember lines by content, for resolve_slice.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// File inside the project.
-    pub path: RawPath,
-    /// First line, counted from 1.
-    pub start_line: i64,
-    /// Last line, included.
-    pub end_line: i64,
-    /// A remark to keep with it.
-    pub annotation: Option<String>,
+    path: RawPath,
+    start_line: i64,
+    end_line: i64,
+    annotation: Option<String>,
 }
 
 /// The slice.

@@ -14,7 +14,10 @@ use tectum_core::{
 };
 
 use super::git::{self, Asked, Comparison, Differing, Git, Why};
-use crate::settings::GitSettings;
+use crate::{
+    files::more::{framed, room},
+    settings::GitSettings,
+};
 
 /// How long git may take. It is counted here too, because a process that runs one call alone
 /// has nobody else to count.
@@ -41,26 +44,19 @@ impl GetGitDiff {
     }
 }
 
-/// Show what changed in a file or directory under git: between HEAD (or base_rev) and the
-/// working tree, or between two revisions. Deleted files work too; untracked files are not
-/// shown, protected ones are left out and counted.
+/// Git diff: working tree against HEAD or base_rev, or two revisions.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// File or directory in a repository.
-    pub path: RawPath,
-    /// Commit, branch or tag to compare from; alone also `a..b` or `a...b`. Default HEAD.
-    pub base_rev: Option<String>,
-    /// Revision to compare to. Default: the working tree.
-    pub head_rev: Option<String>,
-    /// Compare to what is staged.
+    #[serde(default = "crate::files::here")]
+    path: RawPath,
+    base_rev: Option<String>,
+    head_rev: Option<String>,
     #[serde(default)]
-    pub staged: bool,
-    /// Only list files and counts.
+    staged: bool,
     #[serde(default)]
-    pub stat: bool,
-    /// Lines around each change. Default 3.
-    pub context: Option<usize>,
+    stat: bool,
+    context: Option<usize>,
 }
 
 /// What changed.
@@ -174,6 +170,7 @@ fn reply(found: &mut Comparison, untracked: Option<&str>, stat: bool, most: usiz
     text.push_str(&notes);
     let mut diff = String::from_utf8_lossy(&patch).into_owned();
     let mut truncated = found.cut;
+    let most = room(most);
     if stat || truncated || text.len() + diff.len() > most {
         text.push_str(&table(found, most / 4));
     }
@@ -187,11 +184,10 @@ fn reply(found: &mut Comparison, untracked: Option<&str>, stat: bool, most: usiz
     }
     text.push_str(&diff);
     if truncated {
-        let end = if text.ends_with('\n') { "" } else { "\n" };
-        let _ = write!(
-            text,
-            "{end}[truncated: {} bytes of the diff are shown; ask for one file or a directory further down]",
-            diff.len()
+        let shown = diff.lines().count();
+        text = framed(
+            &format!("cut: {shown} lines of the diff shown; name one file or directory as path"),
+            &text,
         );
     }
     let files = found.files.iter().take(ROWS).map(row).collect();

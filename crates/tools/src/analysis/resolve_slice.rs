@@ -13,7 +13,11 @@ use super::{
     anchor::{self, Resolved, Slice, Status},
     loaded,
 };
-use crate::{Settings, text::TextFile};
+use crate::{
+    Settings,
+    files::more::{framed, room},
+    text::{Lines, TextFile},
+};
 
 /// Finds slices.
 #[derive(Clone, Copy, Debug)]
@@ -28,18 +32,14 @@ impl ResolveSlice {
     }
 }
 
-/// Find the lines of a slice from create_slice in the file as it is now. Status: exact, moved,
-/// fuzzy (changed, both ends recognised), partial (one end recognised, the other guessed) or
-/// lost (no lines are given).
+/// Find the lines of a slice again after edits.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// File inside the project.
-    pub path: RawPath,
-    /// The object that create_slice gave, unchanged.
+    path: RawPath,
     // It is copied, not written, so its fields need no room in the list of tools.
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
-    pub slice: Slice,
+    slice: Slice,
 }
 
 /// Where the lines are now.
@@ -101,7 +101,7 @@ fn find(ctx: &Ctx, slice: Slice, max_file: u64) -> Result<Reply<Output>, Fault> 
         );
         return Ok(Reply::new(text, Output { path, found, content: None, truncated: false, annotation }));
     };
-    let (content, truncated) = lines(&file, start, end, ctx.max_output);
+    let (content, truncated) = lines(&file, start, end, room(ctx.max_output));
     let mut text = format!("{}: lines {start}-{end} of {path}", found.status.name());
     if found.status != Status::Exact {
         text.push_str(&format!(", before {old}"));
@@ -112,8 +112,8 @@ fn find(ctx: &Ctx, slice: Slice, max_file: u64) -> Result<Reply<Output>, Fault> 
     }
     text.push_str(&content);
     if truncated {
-        let end = if text.ends_with('\n') { "" } else { "\n" };
-        text.push_str(&format!("{end}[truncated: only the first {} bytes are shown]", content.len()));
+        let next = start + Lines::of(&content).count();
+        text = framed(&format!("cut; continue with read_file offset={next} end_line={end}"), &text);
     }
     Ok(Reply::new(text, Output { path, found, content: Some(content), truncated, annotation }))
 }
@@ -123,6 +123,10 @@ fn lines(file: &TextFile, start: usize, end: usize, most: usize) -> (String, boo
     let begin = file.lines().range(start).map_or(0, |line| line.start);
     let close = file.lines().range(end).map_or(begin, |line| line.end);
     let text = &file.text()[begin..close];
+    if text.len() <= most {
+        return (text.to_owned(), false);
+    }
     let shown = text.floor_char_boundary(most);
-    (text[..shown].to_owned(), shown < text.len())
+    let whole = text[..shown].rfind('\n').map_or(shown, |end| end + 1);
+    (text[..whole].to_owned(), true)
 }

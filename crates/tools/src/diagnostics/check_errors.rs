@@ -14,6 +14,7 @@ use super::{
     ask::{self, Checked, counted},
     servers::Servers,
 };
+use crate::files::more::room;
 
 /// Looks for errors.
 #[derive(Clone, Debug)]
@@ -28,12 +29,11 @@ impl CheckErrors {
     }
 }
 
-/// Check a file for errors with its language server, as it is now; after an edit, for example.
+/// Type and compile errors of a file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// File inside the project.
-    pub file_path: RawPath,
+    path: RawPath,
 }
 
 impl Tool for CheckErrors {
@@ -45,13 +45,13 @@ impl Tool for CheckErrors {
         effect: Effect::Read,
         world: World::Open,
         idempotent: true,
-        primary: "file_path",
+        primary: "path",
         deadline: Duration::from_secs(60),
         max_output: 64 * 1024,
     };
 
     fn wants(&self, args: &Args) -> Wants {
-        Wants::path(&args.file_path, Access::Read)
+        Wants::path(&args.path, Access::Read)
     }
 
     async fn call(&self, ctx: &Ctx, _: Args) -> Result<Reply<Checked>, Fault> {
@@ -62,7 +62,7 @@ impl Tool for CheckErrors {
                 format!("No errors in {}; {}, see diagnostics.", checked.path, counted(warnings, "warning"))
             }
             (errors, _) => {
-                let lines = checked.lines(Severity::Error, ctx.max_output);
+                let lines = checked.lines(Severity::Error, room(ctx.max_output));
                 format!("{} in {}:\n{lines}", counted(errors, "error"), checked.path)
             }
         };

@@ -18,6 +18,7 @@ use super::{
     ask::{self, Checked},
     servers::Servers,
 };
+use crate::files::more::room;
 
 /// What is asked for instead of one file.
 const ALL: &str = "all";
@@ -37,13 +38,13 @@ impl Diagnostics {
     }
 }
 
-/// Show errors, warnings and hints of a file from its language server, as it is now; or of all
-/// files that were edited or asked about.
+/// Errors and warnings of a file from its language server.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// File inside the project, or "all".
-    pub file_path: RawPath,
+    /// A file, or all edited ones.
+    #[serde(default = "all")]
+    path: RawPath,
 }
 
 /// What is wrong, by file.
@@ -73,14 +74,14 @@ impl Tool for Diagnostics {
         effect: Effect::Read,
         world: World::Open,
         idempotent: true,
-        primary: "file_path",
+        primary: "path",
         deadline: Duration::from_secs(60),
         max_output: 256 * 1024,
     };
 
     fn wants(&self, args: &Args) -> Wants {
-        if args.file_path.as_str() != ALL {
-            return Wants::path(&args.file_path, Access::Read);
+        if args.path.as_str() != ALL {
+            return Wants::path(&args.path, Access::Read);
         }
         let known = self.servers.known.all();
         // Only what has a language is of interest, and only text can be asked for by name.
@@ -90,9 +91,9 @@ impl Tool for Diagnostics {
     }
 
     async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        if args.file_path.as_str() != ALL {
+        if args.path.as_str() != ALL {
             let checked = ask::ask(&self.servers, ctx, 0).await?;
-            let text = text(&checked, ctx.max_output);
+            let text = text(&checked, room(ctx.max_output));
             let directives = vec![checked.anchor()];
             let output = Output { files: vec![checked], not_checked: Vec::new() };
             return Ok(Reply { directives, ..Reply::new(text, output) });
@@ -127,9 +128,13 @@ impl Diagnostics {
                 }
             }
         }
-        let text = grouped(&output, ctx.max_output);
+        let text = grouped(&output, room(ctx.max_output));
         Ok(Reply { directives: asked, ..Reply::new(text, output) })
     }
+}
+
+fn all() -> RawPath {
+    RawPath::new(ALL)
 }
 
 fn text(checked: &Checked, most: usize) -> String {
@@ -154,7 +159,8 @@ fn grouped(output: &Output, most: usize) -> String {
         if text.len() + part.len() <= most { text.push_str(&part) } else { unsaid += 1 }
     }
     for NotChecked { path, why } in &output.not_checked {
-        let _ = writeln!(text, "{path}: {why}");
+        let part = format!("{path}: {why}\n");
+        if text.len() + part.len() <= most { text.push_str(&part) } else { unsaid += 1 }
     }
     if unsaid > 0 {
         let _ = writeln!(text, "… and {unsaid} more files; ask about one alone");

@@ -20,7 +20,7 @@ use super::{
     draft::Draft,
     pen::{Intent, Pen, Undo, check_revision, closing, missing},
 };
-use crate::text::revision;
+use crate::{files::more::room, text::revision};
 
 /// Edits in one call: a larger change is better seen in parts.
 const MOST_EDITS: usize = 500;
@@ -40,38 +40,27 @@ impl ApplyEdits {
     }
 }
 
-/// Make many edits in one or more files: all of them, or none if any cannot be made. Edits of
-/// the same file are made in the given order, each on what the one before left. Each old_string
-/// must fit exactly one place, unless replace_all is true. An empty old_string makes a new file.
-/// Every edit that fails is named, so all can be corrected at once.
+/// Edit several files, all or none. An empty old_string creates a file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The edits, at most 500.
-    #[schemars(length(min = 1, max = 500))]
-    pub edits: Vec<Edit>,
-    /// Revisions from earlier replies, by path. If a file no longer has its revision, nothing
-    /// is changed.
+    edits: Vec<Edit>,
     #[serde(default)]
-    pub revisions: BTreeMap<String, String>,
-    /// Only show what would change.
+    revisions: BTreeMap<String, String>,
     #[serde(default)]
-    pub dry_run: bool,
+    dry_run: bool,
 }
 
-/// One edit.
+// One edit.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Edit {
-    /// File inside the project.
-    pub path: RawPath,
-    /// The text to replace, copied from the file; empty to make a new file.
-    pub old_string: String,
-    /// What takes its place; empty to delete it.
-    pub new_string: String,
-    /// Replace every occurrence.
+#[schemars(inline)]
+struct Edit {
+    path: RawPath,
+    old_string: String,
+    new_string: String,
     #[serde(default)]
-    pub replace_all: bool,
+    replace_all: bool,
 }
 
 /// What was changed.
@@ -227,23 +216,40 @@ fn finish(
     }
     let undo = if args.dry_run { Undo::default() } else { pen.commit(ctx, batch, intents)? };
     let output = Output { files, dry_run: args.dry_run, undo };
-    Ok(Reply::new(tell(&output, args.edits.len()), output))
+    Ok(Reply::new(tell(&output, args.edits.len(), room(ctx.max_output)), output))
 }
 
-fn tell(output: &Output, edits: usize) -> String {
+/// The reply in so many bytes: the files first, then their diffs. What does not fit is counted.
+fn tell(output: &Output, edits: usize, most: usize) -> String {
     let plural = |count: usize| if count == 1 { "" } else { "s" };
     let files = output.files.len();
     let verb = if output.dry_run { "Would apply" } else { "Applied" };
     let mut text = format!("{verb} {edits} edit{} to {files} file{}\n", plural(edits), plural(files));
+    let mut named = 0;
     for file in &output.files {
         let created = if file.created { " (new)" } else { "" };
         let revision =
             if file.revision.is_empty() { String::new() } else { format!(", revision {}", file.revision) };
-        let _ = writeln!(text, "{}{created}: {} edit{}{revision}", file.path, file.edits, plural(file.edits));
+        let line = format!("{}{created}: {} edit{}{revision}\n", file.path, file.edits, plural(file.edits));
+        if text.len() + line.len() > most {
+            break;
+        }
+        text.push_str(&line);
+        named += 1;
     }
-    output.files.iter().for_each(|file| text.push_str(&file.diff));
-    if files > SHOWN_FILES {
-        let _ = writeln!(text, "… the diffs of {} more files are not shown", files - SHOWN_FILES);
+    if named < files {
+        let _ = writeln!(text, "… and {} more files", files - named);
+    }
+    let mut shown = 0;
+    for diff in output.files.iter().map(|file| &file.diff).take(SHOWN_FILES) {
+        if text.len() + diff.len() > most {
+            break;
+        }
+        text.push_str(diff);
+        shown += 1;
+    }
+    if shown < files {
+        let _ = writeln!(text, "… the diffs of {} more files are not shown", files - shown);
     }
     text.push_str(&closing("", &output.undo, output.dry_run));
     text

@@ -28,17 +28,13 @@ impl DeleteFile {
     }
 }
 
-/// Delete a file, a symbolic link (never what it points to) or a directory. A directory that
-/// holds anything needs recursive=true. Deleted files up to 8 MiB can be brought back with
-/// undo_edit; links and directories cannot.
+/// Delete a file or directory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// What to delete.
-    pub path: RawPath,
-    /// Delete a directory with all it holds.
+    path: RawPath,
     #[serde(default)]
-    pub recursive: bool,
+    recursive: bool,
 }
 
 /// What was deleted.

@@ -30,32 +30,20 @@ impl EditFile {
     }
 }
 
-/// Replace a text in a file. old_string must fit exactly one place, unless replace_all or
-/// expected_count says otherwise. Every byte outside that place stays as it is: encoding, line
-/// ends, indentation, byte order mark. If nothing fits exactly, differences in line ends,
-/// trailing blanks, indentation and typographic punctuation are forgiven, one after the other,
-/// and the reply says so. On a miss the reply names the nearest place and the first line that
-/// differs, and nothing is changed.
+/// Edit a file: replace old_string, which must fit one place, by new_string.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// File inside the project.
-    pub path: RawPath,
-    /// The text to replace, copied from the file without line numbers.
-    pub old_string: String,
-    /// What takes its place; empty to delete it.
-    pub new_string: String,
-    /// Replace every occurrence.
+    path: RawPath,
+    old_string: String,
+    new_string: String,
     #[serde(default)]
-    pub replace_all: bool,
-    /// Replace exactly this many occurrences; any other number is an error.
-    #[schemars(range(min = 1))]
-    pub expected_count: Option<usize>,
-    /// A revision from an earlier reply. If the file no longer has it, nothing is changed.
-    pub revision: Option<String>,
-    /// Only show what would change.
+    replace_all: bool,
+    expected_count: Option<usize>,
+    /// From an earlier reply.
+    revision: Option<String>,
     #[serde(default)]
-    pub dry_run: bool,
+    dry_run: bool,
 }
 
 /// What was replaced.

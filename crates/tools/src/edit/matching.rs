@@ -282,7 +282,7 @@ impl Sight<'_> {
     /// The hit that begins at this offset of the file's view.
     fn hit(&self, start: usize, search: &Search<'_>, care: Care) -> Hit {
         let Self { text, file, old, ends_line } = *self;
-        let change = common(search.old, search.new);
+        let change = old.whole_units(common(search.old, search.new));
         let (from, to) = (old.seen(change.old.start), old.seen(change.old.end));
         let end = start + old.text.len();
         let span = file.start_of(start)..if ends_line { file.start_of(end) } else { file.end_of(end) };
@@ -317,9 +317,9 @@ fn places(text: &str, old: &str, count: Count) -> Vec<usize> {
 }
 
 /// What remains of both texts between their common beginning and their common end.
-struct Difference {
-    old: Range<usize>,
-    new: Range<usize>,
+pub(super) struct Difference {
+    pub(super) old: Range<usize>,
+    pub(super) new: Range<usize>,
 }
 
 fn common(old: &str, new: &str) -> Difference {

@@ -272,3 +272,23 @@ fn a_near_miss_in_a_large_file_costs_little() {
     // Generous, for a debug build on a busy machine; quadratic work would take minutes.
     assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
 }
+
+#[test]
+fn three_dots_are_one_sign() {
+    check("wait\u{2026} done\n", "wait... done", "wait... ok", Tier::Punctuation, "wait\u{2026} ok\n");
+    check("wait... done\n", "wait\u{2026} done", "wait\u{2026} ok", Tier::Punctuation, "wait... ok\n");
+    check("a\u{2026}\n", "a...", "a..", Tier::Punctuation, "a..\n");
+}
+
+#[test]
+fn a_missing_line_does_not_move_the_nearest_place() {
+    let function = |n: usize| format!("def f{n}():\n    return {n}\n");
+    let file: String = (0..60).map(|n| function(n + 100)).collect();
+    let old: String = (110..130).map(function).collect::<String>().replace("def f115():\n", "");
+    check_refused(
+        &file,
+        &search(&old, "x"),
+        FaultKind::NotFound,
+        &["nearest place is line 21", "first difference is at line 31", "found:    def f115():"],
+    );
+}

@@ -29,19 +29,14 @@ impl MoveFile {
     }
 }
 
-/// Move or rename a file, link or directory. Missing directories are made. destination is the
-/// full new name, not the directory to move into. An existing file there is an error unless
-/// overwrite is true. Undoing a move leaves the directories that were made for it.
+/// Move or rename a file or directory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// What to move.
-    pub source: RawPath,
-    /// Its new name, with the directory.
-    pub destination: RawPath,
-    /// Let a file that stands at the destination go.
+    source: RawPath,
+    destination: RawPath,
     #[serde(default)]
-    pub overwrite: bool,
+    overwrite: bool,
 }
 
 /// What was moved.

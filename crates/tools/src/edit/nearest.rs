@@ -11,6 +11,8 @@ use crate::text::{TextFile, body, split};
 
 /// Lines of the search text that are looked up; a place that shares none of these is not near.
 const SEARCHED_LINES: usize = 256;
+/// How many lines too many or too few are seen through when the nearest place is looked for.
+const BESIDE: usize = 16;
 /// Words of a line that are looked up: one bit each.
 const WORDS: usize = 64;
 /// Characters shown of a line, around the first difference.
@@ -71,8 +73,17 @@ fn by_lines(file: &TextFile, old: &[&str]) -> Option<usize> {
             }
         }
     }
-    let best = votes.into_iter().max_by_key(|(first, weight)| (*weight, std::cmp::Reverse(*first)));
-    best.map(|(first, _)| first)
+    let (best, _) = votes.iter().max_by_key(|(first, weight)| (**weight, std::cmp::Reverse(**first)))?;
+    // Where a line is missing or too many, what comes after it votes for a place beside the true one.
+    // That one agrees from its first line on.
+    let beside = votes.iter().filter(|(first, _)| first.abs_diff(*best) <= BESIDE);
+    let agrees = |first: usize| {
+        let same = |(index, line): &(usize, &&str)| file.line(first + index).trim() == line.trim();
+        old.iter().enumerate().take_while(same).count()
+    };
+    beside
+        .max_by_key(|(first, weight)| (agrees(**first), **weight, std::cmp::Reverse(**first)))
+        .map(|(first, _)| *first)
 }
 
 /// The same by the words of the longest line, for a text that shares no whole line.

@@ -32,26 +32,17 @@ impl SetFileSlice {
     }
 }
 
-/// Replace the lines start_line to end_line of a file, both included and counted from 1, by
-/// new_content. Line ends and the end of the file stay as they are: new_content need not end
-/// with a newline, unless its last line is empty. Empty new_content deletes the lines; start_line one past the last line
-/// appends. The reply shows the new lines with two lines before and after them, then the old ones.
+/// Replace lines of a file by number; empty new_content deletes, one past the last line appends.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// File inside the project.
-    pub path: RawPath,
-    /// First line to replace, counted from 1.
-    pub start_line: i64,
-    /// Last line to replace, included.
-    pub end_line: i64,
-    /// The lines that take their place; empty to delete them.
-    pub new_content: String,
-    /// A revision from an earlier reply. If the file no longer has it, nothing is changed.
-    pub revision: Option<String>,
-    /// Only show what would change.
+    path: RawPath,
+    start_line: i64,
+    end_line: i64,
+    new_content: String,
+    revision: Option<String>,
     #[serde(default)]
-    pub dry_run: bool,
+    dry_run: bool,
 }
 
 /// What was replaced.
@@ -114,7 +105,7 @@ fn set(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
     };
     // The excerpt has the new lines with their numbers; a diff would say them again.
     let closing = closing(&written.revision, &written.undo, written.dry_run);
-    let text = format!("{done}{}\n{shown}{closing}", outcome(&now));
+    let text = format!("{done}{}\n{shown}{closing}", outcome(&now, lines_total));
     Ok(Reply::new(text, Output { start_line: now.start, end_line: now.end - 1, lines_total, written }))
 }
 
@@ -170,11 +161,11 @@ fn unended_text(text: &str) -> &str {
 }
 
 /// What became of the lines, where their number changed.
-fn outcome(now: &Range<usize>) -> String {
+fn outcome(now: &Range<usize>, total: usize) -> String {
     match now.len() {
-        0 => " (deleted)".into(),
-        1 => format!(" (now line {})", now.start),
-        _ => format!(" (now lines {}-{})", now.start, now.end - 1),
+        0 => format!(" (deleted, {total} left)"),
+        1 => format!(" (now line {} of {total})", now.start),
+        _ => format!(" (now lines {}-{} of {total})", now.start, now.end - 1),
     }
 }
 

@@ -15,6 +15,9 @@ use super::{
 };
 use crate::text::revision;
 
+/// Files of each kind that a reply names.
+const NAMED: usize = 50;
+
 /// Undoes changes.
 #[derive(Clone, Debug)]
 pub struct UndoEdit {
@@ -28,15 +31,11 @@ impl UndoEdit {
     }
 }
 
-/// Undo one earlier change: an edit, a new file, a deletion or a move, with every file it
-/// touched. It is refused if one of these files was changed since, so nothing newer is lost.
-/// An undo can be undone in the same way, except that of a move which replaced a file.
-/// Directories that the change made on its way stay.
+/// Undo a change by the id in its reply.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The id after `Undo:` in the reply to the change.
-    pub call_id: String,
+    call_id: String,
 }
 
 /// What was undone.
@@ -106,11 +105,14 @@ fn undo(pen: &Pen, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
         false => (put_back(pen, ctx, record)?, String::new()),
     };
     let mut text = format!("Undid {call}");
-    if !output.restored.is_empty() {
-        text.push_str(&format!(", restored {}", output.restored.join(", ")));
-    }
-    if !output.deleted.is_empty() {
-        text.push_str(&format!(", deleted {}", output.deleted.join(", ")));
+    for (what, names) in [("restored", &output.restored), ("deleted", &output.deleted)] {
+        if names.is_empty() {
+            continue;
+        }
+        text.push_str(&format!(", {what} {}", names[..names.len().min(NAMED)].join(", ")));
+        if names.len() > NAMED {
+            text.push_str(&format!(" and {} more", names.len() - NAMED));
+        }
     }
     text.push('\n');
     text.push_str(&note);

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::matching::Difference;
 use crate::text::{Lines, body};
 
 /// How much a view forgives. Each forgives what the ones before it do.
@@ -12,7 +13,8 @@ pub(super) enum Care {
     LineEnds,
     /// Blanks at the end of a line do not count.
     TrailingSpace,
-    /// Curly quotes are straight, dashes are hyphens, every kind of space is a space.
+    /// Curly quotes are straight, dashes are hyphens, every kind of space is a space, three dots are
+    /// one sign.
     Punctuation,
 }
 
@@ -26,13 +28,17 @@ pub(super) struct View {
     source: usize,
 }
 
-/// A stretch of the view and the stretch of the source it stands for. Where both are equally
-/// long, they go byte by byte; otherwise the stretch is one unit.
+/// A stretch of the view and the stretch of the source it stands for. They go byte by byte, unless
+/// the stretch is one unit.
 #[derive(Debug)]
 struct Run {
     view: Range<usize>,
     source: Range<usize>,
+    unit: bool,
 }
+
+/// What three dots are seen as.
+const DOTS: &str = "\u{2026}";
 
 impl View {
     pub(super) fn of(source: &str, care: Care) -> Self {
@@ -52,11 +58,8 @@ impl View {
                 Care::TrailingSpace => words.trim_end_matches([' ', '\t']),
                 Care::Punctuation => words.trim_end_matches(|c| c == '\t' || fold(c) == ' '),
             };
-            if care == Care::Punctuation && !kept.is_ascii() {
-                for (at, c) in kept.char_indices() {
-                    let at = range.start + at;
-                    view.push(at..at + c.len_utf8(), fold(c).encode_utf8(&mut [0; 4]));
-                }
+            if care == Care::Punctuation && (!kept.is_ascii() || kept.contains("...")) {
+                view.push_folded(range.start, kept);
             } else {
                 view.push(range.start..range.start + kept.len(), kept);
             }
@@ -69,16 +72,35 @@ impl View {
         view
     }
 
+    /// Adds a line with its typography made plain.
+    fn push_folded(&mut self, start: usize, line: &str) {
+        let mut at = 0;
+        while let Some(c) = line[at..].chars().next() {
+            let dots = line[at..].starts_with("...");
+            let length = if dots { 3 } else { c.len_utf8() };
+            let source = start + at..start + at + length;
+            match dots {
+                true => self.push_run(source, DOTS, true),
+                false => self.push(source, fold(c).encode_utf8(&mut [0; 4])),
+            }
+            at += length;
+        }
+    }
+
     fn push(&mut self, source: Range<usize>, text: &str) {
+        let unit = source.len() != text.len();
+        self.push_run(source, text, unit);
+    }
+
+    fn push_run(&mut self, source: Range<usize>, text: &str, unit: bool) {
         let view = self.text.len()..self.text.len() + text.len();
         self.text.push_str(text);
         if view.is_empty() {
             return;
         }
-        let even = |run: &Run| run.view.len() == run.source.len();
-        let run = Run { view, source };
+        let run = Run { view, source, unit };
         match self.runs.last_mut() {
-            Some(last) if even(last) && even(&run) && last.source.end == run.source.start => {
+            Some(last) if !last.unit && !run.unit && last.source.end == run.source.start => {
                 last.view.end = run.view.end;
                 last.source.end = run.source.end;
             }
@@ -102,12 +124,31 @@ impl View {
         }
     }
 
+    /// The same difference without a cut inside of a unit of this view's source.
+    pub(super) fn whole_units(&self, mut change: Difference) -> Difference {
+        let inside = |offset: usize| {
+            let index = self.runs.partition_point(|run| run.source.end <= offset);
+            self.runs.get(index).filter(|run| run.unit && run.source.start < offset)
+        };
+        if let Some(unit) = inside(change.old.start) {
+            let back = change.old.start - unit.source.start;
+            change.old.start -= back;
+            change.new.start -= back;
+        }
+        if let Some(unit) = inside(change.old.end) {
+            let on = unit.source.end - change.old.end;
+            change.old.end += on;
+            change.new.end += on;
+        }
+        change
+    }
+
     /// The view's offset for one in the source; inside a unit, the start of the unit.
     pub(super) fn seen(&self, offset: usize) -> usize {
         let index = self.runs.partition_point(|run| run.source.end <= offset);
         match self.runs.get(index) {
             None => self.text.len(),
-            Some(run) if run.source.start >= offset || run.view.len() != run.source.len() => run.view.start,
+            Some(run) if run.source.start >= offset || run.unit => run.view.start,
             Some(run) => run.view.start + (offset - run.source.start),
         }
     }
@@ -139,6 +180,8 @@ mod tests {
         check("a \r\nb\rc\n", Care::LineEnds, "a \nb\nc\n", false);
         check("a \t\r\nb  ", Care::TrailingSpace, "a\nb", true);
         check("\u{201c}a\u{201d}\u{a0}\u{2014} b\u{a0}\n", Care::Punctuation, "\"a\" - b\n", false);
+        let view = check("a...b\n", Care::Punctuation, "a\u{2026}b\n", false);
+        assert_eq!([0, 1, 2, 3, 4].map(|at| view.seen(at)), [0, 1, 1, 1, 4]);
     }
 
     #[test]

@@ -28,26 +28,17 @@ impl WriteFile {
     }
 }
 
-/// Make a new file, or replace everything a file holds. Missing directories are made. A new
-/// file is UTF-8, exactly as given. A replaced file keeps its mode, its encoding and byte order
-/// mark, and its line ends (unless they were mixed). If its encoding cannot hold the new content,
-/// the file becomes UTF-8 and the reply says so. To change a part of a file, edit_file is safer
-/// and shorter.
+/// Create a file, or replace all of it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// File inside the project.
-    pub path: RawPath,
-    /// All the file shall hold.
-    pub content: String,
-    /// A revision from an earlier reply. If the file no longer has it, nothing is changed.
-    pub revision: Option<String>,
-    /// Refuse when the file exists.
+    path: RawPath,
+    content: String,
+    revision: Option<String>,
     #[serde(default)]
-    pub create_only: bool,
-    /// Only show what would change.
+    create_only: bool,
     #[serde(default)]
-    pub dry_run: bool,
+    dry_run: bool,
 }
 
 /// What was written.

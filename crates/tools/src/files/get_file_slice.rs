@@ -18,18 +18,13 @@ use super::{
 #[derive(Clone, Copy, Debug)]
 pub struct GetFileSlice;
 
-/// Read exactly the lines start_line to end_line of a text file, both included and counted
-/// from 1. An end_line past the end of the file means its last line. A reply holds at most
-/// 1 MiB: when there is more, it ends with a note that says how to go on with read_file.
+/// Read lines start_line to end_line of a file, from 1.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// File inside the project.
-    pub path: RawPath,
-    /// First line, counted from 1.
-    pub start_line: i64,
-    /// Last line, included.
-    pub end_line: i64,
+    path: RawPath,
+    start_line: i64,
+    end_line: i64,
 }
 
 /// The lines, and the facts of the file.
@@ -75,7 +70,7 @@ impl Tool for GetFileSlice {
             return Err(reading::missing(&reading.path, ask, 0));
         }
         let clamped = end > reading.lines_total;
-        let text = reading.text(&format!(" in read_file, end_line={end}"));
+        let text = reading.text("start_line", clamped.then_some(end));
         Ok(Reply::new(text, Output { clamped, reading }))
     }
 }

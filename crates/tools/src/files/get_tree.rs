@@ -19,7 +19,8 @@ use super::{
     depth::not_entered,
     ground::{Ground, Standing},
     ignores::Ignores,
-    list_directory::word,
+    list_directory::{here, word},
+    more::{framed, room},
     spelling::{count, spell},
 };
 use crate::Threads;
@@ -38,19 +39,14 @@ pub struct GetTree {
     pub threads: Threads,
 }
 
-/// Draw a directory as a tree, directories first. Hidden and ignored entries are left out and
-/// counted, links are not followed. At most 2,000 entries are shown, upper levels first; call
-/// it on a subdirectory to see more.
+/// Directory tree of the project.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// Directory inside the project; the project itself when absent.
     #[serde(default = "here")]
-    pub path: RawPath,
-    /// How many levels to show. Default 2.
+    path: RawPath,
     #[serde(default = "two")]
-    #[schemars(range(min = 1))]
-    pub max_depth: usize,
+    max_depth: usize,
 }
 
 /// A tree.
@@ -124,7 +120,7 @@ fn draw(ctx: &Ctx, max_depth: usize, threads: usize) -> Result<Reply<Output>, Fa
     })?;
     ctx.check()?;
     let grown = grown.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let shown = grown.shown(ctx.max_output);
+    let shown = grown.shown(room(ctx.max_output));
     let mut text = format!("{}/\n", start.name().trim_end_matches('/'));
     let mut nodes = Vec::new();
     grown.branch(&ground, &shown, Path::new(""), "", &mut text, &mut nodes);
@@ -142,6 +138,10 @@ fn draw(ctx: &Ctx, max_depth: usize, threads: usize) -> Result<Reply<Output>, Fa
     text.push_str(&footer(&output, max_depth, report.unreadable - report.too_deep));
     if let Some(too_deep) = not_entered(&report, &ground) {
         text.push_str(&format!("\n[{too_deep}]"));
+    }
+    if output.truncated {
+        let (shown, total) = (output.entries.len(), output.total);
+        text = framed(&format!("{shown} of {total} entries; name a subdirectory to see the rest"), &text);
     }
     Ok(Reply::new(text, output))
 }
@@ -293,23 +293,10 @@ fn footer(output: &Output, max_depth: usize, closed: usize) -> String {
     if !named.is_empty() {
         text.push_str(&format!(" (left out: {})", named.join(", ")));
     }
-    if output.truncated {
-        let shown = output.entries.len();
-        let total = output.total;
-        text.push_str(&format!(
-            "\n[truncated: {shown} of {total} entries shown; call get_tree on a subdirectory to see the rest]"
-        ));
-    }
     if output.deeper {
-        text.push_str(&format!(
-            "\n[depth {max_depth} reached; raise max_depth or call get_tree on a subdirectory]"
-        ));
+        text.push_str(&format!("\n[depth {max_depth} reached; raise max_depth or name a subdirectory]"));
     }
     text
-}
-
-fn here() -> RawPath {
-    RawPath::new(".")
 }
 
 fn two() -> usize {

@@ -47,8 +47,8 @@ pub(crate) struct Here {
 }
 
 impl Ground {
-    /// Looks at a directory. A start that is itself ignored was asked for by name: then the
-    /// rules above it do not count.
+    /// Looks at a directory. A start that is itself ignored, or all it holds, was asked for by name:
+    /// then the rules above it do not count.
     pub(crate) fn of(path: &SafePath, honour_ignores: bool) -> Self {
         let name = path.name();
         let name = if name == "." { String::new() } else { name };
@@ -64,6 +64,9 @@ impl Ground {
                     start = Ignores::default();
                     break;
                 }
+            }
+            if !prefix.as_os_str().is_empty() && start.empties(prefix.as_os_str().as_bytes()) {
+                start = Ignores::default();
             }
         }
         Self { start, honour: honour_ignores, prefix, name }

@@ -8,7 +8,7 @@ use std::{ffi::OsStr, fs::File, io::Read, os::unix::ffi::OsStrExt, path::Path, s
 
 use ignore::{
     Match,
-    gitignore::{Gitignore, GitignoreBuilder},
+    gitignore::{Gitignore, GitignoreBuilder, Glob},
 };
 use tectum_core::security::{Above, Folder};
 
@@ -98,7 +98,24 @@ impl Ignores {
 
     /// What the rules say about a path from the root. The folders above it were asked before.
     pub(crate) fn word(&self, path: &[u8], is_dir: bool) -> Word {
-        let (mut git, mut exclude) = (Word::Nothing, Word::Nothing);
+        match self.rule(path, is_dir) {
+            Match::None => Word::Nothing,
+            Match::Ignore(_) => Word::Ignore,
+            Match::Whitelist(_) => Word::Keep,
+        }
+    }
+
+    /// Whether a rule leaves out all that a folder holds by naming it: `scripts/*`. The folder itself
+    /// is not ignored then, but nothing in it can be seen.
+    pub(crate) fn empties(&self, folder: &[u8]) -> bool {
+        let inside = [folder, b"/\x7f"].concat();
+        let Match::Ignore(rule) = self.rule(&inside, false) else { return false };
+        let named = rule.original().trim_end_matches('*').strip_suffix('/').unwrap_or_default();
+        named.contains(|c| !matches!(c, '*' | '/'))
+    }
+
+    fn rule(&self, path: &[u8], is_dir: bool) -> Match<&Glob> {
+        let (mut git, mut exclude) = (Match::None, Match::None);
         let mut in_repository = true;
         let mut next = &self.0;
         // `.ignore` outranks `.gitignore`, which outranks the repository's excludes; within
@@ -106,21 +123,21 @@ impl Ignores {
         while let Some(level) = next {
             let relative = Path::new(OsStr::from_bytes(path.get(level.base..).unwrap_or_default()));
             let said = ask(&level.ignore, relative, is_dir);
-            if said != Word::Nothing {
+            if !said.is_none() {
                 return said;
             }
             if in_repository {
-                if git == Word::Nothing {
+                if git.is_none() {
                     git = ask(&level.git, relative, is_dir);
                 }
-                if exclude == Word::Nothing {
+                if exclude.is_none() {
                     exclude = ask(&level.exclude, relative, is_dir);
                 }
             }
             in_repository &= !level.repository;
             next = &level.above.0;
         }
-        if git != Word::Nothing { git } else { exclude }
+        git.or(exclude)
     }
 
     /// Whether there are any rules.
@@ -129,15 +146,8 @@ impl Ignores {
     }
 }
 
-fn ask(rules: &Gitignore, path: &Path, is_dir: bool) -> Word {
-    if rules.is_empty() {
-        return Word::Nothing;
-    }
-    match rules.matched(path, is_dir) {
-        Match::None => Word::Nothing,
-        Match::Ignore(_) => Word::Ignore,
-        Match::Whitelist(_) => Word::Keep,
-    }
+fn ask<'r>(rules: &'r Gitignore, path: &Path, is_dir: bool) -> Match<&'r Glob> {
+    if rules.is_empty() { Match::None } else { rules.matched(path, is_dir) }
 }
 
 /// Compiles a rule file. A line that is no rule is passed over, as git does.

@@ -15,7 +15,10 @@ use tectum_core::{
     security::{Access, Flow, Kind, Listing, RawPath, SafePath},
 };
 
-use super::spelling::{count, from_token, quoted, spell, token};
+use super::{
+    more::{framed, room},
+    spelling::{count, from_token, quoted, spell, token},
+};
 
 /// Entries in one reply; the rest is on further pages.
 const PAGE: usize = 10_000;
@@ -28,20 +31,16 @@ const MOST: usize = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub struct ListDirectory;
 
-/// List the entries of one directory with kind and size in bytes, directories first. Links
-/// are shown with where they lead inside the project, and not followed; protected names are counted and not shown.
+/// List a directory (ls).
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// Directory inside the project; the project itself when absent.
     #[serde(default = "here")]
-    pub path: RawPath,
-    /// False leaves out names that start with a dot. Default true.
+    path: RawPath,
     #[serde(default = "yes")]
-    pub all: bool,
-    /// Where to go on: the `next` of the page before.
+    all: bool,
     #[serde(default)]
-    pub from: Option<String>,
+    from: Option<String>,
 }
 
 /// A page of a directory.
@@ -174,7 +173,7 @@ fn reply(ctx: &Ctx, directory: &SafePath, args: &Args, content: Content) -> Repl
     for entry in entries.by_ref() {
         let target = (entry.kind == Kind::Link).then(|| directory.link_target(&entry.name)).flatten();
         let length = entry.name.len() + target.as_ref().map_or(0, String::len) + 64;
-        if rows.len() == PAGE || text.len() + length > ctx.max_output && !rows.is_empty() {
+        if rows.len() == PAGE || text.len() + length > room(ctx.max_output) && !rows.is_empty() {
             next = Some(token_of(&entry));
             break;
         }
@@ -185,12 +184,8 @@ fn reply(ctx: &Ctx, directory: &SafePath, args: &Args, content: Content) -> Repl
         let _ = write!(text, "; nothing at from={}", quoted(from));
     }
     if let Some(next) = &next {
-        let _ = write!(
-            text,
-            "\n[truncated: {} of {total} entries shown; continue with from={}]",
-            rows.len(),
-            quoted(next)
-        );
+        let note = format!("{} of {total} entries; continue with from={}", rows.len(), quoted(next));
+        text = framed(&note, &text);
     }
     let truncated = next.is_some() || cut;
     Reply::new(text, Output { path, entries: rows, total, hidden, denied, truncated, next })
@@ -261,7 +256,8 @@ fn place_of_token(token: &str) -> Place {
     }
 }
 
-fn here() -> RawPath {
+/// The project itself, for a call that names no path.
+pub(crate) fn here() -> RawPath {
     RawPath::new(".")
 }
 

@@ -1,7 +1,9 @@
 //! Cutting a text into pages that are whole lines, or pieces of one giant line.
 
-use std::{fmt, ops::Range};
+use std::{borrow::Cow, fmt, ops::Range};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, de};
 use tectum_core::Fault;
 
 use crate::text::Lines;
@@ -20,13 +22,36 @@ impl Cursor {
     }
 
     /// Reads `2001` or `1:1048577`.
-    pub(super) fn parse(token: &str) -> Result<Self, Fault> {
+    fn parse(token: &str) -> Option<Self> {
         let (line, character) = token.split_once(':').unwrap_or((token, "1"));
-        match (line.parse(), character.parse()) {
-            (Ok(line), Ok(character)) if line > 0 && character > 0 => Ok(Self { line, character }),
-            _ => Err(Fault::invalid(format!("`from` must be a line like \"2001\" or a line and a character like \"1:1048577\", got {token:?}"))
-                .hint("pass the `next` of the page before")),
-        }
+        let (line, character) = (line.trim().parse().ok()?, character.trim().parse().ok()?);
+        (line > 0 && character > 0).then_some(Self { line, character })
+    }
+}
+
+impl<'de> Deserialize<'de> for Cursor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let given = serde_json::Value::deserialize(deserializer)?;
+        let token = given.as_str().map_or_else(|| given.to_string(), str::to_owned);
+        Self::parse(&token).ok_or_else(|| {
+            de::Error::custom(format!(
+                "must be a line from 1 on, or a line and a character like \"1:1048577\", got {given}"
+            ))
+        })
+    }
+}
+
+impl JsonSchema for Cursor {
+    fn schema_name() -> Cow<'static, str> {
+        "Cursor".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": ["integer", "string"]})
     }
 }
 
@@ -95,8 +120,11 @@ fn skip(line: &str, from: Cursor) -> Result<usize, Fault> {
 
 /// The refusal of a cursor beyond its line.
 pub(super) fn past_the_line(from: Cursor, characters: usize) -> Fault {
-    Fault::invalid(format!("from=\"{from}\" is past the end: line {} has {characters} characters", from.line))
-        .hint("the file may have changed; read it again from the start of the line")
+    Fault::invalid(format!(
+        "offset=\"{from}\" is past the end: line {} has {characters} characters",
+        from.line
+    ))
+    .hint("the file may have changed; read it again from the start of the line")
 }
 
 /// The end of the longest piece from `begin` up to `full` that splits no character; one
@@ -148,7 +176,7 @@ mod tests {
     #[test]
     fn a_bad_cursor_is_refused() {
         for token in ["", "0", "x", "1:0", "-1", "1:2:3"] {
-            assert!(Cursor::parse(token).is_err(), "{token}");
+            assert_eq!(Cursor::parse(token), None, "{token}");
         }
         let lines = Lines::of("ab\n");
         assert!(cut("ab\n", &lines, Cursor { line: 1, character: 9 }, 1, 10).is_err());

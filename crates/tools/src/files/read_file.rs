@@ -18,25 +18,19 @@ use super::{
 #[derive(Clone, Copy, Debug)]
 pub struct ReadFile;
 
-/// Read a text file, whole or from a line on. Text in other encodings than UTF-8 is decoded;
-/// a byte order mark is kept. A reply holds at most 1 MiB: when there is more, it ends with a
-/// note that says how to go on, also inside one giant line. Binary files are refused.
+/// Read a text file (cat). A long one is cut; the reply says how to go on.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// File inside the project.
-    pub path: RawPath,
-    /// Where to go on, as the note of the page before says: a line ("2001") or a line and a
-    /// character in it ("1:1048577"). Stands in for start_line.
+    path: RawPath,
+    /// First line, from 1.
     #[serde(default)]
-    pub from: Option<String>,
-    /// First line to read, counted from 1. Default 1.
+    offset: Option<Cursor>,
+    /// Lines.
     #[serde(default)]
-    #[schemars(range(min = 1))]
-    pub start_line: Option<usize>,
-    /// Last line to read, included. Default the last of the file.
+    limit: Option<usize>,
     #[serde(default)]
-    pub end_line: Option<usize>,
+    end_line: Option<usize>,
 }
 
 impl Tool for ReadFile {
@@ -58,15 +52,13 @@ impl Tool for ReadFile {
     }
 
     async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Reading>, Fault> {
-        let from = match &args.from {
-            Some(token) => Cursor::parse(token)?,
-            None => Cursor::line(args.start_line.unwrap_or(1)),
-        };
-        let reading = reading::read(ctx, Ask { from, last: args.end_line }).await?;
-        if reading.next.is_none() {
-            return Ok(Reply::showing(|reading| reading.content, reading));
+        let from = args.offset.unwrap_or(Cursor::line(1));
+        if args.limit == Some(0) {
+            return Err(Fault::invalid("`limit` must be at least 1"));
         }
-        let again = args.end_line.map(|line| format!(", end_line={line}")).unwrap_or_default();
-        Ok(Reply::new(reading.text(&again), reading))
+        let counted = args.limit.map(|limit| from.line.saturating_add(limit - 1));
+        let last = args.end_line.into_iter().chain(counted).min();
+        let reading = reading::read(ctx, Ask { from, last }).await?;
+        Ok(reading.reply())
     }
 }

@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use tectum_core::{
-    Ctx, Fault,
+    Ctx, Fault, Reply,
     security::{OpenFile, SafePath},
 };
 
 use super::{
+    more::room,
     page::{self, Cursor},
     window,
 };
@@ -55,28 +56,68 @@ pub struct Reading {
     pub size: u64,
     /// True when more of what was asked for follows.
     pub truncated: bool,
-    /// What to pass as `from` to go on.
+    /// What to pass to read_file as `offset` to go on.
     pub next: Option<String>,
-    /// Bytes of the whole text in UTF-8.
-    #[serde(skip)]
-    pub(super) bytes_total: u64,
 }
 
 impl Reading {
-    /// The content, and after it a note when more follows. `ask_again` is what else the next
-    /// call must repeat.
-    pub(super) fn text(&self, ask_again: &str) -> String {
-        let Some(next) = &self.next else { return self.content.clone() };
-        let end = if self.content.ends_with('\n') { "" } else { "\n" };
-        format!(
-            "{}{end}[truncated: lines {}-{} of {} shown ({} of {} bytes); continue with from=\"{next}\"{ask_again}]",
-            self.content,
-            self.first_line,
-            self.last_line,
-            self.lines_total,
-            self.content.len(),
-            self.bytes_total,
-        )
+    /// The content as the text; with notes only where there is something to note.
+    pub(super) fn reply(self) -> Reply<Self> {
+        let partial = self.last_line < self.lines_total;
+        match partial || self.next.is_some() || !self.unusual(None).is_empty() {
+            true => Reply::new(self.text("offset", None), self),
+            false => Reply::showing(|reading| reading.content, self),
+        }
+    }
+
+    /// The content. When it was cut, that stands before and after it; what is unusual about the file
+    /// stands in a line after it. `key` is the argument to go on with, `clamped` the end that was
+    /// asked for and is not there.
+    pub(super) fn text(&self, key: &str, clamped: Option<usize>) -> String {
+        let range = format!("lines {}-{} of {}", self.first_line, self.last_line, self.lines_total);
+        let more = match self.next.as_deref() {
+            Some(next) if next.contains(':') => {
+                format!("[{range}; continue with read_file offset=\"{next}\"]\n")
+            }
+            Some(next) => format!("[{range}; continue with {key}={next}]\n"),
+            None => String::new(),
+        };
+        let mut after = Vec::new();
+        let unusual = self.unusual(clamped);
+        if !unusual.is_empty() {
+            after.push(format!("[{unusual}]"));
+        }
+        if !more.is_empty() {
+            after.push(more.trim_end().to_owned());
+        } else if key == "offset" && self.last_line < self.lines_total {
+            after.push(format!("[{range}]"));
+        }
+        let end = if after.is_empty() || self.content.ends_with('\n') { "" } else { "\n" };
+        format!("{more}{}{end}{}", self.content, after.join("\n"))
+    }
+
+    /// What a reader could not see in the text: another encoding, other line ends, a mark, bytes
+    /// that are no text, lines that are not there.
+    fn unusual(&self, clamped: Option<usize>) -> String {
+        let mut facts = Vec::new();
+        if self.encoding != text::Encoding::Utf8.name() {
+            facts.push(format!("encoding {}", self.encoding));
+        }
+        if self.newline == "mixed" {
+            facts.push("mixed line ends".to_owned());
+        } else if !matches!(self.newline, "LF" | "none") {
+            facts.push(format!("{} line ends", self.newline));
+        }
+        if self.bom {
+            facts.push("byte order mark".to_owned());
+        }
+        if self.damaged {
+            facts.push("bytes that are no text are shown as U+FFFD".to_owned());
+        }
+        if let Some(asked) = clamped {
+            facts.push(format!("line {asked} is past the end: the file has {} lines", self.lines_total));
+        }
+        facts.join("; ")
     }
 }
 
@@ -113,16 +154,16 @@ fn whole(ctx: &Ctx, path: &SafePath, file: &OpenFile, ask: Ask) -> Result<Readin
         size,
         truncated: false,
         next: None,
-        bytes_total: loaded.text.len() as u64,
         content: loaded.text,
     };
     let everything = ask.from == Cursor::line(1) && ask.last.is_none_or(|last| last >= reading.lines_total);
-    if everything && reading.content.len() <= ctx.max_output {
+    let notes = reading.unusual(None).len() + "\n[]".len();
+    if everything && reading.content.len() + if notes > 3 { notes } else { 0 } <= ctx.max_output {
         return Ok(reading);
     }
     let last = check(&reading.path, ask, reading.lines_total)?;
     let lines = Lines::of(&reading.content);
-    let page = page::cut(&reading.content, &lines, ask.from, last, ctx.max_output)?;
+    let page = page::cut(&reading.content, &lines, ask.from, last, room(ctx.max_output))?;
     reading.content.truncate(page.range.end);
     reading.content.drain(..page.range.start);
     reading.first_line = ask.from.line;
@@ -147,9 +188,8 @@ pub(super) fn missing(path: &str, ask: Ask, total: usize) -> Fault {
     let from = ask.from.line;
     let asked = match ask.last {
         Some(end) if end < from => {
-            format!(
-                "the range is reversed: it starts at line {from} and ends at line {end}, and such lines do"
-            )
+            return Fault::invalid(format!("start {from} is after end {end}"))
+                .hint("lines count from 1 and the last is included");
         }
         Some(end) => format!("lines {from}-{end} do"),
         None => format!("line {from} does"),

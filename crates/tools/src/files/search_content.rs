@@ -10,6 +10,7 @@ use tectum_core::{
 };
 
 use super::{
+    list_directory::here,
     search::{self, Request},
     skipped::Skipped,
 };
@@ -29,69 +30,47 @@ impl SearchContent {
     }
 }
 
-/// Search file contents for a regular expression (or plain text with literal=true) in one file
-/// or everything below a directory. Prints `path:line: text`, sorted, then a summary that
-/// counts what was left out: ignored (.gitignore, .ignore), hidden, binary, protected. A path
-/// given here is searched even if it is ignored; links are not followed.
+/// Search text in files (grep): lines that match a regular expression.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// File or directory to search.
-    pub path: RawPath,
-    /// Regular expression (Rust syntax: no look-around, no back-references).
-    pub pattern: String,
-    /// Take the pattern as plain text. Default false.
+    #[serde(default = "here")]
+    pub(super) path: RawPath,
+    pub(super) pattern: String,
     #[serde(default)]
-    pub literal: bool,
-    /// Letter case: sensitive (default), insensitive, or smart: sensitive only if the pattern
-    /// has a capital letter.
+    pub(super) literal: bool,
     #[serde(default)]
-    pub case: Case,
-    /// Match whole words only. Default false.
+    pub(super) case: Case,
     #[serde(default)]
-    pub word: bool,
-    /// Let a match cross line ends. Default false.
+    pub(super) word: bool,
     #[serde(default)]
-    pub multiline: bool,
-    /// Only files matching one of these globs: a name at any depth (`*.rs`), or with `/` a
-    /// path below the start (`src/**`).
+    pub(super) multiline: bool,
+    /// Globs.
     #[serde(default)]
-    pub include: Vec<String>,
-    /// No files or directories matching one of these globs.
+    pub(super) include: Vec<String>,
     #[serde(default)]
-    pub exclude: Vec<String>,
-    /// Lines to show before and after each match, at most 50. Default 0.
+    pub(super) exclude: Vec<String>,
     #[serde(default)]
-    pub context: usize,
-    /// `lines` (default) shows matching lines, `files` only paths, `count` matching lines per
-    /// file.
+    pub(super) context: usize,
     #[serde(default)]
-    pub mode: Mode,
-    /// Matching lines (or files) in one reply. Default 500, at most 10000.
+    pub(super) mode: Mode,
     #[serde(default)]
-    #[schemars(range(min = 1))]
-    pub limit: Option<usize>,
-    /// How many to pass over: the `next` of the page before.
+    pub(super) limit: Option<usize>,
     #[serde(default)]
-    pub from: usize,
-    /// Also search what ignore rules leave out. Default false.
+    pub(super) from: usize,
     #[serde(default)]
-    pub include_ignored: bool,
-    /// Also search names that start with a dot (.git only together with include_ignored).
-    /// Default false.
+    pub(super) include_ignored: bool,
     #[serde(default)]
-    pub include_hidden: bool,
-    /// At most this many matching lines of each file; the others are only counted.
+    pub(super) include_hidden: bool,
     #[serde(default)]
-    #[schemars(range(min = 1))]
-    pub max_per_file: Option<u64>,
+    pub(super) max_per_file: Option<u64>,
 }
 
 /// How letter case counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub enum Case {
+#[schemars(inline, description = "")]
+pub(super) enum Case {
     /// `a` is not `A`.
     #[default]
     Sensitive,
@@ -104,8 +83,8 @@ pub enum Case {
 /// What is shown of the matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub enum Mode {
+#[schemars(inline, description = "")]
+pub(super) enum Mode {
     /// Each matching line.
     #[default]
     Lines,

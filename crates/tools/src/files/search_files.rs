@@ -24,7 +24,8 @@ use super::{
     glob::Globs,
     ground::{Ground, Here, Standing},
     ignores::Ignores,
-    list_directory::word,
+    list_directory::{here, word},
+    more::{framed, room},
     spelling::{count, from_token, quoted, spell, token},
 };
 use crate::Threads;
@@ -43,28 +44,19 @@ pub struct SearchFiles {
     pub threads: Threads,
 }
 
-/// Find files and directories by glob below a directory. `*` and `?` stay inside a name, `**`
-/// crosses directories, `{a,b}` chooses. A pattern without `/` matches the name at any depth
-/// (`*.rs`); one with `/` matches the path below the start (`src/**/*.rs`). Results are sorted
-/// and can be used as paths in other calls. Honours .gitignore and says how many hits it hid;
-/// a directory given as `path` is searched even if it is ignored.
+/// Find files by name (glob): `*.rs`, `src/**/*.rs`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// Directory to search below.
-    pub path: RawPath,
-    /// The glob.
-    pub pattern: String,
-    /// Also show what ignore rules hide, and the inside of .git. Default false.
+    #[serde(default = "here")]
+    path: RawPath,
+    pattern: String,
     #[serde(default)]
-    pub include_ignored: bool,
-    /// Hits in one reply. Default 1000, at most 20000.
+    include_ignored: bool,
     #[serde(default)]
-    #[schemars(range(min = 1))]
-    pub limit: Option<usize>,
-    /// Where to go on: the `next` of the page before.
+    limit: Option<usize>,
     #[serde(default)]
-    pub from: Option<String>,
+    from: Option<String>,
 }
 
 /// A page of hits.
@@ -259,7 +251,7 @@ fn render(
     let mut text = String::new();
     for hit in hits.iter().take(limit) {
         let path = spell(&hit.path).into_owned();
-        if text.len() + path.len() + 16 > ctx.max_output && !output.matches.is_empty() {
+        if text.len() + path.len() + 16 > room(ctx.max_output) && !output.matches.is_empty() {
             break;
         }
         let _ = writeln!(text, "[{}] {path}", hit.kind);
@@ -283,7 +275,7 @@ fn render(
     }
     if let Some(next) = &output.next {
         let (total, next) = (output.total, quoted(next));
-        let _ = write!(text, "\n[truncated: {shown} of {total} shown; continue with from={next}]");
+        text = framed(&format!("{shown} of {total} matches; continue with from={next}"), &text);
     }
     Reply::new(text, output)
 }

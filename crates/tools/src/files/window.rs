@@ -10,6 +10,7 @@ use tectum_core::{
 };
 
 use super::{
+    more::room,
     page::{self, Cursor},
     reading::{self, Ask, Reading},
 };
@@ -23,7 +24,7 @@ pub(super) fn read(ctx: &Ctx, path: &SafePath, file: &OpenFile, ask: Ask) -> Res
     let path = path.name();
     let mut chunk = vec![0; CHUNK];
     let mut pieces = Pieces::open(file, &path, &mut chunk)?;
-    let mut scan = Scan::new(ask, ctx.max_output);
+    let mut scan = Scan::new(ask, room(ctx.max_output));
     while pieces.next(&mut chunk)? {
         ctx.check()?;
         scan.take(&pieces.text);
@@ -46,7 +47,6 @@ pub(super) fn read(ctx: &Ctx, path: &SafePath, file: &OpenFile, ask: Ask) -> Res
         size: file.size(),
         truncated: scan.next.is_some(),
         next: scan.next.map(|next| next.to_string()),
-        bytes_total: scan.bytes,
         content: scan.page,
     })
 }

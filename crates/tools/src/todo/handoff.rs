@@ -22,18 +22,16 @@ impl Handoff {
     }
 }
 
-/// Hand the work over to another tier and end your part. Your own todos are cleared.
+/// Hand the work over to another tier and end your part; clears your own todos.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The tier that goes on.
-    pub target_tier: String,
-    /// Why.
+    target_tier: String,
     #[serde(default)]
-    pub reason: String,
+    reason: String,
     /// What it should know.
     #[serde(default)]
-    pub context: String,
+    context: String,
 }
 
 /// What was handed over.

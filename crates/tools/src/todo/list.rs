@@ -20,7 +20,7 @@ const MOST_TEXT: usize = 1000;
 /// How far an item is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
+#[schemars(inline, description = "")]
 pub enum Status {
     /// Not begun.
     #[default]
@@ -53,20 +53,17 @@ pub struct Item {
 /// An item as a model writes it.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[schemars(inline)]
-pub struct Draft {
-    /// What to do: "Run tests".
+// An update may leave them out; every other todo has them.
+#[schemars(inline, description = "", extend("required" = ["content", "active_form", "status"]))]
+pub(super) struct Draft {
     #[schemars(with = "String")]
-    pub content: Option<String>,
-    /// While doing it: "Running tests".
+    pub(super) content: Option<String>,
     #[schemars(with = "String")]
-    pub active_form: Option<String>,
-    /// How far it is.
+    pub(super) active_form: Option<String>,
     #[schemars(with = "Status")]
-    pub status: Option<Status>,
-    /// Another tier that should do it.
+    pub(super) status: Option<Status>,
     #[schemars(with = "String")]
-    pub target_tier: Option<String>,
+    pub(super) target_tier: Option<String>,
 }
 
 /// What is to happen to the list.

@@ -24,8 +24,8 @@ impl TodoWrite {
 /// What to do with the list.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub enum Action {
+#[schemars(inline, description = "")]
+pub(super) enum Action {
     /// Make `todos` the whole list.
     #[default]
     Replace,
@@ -37,23 +37,19 @@ pub enum Action {
     Remove,
 }
 
-/// Keep a list of what is to do, in your sight in every turn. A todo needs content, active_form and
-/// status; one at most is in_progress. Without arguments the list is shown as it is.
+/// Write the todo list (plan); without arguments shows it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// What to do with the list.
     #[serde(default)]
     #[schemars(with = "Action")]
-    pub action: Option<Action>,
-    /// All, those to add, or the one change; [] with replace empties the list.
+    action: Option<Action>,
     #[serde(default)]
     #[schemars(with = "Vec<Draft>")]
-    pub todos: Option<Vec<Draft>>,
-    /// What to update or remove, from 0.
+    todos: Option<Vec<Draft>>,
     #[serde(default)]
     #[schemars(with = "usize")]
-    pub index: Option<usize>,
+    index: Option<usize>,
 }
 
 /// The list after the change.

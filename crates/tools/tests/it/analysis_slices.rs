@@ -88,7 +88,9 @@ async fn a_large_slice_is_cut_and_says_so() {
     rig.write("a.rs", "ä line of text\n".repeat(500));
     let made = rig.data("create_slice", json!({"path": "a.rs", "start_line": 1, "end_line": 500})).await;
     let (said, data) = resolve(&rig, &made["slice"]).await;
-    assert!(said.ends_with("[truncated: only the first 1000 bytes are shown]"), "{said}");
+    let shown = data["content"].as_str().expect("text").lines().count();
+    let note = format!("[cut; continue with read_file offset={} end_line=500]", shown + 1);
+    assert!(said.starts_with(&note) && said.ends_with(&note) && said.len() <= 1000, "{said}");
     assert_eq!((&data["truncated"], data["end"].as_u64()), (&json!(true), Some(500)));
 }
 

@@ -34,7 +34,7 @@ const SWAPPED: &[&str] = &["sub", "sub/deep", "sub/deep/down"];
 /// How the calls spell them.
 const CALLED: &[&str] = &["sub", "sub/deep", "sub/deep/down", "sub/../sub/deep", "./sub/deep/down/.."];
 /// Takes the place of the newest undo id.
-const UNDO: &str = "(undo)";
+pub(crate) const UNDO: &str = "(undo)";
 
 /// The calls that work one tool in a folder, on a file of its own there; `None` for a tool
 /// that is not known here. A tool that takes no path has no calls.
@@ -156,7 +156,7 @@ fn soak_no_tool_escapes_a_renaming_attacker() {
 }
 
 /// A gate that asks nobody, not even before a program is started.
-fn open_gate(root: &Path) -> Gate {
+pub(crate) fn open_gate(root: &Path) -> Gate {
     let rules =
         Rules { default: Some((Judgement::Allow, Origin { file: None, line: 0 })), ..Rules::default() };
     let allowlist = Allowlist::builder().base(root).build().expect("opens");

@@ -1,9 +1,9 @@
 //! What holds for every tool of the catalog, also for the one added tomorrow.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Value, value::RawValue};
-use tectum_core::{Call, Effect, NativeSet, Provider, SessionId, ToolInfo};
+use tectum_core::{Call, Effect, NativeSet, Provider, SessionId, Snapshot, ToolInfo};
 use tectum_tools::{Settings, catalog};
 
 use crate::attacker::calls;
@@ -28,6 +28,59 @@ fn names_are_unique_and_portable() {
     insta::assert_json_snapshot!(names);
 }
 
+/// Arguments whose names say all there is to say; in a list that every model reads, more words cost.
+const PLAIN: &[&str] = &[
+    "action",
+    "active_form",
+    "all",
+    "annotation",
+    "base_rev",
+    "call_id",
+    "case",
+    "content",
+    "context",
+    "create_only",
+    "destination",
+    "dry_run",
+    "edits",
+    "end_line",
+    "exclude",
+    "expected_count",
+    "from",
+    "head_rev",
+    "include_hidden",
+    "include_ignored",
+    "index",
+    "limit",
+    "literal",
+    "max_depth",
+    "max_per_file",
+    "mode",
+    "multiline",
+    "name",
+    "new_content",
+    "new_name",
+    "new_string",
+    "old_string",
+    "overwrite",
+    "path",
+    "pattern",
+    "reason",
+    "recursive",
+    "replace_all",
+    "revision",
+    "revisions",
+    "slice",
+    "source",
+    "staged",
+    "start_line",
+    "stat",
+    "status",
+    "target_tier",
+    "todos",
+    "word",
+];
+
 #[test]
 fn every_tool_and_every_field_is_documented() {
     for info in infos() {
@@ -38,7 +91,8 @@ fn every_tool_and_every_field_is_documented() {
 
 fn documented(tool: &str, root: &Value, schema: &Value) {
     for (field, schema) in schema["properties"].as_object().into_iter().flatten() {
-        assert!(schema["description"].is_string(), "{tool}: `{field}` has no description");
+        let told = schema["description"].is_string() || PLAIN.contains(&field.as_str());
+        assert!(told, "{tool}: `{field}` has no description");
         documented(tool, root, schema);
         documented(tool, root, referred(root, &schema["items"]));
     }
@@ -94,6 +148,40 @@ fn the_whole_list_costs_a_client_little() {
     // A list of fifty tools fits into 32 KiB; each further one has as much.
     let most = 656 * infos.len();
     assert!(bytes < most, "names, descriptions and input schemas take {bytes} bytes, more than {most}");
+}
+
+/// Beside the code tools, and `handoff`, which only those have who name tiers.
+#[test]
+fn the_tools_for_files_cost_a_client_six_kilobytes() {
+    let code = ["code_", "py_", "ts_c", "get_file_summary", "get_repo_map", "derive_code_path", "handoff"];
+    let mut bytes = 0;
+    for info in infos().iter().filter(|info| !code.iter().any(|start| info.name.starts_with(start))) {
+        let listed = serde_json::json!({
+            "name": info.name, "description": info.description, "inputSchema": info.input_schema,
+        });
+        println!("{:5} {}", listed.to_string().len(), info.name);
+        bytes += listed.to_string().len();
+    }
+    println!("{bytes} bytes");
+    assert!(bytes <= 6 * 1024, "names, descriptions and input schemas take {bytes} bytes");
+}
+
+#[test]
+fn names_from_other_clients_lead_to_ours() {
+    let snapshot = Snapshot::of(&[Arc::new(set())]);
+    for (name, ours) in [
+        ("Read", "read_file"),
+        ("Grep", "search_content"),
+        ("Glob", "search_files"),
+        ("LS", "list_directory"),
+        ("Edit", "edit_file"),
+        ("Write", "write_file"),
+        ("TodoWrite", "todo_write"),
+        ("cat", "read_file"),
+    ] {
+        let fault = snapshot.find(name).err().expect("unknown");
+        assert_eq!(fault.hint, Some(format!("did you mean `{ours}`?")), "{name}");
+    }
 }
 
 #[test]

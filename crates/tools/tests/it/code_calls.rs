@@ -31,8 +31,8 @@ pub(crate) fn calls(tool: &str, folder: &str) -> Option<Vec<(&'static str, Value
     let twice = |name: &'static str, first: Value, second: Value| Some(vec![(name, first), (name, second)]);
     let content = |source: &str| json!({"path": path, "name": "f", "new_content": source});
     match tool {
-        "diagnostics" => once("diagnostics", json!({"file_path": path})),
-        "check_errors" => once("check_errors", json!({"file_path": path})),
+        "diagnostics" => once("diagnostics", json!({"path": path})),
+        "check_errors" => once("check_errors", json!({"path": path})),
         "code_outline" => once("code_outline", file),
         "code_skeleton" => once("code_skeleton", file),
         "code_definition" => once("code_definition", symbol),

@@ -69,11 +69,11 @@ impl Desk {
     }
 
     async fn check(&self, file: &str) -> String {
-        self.say("check_errors", json!({ "file_path": file })).await
+        self.say("check_errors", json!({ "path": file })).await
     }
 
     async fn all(&self) -> String {
-        self.say("diagnostics", json!({ "file_path": "all" })).await
+        self.say("diagnostics", json!({ "path": "all" })).await
     }
 
     async fn edit(&self, file: &str, from: &str, to: &str) {
@@ -104,7 +104,7 @@ async fn an_error_is_found_mended_and_gone_at_once() {
         assert_eq!(desk.anchor("a.py"), None);
         desk.edit("a.py", "right", "WRONG").await;
     }
-    let one = desk.say("diagnostics", json!({ "file_path": "./a.py" })).await;
+    let one = desk.say("diagnostics", json!({ "path": "./a.py" })).await;
     assert_eq!(one, "Line 2: [error] WRONG = 2\n");
 }
 
@@ -192,7 +192,7 @@ async fn nobody_is_asked_unless_a_rule_or_a_person_allows_it() {
     let desk = Desk::judged(&["python3", FAKE, "push"], Rules::default());
     desk.put("a.py", "WRONG\n");
     for (tool, file) in [("check_errors", "a.py"), ("diagnostics", "a.py"), ("diagnostics", "all")] {
-        let outcome = desk.outcome(tool, json!({ "file_path": file })).await;
+        let outcome = desk.outcome(tool, json!({ "path": file })).await;
         assert_eq!(outcome.result.expect_err("nobody to ask").kind, FaultKind::Permission, "{tool}");
     }
 }

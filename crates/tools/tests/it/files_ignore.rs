@@ -123,3 +123,20 @@ async fn rules_of_an_outer_repository_stop_at_an_inner_one() {
         assert_eq!(data["files_matched"], expect, "{path}: {data}");
     }
 }
+
+#[tokio::test]
+async fn a_directory_that_is_named_is_searched_though_rules_empty_it() {
+    let rig = Rig::with(&[
+        (".gitignore", "scripts/*\nother/**\n*.log\n"),
+        ("scripts/run.sh", "needle"),
+        ("other/deep/run.sh", "needle"),
+        ("kept/a.sh", "needle"),
+        ("kept/b.log", "needle"),
+    ]);
+    for (path, expect) in [("scripts", 1), ("other", 1), ("kept", 1), (".", 1)] {
+        let data = rig.data("search_files", json!({"path": path, "pattern": "*.{sh,log}"})).await;
+        assert_eq!(data["total"], expect, "{path}: {data}");
+        let data = rig.data("search_content", json!({"path": path, "pattern": "needle"})).await;
+        assert_eq!(data["files_matched"], expect, "{path}: {data}");
+    }
+}

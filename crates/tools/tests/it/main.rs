@@ -32,6 +32,7 @@ mod edit_bytes;
 mod edit_disk;
 mod edit_rig;
 mod edit_undo;
+mod facts;
 mod file_as_folder;
 mod files_ignore;
 mod files_list;

@@ -6,6 +6,7 @@ use tectum_core::{Ctx, Reply};
 
 use super::{
     super::{
+        more::room,
         search_content::{Match, Mode, Output},
         spelling::count,
     },
@@ -29,7 +30,7 @@ pub(in super::super) fn render(ctx: &Ctx, request: &Request, findings: Findings)
     };
     let mut page = Page {
         text: String::new(),
-        budget: ctx.max_output,
+        budget: room(ctx.max_output),
         skip: request.from,
         left: request.limit,
         separate: request.context > 0,
@@ -49,7 +50,10 @@ pub(in super::super) fn render(ctx: &Ctx, request: &Request, findings: Findings)
     let next = request.from + output.shown;
     output.truncated = (next as u64) < all && output.shown > 0;
     output.next = (output.truncated && next < request.most).then_some(next);
-    let mut text = page.text;
+    let mut text = match output.truncated {
+        true => format!("[{}]\n{}", more(&output), page.text),
+        false => page.text,
+    };
     text.push_str(&summary(request, &output));
     if let Some(not_entered) = not_entered {
         let _ = write!(text, "; {not_entered}");
@@ -142,6 +146,17 @@ impl Page {
     }
 }
 
+/// `500 shown, continue with from=500`.
+fn more(output: &Output) -> String {
+    let shown = format!("{} shown", output.shown);
+    match output.next {
+        Some(next) => format!("{shown}, continue with from={next}"),
+        None => {
+            format!("{shown}, paging ends here; narrow the search (path, include, or a longer pattern)")
+        }
+    }
+}
+
 /// `3 matches in 2 files; skipped: 1 ignored; continue with from=500`.
 fn summary(request: &Request, output: &Output) -> String {
     let files = count(output.files_matched, "file", "files");
@@ -161,14 +176,8 @@ fn summary(request: &Request, output: &Output) -> String {
     if output.files_matched == 0 && output.skipped.ignored > 0 {
         text.push_str(" (include_ignored=true searches the ignored)");
     }
-    if let Some(next) = output.next {
-        let _ = write!(text, "; {} shown, continue with from={next}", output.shown);
-    } else if output.truncated {
-        let shown = output.shown;
-        let _ = write!(
-            text,
-            "; {shown} shown, paging ends here; narrow the search (path, include, or a longer pattern)"
-        );
+    if output.truncated {
+        let _ = write!(text, "; {}", more(output));
     } else if request.from > 0 && output.shown == 0 {
         let _ = write!(text, "; nothing at from={}", request.from);
     }
