@@ -84,12 +84,12 @@ fn write_whole(value: &mut Value) -> bool {
     }
 }
 
-/// The nearest known name, if one is near enough to be meant. One that shares no letter is not,
-/// however short both are.
+/// The nearest known name, if one is near enough to be meant; letter case makes no difference. One
+/// that shares no letter is not, however short both are.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     known
         .into_iter()
-        .map(|near| (strsim::damerau_levenshtein(name, near), near))
+        .map(|near| (strsim::damerau_levenshtein(&name.to_lowercase(), &near.to_lowercase()), near))
         .filter(|(distance, near)| {
             let longer = near.len().max(name.len());
             *distance <= (longer / 3).max(1) && *distance < longer

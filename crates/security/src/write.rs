@@ -183,9 +183,9 @@ impl<'a> Slot<'a> {
         let asked =
             rustix::fs::accessat(&self.parent.dir, &self.parent.name, rustix::fs::Access::WRITE_OK, flags);
         match asked {
-            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
-                Err(PathError::WriteProtected(self.path.name()))
-            }
+            Err(Errno::ACCESS | Errno::PERM) => Err(PathError::WriteProtected(self.path.name())),
+            // No permission of the file would help.
+            Err(Errno::ROFS) => Err(self.path.error(Errno::ROFS)),
             // What has gone meanwhile is noticed when names are exchanged; a system that cannot
             // answer has said nothing against it.
             _ => Ok(()),

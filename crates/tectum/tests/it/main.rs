@@ -57,6 +57,7 @@ mod project_only_tightens;
 mod project_pairs;
 mod project_programs;
 mod project_rules;
+mod protected_names;
 mod reload;
 mod resident;
 mod rig;
