@@ -9,7 +9,7 @@ use tectum::{config::servers::Live, peers::serve, servers::Household};
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
-use super::{Shared, failure::Failure, screen::Screen, stop, tell_strange_rules, within};
+use super::{Shared, failure::Failure, screen::Screen, stop, tell_strange_rules, tell_wide_reach, within};
 
 /// How long calls in flight may still take when the client has left.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -18,6 +18,7 @@ const MOST_BLOCKING: usize = 64;
 
 pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let config = shared.load(Vec::new(), screen)?;
+    tell_wide_reach(&config, screen);
     if let Some(circle) = within::circle(&config) {
         return Err(within::refuse(circle).into());
     }
