@@ -5,6 +5,7 @@ mod canaries;
 mod cli_call;
 mod cli_completions;
 mod cli_help;
+mod cli_mistakes;
 mod cli_policy;
 mod cli_said;
 mod cli_tools;
