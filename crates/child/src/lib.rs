@@ -81,6 +81,24 @@ pub fn start(order: &Order<'_>, log: Arc<Stderr>) -> io::Result<Child> {
     start_within(order, None, log)
 }
 
+/// The file that this would start for a served directory, or why there is none. Nothing is started.
+pub fn program_of(launch: &Launch, served: &Path) -> io::Result<PathBuf> {
+    let directory = launch.cwd.as_ref().map_or(served.to_owned(), |cwd| served.join(cwd));
+    let variables = environment::environment(launch, std::env::vars_os(), served, &mark()?)?;
+    located(launch, &variables, served, &directory)
+}
+
+fn located(
+    launch: &Launch,
+    variables: &BTreeMap<OsString, OsString>,
+    served: &Path,
+    directory: &Path,
+) -> io::Result<PathBuf> {
+    let path = variables.get(OsStr::new("PATH")).map_or(OsStr::new(""), OsString::as_os_str);
+    environment::program(&launch.command, path, directory)
+        .map_err(|error| environment::explained(error, &launch.command, served))
+}
+
 /// The same with a bound on the memory of each of its processes, in bytes. A guard sets it before
 /// it starts the server; without one it is set right after the start, and holds for what the
 /// server takes and starts from then on.
@@ -93,9 +111,7 @@ pub fn start_within(order: &Order<'_>, memory: Option<u64>, log: Arc<Stderr>) ->
     }
     let word = mark()?;
     let variables = environment::environment(launch, std::env::vars_os(), order.directory, &word)?;
-    let path = variables.get(OsStr::new("PATH")).map_or(OsStr::new(""), OsString::as_os_str);
-    let program = environment::program(&launch.command, path, &directory)
-        .map_err(|error| environment::explained(error, &launch.command, order.directory))?;
+    let program = located(launch, &variables, order.directory, &directory)?;
     if launch.args.iter().any(|arg| arg.contains('\0')) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "an argument has a zero byte: remove it"));
     }

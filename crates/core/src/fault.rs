@@ -1,10 +1,10 @@
 //! The one error type of the house: what happened, what to try next, and which kind it is.
 
-use std::{error::Error, fmt};
+use std::{error::Error, fmt, path::Path};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use tectum_security::{Denied, Missing, PathError, Reason, deny};
+use tectum_security::{Denied, Missing, PathError, Reason, built_in};
 
 use crate::arguments::nearest;
 
@@ -141,11 +141,20 @@ pub fn bottom(error: &dyn Error) -> Option<String> {
 
 impl From<Denied> for Fault {
     fn from(denied: Denied) -> Self {
+        let path = Path::new(denied.path.as_str());
+        if let Reason::Protected { rule } = &denied.reason
+            && let Some(name) = built_in::opened_by(rule, path)
+        {
+            return Self::new(FaultKind::Permission, denied.to_string()).hint(format!(
+                "leave it closed unless the user wants it open: a person then adds `open = [{name:?}]` to \
+                 [workspace] of ~/.config/tectum/tectum.toml"
+            ));
+        }
         let hint = match &denied.reason {
             Reason::HardLinked => {
                 "copy the file to a new name and edit the copy, or set `workspace.break_hard_links = true`"
             }
-            Reason::Protected { rule } | Reason::ReadOnly { rule } if built_in(rule) => {
+            Reason::Protected { rule } | Reason::ReadOnly { rule } if built_in::is_built_in(rule) => {
                 "this name is always protected; use another file"
             }
             Reason::Protected { .. } | Reason::ReadOnly { .. } => {
@@ -162,6 +171,7 @@ impl From<Denied> for Fault {
             Reason::ControlCharacter => {
                 "write the path without line breaks, tabs and other control characters"
             }
+            Reason::Url => "write the path alone, without `file://`",
             Reason::TooLong { .. } => "use shorter names or fewer directories",
             Reason::Loop => "the links lead back to each other; name the file itself",
             Reason::Nameless => {
@@ -175,11 +185,6 @@ impl From<Denied> for Fault {
         };
         Self::new(FaultKind::Permission, denied.to_string()).hint(hint)
     }
-}
-
-/// True for a protection that no configuration file holds.
-fn built_in(rule: &str) -> bool {
-    [deny::ALWAYS, deny::SECRETS, deny::READ_ONLY].iter().any(|list| list.contains(&rule))
 }
 
 impl From<PathError> for Fault {
@@ -200,9 +205,8 @@ impl From<PathError> for Fault {
                 Self::invalid(message).hint("choose a destination outside the directory")
             }
             PathError::OverFile { .. } => Self::conflict(message).hint("choose a name that is free"),
-            PathError::TooLarge { .. } => Self::new(FaultKind::TooLarge, message).hint(
-                "read_file and search_content take it in parts; a person can raise `files.max_file` in tectum.toml",
-            ),
+            PathError::TooLarge { .. } => Self::new(FaultKind::TooLarge, message)
+                .hint("a person can raise `max_file` in [files] of ~/.config/tectum/tectum.toml"),
             PathError::Changed(_) => Self::conflict(message).hint("read it again and repeat the edit"),
             PathError::WriteProtected(_) => Self::new(FaultKind::Permission, message)
                 .hint("leave it as it is, or write another file; a person can make it writable (chmod u+w)"),
@@ -213,21 +217,22 @@ impl From<PathError> for Fault {
             PathError::Unfinished { cause, .. } => Self { message, ..Self::from(*cause) },
             PathError::Busy(_) => Self::new(FaultKind::Timeout, message).hint("try again in a moment"),
             PathError::Io { source, .. } => {
+                use std::io::ErrorKind as Io;
                 let (kind, hint) = match source.kind() {
-                    std::io::ErrorKind::PermissionDenied => (
+                    Io::PermissionDenied => (
                         FaultKind::Permission,
-                        "the system's own permissions forbid it; choose another path, or ask a person to change them",
+                        Some("the system's own permissions forbid it; choose another path, or ask a person to change them"),
                     ),
-                    std::io::ErrorKind::ReadOnlyFilesystem => (
+                    Io::ReadOnlyFilesystem => (
                         FaultKind::Permission,
-                        "the file system is mounted read-only; write elsewhere, or ask a person to remount it",
+                        Some("the file system is mounted read-only; write elsewhere, or ask a person to mount it writable"),
                     ),
-                    std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-                        (FaultKind::Conflict, "the disk or the quota is full; a person must make room, then try again")
+                    Io::StorageFull | Io::QuotaExceeded => {
+                        (FaultKind::Conflict, Some("make room on that disk, then try again"))
                     }
-                    _ => (FaultKind::Conflict, ""),
+                    _ => (FaultKind::Conflict, None),
                 };
-                let hint = (!hint.is_empty()).then(|| hint.to_owned());
+                let hint = hint.map(str::to_owned);
                 Self { source: Some(source.into()), hint, ..Self::new(kind, message) }
             }
         }
@@ -296,6 +301,7 @@ mod tests {
         };
         assert_eq!(missing("emty.txt"), "did you mean `a/empty.txt`?");
         assert_eq!(missing("EMPTY.TXT"), "did you mean `a/empty.txt`?");
+        assert_eq!(missing("SRC"), "did you mean `a/src`?");
         assert_eq!(missing("other"), "list the directory to see what is there");
     }
 
@@ -313,9 +319,13 @@ mod tests {
 
     #[test]
     fn the_advice_fits_the_reason() {
-        for rule in [".env*", "*.pem", "config.toml", "*_history.toml", ".tectum", ".tectum-*"] {
+        for rule in [".tectum", ".tectum-*"] {
             check(Reason::Protected { rule: rule.into() }, "always protected; use another file");
         }
+        for rule in ["*.pem", "config.toml", "*_history.toml"] {
+            check(Reason::Protected { rule: rule.into() }, "a person then adds `open = [");
+        }
+        check(Reason::Url, "without `file://`");
         check(Reason::ReadOnly { rule: ".git".into() }, "always protected");
         check(Reason::Protected { rule: "vault/**".into() }, "a person can change the rule");
         check(Reason::Ruled { rule: "deny rule `x`".into() }, "a person can change the rule");

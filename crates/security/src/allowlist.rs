@@ -14,7 +14,7 @@ use rustix::fd::OwnedFd;
 
 use crate::{
     ControlFiles, DenyList, beneath,
-    deny::{ALWAYS, READ_ONLY, SECRETS},
+    built_in::{BuiltInNames, OURS, READ_ONLY},
     links::LinkIndex,
     lock::WriteLocks,
     policy::{Policy, View},
@@ -105,7 +105,7 @@ pub struct AllowlistBuilder {
     links: Links,
     tracked_opens: TrackedOpens,
     hard_links: bool,
-    without_default_secrets: bool,
+    open: Vec<String>,
 }
 
 impl AllowlistBuilder {
@@ -177,9 +177,9 @@ impl AllowlistBuilder {
         self
     }
 
-    /// Drops the default protection of secrets, for a configuration that lists its own.
-    pub fn without_default_secrets(mut self) -> Self {
-        self.without_default_secrets = true;
+    /// Opens built-in names again. Tectum's own files stay closed, and so does what [`Self::deny`] says.
+    pub fn open<S: Into<String>>(mut self, patterns: impl IntoIterator<Item = S>) -> Self {
+        self.open.extend(patterns.into_iter().map(Into::into));
         self
     }
 
@@ -224,11 +224,11 @@ impl AllowlistBuilder {
         let anchor =
             roots().find(|root| Some(&root.path) == first_anchor.as_ref()).unwrap_or(&primary).clone();
 
-        let secrets = if self.without_default_secrets { &SECRETS[3..] } else { SECRETS };
-        let deny = ALWAYS.iter().chain(secrets).map(|s| (*s).to_owned()).chain(self.deny);
+        let deny = OURS.iter().map(|s| (*s).to_owned()).chain(self.deny);
         let read_only = READ_ONLY.iter().map(|s| (*s).to_owned()).chain(self.read_only);
         let served: Vec<PathBuf> = bases.iter().map(|root| root.path.clone()).collect();
         let policy = Policy {
+            built_in: BuiltInNames::new(spelled(self.open, roots())).map_err(BuildError::Pattern)?,
             deny: compile(deny, roots())?,
             read_only: compile(read_only, roots())?,
             control: self.control,
@@ -252,12 +252,19 @@ fn add(bases: &mut Vec<Root>, root: Root) {
     }
 }
 
-/// A pattern written with a root's full name means the same as one read from that root;
-/// taken literally it would protect nothing.
 fn compile<'r>(
-    patterns: impl Iterator<Item = String>,
+    patterns: impl IntoIterator<Item = String>,
     roots: impl Iterator<Item = &'r Arc<Root>>,
 ) -> Result<DenyList, BuildError> {
+    DenyList::new(spelled(patterns, roots)).map_err(BuildError::Pattern)
+}
+
+/// A pattern written with a root's full name means the same as one read from that root;
+/// taken literally it would match nothing.
+fn spelled<'r>(
+    patterns: impl IntoIterator<Item = String>,
+    roots: impl Iterator<Item = &'r Arc<Root>>,
+) -> Vec<String> {
     let mut all = Vec::new();
     let names: Vec<&PathBuf> =
         roots.flat_map(|root| [Some(&root.path), root.alias.as_ref()]).flatten().collect();
@@ -268,7 +275,7 @@ fn compile<'r>(
         }
         all.push(pattern);
     }
-    DenyList::new(all).map_err(BuildError::Pattern)
+    all
 }
 
 fn open_tracked(file: &Path) -> Result<(Root, PathBuf), BuildError> {

@@ -154,6 +154,9 @@ fn lex(text: &str) -> Result<PathBuf, Reason> {
     if text.chars().any(char::is_control) {
         return Err(Reason::ControlCharacter);
     }
+    if text.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("file://")) {
+        return Err(Reason::Url);
+    }
     let bytes = text.as_bytes();
     let drive = bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':';
     let drive = drive && matches!(bytes.get(2), None | Some(b'/' | b'\\'));

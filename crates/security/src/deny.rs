@@ -1,27 +1,26 @@
-//! The blacklist: names that stay closed whatever the allowlist says.
+//! The blacklist: names that stay closed whatever the allowlist says. Which names are built in is
+//! said in `built_in.rs`.
 //!
 //! A pattern without a slash protects that name at any depth, and everything below it; one
 //! with a slash is read from the root. A name is closed in every spelling that some file system
 //! takes for it: `fold.rs` knows them.
 
-use std::{os::unix::ffi::OsStrExt, path::Path};
+use std::{
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::fold::{fold, folded, short_names, trimmed};
-
-/// Conversation history, configuration and credentials of the host: never readable.
-pub const ALWAYS: &[&str] = &["history.toml", "*_history.toml", "config.toml", "credentials.toml"];
-/// Secrets and Tectum's own state: never readable unless the configuration says otherwise.
-pub const SECRETS: &[&str] = &[".env*", "*.pem", "*.key", ".tectum", ".tectum-*"];
-/// Readable, never changed: version-control internals, and the file that holds our own rules.
-pub const READ_ONLY: &[&str] = &[".git", "tectum.toml"];
 
 /// One compiled list of protected names.
 #[derive(Clone, Debug, Default)]
 pub struct DenyList {
     names: Patterns,
     paths: Patterns,
+    pairs: Vec<Pair>,
     /// Short names (`GIT~1`) of what the others protect, asked only about names with a tilde.
     short: Patterns,
 }
@@ -33,8 +32,17 @@ struct Patterns {
     edges: Edges,
 }
 
-/// The bytes with which a match can begin or end. Most names are told apart by them alone,
-/// and a listing or a search asks about every name it meets.
+/// A pattern `**/folder/name` without wildcards: that name in a folder of that name, at any depth.
+/// Compared by itself, it spares every other name the matching of whole paths.
+#[derive(Clone, Debug)]
+struct Pair {
+    source: String,
+    folder: PathBuf,
+    name: PathBuf,
+}
+
+/// The two bytes with which a match can begin or end, hashed to one. Most names are told apart by
+/// them alone, and a listing or a search asks about every name it meets.
 #[derive(Clone, Debug)]
 struct Edges {
     first: [bool; 256],
@@ -45,10 +53,13 @@ impl DenyList {
     /// Compiles patterns; a bad one is returned with the reason.
     pub fn new<S: AsRef<str>>(patterns: impl IntoIterator<Item = S>) -> Result<Self, String> {
         let (mut names, mut paths, mut short) = (Vec::new(), Vec::new(), Vec::new());
+        let mut pairs = Vec::new();
         for pattern in patterns {
             let pattern = pattern.as_ref();
             let bare = pattern.strip_prefix("**/").unwrap_or(pattern).trim_end_matches('/');
-            if bare.contains('/') {
+            if let Some(pair) = Pair::of(pattern) {
+                pairs.push(pair);
+            } else if bare.contains('/') {
                 let rooted = pattern.trim_start_matches("./").trim_start_matches('/').trim_end_matches('/');
                 paths.push((pattern.to_owned(), rooted.to_owned()));
                 // What protects a folder's content protects the folder from being renamed away.
@@ -68,32 +79,61 @@ impl DenyList {
         Ok(Self {
             names: Patterns::compile(names, false)?,
             paths: Patterns::compile(paths, true)?,
+            pairs,
             short: Patterns::compile(short, false)?,
         })
     }
 
     /// The pattern that protects `relative` (a path below a root), if one does.
     pub fn matches(&self, relative: &Path) -> Option<&str> {
-        relative
-            .components()
-            .find_map(|part| self.matches_name(Path::new(part.as_os_str())))
-            .or_else(|| self.matches_path(relative))
+        let each = |path: &Path| -> Option<&str> { self.matches_name(path.parent(), path.file_name()?) };
+        relative.ancestors().find_map(each).or_else(|| self.matches_path(relative))
     }
 
     /// The same for the last name of a path whose folder was judged before.
-    pub fn matches_entry(&self, folder: &Path, name: &std::ffi::OsStr) -> Option<&str> {
-        self.matches_name(Path::new(name)).or_else(|| {
+    pub fn matches_entry(&self, folder: &Path, name: &OsStr) -> Option<&str> {
+        self.matches_name(Some(folder), name).or_else(|| {
             if self.paths.sources.is_empty() { None } else { self.paths.find(&folder.join(name)) }
         })
     }
 
-    fn matches_name(&self, name: &Path) -> Option<&str> {
-        let short = || name.as_os_str().as_bytes().contains(&b'~').then(|| self.short.find(name)).flatten();
-        self.names.find(name).or_else(short)
+    /// True for a path that a pattern names in just this spelling: what opens a name opens no other one
+    /// that some file system would take for it.
+    pub(crate) fn names_exactly(&self, path: &Path) -> bool {
+        let Some(name) = path.file_name() else { return false };
+        let paired = |pair: &Pair| pair.is(path.parent(), name);
+        let named = self.names.find_spelled(Path::new(name)).or_else(|| self.paths.find_spelled(path));
+        named.is_some() || self.pairs.iter().any(paired)
+    }
+
+    fn matches_name(&self, folder: Option<&Path>, name: &OsStr) -> Option<&str> {
+        let path = Path::new(name);
+        let short = || name.as_bytes().contains(&b'~').then(|| self.short.find(path)).flatten();
+        let pair = || self.pairs.iter().find(|pair| pair.is(folder, name)).map(|pair| pair.source.as_str());
+        self.names.find(path).or_else(short).or_else(pair)
     }
 
     fn matches_path(&self, relative: &Path) -> Option<&str> {
         if self.paths.sources.is_empty() { None } else { self.paths.find(relative) }
+    }
+}
+
+impl Pair {
+    fn of(pattern: &str) -> Option<Self> {
+        let (folder, name) = pattern.strip_prefix("**/")?.split_once('/')?;
+        let plain =
+            |part: &str| !part.is_empty() && !part.contains(['/', '*', '?', '[', ']', '{', '}', '\\']);
+        let is_pair = plain(folder) && plain(name);
+        is_pair.then(|| Self { source: pattern.into(), folder: fold(folder).into(), name: fold(name).into() })
+    }
+
+    fn is(&self, folder: Option<&Path>, name: &OsStr) -> bool {
+        let same = |plain: &Path, name: &OsStr| {
+            let name = Path::new(name);
+            *folded(name) == *plain || trimmed(name).is_some_and(|name| *folded(&name) == *plain)
+        };
+        same(&self.name, name)
+            && folder.and_then(Path::file_name).is_some_and(|name| same(&self.folder, name))
     }
 }
 
@@ -135,22 +175,39 @@ impl Patterns {
 }
 
 impl Edges {
-    /// Takes in a pattern: by its first byte if that is plain, else by its last, else by any.
+    /// Takes in a pattern: by how it begins if that is plain, else by how it ends, else by anything.
     fn add(&mut self, glob: &str) {
-        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
-        match (glob.as_bytes().first().filter(|b| plain(b)), glob.as_bytes().last().filter(|b| plain(b))) {
-            (Some(first), _) => self.first[usize::from(*first)] = true,
-            (None, Some(last)) => self.last[usize::from(*last)] = true,
-            (None, None) => self.first = [true; 256],
+        let plain = |byte: Option<&u8>| byte.is_none_or(|b| b.is_ascii_alphanumeric() || b"._-".contains(b));
+        let bytes = glob.as_bytes();
+        let (first, last) = (bytes.first(), bytes.last());
+        let (edges, outer, inner) = if plain(first) {
+            (&mut self.first, first, bytes.get(1))
+        } else if plain(last) {
+            (&mut self.last, last, bytes.len().checked_sub(2).and_then(|at| bytes.get(at)))
+        } else {
+            self.first = [true; 256];
+            return;
+        };
+        if plain(inner) {
+            edges[edge(outer, inner)] = true;
+        } else {
+            // A wildcard stands for any byte, and for none.
+            (0..=u8::MAX).for_each(|any| edges[edge(outer, Some(&any))] = true);
+            edges[edge(outer, None)] = true;
         }
     }
 
     fn allow(&self, path: &[u8]) -> bool {
-        match (path.first(), path.last()) {
-            (Some(first), Some(last)) => self.first[usize::from(*first)] || self.last[usize::from(*last)],
-            _ => false,
-        }
+        let before_last = path.len().checked_sub(2).and_then(|at| path.get(at));
+        let (first, last) = (edge(path.first(), path.get(1)), edge(path.last(), before_last));
+        !path.is_empty() && (self.first[first] || self.last[last])
     }
+}
+
+/// The hash of the outermost byte and the one beside it; a name of one byte has none there.
+fn edge(outer: Option<&u8>, inner: Option<&u8>) -> usize {
+    let [outer, inner] = [outer, inner].map(|byte| byte.copied().unwrap_or(0));
+    usize::from(outer.wrapping_mul(31) ^ inner)
 }
 
 impl Default for Edges {
@@ -164,6 +221,7 @@ mod tests {
     use std::{ffi::OsString, os::unix::ffi::OsStringExt};
 
     use super::*;
+    use crate::built_in::{ALWAYS, OURS, SECRETS};
 
     fn check(patterns: &[&str], path: &str, expect: Option<&str>) {
         let list = DenyList::new(patterns).expect("patterns compile");
@@ -176,7 +234,7 @@ mod tests {
         check(ALWAYS, "a/b/chat_history.toml", Some("*_history.toml"));
         check(ALWAYS, "myhistory.toml", None);
         check(SECRETS, "deep/.env.local", Some(".env*"));
-        check(SECRETS, ".tectum/undo/1", Some(".tectum"));
+        check(OURS, ".tectum/undo/1", Some(".tectum"));
         check(SECRETS, "keys/server.pem", Some("*.pem"));
         check(SECRETS, "environment.rs", None);
     }
@@ -203,6 +261,10 @@ mod tests {
         check(&["secrets/**"], "x/secrets/a", None);
         check(&["**/credentials.*"], "x/credentials.json", Some("**/credentials.*"));
         check(&["a/b"], "a/b/c", Some("a/b"));
+        check(&["**/.aws/credentials"], "x/.aws/Credentials", Some("**/.aws/credentials"));
+        check(&["**/.aws/credentials"], ".AWS/credentials/deep", Some("**/.aws/credentials"));
+        check(&["**/.aws/credentials"], "aws/credentials", None);
+        check(&["**/a/*.b"], "x/a/c.b", Some("**/a/*.b"));
     }
 
     #[test]
@@ -212,6 +274,10 @@ mod tests {
         check(&["{x,y}z"], "yz", Some("{x,y}z"));
         check(&["a{x,y}"], "ay", Some("a{x,y}"));
         check(&["?.bin"], "q.bin", Some("?.bin"));
+        check(&["a*"], "a", Some("a*"));
+        check(&["a"], "a", Some("a"));
+        check(&["*b"], "b", Some("*b"));
+        check(&["a?"], "ab", Some("a?"));
         check(&["é*"], "École".to_lowercase().as_str(), Some("é*"));
     }
 

@@ -11,6 +11,7 @@ mod abandoned;
 pub mod above;
 pub mod allowlist;
 mod beneath;
+pub mod built_in;
 pub mod candidate;
 pub mod control;
 pub mod deny;

@@ -13,6 +13,7 @@ use rustix::fs::Stat;
 use crate::{
     Access, ControlFiles, DenyList, Links, Reason,
     allowlist::Root,
+    built_in::BuiltInNames,
     links::LinkIndex,
     lock::WriteLocks,
     platform::identity,
@@ -22,6 +23,7 @@ use crate::{
 /// What a snapshot says about names and links.
 #[derive(Debug)]
 pub(crate) struct Policy {
+    pub(crate) built_in: BuiltInNames,
     pub(crate) deny: DenyList,
     pub(crate) read_only: DenyList,
     pub(crate) control: Arc<ControlFiles>,
@@ -84,12 +86,13 @@ impl Policy {
 
     /// The rule that protects a path below a root, if one does.
     pub(crate) fn denies(&self, root: &Root, relative: &Path) -> Option<&str> {
-        spelled(root, relative, |path| self.deny.matches(path))
+        spelled(root, relative, |path| self.deny.matches(path).or_else(|| self.built_in.matches(path)))
     }
 
     /// The same for the last name of a path whose folder was judged before.
     pub(crate) fn hides(&self, root: &Root, folder: &Path, name: &OsStr) -> Option<&str> {
         let near = self.deny.matches_entry(folder, name);
+        let near = near.or_else(|| self.built_in.matches_entry(folder, name));
         if near.is_some() || root.views.is_empty() { near } else { self.denies(root, &folder.join(name)) }
     }
 

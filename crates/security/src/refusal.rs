@@ -2,7 +2,7 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use crate::{Missing, RawPath, safe::Kind};
+use crate::{Missing, RawPath, built_in::is_built_in, safe::Kind};
 
 /// The layer that refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,9 @@ pub enum Reason {
     /// `C:\…`, `\\server\share`, `//server/share`, `file:///…`.
     #[error("drive letters, network shares and addresses (file://) are not paths of this project")]
     ForeignForm,
+    /// `file:///…`
+    #[error("it is a URL, not a path")]
+    Url,
     /// More `..` than names before them.
     #[error("`..` leads out of the allowed directory")]
     Traversal,
@@ -60,7 +63,7 @@ pub enum Reason {
     #[error("it is outside every allowed directory")]
     Outside,
     /// A protected name.
-    #[error("the name is protected by the deny rule `{rule}`")]
+    #[error("the name is protected by the {} `{rule}`", kind_of(rule))]
     Protected {
         /// The pattern that matched.
         rule: String,
@@ -112,20 +115,17 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// True where the path leads out of what is allowed, or to what is kept out of it. Every other
-    /// reason is about a path inside, and the allowed directories would explain nothing.
+    /// True where the path leads out of what is allowed. Every other reason is about a path inside, and
+    /// the allowed directories would explain nothing.
     fn is_outside(&self) -> bool {
         match self {
-            Self::ForeignForm
-            | Self::Traversal
-            | Self::Outside
-            | Self::Protected { .. }
-            | Self::ProtectedAlias
-            | Self::Link
-            | Self::Escapes => true,
+            Self::ForeignForm | Self::Traversal | Self::Outside | Self::Link | Self::Escapes => true,
             Self::Empty
             | Self::ControlCharacter
+            | Self::Url
             | Self::TooLong { .. }
+            | Self::Protected { .. }
+            | Self::ProtectedAlias
             | Self::Ruled { .. }
             | Self::ReadOnly { .. }
             | Self::Configures
@@ -153,8 +153,16 @@ pub struct Denied {
     pub bases: Vec<PathBuf>,
 }
 
+/// What a person looks for to find the rule.
+fn kind_of(rule: &str) -> &'static str {
+    if is_built_in(rule) { "built-in rule" } else { "deny rule" }
+}
+
 impl fmt::Display for Denied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Reason::Protected { rule } = &self.reason {
+            return write!(f, "`{}` is protected ({} `{rule}`)", self.path, kind_of(rule));
+        }
         if !self.reason.is_outside() {
             if self.reason != Reason::Empty {
                 write!(f, "{}: ", self.path)?;

@@ -184,7 +184,8 @@ impl<'a> Slot<'a> {
             rustix::fs::accessat(&self.parent.dir, &self.parent.name, rustix::fs::Access::WRITE_OK, flags);
         match asked {
             Err(Errno::ACCESS | Errno::PERM) => Err(PathError::WriteProtected(self.path.name())),
-            Err(error @ Errno::ROFS) => Err(PathError::Io { path: self.path.name(), source: error.into() }),
+            // No permission of the file would help.
+            Err(Errno::ROFS) => Err(self.path.error(Errno::ROFS)),
             // What has gone meanwhile is noticed when names are exchanged; a system that cannot
             // answer has said nothing against it.
             _ => Ok(()),

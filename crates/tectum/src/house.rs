@@ -131,6 +131,7 @@ fn allowlist(config: &Config) -> Result<Allowlist, BuildError> {
     let mut builder = Allowlist::builder()
         .deny(&workspace.deny)
         .deny(own_state(config))
+        .open(&workspace.open)
         .read_only(&workspace.read_only)
         .links(workspace.symlinks)
         .tracked_opens(workspace.tracked_opens)

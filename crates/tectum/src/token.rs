@@ -96,6 +96,11 @@ impl TokenError {
     }
 }
 
+/// Where the token is kept below the user's state.
+pub fn path(state: &Path) -> PathBuf {
+    state.join("token")
+}
+
 /// The token of this user: the one in `TECTUM_TOKEN`, else the one in the state directory,
 /// made there when it is absent.
 pub fn obtain(given: Option<&str>, state: Option<&Path>) -> Result<Token, TokenError> {
@@ -105,7 +110,7 @@ pub fn obtain(given: Option<&str>, state: Option<&Path>) -> Result<Token, TokenE
         }
         return Ok(Token { secret: secret.to_owned(), kept: Kept::Environment });
     }
-    let path = state.ok_or(TokenError::Nowhere)?.join("token");
+    let path = path(state.ok_or(TokenError::Nowhere)?);
     let broken = |source| TokenError::Io { path: path.clone(), source };
     let secret = match read(&path) {
         Err(TokenError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {

@@ -258,7 +258,7 @@ fn address(base: &str) -> Result<Url, Fault> {
     let hint = "write it as http://127.0.0.1:8080/v1 or https://host/v1";
     // A key may stand in an address that is not one, so it is not repeated.
     let mut url = Url::parse(base)
-        .map_err(|error| Fault::invalid(format!("the address of the model is none: {error}")).hint(hint))?;
+        .map_err(|error| Fault::invalid(format!("--base-url is not a URL: {error}")).hint(hint))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(Fault::invalid("the address of the model is neither http:// nor https://").hint(hint));
     }

@@ -32,7 +32,7 @@ fn why(peer: &Peer) -> String {
     let (name, status, known) = (&peer.spec.name, peer.status(), peer.offer().known);
     let failed = status.error.is_some();
     let said = status.error.map(|error| format!(": {error}")).unwrap_or_default();
-    let look = format!("`tectum list -v` shows what it said, `tectum restart {name}` starts it anew");
+    let look = format!("`tectum list -v` shows what it said, `tectum restart {name}` restarts it");
     match status.state {
         _ if known => format!("the server `{name}` offers no such tool; tools/list shows what there is"),
         State::Starting | State::Down if failed => format!(

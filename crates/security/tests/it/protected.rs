@@ -304,12 +304,16 @@ fn a_rule_may_be_written_with_the_full_name_of_a_root() {
 }
 
 #[test]
-fn own_secrets_may_be_listed_anew_but_not_our_own_files() {
+fn built_in_names_may_be_opened_but_not_our_own_files() {
     let scene = scene();
     scene.file(".tectum/log", SECRET).file(".tectum-1-2.tmp", SECRET);
-    let allowed = scene.builder().without_default_secrets().deny(["*.secret"]).build().expect("a snapshot");
+    let allowed = scene.builder().open([".env"]).deny(["*.secret"]).build().expect("a snapshot");
     assert_eq!(read(&allowed, ".env").expect("read"), SECRET);
-    for path in [".tectum/log", ".tectum-1-2.tmp", "history.toml", "x.secret"] {
+    for path in [".tectum/log", ".tectum-1-2.tmp", "history.toml", "x.secret", ".env.local"] {
+        closed(&allowed, path);
+    }
+    let allowed = scene.builder().open(["*"]).deny(["*.env"]).build().expect("a snapshot");
+    for path in [".tectum/log", ".tectum-1-2.tmp", ".env"] {
         closed(&allowed, path);
     }
 }

@@ -1,8 +1,14 @@
 //! `tectum call TOOL key=value…`: one call, through the same gate as an agent's.
 
+use std::io::{self, IsTerminal as _};
+
 use clap::Args;
 use serde_json::{Value, json};
-use tectum::{Call, FaultKind, Outcome, Payload, SessionId, Tectum, servers::Household};
+use tectum::{
+    Call, Fault, FaultKind, Outcome, Payload, SessionId, Tectum,
+    core::{Progress as CallProgress, ToolInfo},
+    servers::Household,
+};
 use tokio::runtime::Builder;
 
 use super::{
@@ -10,9 +16,13 @@ use super::{
     as_client::{self, AsClient},
     failure::{Failure, fault_json},
     given, held,
-    screen::{Screen, harmless},
+    progress::one_line,
+    screen::{Colour, Screen, counted, harmless},
     stop,
 };
+
+/// Characters of a line about progress.
+const MOST_LINE: usize = 160;
 
 /// Call one tool.
 #[derive(Debug, Args)]
@@ -87,9 +97,33 @@ impl CallTool {
             }
             household.federation.meet(&self.tool).await?;
         }
-        let call = Call { room, ..self.prepare(&household.house)? };
+        self.refuse_server(household).await?;
+        let call = Call { room, progress: progress(screen), ..self.prepare(&household.house)? };
         stop::on_signal_elsewhere(call.cancel.clone());
         Ok(household.house.call(call).await)
+    }
+
+    /// Where a server is named instead of a tool, its tools are the answer.
+    async fn refuse_server(&self, household: &Household) -> Result<(), Failure> {
+        let name = self.tool.as_str();
+        let house = &household.house;
+        let is_server = household.federation.status().contains_key(name);
+        if !is_server || house.registry().snapshot().tool(name).is_some() {
+            return Ok(());
+        }
+        household.federation.meet(&format!("{name}__")).await?;
+        let snapshot = house.registry().snapshot();
+        let its = |info: &&ToolInfo| info.server.as_ref().is_some_and(|tool| *tool.server == *name);
+        let tools: Vec<&str> = snapshot.tools().filter(its).map(|info| &*info.name).collect();
+        let fault = Fault::not_found(format!("`{name}` is a server, not a tool"));
+        Err(match tools.first() {
+            None => fault.hint("it offers no tools"),
+            Some(first) => fault.hint(format!(
+                "its tools: {}; `tectum call {first} --help` says what one takes",
+                tools.join(", ")
+            )),
+        }
+        .into())
     }
 
     fn prepare(&self, house: &Tectum) -> Result<Call, Failure> {
@@ -135,17 +169,48 @@ fn data(outcome: &Outcome) -> Value {
     })
 }
 
-/// What a person reads: of a server's result its texts, and all of it where it has other parts.
+/// Shows on a terminal how far a tool has come.
+fn progress(screen: &Screen) -> CallProgress {
+    if screen.json || screen.quiet || !io::stderr().is_terminal() {
+        return CallProgress::none();
+    }
+    let screen = *screen;
+    CallProgress::to(move |note| {
+        let total = note.total.map(|total| format!("/{total}")).unwrap_or_default();
+        let line = one_line(&format!("{}{total} {}", note.done, note.message), MOST_LINE);
+        screen.tell(&screen.paint_error(Colour::Dim, &format!("  {line}")));
+    })
+}
+
+/// What a person reads: of a server's result its texts, and a line about each other part.
 fn text(payload: &Payload) -> String {
     let raw = match payload {
         Payload::Native(reply) => return reply.text.clone(),
         Payload::Raw(raw) => raw.get(),
     };
     let result: Value = serde_json::from_str(raw).unwrap_or_default();
-    let part = |part: &Value| part["text"].as_str().filter(|_| part["type"] == "text").map(str::to_owned);
-    let parts = result["content"].as_array().filter(|parts| !parts.is_empty());
-    let texts: Option<Vec<String>> = parts.and_then(|parts| parts.iter().map(part).collect());
-    texts.map_or_else(|| raw.to_owned(), |texts| texts.join("\n"))
+    match result["content"].as_array().filter(|parts| !parts.is_empty()) {
+        Some(parts) => parts.iter().map(part).collect::<Vec<_>>().join("\n"),
+        None => raw.to_owned(),
+    }
+}
+
+/// One part of a server's result: text as it is, anything else in a few words.
+fn part(part: &Value) -> String {
+    let word = |value: &Value| value.as_str().unwrap_or("unknown").to_owned();
+    // Four letters of base64 stand for three bytes.
+    let size = |data: &Value| counted(data.as_str().map_or(0, |data| data.len() as u64 / 4 * 3), "byte");
+    let kind = word(&part["type"]);
+    let resource = &part["resource"];
+    let about = match kind.as_str() {
+        "text" => return part["text"].as_str().unwrap_or_default().to_owned(),
+        "resource" if resource["text"].is_string() => return word(&resource["text"]),
+        "image" | "audio" => format!("{}, {}", word(&part["mimeType"]), size(&part["data"])),
+        "resource" => format!("{}, {}", word(&resource["uri"]), size(&resource["blob"])),
+        "resource_link" => word(&part["uri"]),
+        _ => "of a kind that is not known here".to_owned(),
+    };
+    format!("[{kind}: {about}; --json prints all of it]")
 }
 
 /// True for the result of a server's tool that failed.

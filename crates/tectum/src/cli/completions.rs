@@ -93,5 +93,8 @@ fn offered() -> Command {
     let offered = offered.args(all.get_arguments().cloned()).subcommands(shown);
     // Anything may be a file; the clients are what is worth offering.
     let clients = PossibleValuesParser::new(CLIENTS.iter().map(|client| client.name));
+    let offered = offered.mut_subcommand("connect", |connect| {
+        connect.mut_arg("client", |client| client.value_parser(clients.clone()))
+    });
     offered.mut_subcommand("import", |import| import.mut_arg("from", |from| from.value_parser(clients)))
 }

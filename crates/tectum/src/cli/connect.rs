@@ -1,83 +1,287 @@
-//! What to paste where, per client. The token itself is never printed: snippets name its place.
+//! `tectum connect`: what to paste where, per client. The token itself is never printed: snippets name
+//! its place.
 
 use std::path::Path;
 
-use serde_json::json;
-use tectum::token::Kept;
+use clap::Args;
+use serde_json::{Value, json};
+use tectum::{
+    Config, Fault,
+    config::{
+        AuthMode,
+        servers::clients::{CLIENTS, Client},
+    },
+    core::arguments::nearest,
+    token::{self, Kept},
+};
 
-use super::screen::{Colour, Screen};
+use super::{
+    Shared,
+    failure::Failure,
+    screen::{Colour, Screen},
+};
 
-/// Snippets for every client we know, ready to paste. One that starts the server itself is told the
-/// directory, if it was named.
-pub(crate) fn snippets(url: &str, kept: Option<&Kept>, dir: Option<&Path>, screen: &Screen) -> String {
+/// The clients that `tectum up` shows; `tectum connect` has the others.
+const SHOWN_FIRST: [&str; 2] = ["claude", "codex"];
+
+/// Show how to connect a client.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Nothing is changed: it prints what to run or to paste. Every client can start Tectum itself, which
+needs no port and no token; most can also reach a running `tectum up`.
+
+Examples:
+  tectum connect cursor
+  tectum connect codex -C ~/src/my-project")]
+pub(crate) struct Connect {
+    /// The client; all of them are listed when none is named
+    #[arg(value_name = "CLIENT")]
+    client: Option<String>,
+}
+
+impl Connect {
+    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        let config = shared.load(Vec::new(), screen)?;
+        let kept = kept(&config);
+        let url = format!("http://{}/mcp", config.http.listen);
+        let ways = Ways::new(&config.directory, &url, kept.as_ref())?;
+        let Some(name) = self.client else { return list(&ways, screen) };
+        let client = Client::named(&name).ok_or_else(|| unknown(&name))?;
+        if screen.json {
+            return screen.print_json(&ways.data(client));
+        }
+        screen.print(&ways.text(client, screen))
+    }
+}
+
+fn unknown(name: &str) -> Fault {
+    let names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+    let fault = Fault::not_found(format!("there is no client `{name}`"));
+    match nearest(name, names.iter().copied()) {
+        Some(near) => fault.hint(format!("did you mean `{near}`?")),
+        None => fault.hint(format!("clients: {}", names.join(", "))),
+    }
+}
+
+/// Where `tectum up` has its token, or would put it.
+fn kept(config: &Config) -> Option<Kept> {
+    if config.http.auth == AuthMode::None {
+        return None;
+    }
+    let given = std::env::var_os("TECTUM_TOKEN").is_some_and(|token| !token.is_empty());
+    match config.state.as_deref() {
+        Some(state) if !given => Some(Kept::File(token::path(state))),
+        _ => Some(Kept::Environment),
+    }
+}
+
+fn list(ways: &Ways<'_>, screen: &Screen) -> Result<(), Failure> {
+    if screen.json {
+        let all: Vec<Value> = CLIENTS.iter().map(|client| ways.data(client)).collect();
+        return screen.print_json(&json!({ "clients": all }));
+    }
+    let mut text = format!("{}\n", screen.paint(Colour::Bold, &format!("{:<14}  CLIENT", "NAME")));
+    for client in CLIENTS {
+        text.push_str(&format!("{:<14}  {}\n", client.name, client.title));
+    }
+    screen.print(&(text + &screen.paint(Colour::Dim, "`tectum connect NAME` shows what to run or to paste")))
+}
+
+/// The first clients' snippets for a running server, and where the others' are.
+pub(crate) fn greeting(
+    dir: &Path,
+    url: &str,
+    kept: Option<&Kept>,
+    screen: &Screen,
+) -> Result<String, Failure> {
+    let ways = Ways::new(dir, url, kept)?;
     let mut text = String::new();
-    let mut add = |client: &str, place: &str, snippet: &str| {
-        let place =
-            if place.is_empty() { String::new() } else { format!("  {}", screen.paint(Colour::Dim, place)) };
-        text.push_str(&format!("{}{place}\n", screen.paint(Colour::Bold, client)));
-        for line in snippet.lines() {
-            text.push_str(&format!("  {line}\n"));
+    for client in CLIENTS.iter().filter(|client| SHOWN_FIRST.contains(&client.name)) {
+        let over_http = ways.over_http(client.name).unwrap_or_default();
+        text.push_str(&block(client.title, "", &[over_http], screen));
+        if let Some(edits) = edits(client.name) {
+            text.push_str(&format!("  {}\n", screen.paint(Colour::Dim, edits)));
         }
         text.push('\n');
-    };
-    if let Some(Kept::File(path)) = kept {
-        let path = quoted(&path.display().to_string());
-        add(
-            "Token",
-            "for the clients below that read it from the environment",
-            &format!("export TECTUM_TOKEN=\"$(cat {path})\""),
-        );
     }
-    add("Claude Code", "", &claude(url, kept));
-    add("Codex", "~/.codex/config.toml", &codex(url, kept));
-    add("Cursor", ".cursor/mcp.json", &cursor(url, kept));
-    add("VS Code", ".vscode/mcp.json", &vscode(url, kept));
-    add("Any client that starts its servers", "no port, no token", &pipes(dir));
-    text
+    let others = CLIENTS.iter().map(|client| client.name).filter(|name| !SHOWN_FIRST.contains(name));
+    let others: Vec<&str> = others.collect();
+    text.push_str(&format!(
+        "{}  `tectum connect NAME`: {}\n{}   `tectum connect claude`, or the name of another client\n\n",
+        screen.paint(Colour::Bold, "Other clients"),
+        others.join(", "),
+        screen.paint(Colour::Bold, "Without HTTP"),
+    ));
+    Ok(text)
 }
 
-/// The way without a port: the client starts the server and speaks over its pipes.
-fn pipes(dir: Option<&Path>) -> String {
-    let dir = dir.map(|dir| dir.display().to_string());
-    let args: Vec<&str> = dir.iter().flat_map(|dir| ["-C", dir.as_str()]).chain(["serve"]).collect();
-    let line = args.iter().map(|arg| quoted(arg)).collect::<Vec<_>>().join(" ");
-    let server = json!({ "mcpServers": { "tectum": { "command": "tectum", "args": args } } });
-    format!("claude mcp add tectum -- tectum {line}\ncodex mcp add tectum -- tectum {line}\n{server}")
+/// How clients reach Tectum for one directory.
+struct Ways<'w> {
+    /// This program's full name: what was built is rarely on anybody's PATH.
+    program: String,
+    directory: String,
+    url: &'w str,
+    kept: Option<&'w Kept>,
 }
 
-fn claude(url: &str, kept: Option<&Kept>) -> String {
-    let command = format!("claude mcp add --transport http tectum {url}");
-    match kept {
-        None => command,
-        Some(Kept::Environment) => format!("{command} --header \"Authorization: Bearer $TECTUM_TOKEN\""),
-        Some(Kept::File(path)) => {
-            let path = quoted(&path.display().to_string());
-            format!("{command} --header \"Authorization: Bearer $(cat {path})\"")
+/// A piece to paste: the file it belongs in (empty for a command), and its text.
+type Snippet = (&'static str, String);
+
+impl<'w> Ways<'w> {
+    fn new(directory: &Path, url: &'w str, kept: Option<&'w Kept>) -> Result<Self, Failure> {
+        let program = std::env::current_exe()?.display().to_string();
+        Ok(Self { program, directory: directory.display().to_string(), url, kept })
+    }
+
+    /// The client starts the server and speaks over its pipes: no port, no token.
+    fn started_by(&self, client: &str) -> Vec<Snippet> {
+        let Self { program, directory, .. } = self;
+        let args = ["serve", "-C", directory.as_str()];
+        let line = format!("{} serve -C {}", quoted(program), quoted(directory));
+        let entry = json!({ "command": program, "args": args });
+        let servers = |entry: &Value| json!({ "mcpServers": { "tectum": entry } }).to_string();
+        match client {
+            "claude" => vec![("", format!("claude mcp add tectum -- {line}"))],
+            "codex" => {
+                let args: Vec<String> = args.iter().map(|arg| toml_text(arg)).collect();
+                let table = format!("command = {}\nargs = [{}]\n", toml_text(program), args.join(", "));
+                vec![
+                    ("", format!("codex mcp add tectum -- {line}")),
+                    ("~/.codex/config.toml", format!("[mcp_servers.tectum]\n{table}")),
+                ]
+            }
+            "vscode" => {
+                let entry = json!({ "type": "stdio", "command": program, "args": args });
+                vec![(".vscode/mcp.json", json!({ "servers": { "tectum": entry } }).to_string())]
+            }
+            "zed" => {
+                vec![(
+                    "~/.config/zed/settings.json",
+                    json!({ "context_servers": { "tectum": entry } }).to_string(),
+                )]
+            }
+            "cursor" => vec![(".cursor/mcp.json", servers(&entry))],
+            "gemini" => vec![("~/.gemini/settings.json", servers(&entry))],
+            "windsurf" => vec![("~/.codeium/windsurf/mcp_config.json", servers(&entry))],
+            _ => vec![("claude_desktop_config.json", servers(&entry))],
         }
     }
-}
 
-fn codex(url: &str, kept: Option<&Kept>) -> String {
-    let token = if kept.is_some() { "bearer_token_env_var = \"TECTUM_TOKEN\"\n" } else { "" };
-    format!("[mcp_servers.tectum]\nurl = \"{url}\"\n{token}")
-}
-
-fn cursor(url: &str, kept: Option<&Kept>) -> String {
-    let mut server = json!({ "url": url });
-    if kept.is_some() {
-        server["headers"] = json!({ "Authorization": "Bearer ${env:TECTUM_TOKEN}" });
+    /// The client reaches a running `tectum up`; `None` for clients that start their servers.
+    fn over_http(&self, client: &str) -> Option<Snippet> {
+        let Self { url, kept, .. } = self;
+        let bearer = |variable: &str| json!({ "Authorization": format!("Bearer {variable}") });
+        let with_token = |mut entry: Value, variable: &str| {
+            if kept.is_some() {
+                entry["headers"] = bearer(variable);
+            }
+            json!({ "mcpServers": { "tectum": entry } }).to_string()
+        };
+        Some(match client {
+            "claude" => ("", self.claude()),
+            "codex" => {
+                let token = if kept.is_some() { " --bearer-token-env-var TECTUM_TOKEN" } else { "" };
+                ("", format!("{}codex mcp add tectum --url {url}{token}", self.export()))
+            }
+            "cursor" => (".cursor/mcp.json", with_token(json!({ "url": url }), "${env:TECTUM_TOKEN}")),
+            "gemini" => ("~/.gemini/settings.json", with_token(json!({ "httpUrl": url }), "${TECTUM_TOKEN}")),
+            "windsurf" => (
+                "~/.codeium/windsurf/mcp_config.json",
+                with_token(json!({ "serverUrl": url }), "${env:TECTUM_TOKEN}"),
+            ),
+            "vscode" => (".vscode/mcp.json", self.vscode()),
+            _ => return None,
+        })
     }
-    json!({ "mcpServers": { "tectum": server } }).to_string()
+
+    /// The line that puts the token into the environment, for clients that take it from there.
+    fn export(&self) -> String {
+        match self.kept {
+            Some(Kept::File(path)) => {
+                format!("export TECTUM_TOKEN=\"$(cat {})\"\n", quoted(&path.display().to_string()))
+            }
+            Some(Kept::Environment) | None => String::new(),
+        }
+    }
+
+    fn claude(&self) -> String {
+        let command = format!("claude mcp add --transport http tectum {}", self.url);
+        match self.kept {
+            None => command,
+            Some(Kept::Environment) => format!("{command} --header \"Authorization: Bearer $TECTUM_TOKEN\""),
+            Some(Kept::File(path)) => {
+                let path = quoted(&path.display().to_string());
+                format!("{command} --header \"Authorization: Bearer $(cat {path})\"")
+            }
+        }
+    }
+
+    fn vscode(&self) -> String {
+        let mut server = json!({ "type": "http", "url": self.url });
+        if self.kept.is_none() {
+            return json!({ "servers": { "tectum": server } }).to_string();
+        }
+        server["headers"] = json!({ "Authorization": "Bearer ${input:tectum-token}" });
+        let input = json!({ "type": "promptString", "id": "tectum-token", "description": "Tectum's token", "password": true });
+        json!({ "inputs": [input], "servers": { "tectum": server } }).to_string()
+    }
+
+    fn text(&self, client: &Client, screen: &Screen) -> String {
+        let mut text = block(client.title, "it starts Tectum itself", &self.started_by(client.name), screen);
+        if let Some((place, snippet)) = self.over_http(client.name) {
+            let reads = snippet.contains("TECTUM_TOKEN") && !snippet.contains("export ");
+            let export = self.export();
+            let mut pieces = vec![(place, snippet)];
+            if reads && !export.is_empty() {
+                pieces.insert(0, ("", export));
+            }
+            text.push_str(&format!("\n{}", block("Over HTTP", "while `tectum up` runs", &pieces, screen)));
+        }
+        if let Some(edits) = edits(client.name) {
+            text.push_str(&format!("\n{edits}\n"));
+        }
+        text
+    }
+
+    fn data(&self, client: &Client) -> Value {
+        let piece =
+            |(place, text): &Snippet| json!({ "file": Some(place).filter(|p| !p.is_empty()), "text": text });
+        json!({
+            "name": client.name,
+            "title": client.title,
+            "stdio": self.started_by(client.name).iter().map(piece).collect::<Vec<_>>(),
+            "http": self.over_http(client.name).iter().map(piece).collect::<Vec<_>>(),
+            "edits": edits(client.name),
+        })
+    }
 }
 
-fn vscode(url: &str, kept: Option<&Kept>) -> String {
-    let mut server = json!({ "type": "http", "url": url });
-    if kept.is_none() {
-        return json!({ "servers": { "tectum": server } }).to_string();
+/// What a client's user does who wants its edits to run without being asked each time.
+fn edits(client: &str) -> Option<&'static str> {
+    Some(match client {
+        "claude" => "To let it edit without asking: claude --allowedTools mcp__tectum",
+        "codex" => {
+            "To let it edit without asking, add to [mcp_servers.tectum] in ~/.codex/config.toml: default_tools_approval_mode = \"approve\""
+        }
+        "gemini" => "To let it edit without asking, add \"trust\": true to its entry.",
+        "cursor" | "vscode" | "windsurf" | "zed" | "claude-desktop" => {
+            "It asks before a call; there you can allow Tectum's tools for good."
+        }
+        _ => return None,
+    })
+}
+
+fn block(title: &str, remark: &str, pieces: &[Snippet], screen: &Screen) -> String {
+    let remark =
+        if remark.is_empty() { String::new() } else { format!("  {}", screen.paint(Colour::Dim, remark)) };
+    let mut text = format!("{}{remark}\n", screen.paint(Colour::Bold, title));
+    for (place, snippet) in pieces {
+        if !place.is_empty() {
+            text.push_str(&format!("  {}\n", screen.paint(Colour::Dim, &format!("in {place}:"))));
+        }
+        snippet.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
     }
-    server["headers"] = json!({ "Authorization": "Bearer ${input:tectum-token}" });
-    let input = json!({ "type": "promptString", "id": "tectum-token", "description": "Tectum's token", "password": true });
-    json!({ "inputs": [input], "servers": { "tectum": server } }).to_string()
+    text
 }
 
 /// A word for a shell.
@@ -88,47 +292,83 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+fn toml_text(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const URL: &str = "http://127.0.0.1:8999/mcp";
 
+    fn ways(kept: Option<&Kept>) -> Ways<'_> {
+        Ways {
+            program: "/opt/my tools/tectum".into(),
+            directory: "/home/me/my project".into(),
+            url: URL,
+            kept,
+        }
+    }
+
+    fn over_http(kept: Option<&Kept>, client: &str) -> String {
+        ways(kept).over_http(client).expect("a way").1
+    }
+
     #[test]
     fn the_token_is_named_by_its_place() {
         let kept = Kept::File("/home/me/my state/token".into());
         assert_eq!(
-            claude(URL, Some(&kept)),
+            over_http(Some(&kept), "claude"),
             r#"claude mcp add --transport http tectum http://127.0.0.1:8999/mcp --header "Authorization: Bearer $(cat '/home/me/my state/token')""#
         );
-        assert!(codex(URL, Some(&kept)).contains("bearer_token_env_var = \"TECTUM_TOKEN\""));
-        assert!(cursor(URL, Some(&kept)).contains("Bearer ${env:TECTUM_TOKEN}"));
-        assert!(vscode(URL, Some(&kept)).contains("Bearer ${input:tectum-token}"));
+        assert_eq!(
+            over_http(Some(&kept), "codex"),
+            "export TECTUM_TOKEN=\"$(cat '/home/me/my state/token')\"\ncodex mcp add tectum --url http://127.0.0.1:8999/mcp --bearer-token-env-var TECTUM_TOKEN"
+        );
+        assert!(over_http(Some(&kept), "cursor").contains("Bearer ${env:TECTUM_TOKEN}"));
+        assert!(over_http(Some(&kept), "vscode").contains("Bearer ${input:tectum-token}"));
     }
 
     #[test]
     fn without_a_token_nothing_asks_for_one() {
-        for snippet in [claude(URL, None), codex(URL, None), cursor(URL, None), vscode(URL, None)] {
+        for client in ["claude", "codex", "cursor", "vscode", "gemini", "windsurf"] {
+            let snippet = over_http(None, client);
             assert!(snippet.contains(URL) && !snippet.to_lowercase().contains("token"), "{snippet}");
         }
     }
 
     #[test]
-    fn a_directory_that_was_named_is_named_to_clients() {
-        assert!(pipes(None).starts_with("claude mcp add tectum -- tectum serve\n"), "{}", pipes(None));
-        let named = pipes(Some(Path::new("/home/me/my project")));
-        assert!(
-            named.starts_with("claude mcp add tectum -- tectum -C '/home/me/my project' serve\n"),
-            "{named}"
+    fn a_client_that_starts_tectum_is_told_which_one_and_where() {
+        let ways = ways(None);
+        assert_eq!(
+            ways.started_by("claude")[0].1,
+            "claude mcp add tectum -- '/opt/my tools/tectum' serve -C '/home/me/my project'"
         );
-        assert!(named.ends_with(r#""args":["-C","/home/me/my project","serve"]}}}"#), "{named}");
+        let table: toml::Table = toml::from_str(&ways.started_by("codex")[1].1).expect("TOML");
+        assert_eq!(table["mcp_servers"]["tectum"]["command"].as_str(), Some("/opt/my tools/tectum"));
+        for (client, key) in [
+            ("cursor", "mcpServers"),
+            ("vscode", "servers"),
+            ("gemini", "mcpServers"),
+            ("zed", "context_servers"),
+            ("windsurf", "mcpServers"),
+            ("claude-desktop", "mcpServers"),
+        ] {
+            let data: Value = serde_json::from_str(&ways.started_by(client)[0].1).expect("JSON");
+            let entry = &data[key]["tectum"];
+            assert_eq!(entry["command"], "/opt/my tools/tectum", "{client}");
+            assert_eq!(entry["args"], json!(["serve", "-C", "/home/me/my project"]), "{client}");
+        }
     }
 
     #[test]
-    fn snippets_are_what_their_files_hold() {
-        let kept = Some(&Kept::Environment);
-        serde_json::from_str::<serde_json::Value>(&cursor(URL, kept)).expect("JSON");
-        serde_json::from_str::<serde_json::Value>(&vscode(URL, kept)).expect("JSON");
-        toml::from_str::<toml::Table>(&codex(URL, kept)).expect("TOML");
+    fn every_client_is_told_how_edits_run_unasked() {
+        for client in CLIENTS {
+            assert!(edits(client.name).is_some(), "{}", client.name);
+        }
+        assert!(
+            edits("codex").is_some_and(|text| text.ends_with("default_tools_approval_mode = \"approve\""))
+        );
     }
 }

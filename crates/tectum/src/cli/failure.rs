@@ -1,7 +1,8 @@
 //! How a command fails: one clear line, or one JSON line, and an exit code that means something.
 
-use std::{io, process::ExitCode};
+use std::{ffi::OsString, io, process::ExitCode};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::{Value, json};
 use tectum::{
     Fault, FaultKind, Problems,
@@ -55,7 +56,13 @@ impl Failure {
 }
 
 /// Words the parser of the command line did not take. Help and version come this way as well.
-pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
+pub(crate) fn usage(mut error: clap::Error, words: &[OsString]) -> ExitCode {
+    let json = words.iter().any(|word| word == "--json");
+    keep_hidden(&mut error);
+    if error.kind() == ErrorKind::UnknownArgument && words.get(1).is_some_and(|word| word == "add") {
+        let tip = "the program and its arguments stand behind `--`: tectum add NAME -- COMMAND ARGS...";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.to_owned().into()]));
+    }
     if error.use_stderr() && json {
         let message = error.render().to_string();
         // What is wrong ends at the first empty line; what follows is how to use it.
@@ -72,6 +79,21 @@ pub(crate) fn usage(error: &clap::Error, json: bool) -> ExitCode {
         let _ = error.print();
     }
     ExitCode::from(if error.use_stderr() { USAGE } else { 0 })
+}
+
+/// Commands that people are not shown are not suggested either.
+fn keep_hidden(error: &mut clap::Error) {
+    const HIDDEN: [&str; 2] = ["guard", "names"];
+    let shown = match error.get(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::String(name)) => vec![name.clone()],
+        Some(ContextValue::Strings(names)) => names.clone(),
+        _ => return,
+    };
+    let shown: Vec<String> = shown.into_iter().filter(|name| !HIDDEN.contains(&name.as_str())).collect();
+    error.remove(ContextKind::SuggestedSubcommand);
+    if !shown.is_empty() {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(shown));
+    }
 }
 
 /// A fault as data.

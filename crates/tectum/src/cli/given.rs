@@ -54,25 +54,52 @@ pub(crate) fn raw(args: Map<String, Value>) -> Result<Box<RawValue>, Fault> {
 
 fn from_pairs(info: &ToolInfo, pairs: &[String]) -> Result<Map<String, Value>, Fault> {
     let mut args = Map::new();
+    let mut wrong = Vec::new();
     for pair in pairs {
-        let Some((key, text)) = pair.split_once('=') else {
-            return Err(
-                Fault::invalid(format!("`{pair}` is not an argument: write key=value")).hint(takes(info))
-            );
-        };
-        let Some(schema) = info.input_schema["properties"].get(key) else {
-            return Err(unknown(info, key));
-        };
-        let fetched = fetched(text).map_err(|fault| {
-            fault.hint(format!("@FILE stands for what a file holds; for the text itself write {key}=@{text}"))
-        })?;
-        let value = coerced(key, &fetched, &Kinds::of(schema, &info.input_schema))?;
-        if args.insert(key.to_owned(), value).is_some() {
-            return Err(Fault::invalid(format!("`{key}` is given twice"))
-                .hint("give it once; lists are written as JSON"));
+        match from_pair(info, pair) {
+            Ok((key, _)) if args.contains_key(key) => wrong.push(
+                Fault::invalid(format!("`{key}` is given twice"))
+                    .hint("give it once; lists are written as JSON"),
+            ),
+            Ok((key, value)) => drop(args.insert(key.to_owned(), value)),
+            Err(fault) => wrong.push(fault),
         }
     }
-    Ok(args)
+    if wrong.is_empty() { Ok(args) } else { Err(together(info, pairs, wrong)) }
+}
+
+fn from_pair<'p>(info: &ToolInfo, pair: &'p str) -> Result<(&'p str, Value), Fault> {
+    let Some((key, text)) = pair.split_once('=') else {
+        return Err(Fault::invalid(format!("`{pair}` is not an argument: write key=value")).hint(takes(info)));
+    };
+    let schema = info.input_schema["properties"].get(key).ok_or_else(|| unknown(info, key))?;
+    let fetched = fetched(text).map_err(|fault| {
+        fault.hint(format!("@FILE stands for what a file holds; for the text itself write {key}=@{text}"))
+    })?;
+    Ok((key, coerced(key, &fetched, &Kinds::of(schema, &info.input_schema))?))
+}
+
+/// All mistakes as one, with what is missing beside them. A single one stays as it is.
+fn together(info: &ToolInfo, pairs: &[String], mut wrong: Vec<Fault>) -> Fault {
+    let schema = &info.input_schema;
+    let keys: Vec<&str> = pairs.iter().map(|pair| pair.split_once('=').map_or("", |(key, _)| key)).collect();
+    // A word that no argument takes may be meant for the one that seems to be missing.
+    if keys.iter().all(|key| schema["properties"].get(key).is_some()) {
+        let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let missing = required.filter(|name| !keys.contains(name));
+        wrong.extend(missing.map(|name| Fault::invalid(format!("`{name}` is missing"))));
+    }
+    if wrong.len() == 1
+        && let Some(only) = wrong.pop()
+    {
+        return only;
+    }
+    let hint = takes(info);
+    let each = wrong.into_iter().map(|fault| match fault.hint.filter(|own| *own != hint) {
+        Some(own) => format!("{} ({own})", fault.message),
+        None => fault.message,
+    });
+    Fault::invalid(each.collect::<Vec<_>>().join("; ")).hint(hint)
 }
 
 /// `@file` and `@-` stand for what they hold, `@@x` for the text `@x`, anything else for itself.

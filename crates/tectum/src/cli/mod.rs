@@ -99,6 +99,8 @@ enum When {
 enum Command {
     /// Serve over HTTP and show how to connect a client
     Up(up::Up),
+    /// Show how to connect a client
+    Connect(connect::Connect),
     /// Serve over standard input and output, for clients that start the server themselves
     Serve(serve::Serve),
     /// List the tools with effect, permission and token cost
@@ -129,7 +131,7 @@ enum Command {
     Get(servers::Get),
     /// Use the servers of another program
     Import(servers::Import),
-    /// Start a server anew in a running Tectum
+    /// Restart a server in a running Tectum
     Restart(servers::Restart),
     /// See and agree to what a project's servers would start and its rules allow
     Trust(servers::TrustCommand),
@@ -168,11 +170,12 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
                 Err(failure) => failure.report(&screen),
             };
         }
-        Err(error) => return failure::usage(&error, words.iter().any(|word| word == "--json")),
+        Err(error) => return failure::usage(error, &words),
     };
     let screen = Screen::new(&cli.shared);
     let done = match cli.command {
         Command::Up(up) => up.run(&cli.shared, &screen),
+        Command::Connect(connect) => connect.run(&cli.shared, &screen),
         Command::Serve(serve) => serve.run(&cli.shared, &screen),
         Command::Tools(tools) => tools.run(&cli.shared, &screen),
         Command::Call(call) => call.run(&cli.shared, &screen),
@@ -273,6 +276,24 @@ fn with_server(
         found.ok_or_else(|| held::missing(shared, &config, name).into())
     };
     run(&find, config.state.as_deref())
+}
+
+/// Warns before a home or a whole file system is served: clients like to start their servers there, and
+/// hardly anybody means it.
+fn tell_wide_reach(config: &Config, screen: &Screen) {
+    let home = config.home.as_deref().map(tectum::state::canonical);
+    let wide = |root: &&PathBuf| {
+        let root = tectum::state::canonical(root);
+        root == Path::new("/") || home.as_ref().is_some_and(|home| home.starts_with(&root))
+    };
+    let warning = |root: &PathBuf| {
+        format!(
+            "all of {} is served, your own files among it; to serve one project, name its folder with -C DIR",
+            root.display()
+        )
+    };
+    let warnings: Vec<String> = config.workspace.roots.iter().filter(wide).map(warning).collect();
+    tell_warnings(&warnings, screen);
 }
 
 /// Tells of rules that are for no tool there is. A mistake perhaps, so the work goes on.

@@ -1,11 +1,17 @@
 //! `tectum policy test TOOL key=value…`: what would happen to a call, step by step, and why.
 
+use std::path::Path;
+
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 use tectum::{
     Call, Config, Fault, FaultKind, SessionId, Tectum,
     config::{Origin, keys},
-    core::{Judgement, Prepared, Subject, ToolInfo, World, gate::Step, security::Reason},
+    core::{
+        Judgement, Prepared, Subject, ToolInfo, World,
+        gate::Step,
+        security::{Reason, built_in::opened_by},
+    },
     peers::spec::ServerSpec,
     servers,
 };
@@ -147,7 +153,8 @@ fn met(config: &Config, spec: &ServerSpec) -> bool {
 /// What the rules say to a tool of a server that was never met: its name is all they look at.
 fn unmet(config: &Config, tool: String, spec: &ServerSpec) -> Finding {
     let (judgement, why) = config.permissions.judge(&tool, World::Peer(spec.permission));
-    let find = format!("server `{}` was never met, so nobody knows whether it has this tool", spec.name);
+    let find =
+        format!("server `{}` has not been started yet, so nobody knows whether it has this tool", spec.name);
     let steps = vec![
         Step { station: "find".into(), finding: find, passed: true },
         Step { station: "permission".into(), finding: why, passed: judgement != Judgement::Deny },
@@ -249,7 +256,12 @@ fn advice(
     });
     if let Some(denied) = denied {
         return Some(match &denied.reason {
-            Reason::Protected { rule } => protected(config, &keys::DENY, rule),
+            Reason::Protected { rule } => match opened_by(rule, Path::new(denied.path.as_str())) {
+                Some(name) => {
+                    format!("to change: add open = [{name:?}] to [workspace] of ~/.config/tectum/tectum.toml")
+                }
+                None => protected(config, &keys::DENY, rule),
+            },
             Reason::ReadOnly { rule } => protected(config, &keys::READ_ONLY, rule),
             Reason::Outside | Reason::Traversal => {
                 "to change: add the directory to roots in [workspace] of ~/.config/tectum/tectum.toml".into()

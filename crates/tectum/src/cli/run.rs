@@ -118,13 +118,13 @@ impl Run {
 
     fn place(&self, config: &Config) -> Result<Place, Fault> {
         let missing = |what: &str, flag: &str, key: &Key| {
-            Fault::invalid(format!("nobody said {what}"))
+            Fault::invalid(format!("no {what} given"))
                 .hint(format!("give {flag}, or set {} in [run] of ~/.config/tectum/tectum.toml", key.name))
         };
         let model = self.model.as_ref().or(config.run.model.as_ref());
-        let model = model.ok_or_else(|| missing("which model works", "--model NAME", &keys::MODEL))?;
+        let model = model.ok_or_else(|| missing("model", "--model NAME", &keys::MODEL))?;
         let url = self.base_url.as_ref().or(config.run.base_url.as_ref());
-        let url = url.ok_or_else(|| missing("where the model is", "--base-url URL", &keys::BASE_URL))?;
+        let url = url.ok_or_else(|| missing("address of a model", "--base-url URL", &keys::BASE_URL))?;
         // Nobody names a variable in order to send no key.
         if let Some(name) = self.api_key_env.as_deref()
             && std::env::var_os(name).is_none_or(|key| key.is_empty())

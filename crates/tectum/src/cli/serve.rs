@@ -14,7 +14,7 @@ use tectum::{
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
-use super::{Shared, failure::Failure, screen::Screen, stop, tell_strange_rules, within};
+use super::{Shared, failure::Failure, screen::Screen, stop, tell_strange_rules, tell_wide_reach, within};
 
 /// How long calls in flight may still take when the client has left.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -37,6 +37,7 @@ pub(crate) fn profile_flag(name: Option<&String>) -> Vec<(&'static keys::Key, St
 impl Serve {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let config = shared.load(profile_flag(self.tools.as_ref()), screen)?;
+        tell_wide_reach(&config, screen);
         if let Some(circle) = within::circle(&config) {
             return Err(within::refuse(circle).into());
         }

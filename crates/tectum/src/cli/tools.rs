@@ -28,7 +28,7 @@ pub(super) const BYTES_PER_TOKEN: usize = 4;
 /// List the tools with effect, permission and token cost.
 #[derive(Debug, Args)]
 pub(crate) struct Tools {
-    /// Start servers that were never met, so that their tools are listed too
+    /// Start servers that have not been started yet, so that their tools are listed too
     #[arg(long)]
     meet: bool,
     /// Show what this client's model would be given: claude, codex, opencode, gemini or qwen
@@ -79,7 +79,8 @@ impl Tools {
             tell_note(&format!("`{name}` could not be met: {}", fault.text()), screen);
         }
         for name in unmet.iter().filter(|name| !away.iter().any(|(away, _)| away == *name)) {
-            let told = "was never met, so its tools are not listed: `tectum tools --meet` starts it";
+            let told =
+                "has not been started yet, so its tools are not listed: `tectum tools --meet` starts it";
             tell_note(&format!("`{name}` {told}"), screen);
         }
         Ok(())
@@ -130,7 +131,7 @@ fn table(rows: &[(&ToolInfo, Judgement)], listed: &str, screen: &Screen) -> Stri
             Judgement::Deny => Colour::Red,
         };
         let judgement = screen.paint(colour, &format!("{:<10}", judgement.to_string()));
-        let (effect, tokens) = (effect(info.effect), tokens(info));
+        let (effect, tokens) = (effect(info), tokens(info));
         let words = harmless(&first_sentence(&info.description)).into_owned();
         text.push_str(&format!("{:<widest$}  {effect:<6}  {judgement}  {tokens:>6}  {words}\n", info.name));
     }
@@ -146,7 +147,7 @@ fn data(info: &ToolInfo, permission: Judgement) -> Value {
         "description": info.description,
         "input_schema": &*info.input_schema,
         "output_schema": info.output_schema.as_deref(),
-        "effect": effect(info.effect),
+        "effect": effect(info),
         "world": match info.world {
             World::Project => "project",
             World::Open => "open",
@@ -160,8 +161,18 @@ fn data(info: &ToolInfo, permission: Judgement) -> Value {
     })
 }
 
-fn effect(effect: Effect) -> &'static str {
-    match effect {
+/// What a tool does; of a server's tool, what the server says about it.
+fn effect(info: &ToolInfo) -> &'static str {
+    let said = info.server.as_ref().map(|tool| {
+        let definition: Value = serde_json::from_str(&tool.definition).unwrap_or_default();
+        let hints = &definition["annotations"];
+        match (&hints["readOnlyHint"], &hints["destructiveHint"]) {
+            (Value::Bool(true), _) => Effect::Read,
+            (_, Value::Bool(false)) => Effect::Add,
+            _ => Effect::Change,
+        }
+    });
+    match said.unwrap_or(info.effect) {
         Effect::Read => "read",
         Effect::Add => "add",
         Effect::Change => "change",

@@ -1,6 +1,6 @@
 //! `tectum up`: MCP over streamable HTTP, with everything a client needs to connect.
 
-use std::{io, net::SocketAddr};
+use std::{io, net::SocketAddr, time::Duration};
 
 use clap::Args;
 use serde_json::json;
@@ -11,14 +11,18 @@ use tectum::{
     servers::Household,
     token::{self, Kept},
 };
-use tokio::runtime::Builder;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    runtime::Builder,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     Shared, connect,
     failure::Failure,
     screen::{Colour, Screen, counted},
-    serve, stop, tell_strange_rules,
+    serve, stop, tell_strange_rules, tell_wide_reach,
     tools::Listed,
     within,
 };
@@ -27,7 +31,7 @@ use super::{
 #[derive(Debug, Args)]
 pub(crate) struct Up {
     /// The port; 0 takes any free one
-    #[arg(short, long, value_name = "N", conflicts_with = "listen")]
+    #[arg(short, long, value_name = "N", conflicts_with = "listen", value_parser = port)]
     port: Option<u16>,
     /// The address and port, such as 127.0.0.1:8999
     #[arg(long, value_name = "ADDR", value_parser = address)]
@@ -40,6 +44,11 @@ pub(crate) struct Up {
     tools: Option<String>,
 }
 
+/// A port, or which numbers are ports.
+fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| "a port is a number from 1 to 65535, or 0 for any free one".into())
+}
+
 /// An address and port, or how one is written.
 fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "write a number address and a port, such as 127.0.0.1:8999 or [::1]:8999".into())
@@ -48,6 +57,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 impl Up {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let config = self.load(shared, screen)?;
+        tell_wide_reach(&config, screen);
         if let Some(circle) = within::circle(&config) {
             return Err(circle.into());
         }
@@ -59,8 +69,7 @@ impl Up {
             hosts: config.http.hosts.clone(),
         };
         let live = Live::new(shared.sources(self.flags())).listening(config.http.listen);
-        let door = Door { kept: kept.as_ref(), named: shared.dir.is_some() };
-        serve::to_the_end(workers(), listen(live, options, &config, door, screen))?
+        serve::to_the_end(workers(), listen(live, options, &config, kept.as_ref(), screen))?
     }
 
     fn flags(&self) -> Vec<(&'static keys::Key, String, String)> {
@@ -84,15 +93,6 @@ impl Up {
     }
 }
 
-/// How clients get in, as far as the settings do not say it.
-#[derive(Clone, Copy)]
-struct Door<'d> {
-    /// Where the token is; `None` where none is asked for.
-    kept: Option<&'d Kept>,
-    /// Whether the directory was named on the command line.
-    named: bool,
-}
-
 /// Many clients, some threads; more than four only move work between caches.
 fn workers() -> Builder {
     const MOST: usize = 4;
@@ -106,7 +106,7 @@ async fn listen(
     live: Live,
     options: HttpOptions,
     config: &Config,
-    door: Door<'_>,
+    kept: Option<&Kept>,
     screen: &Screen,
 ) -> Result<(), Failure> {
     let (address, bound) = (options.listen, live.bound());
@@ -118,7 +118,7 @@ async fn listen(
         Ok(server) => server.beside(household.hooks().beside()),
         Err(error) => {
             household.stop().await;
-            return Err(taken(address, &error));
+            return Err(taken(address, &error).await);
         }
     };
     let _ = bound.set(server.address());
@@ -126,7 +126,7 @@ async fn listen(
     // Clients are served while what the servers offer is still being read.
     let telling = async {
         household.settled().await;
-        let told = tell(at, config, &household.house, door, screen);
+        let told = tell(at, config, &household.house, kept, screen);
         if told.is_err() {
             ended.cancel();
         }
@@ -143,11 +143,10 @@ fn tell(
     at: SocketAddr,
     config: &Config,
     house: &Tectum,
-    door: Door<'_>,
+    kept: Option<&Kept>,
     screen: &Screen,
 ) -> Result<(), Failure> {
     tell_strange_rules(config, house, screen);
-    let kept = door.kept;
     let (url, hooks) = (format!("http://{at}/mcp"), format!("http://{at}/api"));
     let snapshot = house.registry().snapshot();
     let [others, agents] = Listed::of_both(&snapshot, &config.tools.profiles);
@@ -173,33 +172,40 @@ fn tell(
             "token_file": file,
         }))?;
     } else if !screen.quiet {
-        screen.print(&greeting(&url, &hooks, config, &told_of(&others, &agents), door, screen))?;
+        screen.print(&greeting(&url, &hooks, config, &told_of(&others, &agents), kept, screen)?)?;
     }
     Ok(())
 }
 
-fn greeting(url: &str, hooks: &str, config: &Config, tools: &str, door: Door<'_>, screen: &Screen) -> String {
+fn greeting(
+    url: &str,
+    hooks: &str,
+    config: &Config,
+    tools: &str,
+    kept: Option<&Kept>,
+    screen: &Screen,
+) -> Result<String, Failure> {
     let label = |text: &str| screen.paint(Colour::Bold, text);
-    let token = match door.kept {
+    let token = match kept {
         Some(Kept::File(path)) => format!("in {}", path.display()),
         Some(Kept::Environment) => "in TECTUM_TOKEN".into(),
         None => "none asked for".into(),
     };
     let roots: Vec<String> = config.workspace.roots.iter().map(|root| root.display().to_string()).collect();
     let roots = roots.join(", ");
-    format!(
-        "{} {roots} with {tools}\n{}     {}\n{}   {hooks}\n{}   {token}\n\n{}{}",
+    Ok(format!(
+        "{} {roots} with {tools}\n{}     {}\n{}  {hooks}\n{}   {token}\n\n{}{}",
         label("serving"),
         label("url"),
         screen.paint(Colour::Green, url),
-        label("hooks"),
+        label("status"),
         label("token"),
-        connect::snippets(url, door.kept, door.named.then_some(&*config.directory), screen),
+        connect::greeting(&config.directory, url, kept, screen)?,
         screen.paint(
             Colour::Dim,
             "Ctrl-C stops. `tectum tools` lists the tools, `tectum policy test` explains the rules."
         ),
-    )
+    ))
 }
 
 /// How many tools clients are listed, in words.
@@ -241,8 +247,13 @@ fn refuse_strangers(config: &Config) -> Result<(), Fault> {
     Ok(())
 }
 
-fn taken(address: SocketAddr, error: &io::Error) -> Failure {
+/// Why it cannot be listened there. Another Tectum is known by how it refuses who shows no token.
+async fn taken(address: SocketAddr, error: &io::Error) -> Failure {
     let fault = match error.kind() {
+        io::ErrorKind::AddrInUse if is_tectum(address).await => {
+            Fault::conflict(format!("another Tectum listens on {address} already"))
+                .hint("use that one, end it, or take another port with --port N; --port 0 takes any free one")
+        }
         io::ErrorKind::AddrInUse => Fault::conflict(format!("{address} is taken by another program"))
             .hint("choose another port with --port N, or --port 0 for any free one"),
         io::ErrorKind::PermissionDenied => {
@@ -253,4 +264,22 @@ fn taken(address: SocketAddr, error: &io::Error) -> Failure {
             .hint("choose another address with --listen"),
     };
     fault.into()
+}
+
+/// The part of an answer that is looked at.
+const MOST_ANSWER: u64 = 4096;
+/// How long whoever listens there may take to say what it is.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Whether a Tectum listens at an address of this machine.
+async fn is_tectum(address: SocketAddr) -> bool {
+    let ask = async {
+        let mut stream = TcpStream::connect(address).await?;
+        let question = format!("GET /api HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        stream.write_all(question.as_bytes()).await?;
+        let mut answer = Vec::new();
+        stream.take(MOST_ANSWER).read_to_end(&mut answer).await?;
+        io::Result::Ok(String::from_utf8_lossy(&answer).to_lowercase().contains("tectum"))
+    };
+    matches!(tokio::time::timeout(PATIENCE, ask).await, Ok(Ok(true)))
 }

@@ -39,7 +39,7 @@ pub(crate) fn circle(config: &Config) -> Option<Fault> {
         );
         return Some(Fault::new(FaultKind::Conflict, message).hint(
             "remove the server whose command leads to `tectum`; to serve another folder, let it say \
-             `tectum -C DIR serve`",
+             `tectum serve -C DIR`",
         ));
     }
     (above.depth().max(houses.len()) >= MOST_DEPTH).then(|| {

@@ -84,6 +84,7 @@ impl Config {
                 },
                 read_only: texts(&keys::READ_ONLY).collect(),
                 deny: texts(&keys::DENY).collect(),
+                open: texts(&keys::OPEN).collect(),
                 symlinks: match merged.word(&keys::SYMLINKS) {
                     Some("inside") => Links::Inside,
                     _ => Links::Never,

@@ -94,6 +94,19 @@ pub static DENY: Key = Key {
     doc: "Patterns of names that stay closed; added to the built-in ones (.env*, *.pem, *.key and others).",
     ..PLAIN
 };
+/// `workspace.open`
+pub static OPEN: Key = Key {
+    section: "workspace",
+    name: "open",
+    shape: Shape::List {
+        each: Each::Pattern,
+        empty: Some("an empty list opens nothing and takes nothing back; remove the line"),
+    },
+    merge: Merge::Sum,
+    project: FromProject::Refused("open protected names"),
+    doc: "Patterns of built-in protected names that are open all the same, such as config.toml or .env.example.",
+    ..PLAIN
+};
 /// `workspace.symlinks`
 pub static SYMLINKS: Key = Key {
     section: "workspace",
@@ -619,6 +632,7 @@ pub static KEYS: &[&Key] = &[
     &TRACKED,
     &READ_ONLY,
     &DENY,
+    &OPEN,
     &SYMLINKS,
     &TRACKED_OPENS,
     &BREAK_HARD_LINKS,

@@ -65,6 +65,7 @@ impl Sources {
     pub fn load(&self) -> Result<Config, Problems> {
         let mut problems = Vec::new();
         let directory = self.directory(&mut problems);
+        let is_served = problems.is_empty();
         let here = Base { directory: &directory, home: self.home.as_deref() };
         let (mut operator, mut project) = (Merged::default(), Merged::default());
 
@@ -90,11 +91,14 @@ impl Sources {
         let path = std::path::absolute(&path).unwrap_or(path);
         let beside = Base { directory: path.parent().unwrap_or(&directory), ..here };
         let name = shown(&path, &directory, self.home.as_deref());
-        match file_layer(&path, name, owner, beside, &mut problems) {
+        // In a folder that cannot be served no file is looked for: its own problem is told already.
+        let wanted = is_served || self.file.is_some();
+        match wanted.then(|| file_layer(&path, name, owner, beside, &mut problems)).flatten() {
             Some(content) => layer.add_content(content),
             None if let Some(given) = &self.file => {
                 let name = Origin::Flag("--config".into());
-                problems.push(Problem::new(name, format!("there is no file {}", given.display())));
+                let missing = Problem::new(name, format!("there is no file {}", given.display()));
+                problems.push(missing.hint("correct its path; a relative one starts where you are"));
             }
             None => {}
         }
@@ -120,7 +124,14 @@ impl Sources {
     #[expect(clippy::disallowed_methods, reason = "the operator's own directory, not an agent's path")]
     fn directory(&self, problems: &mut Vec<Problem>) -> PathBuf {
         match std::fs::canonicalize(&self.directory) {
-            Ok(path) if path.is_dir() => path,
+            Ok(path) if path.is_dir() => {
+                if let Err(error) = std::fs::read_dir(&path) {
+                    let message = format!("cannot serve {}: {error}", path.display());
+                    let hint = "let this user read and enter it (chmod u+rx), or name another with -C DIR";
+                    problems.push(Problem::new(Origin::Flag("--dir".into()), message).hint(hint));
+                }
+                path
+            }
             Ok(path) => {
                 let message = format!("{} is not a directory", path.display());
                 problems.push(Problem::new(Origin::Flag("--dir".into()), message).hint(DIRECTORY));

@@ -100,6 +100,8 @@ pub struct Workspace {
     pub read_only: Vec<String>,
     /// Patterns of names that stay closed, beyond the built-in ones.
     pub deny: Vec<String>,
+    /// Patterns of built-in names that are open all the same.
+    pub open: Vec<String>,
     /// Whether links are followed.
     pub symlinks: Links,
     /// Whether a file with other hard links may be changed.

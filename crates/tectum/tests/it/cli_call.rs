@@ -38,7 +38,7 @@ fn a_fault_has_its_exit_code_and_its_advice() {
     let refused = said(&rig, &["call", "read_file", "path=.env"]);
     assert_eq!((refused.code, refused.out.as_str()), (3, ""));
     assert!(
-        refused.err.starts_with("error: path not in allowlist: .env (layer 2, validate: "),
+        refused.err.starts_with("error: `.env` is protected (built-in rule `.env*`)\nhint: "),
         "{}",
         refused.err
     );

@@ -19,6 +19,11 @@ fn of_up() {
 }
 
 #[test]
+fn of_connect() {
+    insta::assert_snapshot!(help(&["connect"]));
+}
+
+#[test]
 fn of_serve() {
     insta::assert_snapshot!(help(&["serve"]));
 }

@@ -33,7 +33,10 @@ fn a_protected_name_is_told_with_its_pattern_and_its_place() {
         denied.out
     );
     let built_in = test(&rig, &["read_file", "path=.env"]);
-    assert!(built_in.code == 3 && built_in.out.contains("→ `.env*` is built in"), "{}", built_in.out);
+    let line = "→ to change: add open = [\".env\"] to [workspace] of ~/.config/tectum/tectum.toml";
+    assert!(built_in.code == 3 && built_in.out.contains(line), "{}", built_in.out);
+    let ours = test(&rig, &["read_file", "path=.tectum"]);
+    assert!(ours.code == 3 && ours.out.contains("→ `.tectum` is built in"), "{}", ours.out);
     let outside = test(&rig, &["read_file", "path=/etc/passwd"]);
     assert!(outside.code == 3 && outside.out.contains("add the directory to roots"), "{}", outside.out);
 }
@@ -118,14 +121,14 @@ fn tools_of_servers_are_judged_as_calls_are() {
     let unmet = test(&rig, &["base__err"]);
     assert_eq!(unmet.code, 3, "{} {}", unmet.out, unmet.err);
     assert!(unmet.out.starts_with("DENY  base__err\n"), "{}", unmet.out);
-    assert!(unmet.out.contains("server `base` was never met"), "{}", unmet.out);
+    assert!(unmet.out.contains("server `base` has not been started yet"), "{}", unmet.out);
     assert!(unmet.out.contains("→ to change: edit line 2 of ~/config/tectum/tectum.toml"), "{}", unmet.out);
 
     assert_eq!(Said::from(rig.run(&["call", "base__echo", "text=x"])).code, 0);
     let denied = test(&rig, &["base__err"]);
     assert_eq!(denied.code, 3, "{} {}", denied.out, denied.err);
     assert!(denied.out.contains("deny rule `base__err` (~/config/tectum/tectum.toml:2)"), "{}", denied.out);
-    assert!(!denied.out.contains("never met"), "{}", denied.out);
+    assert!(!denied.out.contains("not been started"), "{}", denied.out);
     assert_eq!(test(&rig, &["base__echo", "text=x"]).code, 0);
     assert_eq!(test(&rig, &["base__none"]).code, 4, "a server that is known has what it has");
     let asks = test(&rig, &["strict__anything"]);

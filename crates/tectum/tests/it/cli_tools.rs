@@ -167,18 +167,18 @@ fn a_server_that_was_never_met_is_told_of_and_can_be_met() {
     let said = Said::from(rig.run(&["tools"]));
     assert_eq!(
         said.err,
-        "note: `one` was never met, so its tools are not listed: `tectum tools --meet` starts it\n"
+        "note: `one` has not been started yet, so its tools are not listed: `tectum tools --meet` starts it\n"
     );
     assert!(!said.out.contains("one__echo"), "{}", said.out);
     for args in [&["get", "one"][..], &["list", "-v"]] {
         let said = Said::from(rig.run(args));
-        assert!(said.out.contains("offers         not known yet, it was never met"), "{}", said.out);
+        assert!(said.out.contains("offers         not known yet: it has not been started"), "{}", said.out);
     }
     assert_eq!(Said::from(rig.run(&["tools", "--json"])).json()["unmet"], serde_json::json!(["one"]));
     let said = Said::from(rig.run(&["tools", "--meet"]));
     assert!(said.err.is_empty() && said.out.contains("one__echo"), "{} {}", said.out, said.err);
     let said = Said::from(rig.run(&["get", "one"]));
-    assert!(!said.out.contains("never met"), "{}", said.out);
+    assert!(!said.out.contains("not known"), "{}", said.out);
     rig.configure(&command("gone", "no-such-program-anywhere", &[], ""));
     let said = Said::from(rig.run(&["tools", "--meet"]));
     assert!(said.code == 0 && said.err.contains("note: `gone` could not be met"), "{}", said.err);

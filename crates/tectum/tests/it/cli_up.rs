@@ -52,14 +52,74 @@ fn up_shows_how_to_connect_and_never_the_token() {
         &format!("token   in {}", path.display()),
         &format!("--header \"Authorization: Bearer $(cat {})\"", path.display()),
         "claude mcp add --transport http tectum http://127.0.0.1:",
-        "[mcp_servers.tectum]",
-        "bearer_token_env_var = \"TECTUM_TOKEN\"",
-        ".cursor/mcp.json",
-        ".vscode/mcp.json",
-        "claude mcp add tectum -- tectum serve",
+        &format!("export TECTUM_TOKEN=\"$(cat {})\"", path.display()),
+        "codex mcp add tectum --url http://127.0.0.1:",
+        "--bearer-token-env-var TECTUM_TOKEN",
+        "claude --allowedTools mcp__tectum",
+        "default_tools_approval_mode = \"approve\"",
+        "`tectum connect NAME`: claude-desktop, cursor, vscode, windsurf, zed, gemini",
     ] {
         assert!(shown.contains(part), "`{part}` not in:\n{shown}");
     }
+    assert!(shown.lines().count() <= 24, "it fits a screen:\n{shown}");
+}
+
+#[test]
+fn connect_names_this_very_program_and_the_folder() {
+    let rig = Rig::new();
+    let project = rig.project().canonicalize().expect("there").display().to_string();
+    let program = env!("CARGO_BIN_EXE_tectum");
+    let claude = Said::from(rig.run(&["connect", "claude"])).out;
+    assert!(claude.contains(&format!("claude mcp add tectum -- {program} serve -C {project}\n")), "{claude}");
+    let all = Said::from(rig.run(&["connect", "--json"])).json();
+    let names: Vec<&str> =
+        all["clients"].as_array().expect("a list").iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names, ["claude", "claude-desktop", "cursor", "vscode", "windsurf", "codex", "zed", "gemini"]);
+    let vscode = Said::from(rig.run(&["connect", "vscode", "--json"])).json();
+    let entry: serde_json::Value =
+        serde_json::from_str(vscode["stdio"][0]["text"].as_str().expect("text")).expect("JSON");
+    assert_eq!(entry["servers"]["tectum"]["command"], program);
+    assert!(!rig.home().join("state/tectum/token").exists(), "nothing is made");
+    // What it prints works: the program serves that folder.
+    let words: Vec<&str> =
+        claude.lines().find_map(|line| line.split_once(" -- ")).expect("a command").1.split(' ').collect();
+    let mut command = rig.command(words[0]);
+    command.current_dir("/").args(&words[1..]).stdin(Stdio::null());
+    let served = Said::from(command.output().expect("runs"));
+    assert_eq!((served.code, served.err.as_str()), (0, ""), "no warning: the folder is named");
+    Said::from(rig.run(&["connect", "curser"]))
+        .fails(4, "error: there is no client `curser`\nhint: did you mean `cursor`?\n");
+}
+
+#[test]
+fn serving_a_home_or_everything_is_warned_of_first() {
+    let rig = Rig::new();
+    let home = rig.home().canonicalize().expect("there").display().to_string();
+    let warning = |folder: &str| {
+        format!(
+            "warning: all of {folder} is served, your own files among it; to serve one project, name its folder with -C DIR\n"
+        )
+    };
+    for folder in [home.as_str(), "/"] {
+        let said = Said::from(rig.run(&["serve", "-C", folder]));
+        assert_eq!((said.code, said.err), (0, warning(folder)));
+    }
+    let mut command = rig.tectum();
+    command.args(["up", "--port", "0", "-C", &home]);
+    let (child, _lines, _) = started(command, "Ctrl-C stops");
+    signal(&rig, &child, "-INT");
+    assert_eq!(ended(child).err, warning(&home));
+    assert_eq!(Said::from(rig.run(&["serve"])).err, "", "a project is served without a word");
+}
+
+#[test]
+fn a_port_that_another_tectum_has_is_said_so() {
+    let rig = Rig::new();
+    let house = rig.http();
+    let said = Said::from(rig.run(&["up", "--port", &house.port.to_string()]));
+    assert_eq!(said.code, 5);
+    let taken = format!("error: another Tectum listens on 127.0.0.1:{} already\n", house.port);
+    assert!(said.err.starts_with(&taken), "{}", said.err);
 }
 
 #[test]

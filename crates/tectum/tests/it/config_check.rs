@@ -122,7 +122,7 @@ fn every_command_refuses_to_run_with_wrong_settings() {
 fn a_file_named_on_the_command_line_must_exist() {
     let rig = Rig::new();
     Said::from(rig.run(&["--config", "gone.toml", "config", "check"]))
-        .fails(2, "error: flag --config: there is no file gone.toml\n");
+        .fails(2, "error: flag --config: there is no file gone.toml\nhint: correct its path; a relative one starts where you are\n");
     Said::from(rig.run(&["--config", ".", "config", "check"])).fails(
         2,
         "error: .:1:1: cannot read it: it is not a file\n\

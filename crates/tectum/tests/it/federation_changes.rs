@@ -54,7 +54,7 @@ fn what_stands_in_the_projects_file_is_removed_only_on_demand() {
     let rig = Rig::with(&[("tectum.toml", "[servers.pj]\ncommand = \"x\"\n")]);
     run(&rig, &["remove", "pj"]).fails(
         5,
-        "error: `pj` stands in tectum.toml:1, not in your own file\n\
+        "error: `pj` comes from tectum.toml:1, not from your own file\n\
          hint: `tectum remove pj --project` removes it there\n",
     );
     assert_eq!(rig.read("tectum.toml"), "[servers.pj]\ncommand = \"x\"\n");

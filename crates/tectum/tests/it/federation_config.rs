@@ -74,9 +74,9 @@ fn a_server_is_added_listed_switched_and_removed() {
          headers = { Authorization = \"hunter2\" }\n"
     );
     ok(&rig, &["list"]).gives(
-        "NAME   TRANSPORT  FROM                          STATE      COMMAND\n\
-         docs   sse        ~/config/tectum/tectum.toml:12  enabled    https://d/mcp\n\
-         files  stdio      ~/config/tectum/tectum.toml:6   enabled    npx -y \"a b\"\n"
+        "NAME   TRANSPORT  FROM                          STATE        COMMAND\n\
+         docs   sse        ~/config/tectum/tectum.toml:12  not started  https://d/mcp\n\
+         files  stdio      ~/config/tectum/tectum.toml:6   not started  npx -y \"a b\"\n"
             .replace("FROM                          ", "FROM                            ")
             .as_str(),
     );
@@ -226,15 +226,22 @@ fn a_project_says_what_of_itself_is_read_and_nothing_of_yours_goes() {
 #[test]
 fn a_restart_is_a_number_that_grows() {
     let rig = Rig::new();
-    ok(&rig, &["add", "a", "--", "x"]);
+    ok(&rig, &["add", "a", "--", "cat"]);
     assert_eq!(ok(&rig, &["restart", "a", "--json"]).json()["generation"], 1);
     ok(&rig, &["restart", "a"]).gives("ok: no Tectum runs for this folder; `a` starts when it is needed\n");
     let client = rig.stdio();
     let there = || ok(&rig, &["get", "a", "--json"]).json()["running"] != json!([]);
     crate::federated::until("how its servers are", there);
-    ok(&rig, &["restart", "a"]).gives("ok: a running Tectum starts `a` anew in a moment\n");
+    ok(&rig, &["restart", "a"])
+        .gives("ok: a running Tectum restarts `a` in a moment; `tectum list` shows how it is\n");
     client.close();
     rig.write(".mcp.json", MCP);
+    ok(&rig, &["add", "gone", "--", "no-such-program-anywhere"]);
+    run(&rig, &["restart", "gone"]).fails(
+        4,
+        "error: `gone` cannot start: there is no program `no-such-program-anywhere` in PATH: install it, or write its full path\n\
+         hint: `tectum get gone` shows its entry\n",
+    );
     let held = run(&rig, &["restart", "web"]);
     assert!(held.code == 4 && held.err.contains("`tectum trust web`"), "{}", held.err);
     let kept = std::fs::read_to_string(rig.home().join("state/tectum/servers.json")).expect("there");
@@ -256,6 +263,14 @@ fn what_a_running_instance_left_is_shown_without_its_tricks() {
     put_private(traces.join("status/1.json"), &status(std::process::id()));
     let out = ok(&rig, &["list", "-v"]).out;
     assert!(out.contains("now            ready, 3 tools, 1 start"), "{out}");
+    assert!(ok(&rig, &["list"]).out.contains("  running      x\n"));
+    let failed = json!({"state": "broken", "tools": 0, "starts": 0, "error": "it \u{1b}[2Jdied"});
+    let text = json!({"pid": std::process::id(), "servers": {"a": failed}}).to_string();
+    put_private(traces.join("status/1.json"), &text);
+    let listed = ok(&rig, &["list"]).out;
+    assert!(listed.contains("  failed       x\n  it \\u{1b}[2Jdied\n"), "the reason stands below: {listed}");
+    assert!(ok(&rig, &["get", "a"]).out.contains("offers         not known: it did not start"));
+    assert_eq!(ok(&rig, &["get", "a", "--json"]).json()["health"], "failed");
     assert!(out.contains("log            two") && out.contains("log            \\u{1b}[2Jthree"), "{out}");
     let mut gone = std::process::Command::new("true").spawn().expect("starts");
     gone.wait().expect("ends");

@@ -111,7 +111,7 @@ fn what_nobody_said_is_asked_for() {
     assert_eq!((said.code, said.out.as_str()), (2, ""));
     assert_eq!(
         said.err,
-        "error: nobody said which model works\n\
+        "error: no model given\n\
          hint: give --model NAME, or set model in [run] of ~/.config/tectum/tectum.toml\n"
     );
     let said: Said = rig.run(&["run", "x", "--model", "m"]).into();

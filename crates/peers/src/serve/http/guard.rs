@@ -51,8 +51,12 @@ impl Guard {
         if self.is_authorized(headers) {
             return Ok(());
         }
-        let mut response =
-            refuse(StatusCode::UNAUTHORIZED, "a bearer token is needed; `tectum up` says where it is kept");
+        let why = if headers.contains_key(AUTHORIZATION) {
+            "this is not the bearer token of this server; `tectum up` says where that is kept"
+        } else {
+            "a bearer token is needed; `tectum up` says where it is kept"
+        };
+        let mut response = refuse(StatusCode::UNAUTHORIZED, why);
         response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"tectum\""));
         Err(response)
     }

@@ -1,6 +1,6 @@
 //! `tectum add` and `remove`: changes to a `tectum.toml`, and to nothing else.
 
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 use clap::Args;
 use tectum::{
@@ -81,7 +81,7 @@ impl Add {
         let mut draft = site.draft(self.target.project)?;
         let name = ServerName::parse(&self.name).map_err(Fault::invalid)?;
         if self.command.is_empty() && self.url.is_none() {
-            let fault = Fault::invalid(format!("what `{name}` is was not said: a command or a url"));
+            let fault = Fault::invalid(format!("`{name}` needs a command or a URL"));
             let hint = format!("`tectum add {name} -- COMMAND ARGS...`, or `tectum add {name} --url URL`");
             return Err(fault.hint(hint).into());
         }
@@ -102,7 +102,7 @@ impl Add {
         };
         draft.put(&entry);
         let name = entry.name.as_str();
-        let mut notes = Vec::new();
+        let mut notes = self.notes();
         if let Some(other) = site.survey.server(name) {
             notes.push(format!("`{name}` of {} is not used any more", other.entry.origin));
         }
@@ -113,12 +113,48 @@ impl Add {
         site.finish(&draft, self.target.dry_run, &Done { servers: vec![name], sentence, notes }, screen)
     }
 
+    /// The program as it is written down: your own file serves every project, so a relative path there
+    /// would mean another file in each of them.
+    fn program(&self) -> Option<String> {
+        let command = self.command.first()?;
+        let relative = command.contains('/') && !command.starts_with(['/', '~', '$']) && self.cwd.is_none();
+        match std::path::absolute(command) {
+            Ok(path) if relative && !self.target.project => Some(path.display().to_string()),
+            _ => Some(command.clone()),
+        }
+    }
+
+    /// What may keep the program from starting, here or in another project.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let (Some(program), Some((typed, args))) = (self.program(), self.command.split_first()) else {
+            return notes;
+        };
+        if program != *typed {
+            notes.push(format!("`{typed}` is written down as {program}, so that every project finds it"));
+        }
+        let plain = !program.contains(['/', '$', '~']);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        if plain && !std::env::split_paths(&path).any(|folder| folder.join(&program).is_file()) {
+            notes.push(format!("there is no program `{program}` in PATH: install it before it is needed"));
+        }
+        let here = |arg: &&String| !arg.starts_with(['/', '-']) && Path::new(arg).is_file();
+        if !self.target.project && self.cwd.is_none() {
+            notes.extend(args.iter().filter(here).map(|arg| {
+                format!(
+                    "`{arg}` is looked for in the served folder; write its full path to use it everywhere"
+                )
+            }));
+        }
+        notes
+    }
+
     fn values(&self) -> Result<Values, Failure> {
         let origin = || Origin::Flag("add".into());
         let item = |text: &str| Item { text: text.to_owned(), origin: origin() };
         let mut values = Values::default();
-        if let Some((command, args)) = self.command.split_first() {
-            values.set(&keys::COMMAND, Value::List(vec![item(command)]), origin());
+        if let (Some(program), Some((_, args))) = (self.program(), self.command.split_first()) {
+            values.set(&keys::COMMAND, Value::List(vec![item(&program)]), origin());
             if !args.is_empty() {
                 values.set(&keys::ARGS, Value::List(args.iter().map(|arg| item(arg)).collect()), origin());
             }
@@ -164,13 +200,13 @@ impl Remove {
             // What others use as well is not removed in passing.
             if !self.target.project && site.draft(true)?.has(name) {
                 let fault = Fault::conflict(format!(
-                    "`{name}` stands in {}, not in your own file",
+                    "`{name}` comes from {}, not from your own file",
                     server.entry.origin
                 ));
                 return Err(fault.hint(format!("`tectum remove {name} --project` removes it there")).into());
             }
             let fault = Fault::conflict(format!(
-                "`{name}` stands in {}, a file that is not ours to change",
+                "`{name}` comes from {}, which Tectum does not edit",
                 server.entry.origin
             ));
             return Err(fault.hint(format!("switch it off with `tectum disable {name}`")).into());

@@ -19,6 +19,7 @@ use tectum::{
             foreign::{self, Content},
             missing, survey,
             variables::Scope,
+            why_ourselves,
         },
     },
 };
@@ -79,7 +80,13 @@ impl Import {
             None => vec![of_file(&site, from)?],
         };
         if let Some(problem) = finds.iter().find_map(|find| find.problem.clone()) {
-            return Err(Fault::invalid(problem).hint("mend that file, or import another").into());
+            return Err(Fault::invalid(problem).hint("fix that file, or import another").into());
+        }
+        let mut entries = finds.iter().flat_map(|find| find.entries.iter().map(move |entry| (find, entry)));
+        if entries.all(|(find, entry)| is_tectum(&site, find, entry)) {
+            let files: Vec<&str> = finds.iter().map(|find| find.written.as_str()).collect();
+            let fault = Fault::not_found(format!("{} names no server but Tectum itself", files.join(", ")));
+            return Err(fault.hint("there is nothing to import; `tectum import` lists the others").into());
         }
         match self.copy {
             true => self.copied(&site, &finds, screen),
@@ -104,8 +111,9 @@ impl Import {
                 added.push(find.written.as_str());
             }
         }
-        let servers: Vec<&str> =
-            finds.iter().flat_map(|find| &find.entries).map(|entry| entry.name.as_str()).collect();
+        let others =
+            finds.iter().flat_map(|find| find.entries.iter().filter(|entry| !is_tectum(site, find, entry)));
+        let servers: Vec<&str> = others.map(|entry| entry.name.as_str()).collect();
         let sentence = match added.is_empty() {
             true => format!("{} reads them already", draft.name),
             false => {
@@ -138,21 +146,16 @@ impl Import {
         for (find, entry) in finds.iter().flat_map(|find| find.entries.iter().map(move |entry| (find, entry)))
         {
             let name = entry.name.as_str();
-            if let Some(problem) = &entry.problem {
+            if is_tectum(site, find, entry) {
+                notes.push(format!("`{name}` is not copied: it is Tectum itself"));
+            } else if let Some(problem) = &entry.problem {
                 notes.push(format!("`{name}` is not copied: {problem}"));
             } else if draft.has(name) {
                 notes.push(format!("`{name}` is not copied: {} has one", draft.name));
             } else {
                 draft.put(entry);
                 servers.push(name);
-                let scope = Scope {
-                    environment: &context.environment,
-                    directory: &site.config.directory,
-                    home: site.config.home.as_deref(),
-                    inputs: &context.inputs,
-                    described: &find.inputs,
-                };
-                let waits = missing(entry, scope).into_iter();
+                let waits = missing(entry, scope(site, &context, find)).into_iter();
                 notes.extend(
                     waits.map(|why| format!("`{name}` does not start yet: {}; {}", why.message, why.hint)),
                 );
@@ -161,6 +164,23 @@ impl Import {
         let sentence = format!("copied {} to {}", counted(servers.len() as u64, "server"), draft.name);
         site.finish(&draft, self.target.dry_run, &Done { servers, sentence, notes }, screen)
     }
+}
+
+/// Where the variables of a file's entries are looked up.
+fn scope<'s>(site: &'s Site, context: &'s Context, find: &'s Find) -> Scope<'s> {
+    Scope {
+        environment: &context.environment,
+        directory: &site.config.directory,
+        home: site.config.home.as_deref(),
+        inputs: &context.inputs,
+        described: &find.inputs,
+    }
+}
+
+/// Whether an entry is Tectum itself, which is never used as a server.
+fn is_tectum(site: &Site, find: &Find, entry: &Entry) -> bool {
+    let context = Context::of(&site.sources);
+    why_ourselves(entry, &context, &site.config.http, scope(site, &context, find)).is_some()
 }
 
 fn waits(finds: &[Find]) -> Vec<String> {

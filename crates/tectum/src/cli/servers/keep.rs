@@ -5,7 +5,11 @@ use std::io::{self, IsTerminal as _, Read as _};
 use clap::Args;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use serde_json::json;
-use tectum::{Fault, FaultKind, config::servers::context};
+use tectum::{
+    Fault, FaultKind,
+    config::servers::{context, survey::Server},
+    peers::{child, spec::Transport},
+};
 use tokio::{
     runtime::Builder,
     signal::unix::{SignalKind, signal},
@@ -25,7 +29,7 @@ use super::{
 /// The longest answer.
 const MOST_ANSWER: u64 = 64 << 10;
 
-/// Start a server anew in a running Tectum.
+/// Restart a server in a running Tectum.
 #[derive(Debug, Args)]
 pub(crate) struct Restart {
     /// Its name
@@ -55,6 +59,10 @@ impl Restart {
             return Err(fault.into());
         }
         let name = server.entry.name.to_string();
+        if let Some(why) = cannot_start(&site, server) {
+            let fault = Fault::not_found(format!("`{name}` cannot start: {why}"));
+            return Err(fault.hint(format!("`tectum get {name}` shows its entry")).into());
+        }
         let state = site.state()?;
         let file = context::generations_file(state);
         let mut generation = 0;
@@ -67,7 +75,7 @@ impl Restart {
         let running = site.running().len();
         let sentence = match running {
             0 => format!("no Tectum runs for this folder; `{name}` starts when it is needed"),
-            _ => format!("a running Tectum starts `{name}` anew in a moment"),
+            _ => format!("a running Tectum restarts `{name}` in a moment; `tectum list` shows how it is"),
         };
         match screen.json {
             true => screen.print_json(
@@ -77,6 +85,12 @@ impl Restart {
             false => screen.print(&format!("{} {sentence}", screen.paint(Colour::Green, "ok:"))),
         }
     }
+}
+
+/// Why the program of a server cannot be started, if that is known beforehand.
+fn cannot_start(site: &Site, server: &Server) -> Option<String> {
+    let Transport::Stdio(launch) = &server.verdict.as_ref().ok()?.transport else { return None };
+    child::program_of(launch, &site.config.directory).err().map(|error| error.to_string())
 }
 
 impl Input {

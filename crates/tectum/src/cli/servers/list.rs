@@ -35,6 +35,7 @@ pub(crate) fn list(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
             "servers": servers,
             "broken": site.survey.broken.iter().map(held_data).collect::<Vec<_>>(),
             "notes": site.survey.notes,
+            "skipped": site.survey.skipped,
         }));
     }
     if site.survey.servers.is_empty() && site.survey.broken.is_empty() {
@@ -44,6 +45,9 @@ pub(crate) fn list(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         screen.print(&table(&site, &live, shared.verbose > 0, screen))?;
     }
     site.survey.notes.iter().for_each(|note| tell_note(note, screen));
+    if shared.verbose > 0 {
+        site.survey.skipped.iter().for_each(|note| tell_note(note, screen));
+    }
     Ok(())
 }
 
@@ -58,7 +62,7 @@ impl Get {
         let head = format!(
             "{}  {}\n",
             screen.paint(Colour::Bold, server.entry.name.as_str()),
-            state(server, screen)
+            state(server, &live, screen)
         );
         let told = [whereabouts(server), detail(&site, server, &live)].concat();
         screen.print(&format!("{head}{}", lines(&told)))
@@ -72,7 +76,7 @@ fn table(site: &Site, live: &[Status], verbose: bool, screen: &Screen) -> String
     let names = widest("NAME", &|server| server.entry.name.as_str().len());
     let origins = widest("FROM", &|server| from(server).chars().count());
     let head =
-        format!("{:<names$}  {:<9}  {:<origins$}  {:<9}  COMMAND", "NAME", "TRANSPORT", "FROM", "STATE");
+        format!("{:<names$}  {:<9}  {:<origins$}  {:<11}  COMMAND", "NAME", "TRANSPORT", "FROM", "STATE");
     let mut text = format!("{}\n", screen.paint(Colour::Bold, &head));
     for server in servers {
         let entry = &server.entry;
@@ -81,7 +85,7 @@ fn table(site: &Site, live: &[Status], verbose: bool, screen: &Screen) -> String
             "{:<names$}  {:<9}  {origin:<origins$}  {}  {}\n",
             entry.name.as_str(),
             entry.kind(),
-            state(server, screen),
+            state(server, live, screen),
             target(server),
         ));
         if verbose {
@@ -94,6 +98,8 @@ fn table(site: &Site, live: &[Status], verbose: bool, screen: &Screen) -> String
             let hint = held.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
             let why = spoken::text(&format!("{}{hint}", held.message));
             text.push_str(&format!("  {}\n", screen.paint(Colour::Dim, &why)));
+        } else if let Health::Failed(why) = Health::of(server, live) {
+            text.push_str(&format!("  {}\n", screen.paint(Colour::Dim, &spoken::text(&why))));
         }
     }
     for held in &site.survey.broken {
@@ -106,15 +112,61 @@ fn table(site: &Site, live: &[Status], verbose: bool, screen: &Screen) -> String
     text
 }
 
-fn state(server: &Server, screen: &Screen) -> String {
-    let word = word(server);
-    let colour = match word {
-        "enabled" => Colour::Green,
-        "disabled" => Colour::Dim,
-        "untrusted" => Colour::Yellow,
-        _ => Colour::Red,
+fn state(server: &Server, live: &[Status], screen: &Screen) -> String {
+    let health = Health::of(server, live);
+    let colour = match health {
+        Health::Running => Colour::Green,
+        Health::Starting | Health::NeedsTrust => Colour::Yellow,
+        Health::NotStarted | Health::Disabled => Colour::Dim,
+        Health::Failed(_) | Health::Problem => Colour::Red,
     };
-    screen.paint(colour, &format!("{word:<9}"))
+    screen.paint(colour, &format!("{:<11}", health.word()))
+}
+
+/// How a server is: what keeps it from starting, or else how it is in the Tectums that run here.
+#[derive(Debug)]
+enum Health {
+    Running,
+    Starting,
+    NotStarted,
+    /// It did not start, or died; why.
+    Failed(String),
+    Disabled,
+    NeedsTrust,
+    Problem,
+}
+
+impl Health {
+    fn of(server: &Server, live: &[Status]) -> Self {
+        if let Err(held) = &server.verdict {
+            return match held.why {
+                Why::Disabled => Self::Disabled,
+                Why::Untrusted => Self::NeedsTrust,
+                Why::Problem => Self::Problem,
+            };
+        }
+        let each = status::of_server(live, server.entry.name.as_str());
+        let is = |word: &str| each.iter().any(|now| now["state"] == word);
+        let error = each.iter().find_map(|now| now["error"].as_str());
+        match error {
+            _ if is("ready") => Self::Running,
+            Some(why) => Self::Failed(why.to_owned()),
+            None if is("starting") => Self::Starting,
+            None => Self::NotStarted,
+        }
+    }
+
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Starting => "starting",
+            Self::NotStarted => "not started",
+            Self::Failed(_) => "failed",
+            Self::Disabled => "disabled",
+            Self::NeedsTrust => "needs trust",
+            Self::Problem => "problem",
+        }
+    }
 }
 
 /// Where it stands.
@@ -174,7 +226,13 @@ fn detail(site: &Site, server: &Server, live: &[Status]) -> Vec<Line> {
     let each = status::of_server(live, entry.name.as_str());
     let known = site.traces().is_some_and(|traces| status::is_known(&traces, entry.name.as_str()));
     if server.verdict.is_ok() && !known {
-        lines.push(("offers", "not known yet, it was never met: `tectum tools --meet` starts it".into()));
+        lines.push((
+            "offers",
+            match Health::of(server, live) {
+                Health::Failed(_) => "not known: it did not start".into(),
+                _ => "not known yet: it has not been started; `tectum tools --meet` starts it".into(),
+            },
+        ));
     }
     for now in &each {
         let count = |field: &str| now[field].as_u64().unwrap_or(0);
@@ -215,6 +273,7 @@ fn data(site: &Site, server: &Server, live: &[Status]) -> Value {
     });
     data["settings"] = settings.collect::<Map<_, _>>().into();
     data["state"] = json!(word(server));
+    data["health"] = json!(Health::of(server, live).word());
     data["why"] = server.verdict.as_ref().err().map_or(Value::Null, held_data);
     let each = status::of_server(live, entry.name.as_str());
     // The one that did most; all of them beside it.

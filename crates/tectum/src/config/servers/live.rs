@@ -83,6 +83,7 @@ pub struct Live {
     good: HashMap<PathBuf, Content>,
     stamps: Vec<(PathBuf, Stamp)>,
     told: Vec<String>,
+    told_skipped: Vec<String>,
 }
 
 impl Live {
@@ -99,6 +100,7 @@ impl Live {
             good: HashMap::new(),
             stamps: Vec::new(),
             told: Vec::new(),
+            told_skipped: Vec::new(),
         }
     }
 
@@ -109,7 +111,7 @@ impl Live {
     }
 
     /// To be set when it really listens: with port 0 nobody knows the address before. Entries that
-    /// name it are left aside from then on.
+    /// name it are skipped from then on.
     pub fn bound(&self) -> Arc<OnceLock<SocketAddr>> {
         self.bound.clone()
     }
@@ -151,6 +153,10 @@ impl Live {
         }
         stamps.retain(|path, _| survey.files.contains(path));
         self.stamps = stamps.into_iter().collect();
+        for skipped in survey.skipped.iter().filter(|skipped| !self.told_skipped.contains(skipped)) {
+            tracing::info!("{skipped}");
+        }
+        self.told_skipped.clone_from(&survey.skipped);
         let mut resolved = survey.resolved();
         resolved.notes.splice(0..0, notes);
         // Some programs write their files every few seconds; what was logged once is known.

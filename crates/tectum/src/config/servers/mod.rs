@@ -32,5 +32,6 @@ pub mod variables;
 pub use entry::{Entry, Place, Source};
 pub use live::{Live, Stamp, files, may_require};
 pub use missing::missing;
+pub use ourselves::why as why_ourselves;
 pub use survey::{Held, Resolved, Survey, Why};
 pub(super) use tables::{double_plain, table};

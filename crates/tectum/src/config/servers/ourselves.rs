@@ -31,12 +31,12 @@ const MARKERS: &[&str] =
 const MOST_SCRIPT: u64 = 16 * 1024;
 
 /// Why an entry is ourselves, if it is.
-pub(super) fn why(entry: &Entry, context: &Context, http: &Http, scope: Scope<'_>) -> Option<String> {
+pub fn why(entry: &Entry, context: &Context, http: &Http, scope: Scope<'_>) -> Option<String> {
     let filled =
         |text: &str| variables::fill(text, entry.source.dialect, scope).unwrap_or_else(|_| text.to_owned());
     if let Some(url) = entry.values.word(&keys::URL) {
         let own = is_ours(&filled(url), http);
-        return own.then(|| format!("it is the address Tectum itself listens on ({})", http.listen));
+        return own.then(|| format!("Tectum listens on {}", http.listen));
     }
     let argv: Vec<String> = entry.argv().into_iter().map(filled).collect();
     let (command, args) = argv.split_first()?;
@@ -45,14 +45,14 @@ pub(super) fn why(entry: &Entry, context: &Context, http: &Http, scope: Scope<'_
         |file: &Path| context.executable.as_deref().is_some_and(|own| ancestry::is_same_program(file, own));
     if let Some(file) = &found {
         if is_this(file) {
-            return Some("it is this very program, or a copy of it".into());
+            return Some("this very program, or a copy of it".into());
         }
         if let Some(target) = marked(file).filter(|target| is_this(target)) {
-            return Some(format!("it is a script that starts this very program ({})", target.display()));
+            return Some(format!("a script that starts this very program, {}", target.display()));
         }
     }
     let named = Path::new(command).file_name().is_some_and(|name| name == "tectum");
-    (named && args.iter().any(|word| word == "serve")).then(|| "it starts Tectum itself".into())
+    (named && args.iter().any(|word| word == "serve")).then(|| "its command is `tectum serve`".into())
 }
 
 /// Whether a house that this process descends from starts this server already.

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::state;
 
-/// What the engine gets.
+/// What the federation gets.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
     /// The servers to have.
@@ -74,6 +74,8 @@ pub struct Survey {
     pub broken: Vec<Held>,
     /// What the user should know.
     pub notes: Vec<String>,
+    /// Entries that are Tectum itself and are skipped. Other clients need them, so they are no mistake.
+    pub skipped: Vec<String>,
     /// Every file that had a part in it, and those that would have if they were there.
     pub files: Vec<PathBuf>,
 }
@@ -174,7 +176,10 @@ impl Survey {
         for entry in entries {
             match ourselves::why(&entry, context, &config.http, scope) {
                 Some(why) => {
-                    survey.notes.push(format!("{}: `{}` is left aside: {why}", entry.origin, entry.name));
+                    let (at, name) = (&entry.origin, &entry.name);
+                    survey
+                        .skipped
+                        .push(format!("{at}: `{name}` is skipped: this entry is Tectum itself ({why})"));
                 }
                 None => named.entry(entry.name.clone()).or_default().push(entry),
             }
@@ -217,7 +222,7 @@ impl Survey {
         self.servers.push(Server { entry, trust, verdict });
     }
 
-    /// What the engine gets of it.
+    /// What the federation gets of it.
     pub fn resolved(self) -> Resolved {
         let mut resolved = Resolved { held: self.broken, notes: self.notes, ..Resolved::default() };
         for server in self.servers {
@@ -259,7 +264,7 @@ fn verdict(
         return Err(held(Why::Disabled, format!("it is switched off in {origin}"), hint));
     }
     if let Some(why) = context.switched_lost.as_ref().filter(|_| entry.source.place == Place::Project) {
-        let hint = "mend or remove that file; then switch off again what is not to start";
+        let hint = "fix or remove that file; then switch off again what is not to start";
         return Err(held(Why::Problem, format!("it may be switched off: {why}"), Some(hint.into())));
     }
     if let Some(wrong) = entry.problem.clone().or_else(|| contradictions(entry).into_iter().next()) {
