@@ -2,7 +2,6 @@
 
 pub mod auth;
 pub mod federation;
-pub mod kept;
 mod lineage;
 mod link;
 pub mod observe;
