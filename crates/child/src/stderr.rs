@@ -4,9 +4,8 @@
 
 use std::{
     collections::VecDeque,
-    fs::{DirBuilder, File, OpenOptions, Permissions},
+    fs::File,
     io::{self, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -195,19 +194,12 @@ enum LogFile {
 }
 
 impl LogFile {
-    #[expect(clippy::disallowed_methods, reason = "a log of our own, not an agent's path")]
     fn open(path: &Path) -> io::Result<Self> {
-        if let Some(folder) = path.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        }
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-        // A file that was there before keeps its mode otherwise.
-        file.set_permissions(Permissions::from_mode(0o600))?;
+        let file = tectum_state::append(path)?;
         let bytes = file.metadata()?.len();
         Ok(Self::Open { path: path.to_owned(), file, bytes })
     }
 
-    #[expect(clippy::disallowed_methods, reason = "a log of our own, not an agent's path")]
     fn append(&mut self, text: &str) -> io::Result<()> {
         let length = text.len() as u64;
         match self {
@@ -215,7 +207,7 @@ impl LogFile {
             Self::Open { path, bytes, .. } if *bytes > 0 && *bytes + length > MOST_FILE => {
                 let (path, mut aside) = (path.clone(), path.clone().into_os_string());
                 aside.push(".1");
-                std::fs::rename(&path, aside)?;
+                tectum_state::rename(&path, Path::new(&aside))?;
                 *self = Self::open(&path)?;
             }
             Self::Open { .. } => {}
@@ -230,6 +222,8 @@ impl LogFile {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]

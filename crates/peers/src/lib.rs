@@ -3,7 +3,6 @@
 pub mod auth;
 pub mod client_table;
 pub mod federation;
-pub mod kept;
 mod lineage;
 mod link;
 pub mod observe;

@@ -13,7 +13,7 @@ use tectum_peers::{
     observe::{EVERYBODY, ObserverSettings, Observers},
 };
 
-use crate::{Config, config::servers::context, state};
+use crate::{Config, config::servers::context};
 
 /// Starts to copy calls, if that is wanted.
 pub(crate) fn start(
@@ -46,7 +46,7 @@ pub(crate) fn muted_file(place: &Path) -> PathBuf {
 /// The names that get no copies for now. A file that cannot be read mutes everybody, and is told.
 pub fn muted(place: &Path) -> BTreeSet<String> {
     let path = muted_file(place);
-    let read = state::read_private(&path).and_then(|text| match text {
+    let read = tectum_state::read_private(&path).and_then(|text| match text {
         Some(text) => serde_json::from_str::<BTreeMap<String, bool>>(&text).map_err(io::Error::other),
         None => Ok(BTreeMap::new()),
     });

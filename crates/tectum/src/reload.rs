@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tectum_core::{Provider, Tectum, security::ControlFiles};
 use tectum_peers::federation::Federation;
+use tectum_state::Lasts;
 
 use crate::{
     config::{
@@ -157,7 +158,7 @@ pub fn ask(folder: &Path) -> std::io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
     let word: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    state::write_passing(&request(folder), &word)?;
+    tectum_state::replace(&request(folder), word.as_bytes(), Lasts::Process)?;
     Ok(word)
 }
 
@@ -192,7 +193,7 @@ impl Answering {
 
     /// The word of somebody who asks and has no answer yet.
     pub(crate) fn asked(&self) -> Option<String> {
-        let word = state::read_private(&request(&self.folder)).ok().flatten()?;
+        let word = tectum_state::read_private(&request(&self.folder)).ok().flatten()?;
         (Some(&word) != self.answered.as_ref()).then_some(word)
     }
 

@@ -10,9 +10,7 @@ use std::{
 use rustix::process::{Pid, test_kill_process};
 use serde::Serialize;
 use serde_json::{Value, json};
-use tectum_peers::kept;
-
-use crate::state;
+use tectum_state::Lasts;
 
 /// The most running houses of one project that are told of; nobody looks at more.
 const MOST: usize = 64;
@@ -69,13 +67,12 @@ impl Record {
     }
 
     /// Removes what others left that do not run any more.
-    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
     pub(crate) fn clear_others(&self) {
         let Some(folder) = self.path.parent() else { return };
         for file in files(folder).iter().filter(|file| **file != self.path) {
             if said(file).is_none_or(|said| !said.lives()) {
                 // Another may have removed it just now.
-                let _ = std::fs::remove_file(file);
+                let _ = tectum_state::remove(file);
             }
         }
     }
@@ -95,15 +92,14 @@ impl Record {
         if *ended {
             return;
         }
-        if let Err(error) = kept::replace_lightly(&self.path, fields.to_string().as_bytes()) {
+        if let Err(error) = tectum_state::replace(&self.path, fields.to_string().as_bytes(), Lasts::Process) {
             tracing::warn!(%error, file = %self.path.display(), "a record of this process could not be written");
         }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
     pub(crate) fn remove(&self) {
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        let _ = std::fs::remove_file(&self.path);
+        let _ = tectum_state::remove(&self.path);
     }
 }
 
@@ -142,7 +138,7 @@ impl Said {
 }
 
 fn said(file: &Path) -> Option<Said> {
-    let text = state::read_private(file).ok()??;
+    let text = tectum_state::read_private(file).ok()??;
     let fields: Value = serde_json::from_str(&text).ok()?;
     let pid = i32::try_from(fields["pid"].as_i64()?).ok()?;
     Some(Said { pid, born: fields["born"].as_u64(), fields })
@@ -152,15 +148,14 @@ fn folder(place: &Path) -> PathBuf {
     place.join("status")
 }
 
-#[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = tectum_state::list(folder).unwrap_or_default().into_iter();
     // One that is being written begins with a dot.
     let whole = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.ends_with(".json") && !name.starts_with('.')
     };
-    entries.map(|entry| entry.path()).filter(whole).collect()
+    entries.map(|entry| entry.path).filter(whole).collect()
 }
 
 /// When a process began, in the system's own unit.
@@ -183,7 +178,8 @@ mod tests {
         record.write(&json!({ "a": {} }), &Value::Null);
         let put = |pid: u32, born: u64| {
             let text = json!({ "pid": pid, "born": born, "servers": {}, "observers": {} }).to_string();
-            state::write_private(&folder(place).join(format!("other-{pid}.json")), &text).expect("written");
+            let path = folder(place).join(format!("other-{pid}.json"));
+            tectum_state::replace(&path, text.as_bytes(), Lasts::Process).expect("written");
         };
         // A number that no system gives.
         put(0x3fff_ffff, 1);

@@ -1,20 +1,16 @@
 //! The bearer token of this user: made once, readable by nobody else.
 
 use std::{
-    fs::{DirBuilder, OpenOptions, Permissions},
-    io::{self, Read as _, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
+    io,
     path::{Path, PathBuf},
-    thread,
-    time::Duration,
 };
+
+use tectum_state::Exposed;
 
 /// 256 bits.
 const BYTES: usize = 32;
 /// The shortest token somebody may bring along: 128 bits as hex.
 const LEAST: usize = 32;
-/// How often an empty file is looked at again while another process fills it.
-const LOOKS: u32 = 50;
 
 /// A token and where it is kept.
 #[derive(Clone)]
@@ -111,55 +107,33 @@ pub fn obtain(given: Option<&str>, state: Option<&Path>) -> Result<Token, TokenE
         return Ok(Token { secret: secret.to_owned(), kept: Kept::Environment });
     }
     let path = path(state.ok_or(TokenError::Nowhere)?);
-    let broken = |source| TokenError::Io { path: path.clone(), source };
-    let secret = match read(&path) {
-        Err(TokenError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+    let secret = match read(&path)? {
+        Some(secret) => secret,
+        None => {
             let secret = fresh()?;
-            match create(&path, &secret) {
+            match tectum_state::create_private(&path, format!("{secret}\n").as_bytes()) {
                 Ok(()) => secret,
                 // Another process was quicker; its token is as good.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => read(&path)?,
-                Err(error) => return Err(broken(error)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    read(&path)?.ok_or_else(|| TokenError::Garbled(path.clone()))?
+                }
+                Err(source) => return Err(TokenError::Io { path, source }),
             }
         }
-        found => found?,
     };
     Ok(Token { secret, kept: Kept::File(path) })
 }
 
-#[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
-fn read(path: &Path) -> Result<String, TokenError> {
-    let broken = |source| TokenError::Io { path: path.to_owned(), source };
-    let mut text = String::new();
-    for _ in 0..LOOKS {
-        let file = std::fs::File::open(path).map_err(broken)?;
-        let mode = file.metadata().map_err(broken)?.permissions().mode() & 0o777;
-        if mode & 0o077 != 0 {
-            return Err(TokenError::Open { path: path.to_owned(), mode });
-        }
-        text.clear();
-        file.take(4096).read_to_string(&mut text).map_err(broken)?;
-        if !text.is_empty() {
-            break;
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
+fn read(path: &Path) -> Result<Option<String>, TokenError> {
+    let broken = |source: io::Error| match Exposed::in_error(&source) {
+        Some(Exposed { mode }) => TokenError::Open { path: path.to_owned(), mode },
+        None => TokenError::Io { path: path.to_owned(), source },
+    };
+    let Some(text) = tectum_state::read_private(path).map_err(broken)? else { return Ok(None) };
     match text.trim() {
-        token if is_token(token) => Ok(token.to_owned()),
+        token if is_token(token) => Ok(Some(token.to_owned())),
         _ => Err(TokenError::Garbled(path.to_owned())),
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
-fn create(path: &Path, secret: &str) -> io::Result<()> {
-    if let Some(parent) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    // The mode above passes through the umask; this does not.
-    file.set_permissions(Permissions::from_mode(0o600))?;
-    file.write_all(format!("{secret}\n").as_bytes())?;
-    file.sync_all()
 }
 
 fn fresh() -> Result<String, TokenError> {
@@ -174,6 +148,8 @@ fn is_token(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::{fs::Permissions, os::unix::fs::PermissionsExt as _, thread};
+
     use super::*;
 
     #[test]

@@ -8,12 +8,16 @@ use crate::checkout::{Dependency, Kind, Package};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("tectum-security", &[]),
     ("tectum-redact", &[]),
+    ("tectum-state", &[]),
     ("tectum-syntax", &[]),
-    ("tectum-child", &["tectum-redact"]),
+    ("tectum-child", &["tectum-redact", "tectum-state"]),
     ("tectum-lsp", &["tectum-child"]),
     ("tectum-core", &["tectum-security", "tectum-redact"]),
-    ("tectum-tools", &["tectum-core", "tectum-security", "tectum-syntax", "tectum-lsp", "tectum-child"]),
-    ("tectum-peers", &["tectum-core", "tectum-security", "tectum-child"]),
+    (
+        "tectum-tools",
+        &["tectum-core", "tectum-security", "tectum-state", "tectum-syntax", "tectum-lsp", "tectum-child"],
+    ),
+    ("tectum-peers", &["tectum-core", "tectum-security", "tectum-state", "tectum-child"]),
     ("tectum-engine", &["tectum-core"]),
     ("tectum", EVERY_LIBRARY),
     ("tectum-bench", EVERY_LIBRARY),
@@ -23,6 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const EVERY_LIBRARY: &[&str] = &[
     "tectum-security",
     "tectum-redact",
+    "tectum-state",
     "tectum-syntax",
     "tectum-child",
     "tectum-lsp",

@@ -2,8 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read as _},
-    os::unix::fs::PermissionsExt as _,
+    io,
     path::{Path, PathBuf},
     sync::OnceLock,
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -12,12 +11,11 @@ use std::{
 use rmcp::transport::auth::StoredCredentials;
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
+use tectum_state::{self as state, Exposed, Lasts};
 
 use super::Bearer;
-use crate::{kept, spec::ServerName};
+use crate::spec::ServerName;
 
-/// The largest file that is taken for a login.
-const MOST: u64 = 256 * 1024;
 /// A token is renewed this long before its end, so that it does not end on its way.
 const EARLY: u64 = 30;
 /// How long another process may hold the lock over a renewal; it may have died in a way that
@@ -120,25 +118,14 @@ impl Store {
     }
 
     /// The login, if there is one. One that others can read is not used.
-    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
     pub(super) fn load(&self) -> Result<Option<Kept>, String> {
         let Some(path) = &self.path else { return Ok(None) };
         let shown = path.display();
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(None);
-            }
-            Err(error) => return Err(format!("{shown}: {error}")),
-        };
-        let mode = file.metadata().map_err(|error| format!("{shown}: {error}"))?.permissions().mode();
-        if mode & 0o077 != 0 {
-            return Err(format!(
-                "{shown} can be read by other users: run chmod 600 on it, or log in anew if somebody may have read it"
-            ));
-        }
-        let mut text = String::new();
-        file.take(MOST).read_to_string(&mut text).map_err(|error| format!("{shown}: {error}"))?;
+        let text = state::read_private(path).map_err(|error| match Exposed::in_error(&error) {
+            Some(_) => format!("{shown}: {error}, or log in again if somebody may have read it"),
+            None => format!("{shown}: {error}"),
+        })?;
+        let Some(text) = text else { return Ok(None) };
         // What is garbled is as good as nothing: the next login replaces it.
         let kept: Option<Kept> = serde_json::from_str(&text).ok();
         Ok(kept.filter(|kept| kept.url == self.url))
@@ -149,27 +136,24 @@ impl Store {
         let Some(path) = self.path.clone() else { return Ok(()) };
         let shown = path.display().to_string();
         let written = match serde_json::to_vec(login) {
-            Ok(bytes) => tokio::task::spawn_blocking(move || kept::replace(&path, &bytes)).await,
+            Ok(bytes) => {
+                tokio::task::spawn_blocking(move || state::replace(&path, &bytes, Lasts::PowerCut)).await
+            }
             Err(error) => return Err(format!("{shown}: {error}")),
         };
         written.map_err(io::Error::other).flatten().map_err(|error| format!("{shown}: {error}"))
     }
 
     /// Forgets the login. True when there was one.
-    #[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
     pub(super) fn clear(&self) -> Result<bool, String> {
         let Some(path) = &self.path else { return Ok(false) };
         // The lock stays: whoever holds a removed one and whoever makes a new one would both renew.
-        match std::fs::remove_file(path) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(format!("{}: {error}", path.display())),
-        }
+        state::remove(path).map_err(|error| format!("{}: {error}", path.display()))
     }
 
     /// Held over a renewal: a refresh token may be good for one use only.
     pub(super) async fn lock(&self) -> Option<File> {
-        let file = kept::lock_file(&self.path.as_ref()?.with_extension("lock")).ok()?;
+        let file = state::lock_file(&self.path.as_ref()?.with_extension("lock")).ok()?;
         let until = tokio::time::Instant::now() + PATIENCE;
         while rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             if tokio::time::Instant::now() > until {
@@ -193,7 +177,7 @@ mod tests {
         let held = store.lock().await.expect("locked");
         assert_eq!(store.clear(), Ok(false));
         let path = store.path.as_ref().expect("a path").with_extension("lock");
-        let other = kept::lock_file(&path).expect("opened");
+        let other = state::lock_file(&path).expect("opened");
         let taken = rustix::fs::flock(&other, FlockOperation::NonBlockingLockExclusive);
         assert!(taken.is_err(), "two hold the same lock");
         drop(held);

@@ -10,9 +10,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use tectum_state::Lasts;
+
 use super::{pins::Pins, standing::Standing};
 use crate::{
-    kept,
     peer::Offer,
     spec::{ServerName, ServerSpec},
     writer::Writer,
@@ -125,7 +126,7 @@ impl Approvals {
             if !approvals.exists() && !path.exists() {
                 return;
             }
-            if let Err(error) = kept::replace_lightly(&path, &bytes) {
+            if let Err(error) = tectum_state::replace(&path, &bytes, Lasts::Process) {
                 tracing::debug!(%server, %error, "what it offers could not be kept");
             }
         });

@@ -7,8 +7,10 @@ use std::{
     sync::Arc,
 };
 
+use tectum_state::Lasts;
+
 use super::Federation;
-use crate::{kept, visible::visible};
+use crate::visible::visible;
 
 /// Bytes of one server's instructions that are passed on beside those of others: enough for
 /// what most servers write, and no server takes the room of all.
@@ -67,9 +69,12 @@ impl Federation {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
 fn keep_word(word: &Path, any: bool) -> std::io::Result<()> {
-    if any { kept::replace_lightly(word, b"true") } else { std::fs::remove_file(word) }
+    if any {
+        tectum_state::replace(word, b"true", Lasts::Process)
+    } else {
+        tectum_state::remove(word).map(drop)
+    }
 }
 
 /// One server that stands for all there is speaks for itself, and whole. Otherwise each has a

@@ -9,9 +9,9 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
+use tectum_state::Lasts;
 
 use crate::{
-    kept,
     peer::Offer,
     spec::{NewTools, ServerName},
 };
@@ -91,7 +91,7 @@ impl Pins {
 
     /// The lock over reading and writing any of these files.
     pub(super) fn lock(state: &Path) -> io::Result<std::fs::File> {
-        kept::lock(&state.join("approvals.lock"))
+        tectum_state::lock(&state.join("approvals.lock"))
     }
 
     /// What is kept about a server; `None` where nothing is. The error says why it cannot be known.
@@ -100,7 +100,9 @@ impl Pins {
         let unreadable = |why: &dyn std::fmt::Display| {
             format!("its approvals in {} cannot be read: {why}", path.display())
         };
-        let Some(bytes) = kept::read(&path).map_err(|error| unreadable(&error))? else { return Ok(None) };
+        let Some(bytes) = tectum_state::read(&path).map_err(|error| unreadable(&error))? else {
+            return Ok(None);
+        };
         #[derive(Deserialize)]
         struct Format {
             #[serde(default)]
@@ -116,7 +118,7 @@ impl Pins {
 
     /// Remembers this durably. Whoever calls it holds the lock.
     pub(super) fn write(&self, state: &Path, server: &ServerName) -> io::Result<()> {
-        kept::replace(&Self::file(state, server), &serde_json::to_vec_pretty(self)?)
+        tectum_state::replace(&Self::file(state, server), &serde_json::to_vec_pretty(self)?, Lasts::PowerCut)
     }
 
     /// What a server offers at its first meeting holds.
@@ -331,7 +333,8 @@ mod tests {
         let server = ServerName::parse("s").expect("a name");
         let path = Pins::file(scratch.path(), &server);
         let read = || Pins::read(scratch.path(), &server);
-        let write = |text: &str| kept::replace_lightly(&path, text.as_bytes()).expect("written");
+        let write =
+            |text: &str| tectum_state::replace(&path, text.as_bytes(), Lasts::Process).expect("written");
         assert_eq!(read(), Ok(None));
         for broken in ["", " ", "{", "{}", "[]", "null", "\"\"", r#"{"approved":{}}"#, "\0\0\0"] {
             write(broken);

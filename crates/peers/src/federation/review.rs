@@ -10,7 +10,7 @@ use super::{
     approvals::gone,
     pins::{Change, Pins},
 };
-use crate::{kept, peer::remembered, spec::ServerSpec};
+use crate::{peer::remembered, spec::ServerSpec};
 
 /// What waits at one server.
 #[derive(Clone, Debug, Default)]
@@ -53,7 +53,7 @@ impl Review {
             // What was readable when it was shown and is not any more has to be shown again.
             Ok(None) | Err(_) if self.lost.is_none() => return Err(io::Error::other(CHANGED)),
             Ok(None) | Err(_) => {
-                let aside = kept::set_aside(&Pins::file(state, &spec.name), "broken")?;
+                let aside = tectum_state::set_aside(&Pins::file(state, &spec.name), "broken")?;
                 let offer = remembered(state, spec);
                 if !offer.known {
                     return Ok(aside);

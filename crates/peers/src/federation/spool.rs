@@ -5,11 +5,11 @@ use std::{
     io::{self, Read as _, Seek as _},
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
-    time::SystemTime,
 };
 
 use serde_json::value::RawValue;
 use tectum_core::CallId;
+use tectum_state::Lasts;
 
 use crate::wire::object::{Members, Object, quoted, raw};
 
@@ -36,7 +36,7 @@ pub(crate) struct Spool {
 impl Spool {
     /// A spool in this directory, which only its owner may enter.
     pub(crate) fn new(directory: PathBuf) -> Self {
-        let kept = files(&directory).iter().map(|(_, size, _)| size).sum();
+        let kept = tectum_state::list(&directory).unwrap_or_default().iter().map(|file| file.size).sum();
         Self { directory, kept: AtomicU64::new(kept) }
     }
 
@@ -136,31 +136,24 @@ impl Spool {
         Ok(raw(format!(r#"{{"contents":[{piece}]}}"#)))
     }
 
-    #[expect(clippy::disallowed_methods, reason = "our own state, under names that we gave")]
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
         let kept = self.kept.fetch_add(bytes.len() as u64, Ordering::Relaxed) + bytes.len() as u64;
         if kept > MOST_KEPT {
             self.make_room();
         }
-        let mut options = std::fs::OpenOptions::new();
-        let mut file =
-            options.write(true).create(true).truncate(true).mode(0o600).open(self.directory.join(name))?;
-        io::Write::write_all(&mut file, bytes)
+        tectum_state::replace(&self.directory.join(name), bytes, Lasts::Process)
     }
 
-    #[expect(clippy::disallowed_methods, reason = "our own state, under names that we gave")]
     fn make_room(&self) {
-        let mut files = files(&self.directory);
-        files.sort_by_key(|(_, _, age)| *age);
-        let mut total: u64 = files.iter().map(|(_, size, _)| size).sum();
-        for (path, size, _) in files {
+        let mut files = tectum_state::list(&self.directory).unwrap_or_default();
+        files.sort_by_key(|file| file.written);
+        let mut total: u64 = files.iter().map(|file| file.size).sum();
+        for file in files {
             if total <= MOST_KEPT / 2 {
                 break;
             }
-            if std::fs::remove_file(&path).is_ok() {
-                total -= size;
+            if tectum_state::remove(&file.path).is_ok() {
+                total -= file.size;
             }
         }
         self.kept.store(total, Ordering::Relaxed);
@@ -194,9 +187,8 @@ fn link(uri: &str, name: &str, kind: &str, size: usize) -> String {
 }
 
 /// The text at an offset, in whole characters, and the size of all of it.
-#[expect(clippy::disallowed_methods, reason = "our own state, under names that we gave")]
 fn range(path: &Path, offset: u64, length: usize) -> io::Result<(String, u64)> {
-    let mut file = std::fs::File::open(path)?;
+    let mut file = tectum_state::open(path)?.ok_or(io::ErrorKind::NotFound)?;
     let total = file.metadata()?.len();
     file.seek(io::SeekFrom::Start(offset.min(total)))?;
     let mut bytes = vec![0; length.min(usize::try_from(total.saturating_sub(offset)).unwrap_or(length))];
@@ -210,17 +202,6 @@ fn range(path: &Path, offset: u64, length: usize) -> io::Result<(String, u64)> {
     let text = String::from_utf8(bytes)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "the offset is inside of a character"))?;
     Ok((text, total))
-}
-
-#[expect(clippy::disallowed_methods, reason = "our own state")]
-fn files(directory: &Path) -> Vec<(PathBuf, u64, SystemTime)> {
-    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
-    let fact = |entry: io::Result<std::fs::DirEntry>| {
-        let entry = entry.ok()?;
-        let meta = entry.metadata().ok()?;
-        Some((entry.path(), meta.len(), meta.modified().ok()?))
-    };
-    entries.filter_map(fact).collect()
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ use serde_json::value::RawValue;
 use super::{Item, Offer};
 use crate::{
     federation::ability_names,
-    kept,
     spec::{ServerSpec, Transport},
     wire::era::Era,
 };
@@ -165,7 +164,7 @@ impl Shares {
     /// What an earlier run learned from the same server.
     pub(super) fn kept(state: &Path, spec: &ServerSpec) -> Self {
         // Without it the server is asked; what was approved of it is kept elsewhere.
-        let kept = kept::read(&file(state, spec)).ok().flatten();
+        let kept = tectum_state::read(&file(state, spec)).ok().flatten();
         let kept: Option<Kept> = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let Some(kept) = kept.filter(|kept| kept.digest == digest(spec)) else { return Self::default() };
         let era = if kept.modern { Era::Modern } else { Era::Legacy };

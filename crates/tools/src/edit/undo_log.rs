@@ -7,9 +7,9 @@
 use std::{
     cmp::Reverse,
     collections::VecDeque,
-    fs, io,
-    io::Write,
-    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+    fs::File,
+    io::{self, Write},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::{
         Mutex,
@@ -19,6 +19,7 @@ use std::{
 };
 
 use tectum_core::{CallId, security::Durability};
+use tectum_state as state;
 
 use super::{
     undo::{MOST_RECORDS, Record, TOO_LARGE},
@@ -58,7 +59,7 @@ struct Own {
 #[derive(Debug)]
 struct Segment {
     path: PathBuf,
-    file: fs::File,
+    file: File,
     length: u64,
 }
 
@@ -80,7 +81,7 @@ impl UndoLog {
         let frame = undo_frame::encode(call, record)?;
         let mut own = self.own.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let segment = self.segment(&mut own, frame.len() as u64)?;
-        let sync = |file: &fs::File| match self.durability {
+        let sync = |file: &File| match self.durability {
             Durability::Full => file.sync_data(),
             Durability::Rename => Ok(()),
         };
@@ -139,21 +140,23 @@ impl UndoLog {
             own.open = Some(Segment::begin(&self.directory)?);
             if self.durability == Durability::Full {
                 // The project's folder may be new with it, and the folder of all projects.
-                sync_up(&self.directory, if new { 4 } else { 1 })?;
+                self.directory
+                    .ancestors()
+                    .take(if new { 4 } else { 1 })
+                    .try_for_each(|folder| state::sync_folder(&folder.join("segment")))?;
             }
         }
         own.open.as_mut().ok_or_else(|| io::Error::other("no segment"))
     }
 
-    /// Makes the directory, and lets the oldest segments go so that one more fits.
-    #[expect(clippy::disallowed_methods, reason = "our own state, never an agent's path")]
+    /// Lets the oldest segments go so that one more fits.
     fn make_room(&self, size: u64) -> io::Result<()> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
         let mut bytes = self.bounds.segment.max(size);
         for (index, segment) in segments(&self.directory)?.iter().enumerate() {
             bytes += segment.size;
             if index + 1 >= self.bounds.segments || bytes > self.bounds.bytes {
-                let _ = fs::remove_file(&segment.path);
+                // Another process may have let it go just now.
+                let _ = state::remove(&segment.path);
             }
         }
         Ok(())
@@ -161,51 +164,22 @@ impl UndoLog {
 }
 
 impl Segment {
-    #[expect(clippy::disallowed_methods, reason = "our own state, never an agent's path")]
     fn begin(directory: &Path) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let path = directory.join(format!("{time:013}-{}-{number:06}.log", std::process::id()));
-        let file = fs::OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path)?;
+        let file = state::create(&path)?;
         Ok(Self { path, file, length: 0 })
     }
 }
 
-/// Has the disk confirm the names in a folder, and in the ones above it.
-#[expect(clippy::disallowed_methods, reason = "our own state, never an agent's path")]
-fn sync_up(directory: &Path, levels: usize) -> io::Result<()> {
-    directory.ancestors().take(levels).try_for_each(|folder| fs::File::open(folder)?.sync_all())
-}
-
-/// A segment somebody wrote.
-#[derive(Debug)]
-struct Standing {
-    path: PathBuf,
-    size: u64,
-}
-
 /// All segments, the one written last first.
-#[expect(clippy::disallowed_methods, reason = "our own state, never an agent's path")]
-fn segments(directory: &Path) -> io::Result<Vec<Standing>> {
-    let entries = match fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let mut found = Vec::new();
-    for entry in entries.flatten() {
-        // It may be gone again: other processes let the oldest go as well.
-        if let Ok(about) = entry.metadata()
-            && about.is_file()
-            && let Ok(written) = about.modified()
-        {
-            found.push((written, Standing { path: entry.path(), size: about.len() }));
-        }
-    }
+fn segments(directory: &Path) -> io::Result<Vec<state::Entry>> {
+    let mut found = state::list(directory)?;
     // Two segments of one process may have the same stamp; their names know their order.
-    found.sort_by_cached_key(|(written, segment)| Reverse((*written, segment.path.clone())));
-    Ok(found.into_iter().map(|(_, segment)| segment).collect())
+    found.sort_by_cached_key(|segment| Reverse((segment.written, segment.path.clone())));
+    Ok(found)
 }
 
 /// The newest record of a call in one segment.
@@ -223,13 +197,8 @@ fn newest(path: &Path, call: CallId) -> io::Result<Option<Record<'static>>> {
 }
 
 /// A segment to be read, with its size now; `None` when it was let go.
-#[expect(clippy::disallowed_methods, reason = "our own state, never an agent's path")]
-fn open(path: &Path) -> io::Result<Option<(fs::File, u64)>> {
-    let file = match fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
+fn open(path: &Path) -> io::Result<Option<(File, u64)>> {
+    let Some(file) = state::open(path)? else { return Ok(None) };
     let size = file.metadata()?.len();
     Ok(Some((file, size)))
 }

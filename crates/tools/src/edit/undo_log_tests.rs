@@ -2,6 +2,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "the test looks at what the log made, and damages it")]
 
+use std::fs;
+
 use super::*;
 use crate::edit::undo::{Image, Left, Step, Was};
 

@@ -112,13 +112,13 @@ fn what_cannot_be_read_withholds_and_is_left_as_it_is() {
     assert!(!approvals.of(&server, &offer("first")).withholds("t"), "a first meeting");
     assert!(file.exists());
     for broken in ["", "{", "{\"version\":99}"] {
-        kept::replace_lightly(&file, broken.as_bytes()).expect("written");
+        tectum_state::replace(&file, broken.as_bytes(), Lasts::Process).expect("written");
         for standing in [approvals.of(&server, &offer("other")), approvals.of(&server, &offer("first"))] {
             assert!(standing.withholds("t") && standing.withholds_instructions(), "{broken}");
         }
-        assert_eq!(kept::read(&file).expect("there").as_deref(), Some(broken.as_bytes()));
+        assert_eq!(tectum_state::read(&file).expect("there").as_deref(), Some(broken.as_bytes()));
     }
-    kept::set_aside(&file, "removed").expect("moved");
+    tectum_state::set_aside(&file, "removed").expect("moved");
     assert!(approvals.of(&server, &offer("first")).lost().is_some_and(|why| why.ends_with("are gone")));
     assert!(!file.exists());
     // Another run knows the server from what it remembers.
@@ -131,7 +131,7 @@ fn what_cannot_be_read_withholds_and_is_left_as_it_is() {
 fn what_cannot_be_kept_is_compared_with_all_the_same() {
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let (state, server) = (scratch.path().join("state"), spec("s"));
-    kept::replace_lightly(&state, b"no folder").expect("written");
+    tectum_state::replace(&state, b"no folder", Lasts::Process).expect("written");
     let approvals = Arc::new(Approvals::new(Some(state)));
     assert!(!approvals.of(&server, &offer("first")).withholds("t"));
     assert!(approvals.of(&server, &offer("second")).withholds("t"));

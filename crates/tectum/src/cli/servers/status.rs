@@ -1,9 +1,6 @@
 //! What running Tectums left about a server: its state, and the end of what it complained.
 
-use std::{
-    io::{self, Read as _, Seek as _, SeekFrom},
-    path::Path,
-};
+use std::path::Path;
 
 use serde_json::Value;
 use tectum::{config::servers::survey::Server, peers::federation::Review, status::Status};
@@ -43,20 +40,12 @@ pub(in crate::cli) fn is_known(traces: &Path, name: &str) -> bool {
 
 /// The last lines of a server's log.
 pub(super) fn last_lines(traces: &Path, name: &str) -> Vec<String> {
-    let text = tail(&traces.join(format!("{name}.log"))).unwrap_or_default();
+    let end =
+        tectum_state::tail(&traces.join(format!("{name}.log")), TAIL).ok().flatten().unwrap_or_default();
+    let text = String::from_utf8_lossy(&end);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     // What an earlier version wrote down may hold secrets still.
     let mut shown = tectum_redact::Lines::default();
     let shown: Vec<String> = lines.iter().map(|line| shown.redact(line).into_owned()).collect();
     shown[shown.len().saturating_sub(LINES)..].to_vec()
-}
-
-#[expect(clippy::disallowed_methods, reason = "our own state, not an agent's path")]
-fn tail(path: &Path) -> io::Result<String> {
-    let mut file = std::fs::File::open(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
-    let mut bytes = Vec::new();
-    file.take(TAIL).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tectum_state::Lasts;
+
 use super::{super::Sources, trust::Ledger};
 use crate::state;
 
@@ -79,7 +81,7 @@ fn kept<V: for<'de> serde::Deserialize<'de>>(path: &Path, notes: &mut Vec<String
 }
 
 fn read<V: for<'de> serde::Deserialize<'de>>(path: &Path) -> Result<BTreeMap<String, V>, String> {
-    let text = state::read_private(path).map(|text| text.unwrap_or_else(|| "{}".into()));
+    let text = tectum_state::read_private(path).map(|text| text.unwrap_or_else(|| "{}".into()));
     let table = text.and_then(|text| serde_json::from_str(&text).map_err(io::Error::from));
     table.map_err(|error| format!("{} cannot be read: {error}", path.display()))
 }
@@ -90,8 +92,9 @@ where
     V: serde::Serialize + for<'de> serde::Deserialize<'de>,
 {
     let _lock = state::lock(state)?;
-    let text = state::read_private(path)?.unwrap_or_else(|| "{}".into());
+    let text = tectum_state::read_private(path)?.unwrap_or_else(|| "{}".into());
     let mut table = serde_json::from_str(&text).map_err(io::Error::other)?;
     change(&mut table);
-    state::write_private(path, &format!("{:#}\n", serde_json::to_value(&table).map_err(io::Error::other)?))
+    let text = format!("{:#}\n", serde_json::to_value(&table).map_err(io::Error::other)?);
+    tectum_state::replace(path, text.as_bytes(), Lasts::PowerCut)
 }

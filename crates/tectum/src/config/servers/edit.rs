@@ -23,7 +23,6 @@ use super::{
     entry::Dialect,
     keys,
 };
-use crate::state;
 
 /// The largest file that is changed; a larger one is not read, either.
 const MAX_FILE: u64 = 1 << 20;
@@ -169,7 +168,7 @@ impl Draft {
 
     /// Writes it as a whole.
     pub fn save(&self) -> io::Result<()> {
-        state::replace(&self.path, &self.text(), MODE)
+        tectum_state::replace_with_mode(&self.path, self.text().as_bytes(), MODE)
     }
 
     /// The new text. A first table that went leaves no empty line behind.

@@ -10,6 +10,7 @@ use std::{
 };
 
 use serde_json::{Map, Value, json};
+use tectum_state::Lasts;
 
 use super::{Entry, Place, keys, spoken};
 use crate::state;
@@ -53,7 +54,8 @@ impl Ledger {
     /// Reads it. One that cannot be believed is an error, and then nothing is trusted.
     pub fn load(state: &Path) -> Result<Self, String> {
         let path = Self::path(state);
-        let text = state::read_private(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let text =
+            tectum_state::read_private(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let Some(text) = text else { return Ok(Self { path, records: Vec::new() }) };
         match serde_json::from_str::<Value>(&text) {
             Ok(Value::Object(mut fields)) => match fields.remove("trusted") {
@@ -70,7 +72,7 @@ impl Ledger {
     /// Writes it as a whole.
     pub fn save(&self) -> std::io::Result<()> {
         let text = format!("{:#}\n", json!({ "version": 1, "trusted": self.records }));
-        state::write_private(&self.path, &text)
+        tectum_state::replace(&self.path, text.as_bytes(), Lasts::PowerCut)
     }
 
     /// Changes it as it is now, while nobody else does.

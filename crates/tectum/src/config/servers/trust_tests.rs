@@ -2,6 +2,8 @@
 
 use std::{path::Path, sync::Arc};
 
+use tectum_state::Lasts;
+
 use super::*;
 use crate::config::servers::{Source, foreign};
 
@@ -107,7 +109,8 @@ fn it_is_kept_without_secrets_and_can_be_taken_back() {
 fn a_ledger_that_cannot_be_believed_is_an_error() {
     let state = tempfile::tempdir().expect("a directory");
     for text in ["", "{", "[]", "{}", "{\"trusted\":{}}"] {
-        crate::state::write_private(&Ledger::path(state.path()), text).expect("written");
+        tectum_state::replace(&Ledger::path(state.path()), text.as_bytes(), Lasts::PowerCut)
+            .expect("written");
         assert!(Ledger::load(state.path()).expect_err(text).contains("delete it"), "{text}");
     }
 }

@@ -1,0 +1,45 @@
+//! Files that grow: logs. What stands in them is their owner's business; a record that was cut off by
+//! a crash has to be told from a whole one by whoever reads them.
+
+use std::{
+    fs::{File, OpenOptions, Permissions},
+    io,
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    path::Path,
+};
+
+use crate::folder::make_folder;
+
+/// Opens a log to write at its end, made for its owner alone if it is not there.
+pub fn append(path: &Path) -> io::Result<File> {
+    make_folder(path)?;
+    let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+    // A file that was there before keeps its mode otherwise.
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    Ok(file)
+}
+
+/// Makes a new log; an error of the kind `AlreadyExists` where there is one.
+pub fn create(path: &Path) -> io::Result<File> {
+    make_folder(path)?;
+    OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, io::Write as _};
+
+    use super::*;
+
+    #[test]
+    fn a_log_grows_and_is_for_its_owner() {
+        let home = tempfile::tempdir().expect("a directory");
+        let path = home.path().join("sub/log");
+        create(&path).expect("made").write_all(b"one\n").expect("written");
+        assert_eq!(create(&path).expect_err("there").kind(), io::ErrorKind::AlreadyExists);
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).expect("changes");
+        append(&path).expect("opened").write_all(b"two\n").expect("written");
+        assert_eq!(fs::read_to_string(&path).expect("there"), "one\ntwo\n");
+        assert_eq!(path.metadata().expect("there").permissions().mode() & 0o777, 0o600);
+    }
+}

@@ -1,0 +1,38 @@
+//! Files of our own: decisions of people, logins, approvals, undo images, logs. They are read,
+//! replaced, locked, listed and removed here and nowhere else.
+//!
+//! A file is for its owner alone, is replaced as a whole, and is *absent* or *broken*, which are two
+//! things: whoever keeps a decision of a person must not take the second for the first. What waits
+//! for the disk says so; never call that on a thread that answers clients.
+
+// The names here are our own or the operator's, never an agent's: those are opened by
+// `tectum-security` alone.
+#![expect(clippy::disallowed_methods, reason = "the room for files of our own")]
+
+mod append;
+mod folder;
+mod lock;
+mod read;
+mod replace;
+
+pub use append::{append, create};
+pub use folder::{Entry, list, make_folder, remove, rename, set_aside, sync_folder};
+pub use lock::{lock, lock_file};
+pub use read::{Exposed, open, read, read_private, tail};
+pub use replace::{Lasts, create_private, replace, replace_with_mode};
+
+use std::{
+    io,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+/// True for the error of a file that is not there.
+pub fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// A word that no other writer uses for a name, in this process or another that runs.
+fn unique() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
