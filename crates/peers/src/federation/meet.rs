@@ -3,13 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use tectum_core::Fault;
+use tectum_state::Lasts;
 use tokio::sync::SemaphorePermit;
 
 use super::{Caller, Federation, compose::Told};
-use crate::{
-    kept,
-    peer::{Peer, State, late_word},
-};
+use crate::peer::{Peer, State, late_word};
 
 /// How often a server that starts for one call is looked at: far below what its start takes.
 const LOOK: Duration = Duration::from_millis(10);
@@ -145,7 +143,7 @@ impl Federation {
         let state = self.settings.state.as_deref();
         let Some((file, word)) = state.map(|state| late_word(state, &peer.spec)) else { return };
         self.approvals.write(&file.clone(), move || {
-            if let Err(error) = kept::replace_lightly(&file, word.as_bytes()) {
+            if let Err(error) = tectum_state::replace(&file, word.as_bytes(), Lasts::Process) {
                 tracing::debug!(%error, "that a server did not come in time could not be kept");
             }
         });

@@ -108,7 +108,7 @@ impl Profiles {
 
 impl Federation {
     /// Which tools a client is listed.
-    pub(crate) fn profile(&self, client: &str, facts: &ClientFacts) -> Profile {
+    pub fn profile(&self, client: &str, facts: &ClientFacts) -> Profile {
         self.settings.profiles.of(client, facts)
     }
 }

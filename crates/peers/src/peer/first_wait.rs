@@ -9,7 +9,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use crate::{kept, spec::ServerSpec};
+use crate::spec::ServerSpec;
 
 /// How long a server was waited for.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ impl FirstWait {
     /// What an earlier run left.
     pub(super) fn kept(state: &Path, spec: &ServerSpec) -> Self {
         let (file, word) = late_word(state, spec);
-        let in_vain = kept::read(&file).ok().flatten().is_some_and(|kept| kept == word.as_bytes());
+        let in_vain = tectum_state::read(&file).ok().flatten().is_some_and(|kept| kept == word.as_bytes());
         Self { in_vain, ..Self::default() }
     }
 
@@ -64,7 +64,7 @@ mod tests {
             |spec: &ServerSpec| FirstWait::kept(scratch.path(), spec).is_left(Duration::from_secs(1));
         assert!(is_left(&spec));
         let (file, word) = late_word(scratch.path(), &spec);
-        kept::replace_lightly(&file, word.as_bytes()).expect("kept");
+        tectum_state::replace(&file, word.as_bytes(), tectum_state::Lasts::Process).expect("kept");
         assert!(!is_left(&spec));
         assert!(is_left(&ServerSpec { generation: 1, ..spec }));
     }

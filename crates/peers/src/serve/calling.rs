@@ -24,7 +24,7 @@ use crate::{
     wire::{
         era::Era,
         object::Members,
-        rpc::{self, Request, code},
+        rpc::{self, Params, Request, code},
     },
 };
 

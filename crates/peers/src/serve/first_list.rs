@@ -57,7 +57,8 @@ impl Endpoint {
             let mut out = Vec::new();
             // Its id is free for the same request again, and for nobody in between.
             drop(seat);
-            let delivery = Delivery { from: &from, outbox: outbox.as_ref(), turns: &turns, modern };
+            let delivery =
+                Delivery { from: &from, outbox: outbox.as_ref(), turns: &turns, modern, ahead: false };
             let handled = match rpc::read(again.as_bytes()) {
                 Ok(rpc::Message::Request(request)) => endpoint.handle_met(&delivery, &request, &mut out),
                 _ => Handled::Silent,

@@ -31,15 +31,21 @@ pub(super) fn parse(word: &str) -> Result<AsClient, String> {
 }
 
 impl AsClient {
+    /// A name that it gives itself.
+    fn name(self) -> &'static str {
+        self.0.name.trim_end_matches('*')
+    }
+
     /// What it is given under these settings.
     pub(super) fn form(self, household: &Household) -> Form {
-        household.federation.forms().form(self.0.name.trim_end_matches('*'), self.0, None)
+        household.federation.forms().form(self.name(), self.0, None)
     }
 
     /// The list, as its model sees it.
     pub(super) fn list(self, household: &Household) -> Vec<Value> {
         let snapshot = household.house.registry().snapshot();
-        let definitions = serve::definitions(&snapshot, &self.form(household));
+        let profile = household.federation.profile(self.name(), self.0);
+        let definitions = serve::definitions(&snapshot, &profile, &self.form(household));
         let read = |definition: &String| {
             let tool: Value = serde_json::from_str(definition).unwrap_or_default();
             let (name, description, schema) = (&tool["name"], &tool["description"], &tool["inputSchema"]);

@@ -251,7 +251,10 @@ async fn a_reversed_range_is_told_as_such() {
     let rig = Rig::with(&[("a.txt", "1\n2\n3\n")]);
     for tool in ["read_file", "get_file_slice"] {
         let text = rig.error(tool, json!({"path": "a.txt", "start_line": 2, "end_line": 1})).await;
-        assert!(text.starts_with("ERROR: start 2 is after end 1"), "{text}");
+        assert!(
+            text.starts_with("ERROR: the range is reversed: it starts at line 2 and ends at line 1"),
+            "{text}"
+        );
     }
 }
 
