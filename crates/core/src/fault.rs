@@ -305,6 +305,22 @@ mod tests {
     }
 
     #[test]
+    fn what_the_system_refuses_is_told_with_what_to_do() {
+        use std::io::ErrorKind as Io;
+        for (kind, expect) in [
+            (Io::PermissionDenied, "the system's own permissions"),
+            (Io::ReadOnlyFilesystem, "mount it writable"),
+            (Io::StorageFull, "make room on that disk"),
+        ] {
+            let error = PathError::Io { path: "a".into(), source: kind.into() };
+            let hint = Fault::from(error).hint.expect("a hint");
+            assert!(hint.contains(expect), "{kind:?}: {hint}");
+        }
+        let large = PathError::TooLarge { path: "a".into(), size: 2, limit: 1 };
+        assert!(Fault::from(large).hint.expect("a hint").contains("`max_file`"));
+    }
+
+    #[test]
     fn the_advice_fits_the_reason() {
         for rule in [".tectum", ".tectum-*"] {
             check(Reason::Protected { rule: rule.into() }, "always protected; use another file");

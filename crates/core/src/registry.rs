@@ -77,7 +77,11 @@ impl Snapshot {
     pub fn find(&self, name: &str) -> Result<&Arc<dyn Provider>, Fault> {
         self.providers.get(name).ok_or_else(|| {
             let fault = Fault::new(FaultKind::NotFound, format!("unknown tool: {name}"));
-            match nearest(name, self.order.iter().map(|name| &**name)) {
+            let known = || self.order.iter().map(|name| &**name);
+            // Other programs call their tools `Read` and `Edit`.
+            let word = name.to_lowercase();
+            let begins = |known: &&str| known.split_once('_').is_some_and(|(first, _)| first == word);
+            match nearest(name, known()).or_else(|| known().find(begins)) {
                 Some(near) => fault.hint(format!("did you mean `{near}`?")),
                 None => fault.hint("tools/list (or `tectum tools`) shows what there is"),
             }
