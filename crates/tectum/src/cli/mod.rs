@@ -21,6 +21,7 @@ mod run;
 mod screen;
 mod serve;
 mod servers;
+mod snippets;
 mod stop;
 mod tools;
 mod up;
