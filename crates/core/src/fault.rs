@@ -306,15 +306,19 @@ mod tests {
     }
 
     #[test]
-    fn what_the_system_refuses_has_its_own_advice() {
-        let told = |kind: std::io::ErrorKind| {
-            let fault = Fault::from(PathError::Io { path: "a".into(), source: kind.into() });
-            (fault.kind, fault.hint.unwrap_or_default())
-        };
-        let (kind, hint) = told(std::io::ErrorKind::ReadOnlyFilesystem);
-        assert!(kind == FaultKind::Permission && hint.contains("mounted read-only"), "{hint}");
-        let (kind, hint) = told(std::io::ErrorKind::StorageFull);
-        assert!(kind == FaultKind::Conflict && hint.contains("make room"), "{hint}");
+    fn what_the_system_refuses_is_told_with_what_to_do() {
+        use std::io::ErrorKind as Io;
+        for (kind, expect) in [
+            (Io::PermissionDenied, "the system's own permissions"),
+            (Io::ReadOnlyFilesystem, "mount it writable"),
+            (Io::StorageFull, "make room on that disk"),
+        ] {
+            let error = PathError::Io { path: "a".into(), source: kind.into() };
+            let hint = Fault::from(error).hint.expect("a hint");
+            assert!(hint.contains(expect), "{kind:?}: {hint}");
+        }
+        let large = PathError::TooLarge { path: "a".into(), size: 2, limit: 1 };
+        assert!(Fault::from(large).hint.expect("a hint").contains("`max_file`"));
     }
 
     #[test]

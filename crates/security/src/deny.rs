@@ -6,6 +6,7 @@
 //! takes for it: `fold.rs` knows them.
 
 use std::{
+    borrow::Cow,
     ffi::OsStr,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
@@ -37,8 +38,8 @@ struct Patterns {
 #[derive(Clone, Debug)]
 struct Pair {
     source: String,
-    folder: PathBuf,
-    name: PathBuf,
+    folder: String,
+    name: String,
 }
 
 /// The two bytes with which a match can begin or end, hashed to one. Most names are told apart by
@@ -101,20 +102,46 @@ impl DenyList {
     /// that some file system would take for it.
     pub(crate) fn names_exactly(&self, path: &Path) -> bool {
         let Some(name) = path.file_name() else { return false };
-        let paired = |pair: &Pair| pair.is(path.parent(), name);
         let named = self.names.find_spelled(Path::new(name)).or_else(|| self.paths.find_spelled(path));
-        named.is_some() || self.pairs.iter().any(paired)
+        named.is_some() || self.pair(path.parent(), name).is_some()
     }
 
     fn matches_name(&self, folder: Option<&Path>, name: &OsStr) -> Option<&str> {
         let path = Path::new(name);
         let short = || name.as_bytes().contains(&b'~').then(|| self.short.find(path)).flatten();
-        let pair = || self.pairs.iter().find(|pair| pair.is(folder, name)).map(|pair| pair.source.as_str());
+        let pair = || self.pair(folder, name).map(|pair| pair.source.as_str());
         self.names.find(path).or_else(short).or_else(pair)
+    }
+
+    fn pair(&self, folder: Option<&Path>, name: &OsStr) -> Option<&Pair> {
+        if self.pairs.is_empty() {
+            return None;
+        }
+        let spellings = Spellings::of(name);
+        let named = |pair: &&Pair| spellings.are(&pair.name);
+        let below = |pair: &&Pair| folder?.file_name().map(|name| Spellings::of(name).are(&pair.folder));
+        self.pairs.iter().filter(named).find(|pair| below(pair) == Some(true))
     }
 
     fn matches_path(&self, relative: &Path) -> Option<&str> {
         if self.paths.sources.is_empty() { None } else { self.paths.find(relative) }
+    }
+}
+
+/// A name as file systems may read it.
+struct Spellings<'n> {
+    whole: Cow<'n, Path>,
+    cut: Option<PathBuf>,
+}
+
+impl<'n> Spellings<'n> {
+    fn of(name: &'n OsStr) -> Self {
+        let name = Path::new(name);
+        Self { whole: folded(name), cut: trimmed(name).map(|cut| folded(&cut).into_owned()) }
+    }
+
+    fn are(&self, plain: &str) -> bool {
+        self.whole.as_os_str() == plain || self.cut.as_ref().is_some_and(|cut| cut.as_os_str() == plain)
     }
 }
 
@@ -124,16 +151,7 @@ impl Pair {
         let plain =
             |part: &str| !part.is_empty() && !part.contains(['/', '*', '?', '[', ']', '{', '}', '\\']);
         let is_pair = plain(folder) && plain(name);
-        is_pair.then(|| Self { source: pattern.into(), folder: fold(folder).into(), name: fold(name).into() })
-    }
-
-    fn is(&self, folder: Option<&Path>, name: &OsStr) -> bool {
-        let same = |plain: &Path, name: &OsStr| {
-            let name = Path::new(name);
-            *folded(name) == *plain || trimmed(name).is_some_and(|name| *folded(&name) == *plain)
-        };
-        same(&self.name, name)
-            && folder.and_then(Path::file_name).is_some_and(|name| same(&self.folder, name))
+        is_pair.then(|| Self { source: pattern.into(), folder: fold(folder), name: fold(name) })
     }
 }
 

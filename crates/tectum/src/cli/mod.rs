@@ -22,6 +22,7 @@ mod run;
 mod screen;
 mod serve;
 mod servers;
+mod snippets;
 mod stop;
 mod tools;
 mod up;

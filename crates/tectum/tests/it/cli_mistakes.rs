@@ -180,6 +180,8 @@ fn what_is_not_there_is_told_with_what_to_do() {
         2,
         "error: flag --config: there is no file nope.toml\nhint: correct its path; a relative one starts where you are\n",
     );
+    said(&rig, &["call", "Read", "path=a.txt"])
+        .fails(4, "error: unknown tool: Read\nhint: did you mean `read_file`?\n");
     let reversed = said(&rig, &["call", "get_file_slice", "path=a.txt", "start_line=3", "end_line=1"]);
     assert!(
         reversed.err.starts_with("error: the range is reversed: it starts at line 3 and ends at line 1\n"),

@@ -57,7 +57,12 @@ fn up_shows_how_to_connect_and_never_the_token() {
         "--bearer-token-env-var TECTUM_TOKEN",
         "claude --allowedTools mcp__tectum",
         "default_tools_approval_mode = \"approve\"",
-        "`tectum connect NAME`: claude-desktop, cursor, vscode, windsurf, zed, gemini",
+        "Other clients  claude-desktop, cursor, vscode, windsurf, zed, gemini; ",
+        &format!(
+            "{} connect NAME -C {} --url http://127.0.0.1:",
+            env!("CARGO_BIN_EXE_tectum"),
+            project.display()
+        ),
     ] {
         assert!(shown.contains(part), "`{part}` not in:\n{shown}");
     }

@@ -273,7 +273,13 @@ fn the_token_file_is_made_once_and_for_its_owner_only() {
     let token = std::fs::read_to_string(&path).expect("made").trim().to_owned();
     assert!(token.len() >= 32, "{token}");
     assert_eq!(std::fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
-    assert_eq!(http.post(&json!({})).status, 401);
+    let absent = http.post(&json!({}));
+    assert_eq!(absent.status, 401);
+    assert!(format!("{absent:?}").contains("a bearer token is needed"), "{absent:?}");
+    http.token = Some("0".repeat(32));
+    let wrong = http.post(&json!({}));
+    assert_eq!(wrong.status, 401);
+    assert!(format!("{wrong:?}").contains("this is not the bearer token of this server"), "{wrong:?}");
     http.token = Some(token.clone());
     http.handshake();
     drop(http);
