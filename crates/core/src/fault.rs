@@ -201,7 +201,7 @@ impl From<PathError> for Fault {
             }
             PathError::OverFile { .. } => Self::conflict(message).hint("choose a name that is free"),
             PathError::TooLarge { .. } => Self::new(FaultKind::TooLarge, message).hint(
-                "read_file and search_content take it in parts; a person can raise `files.max_file` in tectum.toml",
+                "read_file and search_content take it in parts; edits take up to `files.max_file` of tectum.toml",
             ),
             PathError::Changed(_) => Self::conflict(message).hint("read it again and repeat the edit"),
             PathError::WriteProtected(_) => Self::new(FaultKind::Permission, message)
