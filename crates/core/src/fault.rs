@@ -205,8 +205,9 @@ impl From<PathError> for Fault {
                 Self::invalid(message).hint("choose a destination outside the directory")
             }
             PathError::OverFile { .. } => Self::conflict(message).hint("choose a name that is free"),
-            PathError::TooLarge { .. } => Self::new(FaultKind::TooLarge, message)
-                .hint("a person can raise `max_file` in [files] of ~/.config/tectum/tectum.toml"),
+            PathError::TooLarge { .. } => Self::new(FaultKind::TooLarge, message).hint(
+                "read or search it in parts; a person can raise `max_file` in [files] of ~/.config/tectum/tectum.toml",
+            ),
             PathError::Changed(_) => Self::conflict(message).hint("read it again and repeat the edit"),
             PathError::WriteProtected(_) => Self::new(FaultKind::Permission, message)
                 .hint("leave it as it is, or write another file; a person can make it writable (chmod u+w)"),

@@ -133,6 +133,24 @@ fn mistakes_in_arguments_are_all_named_at_once() {
 }
 
 #[test]
+fn a_model_is_understood_in_the_words_of_other_tools() {
+    let rig = Rig::with(&[("a.txt", "one\r\ntwo\r\nthree\r\n")]);
+    let mut client = rig.stdio();
+    let read = client.call("read_file", json!({"file_path": "a.txt", "offset": "2", "limit": "1"}));
+    assert_eq!(
+        text(&read),
+        "two\r\n[CRLF line ends]\n[lines 2-2 of 3]\n[arguments read: file_path as path]"
+    );
+    let edits = r#"[{"filePath":"a.txt","old_str":"two","newString":"2"}]"#;
+    let edited = client.call("apply_edits", json!({"edits": edits, "dry_run": "false"}));
+    assert_eq!(edited["isError"], false, "{edited}");
+    let found = client.call("search_content", json!({"query": "^2", "glob": "*.txt"}));
+    assert!(text(&found).starts_with("a.txt:2: 2\n1 match in 1 file"), "{found}");
+    let unknown = client.exchange("tools/call", json!({"name": "Grep", "arguments": {}}));
+    assert!(unknown.to_string().contains("search_content"), "{unknown}");
+}
+
+#[test]
 fn protocol_mistakes_get_their_own_codes() {
     let rig = Rig::new();
     let mut client = rig.stdio();

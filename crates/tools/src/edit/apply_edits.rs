@@ -24,6 +24,8 @@ use crate::{files::more::room, text::revision};
 
 /// Edits in one call: a larger change is better seen in parts.
 const MOST_EDITS: usize = 500;
+/// Problems of a batch that are told; the others are counted.
+const TOLD_PROBLEMS: usize = 20;
 /// Files whose diff is shown; the others are named.
 const SHOWN_FILES: usize = 25;
 
@@ -273,11 +275,15 @@ impl Problems {
         let mut faults = self.faults.into_iter();
         let Some((place, mut first)) = faults.next() else { return Ok(()) };
         first.message = format!("{place}: {}", first.message);
-        for (place, fault) in faults {
+        for (place, fault) in faults.by_ref().take(TOLD_PROBLEMS - 1) {
             let _ = write!(first.message, "\n{place}: {}", fault.message);
             if fault.kind != first.kind {
                 first.kind = tectum_core::FaultKind::Conflict;
             }
+        }
+        let untold = faults.len();
+        if untold > 0 {
+            let _ = write!(first.message, "\nand {untold} more");
         }
         if count > 1 {
             first.message = format!("{count} problems, so nothing was changed:\n{}", first.message);
