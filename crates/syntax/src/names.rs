@@ -5,8 +5,11 @@ mod parts;
 
 use std::fmt::Write;
 
-pub use self::parts::{is_announced, is_part};
 use self::near::near;
+pub use self::{
+    near::some,
+    parts::{is_announced, is_part},
+};
 use crate::{Kind, Outline, Pack, Symbol};
 
 /// Candidates a message names; a common name in a generated file has thousands.

@@ -32,7 +32,11 @@ mod tests {
             ("@property", false, false),
             ("", false, false),
         ] {
-            assert_eq!((is_announced(decorators), is_part(decorators, "x")), (announced, part), "{decorators}");
+            assert_eq!(
+                (is_announced(decorators), is_part(decorators, "x")),
+                (announced, part),
+                "{decorators}"
+            );
         }
     }
 }

@@ -42,8 +42,7 @@ async fn parts_of_a_property_and_overloads_may_share_a_name() {
     assert_eq!(after, format!("{class}\n    @x.setter\n    def x(self, to):\n        self.y = to\n"));
     let overloaded = "@overload\ndef f(a: int) -> int: ...\n";
     let more = "@typing.overload\ndef f(a: str) -> str: ...";
-    let (after, _) =
-        written("code_add", "a.py", overloaded, json!({"name": "f", "new_content": more})).await;
+    let (after, _) = written("code_add", "a.py", overloaded, json!({"name": "f", "new_content": more})).await;
     assert_eq!(after, format!("{overloaded}\n\n{more}\n"));
     // The one that the overloads announce is a part as well; a second of it is not.
     let real = "def f(a):\n    return a";
@@ -61,13 +60,9 @@ async fn a_docstring_moves_along_and_other_strings_stay() {
     let class = "class A:\n    def one(self):\n        pass\n";
     let dedented = "def one(self):\n    \"\"\"Short.\n\n    Long.\n    \"\"\"\n    return '''\n  data\n'''\n";
     let indented = "    def one(self):\n        \"\"\"Short.\n\n        Long.\n        \"\"\"\n        return '''\n  data\n'''\n";
-    let (after, text) = written(
-        "code_update_definition",
-        "a.py",
-        class,
-        json!({"name": "A.one", "new_content": dedented}),
-    )
-    .await;
+    let (after, text) =
+        written("code_update_definition", "a.py", class, json!({"name": "A.one", "new_content": dedented}))
+            .await;
     assert_eq!(after, format!("class A:\n{indented}"));
     assert!(text.contains("re-indented"), "{text}");
     let (after, _) = written(
@@ -212,8 +207,11 @@ async fn names_of_bash_with_colons_are_reachable() {
         let (text, _) = desk.works("code_definition", json!({"path": "a.bash", "name": name})).await;
         assert!(text.contains("echo no"), "{text}");
     }
-    let text =
-        desk.fails("code_definition", json!({"path": "a.bash", "name": "bats::on_fail"}), FaultKind::NotFound);
+    let text = desk.fails(
+        "code_definition",
+        json!({"path": "a.bash", "name": "bats::on_fail"}),
+        FaultKind::NotFound,
+    );
     assert!(text.await.contains("bats::on_failure"));
 }
 
@@ -226,23 +224,40 @@ async fn names_in_exports_and_quoted_types_are_listed_as_uncertain() {
     );
     let (text, data) =
         desk.works("code_rename", json!({"path": "m.py", "name": "Ctx", "new_name": "Env"})).await;
-    let lines: Vec<u64> =
-        data["uncertain"].as_array().expect("a list").iter().map(|at| at["line"].as_u64().unwrap_or(0)).collect();
+    let lines: Vec<u64> = data["uncertain"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|at| at["line"].as_u64().unwrap_or(0))
+        .collect();
     assert_eq!(lines, [1, 8, 8, 10, 13], "{text}");
     assert!(text.contains("m.py:13: T = TypeVar"), "{text}");
     assert_eq!(data["in_text"], 1, "{text}");
     let (text, data) =
         desk.works("code_rename", json!({"path": "m.py", "name": "run", "new_name": "go"})).await;
     assert_eq!(data["uncertain"][0]["line"], 1, "{text}");
-    assert_eq!((data["uncertain"].as_array().map(Vec::len), &data["in_text"]), (Some(1), &json!(1)), "{text}");
+    assert_eq!(
+        (data["uncertain"].as_array().map(Vec::len), &data["in_text"]),
+        (Some(1), &json!(1)),
+        "{text}"
+    );
 }
 
 #[tokio::test]
 async fn constructors_of_nested_types_go_with_them() {
     for (file, before) in [
-        ("A.java", "class Outer {\n  static class In {\n    In() {}\n    In(int a) {}\n    In copy() { return new In(); }\n  }\n  In make() { return new In(1); }\n}\n"),
-        ("a.cs", "class Outer {\n  public class In {\n    public In() {}\n    public In Copy() => new In();\n  }\n}\n"),
-        ("a.cpp", "struct Outer {\n  struct In {\n    In(int k);\n    ~In();\n  };\n};\nOuter::In::In(int k) {}\nOuter::In::~In() {}\n"),
+        (
+            "A.java",
+            "class Outer {\n  static class In {\n    In() {}\n    In(int a) {}\n    In copy() { return new In(); }\n  }\n  In make() { return new In(1); }\n}\n",
+        ),
+        (
+            "a.cs",
+            "class Outer {\n  public class In {\n    public In() {}\n    public In Copy() => new In();\n  }\n}\n",
+        ),
+        (
+            "a.cpp",
+            "struct Outer {\n  struct In {\n    In(int k);\n    ~In();\n  };\n};\nOuter::In::In(int k) {}\nOuter::In::~In() {}\n",
+        ),
     ] {
         let separator = if file == "a.cpp" { "::" } else { "." };
         let name = format!("Outer{separator}In");

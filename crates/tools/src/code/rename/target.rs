@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use tectum_syntax::{
-    Bodies, Import, Language, Mention, Outline, Role, Span, Stop, Symbol, Unparsed, names,
-};
+use tectum_syntax::{Bodies, Import, Language, Mention, Outline, Role, Span, Stop, Symbol, Unparsed, names};
 
 use super::{
     around::{chain, is_of_module, is_of_path, is_parameter, is_quoted},
