@@ -18,6 +18,8 @@ pub enum Role {
     Definition,
     /// Called: `word(…)`, or a call of a member, `x.word(…)`.
     Call,
+    /// A call of a member, where that is told apart from others.
+    MemberCall,
     /// In an import.
     Import,
     /// A member of something: `x.word`.
@@ -36,6 +38,7 @@ impl Role {
         match self {
             Self::Definition => "definition",
             Self::Call => "call",
+            Self::MemberCall => "member_call",
             Self::Import => "import",
             Self::Attribute => "attribute",
             Self::Reference => "reference",

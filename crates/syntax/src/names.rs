@@ -6,7 +6,10 @@ mod parts;
 use std::fmt::Write;
 
 use self::near::near;
-pub use self::parts::{is_announced, is_part};
+pub use self::{
+    near::some,
+    parts::{is_announced, is_part},
+};
 use crate::{Kind, Outline, Pack, Symbol};
 
 /// Candidates a message names; a common name in a generated file has thousands.

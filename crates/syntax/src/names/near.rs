@@ -21,6 +21,22 @@ pub(super) fn near(pack: &Pack, text: &str, outline: &Outline, asked: &Asked<'_>
     near.into_iter().take(MOST).map(|(_, name)| name).collect()
 }
 
+/// A few of the names that a text defines, the outermost and first.
+pub fn some(pack: &Pack, text: &str, outline: &Outline) -> Vec<String> {
+    const MOST: usize = 8;
+    let (top, inner): (Vec<_>, Vec<_>) =
+        (0u32..).zip(&outline.symbols).partition(|(_, symbol)| symbol.parent.is_none());
+    let named = top.into_iter().chain(inner).filter(|(_, symbol)| !symbol.name.is_empty());
+    let mut names: Vec<String> = Vec::new();
+    for (index, _) in named {
+        let name = full_name(pack, text, outline, index);
+        if names.len() < MOST && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 /// How many letters differ, counted up to a small number.
 fn distance(a: &str, b: &str) -> usize {
     const FAR: usize = 100;

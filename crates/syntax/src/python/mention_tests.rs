@@ -12,7 +12,7 @@ fn check(text: &str, expected: &str) {
             assert_eq!(mention.span.of(text), "w");
             let letter = match mention.role {
                 Role::Definition => 'D',
-                Role::Call => 'C',
+                Role::Call | Role::MemberCall => 'C',
                 Role::Import => 'I',
                 Role::Attribute => 'A',
                 Role::Reference => 'R',

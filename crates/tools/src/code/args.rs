@@ -8,7 +8,7 @@ use tectum_core::security::RawPath;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfFile {
-    /// The file.
+    /// File.
     pub path: RawPath,
 }
 
@@ -16,20 +16,36 @@ pub struct OfFile {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfFileFully {
-    /// Source file.
+    /// File.
     pub path: RawPath,
-    /// Also variables, constants and fields. Default false.
+    /// Also variables and fields.
     #[serde(default)]
     pub full: bool,
+    /// First line.
+    #[serde(default)]
+    #[schemars(with = "i64")]
+    pub from_line: Option<usize>,
+}
+
+/// A file, from a line on.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfFileFrom {
+    /// File.
+    pub path: RawPath,
+    /// First line.
+    #[serde(default)]
+    #[schemars(with = "i64")]
+    pub from_line: Option<usize>,
 }
 
 /// A symbol in a file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfSymbol {
-    /// Source file.
+    /// File.
     pub path: RawPath,
-    /// Symbol: `name`, `Class.method`, `A::f(int)`, `name#2`.
+    /// `f`, `C.f`, `f(int)`, `f#2`.
     pub name: String,
 }
 
@@ -37,13 +53,13 @@ pub struct OfSymbol {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewContent {
-    /// Source file.
+    /// File.
     pub path: RawPath,
-    /// Symbol: `name`, `Class.method`, `A::f(int)`, `name#2`.
+    /// `f`, `C.f`, `f(int)`, `f#2`.
     pub name: String,
-    /// The new source. Its indentation is fitted to the place.
+    /// New source.
     pub new_content: String,
-    /// Only show what would change.
+    /// Preview.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -52,13 +68,13 @@ pub struct NewContent {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSignature {
-    /// Source file.
+    /// File.
     pub path: RawPath,
     /// Function or class.
     pub name: String,
     /// From `def` or `class` to the colon.
     pub new_signature: String,
-    /// Only show what would change.
+    /// Preview.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -67,13 +83,13 @@ pub struct NewSignature {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewDeclaration {
-    /// Source file.
+    /// File.
     pub path: RawPath,
     /// `NAME` or `Class.name`.
     pub name: String,
     /// The whole new statement.
     pub new_declaration: String,
-    /// Only show what would change.
+    /// Preview.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -82,11 +98,11 @@ pub struct NewDeclaration {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Removal {
-    /// Source file.
+    /// File.
     pub path: RawPath,
-    /// Symbol: `name`, `Class.method`, `A::f(int)`, `name#2`.
+    /// `f`, `C.f`, `f(int)`, `f#2`.
     pub name: String,
-    /// Only show what would change.
+    /// Preview.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -115,19 +131,20 @@ pub enum AnchorType {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Addition {
-    /// Source file.
+    /// File.
     pub path: RawPath,
-    /// Name of the new definition; must be new there.
+    /// Its name.
     pub name: String,
-    /// Its source. Its indentation is fitted to the place.
+    /// Its source.
     pub new_content: String,
-    /// The first four need anchor_symbol; top is after the imports. Default bottom.
+    /// Default bottom.
     #[serde(default)]
     pub anchor_type: AnchorType,
-    /// The symbol the anchor is about.
+    /// For before, after, inside.
     #[serde(default)]
+    #[schemars(with = "String")]
     pub anchor_symbol: Option<String>,
-    /// Only show what would change.
+    /// Preview.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -136,25 +153,28 @@ pub struct Addition {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Move {
-    /// The file it is in.
+    /// File.
     pub src_path: RawPath,
-    /// The file it goes to; may be the same, or new.
+    /// May be new.
     pub dest_path: RawPath,
-    /// Symbol: `name`, `Class.method`, `name#2`.
+    /// `f`, `C.f`, `f#2`.
     pub name: String,
-    /// Its name there; the same when absent.
+    /// New name.
     #[serde(default)]
+    #[schemars(with = "String")]
     pub dest_name: Option<String>,
-    /// The first four need anchor_symbol; top is after the imports. Default bottom.
+    /// Default bottom.
     #[serde(default)]
     pub anchor_type: AnchorType,
-    /// The symbol the anchor is about.
+    /// For before, after, inside.
     #[serde(default)]
+    #[schemars(with = "String")]
     pub anchor_symbol: Option<String>,
-    /// Directory to look through for uses; the project when absent.
+    /// Directory searched for uses; seldom another than the project, so that nobody is told of this.
     #[serde(default = "project")]
+    #[schemars(skip)]
     pub within: RawPath,
-    /// Only show what would change.
+    /// Preview.
     #[serde(default)]
     pub dry_run: bool,
 }
@@ -168,7 +188,7 @@ pub(super) fn project() -> RawPath {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
-    /// Source file.
+    /// File.
     pub path: RawPath,
     /// First line, from 1.
     pub start_line: usize,
@@ -176,7 +196,7 @@ pub struct Region {
     pub end_line: usize,
     /// The region's name.
     pub region_name: String,
-    /// Only show what would change.
+    /// Preview.
     #[serde(default)]
     pub dry_run: bool,
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::Unparsed;
 
-use super::{Code, Only, Opened, lookup::unparsed};
+use super::{Code, Only, Opened, cap, lookup::unparsed};
 use crate::text::{Encoding, Lines, TextFile};
 
 /// What is wrong with a file.
@@ -24,6 +24,9 @@ pub struct Output {
     /// Why it was not checked; then nothing is known of its syntax.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub not_checked: Option<String>,
+    /// Whose word the problems are, where that is not a compiler's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub opinion: Option<String>,
 }
 
 /// One mistake.
@@ -55,13 +58,23 @@ pub(super) fn run(code: &Code, ctx: &Ctx, only: Only) -> Result<Reply<Output>, F
     if let Some(why) = &not_checked {
         let _ = write!(text, "Not checked: {}: {why}", opened.name);
     }
+    let pack = opened.source.language().pack();
+    let language = pack.title;
+    // A grammar may not know all of its language; what checks as a compiler does speaks plainly.
+    let by_grammar = pack.front.check.is_none();
+    let word = if by_grammar { "Not understood" } else { "SyntaxError" };
     for Problem { line, column, message, text: written } in &problems {
-        let _ = writeln!(text, "SyntaxError in {} line {line}, col {column}: {message}", opened.name);
+        let _ = writeln!(text, "{word} in {} line {line}, col {column}: {message}", opened.name);
         let _ = writeln!(text, "    {written}");
     }
-    let language = opened.source.language().pack().title;
-    let output = Output { path: opened.name, language, ok, problems, not_checked };
-    Ok(Reply::new(text.trim_end(), output))
+    let opinion = (by_grammar && !problems.is_empty())
+        .then(|| format!("this is what our grammar for {language} makes of it; the compiler decides"));
+    if let Some(opinion) = &opinion {
+        let _ = writeln!(text, "Note: {opinion}");
+    }
+    let output = Output { path: opened.name, language, ok, problems, not_checked, opinion };
+    let text = cap::capped(text.trim_end().to_owned(), ctx.max_output, "mend the first ones and check again");
+    Ok(Reply::new(text, output))
 }
 
 fn problems(ctx: &Ctx, opened: &Opened) -> Result<Vec<Problem>, Unparsed> {

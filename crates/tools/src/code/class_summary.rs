@@ -7,7 +7,7 @@ use serde::Serialize;
 use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::{Detail, names};
 
-use super::{Code, Only, args::OfSymbol, docs, lookup::Lines};
+use super::{Code, Only, args::OfSymbol, cap, docs, lookup::Lines};
 
 /// A class in short.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -74,5 +74,6 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &OfSymbol, only: Only) -> Result
         let name = names::full_name(pack, opened.text(), &outline, index);
         classes.push(Class { name, header, lines, docstring, methods });
     }
-    Ok(Reply::new(text.trim_end(), Output { path: opened.name, classes }))
+    let text = cap::capped(text.trim_end().to_owned(), ctx.max_output, "code_outline lists all members");
+    Ok(Reply::new(text, Output { path: opened.name, classes }))
 }

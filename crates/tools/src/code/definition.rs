@@ -7,7 +7,10 @@ use serde::Serialize;
 use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::{Detail, Symbol, names};
 
-use super::{Code, Only, Opened, args::OfSymbol, lookup::Lines};
+use super::{Code, Only, Opened, args::OfSymbol, cap, lookup::Lines};
+
+/// Bytes of the line before a source, beside the path.
+const ROW: usize = 80;
 
 /// What a name means.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -33,6 +36,9 @@ pub struct Found {
     /// True when only the beginning is shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
+    /// The line at which the rest begins, when it is cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_line: Option<usize>,
 }
 
 /// How much of a symbol is asked for.
@@ -56,7 +62,7 @@ pub(super) fn run(
     let opened = code.open(ctx, 0, only)?;
     let outline = opened.outline(ctx, Detail::Full)?;
     let pack = opened.source.language().pack();
-    let mut room = ctx.max_output;
+    let mut room = ctx.max_output.saturating_sub(cap::ROOM);
     let mut found = Vec::new();
     for index in opened.all(&outline, &args.name, fits)? {
         let symbol = &outline.symbols[index as usize];
@@ -65,37 +71,48 @@ pub(super) fn run(
             Part::Whole => opened.quoted(opened.extent(symbol)),
             Part::Head => symbol.head.of(opened.text()),
         };
-        let shown = &source[..source.floor_char_boundary(room.min(source.len()))];
-        room -= shown.len();
+        let shown = &source[..cap::fitting(source, room)];
+        // Each has a line before it.
+        room = room.saturating_sub(shown.len() + opened.name.len() + ROW);
+        let cut = shown.len() < source.len();
         found.push(Found {
             name: names::full_name(pack, opened.text(), &outline, index),
             kind: symbol.kind.label(),
             lines,
             source: shown.to_owned(),
-            cut: shown.len() < source.len(),
+            cut,
+            next_line: cut.then(|| lines.first + shown.matches('\n').count()),
         });
     }
     let text = told(&opened, &args.name, &found);
     Ok(Reply::new(text, Output { path: opened.name, found }))
 }
 
+/// The sources, each with its place: `[a.py:3-9 method A.f]` after a single one, a comment before
+/// each of several. A cut is said before and after.
 fn told(opened: &Opened, name: &str, found: &[Found]) -> String {
     let mut text = String::new();
+    let path = &opened.name;
     for (number, found_one) in found.iter().enumerate() {
+        let Found { name: full, kind, lines, .. } = found_one;
         if found.len() > 1 {
             let bare = name.split('#').next().unwrap_or(name);
             let comment = opened.source.language().pack().style.comment;
-            let Found { name, lines, .. } = found_one;
-            let _ = writeln!(text, "{comment} {bare}#{} of {}: {name} ({lines})", number + 1, found.len());
+            let _ = writeln!(text, "{comment} {bare}#{} of {}: {full} ({lines})", number + 1, found.len());
         }
-        text.push_str(&found_one.source);
-        if found_one.cut {
-            let (first, last) = (found_one.lines.first, found_one.lines.last);
-            let _ = write!(text, "\n[cut: get_file_slice shows lines {first}-{last} in parts]");
+        let Lines { first, last } = lines;
+        let more = found_one.next_line.map(|next| {
+            format!("[cut: get_file_slice path={path} start_line={next} end_line={last} shows the rest]\n")
+        });
+        text.push_str(more.as_deref().unwrap_or_default());
+        let _ = writeln!(text, "{}", found_one.source.trim_end_matches('\n'));
+        if found.len() == 1 {
+            let _ = writeln!(text, "[{path}:{first}-{last} {} {full}]", kind.to_lowercase());
         }
+        text.push_str(more.as_deref().unwrap_or_default());
         if number + 1 < found.len() {
-            text.push_str("\n\n");
+            text.push('\n');
         }
     }
-    text
+    text.trim_end().to_owned()
 }

@@ -37,14 +37,13 @@ const SUMMARY: usize = 2 * 1024;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CodePathArgs {
-    /// The function: `run`, `Server.run`, `module.run`, or `src/server.py::Server.run`. All
-    /// overloads of it are followed; `run#2` is the second of them.
+    /// `run`, `Server.run`, `a/b.py::Server.run`.
     pub target: String,
-    /// Levels of calls to follow. Default 5, at most 20.
+    /// Default 5, at most 20.
     #[serde(default)]
-    #[schemars(range(min = 1))]
+    #[schemars(with = "i64")]
     pub max_depth: Option<usize>,
-    /// Directory (or file) whose sources are looked at. Default: the project.
+    /// Directory or file.
     #[serde(default = "here")]
     pub path: RawPath,
 }
@@ -141,7 +140,9 @@ pub fn derive_code_path(code: &Code, ctx: &Ctx, args: CodePathArgs) -> Result<Re
         skipped: sources.skipped(&sources.entries),
         truncated: tree.full,
     };
-    let mut text = tree.text;
+    let mut text =
+        if output.truncated { "[cut: the last line says how to see more]\n" } else { "" }.to_owned();
+    text.push_str(&tree.text);
     text.push_str(&summary(&output));
     Ok(Reply::new(text, output))
 }

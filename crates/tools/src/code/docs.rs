@@ -5,7 +5,7 @@ use serde::Serialize;
 use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::{Detail, Pack, Span};
 
-use super::{Code, Only, args::OfSymbol};
+use super::{Code, Only, args::OfSymbol, cap};
 
 /// The documentation of a symbol.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -35,6 +35,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: OfSymbol, only: Only) -> Result<
     let docs: Vec<String> = docs.into_iter().filter(|doc| !doc.is_empty()).collect();
     let docstring = (!docs.is_empty()).then(|| docs.join("\n\n---\n\n"));
     let text = docstring.clone().unwrap_or_else(|| "No docstring found".to_owned());
+    let text = cap::capped(text, ctx.max_output, "code_definition shows the lines, get_file_slice the rest");
     Ok(Reply::new(text, Output { path: opened.name, name: args.name, docstring }))
 }
 

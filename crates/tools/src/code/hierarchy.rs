@@ -1,6 +1,8 @@
 //! What derives from a class, directly and further down. Bases are matched by the last part of
 //! their names, and where a name has several meanings the answer says so.
 
+mod classes;
+
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
     fmt::Write,
@@ -10,11 +12,12 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{Ctx, Fault, Reply, security::RawPath};
-use tectum_syntax::{Kind, names::Asked};
+use tectum_syntax::names::Asked;
 
+use self::classes::{Classes, Id, last_part};
 use super::{
     Code, Only,
-    project::{Entry, Fact, Facts, Sources, words},
+    project::{Entry, Sources, words},
 };
 use crate::files::{skipped::Skipped, spelling::count};
 
@@ -34,9 +37,9 @@ const MOST_NAMED: usize = 5;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HierarchyArgs {
-    /// File or directory to look in.
+    /// File or directory.
     pub path: RawPath,
-    /// Class, interface or trait: `Base`, or with what it belongs to, `module.Base`.
+    /// `Base`.
     pub class_name: String,
 }
 
@@ -102,7 +105,9 @@ pub fn hierarchy(
     while !frontier.is_empty() && listed.len() < MOST_CLASSES {
         let names: Vec<&str> = frontier.iter().map(String::as_str).collect();
         if left.is_none() && names.len() <= FEW {
-            classes.learn(&sources, &sources.holding(&names, only)?, only)?;
+            let holding = sources.holding(&names, only)?;
+            classes.learn(&sources, &holding, only)?;
+            classes.learn_aliases(&sources, &holding, &names, only)?;
         } else {
             // Looking for many names costs more than learning once what can be learned fast.
             let rest = match left.take() {
@@ -138,66 +143,6 @@ pub fn hierarchy(
     let answer = Answer { sources: &sources, classes: &classes, name, own, levels };
     let skipped = sources.skipped(&sources.fitting(only));
     Ok(answer.write(ctx, skipped, listed.len() >= MOST_CLASSES))
-}
-
-/// A class by its file and its place in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Id {
-    file: usize,
-    symbol: u32,
-}
-
-/// The classes of the files that were parsed.
-#[derive(Default)]
-struct Classes {
-    files: Vec<(Arc<Entry>, Arc<Facts>)>,
-    known: HashSet<u64>,
-    /// By the last part of what they derive from.
-    derived: HashMap<String, Vec<Id>>,
-    /// By their own names.
-    defined: HashMap<String, Vec<Id>>,
-}
-
-impl Classes {
-    /// Parses files that are not known yet.
-    fn learn(&mut self, sources: &Sources<'_>, entries: &[Arc<Entry>], only: Only) -> Result<(), Fault> {
-        let new: Vec<Arc<Entry>> =
-            entries.iter().filter(|entry| self.known.insert(entry.serial)).cloned().collect();
-        for (at, facts) in sources.facts(&new, only, false)? {
-            let file = self.files.len();
-            for (symbol, fact) in (0u32..).zip(&facts.symbols).filter(|(_, fact)| fact.kind.is_type()) {
-                let id = Id { file, symbol };
-                let bases: BTreeSet<&str> = facts.bases(fact).map(last_part).collect();
-                bases.iter().for_each(|base| self.derived.entry((*base).to_owned()).or_default().push(id));
-                if fact.kind != Kind::Impl && !fact.declaration {
-                    self.defined.entry(facts.name(fact).to_owned()).or_default().push(id);
-                }
-            }
-            self.files.push((new[at].clone(), facts));
-        }
-        Ok(())
-    }
-
-    fn facts(&self, id: Id) -> &Facts {
-        &self.files[id.file].1
-    }
-
-    fn fact(&self, id: Id) -> &Fact {
-        &self.facts(id).symbols[id.symbol as usize]
-    }
-
-    fn name(&self, id: Id) -> &str {
-        last_part(self.facts(id).name(self.fact(id)))
-    }
-}
-
-/// The name at the end of a base as written: `Base` of `*pkg.Base[T]`, `a::Base<b::C>`.
-fn last_part(base: &str) -> &str {
-    let base = base.trim().trim_start_matches(['*', '&', ':']);
-    let end = base.find(['<', '[', '(', '{']).unwrap_or(base.len());
-    let base = base[..end].trim_end();
-    let base = base.rsplit(['.', ':', '/', '\\']).next().unwrap_or(base);
-    base.split_whitespace().last().unwrap_or(base)
 }
 
 /// What was found, to be written.
@@ -274,6 +219,9 @@ impl Answer<'_> {
         for note in &output.notes {
             let _ = write!(text, "\nnote: {note}");
         }
+        if left > 0 {
+            text.insert_str(0, "[cut: the end says how to see more]\n");
+        }
         Reply::new(text, output)
     }
 
@@ -348,26 +296,4 @@ fn line(class: &Class) -> String {
     let bases = if class.bases.is_empty() { String::new() } else { format!("({})", class.bases.join(", ")) };
     let ambiguous = class.ambiguous.map(|named| format!(" [ambiguous: {named} classes of this name]"));
     format!("{}{bases} {}:{}{}", class.name, class.path, class.line, ambiguous.unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bases_are_known_by_their_last_part() {
-        for (base, expect) in [
-            ("Base", "Base"),
-            ("pkg.mod.Base", "Base"),
-            ("Base[T]", "Base"),
-            ("a::b::Base<c::D>", "Base"),
-            ("*pkg.Base", "Base"),
-            ("::Base", "Base"),
-            ("public virtual Base", "Base"),
-            ("make_base(1)", "make_base"),
-            ("", ""),
-        ] {
-            assert_eq!(last_part(base), expect, "{base}");
-        }
-    }
 }

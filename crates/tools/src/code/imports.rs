@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tectum_core::{Ctx, Fault, Reply};
 
-use super::{Code, Only, lookup::unparsed};
+use super::{Code, Only, cap, lookup::unparsed};
 
 /// The imports of a file.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -59,5 +59,6 @@ pub(super) fn run(code: &Code, ctx: &Ctx, only: Only) -> Result<Reply<Output>, F
         true => format!("No imports in {}", opened.name),
         false => dependencies.join("\n"),
     };
+    let text = cap::capped(text, ctx.max_output, "search_content finds one of them");
     Ok(Reply::new(text, Output { path: opened.name, dependencies, imports }))
 }

@@ -115,7 +115,8 @@ pub(crate) fn find(
                     Meaning::Some(found) => found.len(),
                     Meaning::Nothing(_) => 0,
                 };
-                Err(nothing(file, name, &asked, &near, there))
+                let known = names::some(pack, text, outline);
+                Err(nothing(file, name, &asked, &near, &known, there))
             }
         },
     }
@@ -150,7 +151,14 @@ pub(crate) fn ambiguous(
         .hint("repeat the call with one of these names; nothing was changed")
 }
 
-fn nothing(file: &str, name: &str, asked: &Asked<'_>, near: &[String], there: usize) -> Fault {
+fn nothing(
+    file: &str,
+    name: &str,
+    asked: &Asked<'_>,
+    near: &[String],
+    known: &[String],
+    there: usize,
+) -> Fault {
     let bare = name.rsplit_once('#').map_or(name, |(bare, _)| bare);
     let fault = match asked.ordinal {
         Some(ordinal) => {
@@ -169,7 +177,8 @@ fn nothing(file: &str, name: &str, asked: &Asked<'_>, near: &[String], there: us
         None => Fault::not_found(format!("no symbol {name} in {file}")),
     };
     match near {
-        [] => fault.hint("code_outline shows what the file defines"),
+        [] if known.is_empty() => fault.hint("it defines nothing; code_usages looks through a directory"),
+        [] => fault.hint(format!("it defines {}; code_outline shows all", known.join(", "))),
         near => fault.hint(format!("did you mean {}?", near.join(", "))),
     }
 }

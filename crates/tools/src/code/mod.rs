@@ -7,6 +7,7 @@
 mod add;
 mod anchor;
 pub mod args;
+mod cap;
 mod carried;
 pub mod change;
 pub mod check;

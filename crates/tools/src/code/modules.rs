@@ -160,6 +160,21 @@ pub(super) fn stem(path: &str) -> &str {
     stem
 }
 
+/// Whether a file holds tests, by its path.
+pub(super) fn is_test(path: &str) -> bool {
+    const FOLDERS: [&str; 6] = ["test", "tests", "__tests__", "spec", "testing", "testdata"];
+    let stem = plain_stem(path);
+    let marked =
+        path.rsplit('/').next().is_some_and(|name| name.contains(".test.") || name.contains(".spec."));
+    folder_parts(path).iter().any(|part| FOLDERS.contains(part))
+        || marked
+        || stem.starts_with("test_")
+        || stem.ends_with("_test")
+        || stem.ends_with("_spec")
+        || stem.ends_with("Test")
+        || stem.ends_with("Tests")
+}
+
 /// The folder of a file.
 pub(super) fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
@@ -207,6 +222,22 @@ mod tests {
         assert!(package.is("pkg/a.go", "main.go", Reach::Folder));
         assert!(!package.is("other/a.go", "main.go", Reach::Folder));
         assert!(!Module::read("fmt", "x/main.go").is("main.go", "x/main.go", Reach::Folder));
+    }
+
+    #[test]
+    fn tests_are_known_by_their_paths() {
+        for (path, expect) in [
+            ("tests/a.py", true),
+            ("src/test_a.py", true),
+            ("a/b_test.go", true),
+            ("a.spec.ts", true),
+            ("src/test/java/a/B.java", true),
+            ("ATest.java", true),
+            ("src/contest.py", false),
+            ("latest/a.py", false),
+        ] {
+            assert_eq!(is_test(path), expect, "{path}");
+        }
     }
 
     #[test]

@@ -17,6 +17,8 @@ use crate::files::spelling::count;
 
 /// Characters of documentation shown beside a symbol.
 const DOC: usize = 100;
+/// Bytes left for one more line and what is said about those that follow.
+const LONGEST: usize = 1024;
 
 /// The outline of a file.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -29,6 +31,9 @@ pub struct Output {
     pub symbols: Vec<Item>,
     /// What could not be parsed, and what was left out for length.
     pub notes: Vec<String>,
+    /// What to pass as `from_line` for the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_line: Option<usize>,
 }
 
 /// One symbol.
@@ -79,6 +84,7 @@ struct Asked {
     only: Only,
     detail: Detail,
     room: usize,
+    from_line: usize,
 }
 
 /// A finished outline, and the bytes it is of.
@@ -124,16 +130,22 @@ impl Drawn {
 
 /// Outlines the call's file. What was drawn before is sent again if the file still holds the
 /// bytes it was drawn from: comparing them costs little, and misses no change as times could.
-pub(super) fn run(code: &Code, ctx: &Ctx, only: Only, detail: Detail) -> Result<Reply<Ready>, Fault> {
+pub(super) fn run(
+    code: &Code,
+    ctx: &Ctx,
+    only: Only,
+    detail: Detail,
+    from_line: usize,
+) -> Result<Reply<Ready>, Fault> {
     let path = ctx.path(0)?;
-    let asked = Asked { path: path.name(), only, detail, room: ctx.max_output };
+    let asked = Asked { path: path.name(), only, detail, room: ctx.max_output, from_line };
     if let Some(sheet) = code.drawn.get(&asked)
         && path.file()?.holds(&sheet.bytes)?
     {
         return Ok(sheet.reply());
     }
     let opened = code.open(ctx, 0, only)?;
-    let (text, output) = draw(ctx, &opened, detail)?;
+    let (text, output) = draw(ctx, &opened, detail, from_line)?;
     let output = to_raw_value(&output)
         .map_err(|error| Fault::internal(format!("an outline could not be written as JSON: {error}")))?;
     let bytes = opened.file.into_bytes();
@@ -148,24 +160,30 @@ impl Sheet {
     }
 }
 
-fn draw(ctx: &Ctx, opened: &Opened, detail: Detail) -> Result<(String, Output), Fault> {
+fn draw(ctx: &Ctx, opened: &Opened, detail: Detail, from: usize) -> Result<(String, Output), Fault> {
     let outline = opened.outline(ctx, detail)?;
     let pack = opened.source.language().pack();
     let mut text = String::new();
     let mut symbols = Vec::new();
     let mut notes = opened.gaps(&outline.gaps);
+    let mut next_line = None;
     let mut depths: Vec<usize> = Vec::with_capacity(outline.symbols.len());
     for (index, symbol) in (0u32..).zip(&outline.symbols) {
         let depth = symbol.parent.map_or(0, |parent| depths[parent as usize] + 1);
         depths.push(depth);
-        if text.len() > ctx.max_output {
-            let rest = outline.symbols.len() - symbols.len();
-            notes.push(format!(
-                "{rest} more symbols are not shown: the outline is too long; ask for definitions by name"
-            ));
+        let lines = opened.lines(symbol.whole);
+        if lines.first < from {
+            continue;
+        }
+        if text.len() + LONGEST > ctx.max_output && !symbols.is_empty() {
+            let rest = outline.symbols.len() - index as usize;
+            let next = lines.first;
+            let note = format!("{rest} more symbols follow: code_outline with from_line={next} shows them");
+            text.insert_str(0, &format!("Note: {note}\n"));
+            notes.push(note);
+            next_line = Some(next);
             break;
         }
-        let lines = opened.lines(symbol.whole);
         let bases = bases(opened, ctx, detail, index, symbol)?;
         let (label, name) = (label(symbol), own_name(opened, symbol));
         let _ = write!(text, "{:width$}[{label}] {name} ({lines})", "", width = depth * 2);
@@ -189,11 +207,14 @@ fn draw(ctx: &Ctx, opened: &Opened, detail: Detail) -> Result<(String, Output), 
         let (title, lines) = (pack.title, count(opened.file.lines().count() as u64, "line", "lines"));
         let _ = writeln!(text, "No definitions in {} ({title}, {lines})", opened.name);
     }
+    if symbols.is_empty() && !outline.symbols.is_empty() {
+        let _ = writeln!(text, "No definitions in {} from line {from} on", opened.name);
+    }
     notes.iter().for_each(|note| {
         let _ = writeln!(text, "Note: {note}");
     });
     let text = text.trim_end().to_owned();
-    let output = Output { path: opened.name.clone(), language: pack.title, symbols, notes };
+    let output = Output { path: opened.name.clone(), language: pack.title, symbols, notes, next_line };
     Ok((text, output))
 }
 

@@ -33,14 +33,14 @@ const MOST_FOCUS: usize = 50;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RepoMapArgs {
-    /// Directory to map. Default: the project.
+    /// Directory.
     #[serde(default = "here")]
     pub path: RawPath,
-    /// How long the map may be, in tokens of four bytes. Default 1024, 64 to 32768.
+    /// 64 to 32768, default 1024.
     #[serde(default)]
-    #[schemars(range(min = 64))]
+    #[schemars(with = "i64")]
     pub budget_tokens: Option<usize>,
-    /// Files, directories or symbol names the map should be about.
+    /// Files or symbols.
     #[serde(default)]
     pub focus: Vec<String>,
 }
@@ -122,42 +122,51 @@ pub fn repo_map(code: &Code, ctx: &Ctx, args: RepoMapArgs) -> Result<Reply<RepoM
     let mapped: Vec<Mapped> = mapped.collect();
     ctx.check()?;
     let ranked = Ranked::of(&mapped, &mut focus);
-    let budget_bytes = (budget * TOKEN).min(ctx.max_output.saturating_sub(1024));
-    let (mut text, files) = draw::draw(&mapped, &ranked, budget_bytes);
-    let shown: usize = files.iter().map(|file| file.symbols.len()).sum();
-    let output = RepoMapOutput {
+    let mut output = RepoMapOutput {
         total_files: mapped.len(),
         total_symbols: ranked.symbols.len(),
         left_out: sources.entries.len() - own.len(),
         unknown_focus: focus.iter().filter(|focus| !focus.known).map(|focus| focus.word.clone()).collect(),
         skipped: sources.skipped(&own),
-        tokens: text.len().div_ceil(TOKEN),
-        files,
+        tokens: budget,
+        files: Vec::new(),
     };
-    let _ = write!(
-        text,
-        "{} of {} and {} of {} shown, about {} of {budget} tokens",
-        output.files.len(),
-        count(output.total_files as u64, "file", "files"),
-        shown,
-        count(output.total_symbols as u64, "symbol", "symbols"),
-        output.tokens
-    );
-    if output.left_out > 0 {
-        let _ = write!(
-            text,
-            "; {} not looked at (vendored, or beyond the first 20000)",
-            count(output.left_out as u64, "file", "files")
-        );
-    }
-    if !output.unknown_focus.is_empty() {
-        let _ = write!(text, "; nothing answers to focus {}", output.unknown_focus.join(", "));
-    }
-    let skipped = output.skipped.describe();
-    if !skipped.is_empty() {
-        let _ = write!(text, "; skipped: {skipped}");
-    }
+    // The last line is part of the budget; with all the digits it can have it is longest.
+    let last = output.summary(output.total_files, output.total_symbols, budget).len();
+    let budget_bytes = (budget * TOKEN).min(ctx.max_output).saturating_sub(last);
+    let (mut text, files) = draw::draw(&mapped, &ranked, budget_bytes);
+    let shown: usize = files.iter().map(|file| file.symbols.len()).sum();
+    output.tokens = (text.len() + last).div_ceil(TOKEN);
+    text.push_str(&output.summary(files.len(), shown, budget));
+    output.files = files;
     Ok(Reply::new(text, output))
+}
+
+impl RepoMapOutput {
+    /// `2 of 9 files and 12 of 80 symbols shown, about 300 of 1024 tokens; …`.
+    fn summary(&self, files: usize, symbols: usize, budget: usize) -> String {
+        let mut text = format!(
+            "{files} of {} and {symbols} of {} shown, about {} of {budget} tokens",
+            count(self.total_files as u64, "file", "files"),
+            count(self.total_symbols as u64, "symbol", "symbols"),
+            self.tokens
+        );
+        if self.left_out > 0 {
+            let _ = write!(
+                text,
+                "; {} not looked at (vendored, or beyond the first 20000)",
+                count(self.left_out as u64, "file", "files")
+            );
+        }
+        if !self.unknown_focus.is_empty() {
+            let _ = write!(text, "; nothing answers to focus {}", self.unknown_focus.join(", "));
+        }
+        let skipped = self.skipped.describe();
+        if !skipped.is_empty() {
+            let _ = write!(text, "; skipped: {skipped}");
+        }
+        text
+    }
 }
 
 /// A word the map should be about: a path, or a name.

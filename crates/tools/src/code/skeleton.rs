@@ -1,11 +1,13 @@
 //! `code_skeleton`: a file with the bodies of its functions left out.
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::{Bodies, Detail, Docs, Outline, Symbol};
 
-use super::{Code, Only, Opened};
+use super::{Code, Only, Opened, cap};
 
 /// A body with one of these in it, or before it, is kept: it is what the file is about.
 const KEPT: [&str; 2] = ["@core_logic", "[HOT]"];
@@ -21,47 +23,86 @@ pub struct Output {
     pub skeleton: String,
     /// How many bodies were left out.
     pub bodies_left_out: usize,
-    /// What could not be parsed.
+    /// What could not be parsed, and that more follows.
     pub notes: Vec<String>,
+    /// What to pass as `from_line` for the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_line: Option<usize>,
 }
 
-/// The skeleton of the call's file.
-pub(super) fn run(code: &Code, ctx: &Ctx, only: Only) -> Result<Reply<Output>, Fault> {
+/// The skeleton of the call's file, from a line on.
+pub(super) fn run(code: &Code, ctx: &Ctx, only: Only, from_line: usize) -> Result<Reply<Output>, Fault> {
     let opened = code.open(ctx, 0, only)?;
     let outline = opened.outline(ctx, Detail::Outline)?;
-    let (skeleton, bodies_left_out) = skeleton(&opened, &outline);
+    let from = opened.file.lines().range(from_line.max(1)).map_or(opened.text().len(), |line| line.start);
+    let drawn = Drawn::of(&opened, &outline, from, ctx.max_output.saturating_sub(cap::ROOM));
     let mut notes = opened.gaps(&outline.gaps);
-    let shown = skeleton.floor_char_boundary(ctx.max_output.min(skeleton.len()));
-    if shown < skeleton.len() {
-        notes.push(format!(
-            "cut: {shown} of {} bytes are shown; code_outline is shorter, code_definition shows one symbol",
-            skeleton.len()
-        ));
-    }
-    let skeleton = skeleton[..shown].to_owned();
-    let mut text = skeleton.clone();
+    let next_line = drawn.next.map(|offset| opened.file.lines().at(offset));
+    let mut text = String::new();
     let comment = opened.source.language().pack().style.comment;
+    if let Some(next) = next_line {
+        notes.push(format!("more follows: code_skeleton with from_line={next} shows it"));
+        text = format!("{comment} Note: more follows after this part\n");
+    }
+    text.push_str(&drawn.skeleton);
     notes.iter().for_each(|note| text.push_str(&format!("\n{comment} Note: {note}")));
     let language = opened.source.language().pack().title;
-    Ok(Reply::new(text, Output { path: opened.name, language, skeleton, bodies_left_out, notes }))
+    let Drawn { skeleton, left_out, .. } = drawn;
+    let output =
+        Output { path: opened.name, language, skeleton, bodies_left_out: left_out, notes, next_line };
+    Ok(Reply::new(text, output))
 }
 
-fn skeleton(opened: &Opened, outline: &Outline) -> (String, usize) {
-    let text = opened.text();
-    let mut skeleton = String::with_capacity(text.len() / 2);
-    let (mut done, mut left_out) = (0, 0);
-    for symbol in &outline.symbols {
-        let body = symbol.body.range();
-        if !symbol.kind.is_callable() || body.is_empty() || body.start < done || is_kept(opened, symbol) {
-            continue;
+/// A skeleton, as far as there was room.
+#[derive(Default)]
+struct Drawn {
+    skeleton: String,
+    left_out: usize,
+    /// Where in the source the rest begins.
+    next: Option<usize>,
+}
+
+impl Drawn {
+    fn of(opened: &Opened, outline: &Outline, from: usize, room: usize) -> Self {
+        let text = opened.text();
+        let mut drawn = Self::default();
+        let mut done = from;
+        for symbol in &outline.symbols {
+            let body = symbol.body.range();
+            if !symbol.kind.is_callable() || body.is_empty() || body.start < done || is_kept(opened, symbol) {
+                continue;
+            }
+            let sign = placeholder(opened, symbol);
+            if !drawn.push(text, done..body.start, sign.len(), room) {
+                return drawn;
+            }
+            drawn.skeleton.push_str(&sign);
+            done = body.end;
+            drawn.left_out += 1;
         }
-        skeleton.push_str(&text[done..body.start]);
-        skeleton.push_str(&placeholder(opened, symbol));
-        done = body.end;
-        left_out += 1;
+        drawn.push(text, done..text.len(), 0, room);
+        drawn
     }
-    skeleton.push_str(&text[done..]);
-    (skeleton, left_out)
+
+    /// Takes over a stretch of the text if there is room for it and for `more` bytes; else the
+    /// whole lines that fit.
+    fn push(&mut self, text: &str, stretch: Range<usize>, more: usize, room: usize) -> bool {
+        let piece = &text[stretch.clone()];
+        if self.skeleton.len() + piece.len() + more <= room {
+            self.skeleton.push_str(piece);
+            return true;
+        }
+        let left = room.saturating_sub(self.skeleton.len() + more).min(piece.len());
+        let left = piece.floor_char_boundary(left);
+        let mut end = piece[..left].rfind('\n').map_or(0, |at| at + 1);
+        // The first line is shown whatever it takes, so that every part goes further.
+        if end == 0 && self.skeleton.is_empty() {
+            end = piece.find('\n').map_or(piece.len(), |at| at + 1);
+        }
+        self.skeleton.push_str(&piece[..end]);
+        self.next = Some(stretch.start + end);
+        false
+    }
 }
 
 fn is_kept(opened: &Opened, symbol: &Symbol) -> bool {

@@ -12,8 +12,8 @@ use tectum_syntax::Detail;
 use super::{
     Code, Only,
     args::{
-        Addition, Move, NewContent, NewDeclaration, NewSignature, OfFile, OfFileFully, OfSymbol, Region,
-        Removal,
+        Addition, Move, NewContent, NewDeclaration, NewSignature, OfFile, OfFileFrom, OfFileFully, OfSymbol,
+        Region, Removal,
     },
     check, class_summary,
     definition::{self, Part},
@@ -124,87 +124,88 @@ impl Table<'_> {
             ),
             self.reader(
                 ("code_outline", "Code outline"),
-                "What a source file defines, nested, with line ranges: `[Class] Name (Lines a-b)`. Any language with a pack.",
+                "Outline of a file: its symbols (classes, functions) with line ranges.",
                 |args: &OfFileFully| &args.path,
                 |code, ctx, args| {
-                    outline::run(code, ctx, Only::Any, if args.full { Detail::Full } else { Detail::Outline })
+                    let detail = if args.full { Detail::Full } else { Detail::Outline };
+                    outline::run(code, ctx, Only::Any, detail, args.from_line.unwrap_or(0))
                 },
             ),
             self.reader(
                 ("code_skeleton", "Code skeleton"),
-                "A source file with function bodies left out: signatures, types, documentation, imports stay.",
-                |args: &OfFile| &args.path,
-                |code, ctx, _| skeleton::run(code, ctx, Only::Any),
+                "A file without function bodies: signatures, types, docs.",
+                |args: &OfFileFrom| &args.path,
+                |code, ctx, args| skeleton::run(code, ctx, Only::Any, args.from_line.unwrap_or(0)),
             ),
             self.reader(
                 ("code_definition", "Code definition"),
-                "The source of a symbol, decorators included. A name with several meanings gives all of them, numbered.",
+                "Go to definition: the source of a symbol and its lines.",
                 |args: &OfSymbol| &args.path,
                 |code, ctx, args| definition::run(code, ctx, &args, Only::Any, Part::Whole, |_| true),
             ),
             self.reader(
                 ("code_signature", "Code signature"),
-                "A symbol up to its body.",
+                "Signature of a symbol: all before its body.",
                 |args: &OfSymbol| &args.path,
                 |code, ctx, args| definition::run(code, ctx, &args, Only::Any, Part::Head, |_| true),
             ),
             self.writer(
                 ("code_update_definition", "Update definition"),
-                "Replace a symbol's source. Decorators stay unless it brings its own. Refused if the syntax would break.",
+                "Replace the source of a function, class or other symbol.",
                 |args: &NewContent| &args.path,
                 |code, ctx, args| update::definition(code, ctx, args, Only::Any),
             ),
             self.reader(
                 ("code_usages", "Code usages"),
-                "Where a name is used in a file or directory, each place with its role.",
+                "Find references: where a symbol is used, each place with its role.",
                 |args: &UsagesArgs| &args.path,
                 |code, ctx, args| usages(code, ctx, args, Only::Any),
             ),
             self.reader(
                 ("code_hierarchy", "Class hierarchy"),
-                "What derives from a class or implements an interface, directly and further down.",
+                "Subclasses and implementations of a class or interface.",
                 |args: &HierarchyArgs| &args.path,
                 |code, ctx, args| hierarchy(code, ctx, args, Only::Any),
             ),
             self.reader(
                 ("derive_code_path", "Code path"),
-                "Follow the calls of a function across files, as an indented tree; recursion, ambiguous and external calls are marked.",
+                "Call tree of a function: what it calls, across files.",
                 |args: &CodePathArgs| &args.path,
                 derive_code_path,
             ),
             self.reader(
                 ("get_repo_map", "Repository map"),
-                "The symbols of a project that matter most, by how much else uses them, within a token budget.",
+                "Overview of a project: its most used symbols, file by file.",
                 |args: &RepoMapArgs| &args.path,
                 repo_map,
             ),
             self.reader(
                 ("code_imports", "Code imports"),
-                "What a source file imports or includes, sorted, each once.",
+                "What a source file imports or includes.",
                 |args: &OfFile| &args.path,
                 |code, ctx, _| imports::run(code, ctx, Only::Any),
             ),
             self.reader(
                 ("code_check", "Check syntax"),
-                "Syntax errors of a source file with line, column and message.",
+                "Check a source file for syntax errors.",
                 |args: &OfFile| &args.path,
                 |code, ctx, _| check::run(code, ctx, Only::Any),
             ),
             self.writer(
                 ("code_remove", "Remove definition"),
-                "Remove a symbol with its decorators and documentation.",
+                "Delete a symbol with decorators and docs.",
                 |args: &Removal| &args.path,
                 |code, ctx, args| remove::run(code, ctx, args, Only::Any),
             ),
             self.writer(
                 ("code_add", "Add definition"),
-                "Insert a new definition at an anchor. Refused if the name exists there or the syntax would break.",
+                "Insert a function, class or method.",
                 |args: &Addition| &args.path,
                 |code, ctx, args| super::add::run(code, ctx, args, Only::Any),
             ),
             self.mover(
                 ("code_move", "Move definition"),
-                "Move a definition within a file or to another, in one change; adds the imports it needs, or lists them.",
+                "Move a symbol within or between files, with its imports; lists uses to fix.",
                 Only::Any,
             ),
             self.renamer(),
@@ -214,7 +215,7 @@ impl Table<'_> {
     fn renamer(&self) -> NativeTool {
         let (code, judged) = (self.code.clone(), self.code.clone());
         let card = card("code_rename", "Rename symbol", Effect::Change, "path");
-        let description = "Rename a symbol and its references. Shows a plan and what is uncertain; repeated with its id as plan, does it in all files or none.";
+        let description = "Rename a symbol and all references. Shows a plan; repeat with its id.";
         let wants = move |args: &rename::Args| rename::wants(&judged, args);
         NativeTool::row(card, description, wants, move |ctx, args: rename::Args| {
             rename::run(&code, ctx, &args)
@@ -248,13 +249,13 @@ impl Table<'_> {
                 ("py_get_skeleton", "Python skeleton"),
                 "A Python file with function bodies as `...`; docstrings stay.",
                 |args: &OfFile| &args.path,
-                |code, ctx, _| skeleton::run(code, ctx, PY),
+                |code, ctx, _| skeleton::run(code, ctx, PY, 0),
             ),
             self.reader(
                 ("py_get_code_outline", "Python outline"),
                 "Classes, functions and methods of a Python file with line ranges.",
                 |args: &OfFile| &args.path,
-                |code, ctx, _| outline::run(code, ctx, PY, Detail::Outline),
+                |code, ctx, _| outline::run(code, ctx, PY, Detail::Outline, 0),
             ),
             self.reader(
                 ("py_get_definition", "Python definition"),
@@ -366,13 +367,13 @@ impl Table<'_> {
                 skeleton_row,
                 &format!("A {language} file with function bodies as `{{ ... }}`."),
                 |args: &OfFile| &args.path,
-                move |code, ctx, _| skeleton::run(code, ctx, only),
+                move |code, ctx, _| skeleton::run(code, ctx, only, 0),
             ),
             self.reader(
                 outline_row,
                 &format!("What a {language} file defines, nested, with line ranges."),
                 |args: &OfFile| &args.path,
-                move |code, ctx, _| outline::run(code, ctx, only, Detail::Outline),
+                move |code, ctx, _| outline::run(code, ctx, only, Detail::Outline, 0),
             ),
             self.reader(
                 definition_row,

@@ -30,30 +30,31 @@ const MOST_PER_PAGE: usize = 2_000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UsagesArgs {
-    /// File or directory to look in.
+    /// File or directory.
     pub path: RawPath,
-    /// A name: `run`, or with what it belongs to, `Server.run` or `server::run`. The last part
-    /// is searched; what stands before it chooses among definitions.
+    /// `run`, `Server.run`.
     pub name: String,
-    /// Only these: definition, call, import, attribute, reference, string, comment.
+    /// Only these.
     #[serde(default)]
     pub roles: Vec<RoleName>,
-    /// Also show where the name stands in strings and comments, after the code. Default true.
+    /// Also in strings and comments, last; `roles` can say so too, so that nobody is told of this.
     #[serde(default = "yes")]
+    #[schemars(skip)]
     pub include_text: bool,
-    /// Usages in one reply. Default 100, at most 2000.
+    /// How many, 100 by default; a page names where the next begins, so that nobody is told of this.
     #[serde(default)]
-    #[schemars(range(min = 1))]
+    #[schemars(skip)]
     pub limit: Option<usize>,
-    /// How many to pass over: the `next` of the page before.
+    /// Continue from.
     #[serde(default)]
-    pub from: usize,
+    #[schemars(with = "i64")]
+    pub from: Option<usize>,
 }
 
 impl UsagesArgs {
     /// The usual question about a name.
     pub fn of(path: RawPath, name: String) -> Self {
-        Self { path, name, roles: Vec::new(), include_text: true, limit: None, from: 0 }
+        Self { path, name, roles: Vec::new(), include_text: true, limit: None, from: None }
     }
 }
 
@@ -61,15 +62,17 @@ fn yes() -> bool {
     true
 }
 
-/// What a name can be where it stands.
+/// Role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub enum RoleName {
     /// The name of a definition or declaration.
     Definition,
-    /// Called.
+    /// Called, as a member or not.
     Call,
+    /// Called as a member: `x.run()`.
+    MemberCall,
     /// In an import.
     Import,
     /// A member of something, not called.
@@ -83,15 +86,16 @@ pub enum RoleName {
 }
 
 impl RoleName {
-    fn role(self) -> Role {
+    fn includes(self, role: Role) -> bool {
         match self {
-            Self::Definition => Role::Definition,
-            Self::Call => Role::Call,
-            Self::Import => Role::Import,
-            Self::Attribute => Role::Attribute,
-            Self::Reference => Role::Reference,
-            Self::String => Role::String,
-            Self::Comment => Role::Comment,
+            Self::Definition => role == Role::Definition,
+            Self::Call => matches!(role, Role::Call | Role::MemberCall),
+            Self::MemberCall => role == Role::MemberCall,
+            Self::Import => role == Role::Import,
+            Self::Attribute => role == Role::Attribute,
+            Self::Reference => role == Role::Reference,
+            Self::String => role == Role::String,
+            Self::Comment => role == Role::Comment,
         }
     }
 }
@@ -175,14 +179,15 @@ pub fn usages(code: &Code, ctx: &Ctx, args: UsagesArgs, only: Only) -> Result<Re
     let searched = sources.fitting(only);
     let found = scan.find(&sources, &searched)?;
     let mut places = Places::of(&found, |role| {
-        (args.roles.is_empty() || args.roles.iter().any(|wanted| wanted.role() == role))
+        (args.roles.is_empty() || args.roles.iter().any(|wanted| wanted.includes(role)))
             && (args.include_text || role.is_code())
     });
     if asked.parts.len() > 1 {
         choose(&sources, &found, &mut places, &asked, only)?;
     }
     let skipped = sources.skipped(&searched);
-    let page = Page { sources: &sources, found: &found, places, word, only, limit, from: args.from };
+    let page =
+        Page { sources: &sources, found: &found, places, word, only, limit, from: args.from.unwrap_or(0) };
     page.write(ctx, searched.len(), skipped)
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tectum_core::FaultKind;
 
-use crate::edit_rig::Desk;
+use crate::{code_python::without_place, edit_rig::Desk};
 
 const CPP: &str = r#"#include <string>
 #include "base.h"
@@ -77,7 +77,8 @@ fn reads(tool: &str, file: &str, source: &str, mut args: Value) -> String {
         let desk = Desk::new();
         desk.put(file, source);
         args["path"] = json!(file);
-        desk.works(tool, args).await.0
+        let (text, data) = desk.works(tool, args).await;
+        without_place(text, &data)
     })
 }
 

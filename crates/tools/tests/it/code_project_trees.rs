@@ -202,7 +202,8 @@ async fn a_list_of_subclasses_is_bounded() {
         shop.call("hierarchy", json!({"path": ".", "class_name": "Base"})).await.expect("works");
     assert_eq!(data["subclasses"].as_array().expect("a list").len(), 300);
     assert_eq!(data["truncated"], true);
-    assert_eq!(told.lines().count(), 302);
+    assert_eq!(told.lines().count(), 303);
+    assert!(told.starts_with("[cut: "), "{}", told.lines().next().expect("a line"));
     assert!(told.contains("the nearest 300 are listed and"), "{}", told.lines().last().expect("a line"));
 }
 

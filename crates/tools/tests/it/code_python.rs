@@ -52,8 +52,19 @@ fn reads(tool: &str, source: &str, args: Value) -> String {
     tokio::runtime::Runtime::new().expect("a runtime").block_on(async {
         let desk = Desk::new();
         desk.put("a.py", source);
-        desk.works(tool, with_path(args)).await.0
+        let (text, data) = desk.works(tool, with_path(args)).await;
+        without_place(text, &data)
     })
+}
+
+/// A reply without the line that tells where a single definition stands, which must be as the
+/// data tells it.
+pub(crate) fn without_place(text: String, data: &Value) -> String {
+    let Some([one]) = data["found"].as_array().map(Vec::as_slice) else { return text };
+    let kind = one["kind"].as_str().expect("a kind").to_lowercase();
+    let (path, name) = (data["path"].as_str().expect("a path"), one["name"].as_str().expect("a name"));
+    let place = format!("\n[{path}:{}-{} {kind} {name}]", one["first"], one["last"]);
+    text.strip_suffix(&place).unwrap_or_else(|| panic!("{place} does not end {text}")).to_owned()
 }
 
 /// Calls a tool that refuses, and sees that nothing changed.

@@ -7,6 +7,7 @@ mod analysis_rig;
 mod analysis_slices;
 mod attacker;
 mod catalog;
+mod code_answers;
 mod code_bytes;
 mod code_c;
 mod code_calls;

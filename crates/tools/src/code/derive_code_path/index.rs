@@ -150,6 +150,17 @@ impl Index {
         members.next().is_none().then_some(first)
     }
 
+    /// A function with the others beside it that only parameters tell apart.
+    pub(super) fn overloads(&self, id: Id) -> Vec<Id> {
+        let parent = self.fact(id).parent;
+        let Some(symbol) = parent.filter(|_| self.facts(id).language.pack().style.overloads) else {
+            return vec![id];
+        };
+        let name = self.name(id);
+        let beside = self.children(Id { file: id.file, symbol });
+        beside.filter(|other| self.fact(*other).kind.is_callable() && self.name(*other) == name).collect()
+    }
+
     /// What runs when a symbol is called: a class's constructor, or the symbol itself.
     pub(super) fn body_of(&self, id: Id) -> Id {
         if !self.fact(id).kind.is_type() {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use tectum_core::{Ctx, Fault};
-use tectum_syntax::{CallSite, Detail, Import, Outline, Span};
+use tectum_syntax::{CallSite, Detail, Import, Outline, Shadow, Span};
 
 use super::index::{Id, Index};
 use crate::code::{Only, project::Sources};
@@ -20,6 +20,8 @@ pub(super) struct Call {
     pub(super) name: String,
     /// What stands before the name; empty for a plain call.
     pub(super) receiver: String,
+    /// Where the name stands.
+    pub(super) place: Span,
     separator: &'static str,
 }
 
@@ -89,7 +91,7 @@ impl<'l> Loader<'l> {
                 let name = site.name.of(&text);
                 if list.len() < MOST_CALLS && !name.is_empty() {
                     let receiver = site.receiver.of(&text).trim().to_owned();
-                    list.push(Call { name: name.to_owned(), receiver, separator });
+                    list.push(Call { name: name.to_owned(), receiver, place: site.name, separator });
                 }
             };
             if language.pack().front.calls.is_some() {
@@ -109,6 +111,19 @@ impl<'l> Loader<'l> {
         let loaded = Arc::new(found.into_iter().next().map(|(_, loaded)| loaded).unwrap_or_default());
         self.lock().insert(file, loaded.clone());
         Ok(loaded)
+    }
+
+    /// Whether a plain call means something that its function binds itself: a parameter, a
+    /// variable. Nobody knows what that is.
+    pub(super) fn is_local(&self, file: usize, call: &Call) -> Result<bool, Fault> {
+        let entry = std::slice::from_ref(&self.index.files[file].entry);
+        let found = self.sources.each(entry, |entry, content| {
+            let text = content.text()?;
+            let language = self.sources.language(entry, &text, Only::Any)?;
+            let shadows = language.shadows(&text, &call.name, &|| self.ctx.cancel.is_cancelled()).ok()?;
+            Some(Shadow::over(&shadows, call.place).is_some())
+        })?;
+        Ok(found.into_iter().any(|(_, local)| local))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<usize, Arc<Loaded>>> {

@@ -7,6 +7,7 @@ use super::{
     index::{Id, Index},
     loaded::{Call, Loader},
 };
+use crate::code::modules::is_test;
 
 /// Bases followed upwards; a longer line is a circle.
 const MOST_BASES: usize = 32;
@@ -68,7 +69,9 @@ impl<'r> Resolver<'r> {
     /// What a call in a function means. Nothing of a language of another family is called.
     pub(super) fn resolve(&self, from: Id, call: &Call) -> Result<Meaning, Fault> {
         let family = |id: Id| self.index.facts(id).language.pack().family;
-        let near = |id: &Id| family(*id) == family(from);
+        let tests = |id: Id| is_test(&self.index.files[id.file].path);
+        // No source calls its tests.
+        let near = |id: &Id| family(*id) == family(from) && (tests(from) || !tests(*id));
         Ok(match self.meaning(from, call)? {
             Meaning::One(id) if !near(&id) => Meaning::External,
             Meaning::Several(ids) => self.latest(ids.into_iter().filter(near).collect())?,
@@ -79,19 +82,20 @@ impl<'r> Resolver<'r> {
     fn meaning(&self, from: Id, call: &Call) -> Result<Meaning, Fault> {
         let style = &self.index.files[from.file].facts.language.pack().style;
         if call.receiver.is_empty() {
-            return self.plain(from, &call.name);
+            return self.plain(from, call);
         }
         let above =
             call.receiver == "super" || call.receiver.starts_with("super(") || call.receiver == "base";
         if above || style.receivers.contains(&call.receiver.as_str()) {
-            let member = self.index.class_of(from).and_then(|class| self.inherited(class, &call.name, above));
-            return Ok(member.map_or(Meaning::External, Meaning::One));
+            let class = self.index.class_of(from);
+            return Ok(class.map_or(Meaning::External, |class| self.inherited(class, &call.name, above)));
         }
         self.of_receiver(from, call)
     }
 
     /// A call without anything before its name.
-    fn plain(&self, from: Id, name: &str) -> Result<Meaning, Fault> {
+    fn plain(&self, from: Id, call: &Call) -> Result<Meaning, Fault> {
+        let name = call.name.as_str();
         let mut scope = Some(from.symbol);
         while let Some(symbol) = scope {
             let around = Id { file: from.file, symbol };
@@ -104,14 +108,18 @@ impl<'r> Resolver<'r> {
             scope = fact.parent;
         }
         let all = self.index.named(name);
+        let loaded = self.loader.file(from.file)?;
+        let mut imported = loaded.imports.iter().filter(|import| import.local.as_deref() == Some(name));
+        let import = imported.next_back();
+        if import.is_none() && !all.is_empty() && self.loader.is_local(from.file, call)? {
+            return Ok(Meaning::External);
+        }
         let here: Vec<Id> =
             all.iter().copied().filter(|id| id.file == from.file && self.is_free(*id)).collect();
         if !here.is_empty() {
             return Ok(Meaning::of(here));
         }
-        let loaded = self.loader.file(from.file)?;
-        let mut imported = loaded.imports.iter().filter(|import| import.local.as_deref() == Some(name));
-        if let Some(import) = imported.next_back() {
+        if let Some(import) = import {
             return Ok(self.imported(from.file, import));
         }
         let style = &self.index.files[from.file].facts.language.pack().style;
@@ -119,9 +127,9 @@ impl<'r> Resolver<'r> {
         let implied = (style.overloads && !style.receivers.is_empty()) || style.bodies == Bodies::Worded;
         if implied
             && let Some(class) = self.index.class_of(from)
-            && let Some(member) = self.inherited(class, name, false)
+            && let member @ (Meaning::One(_) | Meaning::Several(_)) = self.inherited(class, name, false)
         {
-            return Ok(Meaning::One(member));
+            return Ok(member);
         }
         let free: Vec<Id> = all.iter().copied().filter(|id| self.is_free(*id)).collect();
         if free.is_empty() && implied {
@@ -146,9 +154,10 @@ impl<'r> Resolver<'r> {
             }
             let last = parts.last().copied().unwrap_or_default();
             if let Some(class) = self.index.type_named(last, from.file)
-                && let Some(member) = self.inherited(class, &call.name, false)
+                && let member @ (Meaning::One(_) | Meaning::Several(_)) =
+                    self.inherited(class, &call.name, false)
             {
-                return Ok(Meaning::One(member));
+                return Ok(member);
             }
             let within = |id: &Id| {
                 let path = self.index.facts(*id).path(id.symbol);
@@ -170,13 +179,20 @@ impl<'r> Resolver<'r> {
                 return Ok(Meaning::External);
             }
         }
+        // What objects of the language have by themselves is no evidence for one of ours.
+        let style = &self.index.files[from.file].facts.language.pack().style;
+        if style.members.split_ascii_whitespace().any(|name| name == call.name) {
+            return Ok(Meaning::External);
+        }
         let members = self.index.named(&call.name).into_iter().filter(|id| !self.is_free(*id));
         Ok(Meaning::of(members.collect()))
     }
 
     /// What an imported name stands for.
     fn imported(&self, file: usize, import: &Import) -> Meaning {
-        let Some(name) = &import.name else { return Meaning::External };
+        let Some(name) = import.name.as_deref().or_else(|| own_name(import)) else {
+            return Meaning::External;
+        };
         let files = self.module_files(file, &import.module, &[]);
         let named: Vec<Id> = self.index.named(name).into_iter().filter(|id| self.is_free(*id)).collect();
         let there: Vec<Id> = named.iter().copied().filter(|id| files.contains(&id.file)).collect();
@@ -198,12 +214,11 @@ impl<'r> Resolver<'r> {
             return Meaning::of(functions);
         }
         let files = self.module_files(file, &import.module, &[]);
-        let class = below.last().and_then(|class| {
+        let class = below.last().copied().or_else(|| own_name(import)).and_then(|class| {
             let there = self.index.named(class).into_iter().find(|id| files.contains(&id.file));
             there.or_else(|| (!files.is_empty()).then(|| self.index.type_named(class, file)).flatten())
         });
-        let member = class.and_then(|class| self.inherited(class, name, false));
-        member.map_or(Meaning::External, Meaning::One)
+        class.map_or(Meaning::External, |class| self.inherited(class, name, false))
     }
 
     /// The files a module's name can mean, seen from a file. Its parts are the end of a path;
@@ -229,15 +244,16 @@ impl<'r> Resolver<'r> {
         (0..self.index.files.len()).filter(fits).collect()
     }
 
-    /// A member of a class or of what it derives from, the nearest first.
-    fn inherited(&self, class: Id, name: &str, above: bool) -> Option<Id> {
+    /// A member of a class or of what it derives from, the nearest first; all of its overloads,
+    /// which names do not tell apart.
+    fn inherited(&self, class: Id, name: &str, above: bool) -> Meaning {
         let mut queue = vec![class];
         let mut at = 0;
         while let Some(class) = queue.get(at).copied().filter(|_| at < MOST_BASES) {
             if !(above && at == 0)
                 && let Some(member) = self.index.member(class, name)
             {
-                return Some(member);
+                return Meaning::of(self.index.overloads(member));
             }
             for base in self.index.facts(class).bases(self.index.fact(class)) {
                 let last = base.split(['<', '[', '(']).next().unwrap_or(base);
@@ -247,7 +263,7 @@ impl<'r> Resolver<'r> {
             }
             at += 1;
         }
-        None
+        Meaning::External
     }
 
     /// Whether a symbol is called by its own name, without an object before it.
@@ -259,6 +275,12 @@ impl<'r> Resolver<'r> {
         let parent = fact.parent.map(|symbol| self.index.fact(Id { file: id.file, symbol }).kind);
         !parent.is_some_and(|kind| (kind.is_type() && !fact.kind.is_type()) || kind.is_callable())
     }
+}
+
+/// The type an import takes by naming a module's last part: `Token` of `import a.b.Token`.
+fn own_name(import: &Import) -> Option<&str> {
+    let last = import.module.rsplit(['.', ':', '\\']).next()?;
+    (import.name.is_none() && import.local.as_deref() == Some(last) && last != import.module).then_some(last)
 }
 
 /// `./a/b` and `../a` from a folder; anything else is the end of a path.

@@ -44,20 +44,23 @@ use crate::{
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The file that defines it.
+    /// File.
     pub path: RawPath,
-    /// Symbol: `name`, `Class.method`, `name#2`.
+    /// `f`, `C.f`, `f#2`.
     pub name: String,
-    /// Its new name.
+    /// New name.
     pub new_name: String,
-    /// Directory to look through; the project when absent.
+    /// Directory searched; a rename that is too large for the project is told of this.
     #[serde(default = "project")]
+    #[schemars(skip)]
     pub within: RawPath,
-    /// The id that the plan was shown with, to do it. Nothing is done if files changed since.
+    /// Id of a shown plan, to do it.
     #[serde(default)]
+    #[schemars(with = "String")]
     pub plan: Option<String>,
-    /// All files of the plan, where its id alone is not known any more.
+    /// All files of the plan; its id stands for them, so that nobody is told of this.
     #[serde(default)]
+    #[schemars(skip)]
     pub apply_to: Vec<RawPath>,
 }
 

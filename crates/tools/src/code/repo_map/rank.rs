@@ -9,7 +9,10 @@
 use std::collections::HashMap;
 
 use super::{Focus, Mapped};
-use crate::code::project::{Facts, words};
+use crate::code::{
+    modules::is_test,
+    project::{Facts, words},
+};
 
 /// How often importance is passed on. The differences after it are below what a map shows.
 const ROUNDS: usize = 20;
@@ -107,15 +110,19 @@ fn key(word: u64, facts: &Facts) -> u64 {
 
 fn names(mapped: &[Mapped]) -> HashMap<u64, Name> {
     let mut names: HashMap<u64, Name> = HashMap::new();
-    for (file, mapped) in mapped.iter().enumerate() {
+    // No source leans on its tests.
+    for (file, mapped) in mapped.iter().enumerate().filter(|(_, mapped)| !is_test(&mapped.path)) {
         for symbol in shown(&mapped.facts) {
             let fact = &mapped.facts.symbols[symbol as usize];
             let word = mapped.facts.name(fact);
-            if word.chars().nth(LEAST_NAME - 1).is_none() {
+            let member = fact.parent.is_some_and(|at| mapped.facts.symbols[at as usize].kind.is_type());
+            // What objects have by themselves tells nothing of one that is defined here.
+            let members = mapped.facts.language.pack().style.members;
+            let common = member && members.split_ascii_whitespace().any(|name| name == word);
+            if common || word.chars().nth(LEAST_NAME - 1).is_none() {
                 continue;
             }
             let name = names.entry(key(words::hash(word), &mapped.facts)).or_default();
-            let member = fact.parent.is_some_and(|at| mapped.facts.symbols[at as usize].kind.is_type());
             name.weight = name.weight.max(telling(word, member));
             match name.files.last_mut() {
                 Some((last, number)) if *last == file => *number += 1,

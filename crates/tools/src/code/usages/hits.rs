@@ -7,7 +7,7 @@ use super::line::Line;
 /// Lines held of one file; a file with more of them is data, and its usages are only counted.
 const MOST_ROWS: usize = 20_000;
 /// How many roles there are.
-pub(crate) const ROLES: usize = 7;
+pub(crate) const ROLES: usize = 8;
 
 /// The places of a word in one version of a file.
 #[derive(Debug)]
@@ -81,7 +81,12 @@ impl Hits {
             if line.number != before {
                 on_line = [None; ROLES];
             }
-            let role = mention.role as usize;
+            // `obj.run()` may be anything of that name, `run()` is not.
+            let told = match mention.role {
+                Role::Call if mention.member => Role::MemberCall,
+                role => role,
+            };
+            let role = told as usize;
             counts[role] += 1;
             if let Some(row) = on_line[role] {
                 let row: &mut Row = &mut rows[row];
@@ -89,12 +94,7 @@ impl Hits {
             } else if rows.len() < most {
                 on_line[role] = Some(rows.len());
                 held[role] += 1;
-                rows.push(Row {
-                    line: line.number,
-                    column: line.column(at),
-                    role: mention.role,
-                    times: [1, 0, 0],
-                });
+                rows.push(Row { line: line.number, column: line.column(at), role: told, times: [1, 0, 0] });
                 if room.texts {
                     texts.push(line.shown(at));
                 }

@@ -80,6 +80,9 @@ impl Page<'_> {
             matches,
         };
         text.push_str(&self.summary(&output));
+        if let Some(next) = output.next {
+            text.insert_str(0, &format!("[more follows: continue with from={next}]\n"));
+        }
         Ok(Reply::new(text, output))
     }
 

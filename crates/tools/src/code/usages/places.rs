@@ -11,6 +11,7 @@ use super::hits::{Hits, ROLES, Row};
 pub(super) const NAMES: [(Role, &str, &str); ROLES] = [
     (Role::Definition, "definition", "definitions"),
     (Role::Call, "call", "calls"),
+    (Role::MemberCall, "member call", "member calls"),
     (Role::Import, "import", "imports"),
     (Role::Attribute, "attribute", "attributes"),
     (Role::Reference, "reference", "references"),
