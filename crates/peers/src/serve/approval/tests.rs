@@ -42,8 +42,13 @@ impl Asked {
 
     fn handle(&self, message: &Value) -> Result<Value, Running> {
         let (mut out, turns) = (Vec::new(), Turns::new(None));
-        let delivery =
-            Delivery { from: &self.client, outbox: Some(&self.delivery), turns: &turns, modern: false };
+        let delivery = Delivery {
+            from: &self.client,
+            outbox: Some(&self.delivery),
+            turns: &turns,
+            modern: false,
+            ahead: false,
+        };
         match self.endpoint.handle(&delivery, message.to_string().as_bytes(), &mut out) {
             Handled::Running(work) => Err(work),
             _ => Ok(serde_json::from_slice(&out).unwrap_or_default()),
