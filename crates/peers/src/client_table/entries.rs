@@ -59,6 +59,15 @@ pub(super) const ENTRIES: &[ClientFacts] = &[
         source: "0.24.4, headless",
         ..CODING
     },
+    ClientFacts {
+        name: "tectum",
+        title: "Tectum",
+        first_wait: Duration::ZERO,
+        patience: None,
+        source: "another house: it hears of changes, its own client decides how long it waits, and two \
+                 that use each other would wait for each other",
+        ..UNKNOWN
+    },
 ];
 
 /// What holds for everybody else: the most careful of what was seen.

@@ -114,7 +114,8 @@ mod tests {
     fn every_entry_is_found_by_its_own_name_and_nobody_else_is() {
         for facts in ClientFacts::known() {
             assert_eq!(ClientFacts::find(&facts.name.replace('*', "x"), "1.0"), facts);
-            assert!(facts.feeds_a_model() && !facts.source.is_empty(), "{facts:?}");
+            assert_eq!(facts.feeds_a_model(), facts.coding, "{facts:?}");
+            assert!(!facts.source.is_empty(), "{facts:?}");
         }
         assert_eq!(ClientFacts::find("qwen-cli-mcp-client-tectum", "0.0.1").title, "Qwen Code");
         assert_eq!(ClientFacts::find("claude-code-2", "9"), ClientFacts::unknown());

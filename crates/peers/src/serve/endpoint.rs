@@ -173,10 +173,11 @@ impl Endpoint {
             }
             (_, Era::Modern) => self.settle(),
         }
-        if let Some(federation) = self.federation.as_ref().filter(|_| method.ends_with("/list")) {
+        // One use of what servers offer, however often it is looked at.
+        if let Some(federation) = self.federation.as_ref().filter(|_| waits && method.ends_with("/list")) {
             federation.revive();
         }
-        if waits && let Some(held) = self.held(delivery, request, out) {
+        if waits && let Some(held) = self.held(delivery, request, era, out) {
             return held;
         }
         match (&**method, era) {
@@ -261,7 +262,7 @@ impl Endpoint {
     }
 
     /// The same; and the first client brings servers to life that were never met.
-    fn meet(&self, client: impl FnOnce() -> Caller) {
+    pub(super) fn meet(&self, client: impl FnOnce() -> Caller) {
         let Some(federation) = &self.federation else { return };
         federation.settle();
         if !self.met.load(Ordering::Relaxed) && !self.met.swap(true, Ordering::Relaxed) {

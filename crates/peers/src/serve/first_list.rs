@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     answer,
-    endpoint::{Delivery, Endpoint, Handled},
+    endpoint::{Delivery, Endpoint, Handled, caller},
     running::Running,
     turns::Turn,
 };
@@ -15,6 +15,7 @@ use crate::{
     client_table::ClientFacts,
     federation::{CALL_TOOL, FIND_TOOLS, Federation},
     wire::{
+        era::Era,
         object::{Members, Object, quoted},
         rpc::{self, Request},
     },
@@ -32,10 +33,13 @@ impl Endpoint {
         &self,
         delivery: &Delivery<'_>,
         request: &Request<'_>,
+        era: Era,
         out: &mut Vec<u8>,
     ) -> Option<Handled> {
         let federation = self.federation.clone().filter(|federation| !federation.is_whole())?;
         let met = self.awaited(&federation, delivery.from.facts(), request)?;
+        // Whoever is waited for is started.
+        self.meet(|| caller(delivery, request, era));
         let cancel = CancellationToken::new();
         let seat = match delivery.from.seat(request.id, &cancel) {
             Ok(seat) => seat,

@@ -39,6 +39,19 @@ fn a_server_never_met_stands_in_the_first_list() {
 }
 
 #[test]
+fn any_list_may_be_the_first() {
+    for era in Era::ALL {
+        let rig = with(&echo("one", &["--slow-start", "300"], ""));
+        let mut client = Client::new(&rig, era);
+        let listed = client.list("resources/list", "resources");
+        assert!(
+            listed.iter().any(|entry| !entry["uri"].as_str().unwrap_or_default().starts_with("tectum://")),
+            "{listed:?}"
+        );
+    }
+}
+
+#[test]
 fn who_lists_before_a_server_is_there_can_search_for_what_it_brings() {
     let rig = with(&format!("[servers]\nfirst_wait = 0\n{}", echo("one", &["--slow-start", "1500"], "")));
     // It never reads a list again.
