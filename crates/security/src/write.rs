@@ -183,8 +183,9 @@ impl<'a> Slot<'a> {
         let asked =
             rustix::fs::accessat(&self.parent.dir, &self.parent.name, rustix::fs::Access::WRITE_OK, flags);
         match asked {
-            Err(Errno::ACCESS | Errno::PERM) => Err(PathError::WriteProtected(self.path.name())),
-            Err(error @ Errno::ROFS) => Err(PathError::Io { path: self.path.name(), source: error.into() }),
+            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
+                Err(PathError::WriteProtected(self.path.name()))
+            }
             // What has gone meanwhile is noticed when names are exchanged; a system that cannot
             // answer has said nothing against it.
             _ => Ok(()),

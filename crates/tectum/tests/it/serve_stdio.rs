@@ -137,10 +137,7 @@ fn a_model_is_understood_in_the_words_of_other_tools() {
     let rig = Rig::with(&[("a.txt", "one\r\ntwo\r\nthree\r\n")]);
     let mut client = rig.stdio();
     let read = client.call("read_file", json!({"file_path": "a.txt", "offset": "2", "limit": "1"}));
-    assert_eq!(
-        text(&read),
-        "two\r\n[CRLF line ends]\n[lines 2-2 of 3]\n[arguments read: file_path as path]"
-    );
+    assert_eq!(text(&read), "two\r\n[CRLF line ends]\n[lines 2-2 of 3]\n[arguments read: file_path as path]");
     let edits = r#"[{"filePath":"a.txt","old_str":"two","newString":"2"}]"#;
     let edited = client.call("apply_edits", json!({"edits": edits, "dry_run": "false"}));
     assert_eq!(edited["isError"], false, "{edited}");

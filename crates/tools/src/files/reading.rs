@@ -186,11 +186,13 @@ pub(super) fn check(path: &str, ask: Ask, total: usize) -> Result<usize, Fault> 
 /// The refusal of lines that are not there.
 pub(super) fn missing(path: &str, ask: Ask, total: usize) -> Fault {
     let from = ask.from.line;
+    if let Some(end) = ask.last.filter(|end| *end < from) {
+        return Fault::invalid(format!(
+            "the range is reversed: it starts at line {from} and ends at line {end}"
+        ))
+        .hint("give the smaller line first; lines count from 1 and the last is included");
+    }
     let asked = match ask.last {
-        Some(end) if end < from => {
-            return Fault::invalid(format!("start {from} is after end {end}"))
-                .hint("lines count from 1 and the last is included");
-        }
         Some(end) => format!("lines {from}-{end} do"),
         None => format!("line {from} does"),
     };

@@ -217,13 +217,13 @@ pub(super) fn face(items: &[Item]) -> String {
             }
             for i in members {
                 let item = &items[*i];
-                let _ = match item.status {
-                    Status::Pending => writeln!(text, "  [{i}] [ ] {}", item.content),
-                    Status::InProgress => {
-                        writeln!(text, "  [{i}] [>] {} ({})", item.active_form, item.content)
-                    }
-                    Status::Completed => writeln!(text, "  [{i}] [x] {}", item.content),
+                let (mark, now) = match item.status {
+                    Status::Pending => (' ', String::new()),
+                    Status::InProgress if item.active_form == item.content => ('>', String::new()),
+                    Status::InProgress => ('>', format!(" ({})", item.active_form)),
+                    Status::Completed => ('x', String::new()),
                 };
+                let _ = writeln!(text, "  [{i}] [{mark}] {}{now}", item.content);
             }
         }
         let done = items.iter().filter(|item| item.status == Status::Completed).count();

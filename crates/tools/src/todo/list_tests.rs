@@ -24,7 +24,7 @@ fn the_list_has_a_face() {
     todos.change(Change::Add(vec![draft("Test", Status::Pending)])).expect("fine");
     assert_eq!(
         face(&todos.items()),
-        "[CURRENT TODO STATE]\n  [0] [x] Read\n  [1] [>] Writeing (Write)\n  [2] [ ] Test\nProgress: 1/3 completed\n[END TODO STATE]"
+        "[CURRENT TODO STATE]\n  [0] [x] Read\n  [1] [>] Write (Writeing)\n  [2] [ ] Test\nProgress: 1/3 completed\n[END TODO STATE]"
     );
     assert!(
         face(&[]).starts_with("[CURRENT TODO STATE]\nNo todos.") && face(&[]).ends_with("[END TODO STATE]")

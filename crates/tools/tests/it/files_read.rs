@@ -114,7 +114,6 @@ async fn a_name_that_is_not_there_gets_the_one_that_was_meant() {
     for (tool, path, expect) in [
         ("read_file", "emty.txt", "Hint: did you mean `empty.txt`?"),
         ("read_file", "EMPTY.txt", "Hint: did you mean `empty.txt`?"),
-        ("read_file", "file:///etc/passwd", "addresses (file://) are not paths of this project"),
         ("read_file", "src/mian.rs", "did you mean `src/main.rs`?"),
         ("read_file", "scr/main.rs", "did you mean `src`?"),
         ("list_directory", "sr", "did you mean `src`?"),
@@ -251,7 +250,8 @@ async fn a_reversed_range_is_told_as_such() {
     let rig = Rig::with(&[("a.txt", "1\n2\n3\n")]);
     for tool in ["read_file", "get_file_slice"] {
         let text = rig.error(tool, json!({"path": "a.txt", "start_line": 2, "end_line": 1})).await;
-        assert!(text.starts_with("ERROR: start 2 is after end 1"), "{text}");
+        let told = "ERROR: the range is reversed: it starts at line 2 and ends at line 1";
+        assert!(text.starts_with(told) && !text.contains("exist"), "{text}");
     }
 }
 

@@ -56,7 +56,7 @@ async fn a_list_is_written_changed_and_always_in_sight() {
     let desk = Desk::new(&[]);
     let mut notes = desk.house.effects().notes();
     desk.call("todo_write", json!({ "todos": [todo("Read", "in_progress", None)] })).await;
-    assert!(desk.anchor().contains("[>] Read now"), "{}", desk.anchor());
+    assert!(desk.anchor().contains("[>] Read (Read now)"), "{}", desk.anchor());
     desk.call("todo_write", json!({ "action": "add", "todos": [todo("Test", "pending", None)] })).await;
     desk.call("todo_write", json!({ "action": "update", "index": 0, "todos": [{ "status": "completed" }] }))
         .await;
