@@ -52,15 +52,12 @@ fn said(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
     }
 }
 
-/// The nearest known name, if one is near enough to be meant; capital letters hardly count. One that
-/// shares no letter is not near, however short both are.
+/// The nearest known name, if one is near enough to be meant; letter case makes no difference. One
+/// that shares no letter is not, however short both are.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     known
         .into_iter()
-        .map(|near| {
-            let loosely = strsim::damerau_levenshtein(&name.to_lowercase(), &near.to_lowercase());
-            (strsim::damerau_levenshtein(name, near).min(loosely + 1), near)
-        })
+        .map(|near| (strsim::damerau_levenshtein(&name.to_lowercase(), &near.to_lowercase()), near))
         .filter(|(distance, near)| {
             let longer = near.len().max(name.len());
             *distance <= (longer / 3).max(1) && *distance < longer

@@ -160,8 +160,7 @@ fn lex(text: &str) -> Result<PathBuf, Reason> {
     let bytes = text.as_bytes();
     let drive = bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':';
     let drive = drive && matches!(bytes.get(2), None | Some(b'/' | b'\\'));
-    let address = text.starts_with("file:/") || text.contains("://");
-    if drive || address || text.starts_with(r"\\") || text.starts_with("//") {
+    if drive || text.starts_with(r"\\") || text.starts_with("//") {
         return Err(Reason::ForeignForm);
     }
     if text.len() >= MAX_PATH || text.split('/').any(|name| name.len() > MAX_NAME) {

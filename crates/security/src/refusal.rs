@@ -50,8 +50,8 @@ pub enum Reason {
         /// The limit in bytes.
         limit: usize,
     },
-    /// `C:\…`, `\\server\share`, `//server/share`, `file:///…`.
-    #[error("drive letters, network shares and addresses (file://) are not paths of this project")]
+    /// `C:\…`, `\\server\share`, `//server/share`.
+    #[error("drive letters and network shares are not paths of this project")]
     ForeignForm,
     /// `file:///…`
     #[error("it is a URL, not a path")]
@@ -239,7 +239,7 @@ pub enum PathError {
     /// Somebody else changed it between reading and writing.
     #[error("{0} changed while it was being edited")]
     Changed(String),
-    /// Its own permissions forbid us to write it.
+    /// Its own permissions, or those of its file system, forbid us to write it.
     #[error("{0} is write-protected: its permissions do not let us write it")]
     WriteProtected(String),
     /// A new file in its place would have another owner or group, and we may not give it those.

@@ -188,7 +188,9 @@ fn a_server_that_was_never_met_is_told_of_and_can_be_met() {
 fn a_result_is_harmless_on_a_terminal_and_as_it_is_for_programs() {
     let evil = "a\u{1b}[2Jb\u{202e}\rc\n";
     let rig = Rig::with(&[("evil.txt", evil)]);
-    Said::from(rig.run(&["call", "read_file", "path=evil.txt"])).gives(evil);
+    // A lone `\r` ends a line, too.
+    let told = format!("{evil}[mixed line ends]");
+    Said::from(rig.run(&["call", "read_file", "path=evil.txt"])).gives(&format!("{told}\n"));
     let shown = |json: &[&str]| {
         let (mut seen, theirs) = terminal();
         let mut command = rig.tectum();
@@ -201,8 +203,8 @@ fn a_result_is_harmless_on_a_terminal_and_as_it_is_for_programs() {
         assert!(child.wait().expect("ends").success());
         String::from_utf8(text).expect("UTF-8")
     };
-    assert_eq!(shown(&[]), "a\\u{1b}[2Jb\\u{202e}\\rc\r\n");
+    assert_eq!(shown(&[]), "a\\u{1b}[2Jb\\u{202e}\\rc\r\n[mixed line ends]\r\n");
     let json = shown(&["--json"]);
     let read: serde_json::Value = serde_json::from_str(&json).expect("JSON");
-    assert!(!steers(&json) && read["text"] == evil, "{json}");
+    assert!(!steers(&json) && read["text"] == told, "{json}");
 }
