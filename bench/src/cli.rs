@@ -10,7 +10,7 @@ use crate::cases::Case;
 use crate::lineup::Server;
 use crate::observe::watcher::How;
 use crate::record::View;
-use crate::{code, gateway, observe, turns};
+use crate::{code, economy, gateway, observe, turns};
 
 pub(crate) const HELP: &str = "\
 tectum-bench [run] [--tectum PATH] [--case NAME]... [--server NAME]... [--rounds N]
@@ -27,6 +27,8 @@ tectum-bench turns [--tectum PATH] [--case NAME]... [--rounds N] [--out DIR] [--
     Calls that run together, a call inside the process, and the files that a model knows.
 tectum-bench observe --tectum PATH [--rounds N] [--slice-ms MS] [--out DIR] [--data DIR] [--one-cpu]
     What copies for observers cost a call: with none wanted, none there, one, and eight.
+tectum-bench economy [--tectum PATH] [--server NAME]... [--out DIR] [--data DIR]
+    How many tokens 25 tasks of an agent cost: the list, and the replies to the calls of each.
 tectum-bench report DIR
     Print the Markdown tables of results kept earlier.
 tectum-bench floor [--root DIR] [--tools N] [--port N] [-- COMMAND...]
@@ -41,6 +43,7 @@ pub(crate) enum Command {
     Gateway(gateway::Plan),
     Turns(turns::Plan),
     Observe(observe::Plan),
+    Economy(economy::Plan),
     /// An observer for the case above, and the file it leaves a byte in.
     Watcher(How, PathBuf),
     Floor(Floor),
@@ -86,6 +89,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
         "gateway" => gateway_plan(args).map(Command::Gateway),
         "turns" => turns_plan(args).map(Command::Turns),
         "observe" => observe_plan(args).map(Command::Observe),
+        "economy" => economy_plan(args).map(Command::Economy),
         "watcher" => {
             let how = How::named(&text(&mut args, "watcher")?)?;
             Ok(Command::Watcher(how, value(&mut args, "watcher")?.into()))
@@ -240,6 +244,28 @@ fn observe_plan(mut args: impl Iterator<Item = OsString>) -> Result<observe::Pla
             "--out" => plan.out = value(&mut args, option)?.into(),
             "--data" => plan.data = value(&mut args, option)?.into(),
             _ => bail!("no option `{}` of observe; `tectum-bench help` lists them", arg.display()),
+        }
+    }
+    Ok(plan)
+}
+
+fn economy_plan(mut args: impl Iterator<Item = OsString>) -> Result<economy::Plan> {
+    let checkout = checkout()?;
+    let mut plan = economy::Plan {
+        tectum: None,
+        servers: Vec::new(),
+        out: checkout.join("bench/results"),
+        data: checkout.join("target/bench-data"),
+        peers: checkout.join("target/bench-peers"),
+    };
+    while let Some(arg) = args.next() {
+        let option = arg.to_str().unwrap_or_default();
+        match option {
+            "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
+            "--server" => plan.servers.push(economy::Server::named(&text(&mut args, option)?)?),
+            "--out" => plan.out = value(&mut args, option)?.into(),
+            "--data" => plan.data = value(&mut args, option)?.into(),
+            _ => bail!("no option `{}` of economy; `tectum-bench help` lists them", arg.display()),
         }
     }
     Ok(plan)

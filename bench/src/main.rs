@@ -12,6 +12,7 @@ mod cases;
 mod cli;
 mod code;
 mod data;
+mod economy;
 mod floor;
 mod gateway;
 mod lineup;
@@ -45,6 +46,7 @@ fn main() -> Result<()> {
         Command::Gateway(plan) => gateway::run(&plan),
         Command::Turns(plan) => turns::run(&plan),
         Command::Observe(plan) => observe::run(&plan),
+        Command::Economy(plan) => economy::run(&plan),
         Command::Watcher(how, count) => observe::watcher::serve(how, &count),
         Command::Floor(cli::Floor { root, tools, port: None, .. }) => floor::serve(Floor::new(&root, tools)),
         Command::Floor(cli::Floor { root, tools, port: Some(port), upstream }) => {
