@@ -25,7 +25,10 @@ pub(crate) enum Goal {
     Below(f64),
 }
 
-const AIMS: [Aim; 57] = [
+const AIMS: [Aim; 60] = [
+    aim("economy", "all_tokens", "server-filesystem", None, Goal::AtMost(0.5)),
+    aim("economy", "all_tokens", "rust-mcp-filesystem", None, Goal::AtMost(0.5)),
+    aim("economy", "all_tokens", "serena", None, Goal::AtMost(0.5)),
     aim("read-4k", "calls_per_s_64", "rust-mcp-filesystem", Some(View::AllCpus), Goal::AtLeast(3.0)),
     aim("read-4k", "calls_per_s_64", "floor", Some(View::AllCpus), Goal::AtLeast(0.5)),
     aim("read-4k", "p50_us", "rust-mcp-filesystem", Some(View::OneCpu), Goal::AtMost(0.4)),

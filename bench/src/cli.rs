@@ -11,6 +11,7 @@ use crate::lineup::Server;
 use crate::observe::watcher::How;
 use crate::record::View;
 use crate::{code, find, gateway, observe, turns};
+use crate::{code, economy, gateway, observe, turns};
 
 pub(crate) const HELP: &str = "\
 tectum-bench [run] [--tectum PATH] [--case NAME]... [--server NAME]... [--rounds N]
@@ -29,6 +30,8 @@ tectum-bench observe --tectum PATH [--rounds N] [--slice-ms MS] [--out DIR] [--d
     What copies for observers cost a call: with none wanted, none there, one, and eight.
 tectum-bench find --tectum PATH [--data DIR]
     Whether find_tools finds the tool for a task among 300 definitions, and what that costs.
+tectum-bench economy [--tectum PATH] [--server NAME]... [--out DIR] [--data DIR]
+    How many tokens 25 tasks of an agent cost: the list, and the replies to the calls of each.
 tectum-bench report DIR
     Print the Markdown tables of results kept earlier.
 tectum-bench floor [--root DIR] [--tools N] [--port N] [-- COMMAND...]
@@ -47,6 +50,8 @@ pub(crate) enum Command {
     /// The server with the definitions for the case above.
     Registry,
     /// An observer for `observe`, and the file it leaves a byte in.
+    Economy(economy::Plan),
+    /// An observer for the case above, and the file it leaves a byte in.
     Watcher(How, PathBuf),
     Floor(Floor),
     Help,
@@ -93,6 +98,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
         "observe" => observe_plan(args).map(Command::Observe),
         "find" => find_plan(args).map(Command::Find),
         "registry" => Ok(Command::Registry),
+        "economy" => economy_plan(args).map(Command::Economy),
         "watcher" => {
             let how = How::named(&text(&mut args, "watcher")?)?;
             Ok(Command::Watcher(how, value(&mut args, "watcher")?.into()))
@@ -254,12 +260,25 @@ fn observe_plan(mut args: impl Iterator<Item = OsString>) -> Result<observe::Pla
 
 fn find_plan(mut args: impl Iterator<Item = OsString>) -> Result<find::Plan> {
     let mut plan = find::Plan { tectum: None, data: checkout()?.join("target/bench-data") };
+fn economy_plan(mut args: impl Iterator<Item = OsString>) -> Result<economy::Plan> {
+    let checkout = checkout()?;
+    let mut plan = economy::Plan {
+        tectum: None,
+        servers: Vec::new(),
+        out: checkout.join("bench/results"),
+        data: checkout.join("target/bench-data"),
+        peers: checkout.join("target/bench-peers"),
+    };
     while let Some(arg) = args.next() {
         let option = arg.to_str().unwrap_or_default();
         match option {
             "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
             "--data" => plan.data = value(&mut args, option)?.into(),
             _ => bail!("no option `{}` of find; `tectum-bench help` lists them", arg.display()),
+            "--server" => plan.servers.push(economy::Server::named(&text(&mut args, option)?)?),
+            "--out" => plan.out = value(&mut args, option)?.into(),
+            "--data" => plan.data = value(&mut args, option)?.into(),
+            _ => bail!("no option `{}` of economy; `tectum-bench help` lists them", arg.display()),
         }
     }
     Ok(plan)

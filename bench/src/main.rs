@@ -13,6 +13,7 @@ mod cli;
 mod code;
 mod data;
 mod find;
+mod economy;
 mod floor;
 mod gateway;
 mod lineup;
@@ -48,6 +49,7 @@ fn main() -> Result<()> {
         Command::Observe(plan) => observe::run(&plan),
         Command::Find(plan) => find::run(&plan),
         Command::Registry => floor::serve(Floor::listing(&find::definitions())),
+        Command::Economy(plan) => economy::run(&plan),
         Command::Watcher(how, count) => observe::watcher::serve(how, &count),
         Command::Floor(cli::Floor { root, tools, port: None, .. }) => floor::serve(Floor::new(&root, tools)),
         Command::Floor(cli::Floor { root, tools, port: Some(port), upstream }) => {

@@ -13,6 +13,9 @@ pub(crate) const RUST_MCP_PROXY: &str = "0.6.0";
 pub(crate) const PYTHON_MCP_PROXY: &str = "0.13.0";
 pub(crate) const FASTMCP: &str = "4.1.2";
 pub(crate) const PYTHON_MCP: &str = "1.30.0";
+pub(crate) const SERENA: &str = "2.1.0";
+/// The language server for Serena; the one it would take itself it fetches with another Python.
+const BASEDPYRIGHT: &str = "1.39.4";
 const RIPGREP: &str = "15.1.0";
 
 pub(crate) struct Peers {
@@ -64,6 +67,12 @@ impl Peers {
     /// A Python that has the protocol's own SDK and nothing more.
     pub(crate) fn mcp_python(&self) -> Result<PathBuf> {
         Ok(self.python("venv-mcp", "mcp", &[format!("mcp[cli]=={PYTHON_MCP}")])?.with_file_name("python"))
+    }
+
+    /// Serena, with a language server for Python beside it.
+    pub(crate) fn serena(&self) -> Result<PathBuf> {
+        let wanted = [format!("serena-agent=={SERENA}"), format!("basedpyright=={BASEDPYRIGHT}")];
+        self.python("venv-serena", "serena", &wanted)
     }
 
     /// ripgrep from the Python index, or else whatever `rg` the system has.

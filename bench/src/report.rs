@@ -13,7 +13,11 @@ struct Figure {
     compared: bool,
 }
 
-const FIGURES: [Figure; 50] = [
+const FIGURES: [Figure; 54] = [
+    figure("opening_tokens", "tokens before the first call", true),
+    figure("reply_tokens", "tokens of all replies", true),
+    figure("all_tokens", "tokens, a conversation for each task", true),
+    figure("session_tokens", "tokens, all tasks in one conversation", true),
     figure("paced_p50_us", "p50 µs, a call every 5 ms", true),
     figure("paced_p99_us", "p99 µs, a call every 5 ms", true),
     figure("p50_us", "p50 µs", true),
@@ -100,7 +104,7 @@ fn heading(record: &Record) -> String {
         View::OneCpu => "one CPU".to_owned(),
     };
     let slices = match record.case.as_str() {
-        "start" | "search" | "gateway-start" | "gateway-memory" => String::new(),
+        "economy" | "start" | "search" | "gateway-start" | "gateway-memory" => String::new(),
         case if case.starts_with("code-") => String::new(),
         _ => format!(" of {} ms", record.slice_ms),
     };

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio, read, write};
+use serde_json::Value;
 
 use crate::lineup::{Launch, last_words};
 use crate::wire::{self, Request};
@@ -70,11 +71,31 @@ impl Session {
 
     /// `initialize` and its notification; returns the version the server gives itself.
     pub(crate) fn initialize(&mut self) -> Result<String> {
-        let line = self.ask(&Request::initialize())?;
+        let greeting = self.greet(&Request::initialize())?;
+        Ok(greeting["serverInfo"]["version"].as_str().unwrap_or("unknown").to_owned())
+    }
+
+    /// The same in the words of a request; returns all that the server tells of itself.
+    pub(crate) fn greet(&mut self, request: &Request) -> Result<Value> {
+        let line = self.ask(request)?;
         self.outbox.extend_from_slice(wire::INITIALIZED);
         self.flush()?;
-        let message: serde_json::Value = serde_json::from_slice(&line)?;
-        Ok(message["result"]["serverInfo"]["version"].as_str().unwrap_or("unknown").to_owned())
+        Ok(serde_json::from_slice::<Value>(&line)?["result"].take())
+    }
+
+    /// One request, one answer, be it a success or not.
+    pub(crate) fn hear(&mut self, request: &Request) -> Result<Value> {
+        let id = self.queue(request);
+        loop {
+            self.exchange()?;
+            while let Some(line) = self.line() {
+                let message: Value = serde_json::from_slice(&self.inbox[line])
+                    .with_context(|| format!("{} gave a bad answer", self.name))?;
+                if message["id"] == id && message.get("method").is_none() {
+                    return Ok(message);
+                }
+            }
+        }
     }
 
     /// One request, one answer, which must contain what the request expects.

@@ -23,7 +23,12 @@ impl Request {
     }
 
     pub(crate) fn initialize() -> Self {
-        let client = json!({"name": "tectum-bench", "version": env!("CARGO_PKG_VERSION")});
+        Self::initialize_as("tectum-bench")
+    }
+
+    /// The greeting of a client of that name.
+    pub(crate) fn initialize_as(name: &str) -> Self {
+        let client = json!({"name": name, "version": env!("CARGO_PKG_VERSION")});
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
         Self { expect: "protocolVersion".to_owned(), ..Self::new("initialize", &params) }
     }

@@ -170,7 +170,10 @@ def ask(stage):
         questions = [m for side, m in said if side == "server" and (
             m.get("method") == "elicitation/create" or (m.get("result") or {}).get("resultType") == "input_required")]
         actions = re.findall(r'"action": ?"(\w+)"', " ".join(json.dumps(m) for side, m in said if side == "client"))
-        return f"asked, answered `{'`, `'.join(actions) or 'nothing'}`" if questions else "**nobody was asked**"
+        if questions:
+            return f"asked, answered `{'`, `'.join(actions) or 'nothing'}`"
+        offered = any('"elicitation"' in json.dumps(m) for side, m in said if side == "client")
+        return "**nobody was asked**" if offered else "the client offers no questions"
     yield from stage.row("`ask` rule", Call("delete_file", {"path": "notes.md"}), asked)
 
 

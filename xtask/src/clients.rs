@@ -87,6 +87,8 @@ pub fn run(checkout: &Checkout, args: &[&str]) -> Result<()> {
         .arg("--out")
         .arg(checkout.target.join("clients"))
         .args(passed)
+        // No compiled Python is left in the checkout.
+        .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("PATH", path_with(&modules.join(node_package()?).join("bin"))?);
     for Agent { name, version, .. } in agents {
         command.arg("--agent").arg(format!("{name}={version}={}", programs.join(name).display()));

@@ -74,7 +74,7 @@ impl Corpora {
         }
         copy(&standard_library()?, &corpora.python(), Tongue::Python.endings())?;
         for (name, version) in NATIVE {
-            let sources = corpora.fetched(name, version)?;
+            let sources = source_distribution(&corpora.root, name, version)?;
             let endings = [Tongue::C.endings(), Tongue::Cpp.endings()].concat();
             copy(&sources, &corpora.native().join(name), &endings)?;
         }
@@ -118,27 +118,6 @@ impl Corpora {
         let bytes = files.iter().map(|file| file.text.len()).sum();
         Ok(Corpus { files, bytes })
     }
-
-    /// The source distribution of a project from the Python index.
-    fn fetched(&self, name: &str, version: &str) -> Result<PathBuf> {
-        let place = self.root.join(name);
-        if place.is_dir() {
-            return Ok(place);
-        }
-        let wanted = format!("{name}=={version}");
-        let mut pip = Command::new("python3");
-        // Only the project itself as source: what pip needs to look at it may come built.
-        pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", name, "--dest"]);
-        run(pip.arg(&self.root).arg(wanted))?;
-        let archive = self.root.join(format!("{name}-{version}.tar.gz"));
-        fs::create_dir_all(&place)?;
-        run(Command::new("tar")
-            .args(["xz", "--strip-components=1", "-f"])
-            .arg(archive)
-            .arg("-C")
-            .arg(&place))?;
-        Ok(place)
-    }
 }
 
 impl Corpus {
@@ -151,6 +130,23 @@ impl Corpus {
         let lines: String = self.files.iter().map(|file| format!("{}\n", file.path.display())).collect();
         Ok(fs::write(at, lines)?)
     }
+}
+
+/// The source distribution of a project from the Python index, unpacked below `root` once.
+pub(crate) fn source_distribution(root: &Path, name: &str, version: &str) -> Result<PathBuf> {
+    let place = root.join(name);
+    if place.is_dir() {
+        return Ok(place);
+    }
+    let wanted = format!("{name}=={version}");
+    let mut pip = Command::new("python3");
+    // Only the project itself as source: what pip needs to look at it may come built.
+    pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", name, "--dest"]);
+    run(pip.arg(root).arg(wanted))?;
+    let archive = root.join(format!("{name}-{version}.tar.gz"));
+    fs::create_dir_all(&place)?;
+    run(Command::new("tar").args(["xz", "--strip-components=1", "-f"]).arg(archive).arg("-C").arg(&place))?;
+    Ok(place)
 }
 
 fn standard_library() -> Result<PathBuf> {

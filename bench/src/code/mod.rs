@@ -3,7 +3,7 @@
 
 mod ast_peer;
 mod cores;
-mod corpora;
+pub(crate) mod corpora;
 mod cpu;
 mod ctags_peer;
 mod index;

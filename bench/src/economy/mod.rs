@@ -1,0 +1,185 @@
+//! What tasks of a coding agent cost in tokens: the list each conversation begins with, and the
+//! replies to its calls. No time is taken.
+
+mod project;
+mod serena;
+mod talk;
+mod tasks;
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use tiktoken_rs::CoreBPE;
+
+use self::project::Project;
+use self::tasks::Task;
+use crate::lineup::Launch;
+use crate::peers::{self, Peers};
+use crate::record::{self, Entry, Machine, Record, View};
+use crate::report;
+
+/// What one run is to do.
+pub(crate) struct Plan {
+    pub(crate) tectum: Option<PathBuf>,
+    /// Empty means all.
+    pub(crate) servers: Vec<Server>,
+    pub(crate) out: PathBuf,
+    pub(crate) data: PathBuf,
+    pub(crate) peers: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Server {
+    Tectum,
+    NodeFilesystem,
+    RustFilesystem,
+    Serena,
+}
+
+impl Server {
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Tectum, Self::NodeFilesystem, Self::RustFilesystem, Self::Serena];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Tectum => "tectum",
+            Self::NodeFilesystem => "server-filesystem",
+            Self::RustFilesystem => "rust-mcp-filesystem",
+            Self::Serena => "serena",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Result<Self> {
+        let names = Self::ALL.map(Self::name).join(", ");
+        let found = Self::ALL.into_iter().find(|server| server.name() == name);
+        found.with_context(|| format!("no server `{name}`; there are {names}"))
+    }
+
+    fn launch(self, plan: &Plan, peers: &Peers, project: &Project) -> Result<Launch> {
+        let root = project.root.clone().into_os_string();
+        let mut launch = Launch {
+            name: self.name().to_owned(),
+            version: None,
+            log: plan.data.join(format!("economy-{}.log", self.name())),
+            program: "node".into(),
+            args: vec![root.clone()],
+            env: Vec::new(),
+        };
+        match self {
+            Self::Tectum => {
+                launch.program = plan.tectum.clone().context("--tectum names no binary")?;
+                launch.args = vec!["serve".into(), "-C".into(), root];
+                // Settings of whoever measures do not count.
+                launch.env = vec![("HOME", project.root.with_file_name("home").into())];
+            }
+            Self::NodeFilesystem => {
+                launch.args.insert(0, peers.node_server(self.name())?.into());
+                launch.version = Some(peers::NODE_SERVERS);
+            }
+            Self::RustFilesystem => {
+                launch.program = peers.rust_mcp_filesystem()?;
+                launch.args.insert(0, "--allow-write".into());
+                launch.version = Some(peers::RUST_MCP_FILESYSTEM);
+            }
+            Self::Serena => {
+                launch.program = peers.serena()?;
+                launch.args = vec!["start-mcp-server".into(), "--project".into(), root];
+                let home = project.root.with_file_name("serena");
+                serena::configure(&home, &project.root, &launch.program)?;
+                launch.env = vec![("SERENA_HOME", home.into())];
+                launch.version = Some(peers::SERENA);
+            }
+        }
+        Ok(launch)
+    }
+}
+
+/// What one server's conversations cost, task by task.
+struct Bill {
+    entry: Entry,
+    openings: Vec<usize>,
+    replies: Vec<usize>,
+}
+
+/// Holds every conversation once; what a server says does not change from run to run.
+pub(crate) fn run(plan: &Plan) -> Result<()> {
+    let (tasks, vocabulary) = (tasks::read()?, tiktoken_rs::o200k_base()?);
+    let project = Project::prepare(&plan.data)?;
+    let peers = Peers::at(&plan.peers);
+    let mut bills = Vec::new();
+    for server in Server::ALL {
+        if !plan.servers.is_empty() && !plan.servers.contains(&server) {
+            continue;
+        }
+        eprintln!("{}: {} tasks", server.name(), tasks.len());
+        let mut bill = Bill { entry: Entry::new(server.name()), openings: Vec::new(), replies: Vec::new() };
+        if let Err(error) = count(server, plan, &peers, &project, &tasks, &vocabulary, &mut bill) {
+            bill.entry.remarks.push(format!("left out: {error:#}"));
+            eprintln!("  left out: {error:#}");
+        }
+        bills.push(bill);
+    }
+    project.remove()?;
+    crate::say(&table(&tasks, &bills))?;
+    let record = Record {
+        case: "economy".to_owned(),
+        view: View::AllCpus,
+        slice_ms: 0,
+        machine: Machine::here(),
+        others_cpu: Vec::new(),
+        servers: bills.into_iter().map(|bill| bill.entry).collect(),
+    };
+    if plan.servers.is_empty() {
+        record::save(&record, &plan.out)?;
+    }
+    crate::say(&report::section(&record))
+}
+
+fn count(
+    server: Server,
+    plan: &Plan,
+    peers: &Peers,
+    project: &Project,
+    tasks: &[Task],
+    vocabulary: &CoreBPE,
+    bill: &mut Bill,
+) -> Result<()> {
+    let tokens = |text: &String| vocabulary.encode_ordinary(text).len();
+    for task in tasks {
+        project.renew()?;
+        let launch = server.launch(plan, peers, project)?;
+        let talk = talk::hold(server, &launch, &project.root, task)?;
+        project.judge(task)?;
+        bill.openings.push(tokens(&talk.opening));
+        bill.entry.version = talk.version;
+        bill.replies.push(talk.replies.iter().map(tokens).sum());
+    }
+    let replies: usize = bill.replies.iter().sum();
+    let opening = bill.openings.iter().copied().max().unwrap_or_default();
+    bill.entry.note("opening_tokens", opening as f64);
+    bill.entry.note("reply_tokens", replies as f64);
+    bill.entry.note("all_tokens", (replies + bill.openings.iter().sum::<usize>()) as f64);
+    bill.entry.note("session_tokens", (replies + opening) as f64);
+    for (task, replies) in tasks.iter().zip(&bill.replies) {
+        bill.entry.note(task.name.as_str(), *replies as f64);
+    }
+    Ok(())
+}
+
+/// The replies of each task, one column a server.
+fn table(tasks: &[Task], bills: &[Bill]) -> String {
+    let bills: Vec<&Bill> = bills.iter().filter(|bill| bill.replies.len() == tasks.len()).collect();
+    let mut out = "| tokens of the replies |".to_owned();
+    for bill in &bills {
+        let _ = write!(out, " {} |", bill.entry.server);
+    }
+    let _ = write!(out, "\n| --- |{}", " ---: |".repeat(bills.len()));
+    for (number, task) in tasks.iter().enumerate() {
+        let _ = write!(out, "\n| {} |", task.name);
+        for bill in &bills {
+            let _ = write!(out, " {} |", bill.replies[number]);
+        }
+    }
+    out + "\n\n"
+}
