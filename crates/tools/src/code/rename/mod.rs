@@ -15,7 +15,10 @@ mod target;
 mod through;
 mod uses;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    fmt::Write,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +39,7 @@ use crate::{
         diff,
         pen::{Intent, Undo, missing},
     },
+    files::spelling::count,
     text::{TextFile, revision},
 };
 
@@ -316,7 +320,7 @@ fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Undo, 
         }
     }
     let batch = Batch::open(&paths, code.pen.max_file)?;
-    let (mut intents, mut kept, mut diffs) = (Vec::new(), Vec::new(), String::new());
+    let (mut intents, mut kept, mut diffs, mut left_out) = (Vec::new(), Vec::new(), String::new(), 0);
     let limit = diff::Limit {
         lines: (160 / paths.len()).clamp(6, 40),
         bytes: (16 * 1024 / paths.len()).clamp(512, 4 * 1024),
@@ -336,10 +340,19 @@ fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Undo, 
         let after = opened.file.edited(&edits)?;
         kept.push(verify(ctx, &opened, &after, &edits)?);
         after.check_reads_again()?;
-        diffs.push_str(&diff::unified(&opened.name, opened.text(), after.text(), limit));
+        let diff = diff::unified(&opened.name, opened.text(), after.text(), limit);
+        if diffs.len() + diff.len() <= ctx.max_output / 2 {
+            diffs.push_str(&diff);
+        } else {
+            left_out += 1;
+        }
         let bytes = after.into_bytes();
         let revision = revision(&bytes);
         intents.push(Intent::write(bytes, &revision));
+    }
+    if left_out > 0 {
+        let files = count(left_out, "file is", "files are");
+        let _ = writeln!(diffs, "[changes of {files} not shown; get_git_diff shows them]");
     }
     let undo = code.pen.commit(ctx, batch, intents)?;
     kept.into_iter().for_each(|source: Arc<_>| code.shelf.put(source));
