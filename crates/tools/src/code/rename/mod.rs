@@ -9,16 +9,14 @@ mod members;
 mod passing;
 mod plan;
 mod quoted;
+mod shown;
 mod spaces;
 mod taken;
 mod target;
 mod through;
 mod uses;
 
-use std::{
-    fmt::Write,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{fmt::Write, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,6 +26,7 @@ use tectum_core::{
 };
 use tectum_syntax::{Detail, Kind, Outline, Span, Symbol, names};
 
+pub(crate) use self::shown::Shown;
 pub(super) use self::uses::uses;
 use self::{
     plan::Plan,
@@ -111,30 +110,6 @@ pub struct Place {
     pub line: usize,
     /// The line.
     pub text: String,
-}
-
-/// The plans that were shown lately: their ids and files. A call that gives an id is judged by the
-/// files behind it, as if it had named them.
-#[derive(Debug, Default)]
-pub(crate) struct Shown(Mutex<Vec<(String, Vec<RawPath>)>>);
-
-impl Shown {
-    /// Plans kept at a time.
-    const MOST: usize = 32;
-
-    fn put(&self, plan: &str, files: Vec<RawPath>) {
-        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.retain(|(id, _)| id != plan);
-        if shown.len() == Self::MOST {
-            shown.remove(0);
-        }
-        shown.push((plan.to_owned(), files));
-    }
-
-    fn get(&self, plan: &str) -> Option<Vec<RawPath>> {
-        let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.iter().find(|(id, _)| id == plan).map(|(_, files)| files.clone())
-    }
 }
 
 /// What the row needs: the file and the directory to read, the files of the plan to write.
