@@ -127,7 +127,6 @@ fn listed(wanted: impl Fn(&str) -> bool) -> Vec<(String, usize)> {
     let tools = tectum_core::NativeSet::new(tectum_tools::catalog(&tectum_tools::Settings::default()));
     let size = |info: &tectum_core::ToolInfo| {
         let told = json!({"name": &*info.name, "description": &*info.description, "inputSchema": &*info.input_schema});
-        println!("{told}");
         (info.name.to_string(), told.to_string().len())
     };
     tectum_core::Provider::tools(&tools).iter().filter(|info| wanted(&info.name)).map(size).collect()

@@ -296,3 +296,18 @@ async fn the_id_of_a_plan_is_enough_to_do_it() {
     assert_eq!(done["applied"], true);
     assert_eq!(desk.get("b.py").expect("there"), b"from a import two\ntwo()\n");
 }
+
+#[tokio::test]
+async fn a_large_rename_tells_what_it_does_not_list() {
+    let desk = Desk::new();
+    desk.put("a.py", "def one(): pass\n");
+    (0..80).for_each(|n| desk.put(&format!("b{n}.py"), "from a import one\none()\n"));
+    let args = json!({"path": "a.py", "name": "one", "new_name": "two"});
+    let (text, data) = desk.works("code_rename", args.clone()).await;
+    assert!(text.contains("161 places in 81 files") && text.contains("… and 21 more files"), "{text}");
+    assert_eq!(data["files"].as_array().map(Vec::len), Some(81));
+    let mut again = args;
+    again["plan"] = data["plan"].clone();
+    desk.works("code_rename", again).await;
+    assert_eq!(desk.get("b79.py").expect("there"), b"from a import two\ntwo()\n");
+}

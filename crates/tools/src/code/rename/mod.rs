@@ -9,13 +9,14 @@ mod members;
 mod passing;
 mod plan;
 mod quoted;
+mod shown;
 mod spaces;
 mod taken;
 mod target;
 mod through;
 mod uses;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{fmt::Write, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,7 @@ use tectum_core::{
 };
 use tectum_syntax::{Detail, Kind, Outline, Span, Symbol, names};
 
+pub(crate) use self::shown::Shown;
 pub(super) use self::uses::uses;
 use self::{
     plan::Plan,
@@ -36,6 +38,7 @@ use crate::{
         diff,
         pen::{Intent, Undo, missing},
     },
+    files::spelling::count,
     text::{TextFile, revision},
 };
 
@@ -107,30 +110,6 @@ pub struct Place {
     pub line: usize,
     /// The line.
     pub text: String,
-}
-
-/// The plans that were shown lately: their ids and files. A call that gives an id is judged by the
-/// files behind it, as if it had named them.
-#[derive(Debug, Default)]
-pub(crate) struct Shown(Mutex<Vec<(String, Vec<RawPath>)>>);
-
-impl Shown {
-    /// Plans kept at a time.
-    const MOST: usize = 32;
-
-    fn put(&self, plan: &str, files: Vec<RawPath>) {
-        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.retain(|(id, _)| id != plan);
-        if shown.len() == Self::MOST {
-            shown.remove(0);
-        }
-        shown.push((plan.to_owned(), files));
-    }
-
-    fn get(&self, plan: &str) -> Option<Vec<RawPath>> {
-        let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.iter().find(|(id, _)| id == plan).map(|(_, files)| files.clone())
-    }
 }
 
 /// What the row needs: the file and the directory to read, the files of the plan to write.
@@ -316,7 +295,7 @@ fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Undo, 
         }
     }
     let batch = Batch::open(&paths, code.pen.max_file)?;
-    let (mut intents, mut kept, mut diffs) = (Vec::new(), Vec::new(), String::new());
+    let (mut intents, mut kept, mut diffs, mut left_out) = (Vec::new(), Vec::new(), String::new(), 0);
     let limit = diff::Limit {
         lines: (160 / paths.len()).clamp(6, 40),
         bytes: (16 * 1024 / paths.len()).clamp(512, 4 * 1024),
@@ -336,10 +315,19 @@ fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Undo, 
         let after = opened.file.edited(&edits)?;
         kept.push(verify(ctx, &opened, &after, &edits)?);
         after.check_reads_again()?;
-        diffs.push_str(&diff::unified(&opened.name, opened.text(), after.text(), limit));
+        let diff = diff::unified(&opened.name, opened.text(), after.text(), limit);
+        if diffs.len() + diff.len() <= ctx.max_output / 2 {
+            diffs.push_str(&diff);
+        } else {
+            left_out += 1;
+        }
         let bytes = after.into_bytes();
         let revision = revision(&bytes);
         intents.push(Intent::write(bytes, &revision));
+    }
+    if left_out > 0 {
+        let files = count(left_out, "file is", "files are");
+        let _ = writeln!(diffs, "[changes of {files} not shown; get_git_diff shows them]");
     }
     let undo = code.pen.commit(ctx, batch, intents)?;
     kept.into_iter().for_each(|source: Arc<_>| code.shelf.put(source));

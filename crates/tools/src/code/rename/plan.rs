@@ -26,6 +26,8 @@ use crate::{
 
 /// Files of one rename: a larger one is better done in parts.
 const MOST_FILES: usize = 500;
+/// Files that are listed with their lines.
+const LISTED: usize = 60;
 /// Uncertain places that are shown.
 const SHOWN: usize = 30;
 
@@ -174,11 +176,14 @@ impl Plan {
             count(places as u64, "place", "places"),
             count(changed.len() as u64, "file", "files")
         );
-        for file in &changed {
+        for file in changed.iter().take(LISTED) {
             let lines: Vec<String> = file.lines.iter().take(20).map(usize::to_string).collect();
             let more = if file.lines.len() > 20 { ", …" } else { "" };
             let word = if file.lines.len() == 1 { "line" } else { "lines" };
             let _ = writeln!(text, "  {}: {word} {}{more}", file.name, lines.join(", "));
+        }
+        if changed.len() > LISTED {
+            let _ = writeln!(text, "  … and {} more files", changed.len() - LISTED);
         }
         let in_text: usize = self.files.iter().map(|file| file.places.in_text).sum();
         let uncertain: usize = self.files.iter().map(|file| file.uncertain.len()).sum();

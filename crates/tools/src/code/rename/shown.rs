@@ -1,0 +1,29 @@
+//! Which plans were shown, so that the id of one is enough to do it.
+
+use std::sync::{Mutex, PoisonError};
+
+use tectum_core::security::RawPath;
+
+/// The plans that were shown lately: their ids and files. A call that gives an id is judged by the
+/// files behind it, as if it had named them.
+#[derive(Debug, Default)]
+pub(crate) struct Shown(Mutex<Vec<(String, Vec<RawPath>)>>);
+
+impl Shown {
+    /// Plans kept at a time.
+    const MOST: usize = 32;
+
+    pub(super) fn put(&self, plan: &str, files: Vec<RawPath>) {
+        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.retain(|(id, _)| id != plan);
+        if shown.len() == Self::MOST {
+            shown.remove(0);
+        }
+        shown.push((plan.to_owned(), files));
+    }
+
+    pub(super) fn get(&self, plan: &str) -> Option<Vec<RawPath>> {
+        let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.iter().find(|(id, _)| id == plan).map(|(_, files)| files.clone())
+    }
+}
