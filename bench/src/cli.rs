@@ -10,8 +10,7 @@ use crate::cases::Case;
 use crate::lineup::Server;
 use crate::observe::watcher::How;
 use crate::record::View;
-use crate::{code, find, gateway, observe, turns};
-use crate::{code, economy, gateway, observe, turns};
+use crate::{code, economy, find, gateway, observe, turns};
 
 pub(crate) const HELP: &str = "\
 tectum-bench [run] [--tectum PATH] [--case NAME]... [--server NAME]... [--rounds N]
@@ -49,9 +48,8 @@ pub(crate) enum Command {
     Find(find::Plan),
     /// The server with the definitions for the case above.
     Registry,
-    /// An observer for `observe`, and the file it leaves a byte in.
     Economy(economy::Plan),
-    /// An observer for the case above, and the file it leaves a byte in.
+    /// An observer for `observe`, and the file it leaves a byte in.
     Watcher(How, PathBuf),
     Floor(Floor),
     Help,
@@ -260,6 +258,17 @@ fn observe_plan(mut args: impl Iterator<Item = OsString>) -> Result<observe::Pla
 
 fn find_plan(mut args: impl Iterator<Item = OsString>) -> Result<find::Plan> {
     let mut plan = find::Plan { tectum: None, data: checkout()?.join("target/bench-data") };
+    while let Some(arg) = args.next() {
+        let option = arg.to_str().unwrap_or_default();
+        match option {
+            "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
+            "--data" => plan.data = value(&mut args, option)?.into(),
+            _ => bail!("no option `{}` of find; `tectum-bench help` lists them", arg.display()),
+        }
+    }
+    Ok(plan)
+}
+
 fn economy_plan(mut args: impl Iterator<Item = OsString>) -> Result<economy::Plan> {
     let checkout = checkout()?;
     let mut plan = economy::Plan {
@@ -273,8 +282,6 @@ fn economy_plan(mut args: impl Iterator<Item = OsString>) -> Result<economy::Pla
         let option = arg.to_str().unwrap_or_default();
         match option {
             "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
-            "--data" => plan.data = value(&mut args, option)?.into(),
-            _ => bail!("no option `{}` of find; `tectum-bench help` lists them", arg.display()),
             "--server" => plan.servers.push(economy::Server::named(&text(&mut args, option)?)?),
             "--out" => plan.out = value(&mut args, option)?.into(),
             "--data" => plan.data = value(&mut args, option)?.into(),
