@@ -726,8 +726,8 @@ mod tests {
     fn every_key_says_what_a_projects_file_may_do_with_it() {
         for key in KEYS.iter().filter(|key| key.stands_for.is_none()) {
             let refused = matches!(key.project, FromProject::Refused(_));
-            let operators =
-                ["http", "diagnostics", "clients", "run"].contains(&key.section) || **key == GIT_DIRS;
+            let operators = ["http", "diagnostics", "clients", "run"].contains(&key.section)
+                || [&GIT_DIRS, &OPEN].contains(key);
             assert_eq!(refused, operators, "decide what a project may do with `{}`", key.path());
             let list = matches!(key.shape, Shape::List { .. });
             match key.project {

@@ -10,6 +10,9 @@ use crate::{
 
 /// The most tools of the lean set.
 const MOST_LEAN: usize = 40;
+/// The most bytes of names, descriptions and input schemas: of the lean set, and of all.
+const MOST_LEAN_BYTES: usize = 12_000;
+const MOST_BYTES: usize = 32_000;
 /// The names that are for one language alone.
 const ALIASES: usize = 28;
 
@@ -31,6 +34,12 @@ fn names(tools: &[Value]) -> Vec<&str> {
     tools.iter().filter_map(|tool| tool["name"].as_str()).collect()
 }
 
+/// What a model reads of these definitions, in bytes.
+fn size(tools: &[Value]) -> usize {
+    let read = |tool: &Value| json!({"name": tool["name"], "description": tool["description"], "inputSchema": tool["inputSchema"]});
+    tools.iter().map(|tool| read(tool).to_string().len()).sum()
+}
+
 #[test]
 fn coding_agents_are_listed_the_lean_set_and_others_all() {
     let rig = with("");
@@ -41,6 +50,8 @@ fn coding_agents_are_listed_the_lean_set_and_others_all() {
     let is_alias = |name: &&str| ["py_", "ts_c_", "ts_cpp_"].iter().any(|start| name.starts_with(start));
     assert!(!names(&lean).iter().any(|name| is_alias(name)));
     assert!(names(&lean).contains(&"edit_file"));
+    assert!(size(&lean) <= MOST_LEAN_BYTES, "{} bytes", size(&lean));
+    assert!(size(&all) <= MOST_BYTES, "{} bytes", size(&all));
     // What is not listed can be called all the same.
     let mut lean = client(&rig, "codex-mcp-client", &[]);
     rig.write("m.py", "def f():\n    return 1\n");
