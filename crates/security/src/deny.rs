@@ -94,7 +94,7 @@ impl DenyList {
     /// The same for the last name of a path whose folder was judged before.
     pub fn matches_entry(&self, folder: &Path, name: &OsStr) -> Option<&str> {
         self.matches_name(Some(folder), name).or_else(|| {
-            if self.paths.sources.is_empty() { None } else { self.paths.find(&folder.join(name)) }
+            if self.paths.is_empty() { None } else { self.paths.find(&Spellings::of(&folder.join(name))) }
         })
     }
 
@@ -102,41 +102,43 @@ impl DenyList {
     /// that some file system would take for it.
     pub(crate) fn names_exactly(&self, path: &Path) -> bool {
         let Some(name) = path.file_name() else { return false };
-        let named = self.names.find_spelled(Path::new(name)).or_else(|| self.paths.find_spelled(path));
-        named.is_some() || self.pair(path.parent(), name).is_some()
+        let named = self.names.find_folded(&folded(Path::new(name)));
+        let named = named.or_else(|| self.paths.find_folded(&folded(path)));
+        named.is_some() || self.pair(path.parent(), &Spellings::of(Path::new(name))).is_some()
     }
 
     fn matches_name(&self, folder: Option<&Path>, name: &OsStr) -> Option<&str> {
-        let path = Path::new(name);
-        let short = || name.as_bytes().contains(&b'~').then(|| self.short.find(path)).flatten();
-        let pair = || self.pair(folder, name).map(|pair| pair.source.as_str());
-        self.names.find(path).or_else(short).or_else(pair)
-    }
-
-    fn pair(&self, folder: Option<&Path>, name: &OsStr) -> Option<&Pair> {
-        if self.pairs.is_empty() {
+        if self.names.is_empty() && self.pairs.is_empty() {
             return None;
         }
-        let spellings = Spellings::of(name);
-        let named = |pair: &&Pair| spellings.are(&pair.name);
-        let below = |pair: &&Pair| folder?.file_name().map(|name| Spellings::of(name).are(&pair.folder));
+        let spellings = Spellings::of(Path::new(name));
+        let short = || name.as_bytes().contains(&b'~').then(|| self.short.find(&spellings)).flatten();
+        let pair = || self.pair(folder, &spellings).map(|pair| pair.source.as_str());
+        self.names.find(&spellings).or_else(short).or_else(pair)
+    }
+
+    fn pair(&self, folder: Option<&Path>, name: &Spellings<'_>) -> Option<&Pair> {
+        let named = |pair: &&Pair| name.are(&pair.name);
+        let below = |pair: &&Pair| {
+            let folder = Path::new(folder?.file_name()?);
+            Some(Spellings::of(folder).are(&pair.folder))
+        };
         self.pairs.iter().filter(named).find(|pair| below(pair) == Some(true))
     }
 
     fn matches_path(&self, relative: &Path) -> Option<&str> {
-        if self.paths.sources.is_empty() { None } else { self.paths.find(relative) }
+        if self.paths.is_empty() { None } else { self.paths.find(&Spellings::of(relative)) }
     }
 }
 
-/// A name as file systems may read it.
+/// A name or a path as file systems may read it, folded once for all that it is compared with.
 struct Spellings<'n> {
     whole: Cow<'n, Path>,
     cut: Option<PathBuf>,
 }
 
 impl<'n> Spellings<'n> {
-    fn of(name: &'n OsStr) -> Self {
-        let name = Path::new(name);
+    fn of(name: &'n Path) -> Self {
         Self { whole: folded(name), cut: trimmed(name).map(|cut| folded(&cut).into_owned()) }
     }
 
@@ -174,20 +176,20 @@ impl Patterns {
         Ok(Self { set, sources, edges })
     }
 
-    fn find(&self, path: &Path) -> Option<&str> {
-        if self.sources.is_empty() {
-            return None;
-        }
-        let found = self.find_spelled(path);
-        found.or_else(|| self.find_spelled(&trimmed(path)?))
+    fn is_empty(&self) -> bool {
+        self.sources.is_empty()
     }
 
-    fn find_spelled(&self, path: &Path) -> Option<&str> {
-        let path = folded(path);
-        if !self.edges.allow(path.as_os_str().as_bytes()) || !self.set.is_match(&path) {
+    fn find(&self, spellings: &Spellings<'_>) -> Option<&str> {
+        let found = self.find_folded(&spellings.whole);
+        found.or_else(|| self.find_folded(spellings.cut.as_ref()?))
+    }
+
+    fn find_folded(&self, path: &Path) -> Option<&str> {
+        if !self.edges.allow(path.as_os_str().as_bytes()) || !self.set.is_match(path) {
             return None;
         }
-        let first = self.set.matches(&path).into_iter().next()?;
+        let first = self.set.matches(path).into_iter().next()?;
         self.sources.get(first).map(String::as_str)
     }
 }

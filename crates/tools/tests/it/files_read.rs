@@ -114,7 +114,7 @@ async fn a_name_that_is_not_there_gets_the_one_that_was_meant() {
     for (tool, path, expect) in [
         ("read_file", "emty.txt", "Hint: did you mean `empty.txt`?"),
         ("read_file", "EMPTY.txt", "Hint: did you mean `empty.txt`?"),
-        ("read_file", "file:///etc/passwd", "addresses (file://) are not paths of this project"),
+        ("read_file", "file:///etc/passwd", "it is a URL, not a path"),
         ("read_file", "src/mian.rs", "did you mean `src/main.rs`?"),
         ("read_file", "scr/main.rs", "did you mean `src`?"),
         ("list_directory", "sr", "did you mean `src`?"),
