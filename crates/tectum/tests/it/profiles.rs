@@ -48,7 +48,7 @@ fn coding_agents_are_listed_the_lean_set_and_others_all() {
     assert!(lean.len() <= MOST_LEAN, "{} tools", lean.len());
     assert_eq!(all.len() - lean.len(), ALIASES);
     let is_alias = |name: &&str| ["py_", "ts_c_", "ts_cpp_"].iter().any(|start| name.starts_with(start));
-    assert!(!names(&lean).iter().any(|name| is_alias(name)));
+    assert!(!names(&lean).iter().any(is_alias));
     assert!(names(&lean).contains(&"edit_file"));
     assert!(size(&lean) <= MOST_LEAN_BYTES, "{} bytes", size(&lean));
     assert!(size(&all) <= MOST_BYTES, "{} bytes", size(&all));
