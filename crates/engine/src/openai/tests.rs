@@ -157,7 +157,10 @@ async fn half_an_answer_that_was_heard_is_not_asked_for_again() {
 
 #[tokio::test]
 async fn nobody_there_is_said_clearly() {
-    let free = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    // Held, so that nobody else begins to listen there.
+    let held = tokio::net::TcpSocket::new_v4().expect("a socket");
+    held.bind(([127, 0, 0, 1], 0).into()).expect("a port");
+    let free = held.local_addr().expect("an address");
     let fault = ask(&format!("http://{free}/v1")).await.0.expect_err("nobody");
     assert_eq!(fault.kind, FaultKind::Upstream);
     assert!(fault.message.starts_with(&format!("the model at http://{free} cannot be reached")), "{fault:?}");

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::{
     cli_said::Said,
     federated::{Client, Era, command, echo, until},
-    rig::Rig,
+    rig::{Rig, deserted},
 };
 
 /// What a call says of a program that does this.
@@ -28,9 +28,7 @@ fn check(script: &str, expect: &[&str]) {
 #[test]
 fn a_server_that_cannot_be_reached_says_where_to_look() {
     let rig = Rig::new();
-    // Nothing listens where a socket was just let go.
-    let address =
-        std::net::TcpListener::bind("127.0.0.1:0").and_then(|held| held.local_addr()).expect("free");
+    let (_held, address) = deserted();
     rig.configure(&format!("[servers.web]\nurl = \"http://{address}/mcp\"\n"));
     let said = Said::from(rig.run(&["call", "web__x"]));
     assert_eq!(said.code, 7, "{}", said.err);

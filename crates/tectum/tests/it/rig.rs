@@ -273,6 +273,14 @@ pub(crate) fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {result}"))
 }
 
+/// An address where nobody listens, and nobody else can begin to as long as the socket is held.
+pub(crate) fn deserted() -> (tokio::net::TcpSocket, std::net::SocketAddr) {
+    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
+    let address = socket.local_addr().expect("an address");
+    (socket, address)
+}
+
 /// A server on HTTP, and a client that controls every header.
 pub(crate) struct Http {
     pub(crate) child: Child,

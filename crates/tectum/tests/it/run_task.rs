@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     cli_said::Said,
     federated::echo,
-    rig::Rig,
+    rig::{Rig, deserted},
     run_model::{ModelServer, Reply, call},
 };
 
@@ -158,7 +158,7 @@ fn broken_arguments_come_back_to_the_model() {
 
 #[test]
 fn nobody_at_the_address_is_a_clear_failure() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let (_held, free) = deserted();
     let url = format!("http://{free}/v1");
     let said: Said = Rig::new().run(&["run", "x", "--model", "m", "--base-url", &url]).into();
     assert_eq!((said.code, said.out.as_str()), (7, ""));
