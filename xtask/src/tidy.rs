@@ -2,29 +2,26 @@
 //! function from facts to violations; all violations are reported at once, and none is fixed.
 
 mod catalog;
+mod crate_tree;
+mod cycles;
 mod direction;
 mod documented;
 mod doors;
 mod edges;
 mod rust_text;
 mod stubs;
-
-use std::fmt;
+mod type_names;
+mod violation;
 
 use anyhow::{Result, bail};
 
+use self::{crate_tree::CrateTree, violation::Violation};
 use crate::checkout::Checkout;
-
-/// One broken rule: where, what is wrong, and what would put it right.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Violation {
-    place: String,
-    wrong: String,
-    remedy: String,
-}
 
 pub fn run(checkout: &Checkout) -> Result<()> {
     let sources = checkout.sources()?;
+    let crates: Vec<CrateTree> =
+        checkout.packages.iter().flat_map(|package| CrateTree::of_package(package, &sources)).collect();
     let violations: Vec<Violation> = [
         direction::judge(&checkout.packages),
         edges::judge(&checkout.packages),
@@ -32,6 +29,8 @@ pub fn run(checkout: &Checkout) -> Result<()> {
         documented::judge(&sources),
         doors::judge(&sources),
         stubs::judge(&sources),
+        cycles::judge(&crates),
+        type_names::judge(&crates),
     ]
     .into_iter()
     .flatten()
@@ -50,15 +49,9 @@ pub fn run(checkout: &Checkout) -> Result<()> {
     }
 }
 
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} {}", self.place, self.wrong, self.remedy)
-    }
-}
-
 #[cfg(test)]
 mod testing {
-    use super::Violation;
+    use super::violation::Violation;
     use crate::checkout::{Dependency, Kind, Package, Source};
 
     pub fn package(name: &str, dependencies: &[(&str, Kind)]) -> Package {

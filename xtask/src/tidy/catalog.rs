@@ -1,8 +1,8 @@
 //! Every file that implements a tool is in the catalog and in its module tree: a tool that
 //! is written but not listed would be one nobody can call or guard.
 
-use super::Violation;
 use super::rust_text::{code_only, find_words};
+use super::violation::Violation;
 use crate::checkout::Source;
 
 const ROOT: &str = "crates/tools/src/";

@@ -1,6 +1,6 @@
 //! Dependencies between our crates point down, never sideways and never up.
 
-use super::Violation;
+use super::violation::Violation;
 use crate::checkout::{Dependency, Kind, Package};
 
 /// Each crate of the workspace and the crates of ours that it may depend on. Nobody may

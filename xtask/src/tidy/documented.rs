@@ -1,6 +1,6 @@
 //! Every module begins by saying what it owns and what it refuses.
 
-use super::Violation;
+use super::violation::Violation;
 use crate::checkout::Source;
 
 pub fn judge(sources: &[Source]) -> Vec<Violation> {

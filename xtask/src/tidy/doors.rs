@@ -1,8 +1,8 @@
 //! The doors of `clippy.toml` (opening files, starting processes) are passed with a reason
 //! on record, and silently only by the rooms that own them.
 
-use super::Violation;
 use super::rust_text::{attributes, code_only, find_words};
+use super::violation::Violation;
 use crate::checkout::Source;
 
 /// Where files are opened for an agent and where processes are started.

@@ -1,7 +1,7 @@
 //! Libraries that only some crates may use, so that what a crate never does stays visible in
 //! its manifest. Tests may use what they like.
 
-use super::Violation;
+use super::violation::Violation;
 use crate::checkout::{Kind, Package};
 
 struct Edge {

@@ -1,7 +1,7 @@
 //! Nothing is left for later: no placeholder bodies, no test that does not run.
 
-use super::Violation;
 use super::rust_text::{attributes, code_only, line_of};
+use super::violation::Violation;
 use crate::checkout::Source;
 
 const PLACEHOLDERS: [&str; 2] = ["todo!", "unimplemented!"];
