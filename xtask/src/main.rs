@@ -8,6 +8,7 @@ mod bench;
 mod check;
 mod checkout;
 mod clients;
+mod fuzz;
 mod packs;
 mod soak;
 mod step;
@@ -31,6 +32,7 @@ Usage: cargo xtask <command>
   packs [--accept]                compile every query and compare every language's snapshots
   bench [<arguments>]             build the shipped binary and measure it
   clients [<arguments>]           what real coding agents give their models; --help lists the arguments
+  fuzz [<targets>] [--seconds N]  any bytes as paths, messages, event streams and edits, a minute each
   soak [<filters>]                the long forms of attacks and floods, and their figures
 ";
 
@@ -59,6 +61,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["packs", "--accept"] => packs::run(&Checkout::read()?, true),
         ["bench", rest @ ..] => bench::run(&Checkout::read()?, rest),
         ["clients", rest @ ..] => clients::run(&Checkout::read()?, rest),
+        ["fuzz", rest @ ..] => fuzz::run(&Checkout::read()?, rest),
         ["soak", rest @ ..] => soak::run(&Checkout::read()?, rest),
         [command @ ("check" | "tidy"), ..] => bail!("`cargo xtask {command}` takes no arguments."),
         [command, ..] => bail!("There is no command `{command}`.\n\n{}", COMMANDS.trim_end()),

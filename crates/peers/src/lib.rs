@@ -3,6 +3,8 @@
 pub mod auth;
 pub mod client_table;
 pub mod federation;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod lineage;
 mod link;
 pub mod observe;
