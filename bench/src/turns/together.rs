@@ -34,6 +34,7 @@ impl Provider for Waiting {
             primary: String::new(),
             server: None,
             listed: true,
+            observed: true,
         }])
     }
 

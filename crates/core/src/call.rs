@@ -195,7 +195,7 @@ impl Outcome {
         match &self.result {
             Err(_) => true,
             Ok(Payload::Native(_)) => false,
-            Ok(Payload::Raw(raw)) => crate::observation::tool_error(raw.get()).is_some(),
+            Ok(Payload::Peer(reply)) => reply.failed,
         }
     }
 }
@@ -205,8 +205,8 @@ impl Outcome {
 pub enum Payload {
     /// From one of our own tools.
     Native(NativeReply),
-    /// From a peer: forwarded byte for byte.
-    Raw(Box<RawValue>),
+    /// From a peer.
+    Peer(PeerReply),
 }
 
 impl Payload {
@@ -214,9 +214,18 @@ impl Payload {
     pub fn size(&self) -> usize {
         match self {
             Self::Native(reply) => reply.text.len() + reply.structured.len(),
-            Self::Raw(raw) => raw.get().len(),
+            Self::Peer(reply) => reply.json.get().len(),
         }
     }
+}
+
+/// What a peer gave, in the peer's own language.
+#[derive(Clone, Debug)]
+pub struct PeerReply {
+    /// As the peer wrote it: forwarded byte for byte.
+    pub json: Box<RawValue>,
+    /// Whether the peer's tool says that it failed.
+    pub failed: bool,
 }
 
 /// What a native tool gave: text as the model reads it, and the same as data.

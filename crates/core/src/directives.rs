@@ -1,8 +1,8 @@
 //! What a tool may ask of the loop around it: a closed list, typed here, JSON at the boundary.
-//! Nothing vanishes silently: an entry that cannot be understood is named to whoever reads.
+//! Nothing vanishes silently: what is left out is counted, with the reason.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
 /// Who speaks an injected message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,15 +72,8 @@ fn two() -> usize {
     2
 }
 
-/// Where a tool's result carries directives in the form of earlier programs.
-pub const MEMBER: &str = "_directives";
-/// Where our own results carry them.
-pub const META: &str = "tectum/directives";
 /// The anchor that a changed to-do list becomes.
 pub const TODO_ANCHOR: &str = "todo_state";
-/// Entries of one result that are read; the rest is named as left out.
-const MOST: usize = 64;
-
 /// The names of all directives on the wire.
 pub const NAMES: &[&str] = &[
     "stop_processing",
@@ -91,15 +84,6 @@ pub const NAMES: &[&str] = &[
     "prune_messages",
     "notify_presenter",
 ];
-
-/// What a result carried: directives in their order, and those that were left out.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
-    /// Those that were understood.
-    pub directives: Vec<Directive>,
-    /// Those that were not, or are not allowed.
-    pub skipped: Vec<Skipped>,
-}
 
 /// Directives of a result that were left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,100 +147,51 @@ impl Directive {
     }
 }
 
-impl Found {
-    /// What a list of entries holds; anything but a list holds nothing.
-    pub fn in_list(list: &str) -> Self {
-        let Ok(entries) = serde_json::from_str::<Vec<&RawValue>>(list) else { return Self::default() };
-        let mut found = Self::default();
-        for (i, entry) in entries.iter().take(MOST).enumerate() {
-            match Directive::read(entry.get()) {
-                Ok(directive) => found.directives.push(directive),
-                Err(why) => {
-                    found.skipped.push(Skipped::one(Cause::NotUnderstood, format!("directive {i}: {why}")));
-                }
-            }
-        }
-        if entries.len() > MOST {
-            let count = entries.len() - MOST;
-            let words = format!("{count} directives beyond the first {MOST}");
-            found.skipped.push(Skipped { cause: Cause::TooMany, count: count as u64, words });
-        }
-        found
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(wire: &str, expect: Directive) {
+        let read = Directive::read(wire).expect("reads");
+        assert_eq!(read, expect);
+        let again = serde_json::to_string(&read).expect("writes");
+        assert_eq!(Directive::read(&again).expect("reads again"), expect);
+        assert!(NAMES.contains(&expect.name()) && again.contains(expect.name()));
     }
 
-    /// What an object's own member holds; text that is no JSON object holds nothing.
-    pub fn in_object(text: &str) -> Self {
-        #[derive(Deserialize)]
-        struct Carrier<'c> {
-            #[serde(borrow, rename = "_directives")]
-            directives: Option<&'c RawValue>,
-        }
-        if memchr::memmem::find(text.as_bytes(), MEMBER.as_bytes()).is_none() {
-            return Self::default();
-        }
-        let carrier = serde_json::from_str::<Carrier<'_>>(text).ok();
-        carrier
-            .and_then(|carrier| carrier.directives)
-            .map(|list| Self::in_list(list.get()))
-            .unwrap_or_default()
-    }
-
-    /// What the result of an MCP tool carries: in its metadata, its structured content, and in the
-    /// texts that are JSON objects. The first place that has any is the one that counts, since a
-    /// server writes the same into both.
-    pub fn in_result(result: &str) -> Self {
-        #[derive(Deserialize)]
-        struct Result<'r> {
-            #[serde(borrow, rename = "_meta")]
-            meta: Option<Meta<'r>>,
-            #[serde(borrow, rename = "structuredContent")]
-            structured: Option<&'r RawValue>,
-            #[serde(borrow, default)]
-            content: Vec<&'r RawValue>,
-        }
-        #[derive(Deserialize)]
-        struct Meta<'m> {
-            #[serde(borrow, rename = "tectum/directives")]
-            directives: Option<&'m RawValue>,
-        }
-        #[derive(Deserialize)]
-        struct Block {
-            text: String,
-        }
-        let has = |word: &str| memchr::memmem::find(result.as_bytes(), word.as_bytes()).is_some();
-        if !has(MEMBER) && !has(META) {
-            return Self::default();
-        }
-        let Ok(result) = serde_json::from_str::<Result<'_>>(result) else { return Self::default() };
-        let in_meta = result.meta.and_then(|meta| meta.directives).map(|list| Self::in_list(list.get()));
-        let in_data = || result.structured.map(|data| Self::in_object(data.get()));
-        let in_texts = || {
-            let texts = result.content.iter().filter_map(|raw| serde_json::from_str::<Block>(raw.get()).ok());
-            let mut all = Self::default();
-            for found in texts.map(|block| Self::in_object(&block.text)) {
-                all.directives.extend(found.directives);
-                all.skipped.extend(found.skipped);
-            }
-            all
-        };
-        let some = |found: &Self| *found != Self::default();
-        in_meta.filter(some).or_else(|| in_data().filter(some)).unwrap_or_else(in_texts)
-    }
-
-    /// Leaves out what its sender may not ask for.
-    pub fn only(mut self, allowed: &[String]) -> Self {
-        let (kept, refused): (Vec<Directive>, Vec<Directive>) =
-            self.directives.into_iter().partition(|one| allowed.iter().any(|name| name == one.name()));
-        self.directives = kept;
-        let say = |one: &Directive| {
-            let words = format!("`{}` is not allowed from this server", one.name());
-            Skipped::one(Cause::NotAllowed, words)
-        };
-        self.skipped.extend(refused.iter().map(say));
-        self
+    #[test]
+    fn wire_names_and_defaults() {
+        check(r#"{"type":"stop_processing"}"#, Directive::StopProcessing);
+        check(r#"{"type":"stop_processing","params":{}}"#, Directive::StopProcessing);
+        check(
+            r#"{"type":"tier_change","params":{"tier":"2"}}"#,
+            Directive::TierChange { target_tier: "2".into(), reason: String::new() },
+        );
+        check(
+            r#"{"type":"context_anchor","params":{"key":"k","content":""}}"#,
+            Directive::ContextAnchor { key: "k".into(), content: String::new() },
+        );
+        check(
+            r#"{"type":"todo_state_changed","params":{"formatted_state":"x"}}"#,
+            Directive::TodoStateChanged { formatted_state: "x".into() },
+        );
+        check(
+            r#"{"type":"inject_context","params":{"content":"x"}}"#,
+            Directive::InjectContext { content: "x".into(), role: Role::User },
+        );
+        check(
+            r#"{"type":"inject_context","params":{"content":"x","role":"system"}}"#,
+            Directive::InjectContext { content: "x".into(), role: Role::System },
+        );
+        check(r#"{"type":"prune_messages"}"#, Directive::PruneMessages { keep_recent: 2 });
+        check(
+            r#"{"type":"prune_messages","params":{"keep_recent":0}}"#,
+            Directive::PruneMessages { keep_recent: 0 },
+        );
+        check(
+            r#"{"type":"notify_presenter","params":{"key":"k"}}"#,
+            Directive::NotifyPresenter { key: "k".into(), data: Value::Null },
+        );
+        assert_eq!(NAMES.len(), 7);
     }
 }
-
-#[cfg(test)]
-#[path = "directives_tests.rs"]
-mod tests;

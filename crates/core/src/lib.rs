@@ -10,7 +10,6 @@ pub mod call;
 pub mod desk;
 pub mod directives;
 pub mod effects;
-pub mod efferent;
 mod execute;
 pub mod fault;
 pub mod gate;
@@ -18,7 +17,6 @@ pub mod journal;
 mod lenient;
 mod mistakes;
 pub mod native;
-pub mod observation;
 pub mod provider;
 pub mod refresh;
 pub mod registry;
@@ -26,6 +24,7 @@ pub mod round;
 pub mod rules;
 mod ruling;
 mod schema;
+pub mod tap;
 pub mod tectum;
 pub mod tool;
 pub mod turn;
@@ -33,25 +32,23 @@ mod walking;
 
 pub use anchors::{Anchor, Anchors};
 pub use call::{
-    Call, CallId, Companion, NativeReply, Outcome, Payload, Progress, ProgressNote, SessionId, ToolName,
+    Call, CallId, Companion, NativeReply, Outcome, Payload, PeerReply, Progress, ProgressNote, SessionId,
+    ToolName,
 };
 pub use desk::{AskId, Asker, Asking, Decision, Desk, Inquiry, Question};
 pub use directives::{Directive, Role};
 pub use effects::{Closing, Effects, Note, Tally};
-pub use efferent::Efferent;
 pub use fault::{Fault, FaultKind};
 pub use gate::{Gate, Verdict};
 pub use journal::{Entry, Journal};
 pub use native::{NativeSet, NativeTool};
-pub use observation::Observation;
 pub use provider::{Done, Prepared, Provider, Running, ServerTool, ToolInfo, Work};
 pub use refresh::{Refresh, Shown};
 pub use registry::{Registry, Snapshot};
 pub use round::RoundOutcome;
 pub use rules::{Judgement, Origin, Rule, Rules};
+pub use tap::{Tap, Tapped};
 pub use tectum::Tectum;
-/// What copies do not show, for those who make or configure them.
-pub use tectum_redact::{self as redact, Redactor};
 /// The room below, for those who hold its handles.
 pub use tectum_security as security;
 pub use tool::{Card, Ctx, Effect, Grants, Reply, Subject, Text, Tool, Wants, World};

@@ -141,6 +141,7 @@ fn info<A: JsonSchema, O: JsonSchema>(card: &Card, description: Option<&str>) ->
         primary: primary.into(),
         server: None,
         listed: true,
+        observed: true,
     }
 }
 

@@ -39,6 +39,8 @@ pub struct ToolInfo {
     pub server: Option<ServerTool>,
     /// False for a tool that is left out of the list and found by searching.
     pub listed: bool,
+    /// False for a tool whose calls no watcher sees.
+    pub observed: bool,
 }
 
 /// What is known about a federated tool beyond its name.

@@ -63,7 +63,7 @@ impl Tectum {
             let end = CancellationToken::new();
             places.push(own);
             ends.push(end.clone());
-            let (house, free) = (self.clone(), free.clone());
+            let (house, tools, free) = (self.clone(), snapshot.clone(), free.clone());
             let step = Step { prepared, key, checks: checks.clone() };
             running.spawn(async move {
                 // However this ends, those behind it go on.
@@ -72,7 +72,7 @@ impl Tectum {
                     other.cancelled().await;
                 }
                 let place = free.acquire().await;
-                let outcome = house.run(call, Way::Round(Box::new(step))).await;
+                let outcome = house.run(call, tools, Way::Round(Box::new(step))).await;
                 drop(place);
                 (i, outcome)
             });

@@ -42,6 +42,7 @@ fn info(name: &str, effect: Effect) -> ToolInfo {
         primary: "path".into(),
         server: None,
         listed: true,
+        observed: true,
     }
 }
 
@@ -128,7 +129,7 @@ fn call(tool: &str, args: &serde_json::Value) -> Call {
 fn text(outcome: &Outcome) -> String {
     match &outcome.result {
         Ok(Payload::Native(reply)) => reply.text.clone(),
-        Ok(Payload::Raw(raw)) => raw.get().to_owned(),
+        Ok(Payload::Peer(reply)) => reply.json.get().to_owned(),
         Err(fault) => fault.text(),
     }
 }

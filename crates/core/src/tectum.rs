@@ -9,8 +9,8 @@ use arc_swap::ArcSwap;
 use tokio_util::task::TaskTracker;
 
 use crate::{
-    Call, Ctx, Desk, Effects, Efferent, Fault, FaultKind, Gate, Grants, Journal, Outcome, Payload, Prepared,
-    Registry, Snapshot, Verdict, execute::execute, provider::Done, round::Step, tool::ChangeBegun,
+    Call, Ctx, Desk, Effects, Fault, FaultKind, Gate, Grants, Journal, Outcome, Payload, Prepared, Registry,
+    Snapshot, Tap, Tapped, Verdict, execute::execute, provider::Done, round::Step, tool::ChangeBegun,
     turn::Checks, walking::Walking,
 };
 
@@ -41,7 +41,7 @@ struct Rooms {
     registry: Registry,
     gate: ArcSwap<Gate>,
     desk: Desk,
-    efferent: Arc<Efferent>,
+    tap: Tap,
     effects: Effects,
     journal: Journal,
     calls: TaskTracker,
@@ -66,7 +66,7 @@ impl Tectum {
                 registry: Registry::new(tools),
                 gate: ArcSwap::from_pointee(gate),
                 desk: Desk::default(),
-                efferent: Arc::default(),
+                tap: Tap::default(),
                 effects: Effects::default(),
                 journal: Journal::default(),
                 calls: TaskTracker::new(),
@@ -95,9 +95,9 @@ impl Tectum {
         &self.rooms.desk
     }
 
-    /// The copies of calls, for observers.
-    pub fn efferent(&self) -> &Arc<Efferent> {
-        &self.rooms.efferent
+    /// Where calls can be watched.
+    pub fn tap(&self) -> &Tap {
+        &self.rooms.tap
     }
 
     /// What directives did: anchors, and notes for presenters.
@@ -121,21 +121,21 @@ impl Tectum {
     /// Runs a call, on the thread of whoever waits for it. If they leave, the call is cancelled and
     /// goes to its end in a task of its own, so nobody can keep it out of the journal.
     pub fn call(&self, call: Call) -> Walking {
-        self.run(call, Way::Alone)
+        self.run(call, self.registry().snapshot(), Way::Alone)
     }
 
-    pub(crate) fn run(&self, call: Call, way: Way) -> Walking {
+    pub(crate) fn run(&self, call: Call, tools: Arc<Snapshot>, way: Way) -> Walking {
         let (id, started, cancel) = (call.id, Instant::now(), call.cancel.clone());
         let house = self.clone();
-        let walk = Box::pin(async move { house.walk(call, way, started).await });
+        let walk = Box::pin(async move { house.walk(call, &tools, way, started).await });
         Walking::new(id, walk, cancel, &self.rooms.calls)
     }
 
-    async fn walk(&self, call: Call, way: Way, started: Instant) -> Outcome {
-        self.rooms.efferent.before(&call);
+    async fn walk(&self, call: Call, tools: &Snapshot, way: Way, started: Instant) -> Outcome {
+        self.rooms.tap.show(tools, Tapped { call: &call, outcome: None });
         let alone = matches!(way, Way::Alone);
         let mut paths = Vec::new();
-        let result = match self.clear(&call, way).await {
+        let result = match self.clear(&call, tools, way).await {
             Ok(Cleared::Run(mut prepared, grants, memory)) => {
                 paths = prepared.wants.paths.drain(..).map(|(path, _)| path).collect();
                 let done = self.execute(&call, prepared, grants).await;
@@ -158,7 +158,7 @@ impl Tectum {
         if alone {
             self.rooms.effects.apply(call.id, &outcome.directives);
         }
-        self.rooms.efferent.after(&call, &outcome);
+        self.rooms.tap.show(tools, Tapped { call: &call, outcome: Some(&outcome) });
         self.rooms.journal.record(&call, &outcome).await;
         outcome
     }
@@ -166,9 +166,9 @@ impl Tectum {
     /// find, prepare, gate, approval: may fail at any step, and has changed nothing until then.
     /// In a round, what costs less is checked first: one tool over and over before everything,
     /// the tier and repeated calls before a person is asked.
-    async fn clear(&self, call: &Call, way: Way) -> Result<Cleared, Fault> {
+    async fn clear(&self, call: &Call, tools: &Snapshot, way: Way) -> Result<Cleared, Fault> {
         let (prepared, round) = match way {
-            Way::Alone => (self.rooms.registry.snapshot().find(&call.tool)?.prepare(call)?, None),
+            Way::Alone => (tools.find(&call.tool)?.prepare(call)?, None),
             Way::Round(step) => {
                 step.checks.spiral(call)?;
                 (step.prepared?, Some((step.checks, step.key)))
@@ -213,3 +213,7 @@ impl Tectum {
         execute(prepared.work, ctx, prepared.deadline).await
     }
 }
+
+#[cfg(test)]
+#[path = "tectum_tests.rs"]
+mod tests;

@@ -8,7 +8,7 @@ use tectum_core::{Outcome, Payload};
 pub fn outcome(outcome: &Outcome) -> (String, bool) {
     let text = match &outcome.result {
         Ok(Payload::Native(reply)) => reply.text.clone(),
-        Ok(Payload::Raw(raw)) => result(raw.get()),
+        Ok(Payload::Peer(reply)) => result(reply.json.get()),
         Err(fault) => fault.text(),
     };
     (text, outcome.failed())

@@ -295,6 +295,7 @@ mod tests {
             primary: String::new(),
             server: None,
             listed: false,
+            observed: true,
         }
     }
 

@@ -8,6 +8,7 @@ mod bridge;
 mod caller;
 mod compose;
 mod definitions;
+mod directives;
 mod early;
 mod find;
 mod follow;

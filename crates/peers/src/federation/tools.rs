@@ -5,15 +5,15 @@ use std::{collections::HashMap, sync::Arc};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::{Value, value::RawValue};
 use tectum_core::{
-    Call, CallId, Ctx, Directive, Done, Effect, Fault, FaultKind, Payload, Prepared, Provider, ServerTool,
-    Subject, ToolInfo, Wants, Work, World,
-    directives::{Found, TODO_ANCHOR},
+    Call, CallId, Ctx, Directive, Done, Effect, Fault, FaultKind, Payload, PeerReply, Prepared, Provider,
+    ServerTool, Subject, ToolInfo, Wants, Work, World, directives::TODO_ANCHOR,
 };
 
 use super::{
     bridge::{self, Failure, Order},
     caller::Caller,
     definitions::{self, Accepted},
+    directives::CarriedDirectives,
     goods::renamed,
     names,
     parked::Shelf,
@@ -26,8 +26,11 @@ use crate::{
     peer::{Item, Offer, Peer},
     serve::{text_size, with_text},
     visible::make_visible,
-    wire::object::raw,
+    wire::{object::raw, tool_result},
 };
+
+/// The tools whose calls are never copied: an observer's own, and the audit trail.
+const UNOBSERVED: &[&str] = &["observe", "audit_log"];
 
 /// A server's tools at one moment.
 pub(crate) struct PeerTools {
@@ -220,6 +223,7 @@ fn info(item: &Item, name: &Arc<str>, peer: &Peer, stale: bool) -> Result<(ToolI
             reads,
         }),
         listed: true,
+        observed: !UNOBSERVED.contains(&&*item.key),
     };
     Ok((info, repairs))
 }
@@ -274,7 +278,7 @@ impl Provider for PeerTools {
                 let over = result.get().len() > room && text_size(result.get()) > room;
                 let (result, most) = if over { (with_text(result), most.min(room)) } else { (result, most) };
                 let done = match spool.filter(|_| result.get().len() > most) {
-                    None => Done::new(Payload::Raw(result)),
+                    None => done(result),
                     Some(spool) => bounded(spool, ctx.call, result, most).await?,
                 };
                 Ok(Done { directives: found.directives, skipped: found.skipped, ..done })
@@ -291,12 +295,17 @@ impl Provider for PeerTools {
     }
 }
 
+fn done(json: Box<RawValue>) -> Done {
+    let failed = tool_result::is_error(json.get());
+    Done::new(Payload::Peer(PeerReply { json, failed }))
+}
+
 /// Keeps a large result aside and passes on what stands for it.
 async fn bounded(spool: Arc<Spool>, call: CallId, result: Box<RawValue>, most: usize) -> Result<Done, Fault> {
     let size = result.get().len();
     let kept = tokio::task::spawn_blocking(move || spool.keep(call, result, most)).await;
     let kept = kept.unwrap_or_else(|_| Err(std::io::Error::other("it could not be kept")));
-    kept.map(|kept| Done::new(Payload::Raw(kept))).map_err(|error| {
+    kept.map(done).map_err(|error| {
         Fault::new(
             FaultKind::TooLarge,
             format!("the result has {size} bytes and could not be kept aside: {error}"),
@@ -307,8 +316,8 @@ async fn bounded(spool: Arc<Spool>, call: CallId, result: Box<RawValue>, most: u
 
 /// What a result asks of the loop, as far as its server may. An anchor of a server's has the
 /// server's name before its own, so that it never takes the place of ours.
-fn directives(result: &RawValue, peer: &Peer) -> Found {
-    let mut found = Found::in_result(result.get()).only(&peer.spec.directives);
+fn directives(result: &RawValue, peer: &Peer) -> CarriedDirectives {
+    let mut found = CarriedDirectives::in_result(result.get()).only(&peer.spec.directives);
     for directive in &mut found.directives {
         match directive {
             Directive::ContextAnchor { key, .. } => *key = format!("{}/{key}", peer.spec.name),

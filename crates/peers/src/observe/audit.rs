@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::marks::{Marks, meta};
+use super::{
+    marks::{Marks, meta},
+    observation::Observation,
+};
 use crate::{
     link::{Ask, Exchange, Link, Loss},
     wire::{
@@ -14,7 +17,6 @@ use crate::{
         object::{Object, quoted},
     },
 };
-use tectum_core::Observation;
 
 /// The name under which servers declare that they have interceptors.
 pub(super) const EXTENSION: &str = "io.modelcontextprotocol/interceptors";

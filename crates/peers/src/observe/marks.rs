@@ -1,7 +1,6 @@
 //! What a copy's metadata says: which call it is of, and where that came from.
 
-use tectum_core::Observation;
-
+use super::observation::Observation;
 use crate::{
     lineage::{self, Lineage},
     link::{Link, modern_meta},

@@ -4,8 +4,10 @@
 
 mod asking;
 mod audit;
+mod copies;
 mod counts;
 mod marks;
+mod observation;
 mod pace;
 mod rota;
 mod schema;
@@ -19,7 +21,8 @@ use std::{
 };
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use tectum_core::{Efferent, Redactor, Tectum, efferent::Reader};
+use tectum_core::Tectum;
+use tectum_redact::Redactor;
 use tokio::{
     sync::{Notify, watch},
     task::{JoinHandle, JoinSet},
@@ -34,6 +37,7 @@ pub use self::{
 
 use self::{
     asking::Asking,
+    copies::{Copies, Reader},
     counts::Counts,
     rota::{Release, Rota},
     sink::Sink,
@@ -72,8 +76,9 @@ pub struct Observers {
 
 #[derive(Debug)]
 struct Shared {
+    house: Tectum,
     federation: Arc<Federation>,
-    efferent: Arc<Efferent>,
+    copies: Arc<Copies>,
     run: Arc<str>,
     exclude: GlobSet,
     muted: watch::Sender<BTreeSet<String>>,
@@ -107,29 +112,29 @@ impl Observers {
         redactor: Redactor,
         settings: ObserverSettings,
     ) -> Self {
-        let efferent = house.efferent().clone();
-        efferent.open(redactor);
+        let copies = Copies::watching(house, redactor);
         let mut exclude = GlobSetBuilder::new();
         for glob in settings.exclude.iter().filter_map(|pattern| Glob::new(pattern).ok()) {
             exclude.add(glob);
         }
         let run = format!("r-{:016x}", getrandom::u64().unwrap_or_default());
         let shared = Arc::new(Shared {
+            house: house.clone(),
             federation: federation.clone(),
             run: run.into(),
             exclude: exclude.build().unwrap_or_else(|_| GlobSet::empty()),
             muted: watch::Sender::new(settings.muted),
-            rota: Arc::new(Rota::new(efferent.next())),
+            rota: Arc::new(Rota::new(copies.next())),
             seats: Mutex::default(),
             asking: Asking::default(),
             left: Mutex::default(),
             counts: Mutex::default(),
             initial: OnceLock::new(),
             last: CancellationToken::new(),
-            efferent,
+            copies,
         });
         let first = Arc::new(Notify::new());
-        let pacing = tokio::spawn(pace::keep(shared.efferent.clone(), shared.rota.clone(), first.clone()));
+        let pacing = tokio::spawn(pace::keep(shared.copies.clone(), shared.rota.clone(), first.clone()));
         let keeping = tokio::spawn(keep(shared.clone(), first));
         Self { shared, keeping, pacing }
     }
@@ -141,7 +146,7 @@ impl Observers {
 
     /// What became of all copies so far.
     pub fn totals(&self) -> Totals {
-        let made = self.shared.efferent.copied();
+        let made = self.shared.copies.copied();
         let mut totals = Totals { made, ..Totals::default() };
         self.shared.counts().values().for_each(|counts| counts.add_to(&mut totals));
         totals
@@ -168,7 +173,7 @@ impl Observers {
         let until = Instant::now() + LAST_COPIES;
         self.shared.met(until).await;
         self.shared.asking.stop();
-        let (rota, upto) = (&self.shared.rota, self.shared.efferent.next());
+        let (rota, upto) = (&self.shared.rota, self.shared.copies.next());
         rota.set(Release { upto, ..rota.release() });
         self.shared.last.cancel();
         let seats = std::mem::take(&mut *self.shared.seats());
@@ -179,7 +184,8 @@ impl Observers {
         for stop in stops {
             stop.cancel();
         }
-        self.shared.efferent.close();
+        self.shared.house.tap().close();
+        self.shared.copies.clear();
     }
 }
 
@@ -244,7 +250,7 @@ impl Shared {
                 continue;
             }
             let reader = match left.remove(name) {
-                Some(next) => self.efferent.from_number(next),
+                Some(next) => self.copies.from_number(next),
                 None => self.reader(name),
             };
             let counts = self.counts().entry(name.clone()).or_default().clone();
@@ -273,15 +279,15 @@ impl Shared {
         // Before the first client everybody is there from the beginning.
         let is_first = self.initial.get().is_none_or(|initial| initial.contains(name));
         match is_first && !self.counts().contains_key(name) {
-            true => self.efferent.from_the_start(),
-            false => self.efferent.from_now(),
+            true => self.copies.from_the_start(),
+            false => self.copies.from_now(),
         }
     }
 
     /// Meets the servers that are on their way while there is something to tell them: a client that
     /// comes for one call leaves before a new observer has said that it is one.
     async fn met(self: &Arc<Self>, until: Instant) {
-        if self.efferent.copied() == 0 {
+        if self.copies.copied() == 0 {
             return;
         }
         let federation = self.federation.clone();

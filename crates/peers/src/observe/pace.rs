@@ -9,13 +9,15 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tectum_core::Efferent;
 use tokio::{
     sync::Notify,
     time::{Instant, sleep},
 };
 
-use super::rota::{Release, Rota};
+use super::{
+    copies::Copies,
+    rota::{Release, Rota},
+};
 
 /// Copies in [`WINDOW`] that look like a circle: no model makes that many calls, and a program that
 /// waits for its copies before it calls again is done by then.
@@ -35,8 +37,8 @@ const FIRST: Duration = Duration::from_secs(10);
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// Lets copies leave, and says when there is a first one.
-pub(super) async fn keep(efferent: Arc<Efferent>, rota: Arc<Rota>, first: Arc<Notify>) {
-    let mut pace = Pace::new(efferent, rota);
+pub(super) async fn keep(copies: Arc<Copies>, rota: Arc<Rota>, first: Arc<Notify>) {
+    let mut pace = Pace::new(copies, rota);
     loop {
         let discarded = pace.step().await;
         first.notify_one();
@@ -52,7 +54,7 @@ pub(super) async fn keep(efferent: Arc<Efferent>, rota: Arc<Rota>, first: Arc<No
 
 /// Lets copies leave.
 pub(super) struct Pace {
-    efferent: Arc<Efferent>,
+    copies: Arc<Copies>,
     rota: Arc<Rota>,
     /// When the window began that is counted in, and with which copy.
     window: (Instant, u64),
@@ -72,10 +74,10 @@ enum Cause {
 }
 
 impl Pace {
-    pub(super) fn new(efferent: Arc<Efferent>, rota: Arc<Rota>) -> Self {
-        let (now, next) = (Instant::now(), efferent.next());
+    pub(super) fn new(copies: Arc<Copies>, rota: Arc<Rota>) -> Self {
+        let (now, next) = (Instant::now(), copies.next());
         Self {
-            efferent,
+            copies,
             rota,
             window: (now, next),
             trusted_until: now,
@@ -88,13 +90,13 @@ impl Pace {
     /// Waits for copies and lets them leave. Tells how many were discarded.
     pub(super) async fn step(&mut self) -> u64 {
         let held = self.rota.release();
-        let next = self.efferent.settled(held.upto).await;
+        let next = self.copies.settled(held.upto).await;
         if !self.is_suspicious(next) || self.cause().await == Cause::Clients {
-            self.let_go(Release { upto: self.efferent.next(), ..held }).await;
+            self.let_go(Release { upto: self.copies.next(), ..held }).await;
             return 0;
         }
         // What the calls of the circle left behind is told to nobody: it would begin anew.
-        let next = self.efferent.next();
+        let next = self.copies.next();
         self.cautious_until = Instant::now() + self.caution;
         self.caution = (self.caution * 2).min(LONGEST);
         self.window = (Instant::now(), next);
@@ -131,11 +133,11 @@ impl Pace {
                 return Cause::Observers;
             }
             // Those that wait may have been overwritten: the first that is left is let go.
-            upto = upto.max(self.efferent.from_the_start().next()) + 1;
-            let before = self.efferent.next();
+            upto = upto.max(self.copies.from_the_start().next()) + 1;
+            let before = self.copies.next();
             self.let_go(Release { from, upto }).await;
             sleep(QUIET).await;
-            if self.efferent.next() == before {
+            if self.copies.next() == before {
                 return Cause::Clients;
             }
         }
@@ -146,9 +148,9 @@ impl Pace {
     async fn is_quiet(&self) -> bool {
         let since = Instant::now();
         while since.elapsed() < HOLD {
-            let before = self.efferent.next();
+            let before = self.copies.next();
             sleep(QUIET).await;
-            if self.efferent.next() == before {
+            if self.copies.next() == before {
                 return true;
             }
         }

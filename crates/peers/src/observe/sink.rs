@@ -7,14 +7,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tectum_core::{Observation, efferent::Reader};
 use tokio::time::{error::Elapsed, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     audit::{self, Interceptor},
+    copies::Reader,
     counts::Counts,
     marks::{Marks, meta},
+    observation::Observation,
     rota::Rota,
     schema::{OBSERVE, observe_of},
 };

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use tectum_core::{Fault, FaultKind, Observation, Redactor};
+use tectum_core::{Fault, FaultKind};
+use tectum_redact::Redactor;
 
 use super::{
+    observation::Observation,
     sink::{self, PATIENCE},
     takes_copies,
 };

@@ -1,7 +1,7 @@
 //! Writing answers: JSON-RPC around results that are bytes already.
 
 use serde_json::value::RawValue;
-use tectum_core::{Fault, FaultKind, Outcome, Payload};
+use tectum_core::{Fault, FaultKind, Outcome, Payload, PeerReply};
 
 use super::{catalogue, form::Form};
 use crate::wire::{
@@ -51,7 +51,7 @@ pub(crate) fn outcome(
     more: &[String],
 ) {
     match &outcome.result {
-        Ok(Payload::Raw(raw)) => {
+        Ok(Payload::Peer(PeerReply { json: raw, .. })) => {
             let passed = form.passed(raw.get(), era);
             match longer(&passed, more) {
                 Some(longer) => result(out, id, &longer),

@@ -14,7 +14,9 @@ mod tests;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::value::RawValue;
-use tectum_core::{Asker, Decision, Fault, FaultKind, Inquiry, Outcome, Payload, Question, Tectum, ToolName};
+use tectum_core::{
+    Asker, Decision, Fault, FaultKind, Inquiry, Outcome, Payload, PeerReply, Question, Tectum, ToolName,
+};
 use tokio::sync::oneshot;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -97,7 +99,9 @@ impl Approval {
     /// belongs to the same call, so it comes with a handle of ours for what the server wants to see.
     pub(super) fn carry_on(&self, outcome: &mut Outcome) {
         let Some(Resumed { approved, shelf, digest, .. }) = &self.resumed else { return };
-        let (Some(question), Ok(Payload::Raw(result))) = (approved.get(), &mut outcome.result) else {
+        let (Some(question), Ok(Payload::Peer(PeerReply { json: result, .. }))) =
+            (approved.get(), &mut outcome.result)
+        else {
             return;
         };
         let Some(input) = input_required(result) else { return };

@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde_json::value::RawValue;
-use tectum_core::{Call, CallId, Companion, Outcome, Progress, ProgressNote, efferent::is_copied};
+use tectum_core::{Call, CallId, Companion, Outcome, Progress, ProgressNote};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -65,7 +65,7 @@ impl Endpoint {
             return Handled::Answered;
         };
         // A copy may come back to a house that its call passed through: it is not copied again.
-        if let Some(why) = self.circle(params).filter(|_| is_copied(name)) {
+        if let Some(why) = self.circle(params).filter(|_| tool.observed) {
             answer::error(out, Some(id), code::INVALID_REQUEST, &format!("{name}: {why}"), None);
             return Handled::Answered;
         }

@@ -14,7 +14,7 @@ use std::{
     },
 };
 
-use tectum_core::{FaultKind, Outcome, Payload, Refresh, Tectum};
+use tectum_core::{FaultKind, Outcome, Payload, PeerReply, Refresh, Tectum};
 
 use super::form::Form;
 use crate::wire::object::Members;
@@ -187,7 +187,7 @@ fn beginning(text: &str, most: usize) -> String {
 fn room(outcome: &Outcome, form: &Form) -> Option<usize> {
     let taken = match &outcome.result {
         Ok(Payload::Native(reply)) => reply.text.len(),
-        Ok(Payload::Raw(raw)) => {
+        Ok(Payload::Peer(PeerReply { json: raw, .. })) => {
             let members = Members::of(raw.get())?;
             let content = members.get("content").is_some_and(|content| content.get().starts_with('['));
             let becomes = !form.data && members.get("structuredContent").is_some();

@@ -53,6 +53,7 @@ impl Provider for Many {
             primary: String::new(),
             server: None,
             listed: true,
+            observed: true,
         };
         (0..self.0).map(info).collect()
     }

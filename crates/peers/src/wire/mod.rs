@@ -8,3 +8,4 @@ pub(crate) mod lines;
 pub(crate) mod object;
 pub(crate) mod pipe;
 pub(crate) mod rpc;
+pub(crate) mod tool_result;

@@ -186,7 +186,7 @@ fn progress(screen: &Screen) -> CallProgress {
 fn text(payload: &Payload) -> String {
     let raw = match payload {
         Payload::Native(reply) => return reply.text.clone(),
-        Payload::Raw(raw) => raw.get(),
+        Payload::Peer(reply) => reply.json.get(),
     };
     let result: Value = serde_json::from_str(raw).unwrap_or_default();
     match result["content"].as_array().filter(|parts| !parts.is_empty()) {
@@ -215,13 +215,13 @@ fn part(part: &Value) -> String {
 
 /// True for the result of a server's tool that failed.
 fn failed(payload: &Payload) -> bool {
-    matches!(payload, Payload::Raw(_)) && structured(payload)["isError"] == true
+    matches!(payload, Payload::Peer(reply) if reply.failed)
 }
 
 fn structured(payload: &Payload) -> Value {
     let json = match payload {
         Payload::Native(reply) => &reply.structured,
-        Payload::Raw(raw) => raw.get(),
+        Payload::Peer(reply) => reply.json.get(),
     };
     serde_json::from_str(json).unwrap_or_default()
 }

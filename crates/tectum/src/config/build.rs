@@ -9,7 +9,7 @@ use std::{
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use tectum_core::{
-    Closing, Judgement, Limits, Rule, Rules, redact,
+    Closing, Judgement, Limits, Rule, Rules,
     security::{Durability, Links, TrackedOpens},
 };
 use tectum_engine::context::USUAL_BUDGET;
@@ -257,13 +257,13 @@ fn observers(merged: &Merged) -> Result<Observers, Problems> {
         }
         merged.list(key).iter().map(|item| item.text.clone()).collect()
     };
-    let name = |text: &str| redact::name_glob(text).map(drop);
+    let name = |text: &str| tectum_redact::name_glob(text).map(drop);
     let observers = Observers {
         on: merged.flag(&keys::DISCOVER),
         exclude: checked(&keys::EXCLUDE, &name),
         redact: merged.flag(&keys::REDACT),
         names: checked(&keys::REDACT_NAMES, &name),
-        texts: checked(&keys::REDACT_TEXTS, &redact::check_text),
+        texts: checked(&keys::REDACT_TEXTS, &tectum_redact::check_text),
     };
     if wrong.is_empty() { Ok(observers) } else { Err(Problems(wrong)) }
 }

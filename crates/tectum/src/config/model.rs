@@ -4,12 +4,11 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration}
 
 use globset::GlobSet;
 use tectum_core::{
-    Closing, Judgement, Limits, Redactor, Rules, World,
+    Closing, Judgement, Limits, Rules, World,
     security::{Durability, Links, TrackedOpens},
 };
-use tectum_peers::federation::Profiles;
-
-use tectum_peers::serve::ClientForms;
+use tectum_peers::{federation::Profiles, serve::ClientForms};
+use tectum_redact::Redactor;
 
 use super::{
     keys::Key,

@@ -63,7 +63,7 @@ impl Desk {
     async fn say(&self, tool: &str, args: Value) -> String {
         match self.outcome(tool, args).await.result {
             Ok(Payload::Native(reply)) => reply.text,
-            Ok(Payload::Raw(raw)) => raw.get().to_owned(),
+            Ok(Payload::Peer(reply)) => reply.json.get().to_owned(),
             Err(fault) => fault.text(),
         }
     }

@@ -42,7 +42,7 @@ impl Desk {
 fn said(outcome: &Outcome) -> String {
     match &outcome.result {
         Ok(Payload::Native(reply)) => reply.text.clone(),
-        Ok(Payload::Raw(raw)) => raw.get().to_owned(),
+        Ok(Payload::Peer(reply)) => reply.json.get().to_owned(),
         Err(fault) => fault.text(),
     }
 }

@@ -2,9 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
+use tectum_core::{Call, CallId, FaultKind, Outcome, Payload, ToolName};
+use tectum_redact::Redactor;
 
-use crate::{Call, CallId, FaultKind, Outcome, Payload, Redactor, ToolName};
+use crate::wire::tool_result::error_text;
 
 /// Results above this are left out of copies, and the copy says so.
 const MOST_RESULT: usize = 4 * 1024 * 1024;
@@ -13,19 +15,16 @@ const LARGE: usize = 16 * 1024;
 /// What a copy costs beside its texts.
 const FRAME: usize = 256;
 
-/// Said of a tool that failed and did not say why.
-const NO_WORDS: &str = "the tool failed and gave no reason";
-
 /// One copy, before or after a call. What it shows is made when it is first asked for, away from
 /// the call, and then shared by all observers.
 #[derive(Debug)]
-pub struct Observation {
+pub(super) struct Observation {
     /// Rises by one from copy to copy: a gap is a loss.
-    pub sequence: u64,
+    pub(super) sequence: u64,
     /// Which call.
-    pub call: CallId,
+    pub(super) call: CallId,
     /// Which tool.
-    pub tool: ToolName,
+    pub(super) tool: ToolName,
     args: Box<str>,
     after: Option<Report>,
     redactor: Arc<Redactor>,
@@ -41,7 +40,7 @@ struct Shown {
 
 /// What came of a call, copied on its way out.
 #[derive(Debug)]
-pub(crate) enum Report {
+pub(super) enum Report {
     Native { text: Box<str>, structured: Box<str> },
     Raw(Box<str>),
     Fault { kind: FaultKind, message: Box<str>, text: Box<str> },
@@ -49,14 +48,16 @@ pub(crate) enum Report {
 }
 
 impl Report {
-    pub(crate) fn of(outcome: &Outcome) -> Self {
+    pub(super) fn of(outcome: &Outcome) -> Self {
         match &outcome.result {
             Ok(Payload::Native(reply)) => match reply.text.len() + reply.structured.len() {
                 size if size > MOST_RESULT => Self::TooLarge(size),
                 _ => Self::Native { text: (&*reply.text).into(), structured: (&*reply.structured).into() },
             },
-            Ok(Payload::Raw(raw)) if raw.get().len() > MOST_RESULT => Self::TooLarge(raw.get().len()),
-            Ok(Payload::Raw(raw)) => Self::Raw(raw.get().into()),
+            Ok(Payload::Peer(reply)) => match reply.json.get() {
+                raw if raw.len() > MOST_RESULT => Self::TooLarge(raw.len()),
+                raw => Self::Raw(raw.into()),
+            },
             Err(fault) => {
                 Self::Fault { kind: fault.kind, message: (&*fault.message).into(), text: fault.text().into() }
             }
@@ -76,7 +77,7 @@ impl Report {
     fn result(&self) -> String {
         match self {
             Self::Native { structured, .. } => object(structured),
-            Self::Raw(raw) => match tool_error(raw) {
+            Self::Raw(raw) => match error_text(raw) {
                 Some(error) => {
                     format!(r#"{{"error":{},"error_type":"ToolError","result":{raw}}}"#, Value::from(error))
                 }
@@ -111,7 +112,7 @@ impl Report {
 }
 
 impl Observation {
-    pub(crate) fn of(call: &Call, after: Option<Report>, redactor: Arc<Redactor>) -> Self {
+    pub(super) fn of(call: &Call, after: Option<Report>, redactor: Arc<Redactor>) -> Self {
         Self {
             sequence: 0,
             call: call.id,
@@ -125,7 +126,7 @@ impl Observation {
     }
 
     /// A copy that stands for no call, to try an observer with.
-    pub fn trial(tool: &str, redactor: Redactor) -> Self {
+    pub(super) fn trial(tool: &str, redactor: Redactor) -> Self {
         Self {
             sequence: 0,
             call: CallId::fresh(),
@@ -139,29 +140,29 @@ impl Observation {
     }
 
     /// True for the copy after a call.
-    pub fn is_after(&self) -> bool {
+    pub(super) fn is_after(&self) -> bool {
         self.after.is_some()
     }
 
     /// The arguments, an object.
-    pub fn args(&self) -> &str {
+    pub(super) fn args(&self) -> &str {
         &self.shown().args
     }
 
     /// What came of it, an object; nothing before the call.
-    pub fn result(&self) -> Option<&str> {
+    pub(super) fn result(&self) -> Option<&str> {
         self.shown().result.as_deref()
     }
 
     /// The same as a client of MCP gets it.
-    pub fn answer(&self) -> Option<&str> {
+    pub(super) fn answer(&self) -> Option<&str> {
         let answer = || Some(self.redactor.hide(self.after.as_ref()?.answer()));
         self.answer.get_or_init(answer).as_deref()
     }
 
     /// Makes what a large copy shows on a thread beside us, its answer too if it will be asked for:
     /// a call that comes meanwhile does not wait for it.
-    pub async fn made(self: &Arc<Self>, with_answer: bool) {
+    pub(super) async fn made(self: &Arc<Self>, with_answer: bool) {
         if self.size() <= 2 * LARGE {
             return;
         }
@@ -177,7 +178,7 @@ impl Observation {
     }
 
     /// About how many bytes it holds, with what it will show.
-    pub(crate) fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         FRAME + 2 * (self.args.len() + self.after.as_ref().map_or(0, Report::size))
     }
 
@@ -199,38 +200,4 @@ fn object(json: &str) -> String {
         text if text.starts_with('{') => json.into(),
         _ => format!(r#"{{"value":{json}}}"#),
     }
-}
-
-/// What a server's tool said about its own failure; `None` for a success.
-pub(crate) fn tool_error(raw: &str) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Result<'r> {
-        #[serde(default, rename = "isError")]
-        is_error: bool,
-        #[serde(default, borrow)]
-        content: Option<&'r RawValue>,
-    }
-    #[derive(serde::Deserialize)]
-    struct Block {
-        text: String,
-    }
-    // Most results say nothing of errors, and are not read.
-    if !raw.contains(r#""isError""#) {
-        return None;
-    }
-    let result: Result<'_> = serde_json::from_str(raw).ok()?;
-    if !result.is_error {
-        return None;
-    }
-    // What it says may be anything; that it failed is certain.
-    let content =
-        result.content.and_then(|content| serde_json::from_str::<Vec<&RawValue>>(content.get()).ok());
-    let texts: Vec<String> = content
-        .into_iter()
-        .flatten()
-        .filter_map(|block| serde_json::from_str::<Block>(block.get()).ok())
-        .map(|block| block.text)
-        .collect();
-    let said = texts.join("\n");
-    Some(if said.trim().is_empty() { NO_WORDS.to_owned() } else { said })
 }

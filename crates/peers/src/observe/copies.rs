@@ -1,22 +1,24 @@
-//! Copies of calls for those who watch: kept in one bounded ring, never awaited, never felt by the
-//! call. Whoever watches reads the ring at its own pace; what it is too slow for is overwritten,
-//! and it learns how much.
+//! Copies of calls for observers: kept in one bounded ring, never awaited, never felt by the call.
+//! Each observer reads the ring at its own pace; what it is too slow for is overwritten, and it learns
+//! how much.
 
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
+use tectum_core::{Call, Outcome, Tapped, Tectum};
+use tectum_redact::Redactor;
 use tokio::{sync::Notify, time::Instant};
 
-use crate::{Call, Observation, Outcome, Redactor, observation::Report};
+use super::observation::{Observation, Report};
 
 /// Copies that an observer may be behind by.
-pub const MOST_COPIES: usize = 256;
+const MOST_COPIES: usize = 256;
 /// Bytes of all copies together; large ones push older ones out sooner.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// Copies leave in the pause after a call: when none came for so long,
@@ -25,14 +27,11 @@ const PAUSE: Duration = Duration::from_millis(2);
 const MANY: u64 = MOST_COPIES as u64 / 4;
 /// or the first has waited for so long. A burst of calls is not slowed by copying them.
 const AT_LATEST: Duration = Duration::from_millis(10);
-/// The tools that are never copied: an observer's own, and the audit trail.
-const NEVER: &[&str] = &["observe", "audit_log"];
 
-/// The copies of this house's calls. Until it is opened, a call does no work here.
-#[derive(Debug, Default)]
-pub struct Efferent {
-    open: AtomicBool,
-    redactor: OnceLock<Arc<Redactor>>,
+/// The copies of a house's calls.
+#[derive(Debug)]
+pub(super) struct Copies {
+    redactor: Arc<Redactor>,
     ring: Mutex<Ring>,
     fresh: Notify,
     copied: AtomicU64,
@@ -52,45 +51,54 @@ impl Ring {
     }
 }
 
-impl Efferent {
-    /// From now on calls are copied, with what this one hides left out of the copies. What is to
-    /// be hidden is said once; a second opening changes nothing.
-    pub fn open(&self, redactor: Redactor) {
-        let _ = self.redactor.set(Arc::new(redactor));
-        self.open.store(true, Ordering::Release);
+impl Copies {
+    /// Copies every call of a house from now on, with what the redactor hides left out.
+    pub(super) fn watching(house: &Tectum, redactor: Redactor) -> Arc<Self> {
+        let copies = Arc::new(Self::new(redactor));
+        let watcher = copies.clone();
+        house.tap().open(move |Tapped { call, outcome }| watcher.push(call, outcome));
+        copies
     }
 
-    /// Nobody watches any more.
-    pub fn close(&self) {
-        self.open.store(false, Ordering::Release);
+    fn new(redactor: Redactor) -> Self {
+        Self {
+            redactor: Arc::new(redactor),
+            ring: Mutex::default(),
+            fresh: Notify::new(),
+            copied: AtomicU64::new(0),
+        }
+    }
+
+    /// Lets go of all copies.
+    pub(super) fn clear(&self) {
         let mut ring = self.ring();
         ring.copies.clear();
         ring.bytes = 0;
     }
 
     /// How many copies were made.
-    pub fn copied(&self) -> u64 {
+    pub(super) fn copied(&self) -> u64 {
         self.copied.load(Ordering::Relaxed)
     }
 
     /// A reader of everything that is still in the ring, and of what comes.
-    pub fn from_the_start(self: &Arc<Self>) -> Reader {
-        Reader { next: self.ring().first(), of: self.clone() }
+    pub(super) fn from_the_start(self: &Arc<Self>) -> Reader {
+        Reader { next: self.ring().first(), copies: self.clone() }
     }
 
     /// A reader of what comes from now on.
-    pub fn from_now(self: &Arc<Self>) -> Reader {
-        Reader { next: self.ring().next, of: self.clone() }
+    pub(super) fn from_now(self: &Arc<Self>) -> Reader {
+        Reader { next: self.ring().next, copies: self.clone() }
     }
 
     /// A reader that begins at this number, or at the first that is still there.
-    pub fn from_number(self: &Arc<Self>, next: u64) -> Reader {
-        Reader { next: next.min(self.ring().next), of: self.clone() }
+    pub(super) fn from_number(self: &Arc<Self>, next: u64) -> Reader {
+        Reader { next: next.min(self.ring().next), copies: self.clone() }
     }
 
     /// Waits for copies beyond this number and then for a pause between calls; returns the number
     /// of the first copy that has to wait longer.
-    pub async fn settled(&self, beyond: u64) -> u64 {
+    pub(super) async fn settled(&self, beyond: u64) -> u64 {
         while self.ring().next <= beyond {
             self.fresh.notified().await;
         }
@@ -106,31 +114,13 @@ impl Efferent {
     }
 
     /// The number that the next copy will have.
-    pub fn next(&self) -> u64 {
+    pub(super) fn next(&self) -> u64 {
         self.ring().next
     }
 
-    /// The copy before a call.
-    pub(crate) fn before(&self, call: &Call) {
-        if self.watches(&call.tool) {
-            self.push(call, None);
-        }
-    }
-
-    /// The copy after it.
-    pub(crate) fn after(&self, call: &Call, outcome: &Outcome) {
-        if self.watches(&call.tool) {
-            self.push(call, Some(Report::of(outcome)));
-        }
-    }
-
-    fn watches(&self, tool: &str) -> bool {
-        self.open.load(Ordering::Acquire) && is_copied(tool)
-    }
-
-    fn push(&self, call: &Call, after: Option<Report>) {
-        let Some(redactor) = self.redactor.get() else { return };
-        let mut copy = Observation::of(call, after, redactor.clone());
+    /// Copies a call as it is before it runs, or after it with what came of it.
+    fn push(&self, call: &Call, outcome: Option<&Outcome>) {
+        let mut copy = Observation::of(call, outcome.map(Report::of), self.redactor.clone());
         let size = copy.size();
         {
             let mut ring = self.ring();
@@ -152,28 +142,22 @@ impl Efferent {
     }
 }
 
-/// Whether calls of this tool are copied, where somebody watches.
-pub fn is_copied(tool: &str) -> bool {
-    // A server's tool has the server's name before it, which holds no `__` itself.
-    !NEVER.contains(&tool.split_once("__").map_or(tool, |(_, own)| own))
-}
-
 /// One observer's place in the ring.
 #[derive(Debug)]
-pub struct Reader {
-    of: Arc<Efferent>,
+pub(super) struct Reader {
+    copies: Arc<Copies>,
     next: u64,
 }
 
 impl Reader {
     /// The number of the copy it reads next, if that is still there.
-    pub fn next(&self) -> u64 {
+    pub(super) fn next(&self) -> u64 {
         self.next
     }
 
     /// The next copy, and how many were overwritten before it. `None` when there is no further one.
-    pub fn take(&mut self) -> (Option<Arc<Observation>>, u64) {
-        let ring = self.of.ring();
+    pub(super) fn take(&mut self) -> (Option<Arc<Observation>>, u64) {
+        let ring = self.copies.ring();
         let missed = ring.first().saturating_sub(self.next);
         self.next += missed;
         let at = usize::try_from(self.next - ring.first()).unwrap_or(usize::MAX);
@@ -184,11 +168,11 @@ impl Reader {
     }
 
     /// Passes over everything that is there.
-    pub fn skip(&mut self) {
-        self.next = self.of.next();
+    pub(super) fn skip(&mut self) {
+        self.next = self.copies.next();
     }
 }
 
 #[cfg(test)]
-#[path = "efferent_tests.rs"]
+#[path = "copies_tests.rs"]
 mod tests;

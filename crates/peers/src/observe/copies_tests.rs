@@ -1,9 +1,12 @@
 //! The ring of copies: what is told, what is not, and what it costs those who do not listen.
 
+use std::sync::atomic::AtomicBool;
+
 use serde_json::value::RawValue;
+use tectum_core::{Fault, FaultKind, NativeReply, Payload, PeerReply, SessionId};
 
 use super::*;
-use crate::{Fault, FaultKind, NativeReply, Payload, SessionId};
+use crate::wire::tool_result::is_error;
 
 fn call(tool: &str, args: &str) -> Call {
     Call::new(SessionId::new("s"), tool, RawValue::from_string(args.into()).expect("JSON"))
@@ -18,57 +21,30 @@ fn native(structured: &str) -> Result<Payload, Fault> {
 }
 
 fn raw(json: &str) -> Result<Payload, Fault> {
-    Ok(Payload::Raw(RawValue::from_string(json.into()).expect("JSON")))
+    let failed = is_error(json);
+    Ok(Payload::Peer(PeerReply { json: RawValue::from_string(json.into()).expect("JSON"), failed }))
 }
 
-fn open() -> Arc<Efferent> {
-    let efferent = Arc::new(Efferent::default());
-    efferent.open(Redactor::new(&[], &[]).expect("built in"));
-    efferent
+fn open() -> Arc<Copies> {
+    Arc::new(Copies::new(Redactor::new(&[], &[]).expect("built in")))
 }
 
 /// What an observer is told after a call with this result.
 fn told(result: Result<Payload, Fault>) -> String {
-    let efferent = open();
+    let copies = open();
     let call = call("x", "{}");
-    efferent.after(&call, &outcome(&call, result));
-    let copy = efferent.from_the_start().take().0.expect("copied");
+    copies.push(&call, Some(&outcome(&call, result)));
+    let copy = copies.from_the_start().take().0.expect("copied");
     copy.result().expect("after").to_owned()
 }
 
 #[test]
-fn nothing_is_copied_before_it_is_opened_nor_after_it_is_closed() {
-    let efferent = Arc::new(Efferent::default());
-    efferent.before(&call("x", "{}"));
-    assert_eq!((efferent.copied(), efferent.next()), (0, 0));
-    efferent.open(Redactor::none());
-    efferent.before(&call("x", "{}"));
-    efferent.close();
-    efferent.before(&call("x", "{}"));
-    assert_eq!(efferent.copied(), 1);
-    assert!(efferent.from_the_start().take().0.is_none());
-}
-
-#[test]
-fn observers_and_the_audit_trail_are_never_copied() {
-    let efferent = open();
-    for tool in ["observe", "audit_log", "memory__observe", "x__audit_log"] {
-        efferent.before(&call(tool, "{}"));
-    }
-    assert_eq!(efferent.copied(), 0);
-    for tool in ["observer", "memory__observe_all", "observe__x"] {
-        efferent.before(&call(tool, "{}"));
-    }
-    assert_eq!(efferent.copied(), 3);
-}
-
-#[test]
 fn before_has_no_result_and_after_has_one_of_the_same_call() {
-    let efferent = open();
+    let copies = open();
     let call = call("read_file", r#"{"path":"a","n":1.0}"#);
-    efferent.before(&call);
-    efferent.after(&call, &outcome(&call, native(r#"{"lines":1.50}"#)));
-    let mut reader = efferent.from_the_start();
+    copies.push(&call, None);
+    copies.push(&call, Some(&outcome(&call, native(r#"{"lines":1.50}"#))));
+    let mut reader = copies.from_the_start();
     let (before, after) = (reader.take().0.expect("before"), reader.take().0.expect("after"));
     assert_eq!((before.sequence, after.sequence), (0, 1));
     assert_eq!((before.call, after.call), (call.id, call.id));
@@ -118,10 +94,10 @@ fn failures_say_what_and_of_which_kind() {
 
 #[test]
 fn secrets_are_hidden_in_copies_alone() {
-    let efferent = open();
+    let copies = open();
     let call = call("x", r#"{"password":"hunter2","n":1}"#);
-    efferent.after(&call, &outcome(&call, native(r#"{"token":"t"}"#)));
-    let copy = efferent.from_the_start().take().0.expect("copied");
+    copies.push(&call, Some(&outcome(&call, native(r#"{"token":"t"}"#))));
+    let copy = copies.from_the_start().take().0.expect("copied");
     assert_eq!(copy.args(), r#"{"password":"[redacted]","n":1}"#);
     assert_eq!(copy.result(), Some(r#"{"token":"[redacted]"}"#));
     assert!(call.args.get().contains("hunter2"));
@@ -129,12 +105,12 @@ fn secrets_are_hidden_in_copies_alone() {
 
 #[tokio::test]
 async fn a_large_copy_is_made_while_others_go_on() {
-    let efferent = open();
+    let copies = open();
     for (size, goes_on) in [(10, false), (1 << 20, true)] {
         let args = format!(r#"{{"password":"x","text":"{}"}}"#, "y".repeat(size));
         let call = call("x", &args);
-        let mut reader = efferent.from_now();
-        efferent.after(&call, &outcome(&call, native("{}")));
+        let mut reader = copies.from_now();
+        copies.push(&call, Some(&outcome(&call, native("{}"))));
         let copy = reader.take().0.expect("copied");
         // On the one thread there is, another runs only while we wait.
         let ran = Arc::new(AtomicBool::new(false));
@@ -151,25 +127,25 @@ async fn a_large_copy_is_made_while_others_go_on() {
 
 #[test]
 fn who_is_slow_loses_the_oldest_and_learns_how_many() {
-    let efferent = open();
-    let mut slow = efferent.from_now();
+    let copies = open();
+    let mut slow = copies.from_now();
     for _ in 0..MOST_COPIES + 10 {
-        efferent.before(&call("x", "{}"));
+        copies.push(&call("x", "{}"), None);
     }
     let (copy, missed) = slow.take();
     assert_eq!((copy.expect("one").sequence, missed), (10, 10));
     assert_eq!(std::iter::from_fn(|| slow.take().0).count(), MOST_COPIES - 1);
-    assert!(efferent.from_now().take().0.is_none());
+    assert!(copies.from_now().take().0.is_none());
 }
 
 #[test]
 fn large_copies_push_older_ones_out() {
-    let efferent = open();
+    let copies = open();
     let large = format!(r#"{{"x":"{}"}}"#, "y".repeat(3 << 20));
     for _ in 0..20 {
-        efferent.before(&call("x", &large));
+        copies.push(&call("x", &large), None);
     }
-    let mut reader = efferent.from_the_start();
+    let mut reader = copies.from_the_start();
     let kept = std::iter::from_fn(|| reader.take().0).count();
     assert!((1..=6).contains(&kept), "{kept}");
 }
@@ -185,14 +161,14 @@ fn resident() -> u64 {
 #[cfg(target_os = "linux")]
 #[test]
 fn ten_thousand_observers_that_hang_hold_little() {
-    let efferent = open();
+    let copies = open();
     let before = resident();
-    let readers: Vec<Reader> = (0..10_000).map(|_| efferent.from_now()).collect();
+    let readers: Vec<Reader> = (0..10_000).map(|_| copies.from_now()).collect();
     let args = format!(r#"{{"content":"{}"}}"#, "x".repeat(50_000));
     for _ in 0..1_000 {
         let call = call("write_file", &args);
-        efferent.before(&call);
-        efferent.after(&call, &outcome(&call, native(&args)));
+        copies.push(&call, None);
+        copies.push(&call, Some(&outcome(&call, native(&args))));
     }
     // Each holds one on its way, as a hung one does.
     let mut readers = readers;
@@ -204,17 +180,17 @@ fn ten_thousand_observers_that_hang_hold_little() {
 
 #[tokio::test(start_paused = true)]
 async fn copies_leave_in_a_pause_or_when_there_are_many() {
-    let efferent = open();
-    efferent.before(&call("x", "{}"));
-    assert_eq!(efferent.settled(0).await, 1);
-    let busy = efferent.clone();
+    let copies = open();
+    copies.push(&call("x", "{}"), None);
+    assert_eq!(copies.settled(0).await, 1);
+    let busy = copies.clone();
     let calling = tokio::spawn(async move {
         loop {
-            busy.before(&call("x", "{}"));
+            busy.push(&call("x", "{}"), None);
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     });
-    let first = efferent.settled(1).await;
+    let first = copies.settled(1).await;
     assert!((2..40).contains(&first), "{first}");
     calling.abort();
 }

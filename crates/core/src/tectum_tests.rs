@@ -1,0 +1,82 @@
+//! The walk of a call: who sees it, and which tools it sees.
+
+use std::sync::Mutex;
+
+use serde_json::{Value, value::RawValue};
+use tectum_security::Allowlist;
+
+use super::*;
+use crate::{Effect, NativeReply, Provider, Rules, SessionId, Subject, ToolInfo, Wants, World};
+
+/// One tool, which says what it was made with.
+struct Says {
+    tool: &'static str,
+    words: &'static str,
+    observed: bool,
+}
+
+impl Provider for Says {
+    fn tools(&self) -> Arc<[ToolInfo]> {
+        Arc::new([ToolInfo {
+            name: self.tool.into(),
+            title: String::new(),
+            description: String::new(),
+            input_schema: Arc::new(Value::Null),
+            output_schema: None,
+            effect: Effect::Read,
+            world: World::Project,
+            idempotent: true,
+            primary: String::new(),
+            server: None,
+            listed: true,
+            observed: self.observed,
+        }])
+    }
+
+    fn prepare(&self, _: &Call) -> Result<Prepared, Fault> {
+        let reply = NativeReply { text: self.words.into(), structured: "{}".into() };
+        Ok(Prepared {
+            wants: Wants { subject: Subject::None, paths: Vec::new() },
+            effect: Effect::Read,
+            world: World::Project,
+            deadline: Duration::from_secs(600),
+            max_output: 1000,
+            work: Box::new(|_| Box::pin(async { Ok(Done::new(Payload::Native(reply))) })),
+        })
+    }
+}
+
+fn tools(all: &[(&'static str, &'static str, bool)]) -> Snapshot {
+    let provider =
+        |&(tool, words, observed): &_| Arc::new(Says { tool, words, observed }) as Arc<dyn Provider>;
+    Snapshot::of(&all.iter().map(provider).collect::<Vec<_>>())
+}
+
+fn house(tools: Snapshot) -> Tectum {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let allowlist = Allowlist::builder().base(scratch.path()).build().expect("opens");
+    Tectum::new(tools, Gate::new(Rules::default(), Arc::new(allowlist)))
+}
+
+fn call(tool: &str) -> Call {
+    Call::new(SessionId::new("s"), tool, RawValue::from_string("{}".into()).expect("JSON"))
+}
+
+#[tokio::test]
+async fn a_watcher_sees_each_call_before_and_after_while_the_tap_is_open() {
+    let house = house(tools(&[("seen", "", true), ("unseen", "", false)]));
+    let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let noted = seen.clone();
+    house.call(call("seen")).await;
+    house.tap().open(move |Tapped { call, outcome }| {
+        let result = outcome.map(|outcome| outcome.result.is_ok());
+        noted.lock().expect("whole").push(format!("{} {result:?}", call.tool));
+    });
+    for tool in ["seen", "unseen", "absent"] {
+        house.call(call(tool)).await;
+    }
+    house.tap().close();
+    house.call(call("seen")).await;
+    let seen = seen.lock().expect("whole");
+    assert_eq!(*seen, ["seen None", "seen Some(true)", "absent None", "absent Some(false)"]);
+}
