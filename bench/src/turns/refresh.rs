@@ -2,11 +2,10 @@
 //! against asking the system for each of them and nothing else.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Result;
-use tectum_core::{Gate, Refresh, security::RawPath};
+use tectum_core::{Refresh, Sight, security::RawPath};
 
 use crate::cases::Outcome;
 use crate::lineup::Grounds;
@@ -22,7 +21,7 @@ const FOLDER: usize = 100;
 const LOOKS: usize = 10;
 
 enum Watcher {
-    Refresh(Box<Refresh>, Arc<Gate>),
+    Refresh(Box<Refresh>, Sight),
     Stat(Vec<PathBuf>),
 }
 
@@ -40,11 +39,12 @@ pub(super) fn measure(grounds: &Grounds, rounds: usize) -> Result<Outcome> {
         Contender::ready("stat", |_| Ok(Watcher::Stat(names.iter().map(|name| root.join(name)).collect()))),
         Contender::ready("tectum", |entry| {
             let (_, gate) = super::house(&root)?;
+            let sight = Sight::new(gate, Some("read_file".into()));
             let mut refresh = Refresh::default();
-            names.iter().for_each(|name| refresh.track(&gate, &RawPath::new(name)));
+            names.iter().for_each(|name| refresh.track(&sight, &RawPath::new(name)));
             anyhow::ensure!(refresh.len() == FILES, "{} files are followed", refresh.len());
             entry.version = env!("CARGO_PKG_VERSION").to_owned();
-            Ok(Watcher::Refresh(Box::new(refresh), gate))
+            Ok(Watcher::Refresh(Box::new(refresh), sight))
         }),
     ];
     let visit = |watcher: &mut Watcher, entry: &mut Entry| {
@@ -52,8 +52,8 @@ pub(super) fn measure(grounds: &Grounds, rounds: usize) -> Result<Outcome> {
         for _ in 0..LOOKS {
             let began = Instant::now();
             match watcher {
-                Watcher::Refresh(refresh, gate) => {
-                    anyhow::ensure!(refresh.changed(gate).is_none(), "nothing changed");
+                Watcher::Refresh(refresh, sight) => {
+                    anyhow::ensure!(refresh.changed(sight).is_none(), "nothing changed");
                 }
                 Watcher::Stat(paths) => {
                     let there = paths.iter().filter(|path| std::fs::metadata(path).is_ok()).count();

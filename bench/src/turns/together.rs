@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use tectum_core::{
     Call, Done, Effect, Fault, Gate, Limits, NativeReply, Payload, Prepared, Provider, Rules, Running,
-    SessionId, Snapshot, Subject, Tectum, ToolInfo, Turn, Wants, World, security::Allowlist,
+    SessionId, Snapshot, Subject, Tectum, ToolInfo, ToolRole, Turn, Wants, World, security::Allowlist,
 };
 
 use crate::cases::Outcome;
@@ -32,6 +32,7 @@ impl Provider for Waiting {
             world: World::Project,
             idempotent: true,
             primary: String::new(),
+            role: ToolRole::Usual,
             server: None,
             listed: true,
             observed: true,

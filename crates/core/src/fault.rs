@@ -195,7 +195,7 @@ impl From<PathError> for Fault {
             PathError::NotFound(missing) => Self::not_found(message).hint(near(&missing)),
             PathError::Exists(_) => Self::conflict(message).hint("choose a name that is free"),
             PathError::NotAFile { kind: tectum_security::Kind::Directory, .. } => {
-                Self::invalid(message).hint("use list_directory for directories")
+                Self::invalid(message).hint("list the directory instead, or name a file in it")
             }
             PathError::NotAFile { .. } | PathError::NotADirectory(_) => Self::invalid(message),
             PathError::NotEmpty(_) => {
@@ -243,7 +243,7 @@ impl From<PathError> for Fault {
 /// What to try where nothing was found.
 fn near(missing: &Missing) -> String {
     if missing.dangling {
-        return "name the file that the link should lead to; delete_file takes the link itself away".into();
+        return "name the file that the link should lead to, or delete the link itself".into();
     }
     match nearest(&missing.name, missing.beside.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{}`?", missing.spelled(near)),

@@ -155,12 +155,12 @@ impl Gate {
         (strictest, steps)
     }
 
-    /// The path as `read_file` would get it without asking anybody; `None` where it would not.
-    pub fn readable(&self, raw: &RawPath) -> Option<SafePath> {
-        const READER: &str = "read_file";
+    /// The path as this tool would get it for reading without asking anybody; `None` where it would
+    /// not.
+    pub fn readable(&self, tool: &str, raw: &RawPath) -> Option<SafePath> {
         let may = |name: &str| {
             let name = self.rules.paths(vec![name.to_owned()]);
-            self.rules.judge(READER, &name, World::Project).0 == Judgement::Allow
+            self.rules.judge(tool, &name, World::Project).0 == Judgement::Allow
         };
         let subject = self.allowlist.subject(raw)?;
         let path = may(&subject).then(|| self.open(raw, Access::Read).ok()).flatten()?;

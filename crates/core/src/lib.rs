@@ -43,7 +43,7 @@ pub use gate::{Gate, Verdict};
 pub use journal::{Entry, Journal};
 pub use native::{NativeSet, NativeTool};
 pub use provider::{Done, Prepared, Provider, Running, ServerTool, ToolInfo, Work};
-pub use refresh::{Refresh, Shown};
+pub use refresh::{Refresh, Shown, Sight};
 pub use registry::{Registry, Snapshot};
 pub use round::RoundOutcome;
 pub use rules::{Judgement, Origin, Rule, Rules};
@@ -51,6 +51,6 @@ pub use tap::{Tap, Tapped};
 pub use tectum::Tectum;
 /// The room below, for those who hold its handles.
 pub use tectum_security as security;
-pub use tool::{Card, Ctx, Effect, Grants, Reply, Subject, Text, Tool, Wants, World};
+pub use tool::{Card, Ctx, Effect, Grants, Reply, Subject, Text, Tool, ToolRole, Wants, World};
 pub use turn::{Limits, Stop, Turn};
 pub use walking::Walking;

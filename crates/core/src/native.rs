@@ -121,7 +121,7 @@ fn written<T: serde::Serialize>(reply: &Reply<T>) -> serde_json::Result<String> 
 }
 
 fn info<A: JsonSchema, O: JsonSchema>(card: &Card, description: Option<&str>) -> ToolInfo {
-    let Card { name, title, effect, world, idempotent, primary, .. } = *card;
+    let Card { name, title, effect, world, idempotent, primary, role, .. } = *card;
     let mut input = schema::input::<A>();
     // The doc comment on `Args` is the tool's description, unless a row brings its own; the
     // schema need not repeat it.
@@ -139,6 +139,7 @@ fn info<A: JsonSchema, O: JsonSchema>(card: &Card, description: Option<&str>) ->
         world,
         idempotent,
         primary: primary.into(),
+        role,
         server: None,
         listed: true,
         observed: true,

@@ -4,7 +4,9 @@ use std::{fmt, pin::Pin, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
-use crate::{Call, Ctx, Directive, Effect, Fault, Payload, ToolName, Wants, World, directives::Skipped};
+use crate::{
+    Call, Ctx, Directive, Effect, Fault, Payload, ToolName, ToolRole, Wants, World, directives::Skipped,
+};
 
 /// Something that offers tools.
 pub trait Provider: Send + Sync {
@@ -35,6 +37,8 @@ pub struct ToolInfo {
     pub idempotent: bool,
     /// The argument permission rules are matched against.
     pub primary: String,
+    /// What it is used for beside calls of it.
+    pub role: ToolRole,
     /// Whose it is, for a tool of a federated server.
     pub server: Option<ServerTool>,
     /// False for a tool that is left out of the list and found by searching.

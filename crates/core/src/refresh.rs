@@ -4,9 +4,9 @@
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
 use similar::TextDiff;
-use tectum_security::{Access, Candidate, RawPath, Stamp};
+use tectum_security::{Access, Candidate, RawPath, SafePath, Stamp};
 
-use crate::Gate;
+use crate::{Gate, Tectum, ToolName};
 
 /// The first line of a block.
 pub const OPENS: &str = "Changed since you read it:";
@@ -36,7 +36,42 @@ pub struct Refresh {
     /// Rises with every file that comes, so that the oldest is known.
     turn: u64,
     /// The rules that the files were judged by.
-    under: Option<Arc<Gate>>,
+    under: Option<Sight>,
+}
+
+/// What a model may be shown of files: what the gate lets it read with the tool that reads files.
+#[derive(Clone, Debug)]
+pub struct Sight {
+    gate: Arc<Gate>,
+    reader: Option<ToolName>,
+}
+
+impl Sight {
+    /// What holds in a house now. Without a tool that reads files nothing is shown.
+    pub fn now(house: &Tectum) -> Self {
+        Self::new(house.gate(), house.registry().snapshot().reader().cloned())
+    }
+
+    /// What this gate lets a model read with this tool.
+    pub fn new(gate: Arc<Gate>, reader: Option<ToolName>) -> Self {
+        Self { gate, reader }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.gate, &other.gate) && self.reader == other.reader
+    }
+
+    fn open(&self, raw: &RawPath) -> Option<SafePath> {
+        self.gate.readable(self.reader.as_deref()?, raw)
+    }
+
+    fn admit(&self, raw: &RawPath) -> Option<Candidate> {
+        self.gate.allowlist().admit(raw, Access::Read).ok()
+    }
+
+    fn name(&self, raw: &RawPath) -> Option<String> {
+        self.gate.allowlist().subject(raw)
+    }
 }
 
 #[derive(Debug)]
@@ -79,11 +114,11 @@ enum Change {
 impl Refresh {
     /// Follows a file from now on, as it is now. What the gate would not let a model read is not
     /// followed, nor is what is no file.
-    pub fn track(&mut self, gate: &Arc<Gate>, raw: &RawPath) {
-        let Some(name) = gate.allowlist().subject(raw) else { return };
-        let Ok(candidate) = gate.allowlist().admit(raw, Access::Read) else { return };
+    pub fn track(&mut self, sight: &Sight, raw: &RawPath) {
+        let Some(name) = sight.name(raw) else { return };
+        let Some(candidate) = sight.admit(raw) else { return };
         let stamp = candidate.stamp();
-        let Some(seen) = look(gate, raw) else { return };
+        let Some(seen) = look(sight, raw) else { return };
         self.forget(&name);
         if self.files.len() >= MOST_FILES
             && let Some(oldest) =
@@ -94,15 +129,15 @@ impl Refresh {
         self.turn += 1;
         let seen = self.keep(seen);
         self.files.insert(name, File { candidate, stamp, seen, since: self.turn });
-        self.under.get_or_insert_with(|| gate.clone());
+        self.under.get_or_insert_with(|| sight.clone());
     }
 
     /// Follows a file from now on and gives it as it is now, for the beginning of a conversation.
     /// What cannot be shown is named with the reason.
-    pub fn show(&mut self, gate: &Arc<Gate>, raw: &RawPath) -> Shown {
-        self.track(gate, raw);
-        let name = gate.allowlist().subject(raw).unwrap_or_else(|| raw.to_string());
-        let why = match look(gate, raw) {
+    pub fn show(&mut self, sight: &Sight, raw: &RawPath) -> Shown {
+        self.track(sight, raw);
+        let name = sight.name(raw).unwrap_or_else(|| raw.to_string());
+        let why = match look(sight, raw) {
             Some(Seen::Text(text)) => {
                 return Shown { text: format!("### `{name}`\n{}", fenced(&name, &text)), why_not: None };
             }
@@ -130,22 +165,22 @@ impl Refresh {
 
     /// What changed since the model last saw it, as one closed block; `None` when nothing did.
     /// From now on the model has seen it.
-    pub fn changed(&mut self, gate: &Arc<Gate>) -> Option<String> {
-        self.changed_within(gate, MOST_OF_BLOCK)
+    pub fn changed(&mut self, sight: &Sight) -> Option<String> {
+        self.changed_within(sight, MOST_OF_BLOCK)
     }
 
     /// The same in about so many characters; files beyond them are named only.
-    pub fn changed_within(&mut self, gate: &Arc<Gate>, most: usize) -> Option<String> {
+    pub fn changed_within(&mut self, sight: &Sight, most: usize) -> Option<String> {
         // Most files are as they were, and are not opened. Under other rules all are judged anew.
-        let all = !self.under.as_ref().is_some_and(|under| Arc::ptr_eq(under, gate));
-        self.under = Some(gate.clone());
+        let all = !self.under.as_ref().is_some_and(|under| under.is_same(sight));
+        self.under = Some(sight.clone());
         let differs = |file: &File| all || file.candidate.stamp() != file.stamp;
         let changed: Vec<String> =
             self.files.iter().filter(|(_, file)| differs(file)).map(|(name, _)| name.clone()).collect();
         let mut block = String::new();
         let mut left_out = Vec::new();
         for name in changed {
-            match self.look_again(gate, &name) {
+            match self.look_again(sight, &name) {
                 Some(text) if block.chars().count() + text.chars().count() > most => left_out.push(name),
                 Some(text) => block.push_str(&text),
                 None => {}
@@ -157,11 +192,10 @@ impl Refresh {
         (!block.is_empty()).then(|| format!("{OPENS}\n{block}{CLOSES}"))
     }
 
-    fn look_again(&mut self, gate: &Arc<Gate>, name: &str) -> Option<String> {
+    fn look_again(&mut self, sight: &Sight, name: &str) -> Option<String> {
         let raw = RawPath::new(name);
         let stamp = self.files.get(name)?.candidate.stamp();
-        let (Some(now), Ok(candidate)) = (look(gate, &raw), gate.allowlist().admit(&raw, Access::Read))
-        else {
+        let (Some(now), Some(candidate)) = (look(sight, &raw), sight.admit(&raw)) else {
             // It may not be read any more: the model is told nothing about it.
             self.forget(name);
             return None;
@@ -202,8 +236,8 @@ impl Refresh {
 }
 
 /// What there is; `None` for what may not be read.
-fn look(gate: &Gate, raw: &RawPath) -> Option<Seen> {
-    let path = gate.readable(raw)?;
+fn look(sight: &Sight, raw: &RawPath) -> Option<Seen> {
+    let path = sight.open(raw)?;
     if path.kind().is_none() {
         return Some(Seen::Absent);
     }

@@ -11,7 +11,7 @@ use super::*;
 use crate::{Origin, Rule, Rules};
 
 struct Scene {
-    gate: Arc<Gate>,
+    sight: Sight,
     refresh: Refresh,
     root: tempfile::TempDir,
 }
@@ -19,8 +19,8 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let root = tempfile::tempdir().expect("a directory");
-        let gate = gate(&root, Rules::default());
-        Self { gate, refresh: Refresh::default(), root }
+        let sight = sight(&root, Rules::default());
+        Self { sight, refresh: Refresh::default(), root }
     }
 
     #[expect(clippy::disallowed_methods, reason = "the test changes its own files")]
@@ -36,17 +36,17 @@ impl Scene {
     }
 
     fn track(&mut self, name: &str) {
-        self.refresh.track(&self.gate, &RawPath::new(name));
+        self.refresh.track(&self.sight, &RawPath::new(name));
     }
 
     fn changed(&mut self) -> Option<String> {
-        self.refresh.changed(&self.gate.clone())
+        self.refresh.changed(&self.sight.clone())
     }
 }
 
-fn gate(root: &tempfile::TempDir, rules: Rules) -> Arc<Gate> {
+fn sight(root: &tempfile::TempDir, rules: Rules) -> Sight {
     let allowlist = Allowlist::builder().base(root.path()).build().expect("opens");
-    Arc::new(Gate::new(rules, Arc::new(allowlist)))
+    Sight::new(Arc::new(Gate::new(rules, Arc::new(allowlist))), Some("read_file".into()))
 }
 
 fn lines(count: usize, marked: usize) -> String {
@@ -122,7 +122,7 @@ fn what_may_not_be_read_never_enters() {
     // A rule that comes later closes it, and nothing more is told of it.
     scene.write("plain", "y\n");
     let deny = vec![Rule::parse("read_file(plain)", Origin { file: None, line: 0 }).expect("a rule")];
-    let closed = gate(&scene.root, Rules { deny, ..Rules::default() });
+    let closed = sight(&scene.root, Rules { deny, ..Rules::default() });
     assert_eq!((scene.refresh.changed(&closed), scene.refresh.len()), (None, 0));
 }
 
@@ -152,7 +152,7 @@ fn a_file_can_be_shown_from_the_beginning() {
     let mut scene = Scene::new();
     scene.write("a.rs", "one\n");
     scene.write(".env", "SECRET=1\n");
-    let gate = scene.gate.clone();
+    let gate = scene.sight.clone();
     for (name, text, why_not) in [
         ("a.rs", "### `a.rs`\n```rs\none\n```\n", None),
         ("none", "### `none`\n(it is not there)\n", Some("it is not there")),

@@ -12,7 +12,7 @@ use std::{
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
-use crate::{Fault, FaultKind, Provider, ToolInfo, ToolName, arguments::nearest};
+use crate::{Fault, FaultKind, Provider, ToolInfo, ToolName, ToolRole, arguments::nearest};
 
 /// All tools at one moment.
 #[derive(Clone, Default)]
@@ -20,6 +20,7 @@ pub struct Snapshot {
     providers: HashMap<ToolName, Arc<dyn Provider>>,
     infos: HashMap<ToolName, ToolInfo>,
     order: Vec<ToolName>,
+    reader: Option<ToolName>,
     version: u64,
 }
 
@@ -33,6 +34,9 @@ impl Snapshot {
                 if snapshot.infos.contains_key(&info.name) {
                     tracing::warn!(tool = %info.name, "offered twice; the first provider keeps the name");
                     continue;
+                }
+                if info.role == ToolRole::Reader {
+                    snapshot.reader.get_or_insert_with(|| info.name.clone());
                 }
                 snapshot.order.push(info.name.clone());
                 snapshot.infos.insert(info.name.clone(), info.clone());
@@ -73,6 +77,11 @@ impl Snapshot {
         self.infos.get(name)
     }
 
+    /// The tool whose rules decide which files a model is shown beside its calls.
+    pub fn reader(&self) -> Option<&ToolName> {
+        self.reader.as_ref()
+    }
+
     /// The provider of a tool.
     pub fn find(&self, name: &str) -> Result<&Arc<dyn Provider>, Fault> {
         self.providers.get(name).ok_or_else(|| {
@@ -80,7 +89,7 @@ impl Snapshot {
             let near = nearest(name, self.order.iter().map(|name| &**name));
             match near.or_else(|| self.by_word(name)) {
                 Some(near) => fault.hint(format!("did you mean `{near}`?")),
-                None => fault.hint("tools/list (or `tectum tools`) shows what there is"),
+                None => fault.hint("the list of tools (or `tectum tools`) shows what there is"),
             }
         })
     }
@@ -88,7 +97,7 @@ impl Snapshot {
 
 impl Snapshot {
     /// The first listed tool with this word in its name, at its beginning if there is one, or else in
-    /// its description: `Read` is meant for `read_file`, `Grep` for whatever calls itself a grep.
+    /// its description: models write `Read` or `Grep` for a tool that has that word somewhere.
     fn by_word(&self, word: &str) -> Option<&str> {
         let word = word.to_lowercase();
         let has =

@@ -17,7 +17,7 @@ use tokio::sync::Barrier;
 use super::*;
 use crate::{
     Directive, Done, Effect, Limits, NativeReply, Payload, Prepared, Provider, Rules, Running, SessionId,
-    Snapshot, Subject, Tally, ToolInfo, Wants, World,
+    Snapshot, Subject, Tally, ToolInfo, ToolRole, Wants, World,
     directives::{Cause, Skipped, TODO_ANCHOR},
 };
 
@@ -40,6 +40,7 @@ fn info(name: &str, effect: Effect) -> ToolInfo {
         world: World::Project,
         idempotent: false,
         primary: "path".into(),
+        role: ToolRole::Usual,
         server: None,
         listed: true,
         observed: true,

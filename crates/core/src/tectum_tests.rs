@@ -6,7 +6,7 @@ use serde_json::{Value, value::RawValue};
 use tectum_security::Allowlist;
 
 use super::*;
-use crate::{Effect, NativeReply, Provider, Rules, SessionId, Subject, ToolInfo, Wants, World};
+use crate::{Effect, NativeReply, Provider, Rules, SessionId, Subject, ToolInfo, ToolRole, Wants, World};
 
 /// One tool, which says what it was made with.
 struct Says {
@@ -27,6 +27,7 @@ impl Provider for Says {
             world: World::Project,
             idempotent: true,
             primary: String::new(),
+            role: ToolRole::Usual,
             server: None,
             listed: true,
             observed: self.observed,

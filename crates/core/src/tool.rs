@@ -56,6 +56,19 @@ pub enum World {
     Peer(Judgement),
 }
 
+/// What the house uses a tool for beside calls of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolRole {
+    /// Nothing else.
+    Usual,
+    /// Every project needs it: it is listed even where only a few are.
+    Basic,
+    /// Basic, and the rules for it decide which files a model is shown beside its calls.
+    Reader,
+    /// Another name for what a tool of another role does: a short list leaves it out.
+    Alias,
+}
+
 /// The facts of a tool that do not depend on a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Card {
@@ -75,6 +88,8 @@ pub struct Card {
     pub deadline: Duration,
     /// How many bytes of text it may give.
     pub max_output: usize,
+    /// What it is used for beside calls of it.
+    pub role: ToolRole,
 }
 
 /// What a call is about, for permission rules.

@@ -212,7 +212,7 @@ impl Checks {
                 FaultKind::Permission,
                 format!("{} is not a tool of the tier `{tier}`", call.tool),
             )
-            .hint("use a tool of this tier, or hand over with `handoff`")),
+            .hint("use a tool of this tier, or hand over to another one")),
             _ => Ok(()),
         }
     }

@@ -9,7 +9,7 @@ mod ask;
 use std::{collections::HashMap, fmt};
 
 use tectum_core::{
-    Call, CallId, Directive, Fault, Limits, Outcome, Refresh, SessionId, Shown, Stop, Tectum, Turn,
+    Call, CallId, Directive, Fault, Limits, Outcome, Refresh, SessionId, Shown, Sight, Stop, Tectum, Turn,
     security::RawPath,
 };
 use tokio_util::sync::CancellationToken;
@@ -109,12 +109,12 @@ impl<M: Model> Engine<M> {
     /// The model knows this file as it is now. Files that its calls touch are known to it without
     /// that. How they change stands behind the last result of a round, until the next one begins.
     pub fn track(&mut self, path: &RawPath) {
-        self.known.track(&self.house.gate(), path);
+        self.known.track(&Sight::now(&self.house), path);
     }
 
     /// The same, and gives the file as it is now, for the task it belongs to.
     pub fn show(&mut self, path: &RawPath) -> Shown {
-        self.known.show(&self.house.gate(), path)
+        self.known.show(&Sight::now(&self.house), path)
     }
 
     /// A new conversation, in the first tier.
@@ -231,7 +231,7 @@ impl<M: Model> Engine<M> {
         ctx.messages.extend(processed.injected);
         if self.settings.refresh {
             touched.iter().for_each(|path| self.track(path));
-            if let Some(news) = self.known.changed(&self.house.gate()) {
+            if let Some(news) = self.known.changed(&Sight::now(&self.house)) {
                 ctx.tell_news(&news);
             }
         }

@@ -17,8 +17,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tectum_core::{
-    Card, Ctx, Effect, Gate, NativeSet, NativeTool, Reply, Rules, Snapshot, Subject, Tool, Wants, World,
-    security::Allowlist,
+    Card, Ctx, Effect, Gate, NativeSet, NativeTool, Reply, Rules, Snapshot, Subject, Tool, ToolRole, Wants,
+    World, security::Allowlist,
 };
 use tokio::sync::Notify;
 
@@ -52,6 +52,7 @@ fn card(name: &'static str, effect: Effect) -> Card {
         primary: "",
         deadline: Duration::from_secs(600),
         max_output: usize::MAX - 10_000,
+        role: ToolRole::Usual,
     }
 }
 
@@ -89,6 +90,7 @@ impl Tool for Hang {
         primary: "",
         deadline: Duration::from_secs(600),
         max_output: 1000,
+        role: ToolRole::Usual,
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, PoisonError, atomic::Ordering},
 };
 
-use tectum_core::Snapshot;
+use tectum_core::{Snapshot, ToolInfo, ToolRole};
 
 use super::{CALL_TOOL, Exposure, FIND_TOOLS, Federation, Notice, tools::PeerTools};
 use crate::spec::ServerName;
@@ -17,17 +17,6 @@ const MOST_LISTED: usize = 64;
 /// Remarks on one server's tools that are told, and the characters of one.
 const MOST_REMARKS: usize = 50;
 const MOST_REMARK: usize = 500;
-/// The tools that every project needs.
-const CORE: &[&str] = &[
-    "read_file",
-    "write_file",
-    "edit_file",
-    "apply_edits",
-    "list_directory",
-    "search_files",
-    "search_content",
-];
-
 /// Who hears that something is new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
@@ -105,7 +94,8 @@ impl Federation {
             next.list_only(|info| !finder(&info.name));
         }
         if core {
-            next.list_only(|info| CORE.contains(&&*info.name) || finder(&info.name));
+            let basic = |info: &ToolInfo| matches!(info.role, ToolRole::Basic | ToolRole::Reader);
+            next.list_only(|info| basic(info) || finder(&info.name));
         }
         // Nobody takes a list for whole while the one before is replaced.
         self.whole.fetch_and(whole, Ordering::Relaxed);

@@ -10,7 +10,9 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tectum_core::{Card, Ctx, Effect, Fault, Reply, Snapshot, Subject, Tool, ToolInfo, Wants, World};
+use tectum_core::{
+    Card, Ctx, Effect, Fault, Reply, Snapshot, Subject, Tool, ToolInfo, ToolRole, Wants, World,
+};
 
 /// How many tools are found at most.
 const MOST_FOUND: usize = 20;
@@ -114,6 +116,7 @@ impl Tool for FindTools {
         primary: "",
         deadline: Duration::from_secs(5),
         max_output: 256 * 1024,
+        role: ToolRole::Usual,
     };
 
     fn wants(&self, _args: &Args) -> Wants {
@@ -172,6 +175,7 @@ impl Tool for CallTool {
         primary: "",
         deadline: Duration::from_secs(5),
         max_output: 1024,
+        role: ToolRole::Usual,
     };
 
     fn wants(&self, _args: &Inner) -> Wants {
@@ -293,6 +297,7 @@ mod tests {
             world: World::Project,
             idempotent: true,
             primary: String::new(),
+            role: ToolRole::Usual,
             server: None,
             listed: false,
             observed: true,

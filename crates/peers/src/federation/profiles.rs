@@ -4,14 +4,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use globset::{Glob, GlobMatcher, GlobSet, GlobSetBuilder};
-use tectum_core::ToolInfo;
+use tectum_core::{ToolInfo, ToolRole};
 
 use super::Federation;
 use crate::client_table::ClientFacts;
-
-/// What the names begin with that our tools have for one language alone. Each is another name for
-/// what a tool without a language in its name does.
-const ALIASES: &[&str] = &["py_", "ts_c_", "ts_cpp_"];
 
 /// Which profile each client has.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +23,7 @@ pub enum Profile {
     /// All.
     #[default]
     All,
-    /// Those that are for no language alone.
+    /// Those that are no other name for another one.
     Lean,
     /// What somebody wrote down.
     Own(Arc<Patterns>),
@@ -119,9 +115,7 @@ impl Profile {
         info.listed
             && match self {
                 Self::All => true,
-                Self::Lean => {
-                    info.server.is_some() || !ALIASES.iter().any(|start| info.name.starts_with(start))
-                }
+                Self::Lean => info.role != ToolRole::Alias,
                 Self::Own(patterns) => {
                     let included = patterns.all || patterns.include.is_match(&*info.name);
                     included && !patterns.exclude.is_match(&*info.name)

@@ -6,7 +6,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::{Value, value::RawValue};
 use tectum_core::{
     Call, CallId, Ctx, Directive, Done, Effect, Fault, FaultKind, Payload, PeerReply, Prepared, Provider,
-    ServerTool, Subject, ToolInfo, Wants, Work, World, directives::TODO_ANCHOR,
+    ServerTool, Subject, ToolInfo, ToolRole, Wants, Work, World, directives::TODO_ANCHOR,
 };
 
 use super::{
@@ -216,6 +216,7 @@ fn info(item: &Item, name: &Arc<str>, peer: &Peer, stale: bool) -> Result<(ToolI
         world: World::Peer(peer.spec.permission),
         idempotent: false,
         primary: String::new(),
+        role: ToolRole::Usual,
         server: Some(ServerTool {
             server: peer.spec.name.as_str().into(),
             definition: shown(written).into(),

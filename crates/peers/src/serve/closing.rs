@@ -14,7 +14,7 @@ use std::{
     },
 };
 
-use tectum_core::{FaultKind, Outcome, Payload, PeerReply, Refresh, Tectum};
+use tectum_core::{FaultKind, Outcome, Payload, PeerReply, Refresh, Sight, Tectum};
 
 use super::form::Form;
 use crate::wire::object::Members;
@@ -83,11 +83,11 @@ impl Part {
     ) -> Vec<String> {
         let mut told = self.seen.told.lock().unwrap_or_else(PoisonError::into_inner);
         let closing = house.effects().closing();
-        let gate = house.gate();
+        let sight = Sight::now(house);
         if closing.refresh && outcome.result.is_ok() {
             // A file that is read or changed by a call is known to its model from then on. Looking at
             // it blocks for as long as a small file takes to read.
-            outcome.paths.iter().for_each(|path| told.files.track(&gate, path));
+            outcome.paths.iter().for_each(|path| told.files.track(&sight, path));
         }
         if closing.append_anchors {
             told.note_own(house, outcome);
@@ -106,7 +106,7 @@ impl Part {
         let mut texts = Vec::new();
         if closing.refresh {
             // The frame around what is told.
-            texts.extend(told.files.changed_within(&gate, (room - LEAST_ROOM / 2).min(MOST_OF_FILES)));
+            texts.extend(told.files.changed_within(&sight, (room - LEAST_ROOM / 2).min(MOST_OF_FILES)));
             room = room.saturating_sub(texts.iter().map(String::len).sum());
         }
         if closing.append_anchors {

@@ -13,7 +13,7 @@ use std::{
 use serde_json::{Value, json};
 use tectum_core::{
     Call, Ctx, Effect, Fault, Gate, NativeReply, Payload, Prepared, Provider, Rules, SessionId, Snapshot,
-    Subject, Tectum, ToolInfo, Wants, World, provider::Done, security::Allowlist,
+    Subject, Tectum, ToolInfo, ToolRole, Wants, World, provider::Done, security::Allowlist,
 };
 
 use tokio_util::sync::CancellationToken;
@@ -51,6 +51,7 @@ impl Provider for Many {
             world: World::Project,
             idempotent: true,
             primary: String::new(),
+            role: ToolRole::Usual,
             server: None,
             listed: true,
             observed: true,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
     security::{Access, RawPath},
 };
 
@@ -59,6 +59,7 @@ impl Tool for CreateSlice {
         primary: "path",
         deadline: Duration::from_secs(30),
         max_output: 64 * 1024,
+        role: ToolRole::Usual,
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -9,7 +9,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
     security::{Access, RawPath},
 };
 
@@ -113,6 +113,7 @@ impl Tool for GetGitDiff {
         primary: "path",
         deadline: DEADLINE,
         max_output: 256 * 1024,
+        role: ToolRole::Usual,
     };
 
     fn wants(&self, args: &Args) -> Wants {

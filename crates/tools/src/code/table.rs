@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tectum_core::{
-    Card, Ctx, Effect, Fault, NativeTool, Reply, Subject, Wants, World,
+    Card, Ctx, Effect, Fault, NativeTool, Reply, Subject, ToolRole, Wants, World,
     security::{Access, RawPath},
 };
 use tectum_syntax::Detail;
@@ -52,20 +52,27 @@ const CPP_NAMES: [(&str, &str); 5] = [
 
 /// The rows, in the order clients see them.
 pub fn rows(code: &Arc<Code>) -> Vec<NativeTool> {
-    let table = Table { code };
-    let mut rows = table.neutral();
-    rows.extend(table.python());
-    rows.extend(table.c_family(C_NAMES, C, "C"));
-    rows.extend(table.c_family(CPP_NAMES, CPP, "C++"));
+    let aliases = Table { code, role: ToolRole::Alias };
+    let mut rows = Table { code, role: ToolRole::Usual }.neutral();
+    rows.extend(aliases.python());
+    rows.extend(aliases.c_family(C_NAMES, C, "C"));
+    rows.extend(aliases.c_family(CPP_NAMES, CPP, "C++"));
     rows
 }
 
 struct Table<'t> {
     code: &'t Arc<Code>,
+    /// The rows bound to a language are other names for those that are not.
+    role: ToolRole,
 }
 
 /// What rows of the two kinds have in common.
-const fn card(name: &'static str, title: &'static str, effect: Effect, primary: &'static str) -> Card {
+const fn card(
+    (name, title): (&'static str, &'static str),
+    role: ToolRole,
+    effect: Effect,
+    primary: &'static str,
+) -> Card {
     Card {
         name,
         title,
@@ -75,6 +82,7 @@ const fn card(name: &'static str, title: &'static str, effect: Effect, primary: 
         primary,
         deadline: Duration::from_secs(60),
         max_output: 256 * 1024,
+        role,
     }
 }
 
@@ -82,7 +90,7 @@ impl Table<'_> {
     /// A row that reads one file.
     fn reader<A, O>(
         &self,
-        (name, title): (&'static str, &'static str),
+        names: (&'static str, &'static str),
         description: &str,
         path: fn(&A) -> &RawPath,
         run: impl Fn(&Code, &Ctx, A) -> Result<Reply<O>, Fault> + Send + Sync + 'static,
@@ -93,14 +101,14 @@ impl Table<'_> {
     {
         let code = self.code.clone();
         let wants = move |args: &A| Wants::path(path(args), Access::Read);
-        let card = card(name, title, Effect::Read, "path");
+        let card = card(names, self.role, Effect::Read, "path");
         NativeTool::row(card, description, wants, move |ctx, args| run(&code, ctx, args))
     }
 
     /// A row that changes one file.
     fn writer<A>(
         &self,
-        (name, title): (&'static str, &'static str),
+        names: (&'static str, &'static str),
         description: &str,
         path: fn(&A) -> &RawPath,
         run: impl Fn(&Code, &Ctx, &A) -> Result<Reply<super::change::Output>, Fault> + Send + Sync + 'static,
@@ -110,7 +118,7 @@ impl Table<'_> {
     {
         let code = self.code.clone();
         let wants = move |args: &A| Wants::path(path(args), Access::Write);
-        let card = card(name, title, Effect::Change, "path");
+        let card = card(names, self.role, Effect::Change, "path");
         NativeTool::row(card, description, wants, move |ctx, args| run(&code, ctx, &args))
     }
 
@@ -214,7 +222,7 @@ impl Table<'_> {
 
     fn renamer(&self) -> NativeTool {
         let (code, judged) = (self.code.clone(), self.code.clone());
-        let card = card("code_rename", "Rename symbol", Effect::Change, "path");
+        let card = card(("code_rename", "Rename symbol"), self.role, Effect::Change, "path");
         let description = "Rename a symbol and all references. Shows a plan; repeat with its id.";
         let wants = move |args: &rename::Args| rename::wants(&judged, args);
         NativeTool::row(card, description, wants, move |ctx, args: rename::Args| {
@@ -222,12 +230,7 @@ impl Table<'_> {
         })
     }
 
-    fn mover(
-        &self,
-        (name, title): (&'static str, &'static str),
-        description: &str,
-        only: Only,
-    ) -> NativeTool {
+    fn mover(&self, names: (&'static str, &'static str), description: &str, only: Only) -> NativeTool {
         let code = self.code.clone();
         let wants = |args: &Move| Wants {
             subject: Subject::Path(args.src_path.clone()),
@@ -237,7 +240,7 @@ impl Table<'_> {
                 (args.within.clone(), Access::Read),
             ],
         };
-        let card = card(name, title, Effect::Change, "src_path");
+        let card = card(names, self.role, Effect::Change, "src_path");
         NativeTool::row(card, description, wants, move |ctx, args: Move| {
             move_def::run(&code, ctx, &args, only)
         })

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
     security::{Access, RawPath},
 };
 use tectum_lsp::Severity;
@@ -48,6 +48,7 @@ impl Tool for CheckErrors {
         primary: "path",
         deadline: Duration::from_secs(60),
         max_output: 64 * 1024,
+        role: ToolRole::Usual,
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -9,7 +9,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Directive, Effect, Fault, FaultKind, Reply, Subject, Tool, Wants, World,
+    Card, Ctx, Directive, Effect, Fault, FaultKind, Reply, Subject, Tool, ToolRole, Wants, World,
     security::{Access, RawPath},
 };
 use tectum_lsp::Severity;
@@ -77,6 +77,7 @@ impl Tool for Diagnostics {
         primary: "path",
         deadline: Duration::from_secs(60),
         max_output: 256 * 1024,
+        role: ToolRole::Usual,
     };
 
     fn wants(&self, args: &Args) -> Wants {

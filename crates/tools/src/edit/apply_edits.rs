@@ -11,7 +11,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Subject, Tool, Wants, World,
+    Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World,
     security::{Access, Batch, RawPath, SafePath},
 };
 
@@ -104,6 +104,7 @@ impl Tool for ApplyEdits {
         primary: "",
         deadline: Duration::from_secs(30),
         max_output: 256 * 1024,
+        role: ToolRole::Basic,
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
     security::{Access, Batch, Kind, PathError, RawPath, Reason, SafePath, Settled},
 };
 
@@ -61,6 +61,7 @@ impl Tool for DeleteFile {
         primary: "path",
         deadline: Duration::from_secs(30),
         max_output: 256 * 1024,
+        role: ToolRole::Usual,
     };
 
     fn wants(&self, args: &Args) -> Wants {

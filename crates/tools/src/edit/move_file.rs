@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Subject, Tool, Wants, World,
+    Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World,
     security::{Access, Batch, Kind, PathError, RawPath, Reason, SafePath},
 };
 
@@ -65,6 +65,7 @@ impl Tool for MoveFile {
         primary: "source",
         deadline: Duration::from_secs(30),
         max_output: 256 * 1024,
+        role: ToolRole::Usual,
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    CallId, Card, Ctx, Effect, Fault, Reply, Subject, Tool, Wants, World,
+    CallId, Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World,
     security::{Access, Batch, Change, Kind, PathError, RawPath, SafePath, Slot},
 };
 
@@ -62,6 +62,7 @@ impl Tool for UndoEdit {
         primary: "call_id",
         deadline: Duration::from_secs(30),
         max_output: 256 * 1024,
+        role: ToolRole::Usual,
     };
 
     /// The paths of the change, as its record has them. An unknown change has none.

@@ -5,7 +5,7 @@ use std::{fmt::Write, sync::Arc, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
     security::{Access, Batch, RawPath},
 };
 
@@ -79,6 +79,7 @@ impl Tool for WriteFile {
         primary: "path",
         deadline: Duration::from_secs(30),
         max_output: 256 * 1024,
+        role: ToolRole::Basic,
     };
 
     fn wants(&self, args: &Args) -> Wants {

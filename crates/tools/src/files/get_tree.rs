@@ -11,7 +11,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
     security::{Access, Flow, Folder, Kind, RawPath},
 };
 
@@ -93,6 +93,7 @@ impl Tool for GetTree {
         primary: "path",
         deadline: Duration::from_secs(30),
         max_output: 1024 * 1024,
+        role: ToolRole::Usual,
     };
 
     fn wants(&self, args: &Args) -> Wants {

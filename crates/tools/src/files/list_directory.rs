@@ -11,7 +11,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
     security::{Access, Flow, Kind, Listing, RawPath, SafePath},
 };
 
@@ -88,6 +88,7 @@ impl Tool for ListDirectory {
         primary: "path",
         deadline: Duration::from_secs(30),
         max_output: 1024 * 1024,
+        role: ToolRole::Basic,
     };
 
     fn wants(&self, args: &Args) -> Wants {

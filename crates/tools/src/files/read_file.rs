@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
     security::{Access, RawPath},
 };
 
@@ -45,6 +45,7 @@ impl Tool for ReadFile {
         primary: "path",
         deadline: Duration::from_secs(30),
         max_output: 1024 * 1024,
+        role: ToolRole::Reader,
     };
 
     fn wants(&self, args: &Args) -> Wants {

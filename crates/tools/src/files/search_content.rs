@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
     security::{Access, RawPath},
 };
 
@@ -153,6 +153,7 @@ impl Tool for SearchContent {
         primary: "path",
         deadline: Duration::from_secs(60),
         max_output: 1024 * 1024,
+        role: ToolRole::Basic,
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -15,7 +15,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, Wants, World,
+    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
     security::{Access, Flow, Folder, Kind, RawPath},
 };
 
@@ -103,6 +103,7 @@ impl Tool for SearchFiles {
         primary: "path",
         deadline: Duration::from_secs(60),
         max_output: 1024 * 1024,
+        role: ToolRole::Basic,
     };
 
     fn wants(&self, args: &Args) -> Wants {

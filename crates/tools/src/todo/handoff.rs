@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tectum_core::{Card, Ctx, Directive, Effect, Fault, Reply, Role, Subject, Tool, Wants, World};
+use tectum_core::{Card, Ctx, Directive, Effect, Fault, Reply, Role, Subject, Tool, ToolRole, Wants, World};
 
 use super::list::{Change, Status, Todos, directives};
 
@@ -55,6 +55,7 @@ impl Tool for Handoff {
         primary: "target_tier",
         deadline: Duration::from_secs(10),
         max_output: 64 * 1024,
+        role: ToolRole::Usual,
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, Wants, World};
+use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World};
 
 use super::list::{Change, Draft, Item, Todos, directives, face};
 
@@ -71,6 +71,7 @@ impl Tool for TodoWrite {
         primary: "",
         deadline: Duration::from_secs(10),
         max_output: 256 * 1024,
+        role: ToolRole::Usual,
     };
 
     fn wants(&self, _: &Args) -> Wants {

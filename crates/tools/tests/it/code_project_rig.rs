@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 use tectum_core::{
-    Card, Effect, Fault, Gate, NativeSet, NativeTool, Rules, Snapshot, Tectum, Wants, World,
+    Card, Effect, Fault, Gate, NativeSet, NativeTool, Rules, Snapshot, Tectum, ToolRole, Wants, World,
     security::{Access, Allowlist, AllowlistBuilder, Durability},
 };
 use tectum_syntax::Packs;
@@ -168,5 +168,6 @@ const fn card(name: &'static str) -> Card {
         primary: "path",
         deadline: Duration::from_secs(60),
         max_output: 64 * 1024,
+        role: ToolRole::Usual,
     }
 }

@@ -9,7 +9,7 @@ use std::{
 use serde::Deserialize;
 use tectum_core::{
     Call, Card, Effect, Gate, NativeSet, NativeTool, Payload, Reply, Rules, SessionId, Snapshot, Tectum,
-    Wants, World,
+    ToolRole, Wants, World,
     security::{Access, Allowlist, RawPath},
 };
 use tectum_syntax::Packs;
@@ -45,6 +45,7 @@ fn house_ahead(root: &Path, code: &Arc<Code>, ahead: Option<Reading>, probe: Pro
         primary: "path",
         deadline: Duration::from_secs(60),
         max_output: 1024,
+        role: ToolRole::Usual,
     };
     let code = code.clone();
     let wants = |args: &Args| Wants::path(&args.path, Access::Read);
