@@ -1,7 +1,6 @@
 //! What goes through the house: a call on the way in, an outcome on the way out.
 
 use std::{
-    any::Any,
     fmt,
     sync::{
         Arc, OnceLock,
@@ -80,35 +79,6 @@ pub struct Call {
     pub room: usize,
     /// Who is asked where a rule wants a person's consent to this call.
     pub asker: Asker,
-    /// What an edge sends along for a provider of its own kind; nobody else looks at it.
-    pub companion: Companion,
-}
-
-/// Something an edge and a provider share that the house has no word for.
-#[derive(Clone, Default)]
-pub struct Companion(Option<Arc<dyn Any + Send + Sync>>);
-
-impl Companion {
-    /// Nothing is sent along.
-    pub fn none() -> Self {
-        Self(None)
-    }
-
-    /// Sends this along.
-    pub fn of(thing: Arc<dyn Any + Send + Sync>) -> Self {
-        Self(Some(thing))
-    }
-
-    /// What was sent along, if it is of this type.
-    pub fn get<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
-        self.0.clone()?.downcast().ok()
-    }
-}
-
-impl fmt::Debug for Companion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Companion").field(&self.0.is_some()).finish()
-    }
 }
 
 impl Call {
@@ -124,7 +94,6 @@ impl Call {
             progress: Progress::none(),
             room: usize::MAX,
             asker: Asker::none(),
-            companion: Companion::none(),
         }
     }
 }

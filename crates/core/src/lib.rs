@@ -32,8 +32,7 @@ mod walking;
 
 pub use anchors::{Anchor, Anchors};
 pub use call::{
-    Call, CallId, Companion, NativeReply, Outcome, Payload, PeerReply, Progress, ProgressNote, SessionId,
-    ToolName,
+    Call, CallId, NativeReply, Outcome, Payload, PeerReply, Progress, ProgressNote, SessionId, ToolName,
 };
 pub use desk::{AskId, Asker, Asking, Decision, Desk, Inquiry, Question};
 pub use directives::{Directive, Role};

@@ -121,7 +121,13 @@ impl Tectum {
     /// Runs a call, on the thread of whoever waits for it. If they leave, the call is cancelled and
     /// goes to its end in a task of its own, so nobody can keep it out of the journal.
     pub fn call(&self, call: Call) -> Walking {
-        self.run(call, self.registry().snapshot(), Way::Alone)
+        self.call_among(self.registry().snapshot(), call)
+    }
+
+    /// The same among tools that were looked at before: the call sees these and no others, whatever
+    /// there is by now.
+    pub fn call_among(&self, tools: Arc<Snapshot>, call: Call) -> Walking {
+        self.run(call, tools, Way::Alone)
     }
 
     pub(crate) fn run(&self, call: Call, tools: Arc<Snapshot>, way: Way) -> Walking {

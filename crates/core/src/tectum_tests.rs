@@ -81,3 +81,18 @@ async fn a_watcher_sees_each_call_before_and_after_while_the_tap_is_open() {
     let seen = seen.lock().expect("whole");
     assert_eq!(*seen, ["seen None", "seen Some(true)", "absent None", "absent Some(false)"]);
 }
+
+#[tokio::test]
+async fn a_call_sees_one_set_of_tools_from_start_to_end() {
+    let house = house(tools(&[("tool", "first", true)]));
+    let looked_at = house.registry().snapshot();
+    let begun = house.call(call("tool"));
+    house.registry().replace(tools(&[("tool", "second", true)]));
+    let among = house.call_among(looked_at, call("tool"));
+    house.registry().replace(tools(&[]));
+    for walking in [begun, among] {
+        let Ok(Payload::Native(reply)) = walking.await.result else { panic!("it ran") };
+        assert_eq!(reply.text, "first");
+    }
+    assert!(house.call(call("tool")).await.result.is_err());
+}

@@ -52,7 +52,7 @@ fn card(name: &'static str, effect: Effect) -> Card {
         primary: "",
         deadline: Duration::from_secs(600),
         max_output: usize::MAX - 10_000,
-        role: ToolRole::Usual,
+        role: if effect == Effect::Read { ToolRole::Reader } else { ToolRole::Usual },
     }
 }
 

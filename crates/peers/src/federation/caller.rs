@@ -2,12 +2,13 @@
 
 use std::{
     borrow::Cow,
-    collections::BTreeSet,
-    sync::{Arc, OnceLock},
+    collections::{BTreeSet, HashMap},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
 use serde_json::value::RawValue;
+use tectum_core::CallId;
 
 use super::TASKS;
 use crate::{
@@ -59,6 +60,23 @@ pub(crate) struct Caller {
     pub(crate) pulse: Option<Arc<Pulse>>,
     /// The task that its call began, by the id that the answer names.
     pub(crate) began: OnceLock<String>,
+}
+
+/// The clients behind calls that are on their way to a server, by call. There are no more than calls
+/// in flight.
+#[derive(Debug, Default)]
+pub(crate) struct Callers(Mutex<HashMap<CallId, Arc<Caller>>>);
+
+impl Callers {
+    /// The client of a call that is about to begin.
+    pub(crate) fn keep(&self, call: CallId, caller: Arc<Caller>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(call, caller);
+    }
+
+    /// The same, once.
+    pub(crate) fn take(&self, call: CallId) -> Option<Arc<Caller>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&call)
+    }
 }
 
 impl Default for Caller {

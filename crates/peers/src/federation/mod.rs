@@ -63,6 +63,7 @@ pub(crate) use self::{
     wishes::{Levels, Watchers},
 };
 use self::{
+    caller::Callers,
     compose::{Composed, Told},
     find::{CallTool, FindTools},
     news::hear,
@@ -161,6 +162,8 @@ pub struct Federation {
     settings: Settings,
     peers: ArcSwap<BTreeMap<ServerName, Arc<Peer>>>,
     goods: ArcSwap<Goods>,
+    /// The clients of calls that are on their way to a server.
+    pub(crate) callers: Arc<Callers>,
     shelf: Arc<Shelf>,
     tasks: Arc<Tasks>,
     spool: Option<Arc<Spool>>,
@@ -218,6 +221,7 @@ impl Federation {
             base: ArcSwap::from_pointee(base),
             peers: ArcSwap::default(),
             goods: ArcSwap::default(),
+            callers: Arc::default(),
             shelf: Arc::default(),
             tasks: Arc::default(),
             door: Arc::new(Door::new(settings.logins.as_deref(), Authorize::of_process())),
@@ -380,7 +384,12 @@ impl Federation {
     }
 
     fn keepers(&self) -> Keepers {
-        Keepers { shelf: self.shelf.clone(), spool: self.spool.clone(), tasks: self.tasks.clone() }
+        Keepers {
+            callers: self.callers.clone(),
+            shelf: self.shelf.clone(),
+            spool: self.spool.clone(),
+            tasks: self.tasks.clone(),
+        }
     }
 
     /// A result that was too large to be passed on, in ranges; `None` for any other address.

@@ -11,7 +11,7 @@ use tectum_core::{
 
 use super::{
     bridge::{self, Failure, Order},
-    caller::Caller,
+    caller::Callers,
     definitions::{self, Accepted},
     directives::CarriedDirectives,
     goods::renamed,
@@ -48,6 +48,8 @@ pub(crate) struct PeerTools {
 /// Where things are kept that outlive a call.
 #[derive(Clone, Debug)]
 pub(crate) struct Keepers {
+    /// The clients of calls that come from one.
+    pub(crate) callers: Arc<Callers>,
     /// Calls that wait for their clients.
     pub(crate) shelf: Arc<Shelf>,
     /// Results that are too large to be passed on.
@@ -262,9 +264,9 @@ impl Provider for PeerTools {
             params: vec![("name", own.json.clone()), ("arguments", call.args.clone())],
             headers: headers::of_call(&own.schema, call.args.get()),
         };
-        let caller = call.companion.get::<Caller>().unwrap_or_default();
+        let caller = self.keepers.callers.take(call.id).unwrap_or_default();
         let room = call.room;
-        let (peer, Keepers { shelf, spool, tasks }) = (self.peer.clone(), self.keepers.clone());
+        let (peer, Keepers { shelf, spool, tasks, .. }) = (self.peer.clone(), self.keepers.clone());
         let work: Work = Box::new(move |ctx: Ctx| {
             Box::pin(async move {
                 let result = bridge::run(&peer, order, &caller, &shelf, Some(&ctx)).await;

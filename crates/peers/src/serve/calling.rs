@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde_json::value::RawValue;
-use tectum_core::{Call, CallId, Companion, Outcome, Progress, ProgressNote};
+use tectum_core::{Call, CallId, Outcome, Progress, ProgressNote};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -100,11 +100,11 @@ impl Endpoint {
                 (Progress::none(), Some(Arc::new(caller)), Turn::none())
             }
         };
-        let companion = caller.clone().map_or(Companion::none(), |caller| Companion::of(caller));
+        let call_id = CallId::fresh();
         let sequel = self.federation.clone().zip(caller);
-        let sequel = sequel.map(|(federation, caller)| Sequel { federation, caller });
+        let sequel = sequel.map(|(federation, caller)| Sequel::begin(federation, call_id, caller));
         let call = Call {
-            id: CallId::fresh(),
+            id: call_id,
             session: delivery.from.session.clone(),
             tool: tool.name.clone(),
             args,
@@ -112,19 +112,17 @@ impl Endpoint {
             progress,
             room: form.room(),
             asker: approval.asker.clone(),
-            companion,
         };
         if let Some(federation) = &self.federation {
             federation.lineage.keep(call.id, params.meta.as_ref().and_then(|meta| meta.lineage));
         }
-        drop(snapshot);
         let part = self.part(delivery, params);
         let (house, waited, ahead) = (self.house.clone(), self.waited.clone(), delivery.ahead);
         let close = move |outcome: &Outcome| match part {
             Some(part) => part.close(&house, outcome, &form, ahead, &waited),
             None => Vec::new(),
         };
-        let mut running = self.house.call(call);
+        let mut running = self.house.call_among(snapshot, call);
         if turn.is_taken()
             && let Poll::Ready(outcome) = Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop()))
         {

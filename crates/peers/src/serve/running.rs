@@ -6,6 +6,8 @@ use std::{
     task::{Context, Poll, ready},
 };
 
+use tectum_core::CallId;
+
 use super::{conversation::Seat, turns::Turn};
 use crate::federation::{Caller, Federation};
 
@@ -37,12 +39,23 @@ impl Future for Running {
 /// What a server told of the task that its answer begins: a client can make nothing of it before
 /// it has that answer. Letting go of this tells it.
 pub(crate) struct Sequel {
-    pub(super) federation: Arc<Federation>,
-    pub(super) caller: Arc<Caller>,
+    federation: Arc<Federation>,
+    call: CallId,
+    caller: Arc<Caller>,
+}
+
+impl Sequel {
+    /// A call that goes to a server begins: its client is known there until it was answered.
+    pub(super) fn begin(federation: Arc<Federation>, call: CallId, caller: Arc<Caller>) -> Self {
+        federation.callers.keep(call, caller.clone());
+        Self { federation, call, caller }
+    }
 }
 
 impl Drop for Sequel {
     fn drop(&mut self) {
+        // The call took it, unless it never came so far.
+        self.federation.callers.take(self.call);
         self.federation.answered(&self.caller);
     }
 }

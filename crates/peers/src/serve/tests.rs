@@ -22,7 +22,7 @@ use super::{
     Auth, HttpOptions, HttpServer,
     conversation::Conversation,
     endpoint::{Delivery, Endpoint, Handled},
-    turns::Turns,
+    turns::{Turn, Turns},
     unheard::Unheard,
 };
 use crate::federation::{Federation, Settings};
@@ -187,6 +187,21 @@ async fn a_call_past_its_deadline_is_an_error_that_says_so() {
     let answer = ask(&endpoint, &client(), "tools/call", json!({"name": "tool_0"})).await;
     assert_eq!(answer["result"]["isError"], true);
     assert_eq!(answer["result"]["_meta"]["tectum/fault"], "timeout");
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_its_turn_sees_the_tools_it_was_found_among() {
+    let (_scratch, endpoint) = house(1, Does::Answer);
+    let (client, turns) = (client(), Turns::new(None));
+    let taken: Vec<Turn> = std::iter::repeat_with(|| turns.take()).take_while(Turn::is_taken).collect();
+    let delivery = Delivery { from: &client, outbox: None, turns: &turns, modern: false, ahead: false };
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "tool_0"}});
+    let handled = endpoint.handle(&delivery, message.to_string().as_bytes(), &mut Vec::new());
+    let Handled::Running(work) = handled else { panic!("it has no turn yet") };
+    endpoint.house.registry().replace(Snapshot::of(&[]));
+    drop(taken);
+    let answer: Value = serde_json::from_slice(&work.await).expect("an answer");
+    assert_eq!(answer["result"]["content"][0]["text"], "ok", "{answer}");
 }
 
 #[tokio::test]

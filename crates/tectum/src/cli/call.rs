@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use clap::Args;
 use serde_json::{Value, json};
 use tectum::{
-    Call, Fault, FaultKind, Outcome, Payload, SessionId, Tectum,
+    Call, Fault, FaultKind, Outcome, Payload, SessionId, Snapshot,
     core::{Progress as CallProgress, ToolInfo},
     servers::Household,
 };
@@ -98,9 +98,10 @@ impl CallTool {
             household.federation.meet(&self.tool).await?;
         }
         self.refuse_server(household).await?;
-        let call = Call { room, progress: progress(screen), ..self.prepare(&household.house)? };
+        let tools = household.house.registry().snapshot();
+        let call = Call { room, progress: progress(screen), ..self.prepare(&tools)? };
         stop::on_signal_elsewhere(call.cancel.clone());
-        Ok(household.house.call(call).await)
+        Ok(household.house.call_among(tools, call).await)
     }
 
     /// Where a server is named instead of a tool, its tools are the answer.
@@ -126,9 +127,8 @@ impl CallTool {
         .into())
     }
 
-    fn prepare(&self, house: &Tectum) -> Result<Call, Failure> {
-        let snapshot = house.registry().snapshot();
-        let (info, _) = given::tool(&snapshot, &self.tool)?;
+    fn prepare(&self, tools: &Snapshot) -> Result<Call, Failure> {
+        let (info, _) = given::tool(tools, &self.tool)?;
         let args = given::raw(given::arguments(info, &self.pairs, self.args.as_deref())?)?;
         Ok(Call::new(SessionId::new("cli"), self.tool.as_str(), args))
     }
