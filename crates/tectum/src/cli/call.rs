@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal as _};
 use clap::Args;
 use serde_json::{Value, json};
 use tectum::{
-    Call, Fault, FaultKind, Outcome, Payload, SessionId, Snapshot,
-    core::{Progress as CallProgress, ToolInfo},
+    Call, Fault, FaultKind, Outcome, Payload, SessionId,
+    core::{Progress as CallProgress, Snapshot, ToolInfo},
     servers::Household,
 };
 use tokio::runtime::Builder;
