@@ -10,6 +10,7 @@ use std::{
     ffi::OsStr,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
+    sync::OnceLock,
 };
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -22,8 +23,9 @@ pub struct DenyList {
     names: Patterns,
     paths: Patterns,
     pairs: Vec<Pair>,
-    /// Short names (`GIT~1`) of what the others protect, asked only about names with a tilde.
-    short: Patterns,
+    /// Short names (`GIT~1`) of what `names` protects. Only a name with a tilde can be one, so they are
+    /// compiled for the first of those: they take more memory than all the rest.
+    short: OnceLock<Result<Patterns, String>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -53,11 +55,11 @@ struct Edges {
 impl DenyList {
     /// Compiles patterns; a bad one is returned with the reason.
     pub fn new<S: AsRef<str>>(patterns: impl IntoIterator<Item = S>) -> Result<Self, String> {
-        let (mut names, mut paths, mut short) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut names, mut paths) = (Vec::new(), Vec::new());
         let mut pairs = Vec::new();
         for pattern in patterns {
             let pattern = pattern.as_ref();
-            let bare = pattern.strip_prefix("**/").unwrap_or(pattern).trim_end_matches('/');
+            let bare = bare(pattern);
             if let Some(pair) = Pair::of(pattern) {
                 pairs.push(pair);
             } else if bare.contains('/') {
@@ -70,8 +72,6 @@ impl DenyList {
                     paths.push((pattern.to_owned(), format!("{rooted}/**")));
                 }
             } else {
-                let shorts = short_names(&fold(bare));
-                short.extend(shorts.into_iter().map(|name| (pattern.to_owned(), name)));
                 names.push((pattern.to_owned(), bare.to_owned()));
             }
         }
@@ -81,7 +81,7 @@ impl DenyList {
             names: Patterns::compile(names, false)?,
             paths: Patterns::compile(paths, true)?,
             pairs,
-            short: Patterns::compile(short, false)?,
+            short: OnceLock::new(),
         })
     }
 
@@ -112,9 +112,26 @@ impl DenyList {
             return None;
         }
         let spellings = Spellings::of(Path::new(name));
-        let short = || name.as_bytes().contains(&b'~').then(|| self.short.find(&spellings)).flatten();
+        let short = || name.as_bytes().contains(&b'~').then(|| self.short_name(&spellings)).flatten();
         let pair = || self.pair(folder, &spellings).map(|pair| pair.source.as_str());
         self.names.find(&spellings).or_else(short).or_else(pair)
+    }
+
+    fn short_name(&self, name: &Spellings<'_>) -> Option<&str> {
+        let compiled = self.short.get_or_init(|| {
+            let short = |source: &String| {
+                short_names(&fold(bare(source)))
+                    .into_iter()
+                    .map(|name| (source.clone(), name))
+                    .collect::<Vec<_>>()
+            };
+            Patterns::compile(self.names.sources.iter().flat_map(short).collect(), false)
+        });
+        match compiled {
+            Ok(short) => short.find(name),
+            // What cannot be asked protects everything.
+            Err(_) => self.names.sources.first().map(String::as_str),
+        }
     }
 
     fn pair(&self, folder: Option<&Path>, name: &Spellings<'_>) -> Option<&Pair> {
@@ -129,6 +146,11 @@ impl DenyList {
     fn matches_path(&self, relative: &Path) -> Option<&str> {
         if self.paths.is_empty() { None } else { self.paths.find(&Spellings::of(relative)) }
     }
+}
+
+/// A pattern without what only says that it holds at any depth.
+fn bare(pattern: &str) -> &str {
+    pattern.strip_prefix("**/").unwrap_or(pattern).trim_end_matches('/')
 }
 
 /// A name or a path as file systems may read it, folded once for all that it is compared with.
