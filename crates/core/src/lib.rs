@@ -41,7 +41,7 @@ pub use fault::{Fault, FaultKind};
 pub use gate::{Gate, Verdict};
 pub use journal::{Entry, Journal};
 pub use native::{NativeSet, NativeTool};
-pub use provider::{Done, Prepared, Provider, Running, ServerTool, ToolInfo, Work};
+pub use provider::{Done, OutputSchema, Prepared, Provider, Running, ServerTool, ToolInfo, Work};
 pub use refresh::{Refresh, Shown, Sight};
 pub use registry::{Registry, Snapshot};
 pub use round::RoundOutcome;

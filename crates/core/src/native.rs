@@ -7,7 +7,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    Call, Card, Ctx, Fault, NativeReply, Payload, Prepared, Provider, Reply, Text, Tool, ToolInfo, Wants,
+    Call, Card, Ctx, Fault, NativeReply, OutputSchema, Payload, Prepared, Provider, Reply, Text, Tool,
+    ToolInfo, Wants,
     arguments::{self, Parsed},
     provider::{Done, Work},
     schema,
@@ -127,14 +128,12 @@ fn info<A: JsonSchema, O: JsonSchema>(card: &Card, description: Option<&str>) ->
     // schema need not repeat it.
     let documented = input.remove("description").and_then(|text| text.as_str().map(str::to_owned));
     let description = description.map(str::to_owned).or(documented).unwrap_or_default();
-    let mut output = schema::output::<O>();
-    output.remove("description");
     ToolInfo {
         name: name.into(),
         title: title.into(),
         description,
         input_schema: Arc::new(Value::Object(input)),
-        output_schema: Some(Arc::new(Value::Object(output))),
+        output_schema: Some(OutputSchema::Derived(schema::result::<O>)),
         effect,
         world,
         idempotent,

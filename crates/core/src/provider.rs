@@ -1,6 +1,6 @@
 //! Anything that offers tools: the native set, and each peer.
 
-use std::{fmt, pin::Pin, sync::Arc, time::Duration};
+use std::{borrow::Cow, fmt, pin::Pin, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub struct ToolInfo {
     /// JSON Schema (2020-12) of its arguments.
     pub input_schema: Arc<Value>,
     /// JSON Schema of its structured result.
-    pub output_schema: Option<Arc<Value>>,
+    pub output_schema: Option<OutputSchema>,
     /// What it does to the world.
     pub effect: Effect,
     /// Which world.
@@ -45,6 +45,25 @@ pub struct ToolInfo {
     pub listed: bool,
     /// False for a tool whose calls no watcher sees.
     pub observed: bool,
+}
+
+/// JSON Schema of a structured result. Few ask for it, so that our own are made when somebody does.
+#[derive(Clone, Debug)]
+pub enum OutputSchema {
+    /// As a server gave it.
+    Given(Arc<Value>),
+    /// Of a type of ours.
+    Derived(fn() -> Value),
+}
+
+impl OutputSchema {
+    /// The schema itself.
+    pub fn value(&self) -> Cow<'_, Value> {
+        match self {
+            Self::Given(schema) => Cow::Borrowed(schema),
+            Self::Derived(derive) => Cow::Owned(derive()),
+        }
+    }
 }
 
 /// What is known about a federated tool beyond its name.

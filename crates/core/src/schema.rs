@@ -12,8 +12,15 @@ pub(crate) fn input<T: JsonSchema>() -> Map<String, Value> {
     map
 }
 
-/// The schema of what a tool gives (2020-12, which is what a schema without `$schema` means in MCP).
-pub(crate) fn output<T: JsonSchema>() -> Map<String, Value> {
+/// The schema of what a tool gives. What the whole is, the tool says.
+pub(crate) fn result<T: JsonSchema>() -> Value {
+    let mut map = output::<T>();
+    map.remove("description");
+    Value::Object(map)
+}
+
+/// The schema of a type (2020-12, which is what a schema without `$schema` means in MCP).
+fn output<T: JsonSchema>() -> Map<String, Value> {
     let generator = SchemaSettings::draft2020_12().into_generator();
     let mut schema = generator.into_root_schema_for::<T>();
     let mut map = std::mem::take(schema.ensure_object());

@@ -5,8 +5,8 @@ use std::{collections::HashMap, sync::Arc};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::{Value, value::RawValue};
 use tectum_core::{
-    Call, CallId, Ctx, Directive, Done, Effect, Fault, FaultKind, Payload, PeerReply, Prepared, Provider,
-    ServerTool, Subject, ToolInfo, ToolRole, Wants, Work, World, directives::TODO_ANCHOR,
+    Call, CallId, Ctx, Directive, Done, Effect, Fault, FaultKind, OutputSchema, Payload, PeerReply, Prepared,
+    Provider, ServerTool, Subject, ToolInfo, ToolRole, Wants, Work, World, directives::TODO_ANCHOR,
 };
 
 use super::{
@@ -212,7 +212,7 @@ fn info(item: &Item, name: &Arc<str>, peer: &Peer, stale: bool) -> Result<(ToolI
         title: title.unwrap_or_else(|| item.key.to_string()),
         description: description.unwrap_or_default(),
         input_schema: Arc::new(schema),
-        output_schema: output.map(Arc::new),
+        output_schema: output.map(|schema| OutputSchema::Given(Arc::new(schema))),
         // What a stranger says about its own tools lowers no gate.
         effect: Effect::Change,
         world: World::Peer(peer.spec.permission),

@@ -12,7 +12,7 @@ use rmcp::model::{
     ServerCapabilities, Tool, ToolAnnotations, ToolsCapability,
 };
 use serde_json::Value;
-use tectum_core::{Effect, Registry, Snapshot, ToolInfo};
+use tectum_core::{Effect, OutputSchema, Registry, Snapshot, ToolInfo};
 
 use super::{
     form::Form,
@@ -152,8 +152,8 @@ fn tool(info: &ToolInfo, form: &Form) -> String {
     let mut tool = Tool::new(info.name.to_string(), info.description.clone(), object(&info.input_schema));
     tool.title = Some(info.title.clone());
     // One that may be anything says nothing, and clients refuse the whole list for it.
-    let output = info.output_schema.as_deref().filter(|schema| form.data && schema["type"] == "object");
-    tool.output_schema = output.map(object);
+    let output = info.output_schema.as_ref().filter(|_| form.data).map(OutputSchema::value);
+    tool.output_schema = output.filter(|schema| schema["type"] == "object").map(|schema| object(&schema));
     tool.annotations = Some(ToolAnnotations::from_raw(
         None,
         Some(info.effect == Effect::Read),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tectum::{
     Config,
     config::servers::Survey,
-    core::{Effect, Judgement, Snapshot, ToolInfo, World},
+    core::{Effect, Judgement, OutputSchema, Snapshot, ToolInfo, World},
     peers::{client_table::ClientFacts, federation::Profiles},
     servers,
 };
@@ -146,7 +146,7 @@ fn data(info: &ToolInfo, permission: Judgement) -> Value {
         "title": info.title,
         "description": info.description,
         "input_schema": &*info.input_schema,
-        "output_schema": info.output_schema.as_deref(),
+        "output_schema": info.output_schema.as_ref().map(OutputSchema::value),
         "effect": effect(info),
         "world": match info.world {
             World::Project => "project",

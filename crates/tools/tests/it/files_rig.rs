@@ -92,7 +92,7 @@ pub(crate) async fn call(house: &Tectum, tool: &str, args: Value) -> Result<(Str
     let data: Value = serde_json::from_str(&reply.structured).expect("JSON");
     let snapshot = house.registry().snapshot();
     let schema = snapshot.tool(tool).expect("known").output_schema.clone().expect("a schema");
-    let validator = jsonschema::validator_for(&schema).expect("a good schema");
+    let validator = jsonschema::validator_for(&schema.value()).expect("a good schema");
     if let Some(error) = validator.iter_errors(&data).next() {
         panic!("{tool}: {error} at {}", error.instance_path());
     }
