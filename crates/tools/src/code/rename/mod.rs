@@ -34,10 +34,7 @@ use self::{
 };
 use super::{Code, Only, Opened, args::project, carried::is_name, change::verify, lookup::ambiguous};
 use crate::{
-    edit::{
-        diff,
-        pen::{Intent, Undo, missing},
-    },
+    edit::pen::{Intent, Undo, missing},
     files::spelling::count,
     text::{TextFile, revision},
 };
@@ -47,20 +44,16 @@ use crate::{
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// File.
-    pub path: RawPath,
-    /// `f`, `C.f`, `f#2`.
-    pub name: String,
-    /// New name.
-    pub new_name: String,
+    pub(super) path: RawPath,
+    pub(super) name: String,
+    pub(super) new_name: String,
     /// Directory searched; a rename that is too large for the project is told of this.
     #[serde(default = "project")]
     #[schemars(skip)]
     pub within: RawPath,
-    /// Id of a shown plan, to do it.
     #[serde(default)]
     #[schemars(with = "String")]
-    pub plan: Option<String>,
+    pub(super) plan: Option<String>,
     /// All files of the plan; its id stands for them, so that nobody is told of this.
     #[serde(default)]
     #[schemars(skip)]
@@ -150,7 +143,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
     let files = ctx.grants.paths().len() - 2;
     if files == 0 && args.plan.is_none() {
         code.plans.put(&digest, plan.changed().map(|file| RawPath::new(&file.name)).collect());
-        return Ok(plan.told(&target, digest, false, Undo::default(), String::new()));
+        return Ok(plan.told(&target, digest, false, Undo::default(), ""));
     }
     if files == 0 {
         return Err(Fault::conflict("a plan of this id was not shown lately; nothing was changed")
@@ -161,8 +154,8 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
             .hint("call again without plan to see it as it is now"));
     }
     plan.check_files(ctx)?;
-    let (undo, diffs) = apply(code, ctx, &plan, &target)?;
-    Ok(plan.told(&target, digest, true, undo, diffs))
+    let (undo, changes) = apply(code, ctx, &plan, &target)?;
+    Ok(plan.told(&target, digest, true, undo, &changes))
 }
 
 /// The symbols that are renamed together. Overloads have one name, so that any of them stands for
@@ -286,7 +279,7 @@ fn file_note(opened: &Opened, symbol: &Symbol, new: &str) -> Option<String> {
     })
 }
 
-/// Changes all files of the plan, or none.
+/// Changes all files of the plan, or none. Tells what the changed lines are now.
 fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Undo, String), Fault> {
     let mut paths = Vec::new();
     for path in &ctx.grants.paths()[2..] {
@@ -295,11 +288,7 @@ fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Undo, 
         }
     }
     let batch = Batch::open(&paths, code.pen.max_file)?;
-    let (mut intents, mut kept, mut diffs, mut left_out) = (Vec::new(), Vec::new(), String::new(), 0);
-    let limit = diff::Limit {
-        lines: (160 / paths.len()).clamp(6, 40),
-        bytes: (16 * 1024 / paths.len()).clamp(512, 4 * 1024),
-    };
+    let (mut intents, mut kept, mut changes, mut left_out) = (Vec::new(), Vec::new(), String::new(), 0);
     for slot in batch.slots() {
         let name = slot.path().name();
         let current = slot.current().ok_or_else(|| missing(&name))?;
@@ -315,9 +304,9 @@ fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Undo, 
         let after = opened.file.edited(&edits)?;
         kept.push(verify(ctx, &opened, &after, &edits)?);
         after.check_reads_again()?;
-        let diff = diff::unified(&opened.name, opened.text(), after.text(), limit);
-        if diffs.len() + diff.len() <= ctx.max_output / 2 {
-            diffs.push_str(&diff);
+        let shown = planned.shown(after.text());
+        if changes.len() + shown.len() <= ctx.max_output / 2 {
+            changes.push_str(&shown);
         } else {
             left_out += 1;
         }
@@ -327,9 +316,9 @@ fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Undo, 
     }
     if left_out > 0 {
         let files = count(left_out, "file is", "files are");
-        let _ = writeln!(diffs, "[changes of {files} not shown; get_git_diff shows them]");
+        let _ = writeln!(changes, "[changes of {files} not shown; get_git_diff shows them]");
     }
     let undo = code.pen.commit(ctx, batch, intents)?;
     kept.into_iter().for_each(|source: Arc<_>| code.shelf.put(source));
-    Ok((undo, diffs))
+    Ok((undo, changes))
 }

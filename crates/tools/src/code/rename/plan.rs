@@ -28,6 +28,8 @@ use crate::{
 const MOST_FILES: usize = 500;
 /// Files that are listed with their lines.
 const LISTED: usize = 60;
+/// Lines of one file that are listed.
+const LINES: usize = 20;
 /// Uncertain places that are shown.
 const SHOWN: usize = 30;
 
@@ -165,7 +167,7 @@ impl Plan {
         plan: String,
         applied: bool,
         undo: Undo,
-        diffs: String,
+        changes: &str,
     ) -> Reply<Output> {
         let changed: Vec<&Planned> = self.changed().collect();
         let places: usize = changed.iter().map(|file| file.places.certain.len()).sum();
@@ -176,14 +178,10 @@ impl Plan {
             count(places as u64, "place", "places"),
             count(changed.len() as u64, "file", "files")
         );
-        for file in changed.iter().take(LISTED) {
-            let lines: Vec<String> = file.lines.iter().take(20).map(usize::to_string).collect();
-            let more = if file.lines.len() > 20 { ", …" } else { "" };
-            let word = if file.lines.len() == 1 { "line" } else { "lines" };
-            let _ = writeln!(text, "  {}: {word} {}{more}", file.name, lines.join(", "));
-        }
-        if changed.len() > LISTED {
-            let _ = writeln!(text, "  … and {} more files", changed.len() - LISTED);
+        if applied {
+            text.push_str(changes);
+        } else {
+            list(&changed, &mut text);
         }
         let in_text: usize = self.files.iter().map(|file| file.places.in_text).sum();
         let uncertain: usize = self.files.iter().map(|file| file.uncertain.len()).sum();
@@ -209,11 +207,12 @@ impl Plan {
         if let Some(note) = &target.note {
             let _ = writeln!(text, "Note: {note}");
         }
-        text.push_str("Not seen: names made at run time, other languages, files outside the directory.\n");
         if applied {
-            text.push_str(&diffs);
             text.push_str(&closing("", &undo, false));
         } else {
+            text.push_str(
+                "Not seen: names made at run time, other languages, files outside the directory.\n",
+            );
             let _ = write!(text, "Nothing was changed. To do it, repeat the call with plan=\"{plan}\"");
         }
         let files = changed
@@ -245,8 +244,7 @@ impl Planned {
         lines.dedup();
         let shown = |place: &Span| {
             let line = all.at(place.start as usize);
-            let written = all.range(line).map_or("", |range| text[range].trim());
-            Place { path: name.clone(), line, text: written.chars().take(120).collect() }
+            Place { path: name.clone(), line, text: brief(text, &all, line) }
         };
         let uncertain = places.uncertain.iter().map(shown).collect();
         let clash = match &places.clash {
@@ -254,6 +252,18 @@ impl Planned {
             Some(Clash::Known) | None => None,
         };
         Self { revision: revision(text.as_bytes()), places, lines, uncertain, clash, name }
+    }
+
+    /// Its changed lines, as they are afterwards.
+    pub(super) fn shown(&self, after: &str) -> String {
+        let (all, mut text) = (Lines::of(after), format!("{}\n", self.name));
+        for line in self.lines.iter().take(LINES) {
+            let _ = writeln!(text, "  {line}: {}", brief(after, &all, *line));
+        }
+        if self.lines.len() > LINES {
+            let _ = writeln!(text, "  … and {} more lines", self.lines.len() - LINES);
+        }
+        text
     }
 
     /// What stands against the new name in this file, in words.
@@ -272,6 +282,25 @@ impl Planned {
                 "{new} is used for something else already, and would mean the renamed {old}; nothing was changed\n  {place}"
             ),
         })
+    }
+}
+
+/// The beginning of a line.
+fn brief(text: &str, lines: &Lines, line: usize) -> String {
+    let written = lines.range(line).map_or("", |range| text[range].trim());
+    written.chars().take(120).collect()
+}
+
+/// Names the files that would change, with their lines.
+fn list(changed: &[&Planned], text: &mut String) {
+    for file in changed.iter().take(LISTED) {
+        let lines: Vec<String> = file.lines.iter().take(LINES).map(usize::to_string).collect();
+        let more = if file.lines.len() > LINES { ", …" } else { "" };
+        let word = if file.lines.len() == 1 { "line" } else { "lines" };
+        let _ = writeln!(text, "  {}: {word} {}{more}", file.name, lines.join(", "));
+    }
+    if changed.len() > LISTED {
+        let _ = writeln!(text, "  … and {} more files", changed.len() - LISTED);
     }
 }
 
