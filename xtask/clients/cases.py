@@ -43,7 +43,7 @@ def biggest(shapes):
 '''
 LONG = "".join(f'{number:05d} the quick brown fox "jumps" over lazy dogs\n' for number in range(1, 8001))
 WEATHER = [sys.executable, str(Path(__file__).resolve().parent / "weather.py")]
-CONTEXT = "[context]\nrefresh = true\nappend_anchors = true\n"
+CONTEXT = "[context]\nrefresh = true\nappend_anchors = true\n[tools]\nprofile = \"all\"\n"  # the lean list has no to-do list
 TODO = "count the quokkas"
 
 

@@ -65,7 +65,7 @@ pub enum ToolRole {
     Basic,
     /// Basic, and the rules for it decide which files a model is shown beside its calls.
     Reader,
-    /// Another name for what a tool of another role does: a short list leaves it out.
+    /// A tool of another role does its work, or agents have one of their own: a short list leaves it out.
     Alias,
 }
 

@@ -14,6 +14,7 @@ mod find;
 mod follow;
 mod goods;
 mod instructions;
+mod lean;
 mod meet;
 mod names;
 mod news;

@@ -4,9 +4,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use globset::{Glob, GlobMatcher, GlobSet, GlobSetBuilder};
+use serde_json::{Map, Value};
 use tectum_core::{ToolInfo, ToolRole};
 
-use super::Federation;
+use super::{Federation, lean};
 use crate::client_table::ClientFacts;
 
 /// Which profile each client has.
@@ -23,7 +24,7 @@ pub enum Profile {
     /// All.
     #[default]
     All,
-    /// Those that are no other name for another one.
+    /// Those that are covered by no other one, with the arguments that tasks need.
     Lean,
     /// What somebody wrote down.
     Own(Arc<Patterns>),
@@ -121,6 +122,15 @@ impl Profile {
                     included && !patterns.exclude.is_match(&*info.name)
                 }
             }
+    }
+
+    /// The schema of a tool's arguments as the list has it.
+    pub fn arguments(&self, info: &ToolInfo) -> Map<String, Value> {
+        let mut schema = info.input_schema.as_object().cloned().unwrap_or_default();
+        if *self == Self::Lean {
+            lean::shorten(info, &mut schema);
+        }
+        schema
     }
 }
 

@@ -20,32 +20,31 @@ use super::{
     pages::{Pages, TTL_MS},
 };
 use crate::{
+    client_table::{ClientFacts, ToolsShown},
     federation::Profile,
     wire::era::{self, MODERN},
 };
 
-/// What the model is told about us, once. The first sentences stand alone: some clients show a model no
-/// more before it searches for tools.
-pub(crate) const INSTRUCTIONS: &str = "\
+/// What a model is told of us that has to search for tools. It stands alone: some clients show no
+/// more before a tool is found.
+const SEARCHING: &str = "\
 Tools for the files and code of this project. Search for them with words such as \"edit file\", \"grep\", \
 \"find references\". Read: read_file, search_content (grep), search_files (find by name), code_outline. \
 Change: edit_file, apply_edits (several files), write_file (create). Take back: undo_edit.
 
-Which tool for what
-- Look around: list_directory, get_tree; what a file holds without reading it: code_outline.
-- Find: search_content for text in files, search_files for names. Search before you read whole files.
-- Read: read_file. A long reply ends with a line that says how to go on, for instance with which offset; \
-follow it to see the rest.
-- Change: edit_file replaces one text in one file; apply_edits changes several places or files, all of them \
-or none; write_file creates or replaces a file; move_file, delete_file.
-- Code: tools that begin with code_ find, show, rename, move and change symbols in any language that they \
-know, without touching anything else.
-- Check: diagnostics shows errors and warnings.
-- Undo: the reply to a change names its call; undo_edit with that call takes it back.
+";
 
-Paths are relative to the project; nothing outside of it can be reached. Changes are atomic and keep encoding \
-and line endings. A refusal says why and what to do next. Tools with two underscores in their name belong to \
-other servers; if find_tools is listed, it finds more of them, and call_tool calls what it found.";
+/// What a model is told of us that no tool says of itself.
+const USING: &str = "\
+Paths are relative to the project. Search before you read whole files; code_outline tells what a file holds. \
+Symbols are named `f`, `Class.f`, or `f#2` for the second of that name. A long reply says how to go on, and a \
+refusal what to do next.";
+
+/// What the model of a client is told about us, once.
+pub(crate) fn instructions(client: &ClientFacts) -> String {
+    let searches = client.tools != ToolsShown::All || !client.coding;
+    format!("{}{USING}", if searches { SEARCHING } else { "" })
+}
 
 /// The ready answers, for whatever the registry holds now.
 #[derive(Debug, Default)]
@@ -80,7 +79,7 @@ impl Catalogue {
 
 /// The definitions of the tools that a client of this form and profile is listed.
 pub fn definitions(snapshot: &Snapshot, profile: &Profile, form: &Form) -> Vec<String> {
-    snapshot.tools().filter(|info| profile.lists(info)).map(|info| tool(info, form)).collect()
+    snapshot.tools().filter(|info| profile.lists(info)).map(|info| tool(info, profile, form)).collect()
 }
 
 fn pages(snapshot: &Snapshot, whole: bool, profile: &Profile, form: &Form) -> Pages {
@@ -145,11 +144,12 @@ fn capabilities() -> ServerCapabilities {
     capabilities
 }
 
-fn tool(info: &ToolInfo, form: &Form) -> String {
+fn tool(info: &ToolInfo, profile: &Profile, form: &Form) -> String {
     if let Some(server) = &info.server {
         return form.definition(&server.definition);
     }
-    let mut tool = Tool::new(info.name.to_string(), info.description.clone(), object(&info.input_schema));
+    let arguments = Arc::new(profile.arguments(info));
+    let mut tool = Tool::new(info.name.to_string(), info.description.clone(), arguments);
     tool.title = Some(info.title.clone());
     // One that may be anything says nothing, and clients refuse the whole list for it.
     let output = info.output_schema.as_ref().filter(|_| form.data).map(OutputSchema::value);
@@ -171,15 +171,19 @@ fn object(schema: &Value) -> Arc<serde_json::Map<String, Value>> {
 
 #[cfg(test)]
 mod tests {
-    use super::INSTRUCTIONS;
+    use super::*;
 
     #[test]
-    fn the_first_words_are_enough_and_all_of_them_are_few() {
-        assert!(INSTRUCTIONS.len() < 2000, "servers have to say something, too");
-        let first = INSTRUCTIONS.split("\n\n").next().unwrap_or_default();
+    fn who_searches_is_told_the_words_and_who_has_the_list_only_what_it_does_not_say() {
+        let searching = instructions(ClientFacts::find("claude-code", "2"));
+        let first = searching.split("\n\n").next().unwrap_or_default();
         assert!(first.chars().count() <= 300, "{}", first.chars().count());
         for word in ["edit_file", "search_content", "grep", "edit file", "find references", "undo_edit"] {
             assert!(first.contains(word), "{word}");
         }
+        assert_eq!(instructions(ClientFacts::unknown()), searching);
+        let listed = instructions(ClientFacts::find("opencode", "1"));
+        assert!(searching.ends_with(&listed) && searching.len() - listed.len() == SEARCHING.len());
+        assert!(searching.len() < 1000, "servers have to say something, too");
     }
 }

@@ -22,6 +22,7 @@ use super::{
     unheard::Unheard,
 };
 use crate::{
+    client_table::ClientFacts,
     federation::{Caller, Federation, LEVELS, Shelf},
     wire::{
         era::{self, Era},
@@ -213,7 +214,7 @@ impl Endpoint {
                 if let Some(federation) = &self.federation {
                     federation.joined(from.from);
                 }
-                Ok(catalogue::initialize(era::negotiate(&asked), self.instructions()))
+                Ok(catalogue::initialize(era::negotiate(&asked), self.instructions(from.from.facts())))
             }
             ("ping", Era::Legacy) => Ok("{}".into()),
             ("logging/setLevel", Era::Legacy) => match params.level.and_then(rpc::text) {
@@ -225,7 +226,7 @@ impl Endpoint {
             },
             ("server/discover", Era::Modern) => {
                 let extensions = self.federation.as_ref().map(|federation| federation.extensions());
-                Ok(catalogue::discover(&extensions.unwrap_or_default(), self.instructions()))
+                Ok(catalogue::discover(&extensions.unwrap_or_default(), self.instructions(from.from.facts())))
             }
             ("tools/list", _) => {
                 let whole = self.federation.as_ref().is_none_or(|federation| federation.is_whole());
@@ -246,11 +247,12 @@ impl Endpoint {
         self.federation.as_ref()?.lineage.refusal(params.meta.as_ref()?.lineage)
     }
 
-    /// What models should know of us, and of the servers beyond us.
-    fn instructions(&self) -> Option<String> {
+    /// What a client's model should know of us, and of the servers beyond us.
+    fn instructions(&self, client: &ClientFacts) -> Option<String> {
+        let own = catalogue::instructions(client);
         match &self.federation {
-            Some(federation) => federation.instructions(catalogue::INSTRUCTIONS),
-            None => Some(catalogue::INSTRUCTIONS.into()),
+            Some(federation) => federation.instructions(&own),
+            None => Some(own),
         }
     }
 

@@ -6,7 +6,10 @@ use tectum::{
     Config,
     config::servers::Survey,
     core::{Effect, Judgement, OutputSchema, Snapshot, ToolInfo, World},
-    peers::{client_table::ClientFacts, federation::Profiles},
+    peers::{
+        client_table::ClientFacts,
+        federation::{Profile, Profiles},
+    },
     servers,
 };
 use tokio::runtime::Builder;
@@ -62,7 +65,7 @@ impl Tools {
         let permission = |info: &ToolInfo| config.permissions.judge(&info.name, info.world).0;
         if screen.json {
             let tools: Vec<Value> = snapshot.tools().map(|info| data(info, permission(info))).collect();
-            let total: usize = snapshot.tools().map(tokens).sum();
+            let total: usize = snapshot.tools().map(|info| tokens(info, &Profile::All)).sum();
             let listed = json!({ "others": others.data(), "agents": agents.data() });
             return screen
                 .print_json(&json!({ "tools": tools, "tokens": total, "listed": listed, "unmet": unmet }));
@@ -102,7 +105,8 @@ impl Listed {
         [ClientFacts::unknown(), agent.unwrap_or(ClientFacts::unknown())].map(|facts| {
             let profile = profiles.of(facts.name, facts);
             let listed = || snapshot.tools().filter(|info| profile.lists(info));
-            Self { tools: listed().count(), tokens: listed().map(tokens).sum() }
+            let read = |info: &ToolInfo| tokens(info, &profile);
+            Self { tools: listed().count(), tokens: listed().map(read).sum() }
         })
     }
 
@@ -131,11 +135,11 @@ fn table(rows: &[(&ToolInfo, Judgement)], listed: &str, screen: &Screen) -> Stri
             Judgement::Deny => Colour::Red,
         };
         let judgement = screen.paint(colour, &format!("{:<10}", judgement.to_string()));
-        let (effect, tokens) = (effect(info), tokens(info));
+        let (effect, tokens) = (effect(info), tokens(info, &Profile::All));
         let words = harmless(&first_sentence(&info.description)).into_owned();
         text.push_str(&format!("{:<widest$}  {effect:<6}  {judgement}  {tokens:>6}  {words}\n", info.name));
     }
-    let total: usize = rows.iter().map(|(info, _)| tokens(info)).sum();
+    let total: usize = rows.iter().map(|(info, _)| tokens(info, &Profile::All)).sum();
     let sum = format!("{}, about {total} tokens{listed}", counted(rows.len() as u64, "tool"));
     text + &screen.paint(Colour::Dim, &sum)
 }
@@ -156,7 +160,7 @@ fn data(info: &ToolInfo, permission: Judgement) -> Value {
         "idempotent": info.idempotent,
         "primary": info.primary,
         "permission": permission.to_string(),
-        "tokens": tokens(info),
+        "tokens": tokens(info, &Profile::All),
         "listed": info.listed,
     })
 }
@@ -180,8 +184,9 @@ fn effect(info: &ToolInfo) -> &'static str {
 }
 
 /// What a model reads of a tool: its name, its description and the schema of its arguments.
-fn tokens(info: &ToolInfo) -> usize {
-    let bytes = info.name.len() + info.description.len() + info.input_schema.to_string().len();
+fn tokens(info: &ToolInfo, profile: &Profile) -> usize {
+    let arguments = Value::Object(profile.arguments(info)).to_string();
+    let bytes = info.name.len() + info.description.len() + arguments.len();
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
 

@@ -263,7 +263,7 @@ pub static PROFILE: Key = Key {
     shape: Shape::Text,
     default: "auto",
     project: FromProject::Yields,
-    doc: "Which tools clients are listed: all, lean (without the names for one language alone), one of your profiles, or auto: lean for coding agents, all for others. What is not listed can still be called.",
+    doc: "Which tools clients are listed: all, lean (the tools and arguments that coding tasks need), one of your profiles, or auto: lean for coding agents, all for others. What is not listed can still be called.",
     ..PLAIN
 };
 /// `tools.profiles`

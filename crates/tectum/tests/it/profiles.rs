@@ -9,12 +9,12 @@ use crate::{
 };
 
 /// The most tools of the lean set.
-const MOST_LEAN: usize = 40;
+const MOST_LEAN: usize = 29;
 /// The most bytes of names, descriptions and input schemas: of the lean set, and of all.
-const MOST_LEAN_BYTES: usize = 12_000;
+const MOST_LEAN_BYTES: usize = 7_500;
 const MOST_BYTES: usize = 32_000;
-/// The names that are for one language alone.
-const ALIASES: usize = 28;
+/// The names that are for one language alone, and the tools whose work a listed one does.
+const LEFT_OUT: usize = 28 + 6;
 
 fn client(rig: &Rig, name: &str, args: &[&str]) -> Stdin {
     let mut client = rig.stdio_raw_with(args);
@@ -46,17 +46,43 @@ fn coding_agents_are_listed_the_lean_set_and_others_all() {
     let lean = listed(&mut client(&rig, "codex-mcp-client", &[]));
     let all = listed(&mut client(&rig, "some program", &[]));
     assert!(lean.len() <= MOST_LEAN, "{} tools", lean.len());
-    assert_eq!(all.len() - lean.len(), ALIASES);
+    assert_eq!(all.len() - lean.len(), LEFT_OUT);
     let is_alias = |name: &&str| ["py_", "ts_c_", "ts_cpp_"].iter().any(|start| name.starts_with(start));
     assert!(!names(&lean).iter().any(is_alias));
     assert!(names(&lean).contains(&"edit_file"));
     assert!(size(&lean) <= MOST_LEAN_BYTES, "{} bytes", size(&lean));
     assert!(size(&all) <= MOST_BYTES, "{} bytes", size(&all));
-    // What is not listed can be called all the same.
+    // What is not listed can be called and given all the same.
     let mut lean = client(&rig, "codex-mcp-client", &[]);
     rig.write("m.py", "def f():\n    return 1\n");
-    let said = lean.call("py_get_skeleton", json!({"path": "m.py"}));
-    assert_ne!(said["isError"], true, "{said}");
+    for (tool, arguments) in [
+        ("py_get_skeleton", json!({"path": "m.py"})),
+        ("write_file", json!({"path": "m.py", "content": "", "dry_run": true})),
+    ] {
+        let said = lean.call(tool, arguments);
+        assert_ne!(said["isError"], true, "{said}");
+    }
+    assert_eq!(rig.read("m.py"), "def f():\n    return 1\n");
+}
+
+#[test]
+fn the_lean_list_leaves_out_only_arguments_that_nobody_must_give() {
+    let rig = with("");
+    let lean = listed(&mut client(&rig, "opencode", &[]));
+    let all = listed(&mut client(&rig, "some program", &[]));
+    let arguments = |tool: &Value| {
+        let known = tool["inputSchema"]["properties"].as_object().expect("arguments");
+        known.keys().cloned().collect::<Vec<String>>()
+    };
+    let mut left_out = 0;
+    for tool in &lean {
+        let whole = all.iter().find(|other| other["name"] == tool["name"]).expect("listed for all");
+        assert_eq!(tool["inputSchema"]["required"], whole["inputSchema"]["required"], "{}", tool["name"]);
+        let (few, many) = (arguments(tool), arguments(whole));
+        assert!(few.iter().all(|name| many.contains(name)), "{}", tool["name"]);
+        left_out += many.len() - few.len();
+    }
+    assert_eq!(left_out, 32, "every name of the table is one of an argument");
 }
 
 #[test]
@@ -118,9 +144,7 @@ fn lists_say_what_to_load_at_once_and_what_destroys() {
     assert!(hint("search_content").contains("grep"));
     assert!(hint("code_usages").contains("find references"));
     assert!(hint("code_definition").contains("go to definition"));
-    for undoable in
-        ["edit_file", "apply_edits", "write_file", "set_file_slice", "move_file", "undo_edit", "code_rename"]
-    {
+    for undoable in ["edit_file", "apply_edits", "write_file", "move_file", "undo_edit", "code_rename"] {
         let hints = &tool(undoable)["annotations"];
         assert_eq!(
             (&hints["destructiveHint"], &hints["readOnlyHint"]),

@@ -59,7 +59,7 @@ impl Tool for CreateSlice {
         primary: "path",
         deadline: Duration::from_secs(30),
         max_output: 64 * 1024,
-        role: ToolRole::Usual,
+        role: ToolRole::Alias,
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -70,7 +70,7 @@ impl Tool for ResolveSlice {
         primary: "path",
         deadline: Duration::from_secs(30),
         max_output: 256 * 1024,
-        role: ToolRole::Usual,
+        role: ToolRole::Alias,
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -8,109 +8,89 @@ use tectum_core::security::RawPath;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfFile {
-    /// File.
-    pub path: RawPath,
+    pub(super) path: RawPath,
 }
 
 /// A file, and how much of it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfFileFully {
-    /// File.
-    pub path: RawPath,
+    pub(super) path: RawPath,
     /// Also variables and fields.
     #[serde(default)]
     pub full: bool,
-    /// First line.
     #[serde(default)]
     #[schemars(with = "i64")]
-    pub from_line: Option<usize>,
+    pub(super) from_line: Option<usize>,
 }
 
 /// A file, from a line on.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfFileFrom {
-    /// File.
-    pub path: RawPath,
-    /// First line.
+    pub(super) path: RawPath,
     #[serde(default)]
     #[schemars(with = "i64")]
-    pub from_line: Option<usize>,
+    pub(super) from_line: Option<usize>,
 }
 
 /// A symbol in a file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfSymbol {
-    /// File.
-    pub path: RawPath,
-    /// `f`, `C.f`, `f(int)`, `f#2`.
-    pub name: String,
+    pub(super) path: RawPath,
+    pub(super) name: String,
 }
 
 /// New source for a symbol.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewContent {
-    /// File.
-    pub path: RawPath,
-    /// `f`, `C.f`, `f(int)`, `f#2`.
-    pub name: String,
-    /// New source.
-    pub new_content: String,
-    /// Preview.
+    pub(super) path: RawPath,
+    pub(super) name: String,
+    pub(super) new_content: String,
     #[serde(default)]
-    pub dry_run: bool,
+    pub(super) dry_run: bool,
 }
 
 /// A new signature for a function.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewSignature {
-    /// File.
-    pub path: RawPath,
-    /// Function or class.
-    pub name: String,
+    pub(super) path: RawPath,
+    pub(super) name: String,
     /// From `def` or `class` to the colon.
     pub new_signature: String,
-    /// Preview.
     #[serde(default)]
-    pub dry_run: bool,
+    pub(super) dry_run: bool,
 }
 
 /// A new declaration for a variable.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewDeclaration {
-    /// File.
-    pub path: RawPath,
-    /// `NAME` or `Class.name`.
-    pub name: String,
+    pub(super) path: RawPath,
+    pub(super) name: String,
     /// The whole new statement.
     pub new_declaration: String,
-    /// Preview.
     #[serde(default)]
-    pub dry_run: bool,
+    pub(super) dry_run: bool,
 }
 
 /// A symbol to take away.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Removal {
-    /// File.
-    pub path: RawPath,
-    /// `f`, `C.f`, `f(int)`, `f#2`.
-    pub name: String,
-    /// Preview.
+    pub(super) path: RawPath,
+    pub(super) name: String,
     #[serde(default)]
-    pub dry_run: bool,
+    pub(super) dry_run: bool,
 }
 
 /// Where new code goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
+#[schemars(inline, description = "")]
 pub enum AnchorType {
     /// Before a symbol.
     Before,
@@ -131,52 +111,40 @@ pub enum AnchorType {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Addition {
-    /// File.
-    pub path: RawPath,
-    /// Its name.
-    pub name: String,
-    /// Its source.
-    pub new_content: String,
+    pub(super) path: RawPath,
+    pub(super) name: String,
+    pub(super) new_content: String,
     /// Default bottom.
     #[serde(default)]
     pub anchor_type: AnchorType,
-    /// For before, after, inside.
     #[serde(default)]
     #[schemars(with = "String")]
-    pub anchor_symbol: Option<String>,
-    /// Preview.
+    pub(super) anchor_symbol: Option<String>,
     #[serde(default)]
-    pub dry_run: bool,
+    pub(super) dry_run: bool,
 }
 
 /// A definition that goes elsewhere.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Move {
-    /// File.
-    pub src_path: RawPath,
-    /// May be new.
-    pub dest_path: RawPath,
-    /// `f`, `C.f`, `f#2`.
-    pub name: String,
-    /// New name.
+    pub(super) src_path: RawPath,
+    pub(super) dest_path: RawPath,
+    pub(super) name: String,
     #[serde(default)]
     #[schemars(with = "String")]
-    pub dest_name: Option<String>,
-    /// Default bottom.
+    pub(super) dest_name: Option<String>,
     #[serde(default)]
-    pub anchor_type: AnchorType,
-    /// For before, after, inside.
+    pub(super) anchor_type: AnchorType,
     #[serde(default)]
     #[schemars(with = "String")]
-    pub anchor_symbol: Option<String>,
+    pub(super) anchor_symbol: Option<String>,
     /// Directory searched for uses; seldom another than the project, so that nobody is told of this.
     #[serde(default = "project")]
     #[schemars(skip)]
     pub within: RawPath,
-    /// Preview.
     #[serde(default)]
-    pub dry_run: bool,
+    pub(super) dry_run: bool,
 }
 
 /// Where a project is looked through unless said otherwise.
@@ -188,15 +156,10 @@ pub(super) fn project() -> RawPath {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
-    /// File.
-    pub path: RawPath,
-    /// First line, from 1.
-    pub start_line: usize,
-    /// Last line, included.
-    pub end_line: usize,
-    /// The region's name.
-    pub region_name: String,
-    /// Preview.
+    pub(super) path: RawPath,
+    pub(super) start_line: usize,
+    pub(super) end_line: usize,
+    pub(super) region_name: String,
     #[serde(default)]
-    pub dry_run: bool,
+    pub(super) dry_run: bool,
 }

@@ -37,14 +37,15 @@ const SUMMARY: usize = 2 * 1024;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CodePathArgs {
-    /// `run`, `Server.run`, `a/b.py::Server.run`.
+    /// Or `a.py::f`.
     pub target: String,
     /// Default 5, at most 20.
     #[serde(default)]
     #[schemars(with = "i64")]
     pub max_depth: Option<usize>,
-    /// Directory or file.
+    /// Where to look.
     #[serde(default = "here")]
+    #[schemars(description = "")]
     pub path: RawPath,
 }
 

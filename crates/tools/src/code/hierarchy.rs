@@ -39,8 +39,7 @@ const MOST_NAMED: usize = 5;
 pub struct HierarchyArgs {
     /// File or directory.
     pub path: RawPath,
-    /// `Base`.
-    pub class_name: String,
+    pub(super) class_name: String,
 }
 
 /// A class and what derives from it.

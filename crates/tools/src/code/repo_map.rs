@@ -33,8 +33,9 @@ const MOST_FOCUS: usize = 50;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RepoMapArgs {
-    /// Directory.
+    /// Where to look.
     #[serde(default = "here")]
+    #[schemars(description = "")]
     pub path: RawPath,
     /// 64 to 32768, default 1024.
     #[serde(default)]

@@ -126,7 +126,7 @@ impl Table<'_> {
         vec![
             self.reader(
                 ("get_file_summary", "File summary"),
-                "What a file holds in a few lines: imports, types, functions; keys of TOML, JSON, YAML; headings of Markdown.",
+                "What a file holds in a few lines: code, TOML, JSON, YAML, Markdown.",
                 |args: &OfFile| &args.path,
                 |code, ctx, _| summary::run(code, ctx),
             ),
@@ -213,7 +213,7 @@ impl Table<'_> {
             ),
             self.mover(
                 ("code_move", "Move definition"),
-                "Move a symbol within or between files, with its imports; lists uses to fix.",
+                "Move a symbol to another file with its imports; lists uses to fix.",
                 Only::Any,
             ),
             self.renamer(),

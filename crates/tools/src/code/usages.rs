@@ -32,11 +32,9 @@ const MOST_PER_PAGE: usize = 2_000;
 pub struct UsagesArgs {
     /// File or directory.
     pub path: RawPath,
-    /// `run`, `Server.run`.
-    pub name: String,
-    /// Only these.
+    pub(super) name: String,
     #[serde(default)]
-    pub roles: Vec<RoleName>,
+    pub(super) roles: Vec<RoleName>,
     /// Also in strings and comments, last; `roles` can say so too, so that nobody is told of this.
     #[serde(default = "yes")]
     #[schemars(skip)]
@@ -45,10 +43,9 @@ pub struct UsagesArgs {
     #[serde(default)]
     #[schemars(skip)]
     pub limit: Option<usize>,
-    /// Continue from.
     #[serde(default)]
     #[schemars(with = "i64")]
-    pub from: Option<usize>,
+    pub(super) from: Option<usize>,
 }
 
 impl UsagesArgs {
@@ -65,7 +62,7 @@ fn yes() -> bool {
 /// Role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
+#[schemars(inline, description = "")]
 pub enum RoleName {
     /// The name of a definition or declaration.
     Definition,

@@ -48,7 +48,7 @@ impl Tool for CheckErrors {
         primary: "path",
         deadline: Duration::from_secs(60),
         max_output: 64 * 1024,
-        role: ToolRole::Usual,
+        role: ToolRole::Alias,
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -38,11 +38,10 @@ impl Diagnostics {
     }
 }
 
-/// Errors and warnings of a file from its language server.
+/// Type and compile errors, warnings of a file, or of all edited ones.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// A file, or all edited ones.
     #[serde(default = "all")]
     path: RawPath,
 }

@@ -32,7 +32,7 @@ impl SetFileSlice {
     }
 }
 
-/// Replace lines of a file by number; empty new_content deletes, one past the last line appends.
+/// Replace lines of a file by number; empty new_content deletes them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -71,7 +71,7 @@ impl Tool for SetFileSlice {
         primary: "path",
         deadline: Duration::from_secs(30),
         max_output: 256 * 1024,
-        role: ToolRole::Usual,
+        role: ToolRole::Alias,
     };
 
     fn wants(&self, args: &Args) -> Wants {

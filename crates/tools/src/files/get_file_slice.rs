@@ -49,7 +49,7 @@ impl Tool for GetFileSlice {
         primary: "path",
         deadline: Duration::from_secs(30),
         max_output: 1024 * 1024,
-        role: ToolRole::Usual,
+        role: ToolRole::Alias,
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -18,7 +18,7 @@ use super::{
 #[derive(Clone, Copy, Debug)]
 pub struct ReadFile;
 
-/// Read a text file (cat). A long one is cut; the reply says how to go on.
+/// Read a text file (cat), a long one in parts.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
@@ -26,7 +26,6 @@ pub struct Args {
     /// First line, from 1.
     #[serde(default)]
     offset: Option<Cursor>,
-    /// Lines.
     #[serde(default)]
     limit: Option<usize>,
     #[serde(default)]

@@ -71,7 +71,7 @@ impl Tool for TodoWrite {
         primary: "",
         deadline: Duration::from_secs(10),
         max_output: 256 * 1024,
-        role: ToolRole::Usual,
+        role: ToolRole::Alias,
     };
 
     fn wants(&self, _: &Args) -> Wants {
