@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Callable
 
 import relay
-from model import Call
+from model import Call, Search, spelled
 from weigh import weigh
 
 GREET = '''def greet(name: str) -> str:
@@ -42,8 +42,14 @@ def biggest(shapes):
     return max(shapes, key=lambda shape: shape.area())
 '''
 LONG = "".join(f'{number:05d} the quick brown fox "jumps" over lazy dogs\n' for number in range(1, 8001))
-WEATHER = [sys.executable, str(Path(__file__).resolve().parent / "weather.py")]
-CONTEXT = "[context]\nrefresh = true\nappend_anchors = true\n[tools]\nprofile = \"all\"\n"  # the lean list has no to-do list
+HERE = Path(__file__).resolve().parent
+WEATHER = [sys.executable, str(HERE / "weather.py")]
+CONTEXT = "[context]
+refresh = true
+append_anchors = true
+[tools]
+profile = \"all\"
+"  # the lean list has no to-do list
 TODO = "count the quokkas"
 
 
@@ -61,11 +67,11 @@ class Stage:
         for name, text in (("greet.py", GREET), ("shapes.py", SHAPES), ("notes.md", "# Notes\n\nfirst\n"), ("long.txt", LONG)):
             (self.project / name).write_text(text)
 
-    def answer(self, tool):
-        """The server's newest answer to a call of a tool."""
+    def answer(self, call):
+        """The server's newest answer to a call."""
         asked, newest = set(), {}
         for side, message in relay.messages(self.log):
-            if side == "client" and message.get("method") == "tools/call" and message["params"]["name"] == tool:
+            if side == "client" and called(message) == (call.tool, call.arguments):
                 asked.add(json.dumps(message["id"]))
             elif side == "server" and json.dumps(message.get("id")) in asked and "method" not in message:
                 newest = message.get("result") or {"content": [{"type": "text", "text": message["error"]["message"]}]}
@@ -76,7 +82,7 @@ class Stage:
         if given is None:
             self.rows[name] = "not offered"
             return None
-        answer = self.answer(call.tool)
+        answer = self.answer(call)
         told = [str(weigh(given, answer))] if answer else ["never reached the server"]
         told += filter(None, (remark(given, answer) for remark in remarks))
         self.rows[name] = "; ".join(told)
@@ -84,12 +90,20 @@ class Stage:
         return given
 
 
+def called(message):
+    """The tool and the arguments of a call."""
+    params = message.get("params") or {}
+    return (params["name"], params.get("arguments") or {}) if message.get("method") == "tools/call" else None
+
+
 @dataclass
 class Case:
     name: str
     script: Callable
     settings: str = ""
-    meet: bool = False  # the servers are met before the agent starts
+    meet: bool = False       # the servers are met before the agent starts
+    table: str = "measured"  # where its rows go
+    agents: tuple = ()       # the only ones that it is for
 
 
 def server(name, *more):
@@ -115,6 +129,11 @@ def native(stage):
     yield from stage.row("read_file, small", Call("read_file", {"path": "greet.py"}))
     yield from stage.row("missing file", Call("read_file", {"path": "nope.py"}))
     yield from stage.row("edit_file", Call("edit_file", {"path": "greet.py", "old_string": "naïve", "new_string": "clever"}))
+    new = {"path": "new.txt", "content": "new"}
+    given = yield from stage.row("write_file, new", Call("write_file", new), written(stage))
+    if given is None:
+        yield from stage.row("write_file, new", Call("create_file", new), written(stage), lambda *_: "as create_file")
+    yield from stage.row("list_directory", Call("list_directory", {"path": "."}))
     yield from stage.row("code_outline", Call("code_outline", {"path": "shapes.py"}), tells("How much it covers.", "doc lines"))
     yield from stage.row("search_content", Call("search_content", {"path": ".", "pattern": "radius"}))
     name = "read_file, 8,000 lines"
@@ -126,6 +145,10 @@ def native(stage):
         stage.rows[name] += "; continuation seen, " + ("followed" if followed else "**leads nowhere**")
     elif given:
         stage.rows[name] += "; **no continuation seen**"
+
+
+def written(stage):
+    return lambda *_: "written" if (stage.project / "new.txt").exists() else "**not written**"
 
 
 def came(given, answer):
@@ -177,10 +200,61 @@ def ask(stage):
     yield from stage.row("`ask` rule", Call("delete_file", {"path": "notes.md"}), asked)
 
 
+def parallel(stage):
+    reads = [Call("weather__slow", {"number": number}) for number in (1, 2, 3)]
+    yield from together(stage, "three calls of a server in one answer", reads)
+    edits = [Call("edit_file", {"path": "long.txt", "old_string": f"{line:05d} the", "new_string": f"{line:05d} one"})
+             for line in (10, 20, 30)]
+    yield from together(stage, "three edits of one file in one answer", edits)
+    landed = (stage.project / "long.txt").read_text().count(" one quick")
+    stage.rows["three edits of one file in one answer"] += f"; {landed} of 3 in the file"
+
+
+def together(stage, name, calls):
+    """Makes calls in one answer: whether each result came to its own call, and how many were under way at once."""
+    given = yield calls
+    if None in given:
+        stage.rows[name] = "not offered"
+        return
+    whole = sum(weigh(text, stage.answer(call)).form == "text" for text, call in zip(given, calls))
+    most, open_calls = 0, set()
+    for side, message in relay.messages(stage.log):
+        if side == "client" and called(message) in [(call.tool, call.arguments) for call in calls]:
+            open_calls.add(json.dumps(message["id"]))
+        elif side == "server" and "method" not in message:
+            open_calls.discard(json.dumps(message.get("id")))
+        most = max(most, len(open_calls))
+    stage.rows[name] = f"{whole} of {len(calls)} came whole, each to its call; {most} at once"
+    stage.evidence.append({"row": name, "given": given})
+
+
+def wished():
+    """The wishes, each with the tools that fulfil it."""
+    for line in (HERE / "wishes.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            wish, _, tools = line.partition(": ")
+            yield wish, tools.split(", ")
+
+
+def wishes(stage):
+    at_hand = 0
+    for wish, tools in wished():
+        first, found = yield Search(wish)
+        place = next((at for at, name in enumerate(found, 1) if any(spelled(tool, [name]) for tool in tools)), None)
+        loaded = any(spelled(tool, first) for tool in tools)
+        at_hand += bool(place or loaded)
+        stage.rows[f"{wish} → {tools[0]}"] = \
+            "defined at first" if loaded else f"found, {place} of {len(found)}" if place else "**not found**"
+        stage.evidence.append({"wish": wish, "found": found})
+    stage.rows["all"] = f"{at_hand} of {len(list(wished()))}"
+
+
 CASES = (
     Case("native", native),
     Case("context", context, CONTEXT + server("weather"), meet=True),
     Case("federated", federated, server("weather"), meet=True),
     Case("never-met", never_met, server("late", "--delay", "1.5")),
+    Case("parallel", parallel, server("weather"), meet=True),
+    Case("wishes", wishes, table="wishes", agents=("claude", "codex", "qwen")),
     Case("ask", ask, '[permissions]\nask = ["delete_file"]\n'),
 )

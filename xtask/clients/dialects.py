@@ -1,7 +1,7 @@
 """The four model APIs that coding agents speak: reads what a request shows a model, writes an answer.
 
 A dialect has `offered` (tools a model may call), `results` (what it is given for each call), `found`
-(tools that a search brought) and `answer` (the reply, whole and as events). Calls are `(id, name,
+(tools that one search brought) and `answer` (the reply, whole and as events). Calls are `(id, name,
 arguments)`; a tool in a namespace is called `namespace/name`.
 """
 
@@ -28,13 +28,16 @@ class Messages:
     def offered(self, body):
         return [tool["name"] for tool in body.get("tools") or []]
 
-    def results(self, body):
+    def parts(self, body):
         said = [m["content"] for m in body.get("messages") or [] if m["role"] == "user" and isinstance(m["content"], list)]
-        return {part["tool_use_id"]: as_text(part.get("content") or "")
-                for content in said for part in content if part["type"] == "tool_result"}
+        return [part for content in said for part in content if part["type"] == "tool_result"]
+
+    def results(self, body):
+        return {part["tool_use_id"]: as_text(part.get("content") or "") for part in self.parts(body)}
 
     def found(self, body, call):
-        return re.findall(r'"tool_name": "([^"]+)"', json.dumps(body.get("messages")))
+        brought = [part for part in self.parts(body) if part["tool_use_id"] == call]
+        return re.findall(r'"tool_name": "([^"]+)"', json.dumps(brought))
 
     def answer(self, body, text, calls):
         parts = [{"type": "tool_use", "id": call, "name": name, "input": given} for call, name, given in calls]
@@ -80,7 +83,7 @@ class Responses:
                 for item in self.items(body) if item.get("type", "").endswith("_output")}
 
     def found(self, body, call):
-        return [name for item in self.items(body) if item.get("type") == "tool_search_output"
+        return [name for item in self.items(body) if item.get("type") == "tool_search_output" and item["call_id"] == call
                 for name in self.names(item.get("tools") or [])]
 
     def item(self, call, name, given):

@@ -4,6 +4,7 @@ Started by `cargo xtask clients`, which installs the agents; everything of a run
 """
 
 import argparse
+import contextlib
 import fcntl
 import json
 import os
@@ -17,11 +18,11 @@ from pathlib import Path
 
 import agents
 import cases
+import relay
 from model import ScriptedModel
 
 HERE = Path(__file__).resolve().parent
 PATIENCE = 180  # seconds; an agent ends by itself long before
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
 def raise_loopback():
@@ -35,7 +36,7 @@ def raise_loopback():
 
 def visit(options, agent, program, case):
     """Runs one agent through one case; returns the rows that were filled."""
-    folder = options.out / f"{agent}-{case.name}"
+    folder = options.out / (f"{agent}-{case.name}" + "-http" * options.http)
     shutil.rmtree(folder, ignore_errors=True)
     home, house = folder / "home", folder / "house"
     home.mkdir(parents=True)
@@ -48,9 +49,10 @@ def visit(options, agent, program, case):
     env = {"HOME": str(house), "PATH": os.environ["PATH"]}
     if case.meet:
         subprocess.run([*tectum, "tools", "--meet"], env=env, stdout=subprocess.DEVNULL, check=True)
-    with ScriptedModel(case.script(stage)) as model, open(folder / "output.txt", "w") as output:
+    with contextlib.ExitStack() as ending, ScriptedModel(case.script(stage)) as model, open(folder / "output.txt", "w") as output:
         command = [sys.executable, str(HERE / "relay.py"), str(stage.log), *tectum, "serve"]
-        arguments, own = agents.SETUPS[agent](agents.Visit(home, model.address, command, env))
+        web = ending.enter_context(served(tectum, env, folder)) if options.http else {}
+        arguments, own = agents.SETUPS[agent](agents.Visit(home, model.address, command, env, **web))
         everyone = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1"}
         process = subprocess.Popen([str(program), *arguments], env={**everyone, **own}, cwd=stage.project,
                                    stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
@@ -69,7 +71,30 @@ def visit(options, agent, program, case):
     return stage.rows
 
 
+@contextlib.contextmanager
+def served(tectum, env, folder):
+    """Tectum over HTTP: the address and the token for an agent."""
+    with open(folder / "tectum.txt", "w") as words, \
+            subprocess.Popen([*tectum, "up", "--port", "0"], env=env, stdout=subprocess.PIPE, stderr=words, text=True) as process:
+        said = {}
+        while "token" not in said and (line := process.stdout.readline()):
+            name, _, value = line.strip().partition(" ")
+            said[name] = value.strip()
+        if "token" not in said:
+            raise RuntimeError(f"Tectum does not serve; its own words are in {words.name}")
+        port = int(said["url"].split(":")[2].split("/")[0])
+        between = relay.web(folder / "messages.log", port)
+        try:
+            token = Path(said["token"].removeprefix("in ")).read_text().strip()
+            yield {"url": f"http://127.0.0.1:{between.server_port}/mcp", "token": token}
+        finally:
+            between.shutdown()
+            between.server_close()
+            process.terminate()
+
+
 def table(columns, filled):
+    columns = {agent: title for agent, title in columns.items() if filled.get(agent)}
     rows = list(dict.fromkeys(row for rows in filled.values() for row in rows))
     out = ["| case | " + " | ".join(columns.values()) + " |", "|---" * (len(columns) + 1) + "|"]
     out += [f"| {row} | " + " | ".join(filled[agent].get(row, "–") for agent in columns) + " |" for row in rows]
@@ -82,28 +107,34 @@ def main():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--agent", action="append", metavar="NAME=VERSION=PROGRAM", required=True)
     parser.add_argument("--case", action="append", choices=[case.name for case in cases.CASES])
-    parser.add_argument("--docs", type=Path, help="put the table between the marks of this file")
+    parser.add_argument("--http", action="store_true", help="over HTTP instead of stdio")
+    parser.add_argument("--docs", type=Path, help="put the tables between the marks of this file")
     options = parser.parse_args()
     raise_loopback()
-    columns, filled, failures = {}, {}, 0
+    columns, tables, failures = {}, {}, 0
     for entry in options.agent:
         agent, version, program = entry.split("=", 2)
-        columns[agent], filled[agent] = f"{agent} {version}", {}
+        columns[agent] = f"{agent} {version}"
         for case in cases.CASES:
-            if options.case and case.name not in options.case:
+            if options.case and case.name not in options.case or case.agents and agent not in case.agents:
                 continue
+            if options.http and case.table == "wishes":
+                continue  # what a search finds is no matter of the transport
+            filled = tables.setdefault("http" if options.http else case.table, {}).setdefault(agent, {})
             try:
-                filled[agent].update(visit(options, agent, program, case))
+                filled.update(visit(options, agent, program, case))
                 print(f"{agent} {case.name}: done", file=sys.stderr)
             except (OSError, RuntimeError, subprocess.CalledProcessError) as problem:
                 failures += 1
                 print(f"{agent} {case.name}: {problem}", file=sys.stderr)
-    text = table(columns, filled)
-    print(text)
-    if options.docs:
-        before, _, rest = options.docs.read_text().partition(BEGIN)
-        _, _, after = rest.partition(END)
-        options.docs.write_text(f"{before}{BEGIN}\n{text}{END}{after}")
+    for name, filled in tables.items():
+        text = table(columns, filled)
+        print(text)
+        if options.docs:
+            begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+            before, _, rest = options.docs.read_text().partition(begin)
+            _, _, after = rest.partition(end)
+            options.docs.write_text(f"{before}{begin}\n{text}{end}{after}")
     print(f"Everything is kept in {options.out}.", file=sys.stderr)
     return 1 if failures else 0
 

@@ -1,8 +1,9 @@
 """A scripted model on loopback: answers a coding agent with the calls of a script, hears what they bring.
 
 A script is a generator. It yields a `Call` and gets back the text that the model was given for it, or
-None where the agent does not offer the tool. A tool bears the name its MCP server gives it; the agent's
-own name is found among the tools it offers, after a search where it defers them.
+None where the agent does not offer the tool; a list of calls is made in one answer and brings a list. A
+tool bears the name its MCP server gives it; the agent's own name is found among the tools it offers,
+after a search where it defers them. A `Search` brings the tools offered at first and those it found.
 """
 
 import gzip
@@ -24,12 +25,19 @@ class Call:
 
 
 @dataclass
+class Search:
+    """The agent's own search for a tool, in the words of a person."""
+
+    words: str
+
+
+@dataclass
 class Turn:
-    """What one request of the agent shows the model."""
+    """What one request of the agent shows the model: its tools, what a search just found, what calls just brought."""
 
     offered: list
     found: list
-    given: str
+    given: list
 
 
 def spelled(tool, names):
@@ -48,25 +56,38 @@ def searches(offered, tool):
 
 
 def play(script):
-    """Turns the calls of a script into the agent's own: yields them as (name, arguments), takes a Turn."""
+    """Turns the steps of a script into the agent's own calls: yields them as (name, arguments), takes a Turn."""
     turn, known, given = (yield), [], None
+    first = turn.offered
     while True:
         try:
-            wanted = script.send(given)
+            step = script.send(given)
         except StopIteration:
             return
-        for query in searches(turn.offered, wanted.tool):
-            if spelled(wanted.tool, [*turn.offered, *known]):
-                break
-            turn = yield query
-            known += turn.found
-        name, arguments, given = spelled(wanted.tool, [*turn.offered, *known]), wanted.arguments, None
-        if name is None:
+        if isinstance(step, Search):
+            search = next(name for name in SEARCHES if name in turn.offered)
+            turn = yield [(search, {"query": step.words})]
+            given = first, turn.found
             continue
-        if name not in turn.offered and "tool_call" in turn.offered:  # Qwen Code calls what it found by another tool
-            name, arguments = "tool_call", {"name": name, "arguments": arguments}
-        turn = yield name, arguments
-        given = turn.given
+        wanted = step if isinstance(step, list) else [step]
+        for call in wanted:
+            for query in searches(turn.offered, call.tool):
+                if spelled(call.tool, [*turn.offered, *known]):
+                    break
+                turn = yield [query]
+                known += turn.found
+        names = [spelled(call.tool, [*turn.offered, *known]) for call in wanted]
+        given = [None] * len(wanted)
+        if all(names):
+            turn = yield [as_offered(turn, name, call.arguments) for name, call in zip(names, wanted)]
+            given = turn.given
+        given = given if isinstance(step, list) else given[0]
+
+
+def as_offered(turn, name, arguments):
+    if name not in turn.offered and "tool_call" in turn.offered:  # Qwen Code calls what it found by another tool
+        return "tool_call", {"name": name, "arguments": arguments}
+    return name, arguments
 
 
 class ScriptedModel:
@@ -75,7 +96,7 @@ class ScriptedModel:
     def __init__(self, script):
         self.play, self.lock = play(script), threading.Lock()
         next(self.play)
-        self.first_offer, self.pending, self.said, self.count = None, None, [], 0
+        self.first_offer, self.said, self.count = None, [], 0
         model = self
 
         class Handler(Listener):
@@ -100,17 +121,16 @@ class ScriptedModel:
             if not any("tectum" in name or name in SEARCHES for name in offered):
                 return []  # asked for a title or a summary, apart from the conversation
             self.first_offer = self.first_offer or offered
-            if self.pending and self.pending not in results:
-                return self.said  # asked again before the call was answered
-            turn = Turn(offered, dialect.found(body, self.pending), results.get(self.pending, ""))
+            pending = [call for call, _, _ in self.said]
+            if not all(call in results for call in pending):
+                return self.said  # asked again before the calls were answered
+            found = dialect.found(body, pending[0]) if pending else []
             try:
-                name, arguments = self.play.send(turn)
+                calls = self.play.send(Turn(offered, found, [results[call] for call in pending]))
             except StopIteration:
-                self.said = []
-                return []
-            self.count += 1
-            self.pending = f"call_{self.count}"
-            self.said = [(self.pending, name, arguments)]
+                calls = []
+            self.said = [(f"call_{self.count + number}", *call) for number, call in enumerate(calls, 1)]
+            self.count += len(calls)
             return self.said
 
 

@@ -1,4 +1,4 @@
-"""A small MCP server to federate: text and data, data alone, an anchor, a late start (--delay SECONDS)."""
+"""A small MCP server to federate: text and data, data alone, an anchor, a slow answer, a late start (--delay SECONDS)."""
 
 import json
 import sys
@@ -20,8 +20,11 @@ def answer(method, params):
         return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
                 "serverInfo": {"name": "weather", "version": "1"}}
     if method == "tools/list":
-        return {"tools": [{"name": name, "description": f"Weather: {name}.", "inputSchema": {"type": "object", "properties": {}},
-                           "annotations": {"readOnlyHint": True}} for name in RESULTS]}
+        return {"tools": [{"name": name, "description": f"Weather: {name}.", "inputSchema": {"type": "object", "properties": {"number": {"type": "integer"}}},
+                           "annotations": {"readOnlyHint": True}} for name in (*RESULTS, "slow")]}
+    if method == "tools/call" and params["name"] == "slow":
+        time.sleep(1)  # so that calls made together are seen to be
+        return {"content": [{"type": "text", "text": f"Answer number {params['arguments']['number']}."}]}
     return RESULTS[params["name"]] if method == "tools/call" else {}
 
 

@@ -15,9 +15,10 @@ const HELP: &str = "\
 Usage: cargo xtask clients [<options>]
 
   --agent NAME     only this one of claude, codex, opencode, gemini, qwen; may be repeated
-  --case NAME      only this one of native, context, federated, never-met, ask; may be repeated
+  --case NAME      only this one of native, context, federated, never-met, parallel, wishes, ask; may be repeated
+  --http           over HTTP instead of stdio
   --tectum PATH    another binary than the one built here
-  --docs           put the table into docs/clients.md
+  --docs           put the tables into docs/clients.md
 ";
 
 /// A coding agent: its npm package, and the script of that package that puts its program in place.
@@ -61,6 +62,7 @@ pub fn run(checkout: &Checkout, args: &[&str]) -> Result<()> {
                 agents.push(known.with_context(|| format!("There is no agent `{name}`.\n\n{HELP}"))?);
             }
             "--tectum" => tectum = Some(std::path::absolute(value()?)?),
+            "--http" => passed.push(option.into()),
             "--case" => passed.extend([option.into(), PathBuf::from(value()?)]),
             "--docs" => passed.extend([option.into(), checkout.root.join("docs/clients.md")]),
             _ => bail!("There is no option `{option}`.\n\n{HELP}"),

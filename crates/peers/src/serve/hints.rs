@@ -25,6 +25,7 @@ const HINTS: &[Hint] = &[
     Hint { name: "search_content", always: true, words: "grep, ripgrep, search text, find in files" },
     Hint { name: "code_outline", always: true, words: "symbols, structure, functions and classes of a file" },
     Hint { name: "code_usages", always: false, words: "find references, usages, callers, who calls" },
+    Hint { name: "derive_code_path", always: false, words: "call hierarchy, call graph, callees" },
     Hint { name: "code_definition", always: false, words: "go to definition, where is it defined" },
     Hint {
         name: "code_update_definition",

@@ -77,4 +77,5 @@ mod serve_floods;
 mod serve_http;
 mod serve_stdio;
 mod serve_unread;
+mod tool_search;
 mod watched;
