@@ -44,8 +44,10 @@ pub(super) const ENTRIES: &[ClientFacts] = &[
         title: "Gemini CLI",
         model_reads: ModelReads::Text,
         reply_chars: 39_000,
+        renamed: &[("write_file", "create_file")],
         source: "0.61.0, headless: over HTTP it gives up after 60 s, on stdio not within 330 s; \
-                 every block is shown to the model as untrusted",
+                 every block is shown to the model as untrusted; a rule against its own write_file, as \
+                 it has without a person, is one against every server's",
         ..CODING
     },
     ClientFacts {
@@ -81,6 +83,7 @@ pub(super) const UNKNOWN: ClientFacts = ClientFacts {
     big_replies: false,
     first_wait: Duration::from_secs(8),
     tools: ToolsShown::All,
+    renamed: &[],
     elicitation: false,
     list_changed: true,
     patience: Some(Duration::from_secs(60)),

@@ -53,6 +53,9 @@ pub struct ClientFacts {
     pub first_wait: Duration,
     /// How its model learns of tools.
     pub tools: ToolsShown,
+    /// Tools of ours that it is listed under another name, with that name: it has one of its own of the
+    /// same name, and leaves out ours with it.
+    pub renamed: &'static [(&'static str, &'static str)],
     /// Whether it can ask its person a question for a server.
     pub elicitation: bool,
     /// Whether it reads a list again when it is told that it changed.

@@ -84,7 +84,7 @@ pub(crate) fn outcome(
             }
             _ => {
                 open(out, id, "result");
-                content(out, &form.fitted(&fault.text()), more, true);
+                content(out, &form.fitted(&form.worded(&fault.text())), more, true);
                 // Some clients print all that comes with an error, and their models read it.
                 close_call(out, era, Some(outcome).filter(|_| form.data), Some(fault));
             }

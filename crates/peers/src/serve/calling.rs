@@ -56,7 +56,8 @@ impl Endpoint {
             answer::error(out, Some(id), code::INVALID_PARAMS, &message, None);
             return Handled::Answered;
         }
-        let Some(tool) = snapshot.tool(name) else {
+        let form = self.form(delivery.from, params);
+        let Some(tool) = snapshot.tool(name).or_else(|| snapshot.tool(form.meant(name)?)) else {
             let why = self.federation.as_ref().and_then(|federation| federation.why_absent(name));
             let why = why.map(|why| format!(": {why}"));
             let hint = || snapshot.find(name).err().and_then(|fault| fault.hint);
@@ -90,7 +91,6 @@ impl Endpoint {
                 return Handled::Answered;
             }
         };
-        let form = self.form(delivery.from, params);
         let pulse = Pulse::of(delivery, params).map(Arc::new);
         let (progress, caller, turn) = match &tool.server {
             None => (progress(pulse.as_ref()), None, delivery.turns.take()),

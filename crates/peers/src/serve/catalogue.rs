@@ -79,7 +79,11 @@ impl Catalogue {
 
 /// The definitions of the tools that a client of this form and profile is listed.
 pub fn definitions(snapshot: &Snapshot, profile: &Profile, form: &Form) -> Vec<String> {
-    snapshot.tools().filter(|info| profile.lists(info)).map(|info| tool(info, profile, form)).collect()
+    let defined = |info: &ToolInfo| {
+        let name = form.listed_as(&info.name).filter(|name| snapshot.tool(name).is_none());
+        tool(info, name.unwrap_or(&info.name), profile, form)
+    };
+    snapshot.tools().filter(|info| profile.lists(info)).map(defined).collect()
 }
 
 fn pages(snapshot: &Snapshot, whole: bool, profile: &Profile, form: &Form) -> Pages {
@@ -144,12 +148,12 @@ fn capabilities() -> ServerCapabilities {
     capabilities
 }
 
-fn tool(info: &ToolInfo, profile: &Profile, form: &Form) -> String {
+fn tool(info: &ToolInfo, name: &str, profile: &Profile, form: &Form) -> String {
     if let Some(server) = &info.server {
         return form.definition(&server.definition);
     }
     let arguments = Arc::new(profile.arguments(info));
-    let mut tool = Tool::new(info.name.to_string(), info.description.clone(), arguments);
+    let mut tool = Tool::new(name.to_owned(), info.description.clone(), arguments);
     tool.title = Some(info.title.clone());
     // One that may be anything says nothing, and clients refuse the whole list for it.
     let output = info.output_schema.as_ref().filter(|_| form.data).map(OutputSchema::value);

@@ -214,7 +214,7 @@ impl Endpoint {
                 if let Some(federation) = &self.federation {
                     federation.joined(from.from);
                 }
-                Ok(catalogue::initialize(era::negotiate(&asked), self.instructions(from.from.facts())))
+                Ok(catalogue::initialize(era::negotiate(&asked), self.instructions(from.from, params)))
             }
             ("ping", Era::Legacy) => Ok("{}".into()),
             ("logging/setLevel", Era::Legacy) => match params.level.and_then(rpc::text) {
@@ -226,7 +226,7 @@ impl Endpoint {
             },
             ("server/discover", Era::Modern) => {
                 let extensions = self.federation.as_ref().map(|federation| federation.extensions());
-                Ok(catalogue::discover(&extensions.unwrap_or_default(), self.instructions(from.from.facts())))
+                Ok(catalogue::discover(&extensions.unwrap_or_default(), self.instructions(from.from, params)))
             }
             ("tools/list", _) => {
                 let whole = self.federation.as_ref().is_none_or(|federation| federation.is_whole());
@@ -248,11 +248,12 @@ impl Endpoint {
     }
 
     /// What a client's model should know of us, and of the servers beyond us.
-    fn instructions(&self, client: &ClientFacts) -> Option<String> {
-        let own = catalogue::instructions(client);
+    fn instructions(&self, from: &Conversation, params: &Params<'_>) -> Option<String> {
+        let own = catalogue::instructions(from.facts());
+        let own = self.form(from, params).worded(&own);
         match &self.federation {
             Some(federation) => federation.instructions(&own),
-            None => Some(own),
+            None => Some(own.into_owned()),
         }
     }
 

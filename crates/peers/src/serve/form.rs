@@ -52,6 +52,8 @@ pub struct Form {
     pub reply: usize,
     /// What its list declares as the longest reply, where that makes it take more.
     pub declared: Option<usize>,
+    /// Tools of ours that it knows by another name, with that name.
+    pub renamed: &'static [(&'static str, &'static str)],
 }
 
 impl ClientForms {
@@ -74,7 +76,7 @@ impl ClientForms {
         let bounded = !data || facts.feeds_a_model();
         let reply = set.unwrap_or(if bounded { facts.reply_chars } else { usize::MAX });
         let declared = (facts.big_replies && reply > facts.reply_chars).then_some(reply);
-        Form { data, reply, declared }
+        Form { data, reply, declared, renamed: facts.renamed }
     }
 }
 
@@ -82,6 +84,29 @@ impl Form {
     /// How long the text of a tool may be: what is added to it fits as well.
     pub fn room(&self) -> usize {
         self.reply - self.reply.checked_div(MARGIN).filter(|_| self.reply < usize::MAX).unwrap_or(0)
+    }
+
+    /// The name by which the client knows a tool of ours, where that is another.
+    pub(super) fn listed_as(&self, name: &str) -> Option<&'static str> {
+        self.renamed.iter().find(|(ours, _)| *ours == name).map(|(_, theirs)| *theirs)
+    }
+
+    /// The tool of ours that the client knows by this name alone.
+    pub(super) fn meant(&self, name: &str) -> Option<&'static str> {
+        self.renamed.iter().find(|(_, theirs)| *theirs == name).map(|(ours, _)| *ours)
+    }
+
+    /// Words of ours about our tools, with the names that the client knows. What has more to it than a
+    /// name is a path.
+    pub(super) fn worded<'w>(&self, words: &'w str) -> Cow<'w, str> {
+        if self.renamed.iter().all(|(ours, _)| !words.contains(ours)) {
+            return Cow::Borrowed(words);
+        }
+        let known = |word: &str| {
+            let name = word.trim().trim_matches(['(', ')', ',', ';', ':', '.']);
+            self.listed_as(name).map_or_else(|| word.to_owned(), |theirs| word.replace(name, theirs))
+        };
+        Cow::Owned(words.split_inclusive(char::is_whitespace).map(known).collect())
     }
 
     /// A text as long as the client takes it, cut behind a whole line; its first and its last line

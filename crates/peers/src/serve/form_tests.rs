@@ -5,7 +5,7 @@ use globset::{Glob, GlobSetBuilder};
 use super::*;
 
 fn form(data: bool, reply: usize) -> Form {
-    Form { data, reply, declared: None }
+    Form { data, reply, declared: None, renamed: &[] }
 }
 
 fn globs(pattern: &str) -> GlobSet {

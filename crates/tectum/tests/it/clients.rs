@@ -209,6 +209,42 @@ fn every_model_reads_the_text_of_a_file_as_it_is() {
 }
 
 #[test]
+fn a_client_with_a_tool_of_the_same_name_knows_ours_by_another() {
+    let rig = Rig::with(&[("a.txt", "x\n")]);
+    let has = |tools: &[Value], name: &str| tools.iter().any(|tool| tool["name"] == name);
+    for mut client in Fake::everywhere(&rig, "gemini-cli-mcp-client", Reads::Text) {
+        let tools = client.list();
+        assert!(has(&tools, "create_file") && !has(&tools, "write_file"));
+        for name in ["create_file", "write_file"] {
+            client.call(name, json!({"path": "new.txt", "content": name}));
+            assert_eq!(rig.read("new.txt"), name);
+        }
+        let told = client.say("edit_file", json!({"path": "none", "old_string": "x", "new_string": "y"}));
+        assert!(told.contains("create_file makes a new file"), "{told}");
+        let told = client.say("read_file", json!({"path": "src/write_file.rs"}));
+        assert!(told.contains("src/write_file.rs"), "a path is no tool: {told}");
+    }
+    let hello = |name: &str| {
+        let info = json!({"name": name, "version": "1"});
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
+        rig.stdio_raw().request("initialize", params)["instructions"].to_string()
+    };
+    assert!(!hello("gemini-cli-mcp-client").contains("write_file"));
+    assert!(!hello("opencode").contains("create_file"));
+
+    let mut other = Fake::pipe(&rig, Era::Legacy, "opencode", Reads::Text);
+    assert!(!has(&other.list(), "create_file"));
+    let unknown = other.ask("tools/call", json!({"name": "create_file", "arguments": {}}));
+    assert!(unknown.to_string().contains("Unknown tool: create_file"), "{unknown}");
+
+    // Rules are about the tool, by whichever name it is called.
+    rig.configure("[permissions]\ndeny = [\"write_file\"]\n");
+    let mut refused = Fake::pipe(&rig, Era::Legacy, "gemini-cli-mcp-client", Reads::Text);
+    let refused = refused.call("create_file", json!({"path": "new.txt", "content": "refused"}));
+    assert_eq!((&refused["isError"], &*rig.read("new.txt")), (&json!(true), "write_file"), "{refused}");
+}
+
+#[test]
 fn programs_and_strangers_get_data_as_well() {
     let rig = Rig::with(&[("greet.py", SOURCE)]);
     for mut client in Fake::everywhere(&rig, "rig", Reads::Both) {
