@@ -243,7 +243,7 @@ def wishes(stage):
         place = next((at for at, name in enumerate(found, 1) if any(spelled(tool, [name]) for tool in tools)), None)
         loaded = any(spelled(tool, first) for tool in tools)
         at_hand += bool(place or loaded)
-        stage.rows[f"{wish} → {tools[0]}"] = \
+        stage.rows[f"{wish} → {' or '.join(tools)}"] = \
             "defined at first" if loaded else f"found, {place} of {len(found)}" if place else "**not found**"
         stage.evidence.append({"wish": wish, "found": found})
     stage.rows["all"] = f"{at_hand} of {len(list(wished()))}"
