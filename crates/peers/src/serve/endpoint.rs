@@ -22,7 +22,6 @@ use super::{
     unheard::Unheard,
 };
 use crate::{
-    client_table::ClientFacts,
     federation::{Caller, Federation, LEVELS, Shelf},
     wire::{
         era::{self, Era},
