@@ -25,8 +25,10 @@ tectum-bench gateway [--tectum PATH] [--case NAME]... [--server NAME]... [--roun
     The same for gateways before stdio servers; on all CPUs and then on one, unless told.
 tectum-bench turns [--tectum PATH] [--case NAME]... [--rounds N] [--out DIR] [--data DIR]
     Calls that run together, a call inside the process, and the files that a model knows.
-tectum-bench observe --tectum PATH [--rounds N] [--slice-ms MS] [--out DIR] [--data DIR] [--one-cpu]
-    What copies for observers cost a call: with none wanted, none there, one, and eight.
+tectum-bench observe --tectum PATH [--server NAME]... [--rounds N] [--every-ms MS] [--slice-ms MS]
+             [--out DIR] [--data DIR] [--one-cpu]
+    What copies for observers cost a call: with none wanted, none there, one, eight, and
+    ten thousand. --server NAME leaves out the others but `tectum-off`.
 tectum-bench find --tectum PATH [--data DIR]
     Whether find_tools finds the tool for a task among 300 definitions, and what that costs.
 tectum-bench economy [--tectum PATH] [--server NAME]... [--out DIR] [--data DIR]
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     Economy(economy::Plan),
     /// An observer for `observe`, and the file it leaves a byte in.
     Watcher(How, PathBuf),
+    /// Ten thousand of them.
+    Eyes,
     Floor(Floor),
     Help,
 }
@@ -101,6 +105,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
             let how = How::named(&text(&mut args, "watcher")?)?;
             Ok(Command::Watcher(how, value(&mut args, "watcher")?.into()))
         }
+        "eyes" => Ok(Command::Eyes),
         "floor" => floor(args).map(Command::Floor),
         option if option.starts_with("--") => plan(args).map(Command::Run),
         other => bail!("no command `{other}`; `tectum-bench help` lists them"),
@@ -234,7 +239,10 @@ fn observe_plan(mut args: impl Iterator<Item = OsString>) -> Result<observe::Pla
     let checkout = checkout()?;
     let mut plan = observe::Plan {
         tectum: None,
+        servers: Vec::new(),
         rounds: 20,
+        // An agent thinks between calls; this is a quick one.
+        every: Duration::from_millis(5),
         // A call every 5 ms: enough of them for a p99.
         slice: Duration::from_secs(2),
         out: checkout.join("bench/results"),
@@ -247,6 +255,8 @@ fn observe_plan(mut args: impl Iterator<Item = OsString>) -> Result<observe::Pla
             "--one-cpu" => plan.one_cpu = true,
             "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
             "--rounds" => plan.rounds = number(&mut args, option)?,
+            "--server" => plan.servers.push(text(&mut args, option)?),
+            "--every-ms" => plan.every = Duration::from_millis(number(&mut args, option)? as u64),
             "--slice-ms" => plan.slice = Duration::from_millis(number(&mut args, option)? as u64),
             "--out" => plan.out = value(&mut args, option)?.into(),
             "--data" => plan.data = value(&mut args, option)?.into(),

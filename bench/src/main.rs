@@ -51,6 +51,7 @@ fn main() -> Result<()> {
         Command::Registry => floor::serve(Floor::listing(&find::definitions())),
         Command::Economy(plan) => economy::run(&plan),
         Command::Watcher(how, count) => observe::watcher::serve(how, &count),
+        Command::Eyes => observe::eyes::serve(),
         Command::Floor(cli::Floor { root, tools, port: None, .. }) => floor::serve(Floor::new(&root, tools)),
         Command::Floor(cli::Floor { root, tools, port: Some(port), upstream }) => {
             gateway::limit::serve(port, Floor::new(&root, tools), &upstream)

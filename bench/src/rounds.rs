@@ -31,17 +31,17 @@ impl<S> Contender<S> {
 }
 
 /// Runs all rounds and returns, round by round, the share of the machine others used.
-/// `process` tells which process stands behind a state that outlives the visit.
-pub(crate) fn interleave<S>(
+/// `process` tells which processes stand behind a state that outlives the visit.
+pub(crate) fn interleave<S, P: IntoIterator<Item = u32>>(
     contenders: &mut [Contender<S>],
     rounds: usize,
-    process: fn(&S) -> Option<u32>,
+    process: fn(&S) -> P,
     mut visit: impl FnMut(&mut S, &mut Entry) -> Result<()>,
 ) -> Vec<f64> {
     let mut others = Vec::with_capacity(rounds);
     for round in 0..rounds {
         let processes: Vec<u32> =
-            contenders.iter().filter_map(|contender| contender.state.as_ref().and_then(process)).collect();
+            contenders.iter().filter_map(|contender| contender.state.as_ref()).flat_map(process).collect();
         let before = Moment::now(&processes);
         for place in order(round, contenders.len()) {
             let contender = &mut contenders[place];

@@ -1,7 +1,8 @@
 //! What copies for observers cost a call: the same native call over pipes with nobody looking for
-//! observers, with none found, with one, and with eight of which one hangs and one crashes. Every
-//! figure is a ratio to the first within one run.
+//! observers, with none found, with one, with eight of which one hangs and one crashes, and with ten
+//! thousand that have a connection each. Every figure is a ratio to the first within one run.
 
+pub(crate) mod eyes;
 pub(crate) mod watcher;
 
 use std::fmt::Write as _;
@@ -10,8 +11,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
+use self::eyes::Eyes;
 use self::watcher::How;
 use crate::data::Data;
 use crate::lineup::{Launch, Server};
@@ -24,7 +27,7 @@ use crate::{affinity, report};
 
 /// The name of the case.
 const CASE: &str = "observe";
-/// An agent thinks between calls; this is a quick one.
+/// From call to call while observers are waited for.
 const EVERY: Duration = Duration::from_millis(5);
 /// Long enough for the observers to be found, and for whatever is done at the first calls.
 const WARM_UP: Duration = Duration::from_millis(500);
@@ -34,11 +37,21 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// What one run is to do.
 pub(crate) struct Plan {
     pub(crate) tectum: Option<PathBuf>,
+    /// Empty means all; those that nobody watches are always there.
+    pub(crate) servers: Vec<String>,
     pub(crate) rounds: usize,
+    /// From call to call, at an agent's pace.
+    pub(crate) every: Duration,
     pub(crate) slice: Duration,
     pub(crate) out: PathBuf,
     pub(crate) data: PathBuf,
     pub(crate) one_cpu: bool,
+}
+
+impl Plan {
+    fn wants(&self, server: &str) -> bool {
+        self.servers.is_empty() || self.servers.iter().any(|wanted| wanted == server)
+    }
 }
 
 /// Who watches.
@@ -48,15 +61,17 @@ enum Watched {
     Off,
     /// So many, the last two of eight broken.
     By(usize),
+    /// So many in one process over HTTP, each with a connection of its own.
+    Eyes(usize),
 }
 
 impl Watched {
-    const ALL: [Self; 4] = [Self::Off, Self::By(0), Self::By(1), Self::By(8)];
+    const ALL: [Self; 5] = [Self::Off, Self::By(0), Self::By(1), Self::By(8), Self::Eyes(10_000)];
 
     fn name(self) -> String {
         match self {
             Self::Off => "tectum-off".to_owned(),
-            Self::By(count) => format!("tectum-{count}"),
+            Self::By(count) | Self::Eyes(count) => format!("tectum-{count}"),
         }
     }
 
@@ -68,7 +83,7 @@ impl Watched {
         std::iter::repeat_n(How::Fine, fine).chain(broken).take(count).collect()
     }
 
-    fn launch(self, tectum: &Path, data: &Data) -> Result<Launch> {
+    fn launch(self, tectum: &Path, data: &Data, eyes: Option<&Eyes>) -> Result<Launch> {
         let name = self.name();
         let place = data.gateway(&format!("observe-{name}"))?;
         let own = std::env::current_exe()?;
@@ -81,6 +96,14 @@ impl Watched {
             fs::write(&count, "")?;
             let args = json!(["watcher", how.word(), count]);
             let _ = write!(config, "\n[servers.o{number}]\ncommand = {}\nargs = {args}\n", json!(own));
+        }
+        if let (Self::Eyes(count), Some(Eyes { port, .. })) = (self, eyes) {
+            // What was kept of servers at another port is of no use.
+            let _ = fs::remove_dir_all(place.join("state"));
+            for number in 0..count {
+                let url = format!("url = \"http://127.0.0.1:{port}/mcp\"\nera = \"legacy\"");
+                let _ = write!(config, "\n[servers.o{number}]\n{url}\n");
+            }
         }
         let file = place.join("bench.toml");
         fs::write(&file, config)?;
@@ -100,6 +123,7 @@ impl Watched {
 
 struct Lane {
     session: Session,
+    eyes: Option<Eyes>,
     calls: [Request; 1],
     turn: usize,
 }
@@ -115,13 +139,14 @@ pub(crate) fn run(plan: &Plan) -> Result<()> {
     eprintln!("{CASE}: {} rounds", plan.rounds);
     let mut contenders: Vec<_> = Watched::ALL
         .into_iter()
+        .filter(|watched| *watched == Watched::Off || plan.wants(&watched.name()))
         .map(|watched| Contender::ready(&watched.name(), |entry| open(watched, tectum, &data, entry)))
         .collect();
     let others_cpu = interleave(
         &mut contenders,
         plan.rounds,
-        |lane| Some(lane.session.pid()),
-        |lane, entry| lane.visit(entry, plan.slice),
+        |lane| lane.eyes.iter().map(Eyes::pid).chain([lane.session.pid()]).collect::<Vec<_>>(),
+        |lane, entry| lane.visit(entry, plan.every, plan.slice),
     );
     let servers = contenders.into_iter().map(|contender| contender.entry).collect();
     let (case, view) = (CASE.to_owned(), View::of(plan.one_cpu));
@@ -135,7 +160,8 @@ pub(crate) fn run(plan: &Plan) -> Result<()> {
 
 /// Starts it, and waits until all who are to watch do.
 fn open(watched: Watched, tectum: &Path, data: &Data, entry: &mut Entry) -> Result<Lane> {
-    let launch = watched.launch(tectum, data)?;
+    let mut eyes = matches!(watched, Watched::Eyes(_)).then(Eyes::start).transpose()?;
+    let launch = watched.launch(tectum, data, eyes.as_ref())?;
     let mut session = Session::spawn(&launch)?;
     entry.version = session.initialize()?;
     session.ask(&Request::new("tools/list", &json!({})))?;
@@ -152,19 +178,46 @@ fn open(watched: Watched, tectum: &Path, data: &Data, entry: &mut Entry) -> Resu
             std::thread::sleep(EVERY);
         }
     }
-    let mut lane = Lane { session, calls, turn: 0 };
-    lane.visit(&mut Entry::new("unmeasured"), WARM_UP)?;
+    if let (Watched::Eyes(count), Some(eyes)) = (watched, &mut eyes) {
+        eyes.until(|seen| seen.streams == count)?;
+        session.ask(&calls[0])?;
+        eyes.until(|seen| seen.told >= 2 * count)?;
+    }
+    let mut lane = Lane { session, eyes, calls, turn: 0 };
+    lane.visit(&mut Entry::new("unmeasured"), EVERY, WARM_UP)?;
     Ok(lane)
 }
 
 impl Lane {
-    fn visit(&mut self, entry: &mut Entry, time: Duration) -> Result<()> {
-        let paced = self.session.pace(&self.calls[0], EVERY, time)?;
+    fn visit(&mut self, entry: &mut Entry, every: Duration, time: Duration) -> Result<()> {
+        self.signal(Signal::CONT)?;
+        let measured = self.measure(entry, every, time);
+        self.signal(Signal::STOP)?;
+        measured
+    }
+
+    /// Where very many are behind with their copies, others are not measured beside that.
+    fn signal(&self, signal: Signal) -> Result<()> {
+        match (&self.eyes, Pid::from_raw(self.session.pid().cast_signed())) {
+            (Some(_), Some(pid)) => Ok(kill_process(pid, signal)?),
+            _ => Ok(()),
+        }
+    }
+
+    fn measure(&mut self, entry: &mut Entry, every: Duration, time: Duration) -> Result<()> {
+        let paced = self.session.pace(&self.calls[0], every, time)?;
         note(entry, "paced_", &paced);
         let burst = self.session.drive(&self.calls, &mut self.turn, 1, time)?;
         note(entry, "", &burst);
         entry.note("calls_per_s_1", burst.calls_per_s);
         Ok(())
+    }
+}
+
+impl Drop for Lane {
+    /// One that is stopped does not hear that its client leaves.
+    fn drop(&mut self) {
+        let _ = self.signal(Signal::CONT);
     }
 }
 
