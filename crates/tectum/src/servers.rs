@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tectum_core::{Tectum, security::ControlFiles};
@@ -35,6 +35,9 @@ use crate::{
 const ASKED: Duration = Duration::from_millis(250);
 /// How many of these looks bring the record of states up to date, and look for changed files.
 const LOOKS: u32 = 4;
+/// So much later for each server: with thousands that is work for a whole core, and calls would have to
+/// share it.
+const FOR_EACH: Duration = Duration::from_millis(2);
 
 /// How long the first client's first word goes before what it does not need.
 const FIRST_WORD: Duration = Duration::from_millis(5);
@@ -313,7 +316,7 @@ async fn keep_up(
     mut settings: Following,
     record: Option<Record>,
 ) {
-    let mut said = None;
+    let (mut said, mut next) = (None, Instant::now());
     let kept = settings.kept.clone();
     let place = lock(&kept).place.clone();
     let mut muted = place.as_deref().map(|place| Stamp::of(&observers::muted_file(place)));
@@ -325,7 +328,6 @@ async fn keep_up(
             continue;
         }
         let (Some(place), Some(record)) = (&place, &record) else { continue };
-        federation.follow_approvals();
         let watched = observers.as_ref().map(|observers| {
             let now = Stamp::of(&observers::muted_file(place));
             if muted.replace(now) != Some(now) {
@@ -333,25 +335,26 @@ async fn keep_up(
             }
             observers.clone()
         });
+        if Instant::now() < next {
+            continue;
+        }
+        let (of, record, before) = (federation.clone(), record.clone(), said.take());
         // Beside the thread that answers calls: there may be thousands. It fails only if it panicked.
-        let of = federation.clone();
-        let gathered = tokio::task::spawn_blocking(move || {
-            let (status, watched) = (of.status(), watched.map(|observers| observers.status()));
-            (words(&status), status, watched)
+        let noted = tokio::task::spawn_blocking(move || {
+            of.follow_approvals();
+            let status = of.status();
+            let now = (words(&status), watched.map(|observers| observers.status()));
+            if before.is_none() {
+                record.clear_others();
+            }
+            if before.as_ref() != Some(&now) {
+                record.write(&status, &now.1);
+            }
+            (now, status.len())
         });
-        let Ok((words, status, watched)) = gathered.await else { continue };
-        let words = Some((words, watched.clone()));
-        if words != said {
-            let (record, first) = (record.clone(), said.is_none());
-            let write = move || {
-                if first {
-                    record.clear_others();
-                }
-                record.write(&status, &watched);
-            };
-            // Beside the thread that answers calls; it fails only if it panicked.
-            let _ = tokio::task::spawn_blocking(write).await;
-            said = words;
+        if let Ok((now, servers)) = noted.await {
+            next = Instant::now() + FOR_EACH * u32::try_from(servers).unwrap_or(u32::MAX);
+            said = Some(now);
         }
     }
 }

@@ -145,11 +145,11 @@ impl Approvals {
     /// True when a file is not what it was: somebody approved something, or removed it.
     pub(super) fn is_stale(&self) -> bool {
         let Some(state) = &self.state else { return false };
-        let servers = self.servers();
-        let changed = |(name, known): (&ServerName, &Known)| {
-            !known.pending && known.stamp != Some(Stamp::of(&Pins::file(state, name)))
-        };
-        servers.known.iter().any(changed)
+        let kept = |(name, known): (&ServerName, &Known)| (name.clone(), known.stamp);
+        // Nobody waits while thousands of files are looked at.
+        let stamps: Vec<_> =
+            self.servers().known.iter().filter(|(_, known)| !known.pending).map(kept).collect();
+        stamps.iter().any(|(name, stamp)| *stamp != Some(Stamp::of(&Pins::file(state, name))))
     }
 
     /// Somebody may have approved something: every file is looked at before it is relied on again.

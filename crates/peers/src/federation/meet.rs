@@ -4,13 +4,43 @@ use std::{sync::Arc, time::Duration};
 
 use tectum_core::Fault;
 use tectum_state::Lasts;
-use tokio::sync::SemaphorePermit;
+use tokio::sync::{Mutex, Semaphore, SemaphorePermit};
 
 use super::{Caller, Federation, compose::Told};
 use crate::peer::{Peer, State, late_word};
 
 /// How often a server that starts for one call is looked at: far below what its start takes.
 const LOOK: Duration = Duration::from_millis(10);
+
+/// Servers that start at the same time without anybody waiting for them: all of thousands at once would
+/// take every file and every core.
+const MOST_STARTS: usize = 128;
+/// Between those that had to wait for others: calls have their turn in between.
+const APART: Duration = Duration::from_millis(2);
+
+/// Turns to start servers that nobody waits for.
+pub(super) struct Starts {
+    turns: Semaphore,
+    apart: Mutex<()>,
+}
+
+impl Default for Starts {
+    fn default() -> Self {
+        Self { turns: Semaphore::new(MOST_STARTS), apart: Mutex::default() }
+    }
+}
+
+impl Starts {
+    async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        if let Ok(turn) = self.turns.try_acquire() {
+            return Some(turn);
+        }
+        let turn = self.turns.acquire().await.ok();
+        let _one_at_a_time = self.apart.lock().await;
+        tokio::time::sleep(APART).await;
+        turn
+    }
+}
 
 impl Federation {
     /// Waits until every server that must be there is, or names those that are not.
@@ -171,9 +201,9 @@ impl Federation {
     /// started is said here.
     fn open(&self, peer: &Arc<Peer>, abilities: &Arc<str>, client: Option<u64>) {
         let (peer, class) = (peer.clone(), peer.class(abilities, client));
-        let turns = self.starts.clone();
+        let starts = self.starts.clone();
         tokio::spawn(async move {
-            let _turn = turns.acquire().await;
+            let _turn = starts.turn().await;
             if let Err(fault) = peer.link(&class).await {
                 tracing::warn!(server = %peer.spec.name, "{}", fault.message);
             }
@@ -182,7 +212,7 @@ impl Federation {
 
     /// A turn to start a server that nobody waits for.
     pub(crate) async fn turn_to_start(&self) -> Option<SemaphorePermit<'_>> {
-        self.starts.acquire().await.ok()
+        self.starts.turn().await
     }
 
     /// Whether a client was ever there.

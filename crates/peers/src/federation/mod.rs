@@ -46,7 +46,7 @@ use std::{
 use arc_swap::ArcSwap;
 use serde_json::value::RawValue;
 use tectum_core::{NativeSet, NativeTool, Provider, Tectum};
-use tokio::sync::{Notify, Semaphore, broadcast, mpsc, watch};
+use tokio::sync::{Notify, broadcast, mpsc, watch};
 
 pub(crate) use self::{
     approvals::Approvals,
@@ -67,6 +67,7 @@ use self::{
     caller::Callers,
     compose::{Composed, Told},
     find::{CallTool, FindTools},
+    meet::Starts,
     news::hear,
     observed::Observed,
     settle::First,
@@ -95,9 +96,6 @@ const NOTICES: usize = 1024;
 const LAST_WRITES: Duration = Duration::from_secs(5);
 /// What all servers' tasks may tell before it is heard; who tells more waits.
 const NEWS: usize = 256;
-/// Servers that start at the same time without anybody waiting for them: all of thousands at once would
-/// take every file and every core.
-const MOST_STARTS: usize = 128;
 
 /// Where the federation finds what no server's spec says.
 #[derive(Clone, Debug, Default)]
@@ -198,7 +196,7 @@ pub struct Federation {
     /// The servers that get copies of calls.
     pub(crate) observed: Observed,
     /// Turns to start servers that nobody waits for.
-    starts: Arc<Semaphore>,
+    starts: Arc<Starts>,
 }
 
 impl Federation {
@@ -245,7 +243,7 @@ impl Federation {
             waited: Arc::default(),
             lineage: Arc::default(),
             observed: Observed::default(),
-            starts: Arc::new(Semaphore::new(MOST_STARTS)),
+            starts: Arc::default(),
             settings,
         });
         tokio::spawn(hear(Arc::downgrade(&federation), offers, heard));

@@ -1,11 +1,22 @@
 //! What servers' tasks tell, and what clients may want to know of it.
 
-use std::sync::{Arc, Weak};
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
-use tokio::sync::{Notify, mpsc};
+use futures_util::FutureExt as _;
+use tokio::{
+    sync::{Notify, mpsc},
+    time::{Instant, sleep_until},
+};
 
 use super::{Caller, Federation, TaskNote, compose::Told, questions};
 use crate::{peer::News, wire::object::raw};
+
+/// Until what servers offer is put together again, for each of them: while thousands come, that
+/// would be done all the time.
+const FOR_EACH: Duration = Duration::from_micros(200);
 
 /// Something all clients may want to know.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,22 +37,28 @@ pub(crate) enum Notice {
 
 /// Takes what the servers' tasks tell.
 pub(super) async fn hear(federation: Weak<Federation>, offers: Arc<Notify>, mut news: mpsc::Receiver<News>) {
+    let mut next = Instant::now();
     loop {
         let item = tokio::select! {
             // What is told of a resource that is new comes after the resource.
             biased;
-            () = offers.notified() => None,
+            () = async { sleep_until(next).await; offers.notified().await } => None,
             item = news.recv() => match item {
                 Some(item) => Some(item),
                 None => return,
             },
         };
         let Some(federation) = federation.upgrade() else { return };
-        match item {
-            Some(news) => federation.tell(news),
+        if item.is_none() || offers.notified().now_or_never().is_some() {
+            let servers = federation.peers.load().len();
+            let composing = federation.clone();
             // Several servers often come up together; one composition serves them all. It may be of
-            // thousands of tools, so it is made beside those who call some.
-            None => drop(tokio::task::spawn_blocking(move || federation.recompose(Told::Everybody)).await),
+            // thousands of tools, so it is made beside those who call some. It fails only if it panicked.
+            let _ = tokio::task::spawn_blocking(move || composing.recompose(Told::Everybody)).await;
+            next = Instant::now() + FOR_EACH * u32::try_from(servers).unwrap_or(u32::MAX);
+        }
+        if let Some(news) = item {
+            federation.tell(news);
         }
     }
 }

@@ -39,7 +39,7 @@ use self::{
     asking::Asking,
     copies::{Copies, Reader},
     counts::Counts,
-    rota::{Release, Rota},
+    rota::{FEW, Release, Rota},
     sink::Sink,
 };
 use crate::{
@@ -175,6 +175,8 @@ impl Observers {
         self.shared.asking.stop();
         let (rota, upto) = (&self.shared.rota, self.shared.copies.next());
         rota.set(Release { upto, ..rota.release() });
+        // No call is left that could wait.
+        rota.rest(false);
         self.shared.last.cancel();
         let seats = std::mem::take(&mut *self.shared.seats());
         let stops: Vec<CancellationToken> = seats.values().map(|seat| seat.stop.clone()).collect();
@@ -201,18 +203,25 @@ async fn keep(shared: Arc<Shared>, first: Arc<Notify>) {
                 asked = true;
                 let federation = shared.federation.clone();
                 let _ = tokio::task::spawn_blocking(move || federation.settle()).await;
-                shared.look(asked);
+                look(&shared, asked).await;
             }
             changed = changes.changed() => {
                 if changed.is_err() {
                     return;
                 }
                 asked |= shared.federation.has_client();
-                shared.look(asked);
+                look(&shared, asked).await;
             }
-            _ = muted.changed() => shared.look(asked),
+            _ = muted.changed() => look(&shared, asked).await,
         }
     }
+}
+
+/// Looks who watches, beside the thread that answers calls: there may be thousands.
+async fn look(shared: &Arc<Shared>, asked: bool) {
+    let shared = shared.clone();
+    // It fails only if it panicked.
+    let _ = tokio::task::spawn_blocking(move || shared.look(asked)).await;
 }
 
 impl Shared {
@@ -227,6 +236,10 @@ impl Shared {
             self.asking.follow(&self.federation, peers.iter().filter(|(name, _)| included(name)));
         }
         let mut seats = self.seats();
+        if self.last.is_cancelled() {
+            // Whoever is there is being told the last copies.
+            return;
+        }
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         seats.retain(|name, seat| {
             let there = peers.get(name).is_some_and(|peer| Arc::ptr_eq(peer, &seat.peer));
@@ -269,6 +282,7 @@ impl Shared {
             let task = tokio::spawn(sink.run(reader));
             seats.insert(name.clone(), Seat { peer: peer.clone(), counts, stop, task });
         }
+        self.rota.rest(seats.len() > FEW);
         self.federation.observed.set(seats.keys().cloned().collect());
     }
 

@@ -1,12 +1,27 @@
 //! Who is told when: which copies may leave, and one observer after the other. However many
-//! observers there are, few of them are awake at a time, so a call never waits behind all of them.
+//! observers there are, few of them are awake at a time, and where there are very many nobody is
+//! told most of the time, so a call never waits behind all of them.
 
-use std::sync::{
-    Mutex, PoisonError,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::{
+    sync::{Semaphore, SemaphorePermit},
+    time::{Instant, sleep},
+};
+
+/// Observers up to which copies leave as fast as they are taken.
+pub(super) const FEW: usize = 64;
+/// Where there are more, they are told one after the other for so long,
+const STINT: Duration = Duration::from_millis(2);
+/// and then nobody is: a machine that is always busy with copies makes calls wait, however short
+/// each of them is.
+const REST: Duration = Duration::from_millis(6);
 
 /// Which copies may leave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +41,10 @@ pub(super) struct Rota {
     /// Observers that have nothing to read; a permit wakes the one that waited longest.
     idle: AtomicUsize,
     wakes: Semaphore,
+    /// Whether there are so many that nobody is told now and then.
+    rests: AtomicBool,
+    /// When the turns without a rest began, and the last of them.
+    stint: Mutex<(Instant, Instant)>,
 }
 
 impl Rota {
@@ -35,7 +54,14 @@ impl Rota {
             turns: Semaphore::new(1),
             idle: AtomicUsize::new(0),
             wakes: Semaphore::new(0),
+            rests: AtomicBool::new(false),
+            stint: Mutex::new((Instant::now(), Instant::now())),
         }
+    }
+
+    /// Says whether there are so many observers that nobody is to be told now and then.
+    pub(super) fn rest(&self, rests: bool) {
+        self.rests.store(rests, Ordering::Relaxed);
     }
 
     pub(super) fn release(&self) -> Release {
@@ -61,7 +87,21 @@ impl Rota {
 
     /// A turn to tell one observer something.
     pub(super) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
-        self.turns.acquire().await.ok()
+        let turn = self.turns.acquire().await.ok();
+        if self.is_long() && self.rests.load(Ordering::Relaxed) {
+            sleep(REST).await;
+            self.is_long();
+        }
+        turn
+    }
+
+    /// Whether there were turns for long without a rest. Another one begins now.
+    fn is_long(&self) -> bool {
+        let (mut stint, now) = (self.stint.lock().unwrap_or_else(PoisonError::into_inner), Instant::now());
+        let (since, last) = *stint;
+        let since = if now - last >= REST { now } else { since };
+        *stint = (since, now);
+        now - since >= STINT
     }
 
     /// Says that an observer may have nothing to read. Made before it looks for copies: what is
@@ -123,5 +163,22 @@ mod tests {
         rota.wake().await;
         told.join_all().await;
         assert_eq!(rota.idle.load(Ordering::SeqCst), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn very_many_are_told_for_a_part_of_the_time() {
+        let turn = Duration::from_micros(100);
+        for (rests, most) in [(false, turn * 201), (true, (turn * 201) * 5)] {
+            let (rota, since) = (Rota::new(0), Instant::now());
+            rota.rest(rests);
+            for _ in 0..200 {
+                let held = rota.turn().await;
+                tokio::time::advance(turn).await;
+                drop(held);
+            }
+            let took = since.elapsed();
+            assert!(took <= most, "{took:?}");
+            assert_eq!(took >= turn * 200 * 3, rests, "{took:?}");
+        }
     }
 }
