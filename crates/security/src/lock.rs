@@ -186,10 +186,7 @@ impl Wait<'_> {
     }
 
     fn check(&self) -> Result<(), Errno> {
-        match self.abandoned.is_some_and(Abandoned::now) {
-            true => Err(Errno::CANCELED),
-            false => Ok(()),
-        }
+        if self.abandoned.is_some_and(Abandoned::now) { Err(Errno::CANCELED) } else { Ok(()) }
     }
 }
 

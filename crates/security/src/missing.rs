@@ -54,9 +54,10 @@ impl Missing {
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.dangling {
-            true => write!(f, "{} is a symbolic link to something that does not exist", self.path),
-            false => write!(f, "file not found: {}", self.path),
+        if self.dangling {
+            write!(f, "{} is a symbolic link to something that does not exist", self.path)
+        } else {
+            write!(f, "file not found: {}", self.path)
         }
     }
 }

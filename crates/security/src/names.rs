@@ -52,10 +52,7 @@ impl SafePath {
         let mut order = [(folder(self, from)?, self, from), (folder(target, to)?, target, to)];
         order.sort_by_key(|(folder, ..)| *folder);
         let _first = order[0].1.lock(order[0].2)?;
-        let _second = match order[0].0 == order[1].0 {
-            true => None,
-            false => Some(order[1].1.lock(order[1].2)?),
-        };
+        let _second = if order[0].0 == order[1].0 { None } else { Some(order[1].1.lock(order[1].2)?) };
         self.changeable()?;
         target.changeable()?;
         let directory = Kind::of(&self.stat(from)?) == Kind::Directory;

@@ -271,9 +271,10 @@ pub(crate) fn take_back(
 }
 
 fn unfinished(cause: PathError, left: Vec<String>) -> PathError {
-    match left.is_empty() {
-        true => cause,
-        false => PathError::Unfinished { cause: Box::new(cause), left: left.join("; ") },
+    if left.is_empty() {
+        cause
+    } else {
+        PathError::Unfinished { cause: Box::new(cause), left: left.join("; ") }
     }
 }
 

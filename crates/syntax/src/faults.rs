@@ -16,9 +16,10 @@ const MOST_LOOSE: u32 = 4096;
 pub(crate) fn gaps(tree: &Tree) -> Vec<Gap> {
     let mut gaps: Vec<Gap> = Vec::new();
     each_fault(tree.root_node(), &mut |node| {
-        let (span, why) = match node.is_missing() {
-            true => (span(node), "something is missing here"),
-            false => (span(node), "this could not be parsed"),
+        let (span, why) = if node.is_missing() {
+            (span(node), "something is missing here")
+        } else {
+            (span(node), "this could not be parsed")
         };
         gaps.push(Gap { span, why });
         gaps.len() < MOST_GAPS

@@ -130,10 +130,7 @@ fn last_part(module: &str) -> &str {
         part.strip_prefix('v')
             .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    match module.contains('/') && is_version(last) {
-        true => parts.next().unwrap_or(last),
-        false => last,
-    }
+    if module.contains('/') && is_version(last) { parts.next().unwrap_or(last) } else { last }
 }
 
 #[cfg(test)]

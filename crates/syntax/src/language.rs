@@ -70,9 +70,12 @@ impl Language {
     }
 
     fn query<'l>(&self, query: &str, kept: &'l Compiled) -> Result<Option<&'l Query>, &'l QueryError> {
-        let compile = || match query.trim().is_empty() {
-            true => Ok(None),
-            false => Query::new(&(self.pack.grammar)(), query).map(Some),
+        let compile = || {
+            if query.trim().is_empty() {
+                Ok(None)
+            } else {
+                Query::new(&(self.pack.grammar)(), query).map(Some)
+            }
         };
         kept.get_or_init(compile).as_ref().map(Option::as_ref)
     }

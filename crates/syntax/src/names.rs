@@ -229,9 +229,12 @@ fn same(part: &str, asked: &str) -> bool {
         return true;
     }
     let squeeze = |name: &str| name.split_whitespace().collect::<String>();
-    let bare = |name: &str| match name.starts_with("operator") {
-        true => squeeze(name),
-        false => squeeze(name.split('<').next().unwrap_or(name)),
+    let bare = |name: &str| {
+        if name.starts_with("operator") {
+            squeeze(name)
+        } else {
+            squeeze(name.split('<').next().unwrap_or(name))
+        }
     };
     squeeze(part) == squeeze(asked) || (!asked.contains('<') && bare(part) == bare(asked))
 }

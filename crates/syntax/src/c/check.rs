@@ -89,9 +89,8 @@ impl Grammar {
     /// Parses; none where it takes too long.
     fn parse(&mut self, source: &[u8]) -> Option<Tree> {
         let started = self.started;
-        let mut progress = |_: &tree_sitter::ParseState| match started.elapsed() > PATIENCE {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        let mut progress = |_: &tree_sitter::ParseState| {
+            if started.elapsed() > PATIENCE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
         let mut read = |at: usize, _: Point| source.get(at..).unwrap_or_default();

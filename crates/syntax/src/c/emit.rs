@@ -60,10 +60,7 @@ impl Reader<'_> {
     fn function_kind(&self, function: &Function) -> Kind {
         let in_class = self.scopes[self.state.scope as usize].holder == Holder::Class;
         let friend = self.declaration().list.iter().any(|token| token.part == Part::Key(Key::Friend));
-        match (in_class && !friend) || !function.scope.is_empty() {
-            true => Kind::Method,
-            false => Kind::Function,
-        }
+        if (in_class && !friend) || !function.scope.is_empty() { Kind::Method } else { Kind::Function }
     }
 
     /// Adds a symbol whose body begins here.
@@ -190,9 +187,10 @@ impl Reader<'_> {
     /// A function without a body, or variables.
     fn declared(&mut self, draft: Symbol, from: usize) {
         let declaration = self.declaration();
-        let found = match declaration.list.iter().any(|token| token.part == Part::Paren) {
-            true => function::find(&declaration, from),
-            false => Found::Nothing,
+        let found = if declaration.list.iter().any(|token| token.part == Part::Paren) {
+            function::find(&declaration, from)
+        } else {
+            Found::Nothing
         };
         if let Found::Function(function) = found
             && is_prototype(&declaration, &function)
@@ -256,10 +254,8 @@ impl Reader<'_> {
         let defined = self.state.pending.defined as usize;
         let Some(symbol) = self.symbols.get(defined) else { return };
         let unnamed = symbol.name.is_empty();
-        let mut given = match is_typedef || self.full {
-            true => names(&declaration, body + 1, true),
-            false => Vec::new(),
-        };
+        let mut given =
+            if is_typedef || self.full { names(&declaration, body + 1, true) } else { Vec::new() };
         if is_typedef && unnamed && !given.is_empty() {
             let first = given.iter().position(|(name, _)| !self.is_pointer_name(*name)).unwrap_or(0);
             self.symbols[defined].name = given.remove(first).0;
@@ -320,12 +316,11 @@ impl Reader<'_> {
         if !call && !self.full {
             return;
         }
-        let params = match call {
-            true => {
-                let close = memchr::memchr(b')', &self.bytes[name_end..end]).map_or(end, |at| name_end + at);
-                Span::new((name_end + 1).min(close), close)
-            }
-            false => Span::default(),
+        let params = if call {
+            let close = memchr::memchr(b')', &self.bytes[name_end..end]).map_or(end, |at| name_end + at);
+            Span::new((name_end + 1).min(close), close)
+        } else {
+            Span::default()
         };
         let whole = Span::new(hash, hash + self.bytes[hash..end].trim_ascii_end().len());
         let head_end = if call { (params.end + 1).min(whole.end) } else { name_end as u32 };

@@ -149,9 +149,10 @@ impl Search<'_, '_> {
         while tokens.part(params + 1) == Some(Part::Paren) {
             params += 1;
         }
-        let name = match destructor {
-            true => Span { start: tokens.list[path.last].start, end: tokens.list[path.last + 1].end },
-            false => tokens.list[path.last].span(),
+        let name = if destructor {
+            Span { start: tokens.list[path.last].start, end: tokens.list[path.last + 1].end }
+        } else {
+            tokens.list[path.last].span()
         };
         let scope = tokens.scope(path);
         let constructor = !tokens.class.is_empty() && tokens.text(path.last) == tokens.class;

@@ -103,10 +103,12 @@ fn whole_words(bytes: &[u8], word: &[u8]) -> Vec<usize> {
 fn in_code(bytes: &[u8], span: Span) -> (Role, bool) {
     let before = bytes[..span.start as usize].trim_ascii_end();
     let member = before.ends_with(b"->") || (before.ends_with(b".") && !before.ends_with(b".."));
-    match is_called(bytes, span.end as usize) {
-        true => (Role::Call, member),
-        false if member => (Role::Attribute, true),
-        false => (Role::Reference, false),
+    if is_called(bytes, span.end as usize) {
+        (Role::Call, member)
+    } else if member {
+        (Role::Attribute, true)
+    } else {
+        (Role::Reference, false)
     }
 }
 

@@ -24,10 +24,8 @@ pub(super) fn inconsistent(text: &str) -> Option<Problem> {
             open.pop();
         }
         let (outer, outer_narrow) = open.last().copied().unwrap_or_default();
-        let agrees = match wide > outer {
-            true => narrow > outer_narrow,
-            false => wide != outer || narrow == outer_narrow,
-        };
+        let agrees =
+            if wide > outer { narrow > outer_narrow } else { wide != outer || narrow == outer_narrow };
         if !agrees {
             let message = "inconsistent use of tabs and spaces in indentation".to_owned();
             return Some(Problem { span: Span::new(from, start), message });

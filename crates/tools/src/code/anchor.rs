@@ -153,9 +153,10 @@ fn inside(opened: &Opened, outline: &Outline, index: u32, at_start: bool) -> Res
         if one_line && !text[open..body.end - 1].trim().is_empty() {
             return Err(one_line_body(symbol.name.of(text)));
         }
-        let offset = match at_start {
-            true => opened.line_end(body.start).min(body.end - 1),
-            false => opened.line_start(body.end - 1).max(open),
+        let offset = if at_start {
+            opened.line_end(body.start).min(body.end - 1)
+        } else {
+            opened.line_start(body.end - 1).max(open)
         };
         let gap = usize::from(has_others);
         return Ok(if at_start { spot(offset, 0, gap) } else { spot(offset, gap, 0) });
@@ -169,9 +170,10 @@ fn inside(opened: &Opened, outline: &Outline, index: u32, at_start: bool) -> Res
     }
     // After the docstring, where there is one inside.
     let documented = symbol.body.start <= symbol.doc.start && !symbol.doc.is_empty();
-    Ok(match documented {
-        true => spot(opened.line_end(symbol.doc.end as usize - 1), 1, 0),
-        false => spot(opened.line_start(body.start), 0, gap),
+    Ok(if documented {
+        spot(opened.line_end(symbol.doc.end as usize - 1), 1, 0)
+    } else {
+        spot(opened.line_start(body.start), 0, gap)
     })
 }
 

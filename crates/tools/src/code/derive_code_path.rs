@@ -208,9 +208,10 @@ impl Tree<'_> {
                 Meaning::Several(ids) => {
                     let place =
                         |id: &Id| format!("{}:{}", self.index.files[id.file].path, self.index.fact(*id).line);
-                    let places = match ids.len() <= MOST_PLACES {
-                        true => format!(" {}", ids.iter().map(place).collect::<Vec<_>>().join(", ")),
-                        false => String::new(),
+                    let places = if ids.len() <= MOST_PLACES {
+                        format!(" {}", ids.iter().map(place).collect::<Vec<_>>().join(", "))
+                    } else {
+                        String::new()
                     };
                     self.open(written, times, depth + 1, format!("ambiguous: {}", ids.len()), &places);
                 }

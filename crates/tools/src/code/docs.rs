@@ -49,12 +49,11 @@ fn of_module(pack: &Pack, text: &str) -> String {
         if text.starts_with("#!") { text.find('\n').map_or(text.len(), |at| at + 1) } else { 0 };
     let start = after_shebang + (text[after_shebang..].len() - text[after_shebang..].trim_start().len());
     let rest = &text[start..];
-    let end = match rest.starts_with("/*") {
-        true => rest.find("*/").map_or(0, |at| at + 2),
-        false => {
-            let comment = |line: &&str| line.trim_start().starts_with(pack.style.comment);
-            rest.split_inclusive('\n').take_while(comment).map(str::len).sum()
-        }
+    let end = if rest.starts_with("/*") {
+        rest.find("*/").map_or(0, |at| at + 2)
+    } else {
+        let comment = |line: &&str| line.trim_start().starts_with(pack.style.comment);
+        rest.split_inclusive('\n').take_while(comment).map(str::len).sum()
     };
     plain(pack, text, Span::new(start, start + end))
 }

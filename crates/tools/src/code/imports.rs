@@ -55,9 +55,10 @@ pub(super) fn run(code: &Code, ctx: &Ctx, only: Only) -> Result<Reply<Output>, F
         local: import.local,
     });
     let imports = imports.collect();
-    let text = match dependencies.is_empty() {
-        true => format!("No imports in {}", opened.name),
-        false => dependencies.join("\n"),
+    let text = if dependencies.is_empty() {
+        format!("No imports in {}", opened.name)
+    } else {
+        dependencies.join("\n")
     };
     let text = cap::capped(text, ctx.max_output, "search_content finds one of them");
     Ok(Reply::new(text, Output { path: opened.name, dependencies, imports }))

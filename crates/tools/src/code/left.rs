@@ -40,10 +40,8 @@ impl Gone<'_> {
             return Ok(Vec::new());
         }
         let found = rename::uses(code, ctx, 2, source, outline, index)?;
-        let advice = match top {
-            true => format!("import it there from {target}"),
-            false => format!("it is in {target} now"),
-        };
+        let advice =
+            if top { format!("import it there from {target}") } else { format!("it is in {target} now") };
         let mut notes = Vec::new();
         let own = self.own(&found.own);
         if !own.is_empty() {

@@ -47,9 +47,10 @@ impl Module {
             parts.extend(named.split(['.', '/']).filter(|part| !part.is_empty()).map(str::to_owned));
             return Self { parts, start: Start::Here };
         }
-        let all: Vec<&str> = match written.contains('/') {
-            true => written.split('/').collect(),
-            false => written.split(['.', ':']).collect(),
+        let all: Vec<&str> = if written.contains('/') {
+            written.split('/').collect()
+        } else {
+            written.split(['.', ':']).collect()
         };
         let start = match all.first() {
             Some(&"crate") => Start::Crate,
@@ -66,9 +67,10 @@ impl Module {
         let starts = import.module.split(['.', ':', '/']).next();
         // `import a.b` makes `a` known, and `a.b` by it.
         let whole = import.name.is_none() && starts == first && import.module.contains('.');
-        let mut module = match whole {
-            true => Self::read(starts.unwrap_or_default(), importer),
-            false => Self::read(&import.module, importer),
+        let mut module = if whole {
+            Self::read(starts.unwrap_or_default(), importer)
+        } else {
+            Self::read(&import.module, importer)
         };
         let name = import.name.iter().filter(|name| *name != "*").cloned();
         module.parts.extend(name);

@@ -37,9 +37,10 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Region, only: Only) -> Result<R
         let indent = opened.indent_at(start);
         let before = format!("{indent}{comment}region: {name}\n");
         let ended = opened.text()[..end].ends_with(['\n', '\r']);
-        let after = match ended {
-            true => format!("{indent}{comment}endregion: {name}\n"),
-            false => format!("\n{indent}{comment}endregion: {name}"),
+        let after = if ended {
+            format!("{indent}{comment}endregion: {name}\n")
+        } else {
+            format!("\n{indent}{comment}endregion: {name}")
         };
         let note = format!("Wrapped lines {first}-{last} of {} in region {name}", opened.name);
         Ok((vec![(start..start, before), (end..end, after)], vec![note]))

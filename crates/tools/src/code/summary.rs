@@ -102,11 +102,10 @@ fn of_code(ctx: &Ctx, opened: &Opened) -> Result<String, Fault> {
         members.dedup();
         let word = symbol.kind.label().to_lowercase();
         let title = format!("{word} {}{bases}", outline::own_name(opened, symbol));
-        match members.is_empty() {
-            true => {
-                let _ = writeln!(body, "{title}");
-            }
-            false => list(&mut body, &title, &members),
+        if members.is_empty() {
+            let _ = writeln!(body, "{title}");
+        } else {
+            list(&mut body, &title, &members)
         }
     }
     list(&mut body, "functions", &named(&[Kind::Function, Kind::Method]));

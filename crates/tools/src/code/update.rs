@@ -33,9 +33,10 @@ pub(super) fn definition(
         let decorated = symbol.whole.start < symbol.head.start;
         let documented = opened.with_doc(symbol).start < symbol.whole.start;
         let before = Span { start: symbol.whole.start, end: symbol.head.start }.of(opened.text()).trim();
-        let (stays, replaced) = match before.starts_with(['@', '#', '[']) {
-            true => ("; its decorators stay", "; its decorators were replaced by those of the new source"),
-            false => ("; what stands before it stays", "; what stood before it was replaced"),
+        let (stays, replaced) = if before.starts_with(['@', '#', '[']) {
+            ("; its decorators stay", "; its decorators were replaced by those of the new source")
+        } else {
+            ("; what stands before it stays", "; what stood before it was replaced")
         };
         let (edits, about) = match (decorated && !new.decorators, new.doc) {
             (false, true) if documented => {

@@ -110,9 +110,10 @@ impl Diagnostics {
         for (index, path) in ctx.grants.paths().iter().enumerate() {
             ctx.check()?;
             let late = begun.elapsed() > ENOUGH;
-            let answer = match late {
-                false => ask::ask(&self.servers, ctx, index).await,
-                true => Err(Fault::new(FaultKind::Timeout, "there was no time left; ask about it alone")),
+            let answer = if late {
+                Err(Fault::new(FaultKind::Timeout, "there was no time left; ask about it alone"))
+            } else {
+                ask::ask(&self.servers, ctx, index).await
             };
             match answer {
                 Ok(checked) => {
@@ -138,9 +139,10 @@ fn all() -> RawPath {
 }
 
 fn text(checked: &Checked, most: usize) -> String {
-    match checked.problems.is_empty() {
-        true => format!("Nothing wrong in {}.", checked.path),
-        false => checked.lines(Severity::Hint, most),
+    if checked.problems.is_empty() {
+        format!("Nothing wrong in {}.", checked.path)
+    } else {
+        checked.lines(Severity::Hint, most)
     }
 }
 
@@ -152,9 +154,10 @@ fn grouped(output: &Output, most: usize) -> String {
     let mut text = String::new();
     let mut unsaid = 0;
     for checked in &output.files {
-        let part = match checked.problems.is_empty() {
-            true => format!("{}: nothing wrong\n", checked.path),
-            false => format!("{}:\n{}", checked.path, checked.lines(Severity::Hint, most / 4)),
+        let part = if checked.problems.is_empty() {
+            format!("{}: nothing wrong\n", checked.path)
+        } else {
+            format!("{}:\n{}", checked.path, checked.lines(Severity::Hint, most / 4))
         };
         if text.len() + part.len() <= most { text.push_str(&part) } else { unsaid += 1 }
     }

@@ -101,10 +101,8 @@ fn undo(pen: &Pen, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
         return Err(Fault::conflict("the record of this change was replaced while the call was prepared"));
     }
     let moved = record.steps.iter().any(|step| matches!(step.was, Was::Elsewhere(_)));
-    let (output, note) = match moved {
-        true => move_back(pen, ctx, record)?,
-        false => (put_back(pen, ctx, record)?, String::new()),
-    };
+    let (output, note) =
+        if moved { move_back(pen, ctx, record)? } else { (put_back(pen, ctx, record)?, String::new()) };
     let mut text = format!("Undid {call}");
     for (what, names) in [("restored", &output.restored), ("deleted", &output.deleted)] {
         if names.is_empty() {

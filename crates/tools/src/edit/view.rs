@@ -79,9 +79,10 @@ impl View {
             let dots = line[at..].starts_with("...");
             let length = if dots { 3 } else { c.len_utf8() };
             let source = start + at..start + at + length;
-            match dots {
-                true => self.push_run(source, DOTS, true),
-                false => self.push(source, fold(c).encode_utf8(&mut [0; 4])),
+            if dots {
+                self.push_run(source, DOTS, true)
+            } else {
+                self.push(source, fold(c).encode_utf8(&mut [0; 4]))
             }
             at += length;
         }

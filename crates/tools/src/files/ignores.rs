@@ -59,9 +59,8 @@ impl Ignores {
         if !(ignore || git || repository) {
             return self.clone();
         }
-        let read = |there: bool, name: &str| match there {
-            true => parse(folder.open_below(Path::new(name))),
-            false => Gitignore::empty(),
+        let read = |there: bool, name: &str| {
+            if there { parse(folder.open_below(Path::new(name))) } else { Gitignore::empty() }
         };
         self.below(Level {
             above: self.clone(),

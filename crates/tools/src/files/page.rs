@@ -98,11 +98,10 @@ pub(super) fn cut(
         return Ok(Page { range: begin..end, last_line: whole, next: Some(Cursor::line(whole + 1)) });
     }
     let end = piece(text, begin, full);
-    let next = match end < line.end {
-        true => {
-            Some(Cursor { line: from.line, character: from.character + text[begin..end].chars().count() })
-        }
-        false => (from.line < last).then(|| Cursor::line(from.line + 1)),
+    let next = if end < line.end {
+        Some(Cursor { line: from.line, character: from.character + text[begin..end].chars().count() })
+    } else {
+        (from.line < last).then(|| Cursor::line(from.line + 1))
     };
     Ok(Page { range: begin..end, last_line: from.line, next })
 }

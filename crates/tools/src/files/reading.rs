@@ -64,9 +64,10 @@ impl Reading {
     /// The content as the text; with notes only where there is something to note.
     pub(super) fn reply(self) -> Reply<Self> {
         let partial = self.last_line < self.lines_total;
-        match partial || self.next.is_some() || !self.unusual(None).is_empty() {
-            true => Reply::new(self.text("offset", None), self),
-            false => Reply::showing(|reading| reading.content, self),
+        if partial || self.next.is_some() || !self.unusual(None).is_empty() {
+            Reply::new(self.text("offset", None), self)
+        } else {
+            Reply::showing(|reading| reading.content, self)
         }
     }
 

@@ -16,9 +16,10 @@ fn show(text: &str, outline: &Outline) -> String {
         .map(|(index, symbol)| {
             let scope = symbol.scope.of(text);
             let joint = if scope.is_empty() { "" } else { "::" };
-            let params = match symbol.kind.is_callable() {
-                true => format!("({})", symbol.params.of(text)),
-                false => String::new(),
+            let params = if symbol.kind.is_callable() {
+                format!("({})", symbol.params.of(text))
+            } else {
+                String::new()
             };
             let end = match (symbol.declaration, symbol.body.is_empty()) {
                 (true, _) => ";",

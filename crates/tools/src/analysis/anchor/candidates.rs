@@ -122,9 +122,10 @@ impl Side<'_> {
     /// to tell whether the text begins or ends there.
     fn beside<'t>(&self, page: &Page<'t>, line: usize) -> Vec<&'t str> {
         let most = self.around.len().max(1);
-        match self.backward {
-            true => page.forward(line + 1, page.lines.len(), most),
-            false => page.backward(0, line, most),
+        if self.backward {
+            page.forward(line + 1, page.lines.len(), most)
+        } else {
+            page.backward(0, line, most)
         }
     }
 

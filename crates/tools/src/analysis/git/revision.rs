@@ -190,9 +190,10 @@ fn unknown(repository: &Repository<'_>, revision: &str) -> Fault {
     ]);
     let known = known.ok().flatten().unwrap_or_default();
     let near = near(revision, known.lines());
-    let hint = match near.is_empty() {
-        true => "name a branch, a tag or a commit that is in this repository".to_owned(),
-        false => format!("did you mean {}?", near.join(", ")),
+    let hint = if near.is_empty() {
+        "name a branch, a tag or a commit that is in this repository".to_owned()
+    } else {
+        format!("did you mean {}?", near.join(", "))
     };
     Fault::not_found(format!("unknown revision: {revision}")).hint(hint)
 }

@@ -197,10 +197,7 @@ impl<'r> Resolver<'r> {
         let named: Vec<Id> = self.index.named(name).into_iter().filter(|id| self.is_free(*id)).collect();
         let there: Vec<Id> = named.iter().copied().filter(|id| files.contains(&id.file)).collect();
         // A module of these sources may pass on what another defines.
-        match there.is_empty() && !files.is_empty() {
-            true => Meaning::of(named),
-            false => Meaning::of(there),
-        }
+        if there.is_empty() && !files.is_empty() { Meaning::of(named) } else { Meaning::of(there) }
     }
 
     /// A member reached through an import: of a module, or of a class taken from one.
@@ -229,10 +226,8 @@ impl<'r> Resolver<'r> {
             folder.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
         });
         let slashed = module.contains('/');
-        let (relative, mut wanted) = match slashed {
-            true => relative_path(&folder, module),
-            false => relative_dots(&folder, module),
-        };
+        let (relative, mut wanted) =
+            if slashed { relative_path(&folder, module) } else { relative_dots(&folder, module) };
         wanted.extend(below.iter().map(|part| (*part).to_owned()));
         if wanted.is_empty() {
             return Vec::new();

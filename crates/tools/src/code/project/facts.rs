@@ -78,13 +78,12 @@ impl Facts {
         ledger: &Arc<Ledger>,
         stop: &dyn Fn() -> bool,
     ) -> Result<Self, Unparsed> {
-        let found = match language.skims() {
-            true => language.outline(text, Detail::Outline, stop).map(|outline| (outline, None)),
-            false => {
-                let source = Source::new(language.clone(), text.into());
-                let outline = source.outline(Detail::Outline, stop);
-                outline.map(|outline| (Outline::clone(&outline), Some(source)))
-            }
+        let found = if language.skims() {
+            language.outline(text, Detail::Outline, stop).map(|outline| (outline, None))
+        } else {
+            let source = Source::new(language.clone(), text.into());
+            let outline = source.outline(Detail::Outline, stop);
+            outline.map(|outline| (Outline::clone(&outline), Some(source)))
         };
         let (outline, source, unparsed) = match found {
             Ok((outline, source)) => (outline, source, false),

@@ -103,9 +103,10 @@ impl Tree {
         ahead: Option<&dyn Ahead>,
     ) -> Result<Now, Fault> {
         let mut state = self.lock();
-        let early = match state.is_current(reader.code, start) {
-            true => 0,
-            false => state.list(reader, start, self.watching, ahead)?,
+        let early = if state.is_current(reader.code, start) {
+            0
+        } else {
+            state.list(reader, start, self.watching, ahead)?
         };
         let State { listing, entries, serial } = &*state;
         let Some(listing) = listing else { return Err(Fault::internal("the listing got lost")) };

@@ -68,9 +68,12 @@ impl Target {
                 let star = |import: &&Import| import.name.as_deref() == Some("*");
                 let mut stars =
                     imports.iter().filter(star).map(|import| Module::read(&import.module, file.name));
-                let found = stars.find_map(|module| match self.leads(&module, file) {
-                    true => Some(Plainly::Yes),
-                    false => module.is_above(&self.file, style.reach).then_some(Plainly::Maybe),
+                let found = stars.find_map(|module| {
+                    if self.leads(&module, file) {
+                        Some(Plainly::Yes)
+                    } else {
+                        module.is_above(&self.file, style.reach).then_some(Plainly::Maybe)
+                    }
                 });
                 found.unwrap_or(Plainly::No)
             }

@@ -143,11 +143,14 @@ fn telling(word: &str, member: bool) -> f64 {
     let inner = word.trim_matches('_');
     let capital = inner.starts_with(char::is_uppercase);
     let humps = inner.chars().skip(1).any(char::is_uppercase) && inner.chars().any(char::is_lowercase);
-    let kind = match inner.contains('_') || humps {
-        true => COMPOSED,
-        false if capital => CAPITAL,
-        false if member => MEMBER,
-        false => 1.0,
+    let kind = if inner.contains('_') || humps {
+        COMPOSED
+    } else if capital {
+        CAPITAL
+    } else if member {
+        MEMBER
+    } else {
+        1.0
     };
     if word.starts_with('_') { kind * PRIVATE } else { kind }
 }

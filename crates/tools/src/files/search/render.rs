@@ -50,10 +50,7 @@ pub(in super::super) fn render(ctx: &Ctx, request: &Request, findings: Findings)
     let next = request.from + output.shown;
     output.truncated = (next as u64) < all && output.shown > 0;
     output.next = (output.truncated && next < request.most).then_some(next);
-    let mut text = match output.truncated {
-        true => format!("[{}]\n{}", more(&output), page.text),
-        false => page.text,
-    };
+    let mut text = if output.truncated { format!("[{}]\n{}", more(&output), page.text) } else { page.text };
     text.push_str(&summary(request, &output));
     if let Some(not_entered) = not_entered {
         let _ = write!(text, "; {not_entered}");

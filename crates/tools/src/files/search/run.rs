@@ -121,9 +121,10 @@ impl Search<'_> {
         if self.ctx.cancel.is_cancelled() {
             return Flow::Stop;
         }
-        let mut here = match folder.state.entered {
-            true => self.ground.inside(folder, &folder.state.ignores),
-            false => self.ground.enter(folder, &folder.state.ignores),
+        let mut here = if folder.state.entered {
+            self.ground.inside(folder, &folder.state.ignores)
+        } else {
+            self.ground.enter(folder, &folder.state.ignores)
         };
         let mut entries = std::mem::take(&mut folder.entries);
         if entries.len() > PART && self.request.threads > 1 {
