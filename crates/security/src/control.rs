@@ -9,9 +9,9 @@ use std::{
     collections::{HashMap, VecDeque},
     ffi::{OsStr, OsString},
     path::{Component, Path, PathBuf},
-    sync::RwLock,
 };
 
+use parking_lot::RwLock;
 use rustix::fs::Stat;
 
 use crate::{
@@ -50,7 +50,7 @@ impl ControlFiles {
     }
 
     fn close(&self, names: impl IntoIterator<Item = PathBuf>, tree: bool) {
-        let mut known = self.names.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut known = self.names.write();
         for name in names.into_iter().filter(|name| name.is_absolute()) {
             let control = Control { name, tree };
             if !known.contains(&control) {
@@ -61,7 +61,7 @@ impl ControlFiles {
 
     /// True when changing this name would change which configuration is read, or what it says.
     pub(crate) fn closes(&self, want: &Parent, access: Access) -> bool {
-        let names = self.names.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let names = self.names.read();
         if names.is_empty() || !access.changes() {
             return false;
         }

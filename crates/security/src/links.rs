@@ -7,10 +7,11 @@ use std::{
     collections::HashSet,
     io,
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
+use parking_lot::Mutex;
 use rustix::fs::{AtFlags, Stat};
 
 use crate::{
@@ -47,7 +48,7 @@ struct Seen {
 impl LinkIndex {
     /// True when one of the file's names below any root is protected, or nobody can tell.
     pub(crate) fn holds(&self, root: &Arc<Root>, policy: &Policy, stat: &Stat) -> bool {
-        let mut seen = self.seen.lock().unwrap_or_else(|broken| broken.into_inner());
+        let mut seen = self.seen.lock();
         let mut roots: Vec<Arc<Root>> = policy.bases.iter().chain(&policy.anchors).cloned().collect();
         if !roots.iter().any(|base| base.path == root.path) {
             roots.push(root.clone());

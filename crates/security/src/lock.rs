@@ -5,10 +5,11 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustix::{
     fd::OwnedFd,
     fs::{FlockOperation, Mode, OFlags},
@@ -95,7 +96,7 @@ impl WriteLocks {
     /// True the first time a folder is written in. Forgetting is harmless, so the memory is bounded.
     pub(crate) fn first_visit(&self, folder: Folder) -> bool {
         const MOST: usize = 4096;
-        let mut swept = self.inner.swept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut swept = self.inner.swept.lock();
         if swept.len() >= MOST {
             swept.clear();
         }
@@ -113,7 +114,7 @@ struct Wait<'w> {
 
 impl Wait<'_> {
     fn for_our_turn(&self) -> Result<(), Errno> {
-        let mut held = self.shared.held();
+        let mut held = self.shared.held.lock();
         loop {
             match held.folders.get(&self.folder) {
                 None => {
@@ -125,10 +126,10 @@ impl Wait<'_> {
                         return Err(Errno::WOULDBLOCK);
                     }
                     held.waiting += 1;
-                    held = self.sleep(held);
+                    self.sleep(&mut held);
                     held.waiting -= 1;
                 }
-                Some(Holder::Us) => held = self.sleep(held),
+                Some(Holder::Us) => self.sleep(&mut held),
             }
             self.check()?;
         }
@@ -165,7 +166,7 @@ impl Wait<'_> {
 
     /// Tells the threads behind us that another process has the directory.
     fn make_way(&self) -> Result<(), Errno> {
-        let mut held = self.shared.held();
+        let mut held = self.shared.held.lock();
         if held.waiting >= MOST_WAITING {
             return Err(Errno::WOULDBLOCK);
         }
@@ -176,13 +177,13 @@ impl Wait<'_> {
     }
 
     fn take_over(&self) {
-        let mut held = self.shared.held();
+        let mut held = self.shared.held.lock();
         held.waiting -= 1;
         held.folders.insert(self.folder, Holder::Us);
     }
 
-    fn sleep<'h>(&self, held: MutexGuard<'h, Held>) -> MutexGuard<'h, Held> {
-        self.shared.freed.wait_timeout(held, LOOK).unwrap_or_else(PoisonError::into_inner).0
+    fn sleep(&self, held: &mut MutexGuard<'_, Held>) {
+        self.shared.freed.wait_for(held, LOOK);
     }
 
     fn check(&self) -> Result<(), Errno> {
@@ -190,15 +191,9 @@ impl Wait<'_> {
     }
 }
 
-impl Shared {
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Drop for WriteGuard {
     fn drop(&mut self) {
-        self.shared.held().folders.remove(&self.folder);
+        self.shared.held.lock().folders.remove(&self.folder);
         self.shared.freed.notify_all();
     }
 }

@@ -9,11 +9,12 @@ use std::{
     fs::File,
     path::{Component, Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
+use parking_lot::Mutex;
 use rustix::{
     fd::{AsFd, OwnedFd},
     fs::{AtFlags, Mode, OFlags, Stat},
@@ -169,7 +170,7 @@ struct Shared<'w, S> {
 impl<S> Shared<'_, S> {
     /// Counts folders that lie too deep, and keeps the first of them, in whatever order they come.
     fn leave_out(&self, folders: impl Iterator<Item = PathBuf>) {
-        let mut too_deep = self.too_deep.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut too_deep = self.too_deep.lock();
         for folder in folders {
             too_deep.0 += 1;
             if too_deep.1.as_ref().is_none_or(|first| folder < *first) {
@@ -225,7 +226,7 @@ impl SafePath {
             }
             work(self, &shared, &visit);
         });
-        let (too_deep, too_deep_at) = shared.too_deep.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (too_deep, too_deep_at) = shared.too_deep.into_inner();
         Ok(WalkReport {
             denied: shared.denied.load(Ordering::Relaxed),
             unreadable: shared.unreadable.load(Ordering::Relaxed) + too_deep,

@@ -19,11 +19,12 @@ use std::{
     fs::File,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
 
+use parking_lot::Mutex;
 use rustix::{
     fd::{AsFd, OwnedFd},
     fs::{AtFlags, OFlags, Stat},
@@ -155,10 +156,6 @@ impl Watch {
     pub fn whole(&self) -> bool {
         self.whole.load(Ordering::Relaxed)
     }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<i32, PathBuf>> {
-        self.folders.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 #[cfg(target_os = "linux")]
@@ -200,7 +197,7 @@ impl Watch {
         let another = rustix::fs::fstat(dir).is_ok_and(|stat| {
             Some(platform::identity(&stat).0) != self.view.identity.map(|(device, _)| device)
         });
-        let mut folders = self.lock();
+        let mut folders = self.folders.lock();
         if folders.len() >= MOST_FOLDERS || (another && remote(dir)) {
             return self.whole.store(false, Ordering::Relaxed);
         }
@@ -220,7 +217,7 @@ impl Watch {
         }
         let mut lost = false;
         let (mut folders, mut files) = (BTreeSet::new(), BTreeSet::new());
-        let mut known = self.lock();
+        let mut known = self.folders.lock();
         let mut buffer = [std::mem::MaybeUninit::uninit(); BUFFER];
         let mut reader = Reader::new(&self.queue, &mut buffer);
         loop {

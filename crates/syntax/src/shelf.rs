@@ -1,9 +1,8 @@
 //! Sources that were asked about lately, by the hash of their text, up to a number of bytes.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
+
+use parking_lot::Mutex;
 
 use crate::{Language, Source};
 
@@ -40,7 +39,7 @@ impl Shelf {
     /// The source of a text, with what was found out about it before.
     pub fn source(&self, language: &Arc<Language>, text: &str) -> Arc<Source> {
         let key = key(language, text);
-        if let Some(known) = self.lock().get(&key) {
+        if let Some(known) = self.inner.lock().get(&key) {
             return known;
         }
         let source = Arc::new(Source::new(language.clone(), text.into()));
@@ -58,7 +57,7 @@ impl Shelf {
         if weight > self.most {
             return;
         }
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.clock += 1;
         let used = inner.clock;
         if let Some(old) = inner.sources.insert(key, Kept { source, weight, used }) {
@@ -71,10 +70,6 @@ impl Shelf {
         {
             inner.weight -= gone.weight;
         }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -127,7 +122,7 @@ mod tests {
         assert!(!Arc::ptr_eq(&second, &shelf.source(&language, texts[1])));
         let giant = "x".repeat(4096);
         assert!(!Arc::ptr_eq(&shelf.source(&language, &giant), &shelf.source(&language, &giant)));
-        assert!(shelf.lock().weight <= shelf.most);
+        assert!(shelf.inner.lock().weight <= shelf.most);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The work of a walk that waits for a thread, the latest first, so that few folders are open at
 //! a time; and the end of the walk, when nothing waits and nothing is being done.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Condvar, Mutex};
 
 /// Jobs of one walk, shared by its threads.
 pub(super) struct Queue<J> {
@@ -26,12 +26,12 @@ impl<J> Queue<J> {
 
     /// How many jobs wait or are being done.
     pub(super) fn open(&self) -> usize {
-        self.lock().open
+        self.state.lock().open
     }
 
     /// A job to be done, waited for while others may still bring some; none at the end.
     pub(super) fn take(&self) -> Option<J> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             if state.stop || state.open == 0 {
                 return None;
@@ -40,14 +40,14 @@ impl<J> Queue<J> {
                 return Some(job);
             }
             state.idle += 1;
-            state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.wake.wait(&mut state);
             state.idle -= 1;
         }
     }
 
     /// A job is done, and brought these.
     pub(super) fn done(&self, more: Vec<J>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.open += more.len();
         state.open -= 1;
         state.jobs.extend(more);
@@ -61,11 +61,7 @@ impl<J> Queue<J> {
 
     /// No job is taken any more.
     pub(super) fn stop(&self) {
-        self.lock().stop = true;
+        self.state.lock().stop = true;
         self.wake.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State<J>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

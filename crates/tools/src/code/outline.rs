@@ -1,11 +1,8 @@
 //! `code_outline`: what a file defines, nested, with line ranges.
 
-use std::{
-    borrow::Cow,
-    fmt::Write,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{borrow::Cow, fmt::Write, sync::Arc};
 
+use parking_lot::Mutex;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -103,7 +100,7 @@ impl Drawn {
     const LARGEST: usize = 1024 * 1024;
 
     fn get(&self, asked: &Asked) -> Option<Arc<Sheet>> {
-        let mut drawn = self.lock();
+        let mut drawn = self.0.lock();
         let at = drawn.iter().position(|sheet| sheet.asked == *asked)?;
         let found = drawn.remove(at);
         drawn.push(found.clone());
@@ -115,16 +112,12 @@ impl Drawn {
         if sheet.bytes.len() > Self::LARGEST {
             return;
         }
-        let mut drawn = self.lock();
+        let mut drawn = self.0.lock();
         drawn.retain(|old| old.asked != sheet.asked);
         if drawn.len() == Self::MOST {
             drawn.remove(0);
         }
         drawn.push(sheet);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Sheet>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

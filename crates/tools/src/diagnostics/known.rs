@@ -3,8 +3,9 @@
 use std::{
     collections::VecDeque,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
 };
+
+use parking_lot::Mutex;
 
 /// Files that are remembered; the one that was noted longest ago is forgotten first.
 const MOST: usize = 200;
@@ -16,7 +17,7 @@ pub struct Known(Mutex<VecDeque<PathBuf>>);
 impl Known {
     /// Remembers a file.
     pub fn note(&self, path: PathBuf) {
-        let mut held = self.held();
+        let mut held = self.0.lock();
         held.retain(|one| *one != path);
         held.push_back(path);
         while held.len() > MOST {
@@ -26,18 +27,14 @@ impl Known {
 
     /// Forgets a file.
     pub fn forget(&self, path: &Path) {
-        self.held().retain(|one| one != path);
+        self.0.lock().retain(|one| one != path);
     }
 
     /// All of them, in the order of their names.
     pub fn all(&self) -> Vec<PathBuf> {
-        let mut all: Vec<PathBuf> = self.held().iter().cloned().collect();
+        let mut all: Vec<PathBuf> = self.0.lock().iter().cloned().collect();
         all.sort();
         all
-    }
-
-    fn held(&self) -> MutexGuard<'_, VecDeque<PathBuf>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,9 +4,10 @@
 use std::{
     collections::HashMap,
     path::Path,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tectum_child::NotInstalled;
 use tectum_core::{Fault, FaultKind};
@@ -50,7 +51,7 @@ impl Servers {
     /// The server for a file, and the protocol's name of its language.
     pub(super) fn of_file(&self, name: &str, text: &str) -> Result<(Server, &'static str), Fault> {
         let (row, language) = self.row(name, text)?;
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         if let Some(server) = kept.get(row.name) {
             return Ok((server.clone(), language));
         }

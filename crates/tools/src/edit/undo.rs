@@ -5,8 +5,9 @@
 //! nothing is synced, and that holds for processes alone. The store is bounded; the oldest records
 //! go first.
 
-use std::{borrow::Cow, collections::VecDeque, path::PathBuf, sync::Mutex};
+use std::{borrow::Cow, collections::VecDeque, path::PathBuf};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tectum_core::{CallId, Fault, security::Durability};
 
@@ -115,7 +116,7 @@ impl UndoStore {
         match self {
             Self::Memory(_) if record.size() > MOST_MEMORY => Err(TOO_LARGE.to_owned()),
             Self::Memory(records) => {
-                let mut records = records.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let mut records = records.lock();
                 records.push_back((call, record.into_owned()));
                 while records.len() > MOST_RECORDS || total(&records) > MOST_MEMORY {
                     records.pop_front();
@@ -133,7 +134,7 @@ impl UndoStore {
     pub(super) fn forget(&self, call: CallId) {
         match self {
             Self::Memory(records) => {
-                let mut records = records.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let mut records = records.lock();
                 records.retain(|(other, _)| *other != call);
             }
             // A record that stays after all is harmless: what it says the change left is not there.
@@ -145,7 +146,7 @@ impl UndoStore {
     pub(super) fn find(&self, call: CallId) -> Result<Record<'static>, Fault> {
         let found = match self {
             Self::Memory(records) => {
-                let records = records.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let records = records.lock();
                 records.iter().find(|(other, _)| *other == call).map(|(_, record)| record.clone())
             }
             Self::Disk(log) => log.find(call).unwrap_or_else(|error| {

@@ -11,13 +11,11 @@ use std::{
     io::{self, Write},
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::{
-        Mutex,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use parking_lot::Mutex;
 use tectum_core::{CallId, security::Durability};
 use tectum_state as state;
 
@@ -79,7 +77,7 @@ impl UndoLog {
             return Err(io::Error::other(TOO_LARGE));
         }
         let frame = undo_frame::encode(call, record)?;
-        let mut own = self.own.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut own = self.own.lock();
         let segment = self.segment(&mut own, frame.len() as u64)?;
         let sync = |file: &File| match self.durability {
             Durability::Full => file.sync_data(),
@@ -104,7 +102,7 @@ impl UndoLog {
     /// The newest record of a call, whoever kept it.
     pub(super) fn find(&self, call: CallId) -> io::Result<Option<Record<'static>>> {
         let known = {
-            let own = self.own.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let own = self.own.lock();
             own.index.iter().rev().find(|(other, ..)| *other == call).cloned()
         };
         if let Some((_, path, start)) = known

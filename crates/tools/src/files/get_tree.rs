@@ -4,10 +4,10 @@ use std::{
     collections::BTreeMap,
     ffi::OsString,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
@@ -120,7 +120,7 @@ fn draw(ctx: &Ctx, max_depth: usize, threads: usize) -> Result<Reply<Output>, Fa
         look(folder, &ground, &grown, max_depth)
     })?;
     ctx.check()?;
-    let grown = grown.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let grown = grown.into_inner();
     let shown = grown.shown(room(ctx.max_output));
     let mut text = format!("{}/\n", start.name().trim_end_matches('/'));
     let mut nodes = Vec::new();
@@ -171,7 +171,7 @@ fn look(folder: &mut Folder<'_, Ignores>, ground: &Ground, grown: &Mutex<Grown>,
         (child.kind != Kind::Directory, child.name.to_string_lossy().to_lowercase(), child.name.clone())
     });
     let at_the_end = folder.depth + 1 == max_depth;
-    let mut grown = grown.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut grown = grown.lock();
     grown.hidden += hidden;
     grown.ignored += ignored;
     grown.total += children.len();

@@ -1,13 +1,8 @@
 //! `list_directory`: what is in one directory.
 
-use std::{
-    ffi::OsString,
-    fmt::Write,
-    os::unix::ffi::OsStrExt,
-    sync::{Mutex, PoisonError},
-    time::Duration,
-};
+use std::{ffi::OsString, fmt::Write, os::unix::ffi::OsStrExt, time::Duration};
 
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
@@ -146,10 +141,10 @@ impl Content {
                 let size = if entry.kind == Kind::File { folder.size(&entry.name) } else { None };
                 Entry { name: entry.name, kind: entry.kind, size: size.unwrap_or(0) }
             });
-            entries.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+            entries.lock().extend(found);
             Flow::Continue
         })?;
-        let entries = entries.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let entries = entries.into_inner();
         Ok((report.unreadable == 0).then_some(Self { entries, denied: report.denied, cut: false }))
     }
 }

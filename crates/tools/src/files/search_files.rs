@@ -5,13 +5,11 @@ use std::{
     ffi::{OsStr, OsString},
     fmt::Write,
     os::unix::ffi::OsStringExt,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
@@ -148,7 +146,7 @@ fn search(
         Flow::Continue
     })?;
     ctx.check()?;
-    let found = std::mem::take(&mut *search.found.lock().unwrap_or_else(PoisonError::into_inner));
+    let found = std::mem::take(&mut *search.found.lock());
     let output = Output {
         path: start.name(),
         matches: Vec::new(),
@@ -225,7 +223,7 @@ impl Search<'_> {
 
     fn hit(&self, here: &mut Here, name: &OsStr, kind: Kind, ignored: bool) {
         let path = OsString::from_vec(self.ground.raw(here.below(name)));
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.found.lock();
         if ignored {
             found.ignored += 1;
             return;

@@ -3,10 +3,10 @@
 use std::{
     collections::BTreeMap,
     fmt::Write as _,
-    sync::{Mutex, MutexGuard, PoisonError},
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -84,16 +84,12 @@ pub struct Todos(Mutex<Vec<Item>>);
 impl Todos {
     /// The items now.
     pub fn items(&self) -> Vec<Item> {
-        self.held().clone()
-    }
-
-    fn held(&self) -> MutexGuard<'_, Vec<Item>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().clone()
     }
 
     /// Makes a change, or names everything that stands against it.
     pub(super) fn change(&self, change: Change) -> Result<Vec<Item>, Vec<String>> {
-        let mut held = self.held();
+        let mut held = self.0.lock();
         let next = changed(&held, change)?;
         held.clone_from(&next);
         Ok(next)

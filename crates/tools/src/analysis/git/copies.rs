@@ -10,9 +10,9 @@ use std::{
         unix::fs::OpenOptionsExt,
     },
     path::Path,
-    sync::{Mutex, PoisonError},
 };
 
+use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags};
 use tectum_core::{
     Fault,
@@ -70,7 +70,7 @@ impl Copies {
         if path.kind() == Some(Kind::Directory) {
             let shared = Mutex::new((copier, Vec::new(), Ok(())));
             path.walk(1, (), |folder| {
-                let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut shared = shared.lock();
                 let (copier, done, ended) = &mut *shared;
                 for change in &all {
                     let copied = copier.copy(change, || folder.open_below(&change.below));
@@ -84,7 +84,7 @@ impl Copies {
                 }
                 Flow::Stop
             })?;
-            let (_, done, ended) = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let (_, done, ended) = shared.into_inner();
             ended?;
             all.into_iter().zip(done).for_each(|(change, done)| settle(change, done));
         } else {

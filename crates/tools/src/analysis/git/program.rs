@@ -5,9 +5,10 @@ use std::{
     ffi::OsString,
     os::fd::{AsFd, OwnedFd},
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use rustix::fs::{Mode, OFlags};
 use tectum_child::{Confinement, Installed};
 use tectum_core::{Fault, FaultKind};
@@ -73,7 +74,7 @@ impl Git {
 
     /// The program, searched when it is first needed, and again only if other directories are served.
     pub(super) fn program(&self, roots: &[PathBuf], leash: &Leash<'_>) -> Result<Arc<Program>, Fault> {
-        let mut kept = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.found.lock();
         if let Some(found) = kept.as_ref().filter(|found| found.roots == roots) {
             return Ok(found.program.clone());
         }

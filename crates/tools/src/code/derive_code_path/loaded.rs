@@ -1,10 +1,8 @@
 //! Sources that the tree of calls has reached, read once: their calls and their imports.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::HashMap, sync::Arc};
 
+use parking_lot::Mutex;
 use tectum_core::{Ctx, Fault};
 use tectum_syntax::{CallSite, Detail, Import, Outline, Shadow, Span};
 
@@ -68,7 +66,7 @@ impl<'l> Loader<'l> {
 
     /// What is known of a file.
     pub(super) fn file(&self, file: usize) -> Result<Arc<Loaded>, Fault> {
-        if let Some(known) = self.lock().get(&file) {
+        if let Some(known) = self.loaded.lock().get(&file) {
             return Ok(known.clone());
         }
         let indexed = &self.index.files[file];
@@ -109,7 +107,7 @@ impl<'l> Loader<'l> {
             Some(Loaded { calls, imports })
         })?;
         let loaded = Arc::new(found.into_iter().next().map(|(_, loaded)| loaded).unwrap_or_default());
-        self.lock().insert(file, loaded.clone());
+        self.loaded.lock().insert(file, loaded.clone());
         Ok(loaded)
     }
 
@@ -124,10 +122,6 @@ impl<'l> Loader<'l> {
             Some(Shadow::over(&shadows, call.place).is_some())
         })?;
         Ok(found.into_iter().any(|(_, local)| local))
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<usize, Arc<Loaded>>> {
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,10 +5,11 @@
 //! questions wait for the listing, so nothing is parsed here.
 
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
+use parking_lot::Mutex;
 use tectum_core::security::Folder;
 
 use super::{super::Only, Content, Entry, content::Buffer, reader::Reader};
@@ -83,7 +84,7 @@ impl<'l> Early<'l> {
 
     /// Reads some sources of a folder.
     pub(super) fn read<S>(&self, folder: &Folder<'_, S>, entries: &[Arc<Entry>]) {
-        let mut buffer = self.lock().pop().unwrap_or_default();
+        let mut buffer = self.buffers.lock().pop().unwrap_or_default();
         let look = |entry: &Arc<Entry>, content: Content<'_>| self.ahead.look(&self.reader, entry, content);
         for entry in entries {
             if self.reader.is_cancelled() {
@@ -95,7 +96,7 @@ impl<'l> Early<'l> {
             // What is too large for this question, or no source, is looked at by nobody here.
             let _ = self.reader.look(entry, Some(opened), &mut buffer, self.ahead.most_bytes(), &look);
         }
-        self.lock().push(buffer);
+        self.buffers.lock().push(buffer);
         let before = self.looked.fetch_add(entries.len(), Ordering::Relaxed);
         self.reader.note(before + entries.len(), entries.len(), None);
     }
@@ -103,9 +104,5 @@ impl<'l> Early<'l> {
     /// How many files were looked at.
     pub(super) fn looked(&self) -> usize {
         self.looked.load(Ordering::Relaxed)
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Buffer>> {
-        self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,10 +3,11 @@
 use std::{
     ffi::OsStr,
     path::Path,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use parking_lot::Mutex;
 use tectum_core::security::Stamp;
 use tectum_syntax::Language;
 
@@ -124,14 +125,15 @@ impl Entry {
             Some(What::TooLarge) => skipped.too_large += 1,
             Some(What::Unreadable) => skipped.unreadable += 1,
             Some(What::Text) | None => {
-                skipped.too_large += u64::from(self.lock().as_ref().is_some_and(|(facts, _)| facts.unparsed));
+                skipped.too_large +=
+                    u64::from(self.facts.lock().as_ref().is_some_and(|(facts, _)| facts.unparsed));
             }
         }
     }
 
     /// The facts, if they are known.
     pub(super) fn facts(&self, ledger: &Ledger) -> Option<Arc<Facts>> {
-        let mut facts = self.lock();
+        let mut facts = self.facts.lock();
         let (known, used) = facts.as_mut()?;
         *used = ledger.tick();
         Some(known.clone())
@@ -139,20 +141,16 @@ impl Entry {
 
     /// Keeps facts.
     pub(super) fn keep(&self, facts: Arc<Facts>, ledger: &Ledger) {
-        *self.lock() = Some((facts, ledger.tick()));
+        *self.facts.lock() = Some((facts, ledger.tick()));
     }
 
     /// Lets the facts go.
     pub(super) fn forget(&self) {
-        *self.lock() = None;
+        *self.facts.lock() = None;
     }
 
     /// When its facts were last used, and their weight.
     pub(super) fn used(&self) -> Option<(u64, usize)> {
-        self.lock().as_ref().map(|(facts, used)| (*used, facts.weight()))
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Arc<Facts>, u64)>> {
-        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.facts.lock().as_ref().map(|(facts, used)| (*used, facts.weight()))
     }
 }

@@ -20,8 +20,9 @@ mod sources;
 mod tree;
 pub(crate) mod words;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tectum_core::{
     Ctx, Fault,
     security::{Kind, SafePath},
@@ -103,7 +104,7 @@ impl Project {
     }
 
     fn tree(&self, start: &SafePath) -> Arc<Tree> {
-        let mut trees = self.lock();
+        let mut trees = self.trees.lock();
         if let Some(at) = trees.iter().position(|tree| tree.view().serves(start)) {
             let tree = trees.remove(at);
             trees.push(tree.clone());
@@ -125,7 +126,7 @@ impl Project {
         if !self.ledger.is_over() {
             return;
         }
-        let trees = self.lock().clone();
+        let trees = self.trees.lock().clone();
         let mut kept: Vec<(u64, usize, Arc<Entry>)> = trees.iter().flat_map(|tree| tree.kept()).collect();
         kept.sort_unstable_by_key(|(used, ..)| *used);
         let mut over = self.ledger.over();
@@ -136,10 +137,6 @@ impl Project {
             entry.forget();
             over = over.saturating_sub(weight);
         }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Tree>>> {
-        self.trees.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

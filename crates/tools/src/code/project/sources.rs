@@ -4,11 +4,12 @@ use std::{
     collections::{HashMap, HashSet},
     fs::File,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
+use parking_lot::Mutex;
 use tectum_core::{
     Ctx, Fault,
     security::{SafePath, Stamp},
@@ -159,7 +160,7 @@ impl<'q> Sources<'q> {
                     }
                 }
             }
-            all.lock().unwrap_or_else(PoisonError::into_inner).append(&mut done);
+            all.lock().append(&mut done);
         };
         // A handful of files is read before a second thread would have started.
         let helpers = if entries.len() <= TAKEN { 0 } else { self.code.threads.count().saturating_sub(1) };
@@ -170,7 +171,7 @@ impl<'q> Sources<'q> {
             run();
         });
         self.ctx.check()?;
-        let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut all = all.into_inner();
         all.sort_unstable_by_key(|(at, _)| *at);
         Ok((all, larger.into_inner()))
     }
@@ -302,6 +303,6 @@ impl<'q> Sources<'q> {
 
     fn holders<R>(&self, with: impl FnOnce(&mut Memo<()>) -> R) -> Option<R> {
         let tree = self.tree.as_ref()?;
-        Some(with(&mut tree.holders.lock().unwrap_or_else(PoisonError::into_inner)))
+        Some(with(&mut tree.holders.lock()))
     }
 }

@@ -5,11 +5,12 @@ use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 
+use parking_lot::Mutex;
 use tectum_core::{
     Ctx, Fault, FaultKind,
     security::{Changes, Flow, Folder, Kind, SafePath, Stamp, View, Watch},
@@ -102,7 +103,7 @@ impl Tree {
         start: &SafePath,
         ahead: Option<&dyn Ahead>,
     ) -> Result<Now, Fault> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let early = if state.is_current(reader.code, start) {
             0
         } else {
@@ -121,13 +122,9 @@ impl Tree {
 
     /// Versions with facts: when they were last used, their weight.
     pub(super) fn kept(&self) -> Vec<(u64, usize, Arc<Entry>)> {
-        let state = self.lock();
+        let state = self.state.lock();
         let kept = |entry: &Arc<Entry>| entry.used().map(|(used, weight)| (used, weight, entry.clone()));
         state.entries.values().filter_map(kept).collect()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -204,7 +201,7 @@ impl State {
             let message = format!("more than {MOST_FILES} source files below {name}");
             return Err(Fault::new(FaultKind::TooLarge, message).hint("name a smaller directory"));
         }
-        let listed = listed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let listed = listed.into_inner();
         let mut skipped = listed.skipped;
         skipped.denied += report.denied as u64;
         skipped.unreadable += report.unreadable as u64;
@@ -323,7 +320,7 @@ impl Lister<'_> {
             let parts = early.parts(&found);
             parts.into_iter().for_each(|part| folder.hand_over(Vec::new(), Step::Read(part)));
         }
-        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listed = self.listed.lock();
         listed.entries.append(&mut found);
         listed.skipped.add(&skipped);
         listed.folders.insert(folder.path.to_owned(), here.ignores);

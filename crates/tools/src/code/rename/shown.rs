@@ -1,7 +1,6 @@
 //! Which plans were shown, so that the id of one is enough to do it.
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use tectum_core::security::RawPath;
 
 /// The plans that were shown lately: their ids and files. A call that gives an id is judged by the
@@ -14,7 +13,7 @@ impl Shown {
     const MOST: usize = 32;
 
     pub(super) fn put(&self, plan: &str, files: Vec<RawPath>) {
-        let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.0.lock();
         shown.retain(|(id, _)| id != plan);
         if shown.len() == Self::MOST {
             shown.remove(0);
@@ -23,7 +22,7 @@ impl Shown {
     }
 
     pub(super) fn get(&self, plan: &str) -> Option<Vec<RawPath>> {
-        let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = self.0.lock();
         shown.iter().find(|(id, _)| id == plan).map(|(_, files)| files.clone())
     }
 }

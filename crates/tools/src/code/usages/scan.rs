@@ -4,11 +4,12 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
+use parking_lot::Mutex;
 use tectum_core::Fault;
 
 use super::{
@@ -82,7 +83,7 @@ impl<'w> Scan<'w> {
     pub(super) fn find(&self, sources: &Sources<'_>, searched: &[Arc<Entry>]) -> Result<Found, Fault> {
         let key = format!("{}:{}", self.only.label(), self.word);
         let memo = sources.tree.as_ref().map(|tree| &tree.usages);
-        let known = memo.and_then(|memo| memo.lock().unwrap_or_else(PoisonError::into_inner).get(&key));
+        let known = memo.and_then(|memo| memo.lock().get(&key));
         // A question that began later may have remembered later versions. It tells nothing about
         // those that it no longer saw, and that this one still sees.
         let known = known.filter(|known| known.upto <= sources.upto);
@@ -104,7 +105,7 @@ impl<'w> Scan<'w> {
         if let Some(memo) = memo {
             let weight = key.len() + all.values().map(|hits| hits.weight() + 32).sum::<usize>();
             let remembered = Arc::new(Remembered { upto: sources.upto, found: all, weight });
-            memo.lock().unwrap_or_else(PoisonError::into_inner).put(&key, remembered);
+            memo.lock().put(&key, remembered);
         }
         Ok(found)
     }
@@ -113,7 +114,7 @@ impl<'w> Scan<'w> {
     /// listed in any order, and where not all lines can be held, those of the first paths are:
     /// then all of the files are searched again.
     fn rest(&self, sources: &Sources<'_>, unseen: &[Arc<Entry>]) -> Result<ByVersion, Fault> {
-        let early = std::mem::take(&mut *self.lock());
+        let early = std::mem::take(&mut *self.early.lock());
         let is_full = || self.held.load(Ordering::Relaxed) >= MOST_HELD;
         if !is_full() {
             let left = unseen.iter().filter(|entry| !early.contains_key(&entry.serial));
@@ -163,10 +164,6 @@ impl<'w> Scan<'w> {
         self.texts.fetch_add(hits.texts_weight(), Ordering::Relaxed);
         Ok(Some(Arc::new(hits)))
     }
-
-    fn lock(&self) -> MutexGuard<'_, Early> {
-        self.early.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Ahead for Scan<'_> {
@@ -185,7 +182,7 @@ impl Ahead for Scan<'_> {
     fn look(&self, reader: &Reader<'_>, entry: &Arc<Entry>, content: Content<'_>) -> Option<()> {
         let hits = self.hits(reader, entry, content, Stage::Listing).ok()?;
         let found = hits.as_ref().map(|_| ());
-        self.lock().insert(entry.serial, hits);
+        self.early.lock().insert(entry.serial, hits);
         found
     }
 }

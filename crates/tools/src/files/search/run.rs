@@ -1,10 +1,8 @@
 //! The search itself: a walk whose visitor looks into the files of each folder.
 
-use std::sync::{
-    Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering},
-};
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::Mutex;
 use tectum_core::{
     Ctx, Fault, ProgressNote,
     security::{Flow, Folder, Kind, SafePath, WalkEntry},
@@ -60,11 +58,11 @@ pub(in super::super) fn run(ctx: &Ctx, request: &Request) -> Result<Findings, Fa
     let state = State { ignores: search.ground.start.clone(), entered: false };
     let report = start.walk(request.threads, state, |folder| search.visit(folder))?;
     ctx.check()?;
-    let mut skipped = search.skipped.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut skipped = search.skipped.into_inner();
     skipped.denied += report.denied as u64;
     skipped.unreadable += (report.unreadable - report.too_deep) as u64;
     let (too_deep, not_entered) = (report.too_deep as u64, not_entered(&report, &search.ground));
-    let found = search.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let found = search.found.into_inner();
     Ok(Findings { found, searched: search.searched.into_inner(), skipped, too_deep, not_entered })
 }
 
@@ -155,9 +153,9 @@ impl Search<'_> {
                 self.progress(std::mem::take(&mut searched));
             }
         }
-        lock(&self.idle).push(looker);
+        self.idle.lock().push(looker);
         if skipped != Skipped::default() {
-            lock(&self.skipped).add(&skipped);
+            self.skipped.lock().add(&skipped);
         }
         self.progress(searched);
         Flow::Continue
@@ -209,16 +207,16 @@ impl Search<'_> {
         let lines = if self.request.mode == Mode::Lines { self.request.room() } else { 0 };
         let look = looker.look(&file, size, self.request.mode, || {
             path = self.ground.spell(here.below(&entry.name));
-            wanted = lock(&self.found).wants(&path);
+            wanted = self.found.lock().wants(&path);
             if wanted { lines } else { 0 }
         });
         match look {
             Look::Searched { count, hits, undecoded } if wanted => {
-                lock(&self.found).add(InFile { path, count, hits });
+                self.found.lock().add(InFile { path, count, hits });
                 Look::Searched { count, hits: Vec::new(), undecoded }
             }
             Look::Searched { count, .. } if count > 0 => {
-                lock(&self.found).count(count);
+                self.found.lock().count(count);
                 look
             }
             other => other,
@@ -226,7 +224,7 @@ impl Search<'_> {
     }
 
     fn looker(&self) -> Looker {
-        let idle = lock(&self.idle).pop();
+        let idle = self.idle.lock().pop();
         idle.unwrap_or_else(|| Looker::new(self.ctx, self.request))
     }
 
@@ -238,8 +236,4 @@ impl Search<'_> {
             self.ctx.progress.note(ProgressNote { done, total: None, message });
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
