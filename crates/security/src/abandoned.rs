@@ -1,8 +1,6 @@
-//! Whether anybody still waits for a call, asked before it goes on waiting for a folder.
+//! Whether a call was cancelled, checked while it waits for a folder.
 
 use std::{fmt, sync::Arc};
-
-use crate::SafePath;
 
 /// Tells whether the call was cancelled or its deadline passed.
 #[derive(Clone)]
@@ -22,13 +20,5 @@ impl Abandoned {
 impl fmt::Debug for Abandoned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Abandoned")
-    }
-}
-
-impl SafePath {
-    /// The same capability, which stops waiting for its folder when the call is abandoned.
-    pub fn unless_abandoned(mut self, abandoned: Abandoned) -> Self {
-        self.abandoned = Some(abandoned);
-        self
     }
 }

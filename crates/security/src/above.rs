@@ -14,11 +14,11 @@ use rustix::{
 };
 
 use crate::{
-    SafePath,
-    allowlist::Root,
+    Kind, SafePath,
     beneath::{self, Follow},
+    kind::size,
     policy::Policy,
-    safe::{Kind, size},
+    root::Root,
 };
 
 /// One folder between a root and a directory below it.

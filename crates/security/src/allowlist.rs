@@ -10,25 +10,14 @@ use std::{
     sync::Arc,
 };
 
-use rustix::fd::OwnedFd;
-
 use crate::{
     ControlFiles, DenyList, beneath,
     built_in::{BuiltInNames, OURS, READ_ONLY},
     links::LinkIndex,
     lock::WriteLocks,
-    policy::{Policy, View},
+    policy::{Links, Policy},
+    root::Root,
 };
-
-/// Whether a symbolic link may be followed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Links {
-    /// Followed while they stay beneath their root.
-    #[default]
-    Inside,
-    /// Any link on the way is a refusal.
-    Never,
-}
 
 /// What a tracked file outside the base directories opens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,18 +37,6 @@ pub struct Allowlist {
     pub(crate) primary: Arc<Root>,
     pub(crate) anchor: Arc<Root>,
     pub(crate) policy: Arc<Policy>,
-}
-
-/// A directory held open: every file of a call is opened beneath such a handle.
-#[derive(Debug)]
-pub(crate) struct Root {
-    pub(crate) dir: OwnedFd,
-    /// Its canonical name.
-    pub(crate) path: PathBuf,
-    /// The name the configuration used, where that differs (a linked project folder).
-    pub(crate) alias: Option<PathBuf>,
-    /// How the roots above and below this one spell its files.
-    pub(crate) views: Vec<View>,
 }
 
 /// One tracked file: a root that opens a single name.
@@ -187,7 +164,7 @@ impl AllowlistBuilder {
     pub fn build(self) -> Result<Allowlist, BuildError> {
         let mut bases = Vec::new();
         for path in &self.bases {
-            add(&mut bases, Root::open(path)?);
+            add(&mut bases, open_root(path)?);
         }
         let mut tracked = Vec::new();
         for file in &self.tracked {
@@ -201,13 +178,13 @@ impl AllowlistBuilder {
         if let Some(directory) = &self.working_directory
             && bases.is_empty()
         {
-            bases.push(Root::open(directory)?);
+            bases.push(open_root(directory)?);
         }
         // A tracked file below a base is reached through it, so that the base's rules hold.
         tracked.retain(|(root, _)| !bases.iter().any(|base| root.path.starts_with(&base.path)));
         let mut anchors = Vec::new();
         for path in &self.anchors {
-            add(&mut anchors, Root::open(path)?);
+            add(&mut anchors, open_root(path)?);
         }
         let first_anchor = anchors.first().map(|anchor| anchor.path.clone());
         anchors.retain(|anchor| !bases.iter().any(|base| base.path == anchor.path));
@@ -278,6 +255,15 @@ fn spelled<'r>(
     all
 }
 
+fn open_root(path: &Path) -> Result<Root, BuildError> {
+    let broken = |source| BuildError::Open { path: path.to_owned(), source };
+    let real = canonical(path).map_err(broken)?;
+    let dir = beneath::open_root(&real).map_err(broken)?;
+    let absolute = std::path::absolute(path).map_err(broken)?;
+    let alias = (absolute != real).then_some(absolute);
+    Ok(Root { dir, path: real, alias, spellings: Vec::new() })
+}
+
 fn open_tracked(file: &Path) -> Result<(Root, PathBuf), BuildError> {
     let broken = |source| BuildError::Open { path: file.to_owned(), source };
     let real = canonical(file).map_err(broken)?;
@@ -285,31 +271,7 @@ fn open_tracked(file: &Path) -> Result<(Root, PathBuf), BuildError> {
         return Err(broken(io::Error::other("a tracked file needs a name")));
     };
     let name = PathBuf::from(name);
-    Ok((Root::open(parent)?, name))
-}
-
-impl Root {
-    fn open(path: &Path) -> Result<Self, BuildError> {
-        let broken = |source| BuildError::Open { path: path.to_owned(), source };
-        let real = canonical(path).map_err(broken)?;
-        let dir = beneath::open_root(&real).map_err(broken)?;
-        let absolute = std::path::absolute(path).map_err(broken)?;
-        let alias = (absolute != real).then_some(absolute);
-        Ok(Self { dir, path: real, alias, views: Vec::new() })
-    }
-
-    /// The same with the spellings of its files from these other roots.
-    fn seen_from(mut self, others: &[PathBuf]) -> Self {
-        self.views = others.iter().filter_map(|other| View::between(&self.path, other)).collect();
-        self
-    }
-
-    /// What remains of an absolute path below this root, compared name by name.
-    pub(crate) fn strip<'p>(&self, path: &'p Path) -> Option<&'p Path> {
-        path.strip_prefix(&self.path)
-            .ok()
-            .or_else(|| self.alias.as_ref().and_then(|alias| path.strip_prefix(alias).ok()))
-    }
+    Ok((open_root(parent)?, name))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the operator's own configuration, not an agent's path")]

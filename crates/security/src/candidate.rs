@@ -8,35 +8,13 @@ use std::{
 };
 
 use crate::{
-    Allowlist, Denied, Layer, RawPath, Reason, Stamp,
-    allowlist::{Root, Tracked},
-    policy::Policy,
+    Access, Allowlist, Denied, Layer, RawPath, Reason, Stamp, allowlist::Tracked, policy::Policy, root::Root,
 };
 
 /// The longest path the kernel takes.
 const MAX_PATH: usize = 4096;
 /// The longest single name.
 const MAX_NAME: usize = 255;
-
-/// What a call wants to do with a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Access {
-    /// Read a file or a directory.
-    Read,
-    /// Create a file or replace its content; a link is written through.
-    Write,
-    /// Give a new name to something: what stands there is never followed or read.
-    Place,
-    /// Take the name away (delete, or move elsewhere).
-    Remove,
-}
-
-impl Access {
-    /// True for everything but reading.
-    pub fn changes(self) -> bool {
-        self != Self::Read
-    }
-}
 
 /// A path that passed layers 1 and 2 and waits to be resolved.
 #[derive(Clone, Debug)]

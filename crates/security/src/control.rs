@@ -15,17 +15,17 @@ use parking_lot::RwLock;
 use rustix::fs::Stat;
 
 use crate::{
-    Access,
+    Access, Kind,
     fold::same_name,
     lock,
+    place::Parent,
     platform::{self, identity},
-    safe::{Kind, Parent},
 };
 
 /// Links followed from one configured name; the kernel follows as many.
 const MOST_LINKS: usize = 40;
 
-/// The files that configure Tectum. Shared with whoever learns of more of them while running.
+/// The files that configure Tectum. Shared, since more of them may be found while it runs.
 #[derive(Debug, Default)]
 pub struct ControlFiles {
     names: RwLock<Vec<Control>>,

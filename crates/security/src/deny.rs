@@ -60,7 +60,7 @@ impl DenyList {
         for pattern in patterns {
             let pattern = pattern.as_ref();
             let bare = bare(pattern);
-            if let Some(pair) = Pair::of(pattern) {
+            if let Some(pair) = Pair::parse(pattern) {
                 pairs.push(pair);
             } else if bare.contains('/') {
                 let rooted = pattern.trim_start_matches("./").trim_start_matches('/').trim_end_matches('/');
@@ -170,7 +170,7 @@ impl<'n> Spellings<'n> {
 }
 
 impl Pair {
-    fn of(pattern: &str) -> Option<Self> {
+    fn parse(pattern: &str) -> Option<Self> {
         let (folder, name) = pattern.strip_prefix("**/")?.split_once('/')?;
         let plain =
             |part: &str| !part.is_empty() && !part.contains(['/', '*', '?', '[', ']', '{', '}', '\\']);

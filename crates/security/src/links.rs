@@ -5,8 +5,9 @@
 
 use std::{
     collections::HashSet,
+    ffi::OsStr,
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -15,10 +16,9 @@ use parking_lot::Mutex;
 use rustix::fs::{AtFlags, Stat};
 
 use crate::{
-    allowlist::Root,
+    Kind,
     platform::{changed, identity},
-    policy::Policy,
-    safe::Kind,
+    root::Root,
     tree,
 };
 
@@ -46,12 +46,19 @@ struct Seen {
 }
 
 impl LinkIndex {
-    /// True when one of the file's names below any root is protected, or nobody can tell.
-    pub(crate) fn holds(&self, root: &Arc<Root>, policy: &Policy, stat: &Stat) -> bool {
+    /// True when one of the file's names below any root is protected, or not all names could be seen.
+    /// `hides` tells a protected name of a folder below a root.
+    pub(crate) fn holds<'r>(
+        &self,
+        roots: impl Iterator<Item = &'r Arc<Root>>,
+        root: &'r Arc<Root>,
+        hides: impl Fn(&Root, &Path, &OsStr) -> bool,
+        stat: &Stat,
+    ) -> bool {
         let mut seen = self.seen.lock();
-        let mut roots: Vec<Arc<Root>> = policy.bases.iter().chain(&policy.anchors).cloned().collect();
+        let mut roots: Vec<&Arc<Root>> = roots.collect();
         if !roots.iter().any(|base| base.path == root.path) {
-            roots.push(root.clone());
+            roots.push(root);
         }
         // A new link or a new name stamps the file, so an older look knows nothing of it.
         let (seconds, nanoseconds) = changed(stat);
@@ -59,7 +66,7 @@ impl LinkIndex {
         seen.retain(|one| one.at.elapsed() < FRESH && changed + TICK < one.stamp);
         roots.iter().any(|root| {
             let known = seen.iter().position(|one| one.root == root.path).unwrap_or_else(|| {
-                seen.push(Seen::now(root, policy));
+                seen.push(Seen::now(root, &hides));
                 seen.len() - 1
             });
             seen[known].protected.as_ref().is_none_or(|protected| protected.contains(&identity(stat)))
@@ -68,14 +75,14 @@ impl LinkIndex {
 }
 
 impl Seen {
-    fn now(root: &Root, policy: &Policy) -> Self {
+    fn now(root: &Root, hides: &impl Fn(&Root, &Path, &OsStr) -> bool) -> Self {
         let stamp = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let at = Instant::now();
-        Self { root: root.path.clone(), at, stamp, protected: survey(root, policy).ok() }
+        Self { root: root.path.clone(), at, stamp, protected: survey(root, hides).ok() }
     }
 }
 
-fn survey(root: &Root, policy: &Policy) -> io::Result<HashSet<(u64, u64)>> {
+fn survey(root: &Root, hides: &impl Fn(&Root, &Path, &OsStr) -> bool) -> io::Result<HashSet<(u64, u64)>> {
     let mut protected = HashSet::new();
     let mut entries = 0;
     let start = tree::open_child(&root.dir, ".".as_ref())?;
@@ -84,7 +91,7 @@ fn survey(root: &Root, policy: &Policy) -> io::Result<HashSet<(u64, u64)>> {
         if entries > MAX_ENTRIES {
             return Err(io::Error::other("too many entries"));
         }
-        let denied = *denied || policy.hides(root, found.folder, found.name).is_some();
+        let denied = *denied || hides(root, found.folder, found.name);
         if denied
             && found.kind != Kind::Directory
             && let Ok(stat) = rustix::fs::statat(found.dir, found.name, AtFlags::SYMLINK_NOFOLLOW)

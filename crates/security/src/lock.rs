@@ -32,21 +32,21 @@ const MOST_WAITING: usize = 16;
 /// The directories being written in by this process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WriteLocks {
-    inner: Arc<Shared>,
+    inner: Arc<LockTable>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct LockTable {
     held: Mutex<Held>,
     /// Folders already cleared of what killed processes left behind.
-    swept: Mutex<HashSet<Folder>>,
+    swept: Mutex<HashSet<FolderId>>,
     freed: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Held {
     /// Who has each directory.
-    folders: HashMap<Folder, Holder>,
+    folders: HashMap<FolderId, Holder>,
     /// Threads behind directories that another process has.
     waiting: usize,
 }
@@ -60,41 +60,41 @@ enum Holder {
 }
 
 /// A directory's identity: device and inode.
-pub(crate) type Folder = (u64, u64);
+pub(crate) type FolderId = (u64, u64);
 
 /// Held while a directory's files are read, computed and replaced.
 #[derive(Debug)]
 pub(crate) struct WriteGuard {
-    shared: Arc<Shared>,
-    folder: Folder,
+    table: Arc<LockTable>,
+    folder: FolderId,
     /// Carries the lock other processes see; closing it lets go.
     _handle: Option<OwnedFd>,
 }
 
 /// The identity of an open directory.
-pub(crate) fn folder(dir: &OwnedFd) -> Result<Folder, Errno> {
+pub(crate) fn folder(dir: &OwnedFd) -> Result<FolderId, Errno> {
     Ok(platform::identity(&rustix::fs::fstat(dir)?))
 }
 
 impl WriteLocks {
     /// Waits for the directory. `Errno::WOULDBLOCK` when another process keeps it, and
-    /// `Errno::CANCELED` when nobody wants it any more.
+    /// `Errno::CANCELED` when the call was cancelled.
     pub(crate) fn take(
         &self,
         dir: &OwnedFd,
-        folder: Folder,
+        folder: FolderId,
         abandoned: Option<&Abandoned>,
     ) -> Result<WriteGuard, Errno> {
-        let wait = Wait { shared: &self.inner, folder, abandoned, until: Instant::now() + PATIENCE };
+        let wait = Wait { table: &self.inner, folder, abandoned, until: Instant::now() + PATIENCE };
         wait.for_our_turn()?;
         // From here on the guard gives the directory back, whatever happens.
-        let mut guard = WriteGuard { shared: self.inner.clone(), folder, _handle: None };
+        let mut guard = WriteGuard { table: self.inner.clone(), folder, _handle: None };
         guard._handle = wait.for_other_processes(dir)?;
         Ok(guard)
     }
 
     /// True the first time a folder is written in. Forgetting is harmless, so the memory is bounded.
-    pub(crate) fn first_visit(&self, folder: Folder) -> bool {
+    pub(crate) fn first_visit(&self, folder: FolderId) -> bool {
         const MOST: usize = 4096;
         let mut swept = self.inner.swept.lock();
         if swept.len() >= MOST {
@@ -106,15 +106,15 @@ impl WriteLocks {
 
 /// One thread's wait for one directory.
 struct Wait<'w> {
-    shared: &'w Arc<Shared>,
-    folder: Folder,
+    table: &'w Arc<LockTable>,
+    folder: FolderId,
     abandoned: Option<&'w Abandoned>,
     until: Instant,
 }
 
 impl Wait<'_> {
     fn for_our_turn(&self) -> Result<(), Errno> {
-        let mut held = self.shared.held.lock();
+        let mut held = self.table.held.lock();
         loop {
             match held.folders.get(&self.folder) {
                 None => {
@@ -166,24 +166,24 @@ impl Wait<'_> {
 
     /// Tells the threads behind us that another process has the directory.
     fn make_way(&self) -> Result<(), Errno> {
-        let mut held = self.shared.held.lock();
+        let mut held = self.table.held.lock();
         if held.waiting >= MOST_WAITING {
             return Err(Errno::WOULDBLOCK);
         }
         held.waiting += 1;
         held.folders.insert(self.folder, Holder::Others);
-        self.shared.freed.notify_all();
+        self.table.freed.notify_all();
         Ok(())
     }
 
     fn take_over(&self) {
-        let mut held = self.shared.held.lock();
+        let mut held = self.table.held.lock();
         held.waiting -= 1;
         held.folders.insert(self.folder, Holder::Us);
     }
 
     fn sleep(&self, held: &mut MutexGuard<'_, Held>) {
-        self.shared.freed.wait_for(held, LOOK);
+        self.table.freed.wait_for(held, LOOK);
     }
 
     fn check(&self) -> Result<(), Errno> {
@@ -193,7 +193,7 @@ impl Wait<'_> {
 
 impl Drop for WriteGuard {
     fn drop(&mut self) {
-        self.shared.held.lock().folders.remove(&self.folder);
-        self.shared.freed.notify_all();
+        self.table.held.lock().folders.remove(&self.folder);
+        self.table.freed.notify_all();
     }
 }

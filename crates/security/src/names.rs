@@ -10,9 +10,11 @@ use rustix::{
 };
 
 use crate::{
-    Access, Durability, PathError, Reason, SafePath, Settled, lock, parents,
+    Access, Durability, Kind, PathError, Reason, SafePath, Settled,
+    kind::plain_name,
+    lock, parents,
+    place::Parent,
     rename::rename_new,
-    safe::{Kind, Parent, plain_name},
     tree::{self, MAX_DEPTH, open_child, too_deep},
 };
 

@@ -4,7 +4,7 @@ use std::{fs::File, io, sync::Arc};
 
 use rustix::io::Errno;
 
-use crate::{PathError, safe::system_error};
+use crate::PathError;
 
 /// A regular file, open for reading.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl OpenFile {
                 Ok(0) => return Ok(rest.is_empty()),
                 Ok(_) => {}
                 Err(Errno::INTR) => continue,
-                Err(errno) => return Err(system_error(self.name.clone(), errno)),
+                Err(errno) => return Err(PathError::from_errno(self.name.clone(), errno)),
             }
             let Some(after) = rest.strip_prefix(&*piece) else { return Ok(false) };
             rest = after;

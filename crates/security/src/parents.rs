@@ -54,7 +54,7 @@ impl Made {
         Ok(at)
     }
 
-    /// Takes the folders away again, except where somebody has put something in them.
+    /// Removes the folders again, except those that are no longer empty.
     pub(crate) fn undo(&self) {
         for (folder, name) in self.0.iter().rev() {
             let _ = rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR);

@@ -13,7 +13,7 @@ use rustix::{
     fs::{AtFlags, Mode, OFlags, Stat},
 };
 
-use crate::{SafePath, platform, safe::Kind};
+use crate::{Kind, SafePath, platform};
 
 /// Opens nothing that a device or a pipe would notice.
 #[cfg(target_os = "linux")]

@@ -2,7 +2,6 @@
 //! reached from.
 
 use std::{
-    borrow::Cow,
     ffi::OsStr,
     path::{Path, PathBuf},
     sync::Arc,
@@ -11,14 +10,19 @@ use std::{
 use rustix::fs::Stat;
 
 use crate::{
-    Access, ControlFiles, DenyList, Links, Reason,
-    allowlist::Root,
-    built_in::BuiltInNames,
-    links::LinkIndex,
-    lock::WriteLocks,
-    platform::identity,
-    safe::{Kind, Parent},
+    Access, ControlFiles, DenyList, Kind, Reason, built_in::BuiltInNames, links::LinkIndex, lock::WriteLocks,
+    place::Parent, platform::identity, root::Root,
 };
+
+/// Whether a symbolic link may be followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Links {
+    /// Followed while they stay beneath their root.
+    #[default]
+    Inside,
+    /// Any link on the way is a refusal.
+    Never,
+}
 
 /// What a snapshot says about names and links.
 #[derive(Debug)]
@@ -39,36 +43,6 @@ pub(crate) struct Policy {
     /// The roots as far as a refusal names them.
     pub(crate) shown_roots: Vec<PathBuf>,
     pub(crate) primary: PathBuf,
-}
-
-/// How a path below one root is spelled from a root above or below it. A rule with a slash is
-/// read from a root, so with nested roots a file has several spellings and each is judged.
-#[derive(Debug)]
-pub(crate) enum View {
-    /// From a root above: these names come first.
-    Above(PathBuf),
-    /// From a root below: these names fall away, or the path does not lie there.
-    Below(PathBuf),
-}
-
-impl View {
-    /// How `other` sees what lies in `root`, when one of the two holds the other.
-    pub(crate) fn between(root: &Path, other: &Path) -> Option<Self> {
-        if root == other {
-            return None;
-        }
-        let above = root.strip_prefix(other).map(|prefix| Self::Above(prefix.to_owned()));
-        above.or_else(|_| other.strip_prefix(root).map(|prefix| Self::Below(prefix.to_owned()))).ok()
-    }
-
-    fn of<'p>(&self, relative: &'p Path) -> Option<Cow<'p, Path>> {
-        match self {
-            // Joining nothing would add a slash, and no pattern has one at its end.
-            Self::Above(prefix) if relative.as_os_str().is_empty() => Some(prefix.clone().into()),
-            Self::Above(prefix) => Some(prefix.join(relative).into()),
-            Self::Below(prefix) => relative.strip_prefix(prefix).ok().map(Cow::Borrowed),
-        }
-    }
 }
 
 impl Policy {
@@ -93,7 +67,7 @@ impl Policy {
     pub(crate) fn hides(&self, root: &Root, folder: &Path, name: &OsStr) -> Option<&str> {
         let near = self.deny.matches_entry(folder, name);
         let near = near.or_else(|| self.built_in.matches_entry(folder, name));
-        if near.is_some() || root.views.is_empty() { near } else { self.denies(root, &folder.join(name)) }
+        if near.is_some() || root.spellings.is_empty() { near } else { self.denies(root, &folder.join(name)) }
     }
 
     /// Why a name must not be changed that has a part in our own configuration.
@@ -112,7 +86,9 @@ impl Policy {
 
     /// True for a file one of whose other names is protected.
     pub(crate) fn protected_alias(&self, root: &Arc<Root>, stat: &Stat) -> bool {
-        stat.st_nlink > 1 && Kind::of(stat) == Kind::File && self.index.holds(root, self, stat)
+        let roots = self.bases.iter().chain(&self.anchors);
+        let hides = |root: &Root, folder: &Path, name: &OsStr| self.hides(root, folder, name).is_some();
+        stat.st_nlink > 1 && Kind::of(stat) == Kind::File && self.index.holds(roots, root, hides, stat)
     }
 
     /// Why a file with several names may not be changed, if it may not.
@@ -128,5 +104,5 @@ impl Policy {
 }
 
 fn spelled<'a>(root: &Root, relative: &Path, judge: impl Fn(&Path) -> Option<&'a str>) -> Option<&'a str> {
-    judge(relative).or_else(|| root.views.iter().find_map(|view| judge(&view.of(relative)?)))
+    judge(relative).or_else(|| root.spellings.iter().find_map(|spelling| judge(&spelling.spell(relative)?)))
 }

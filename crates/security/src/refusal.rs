@@ -2,7 +2,9 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use crate::{Missing, RawPath, built_in::is_built_in, safe::Kind};
+use rustix::io::Errno;
+
+use crate::{Kind, Missing, RawPath, built_in::is_built_in};
 
 /// The layer that refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,24 +120,7 @@ impl Reason {
     /// True where the path leads out of what is allowed. Every other reason is about a path inside, and
     /// the allowed directories would explain nothing.
     fn is_outside(&self) -> bool {
-        match self {
-            Self::ForeignForm | Self::Traversal | Self::Outside | Self::Link | Self::Escapes => true,
-            Self::Empty
-            | Self::ControlCharacter
-            | Self::Url
-            | Self::TooLong { .. }
-            | Self::Protected { .. }
-            | Self::ProtectedAlias
-            | Self::Ruled { .. }
-            | Self::ReadOnly { .. }
-            | Self::Configures
-            | Self::Loop
-            | Self::HardLinked
-            | Self::Dangling
-            | Self::Nameless
-            | Self::Slash
-            | Self::Unstable => false,
-        }
+        matches!(self, Self::ForeignForm | Self::Traversal | Self::Outside | Self::Link | Self::Escapes)
     }
 }
 
@@ -279,4 +264,20 @@ pub enum PathError {
         /// What the system said.
         source: io::Error,
     },
+}
+
+impl PathError {
+    /// A system error as a sentence about a path.
+    pub(crate) fn from_errno(path: String, errno: Errno) -> Self {
+        match errno {
+            Errno::NOENT => Self::NotFound(Missing::plain(path)),
+            Errno::EXIST => Self::Exists(path),
+            Errno::NOTDIR => Self::NotADirectory(path),
+            Errno::NOTEMPTY => Self::NotEmpty(path),
+            Errno::ISDIR => Self::NotAFile { path, kind: Kind::Directory },
+            // What opening a socket says, on one system or another.
+            Errno::NXIO | Errno::NODEV | Errno::OPNOTSUPP => Self::NotAFile { path, kind: Kind::Socket },
+            errno => Self::Io { path, source: errno.into() },
+        }
+    }
 }

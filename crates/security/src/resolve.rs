@@ -13,10 +13,10 @@ use rustix::{
 };
 
 use crate::{
-    Access, Candidate, Denied, Layer, Links, Reason, SafePath,
+    Access, Candidate, Denied, Kind, Layer, Links, Reason, SafePath,
     beneath::{self, Follow},
+    place::{Object, Parent, Place},
     platform,
-    safe::{Kind, Object, Parent, Place},
     tree::MAX_DEPTH,
 };
 

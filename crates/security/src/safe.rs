@@ -1,8 +1,7 @@
 //! What a path becomes once all three layers agreed: an open handle and what can be done with it.
 
 use std::{
-    ffi::{OsStr, OsString},
-    fmt,
+    ffi::OsStr,
     fs::File,
     io,
     path::{Component, Path, PathBuf},
@@ -11,16 +10,23 @@ use std::{
 
 use rustix::{
     fd::{AsFd, OwnedFd},
-    fs::{AtFlags, Dir, FileType, OFlags, SeekFrom, Stat},
+    fs::{AtFlags, Dir, FileType, OFlags, SeekFrom},
     io::Errno,
 };
 
 use crate::{
-    Abandoned, Access, Denied, Hide, Layer, Missing, OpenFile, PathError, RawPath, Reason,
-    allowlist::Root,
+    Abandoned, Access, Denied, Hide, Kind, Layer, MAX_DEPTH, Missing, OpenFile, PathError, RawPath, Reason,
     beneath::{self, Follow},
+    kind::{plain_name, size},
+    place::{Object, Parent, Place},
+    platform,
     policy::Policy,
+    root::Root,
 };
+
+/// Names beside a missing one that are looked at; in a larger folder the right one may not be
+/// among them.
+const MOST_NAMES: usize = 1_000;
 
 /// A capability: this object, beneath this root. Only [`Candidate::resolve`](crate::Candidate::resolve) makes one.
 #[derive(Debug)]
@@ -33,108 +39,6 @@ pub struct SafePath {
     pub(crate) place: Place,
     pub(crate) hide: Option<Hide>,
     pub(crate) abandoned: Option<Abandoned>,
-}
-
-/// Where a path led.
-#[derive(Debug)]
-pub(crate) struct Place {
-    /// The true name below the root.
-    pub(crate) real: PathBuf,
-    /// The folder's handle, for anything that changes a name.
-    pub(crate) parent: Option<Parent>,
-    /// The object, opened for reading, or why it could not be; `None` when there is none.
-    pub(crate) object: Option<Result<Object, Errno>>,
-}
-
-/// Something opened for reading, and what the system said of it at that moment.
-#[derive(Debug)]
-pub(crate) struct Object {
-    pub(crate) handle: Arc<File>,
-    pub(crate) stat: Stat,
-}
-
-impl Object {
-    pub(crate) fn new(handle: OwnedFd) -> Result<Self, Errno> {
-        let stat = rustix::fs::fstat(&handle)?;
-        Ok(Self { handle: Arc::new(handle.into()), stat })
-    }
-}
-
-/// A name in an open folder, with the folders that must be made first.
-#[derive(Debug)]
-pub(crate) struct Parent {
-    pub(crate) dir: OwnedFd,
-    pub(crate) real: PathBuf,
-    pub(crate) missing: Vec<OsString>,
-    pub(crate) name: OsString,
-}
-
-impl Parent {
-    /// The true name of the target below the root.
-    pub(crate) fn target(&self) -> PathBuf {
-        let folder = self.missing.iter().fold(self.real.clone(), |path, part| path.join(part));
-        folder.join(&self.name)
-    }
-
-    /// What stands at the name now, a link itself and not its target.
-    pub(crate) fn look(&self) -> Option<Stat> {
-        let there = self.missing.is_empty();
-        there.then(|| rustix::fs::statat(&self.dir, &self.name, AtFlags::SYMLINK_NOFOLLOW).ok()).flatten()
-    }
-
-    /// Opens the name itself; a link there is an error, never followed.
-    pub(crate) fn open_name(&self) -> Result<OwnedFd, Errno> {
-        beneath::open(self.dir.as_fd(), Path::new(&self.name), OFlags::RDONLY | OFlags::NOFOLLOW, Follow::No)
-    }
-}
-
-/// What kind of thing a name stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// A directory.
-    Directory,
-    /// A regular file.
-    File,
-    /// A symbolic link, not followed.
-    Link,
-    /// A named pipe.
-    Fifo,
-    /// A socket.
-    Socket,
-    /// A character or block device.
-    Device,
-}
-
-impl Kind {
-    pub(crate) fn of(stat: &Stat) -> Self {
-        Self::from(FileType::from_raw_mode(stat.st_mode))
-    }
-}
-
-impl From<FileType> for Kind {
-    fn from(kind: FileType) -> Self {
-        match kind {
-            FileType::Directory => Self::Directory,
-            FileType::Symlink => Self::Link,
-            FileType::Fifo => Self::Fifo,
-            FileType::Socket => Self::Socket,
-            FileType::CharacterDevice | FileType::BlockDevice => Self::Device,
-            _ => Self::File,
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Directory => "directory",
-            Self::File => "file",
-            Self::Link => "symbolic link",
-            Self::Fifo => "named pipe",
-            Self::Socket => "socket",
-            Self::Device => "device",
-        })
-    }
 }
 
 /// One name in a directory.
@@ -207,8 +111,7 @@ impl SafePath {
             Some(Ok(object)) => object.stat,
             _ => self.place.parent.as_ref()?.look()?,
         };
-        #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
-        Some((stat.st_dev as u64, stat.st_ino as u64))
+        Some(platform::identity(&stat))
     }
 
     /// The file, ready to be read. Anything else is an error that says what it is.
@@ -278,7 +181,7 @@ impl SafePath {
     pub(crate) fn error(&self, errno: Errno) -> PathError {
         match errno {
             Errno::NOENT => PathError::NotFound(self.missing()),
-            errno => system_error(self.name(), errno),
+            errno => PathError::from_errno(self.name(), errno),
         }
     }
 
@@ -298,30 +201,97 @@ impl SafePath {
             bases: self.policy.shown_roots.clone(),
         }
     }
-}
 
-/// A system error as a sentence about a path.
-pub(crate) fn system_error(path: String, errno: Errno) -> PathError {
-    match errno {
-        Errno::NOENT => PathError::NotFound(Missing::plain(path)),
-        Errno::EXIST => PathError::Exists(path),
-        Errno::NOTDIR => PathError::NotADirectory(path),
-        Errno::NOTEMPTY => PathError::NotEmpty(path),
-        Errno::ISDIR => PathError::NotAFile { path, kind: Kind::Directory },
-        // What opening a socket says, on one system or another.
-        Errno::NXIO | Errno::NODEV | Errno::OPNOTSUPP => PathError::NotAFile { path, kind: Kind::Socket },
-        errno => PathError::Io { path, source: errno.into() },
+    /// The same capability, which stops waiting for its folder when the call is abandoned.
+    pub fn unless_abandoned(mut self, abandoned: Abandoned) -> Self {
+        self.abandoned = Some(abandoned);
+        self
     }
-}
 
-pub(crate) fn size(stat: &Stat) -> u64 {
-    u64::try_from(stat.st_size).unwrap_or(0)
-}
+    /// The same capability without the names below it that the filter hides: they are not
+    /// listed, not walked into, and a directory that holds one keeps its name and place.
+    pub fn hiding(mut self, hide: Hide) -> Self {
+        self.hide = Some(hide);
+        self
+    }
 
-pub(crate) fn plain_name(entry: &rustix::fs::DirEntry) -> Option<&OsStr> {
-    use std::os::unix::ffi::OsStrExt;
-    let bytes = entry.file_name().to_bytes();
-    (bytes != b"." && bytes != b"..").then(|| OsStr::from_bytes(bytes))
+    /// Why a rule hides a path below the root, if one does.
+    pub(crate) fn ruled(&self, real: &Path) -> Option<Reason> {
+        self.rule(&self.spelled(real)).map(|rule| Reason::Ruled { rule })
+    }
+
+    /// The rule that hides a name, spelled as [`SafePath::name`] spells it.
+    pub(crate) fn rule(&self, spelled: &str) -> Option<String> {
+        self.hide.as_ref()?.rule(spelled)
+    }
+
+    /// True for a name of a folder below the root that is not to be shown.
+    pub(crate) fn hides(&self, folder: &Path, name: &OsStr) -> bool {
+        self.policy.hides(&self.root, folder, name).is_some()
+            || (self.hide.is_some() && self.ruled(&folder.join(name)).is_some())
+    }
+
+    pub(crate) fn parent(&self) -> Result<&Parent, PathError> {
+        match (&self.place.parent, &self.place.object) {
+            (Some(parent), _) => Ok(parent),
+            (None, Some(Err(errno))) => Err(self.error(*errno)),
+            (None, _) => Err(self.fail(io::Error::other("opened for reading only"))),
+        }
+    }
+
+    /// The same where something is about to be changed: what configures us is looked for again,
+    /// since the gate judged what stood here then.
+    pub(crate) fn changeable(&self) -> Result<&Parent, PathError> {
+        let parent = self.parent()?;
+        match self.policy.refuses_control(parent, self.access) {
+            Some(reason) => Err(self.denied(reason).into()),
+            None => Ok(parent),
+        }
+    }
+
+    /// What is to be said where nothing stands at this path.
+    pub fn missing(&self) -> Missing {
+        self.looked_for().unwrap_or_else(|| Missing::plain(self.name()))
+    }
+
+    fn looked_for(&self) -> Option<Missing> {
+        let real = &self.place.real;
+        // A root that is there for single files shows nothing else of its folder.
+        let open = self.policy.bases.iter().any(|base| base.path == self.root.path);
+        if !open || !real.components().all(|part| matches!(part, Component::Normal(_))) {
+            return None;
+        }
+        let mut way = real.as_path();
+        let mut folder = way.parent()?;
+        let mut dir = self.folder(folder);
+        for _ in 0..MAX_DEPTH {
+            if !matches!(dir, Err(Errno::NOENT)) {
+                break;
+            }
+            way = folder;
+            folder = way.parent()?;
+            dir = self.folder(folder);
+        }
+        let (dir, name) = (dir.ok()?, way.file_name()?);
+        let stat = rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW);
+        let dangling = way == real.as_path() && stat.is_ok_and(|stat| Kind::of(&stat) == Kind::Link);
+        let shown = |entry: rustix::fs::DirEntry| {
+            let name = plain_name(&entry).filter(|name| !self.hides(folder, name))?.to_str()?;
+            (!name.contains(char::is_control)).then(|| name.to_owned())
+        };
+        let entries = Dir::read_from(&dir).ok()?.take(MOST_NAMES);
+        Some(Missing {
+            path: self.name(),
+            dangling,
+            name: name.to_string_lossy().into_owned(),
+            folder: self.spelled(folder),
+            beside: entries.filter_map(|entry| shown(entry.ok()?)).collect(),
+        })
+    }
+
+    fn folder(&self, folder: &Path) -> Result<OwnedFd, Errno> {
+        beneath::open(self.root.dir.as_fd(), folder, OFlags::RDONLY | OFlags::DIRECTORY, Follow::No)
+    }
 }
 
 fn describe(dir: &File, name: &OsStr, hint: FileType) -> Entry {

@@ -12,12 +12,12 @@ use rustix::{
 
 use crate::{
     Change, Durability, PathError, Slot,
+    kind::size,
     parents::{self, Made},
     platform,
     rename::{exchange, rename_new},
-    safe::size,
+    slot::Current,
     temporary::{Facts, Temporary, Unmade},
-    write::Current,
 };
 
 /// The folder a change is made in.

@@ -13,11 +13,11 @@ use rustix::{
 };
 
 use crate::{
-    Abandoned, Access, Allowlist,
-    allowlist::Root,
+    Abandoned, Access, Allowlist, Kind,
     beneath::{self, Follow},
+    kind::plain_name,
     lock,
-    safe::{Kind, plain_name},
+    root::Root,
     temporary::owner,
     tree,
 };

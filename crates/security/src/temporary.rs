@@ -9,11 +9,11 @@ use std::{
 
 use rustix::{
     fd::OwnedFd,
-    fs::{AtFlags, Gid, Mode, OFlags, RawMode, Uid, XattrFlags},
+    fs::{AtFlags, Gid, Mode, OFlags, RawMode, Uid},
     io::Errno,
 };
 
-use crate::{Durability, rename::rename_new, write::Current};
+use crate::{Durability, rename::rename_new, slot::Current};
 
 /// A temporary name in a folder; what stands there is removed unless it is kept.
 #[derive(Debug)]
@@ -135,36 +135,6 @@ fn keep_facts(file: &File, Current { stat, attributes, .. }: &Current) -> Result
     attributes.give(file);
     rustix::fs::fchmod(file, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
     Ok(())
-}
-
-/// The extended attributes of a file, by name. Almost every file has none.
-#[derive(Debug, Default)]
-pub(crate) struct Attributes(Vec<(Vec<u8>, Vec<u8>)>);
-
-impl Attributes {
-    /// Those that can be read.
-    pub(crate) fn of(file: &File) -> Self {
-        /// The kernel's own limit, for a list of names and for a value.
-        const MOST: usize = 64 * 1024;
-        // Nothing is set aside for a file without any.
-        if !matches!(rustix::fs::flistxattr_query(file), Ok(1..)) {
-            return Self::default();
-        }
-        let (mut names, mut value) = (vec![0_u8; MOST], vec![0_u8; MOST]);
-        let Ok(length) = rustix::fs::flistxattr(file, &mut names[..]) else { return Self::default() };
-        let names = names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        let read = |name: &[u8]| {
-            let length = rustix::fs::fgetxattr(file, name, &mut value[..]).ok()?;
-            Some((name.to_vec(), value[..length].to_vec()))
-        };
-        Self(names.filter_map(read).collect())
-    }
-
-    fn give(&self, file: &File) {
-        for (name, value) in &self.0 {
-            let _ = rustix::fs::fsetxattr(file, name.as_slice(), value, XattrFlags::empty());
-        }
-    }
 }
 
 fn fresh_name() -> OsString {

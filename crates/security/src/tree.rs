@@ -13,7 +13,7 @@ use rustix::{
     io::Errno,
 };
 
-use crate::safe::{Kind, plain_name};
+use crate::{Kind, kind::plain_name};
 
 /// Levels looked at. Every level costs a handle, and a process has about a thousand.
 pub const MAX_DEPTH: usize = 256;

@@ -23,13 +23,13 @@ use rustix::{
 
 use self::queue::Queue;
 use crate::{
-    PathError, SafePath,
+    Kind, PathError, SafePath, Stamp,
     above::open_plain,
-    allowlist::Root,
+    kind::size,
     policy::Policy,
-    safe::{Kind, size},
+    root::Root,
     tree::{self, MAX_DEPTH},
-    watch::{Stamp, Watch},
+    watch::Watch,
 };
 
 /// Whether the walk goes on.
@@ -158,7 +158,7 @@ enum At {
     Open(Arc<OwnedFd>, Vec<WalkEntry>),
 }
 
-struct Shared<'w, S> {
+struct WalkState<'w, S> {
     /// Looks after every folder before it is read.
     watch: Option<&'w Watch>,
     queue: Queue<Job<S>>,
@@ -167,7 +167,7 @@ struct Shared<'w, S> {
     too_deep: Mutex<(usize, Option<PathBuf>)>,
 }
 
-impl<S> Shared<'_, S> {
+impl<S> WalkState<'_, S> {
     /// Counts folders that lie too deep, and keeps the first of them, in whatever order they come.
     fn leave_out(&self, folders: impl Iterator<Item = PathBuf>) {
         let mut too_deep = self.too_deep.lock();
@@ -204,7 +204,7 @@ impl SafePath {
         let own = rustix::io::fcntl_dupfd_cloexec(dir, 0).map_err(|errno| self.error(errno))?;
         let parent = Arc::new(own);
         let first = Job { at: At::Below(parent, ".".into()), path: PathBuf::new(), depth: 0, state: start };
-        let shared = Shared {
+        let shared = WalkState {
             watch,
             queue: Queue::new(first),
             denied: AtomicUsize::new(0),
@@ -238,7 +238,7 @@ impl SafePath {
 
 fn work<S: Send>(
     from: &SafePath,
-    shared: &Shared<'_, S>,
+    shared: &WalkState<'_, S>,
     visit: &(impl Fn(&mut Folder<'_, S>) -> Flow + Sync),
 ) {
     while let Some(job) = shared.queue.take() {
@@ -249,7 +249,7 @@ fn work<S: Send>(
 /// Visits one folder and queues what is to be visited below it.
 fn turn<S>(
     from: &SafePath,
-    shared: &Shared<'_, S>,
+    shared: &WalkState<'_, S>,
     job: Job<S>,
     visit: &impl Fn(&mut Folder<'_, S>) -> Flow,
 ) {
@@ -259,7 +259,7 @@ fn turn<S>(
 }
 
 /// A visitor that panics ends the walk: the other threads would wait for its folder for ever.
-struct Ending<'w, S>(&'w Shared<'w, S>);
+struct Ending<'w, S>(&'w WalkState<'w, S>);
 
 impl<S> Drop for Ending<'_, S> {
     fn drop(&mut self) {
@@ -272,7 +272,7 @@ impl<S> Drop for Ending<'_, S> {
 /// Visits one folder and returns the ones to visit below it.
 fn step<S>(
     from: &SafePath,
-    shared: &Shared<'_, S>,
+    shared: &WalkState<'_, S>,
     job: Job<S>,
     visit: &impl Fn(&mut Folder<'_, S>) -> Flow,
 ) -> Vec<Job<S>> {

@@ -27,17 +27,16 @@ use std::{
 use parking_lot::Mutex;
 use rustix::{
     fd::{AsFd, OwnedFd},
-    fs::{AtFlags, OFlags, Stat},
+    fs::{AtFlags, OFlags},
 };
 
 use crate::{
-    Hide, PathError, SafePath,
+    Hide, PathError, SafePath, Stamp,
     above::open_plain,
-    allowlist::Root,
     beneath::{self, Follow},
     platform,
     policy::Policy,
-    safe::size,
+    root::Root,
 };
 
 /// Folders one watch looks after. The kernel keeps about a kilobyte for each, and shares its
@@ -45,34 +44,6 @@ use crate::{
 const MOST_FOLDERS: usize = 20_000;
 /// Names told one by one; with more, looking at everything again is cheaper.
 const MOST_CHANGES: usize = 4_000;
-
-/// What tells one state of a file from another without reading it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// Device and inode.
-    pub identity: (u64, u64),
-    /// Size in bytes.
-    pub size: u64,
-    /// When its content was written, in seconds and nanoseconds.
-    pub written: (i64, i64),
-    /// When anything about it changed.
-    pub changed: (i64, i64),
-    /// How many names it has. With more than one it can change unseen by a watch.
-    pub links: u64,
-}
-
-impl Stamp {
-    #[allow(clippy::unnecessary_cast, reason = "the widths differ between systems")]
-    pub(crate) fn of(stat: &Stat) -> Self {
-        Self {
-            identity: platform::identity(stat),
-            size: size(stat),
-            written: platform::written(stat),
-            changed: platform::changed(stat),
-            links: stat.st_nlink as u64,
-        }
-    }
-}
 
 /// What changed since the last question. Paths are below the start of the walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
