@@ -46,7 +46,7 @@ fn python(bench: &Bench, differences: &mut String) -> Result<Entry> {
         let (outline, lines) = (skim(file), Lines::of(&file.text));
         for symbol in &outline.symbols {
             let (first, last) = lines.of_span(symbol.whole);
-            *ours.entry((symbol.name.of(&file.text), symbol.kind.label(), first, last)).or_default() += 1;
+            *ours.entry((symbol.name.slice(&file.text), symbol.kind.label(), first, last)).or_default() += 1;
         }
         for (name, kind, first, last) in theirs {
             all += 1;
@@ -125,14 +125,14 @@ fn bodies(file: &SourceFile, outline: &Outline) -> HashMap<Key, usize> {
         let wanted = symbol.kind == Kind::Namespace
             || matches!(symbol.kind, Kind::Function | Kind::Method)
             || symbol.kind.is_type();
-        let name = tree_sitter_peer::plain(symbol.name.of(&file.text));
+        let name = tree_sitter_peer::plain(symbol.name.slice(&file.text));
         if !wanted || name.is_empty() {
             continue;
         }
         let line = lines.at(symbol.name.start);
         let last = lines.of_span(symbol.whole).1;
         if symbol.kind == Kind::Namespace {
-            let around = symbol.scope.of(&file.text).split("::").filter(|part| !part.trim().is_empty());
+            let around = symbol.scope.slice(&file.text).split("::").filter(|part| !part.trim().is_empty());
             found.extend(around.map(|part| ((part.trim().to_owned(), line), last)));
         }
         found.insert((name, line), last);

@@ -47,7 +47,6 @@ struct Seen {
 
 impl LinkIndex {
     /// True when one of the file's names below any root is protected, or not all names could be seen.
-    /// `hides` tells a protected name of a folder below a root.
     pub(crate) fn holds<'r>(
         &self,
         roots: impl Iterator<Item = &'r Arc<Root>>,

@@ -24,8 +24,7 @@ use crate::{
     root::Root,
 };
 
-/// Names beside a missing one that are looked at; in a larger folder the right one may not be
-/// among them.
+/// Names beside a missing one that are looked at for a suggestion.
 const MOST_NAMES: usize = 1_000;
 
 /// A capability: this object, beneath this root. Only [`Candidate::resolve`](crate::Candidate::resolve) makes one.

@@ -44,10 +44,10 @@ pub(crate) fn dress(symbol: &mut Symbol, text: &str, around: &Around) {
     {
         symbol.whole.end = tail.end;
     }
-    symbol.whole.end -= trailing_blanks(symbol.whole.of(text));
+    symbol.whole.end -= trailing_blanks(symbol.whole.slice(text));
     trim_head(symbol, text, around);
-    symbol.body.end -= trailing_blanks(symbol.body.of(text));
-    let before_name = Span { start: symbol.head.start, end: symbol.name.start }.of(text);
+    symbol.body.end -= trailing_blanks(symbol.body.slice(text));
+    let before_name = Span { start: symbol.head.start, end: symbol.name.start }.slice(text);
     symbol.is_async |= before_name.split_whitespace().any(|word| word == "async");
     symbol.doc = doc(symbol, text, &around.comments);
 }
@@ -56,7 +56,7 @@ pub(crate) fn dress(symbol: &mut Symbol, text: &str, around: &Around) {
 fn trim_head(symbol: &mut Symbol, text: &str, around: &Around) {
     let mut head = symbol.head;
     loop {
-        let written = head.of(text);
+        let written = head.slice(text);
         head.start += (written.len() - written.trim_start().len()) as u32;
         let next = around.comments.partition_point(|comment| comment.start < head.start);
         match around.comments.get(next) {
@@ -67,7 +67,7 @@ fn trim_head(symbol: &mut Symbol, text: &str, around: &Around) {
         }
     }
     loop {
-        head.end -= trailing_blanks(head.of(text));
+        head.end -= trailing_blanks(head.slice(text));
         let index = around.comments.partition_point(|comment| comment.end < head.end);
         match around.comments.get(index) {
             Some(comment) if comment.end == head.end && comment.start >= symbol.name.end => {
@@ -76,7 +76,7 @@ fn trim_head(symbol: &mut Symbol, text: &str, around: &Around) {
             _ => break,
         }
     }
-    let written = head.of(text);
+    let written = head.slice(text);
     let bare = written.strip_suffix(';').unwrap_or(written).trim_end();
     head.end = head.start + bare.len() as u32;
     symbol.head = head;
@@ -98,12 +98,12 @@ fn is_blank(text: &str, around: &Around, from: u32, to: u32) -> bool {
     let mut at = from;
     let first = around.comments.partition_point(|comment| comment.start < from);
     for comment in around.comments[first..].iter().take_while(|comment| comment.end <= to) {
-        if !(Span { start: at, end: comment.start }.of(text).trim().is_empty()) {
+        if !(Span { start: at, end: comment.start }.slice(text).trim().is_empty()) {
             return false;
         }
         at = comment.end;
     }
-    Span { start: at, end: to }.of(text).trim().is_empty()
+    Span { start: at, end: to }.slice(text).trim().is_empty()
 }
 
 /// The comments that end on the line before the symbol, or among its decorators.
@@ -113,9 +113,9 @@ fn doc(symbol: &Symbol, text: &str, comments: &[Span]) -> Span {
         let index = comments.partition_point(|comment| comment.end <= start);
         for comment in comments[..index].iter().rev() {
             let next = doc.map_or(start, |doc| doc.start);
-            let between = Span { start: comment.end, end: next }.of(text);
+            let between = Span { start: comment.end, end: next }.slice(text);
             // A line comment of some grammars holds its line end.
-            let ends = usize::from(comment.of(text).ends_with('\n'));
+            let ends = usize::from(comment.slice(text).ends_with('\n'));
             let apart =
                 between.bytes().take_while(u8::is_ascii_whitespace).filter(|byte| *byte == b'\n').count();
             // The first line of a script names its interpreter.
@@ -127,7 +127,7 @@ fn doc(symbol: &Symbol, text: &str, comments: &[Span]) -> Span {
             doc = Some(Span { start: comment.start, end: doc.map_or(comment.end, |doc| doc.end) });
         }
         if let Some(mut doc) = doc {
-            doc.end -= trailing_blanks(doc.of(text));
+            doc.end -= trailing_blanks(doc.slice(text));
             return doc;
         }
     }

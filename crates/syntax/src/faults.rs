@@ -3,7 +3,7 @@
 
 use tree_sitter::{Node, Tree};
 
-use crate::{Gap, query::span};
+use crate::{Gap, tree::span};
 
 /// Stretches that could not be parsed and are told; a broken file has thousands.
 const MOST_GAPS: usize = 50;

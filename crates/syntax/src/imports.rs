@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use tree_sitter::{Query, QueryMatch, Tree};
 
-use crate::{Import, Span, query::span, references::each_match};
+use crate::{Import, Span, references::each_match, tree::span};
 
 /// Everything imported, in the order of the text.
 pub(crate) fn find(query: Option<&Query>, tree: &Tree, text: &str, separator: &str) -> Vec<Import> {
@@ -73,7 +73,7 @@ impl Leaf {
         for capture in found.captures() {
             let place = span(capture.node);
             let capture = query.capture_names()[capture.index as usize];
-            let written = || place.of(text).trim_matches(['"', '\'', '`']).to_owned();
+            let written = || place.slice(text).trim_matches(['"', '\'', '`']).to_owned();
             match capture {
                 "import" => leaf.statement = Some(place),
                 "group" => leaf.group = Some(place),

@@ -28,7 +28,7 @@ pub fn fit(language: &Language, content: &str, base: &str, unit: Option<&str>) -
         if number > 0 {
             fitted.push('\n');
         }
-        if matches!(line.place, Place::InString | Place::Fixed) {
+        if matches!(line.place, IndentPlace::InString | IndentPlace::Fixed) {
             fitted.push_str(line.whole);
             continue;
         }
@@ -36,7 +36,7 @@ pub fn fit(language: &Language, content: &str, base: &str, unit: Option<&str>) -
             continue;
         }
         let indent = match (line.place, steps) {
-            (Place::Starts, Some(unit)) => {
+            (IndentPlace::Starts, Some(unit)) => {
                 let width = columns(&line.indent);
                 while levels.last().is_some_and(|last| *last > width) {
                     levels.pop();
@@ -46,10 +46,10 @@ pub fn fit(language: &Language, content: &str, base: &str, unit: Option<&str>) -
                 }
                 format!("{base}{}", unit.repeat(levels.len() - 1))
             }
-            (Place::Starts, None) => shifted(&line.indent, &old_base, base),
+            (IndentPlace::Starts, None) => shifted(&line.indent, &old_base, base),
             _ => shifted(&line.indent, &start, &start_now),
         };
-        if line.place == Place::Starts {
+        if line.place == IndentPlace::Starts {
             (start, start_now) = (line.indent.clone(), indent.clone());
         }
         fitted.push_str(&indent);
@@ -73,7 +73,7 @@ fn plain(content: &str) -> String {
 /// comment, a joined line.
 pub fn goes_on(language: &Language, text: &str) -> Vec<bool> {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    let joins = |line: &Line<'_>| matches!(line.place, Place::GoesOn | Place::InString);
+    let joins = |line: &Line<'_>| matches!(line.place, IndentPlace::GoesOn | IndentPlace::InString);
     read(language, &text).iter().map(joins).collect()
 }
 
@@ -157,11 +157,11 @@ struct Line<'t> {
     /// The blanks before the words.
     indent: String,
     words: &'t str,
-    place: Place,
+    place: IndentPlace,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum IndentPlace {
     /// A line of its own.
     Starts,
     /// A comment on a line of its own: its indentation says nothing.
@@ -179,19 +179,19 @@ fn read<'t>(language: &Language, content: &'t str) -> Vec<Line<'t>> {
     let style = &language.pack().style;
     let docs = docstrings(language, content);
     let mut lines = Vec::new();
-    let mut open = Open::default();
+    let mut open = OpenBracket::default();
     let (mut at, mut next) = (0, 0);
     for whole in content.split('\n') {
         let (start, end) = (at, at + whole.len());
         at = end + 1;
         let words = whole.trim_start_matches([' ', '\t', '\x0c']);
         let place = match () {
-            () if inside(&docs, start) => Place::GoesOn,
-            () if inside(&strings, start) => Place::InString,
-            () if is_directive(words, whole, style) => Place::Fixed,
-            () if open.is() => Place::GoesOn,
-            () if words.starts_with(style.comment) => Place::Remark,
-            () => Place::Starts,
+            () if inside(&docs, start) => IndentPlace::GoesOn,
+            () if inside(&strings, start) => IndentPlace::InString,
+            () if is_directive(words, whole, style) => IndentPlace::Fixed,
+            () if open.is() => IndentPlace::GoesOn,
+            () if words.starts_with(style.comment) => IndentPlace::Remark,
+            () => IndentPlace::Starts,
         };
         let indent = whole[..whole.len() - words.len()].to_owned();
         lines.push(Line { whole, indent, words, place });
@@ -231,13 +231,13 @@ fn is_directive(words: &str, whole: &str, style: &Style) -> bool {
 
 /// What is open at the end of a line.
 #[derive(Default)]
-struct Open {
+struct OpenBracket {
     brackets: usize,
     comment: bool,
     joined: bool,
 }
 
-impl Open {
+impl OpenBracket {
     fn is(&self) -> bool {
         self.brackets > 0 || self.comment || self.joined
     }
@@ -284,7 +284,7 @@ fn inside(strings: &[Span], offset: usize) -> bool {
 /// or of the line after it where that cannot be its body.
 fn mend_first(lines: &mut [Line<'_>]) {
     let starts: Vec<usize> = (0..lines.len())
-        .filter(|at| lines[*at].place == Place::Starts && !lines[*at].words.is_empty())
+        .filter(|at| lines[*at].place == IndentPlace::Starts && !lines[*at].words.is_empty())
         .collect();
     let [first, second, ..] = starts[..] else { return };
     let width = |at: usize| columns(&lines[at].indent);
@@ -308,7 +308,7 @@ fn mend_first(lines: &mut [Line<'_>]) {
 /// its beginning in any way.
 fn has_other_unit(lines: &[Line<'_>], unit: &str, style: &Style) -> bool {
     let starts: Vec<&Line<'_>> =
-        lines.iter().filter(|line| line.place == Place::Starts && !line.words.is_empty()).collect();
+        lines.iter().filter(|line| line.place == IndentPlace::Starts && !line.words.is_empty()).collect();
     let braced = style.bodies == Bodies::Braced && style.comment == "//";
     let steps = starts.windows(2).filter_map(|pair| {
         let opens = !braced || without_remark(pair[0].words, style).ends_with('{');
@@ -341,7 +341,8 @@ fn columns(blanks: &str) -> usize {
     blanks.bytes().fold(0, |width, byte| if byte == b'\t' { (width / 8 + 1) * 8 } else { width + 1 })
 }
 
-#[cfg(all(test, feature = "lang-python", feature = "lang-rust"))]
+#[cfg(test)]
+#[cfg(all(feature = "lang-python", feature = "lang-rust"))]
 mod tests {
     use super::*;
     use crate::Packs;

@@ -9,9 +9,9 @@ use crate::{
     CallSite, Detail, Import, Mention, Outline, Pack, Problem, Queries, Role, Shadow, Span,
     faults::each_fault,
     imports, locals,
-    query::{Found, Symbols, span},
+    query::{FoundSymbols, Symbols},
     references::{self, words},
-    tree::{self, Stop, Unparsed},
+    tree::{self, Stop, Unparsed, span},
 };
 
 /// Problems told of one file; a broken file has thousands, and the first are the ones to mend.
@@ -103,7 +103,7 @@ impl Language {
 
     /// Parses with the grammar.
     pub(crate) fn parse(&self, text: &str, old: Option<&Tree>, stop: Stop<'_>) -> Result<Tree, Unparsed> {
-        tree::parse(self.pack, text, old, stop)
+        tree::parse((&(self.pack.grammar)(), self.pack.title), text, old, stop)
     }
 
     /// What a text defines, parsed anew if the pack does not skim.
@@ -115,7 +115,7 @@ impl Language {
     }
 
     /// Symbols and bases from a tree.
-    pub(crate) fn found(&self, tree: &Tree, text: &str, detail: Detail) -> Result<Found, Unparsed> {
+    pub(crate) fn found(&self, tree: &Tree, text: &str, detail: Detail) -> Result<FoundSymbols, Unparsed> {
         let symbols = self.symbols().map_err(|_| Unparsed::Grammar(self.pack.title))?;
         Ok(symbols.find(tree, text, detail))
     }
@@ -221,7 +221,7 @@ pub(crate) fn faults(tree: &Tree, text: &str) -> Vec<Problem> {
         let message = if node.is_missing() {
             format!("missing `{}`", node.kind())
         } else {
-            match span.of(text).split_whitespace().next() {
+            match span.slice(text).split_whitespace().next() {
                 None => "unexpected end of file".to_owned(),
                 Some(word) => format!("unexpected `{}`", word.chars().take(40).collect::<String>()),
             }

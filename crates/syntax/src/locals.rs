@@ -20,11 +20,11 @@ pub(crate) fn shadows(locals: Option<&Query>, tree: &Tree, text: &str, word: &st
         "late" => found.late.push(span),
         "free" => found.free.push(span),
         "type" => found.types.push(span),
-        "local" if span.of(text) == word => found.bound.push((span, Reaches::Scope)),
-        "local.outer" if span.of(text) == word => found.bound.push((span, Reaches::Outer)),
-        "local.hoisted" if span.of(text) == word => found.bound.push((span, Reaches::Function)),
-        "local.type" if span.of(text) == word => found.bound_type.push((span, Reaches::Scope)),
-        "local.type.outer" if span.of(text) == word => found.bound_type.push((span, Reaches::Outer)),
+        "local" if span.slice(text) == word => found.bound.push((span, Reaches::Scope)),
+        "local.outer" if span.slice(text) == word => found.bound.push((span, Reaches::Outer)),
+        "local.hoisted" if span.slice(text) == word => found.bound.push((span, Reaches::Function)),
+        "local.type" if span.slice(text) == word => found.bound_type.push((span, Reaches::Scope)),
+        "local.type.outer" if span.slice(text) == word => found.bound_type.push((span, Reaches::Outer)),
         _ => {}
     });
     if found.bound.is_empty() && found.bound_type.is_empty() {
@@ -85,8 +85,8 @@ impl Captured {
     fn bound_by(&self, mut bound: Vec<(Span, Reaches)>) -> Vec<Shadow> {
         bound.sort();
         let mut bindings: BTreeMap<Span, Binding> = BTreeMap::new();
-        let mut scopes = Open::new(self.scopes.clone());
-        let mut late = Open::new(self.late.iter().map(|late| (*late, false)).collect());
+        let mut scopes = OpenScope::new(self.scopes.clone());
+        let mut late = OpenScope::new(self.late.iter().map(|late| (*late, false)).collect());
         for (local, reaches) in bound {
             let mut around = scopes.around(local).iter().rev();
             let scope = match reaches {
@@ -131,7 +131,7 @@ fn apart(values: &[Shadow], types: &[Shadow], places: &[Span]) -> Vec<Shadow> {
 /// The free stretches of each scope.
 fn free_of(scopes: Vec<(Span, bool)>, mut free: Vec<Span>) -> HashMap<Span, Vec<Span>> {
     free.sort_by_key(|free| (free.start, Reverse(free.end)));
-    let mut scopes = Open::new(scopes);
+    let mut scopes = OpenScope::new(scopes);
     let mut of: HashMap<Span, Vec<Span>> = HashMap::new();
     for free in free {
         // A free part may be a scope of its own: the one it is free in lies around it.
@@ -173,13 +173,13 @@ fn pieces(bindings: &BTreeMap<Span, Binding>, free: &HashMap<Span, Vec<Span>>) -
 }
 
 /// Sorted nested stretches, read from the first to the last: which of them are around a place.
-struct Open {
+struct OpenScope {
     all: Vec<(Span, bool)>,
     next: usize,
     open: Vec<(Span, bool)>,
 }
 
-impl Open {
+impl OpenScope {
     fn new(all: Vec<(Span, bool)>) -> Self {
         Self { all, next: 0, open: Vec::new() }
     }

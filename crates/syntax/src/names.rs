@@ -1,14 +1,19 @@
 //! From a name as people write it to the symbols it can mean.
 
+mod full;
 mod near;
 mod parts;
 
 use std::fmt::Write;
 
-use self::near::near;
 pub use self::{
+    full::{full_name, path},
     near::some,
     parts::{is_announced, is_part},
+};
+use self::{
+    full::{joins, parts},
+    near::near,
 };
 use crate::{Kind, Outline, Pack, Symbol};
 
@@ -75,47 +80,6 @@ impl<'n> Asked<'n> {
     }
 }
 
-/// Splits at `.` and `::` outside brackets; an operator's own signs do not split.
-fn parts(name: &str) -> Vec<&str> {
-    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0usize);
-    let mut at = 0;
-    while at < name.len() {
-        let rest = &name[at..];
-        if depth == 0 && rest.starts_with("operator") && !joins(name[..at].chars().next_back()) {
-            break;
-        }
-        let step = match rest.as_bytes()[0] {
-            b'<' | b'[' => {
-                depth += 1;
-                1
-            }
-            b'>' | b']' => {
-                depth = depth.saturating_sub(1);
-                1
-            }
-            b':' if depth == 0 && rest.starts_with("::") => {
-                parts.push(name[start..at].trim());
-                start = at + 2;
-                2
-            }
-            b'.' if depth == 0 => {
-                parts.push(name[start..at].trim());
-                start = at + 1;
-                1
-            }
-            _ => rest.chars().next().map_or(1, char::len_utf8),
-        };
-        at += step;
-    }
-    parts.push(name[start..].trim());
-    parts.retain(|part| !part.is_empty());
-    parts
-}
-
-fn joins(c: Option<char>) -> bool {
-    c.is_some_and(|c| c == '_' || c.is_alphanumeric())
-}
-
 /// What a name can mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
@@ -145,7 +109,7 @@ pub fn find(
             continue;
         }
         if let Some(params) = asked.params
-            && !pack.front.params_match.unwrap_or(params_match)(params, symbol.params.of(text))
+            && !pack.front.params_match.unwrap_or(params_match)(params, symbol.params.slice(text))
         {
             continue;
         }
@@ -168,7 +132,7 @@ pub fn find(
         None => {}
     }
     if found.is_empty() {
-        return Meaning::Nothing(near(pack, text, outline, asked));
+        return Meaning::Nothing(near(pack, text, outline, asked.parts.last().copied().unwrap_or_default()));
     }
     Meaning::Some(found)
 }
@@ -185,23 +149,6 @@ fn adds(outline: &Outline, index: u32) -> bool {
     outline.symbols[index as usize].kind == Kind::Impl
 }
 
-/// The parts of a symbol's full name, outermost first.
-pub fn path<'t>(text: &'t str, outline: &Outline, index: u32) -> Vec<&'t str> {
-    let mut parts = Vec::new();
-    let mut at = Some(index);
-    while let Some(index) = at {
-        let symbol = &outline.symbols[index as usize];
-        parts.push(symbol.name.of(text));
-        let mut scope = self::parts(symbol.scope.of(text));
-        scope.reverse();
-        parts.append(&mut scope);
-        at = symbol.parent;
-    }
-    parts.retain(|part| !part.is_empty());
-    parts.reverse();
-    parts
-}
-
 /// A path whose parts are split as an asked name is. A function of Bash may be called `a::b`,
 /// one word to the shell and two parts to whoever asks for it.
 fn separated(path: Vec<&str>) -> Vec<&str> {
@@ -209,11 +156,6 @@ fn separated(path: Vec<&str>) -> Vec<&str> {
         return path.into_iter().flat_map(parts).collect();
     }
     path
-}
-
-/// A symbol's full name.
-pub fn full_name(pack: &Pack, text: &str, outline: &Outline, index: u32) -> String {
-    path(text, outline, index).join(pack.style.separator)
 }
 
 fn ends_with(path: &[&str], asked: &[&str]) -> bool {
@@ -309,7 +251,7 @@ pub fn choices(pack: &Pack, text: &str, outline: &Outline, found: &[u32], asked:
     for (number, index) in found.iter().enumerate().take(MOST_NAMED) {
         let symbol = &outline.symbols[*index as usize];
         let line = line_of(text, symbol.head.start as usize);
-        let head: String = symbol.head.of(text).split_whitespace().collect::<Vec<_>>().join(" ");
+        let head: String = symbol.head.slice(text).split_whitespace().collect::<Vec<_>>().join(" ");
         let head: String = head.chars().take(120).collect();
         let name = full_name(pack, text, outline, *index);
         let _ = writeln!(list, "  {bare}#{}: line {line}: {name}: {head}", number + 1);

@@ -187,7 +187,7 @@ pub struct Front {
     pub calls: Option<fn(&str, Span) -> Vec<CallSite>>,
     /// What a class derives from, as written, given its head.
     pub bases: Option<fn(&str, Span) -> Vec<Span>>,
-    /// Whether parameters that somebody typed are the written ones.
+    /// Whether the parameters in a caller's query match the written ones.
     pub params_match: Option<fn(&str, &str) -> bool>,
     /// A symbol's documentation as plain text, given its place.
     pub doc_text: Option<fn(&str, Span) -> String>,

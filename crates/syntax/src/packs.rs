@@ -20,8 +20,8 @@ macro_rules! queries {
     };
 }
 
-/// How languages with braces and `//` comments are written; each says what differs.
-const BRACES: Style = Style {
+/// How most languages are written, with braces and `//` comments; each pack says what differs.
+const USUAL: Style = Style {
     separator: ".",
     bodies: Bodies::Braced,
     placeholder: "{ ... }",
@@ -49,7 +49,7 @@ const BRACES: Style = Style {
 const SCRIPT: Style = Style {
     fixed: |name| matches!(name, "constructor" | "default" | "exports"),
     members: include_str!("../packs/javascript/members.txt"),
-    ..BRACES
+    ..USUAL
 };
 
 #[cfg(feature = "lang-python")]
@@ -61,26 +61,17 @@ static PYTHON: Pack = Pack {
     filenames: &["SConstruct", "SConscript", "wscript"],
     interpreters: &["python", "python2", "python3", "pypy", "pypy3", "uv"],
     style: Style {
-        separator: ".",
         bodies: Bodies::Indented,
         placeholder: "...",
         comment: "#",
         docs: Docs::FirstString,
         receivers: &["self", "cls"],
-        overloads: false,
-        reach: Reach::Imported,
         pragmas: &["__future__"],
-        implicit_receiver: false,
-        calls_apart: false,
-        arrow: false,
         fixed: |name| name.len() > 4 && name.starts_with("__") && name.ends_with("__"),
         members: include_str!("../packs/python/members.txt"),
         valued_assignments: false,
-        package: "",
-        defining: &[],
-        module: "",
         exports: "__all__",
-        public_named: false,
+        ..USUAL
     },
     grammar: || tree_sitter_python::LANGUAGE.into(),
     queries: queries!("python"),
@@ -109,7 +100,7 @@ static C: Pack = Pack {
     extensions: &["c", "h"],
     filenames: &[],
     interpreters: &["tcc"],
-    style: Style { separator: "::", receivers: &[], reach: Reach::Everywhere, arrow: true, ..BRACES },
+    style: Style { separator: "::", receivers: &[], reach: Reach::Everywhere, arrow: true, ..USUAL },
     grammar: || tree_sitter_c::LANGUAGE.into(),
     queries: queries!("c"),
     front: Front {
@@ -139,7 +130,7 @@ static CPP: Pack = Pack {
         implicit_receiver: true,
         arrow: true,
         members: include_str!("../packs/cpp/members.txt"),
-        ..BRACES
+        ..USUAL
     },
     grammar: || tree_sitter_cpp::LANGUAGE.into(),
     queries: queries!("cpp"),
@@ -170,7 +161,7 @@ static RUST: Pack = Pack {
         valued_assignments: false,
         defining: &["fn", "const", "type"],
         module: "mod",
-        ..BRACES
+        ..USUAL
     },
     grammar: || tree_sitter_rust::LANGUAGE.into(),
     queries: queries!("rust"),
@@ -239,7 +230,7 @@ static GO: Pack = Pack {
         reach: Reach::Folder,
         package: "package",
         members: include_str!("../packs/go/members.txt"),
-        ..BRACES
+        ..USUAL
     },
     grammar: || tree_sitter_go::LANGUAGE.into(),
     queries: queries!("go"),
@@ -263,7 +254,7 @@ static JAVA: Pack = Pack {
         package: "package",
         public_named: true,
         members: include_str!("../packs/java/members.txt"),
-        ..BRACES
+        ..USUAL
     },
     grammar: || tree_sitter_java::LANGUAGE.into(),
     queries: queries!("java"),
@@ -284,7 +275,7 @@ static CSHARP: Pack = Pack {
         reach: Reach::Everywhere,
         implicit_receiver: true,
         members: include_str!("../packs/csharp/members.txt"),
-        ..BRACES
+        ..USUAL
     },
     grammar: || tree_sitter_c_sharp::LANGUAGE.into(),
     queries: queries!("csharp"),
@@ -300,26 +291,16 @@ static RUBY: Pack = Pack {
     filenames: &["Rakefile", "Gemfile", "Guardfile", "Vagrantfile", "Podfile", "Brewfile"],
     interpreters: &["ruby", "jruby"],
     style: Style {
-        separator: ".",
         bodies: Bodies::Worded,
         placeholder: "...",
         comment: "#",
-        docs: Docs::CommentBefore,
         receivers: &["self"],
-        overloads: false,
         reach: Reach::Everywhere,
-        pragmas: &[],
         implicit_receiver: true,
         calls_apart: true,
-        arrow: false,
         fixed: |name| name == "initialize",
         members: include_str!("../packs/ruby/members.txt"),
-        valued_assignments: true,
-        package: "",
-        defining: &[],
-        module: "",
-        exports: "",
-        public_named: false,
+        ..USUAL
     },
     grammar: || tree_sitter_ruby::LANGUAGE.into(),
     queries: queries!("ruby"),
@@ -334,7 +315,7 @@ static BASH: Pack = Pack {
     extensions: &["sh", "bash", "zsh", "ksh", "bats"],
     filenames: &[".bashrc", ".bash_profile", ".profile", "PKGBUILD", "APKBUILD"],
     interpreters: &["sh", "bash", "dash", "zsh", "ksh"],
-    style: Style { comment: "#", receivers: &[], reach: Reach::Everywhere, calls_apart: true, ..BRACES },
+    style: Style { comment: "#", receivers: &[], reach: Reach::Everywhere, calls_apart: true, ..USUAL },
     grammar: || tree_sitter_bash::LANGUAGE.into(),
     queries: queries!("bash"),
     front: Front::NONE,
@@ -360,7 +341,7 @@ pub struct Packs {
 impl Packs {
     /// Every language this build has.
     pub fn all() -> Self {
-        Self::of(&[
+        Self::new(&[
             #[cfg(feature = "lang-python")]
             &PYTHON,
             #[cfg(feature = "lang-c")]
@@ -389,7 +370,7 @@ impl Packs {
     }
 
     /// These languages. Where two claim a file, the first has it.
-    pub fn of(packs: &[&'static Pack]) -> Self {
+    pub fn new(packs: &[&'static Pack]) -> Self {
         Self { languages: packs.iter().map(|pack| Language::new(pack)).collect() }
     }
 

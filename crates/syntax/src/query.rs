@@ -1,24 +1,25 @@
 //! The symbols of a tree, by a pack's `symbols` query. Knows captures, never a grammar's nodes.
 
-use tree_sitter::{Language, Node, Query, QueryCursor, QueryError, QueryMatch, StreamingIterator, Tree};
+use tree_sitter::{Language, Query, QueryCursor, QueryError, QueryMatch, StreamingIterator, Tree};
 
 use crate::{
     Detail, Gap, Kind, Outline, Span, Symbol,
     dress::{Around, dress},
     faults::{gaps, is_loose},
     layers::Layers,
+    tree::span,
 };
 
 /// A compiled `symbols` query: what each of its captures means.
 #[derive(Debug)]
 pub(crate) struct Symbols {
     query: Query,
-    meanings: Vec<Meaning>,
+    meanings: Vec<CaptureMeaning>,
 }
 
 /// What a capture is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Meaning {
+enum CaptureMeaning {
     Definition(Kind),
     Name,
     Scope,
@@ -41,7 +42,7 @@ enum Meaning {
     Other,
 }
 
-impl Meaning {
+impl CaptureMeaning {
     fn of(capture: &str) -> Self {
         if let Some(kind) = capture.strip_prefix("definition.").and_then(Kind::of_capture) {
             return Self::Definition(kind);
@@ -71,7 +72,7 @@ impl Meaning {
 
 /// Symbols with what each derives from.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct FoundSymbols {
     pub(crate) outline: Outline,
     /// The symbol's place in the outline, and one base as written.
     pub(crate) bases: Vec<(u32, Span)>,
@@ -91,14 +92,17 @@ struct Match {
 impl Symbols {
     pub(crate) fn compile(language: &Language, query: &str) -> Result<Self, QueryError> {
         let query = Query::new(language, query)?;
-        let meanings = query.capture_names().iter().map(|name| Meaning::of(name)).collect();
+        let meanings = query.capture_names().iter().map(|name| CaptureMeaning::of(name)).collect();
         Ok(Self { query, meanings })
     }
 
-    pub(crate) fn find(&self, tree: &Tree, text: &str, detail: Detail) -> Found {
+    pub(crate) fn find(&self, tree: &Tree, text: &str, detail: Detail) -> FoundSymbols {
         if is_loose(tree) {
             let gap = Gap { span: span(tree.root_node()), why: "there are too many signs in a row" };
-            return Found { outline: Outline { symbols: Vec::new(), gaps: vec![gap] }, bases: Vec::new() };
+            return FoundSymbols {
+                outline: Outline { symbols: Vec::new(), gaps: vec![gap] },
+                bases: Vec::new(),
+            };
         }
         let (mut matches, mut around, mut places) = (Vec::new(), Around::default(), Places::default());
         let mut cursor = QueryCursor::new();
@@ -135,25 +139,25 @@ impl Symbols {
         for capture in found.captures() {
             let span = span(capture.node);
             match self.meanings[capture.index as usize] {
-                Meaning::Definition(kind) => parts.definition = Some((kind, span)),
-                Meaning::Name => parts.name = Some(both(parts.name, span)),
-                Meaning::Scope => parts.scope = span,
-                Meaning::Params => parts.params = inside(text, span),
-                Meaning::Body => parts.body = Some(both(parts.body, span)),
-                Meaning::Base => parts.bases.push(span),
-                Meaning::Outer => parts.outer = Some(span),
-                Meaning::Until => parts.until = span.end,
-                Meaning::Head => parts.head = parts.head.max(span.end),
-                Meaning::Async => parts.is_async = true,
-                Meaning::Defined => parts.defined = true,
-                Meaning::Top => parts.top = true,
-                Meaning::Inner => parts.inner = Some(span),
-                Meaning::Closed => places.regions.push((span, Region::Closed)),
-                Meaning::Open => places.regions.push((span, Region::Open)),
-                Meaning::Decorator => around.decorators.push(span),
-                Meaning::Comment => around.comments.push(span),
-                Meaning::Tail => around.tails.push(span),
-                Meaning::Other => {}
+                CaptureMeaning::Definition(kind) => parts.definition = Some((kind, span)),
+                CaptureMeaning::Name => parts.name = Some(both(parts.name, span)),
+                CaptureMeaning::Scope => parts.scope = span,
+                CaptureMeaning::Params => parts.params = inside(text, span),
+                CaptureMeaning::Body => parts.body = Some(both(parts.body, span)),
+                CaptureMeaning::Base => parts.bases.push(span),
+                CaptureMeaning::Outer => parts.outer = Some(span),
+                CaptureMeaning::Until => parts.until = span.end,
+                CaptureMeaning::Head => parts.head = parts.head.max(span.end),
+                CaptureMeaning::Async => parts.is_async = true,
+                CaptureMeaning::Defined => parts.defined = true,
+                CaptureMeaning::Top => parts.top = true,
+                CaptureMeaning::Inner => parts.inner = Some(span),
+                CaptureMeaning::Closed => places.regions.push((span, Region::Closed)),
+                CaptureMeaning::Open => places.regions.push((span, Region::Open)),
+                CaptureMeaning::Decorator => around.decorators.push(span),
+                CaptureMeaning::Comment => around.comments.push(span),
+                CaptureMeaning::Tail => around.tails.push(span),
+                CaptureMeaning::Other => {}
             }
         }
         parts
@@ -255,8 +259,8 @@ fn merge(mut matches: Vec<Match>) -> Vec<Match> {
 }
 
 /// Finds each symbol's parent, and makes methods of functions in types.
-fn nest(matches: Vec<Match>) -> Found {
-    let mut found = Found::default();
+fn nest(matches: Vec<Match>) -> FoundSymbols {
+    let mut found = FoundSymbols::default();
     let mut open: Vec<u32> = Vec::new();
     for Match { mut symbol, bases, .. } in matches {
         let symbols = &mut found.outline.symbols;
@@ -281,7 +285,7 @@ fn nest(matches: Vec<Match>) -> Found {
 }
 
 /// Leaves out variables, constants and fields, but for those that hold something else.
-fn without_details(found: Found) -> Found {
+fn without_details(found: FoundSymbols) -> FoundSymbols {
     let symbols = found.outline.symbols;
     let is_detail = |kind| matches!(kind, Kind::Variable | Kind::Field | Kind::Constant);
     let mut kept: Vec<bool> = symbols.iter().map(|symbol| !is_detail(symbol.kind)).collect();
@@ -299,7 +303,7 @@ fn without_details(found: Found) -> Found {
             Some(place)
         })
         .collect();
-    let mut left = Found::default();
+    let mut left = FoundSymbols::default();
     for (mut symbol, _) in symbols.into_iter().zip(&kept).filter(|(_, kept)| **kept) {
         symbol.parent = symbol.parent.map(|parent| places[parent as usize]);
         left.outline.symbols.push(symbol);
@@ -307,10 +311,6 @@ fn without_details(found: Found) -> Found {
     let bases = found.bases.into_iter().filter(|(at, _)| kept[*at as usize]);
     left.bases = bases.map(|(at, base)| (places[at as usize], base)).collect();
     left
-}
-
-pub(crate) fn span(node: Node<'_>) -> Span {
-    Span::from(node.byte_range())
 }
 
 /// From the start of the first to the end of the last.
@@ -321,7 +321,7 @@ fn both(known: Option<Span>, next: Span) -> Span {
 
 /// A parameter list without its parentheses. A broken list may lack the second.
 fn inside(text: &str, list: Span) -> Span {
-    let Some(written) = list.of(text).strip_prefix(['(', '[']) else { return list };
+    let Some(written) = list.slice(text).strip_prefix(['(', '[']) else { return list };
     let written = written.strip_suffix([')', ']']).unwrap_or(written);
     Span { start: list.start + 1, end: list.start + 1 + written.len() as u32 }
 }

@@ -9,7 +9,7 @@ use crate::{
     CallSite, Mention, Outline, Role, Span,
     faults::is_loose,
     layers::{Layers, covered, outermost},
-    query::span,
+    tree::span,
 };
 
 /// Every whole word `word` with its role. `names` are the symbols of the file.
@@ -23,13 +23,13 @@ pub(crate) fn mentions(
     let places: Vec<Span> = words(text, word).collect();
     let (Some(first), Some(last)) = (places.first(), places.last()) else { return Vec::new() };
     let within = Span { start: first.start, end: last.end };
-    let roles = Roles::find(references, imports, tree, text, within, names);
+    let roles = ReferenceRoles::find(references, imports, tree, text, within, names);
     places.into_iter().map(|place| roles.mention(place)).collect()
 }
 
 /// What the code tells about its words: where text begins and ends, what is called.
 #[derive(Debug)]
-struct Roles {
+struct ReferenceRoles {
     layers: Layers<Layer>,
     calls: Vec<Span>,
     members: Vec<Span>,
@@ -45,7 +45,7 @@ enum Layer {
     Comment,
 }
 
-impl Roles {
+impl ReferenceRoles {
     fn find(
         references: Option<&Query>,
         imports: Option<&Query>,
@@ -97,7 +97,7 @@ impl Roles {
 pub(crate) fn shorts(references: Option<&Query>, tree: &Tree, text: &str, word: &str) -> Vec<Span> {
     let mut shorts = Vec::new();
     each(references, tree, text, Span::new(0, text.len()), |capture, span| {
-        if capture == "short" && span.of(text) == word {
+        if capture == "short" && span.slice(text) == word {
             shorts.push(span);
         }
     });

@@ -13,11 +13,11 @@ const WEIGHT: usize = 12;
 #[derive(Debug)]
 pub struct Shelf {
     most: usize,
-    inner: Mutex<Inner>,
+    inner: Mutex<ShelfState>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct ShelfState {
     sources: HashMap<[u8; 32], Kept>,
     weight: usize,
     clock: u64,
@@ -73,7 +73,7 @@ impl Shelf {
     }
 }
 
-impl Inner {
+impl ShelfState {
     fn get(&mut self, key: &[u8; 32]) -> Option<Arc<Source>> {
         self.clock += 1;
         let kept = self.sources.get_mut(key)?;
@@ -90,7 +90,8 @@ fn key(language: &Language, text: &str) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-#[cfg(all(test, feature = "lang-rust"))]
+#[cfg(test)]
+#[cfg(feature = "lang-rust")]
 mod tests {
     use super::*;
     use crate::{Detail, Packs};

@@ -10,7 +10,7 @@ use tree_sitter::Tree;
 use crate::{
     Detail, Language, Outline, Problem, Span,
     language::faults,
-    query::Found,
+    query::FoundSymbols,
     tree::{self, Stop, Unparsed},
 };
 
@@ -21,7 +21,7 @@ pub struct Source {
     text: Arc<str>,
     tree: OnceLock<Tree>,
     outlines: [OnceLock<Arc<Outline>>; 2],
-    found: OnceLock<Found>,
+    found: OnceLock<FoundSymbols>,
 }
 
 impl Source {

@@ -28,7 +28,7 @@ impl Span {
     }
 
     /// The text it covers; nothing where it does not fit the text.
-    pub fn of(self, text: &str) -> &str {
+    pub fn slice(self, text: &str) -> &str {
         text.get(self.range()).unwrap_or_default()
     }
 
@@ -90,48 +90,34 @@ pub enum Kind {
     Field,
 }
 
+/// Each kind, with its word in an outline and its word in query files.
+const KINDS: [(Kind, &str, &str); 15] = [
+    (Kind::Namespace, "Namespace", "namespace"),
+    (Kind::Class, "Class", "class"),
+    (Kind::Struct, "Struct", "struct"),
+    (Kind::Union, "Union", "union"),
+    (Kind::Enum, "Enum", "enum"),
+    (Kind::Interface, "Interface", "interface"),
+    (Kind::Trait, "Trait", "trait"),
+    (Kind::Impl, "Impl", "impl"),
+    (Kind::Typedef, "Typedef", "typedef"),
+    (Kind::Function, "Func", "function"),
+    (Kind::Method, "Method", "method"),
+    (Kind::Macro, "Macro", "macro"),
+    (Kind::Constant, "Const", "constant"),
+    (Kind::Variable, "Var", "variable"),
+    (Kind::Field, "Field", "field"),
+];
+
 impl Kind {
     /// The word between the brackets of an outline.
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Namespace => "Namespace",
-            Self::Class => "Class",
-            Self::Struct => "Struct",
-            Self::Union => "Union",
-            Self::Enum => "Enum",
-            Self::Interface => "Interface",
-            Self::Trait => "Trait",
-            Self::Impl => "Impl",
-            Self::Typedef => "Typedef",
-            Self::Function => "Func",
-            Self::Method => "Method",
-            Self::Macro => "Macro",
-            Self::Constant => "Const",
-            Self::Variable => "Var",
-            Self::Field => "Field",
-        }
+        KINDS.iter().find(|(kind, ..)| *kind == self).map_or("", |(_, label, _)| label)
     }
 
     /// What captures in query files call it: `@definition.<word>`.
     pub fn of_capture(word: &str) -> Option<Self> {
-        Some(match word {
-            "namespace" => Self::Namespace,
-            "class" => Self::Class,
-            "struct" => Self::Struct,
-            "union" => Self::Union,
-            "enum" => Self::Enum,
-            "interface" => Self::Interface,
-            "trait" => Self::Trait,
-            "impl" => Self::Impl,
-            "typedef" => Self::Typedef,
-            "function" => Self::Function,
-            "method" => Self::Method,
-            "macro" => Self::Macro,
-            "constant" => Self::Constant,
-            "variable" => Self::Variable,
-            "field" => Self::Field,
-            _ => return None,
-        })
+        KINDS.iter().find(|(.., known)| *known == word).map(|(kind, ..)| *kind)
     }
 
     /// Whether it can hold methods and fields.

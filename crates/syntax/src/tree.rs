@@ -3,9 +3,9 @@
 
 use std::ops::{ControlFlow, Range};
 
-use tree_sitter::{InputEdit, ParseOptions, Parser, Point, Tree};
+use tree_sitter::{InputEdit, Language, Node, ParseOptions, Parser, Point, Tree};
 
-use crate::Pack;
+use crate::Span;
 
 /// The largest text a grammar is given. At 5 MB a second that is about three seconds of work;
 /// generated files beyond it are outlined by packs that skim, and refused by the others.
@@ -33,7 +33,7 @@ pub enum Unparsed {
 
 /// Parses a text. `old` is a tree of a former text, already told of the edits.
 pub(crate) fn parse(
-    pack: &'static Pack,
+    (grammar, title): (&Language, &'static str),
     text: &str,
     old: Option<&Tree>,
     stop: Stop<'_>,
@@ -42,7 +42,7 @@ pub(crate) fn parse(
         return Err(Unparsed::TooLarge(text.len()));
     }
     let mut parser = Parser::new();
-    parser.set_language(&(pack.grammar)()).map_err(|_| Unparsed::Grammar(pack.title))?;
+    parser.set_language(grammar).map_err(|_| Unparsed::Grammar(title))?;
     let mut watch = |_: &_| if stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let options = ParseOptions::new().progress_callback(&mut watch);
     let bytes = text.as_bytes();
@@ -75,4 +75,8 @@ fn point(text: &str, offset: usize) -> Point {
 
 fn line_start(text: &str, offset: usize) -> usize {
     memchr::memrchr(b'\n', &text.as_bytes()[..offset]).map_or(0, |at| at + 1)
+}
+
+pub(crate) fn span(node: Node<'_>) -> Span {
+    Span::from(node.byte_range())
 }

@@ -1,7 +1,7 @@
 //! What a class derives from, and whether a list of parameters is the one that was meant.
 
 use super::{
-    token::{self, Part, Token, Tokens},
+    token::{self, CToken, Part, Tokens},
     words::Key,
 };
 use crate::Span;
@@ -15,7 +15,7 @@ pub(super) fn bases(text: &str, head: Span) -> Vec<Span> {
     let start = (head.start as usize).min(end);
     let list = token::lex(text.as_bytes(), Span::new(start, end), true);
     let tokens = Tokens { bytes: text.as_bytes(), list: &list, cpp: true, class: &[] };
-    let is_class = |token: &Token| matches!(token.part, Part::Key(Key::Class | Key::Struct | Key::Union));
+    let is_class = |token: &CToken| matches!(token.part, Part::Key(Key::Class | Key::Struct | Key::Union));
     let from = tokens.after_templates();
     let Some(key) = list.iter().skip(from).position(is_class) else { return Vec::new() };
     if list[from..from + key].iter().any(|token| token.part == Part::Key(Key::Enum)) {
@@ -141,7 +141,7 @@ mod tests {
 
     fn check(head: &str, expect: &[&str]) {
         let found: Vec<&str> =
-            bases(head, Span::new(0, head.len())).iter().map(|span| span.of(head)).collect();
+            bases(head, Span::new(0, head.len())).iter().map(|span| span.slice(head)).collect();
         assert_eq!(found, expect, "{head}");
     }
 

@@ -1,7 +1,7 @@
 //! Brackets and conditions that are not closed, each branch of the preprocessor read on its own.
 
 use super::{
-    branches::{Branches, Place},
+    branches::{BranchPlace, Branches},
     bytes, pieces, skim,
 };
 use crate::{Problem, Span};
@@ -29,7 +29,7 @@ struct Top {
     problems: usize,
 }
 
-impl Place for Top {
+impl BranchPlace for Top {
     fn same_place(&self, other: &Self) -> bool {
         self.depth == other.depth
     }
@@ -40,7 +40,7 @@ pub(super) fn problems(text: &str, cpp: bool) -> Vec<Problem> {
     static STOPS: [bool; 256] = bytes::set(b"()[]{}\"'/#");
     let source = text.as_bytes();
     let top = Top { node: NONE, depth: 0, problems: 0 };
-    let mut check = Check {
+    let mut check = BracketCheck {
         nodes: Vec::new(),
         top,
         problems: Vec::new(),
@@ -73,7 +73,7 @@ pub(super) fn problems(text: &str, cpp: bool) -> Vec<Problem> {
     check.problems
 }
 
-struct Check {
+struct BracketCheck {
     nodes: Vec<Bracket>,
     top: Top,
     problems: Vec<Problem>,
@@ -82,7 +82,7 @@ struct Check {
     conditions: Vec<usize>,
 }
 
-impl Check {
+impl BracketCheck {
     fn open(&mut self, byte: u8, at: usize) {
         let node = self.nodes.len() as u32;
         let around = self.nodes.get(self.top.node as usize).map_or(NONE, |top| top.brace);

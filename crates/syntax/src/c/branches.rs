@@ -3,7 +3,7 @@
 //! back.
 
 /// What is known at a place of the text.
-pub(super) trait Place: Copy {
+pub(super) trait BranchPlace: Copy {
     /// Whether two of them stand in the same brackets.
     fn same_place(&self, other: &Self) -> bool;
 }
@@ -14,23 +14,37 @@ const DEEPEST: usize = 200;
 /// So many conditions are remembered; the oldest are forgotten first.
 const REMEMBERED: usize = 64;
 
+/// Whether a condition holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Holds,
+    Fails,
+    Unknown,
+}
+
+impl From<bool> for Verdict {
+    fn from(holds: bool) -> Self {
+        if holds { Self::Holds } else { Self::Fails }
+    }
+}
+
 /// One `#if` that is open.
-struct Frame<S> {
+struct BranchFrame<S> {
     entry: S,
     /// Tokens before this one belong to saved states.
     floor: usize,
     chosen: Option<S>,
     chosen_condition: u64,
-    /// The condition of the branch that is being read, and whether it is known to hold.
+    /// The condition of the branch that is being read.
     condition: u64,
-    verdict: Option<bool>,
+    verdict: Verdict,
     otherwise: bool,
     branches: u32,
 }
 
 /// All the `#if`s that are open, and what was decided about conditions.
 pub(super) struct Branches<S> {
-    frames: Vec<Frame<S>>,
+    frames: Vec<BranchFrame<S>>,
     ignored: usize,
     known: Vec<(u64, bool)>,
 }
@@ -47,7 +61,7 @@ pub(super) struct Turn<S> {
     pub(super) kept: Option<S>,
 }
 
-impl<S: Place> Branches<S> {
+impl<S: BranchPlace> Branches<S> {
     /// Nothing open, nothing known.
     pub(super) fn new() -> Self {
         Self { frames: Vec::new(), ignored: 0, known: Vec::new() }
@@ -79,7 +93,7 @@ impl<S: Place> Branches<S> {
         }
         let (condition, verdict) = self.judge(condition);
         let floor = tokens.max(self.floor());
-        self.frames.push(Frame {
+        self.frames.push(BranchFrame {
             entry: state,
             floor,
             chosen: None,
@@ -98,7 +112,7 @@ impl<S: Place> Branches<S> {
         }
         let (condition, verdict) = match condition {
             Some(condition) => self.judge(condition),
-            None => (0, None),
+            None => (0, Verdict::Unknown),
         };
         let frame = self.frames.last_mut()?;
         let dropped = frame.leave(state);
@@ -129,16 +143,16 @@ impl<S: Place> Branches<S> {
         Some(Turn { state: kept, entry: frame.entry, dropped, kept: Some(kept) })
     }
 
-    /// The sign of a condition, and whether it is known to hold.
-    fn judge(&self, condition: &[u8]) -> (u64, Option<bool>) {
+    /// The sign of a condition, and whether it holds.
+    fn judge(&self, condition: &[u8]) -> (u64, Verdict) {
         let (sign, negated) = sign(condition);
         match sign {
-            ZERO => return (sign, Some(negated)),
-            ONE => return (sign, Some(!negated)),
+            ZERO => return (sign, negated.into()),
+            ONE => return (sign, (!negated).into()),
             _ => {}
         }
         let known = self.known.iter().rev().find(|(known, _)| *known == sign >> 1).map(|(_, holds)| *holds);
-        (sign, known.map(|holds| holds != negated))
+        (sign, known.map_or(Verdict::Unknown, |holds| (holds != negated).into()))
     }
 
     fn remember(&mut self, sign: u64, holds: bool) {
@@ -153,10 +167,10 @@ impl<S: Place> Branches<S> {
     }
 }
 
-impl<S: Place> Frame<S> {
+impl<S: BranchPlace> BranchFrame<S> {
     /// Ends a branch. Says which state is given up, if one is.
     fn leave(&mut self, state: S) -> Option<S> {
-        if self.chosen.is_some() && self.verdict != Some(true) || self.verdict == Some(false) {
+        if (self.chosen.is_some() && self.verdict != Verdict::Holds) || self.verdict == Verdict::Fails {
             return Some(state);
         }
         self.chosen_condition = self.condition;

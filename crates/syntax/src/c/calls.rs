@@ -186,7 +186,8 @@ mod tests {
 
     fn check(text: &str, expect: &[(&str, &str)]) {
         let found = calls(text, Span::new(0, text.len()));
-        let found: Vec<_> = found.iter().map(|call| (call.receiver.of(text), call.name.of(text))).collect();
+        let found: Vec<_> =
+            found.iter().map(|call| (call.receiver.slice(text), call.name.slice(text))).collect();
         assert_eq!(found, expect, "{text}");
     }
 
@@ -226,7 +227,7 @@ mod tests {
         let text = "a(); b(); c();";
         let found = calls(text, Span::new(5, 9));
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].name.of(text), "b");
+        assert_eq!(found[0].name.slice(text), "b");
         assert!(calls(text, Span::new(90, 99)).is_empty());
     }
 }

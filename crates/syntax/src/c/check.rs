@@ -13,7 +13,7 @@ use tree_sitter::{Language, Node, ParseOptions, Parser, Point, Tree};
 use super::{
     brackets,
     bytes::{in_word, is_loud},
-    repair::{self, Change, Form, Keep},
+    repair::{self, Change, Keep, RepairForm},
 };
 use crate::{MOST_PARSED, Problem, Span, Unparsed};
 
@@ -180,9 +180,9 @@ impl Grammar {
 /// A text without any of the loud macros among some changes.
 fn without(source: &[u8], changes: &[Change], cpp: bool) -> Vec<u8> {
     let mut changed = source.to_vec();
-    for change in changes.iter().filter(|change| change.form == Form::Gone) {
+    for change in changes.iter().filter(|change| change.form == RepairForm::Gone) {
         if is_loud(&source[change.word.range()]) {
-            repair::apply(&mut changed, change.word, Form::Gone, cpp);
+            repair::apply(&mut changed, change.word, RepairForm::Gone, cpp);
         }
     }
     changed
@@ -259,7 +259,8 @@ fn flaw(node: Node<'_>, source: &[u8]) -> Problem {
     }
 }
 
-#[cfg(all(test, feature = "lang-c", feature = "lang-cpp"))]
+#[cfg(test)]
+#[cfg(all(feature = "lang-c", feature = "lang-cpp"))]
 mod tests {
     use crate::{
         MOST_PARSED, Unparsed,

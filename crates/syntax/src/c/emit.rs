@@ -4,11 +4,11 @@
 use super::{
     bytes,
     declarators::names,
-    function::{self, Found, Function},
+    function::{self, FoundFunction, Function},
     heads::{self, Opens},
     prototypes::is_prototype,
     reader::Reader,
-    state::{Holder, NONE, Pending, Scope, Skipping},
+    state::{CScope, Holder, NONE, Pending, Skipping},
     token::{self, Part, Tokens},
     words::Key,
 };
@@ -95,7 +95,7 @@ impl Reader<'_> {
         let parent = self.state.scope;
         let symbol = if own == NONE { self.scopes[parent as usize].symbol } else { own };
         self.state.scope = self.scopes.len() as u32;
-        self.scopes.push(Scope { holder, parent, own, symbol, open: open as u32, outer });
+        self.scopes.push(CScope { holder, parent, own, symbol, open: open as u32, outer });
         let begin = self.tokens.len() as u32;
         self.state.pending = Pending { begin, end: begin, doc: Span::default(), defined: NONE };
     }
@@ -116,7 +116,7 @@ impl Reader<'_> {
         self.resume(scope.outer);
         match scope.holder {
             Holder::Class | Holder::Enum => {
-                self.tokens.push(token::Token::new(Part::TypeBody, scope.open as usize, at + 1));
+                self.tokens.push(token::CToken::new(Part::TypeBody, scope.open as usize, at + 1));
                 self.state.pending.defined = scope.own;
             }
             _ => self.drop_pending(),
@@ -176,7 +176,7 @@ impl Reader<'_> {
             Part::Key(Key::Extern) if declaration.part(from + 1) == Some(Part::Key(Key::Template)) => {}
             _ if self.is_old_style() => {
                 // The parameters of an old definition are declared before its body.
-                self.tokens.push(token::Token::new(Part::Mark(b';'), end - 1, end));
+                self.tokens.push(token::CToken::new(Part::Mark(b';'), end - 1, end));
                 return;
             }
             _ => self.declared(draft, from),
@@ -190,9 +190,9 @@ impl Reader<'_> {
         let found = if declaration.list.iter().any(|token| token.part == Part::Paren) {
             function::find(&declaration, from)
         } else {
-            Found::Nothing
+            FoundFunction::Nothing
         };
-        if let Found::Function(function) = found
+        if let FoundFunction::Function(function) = found
             && is_prototype(&declaration, &function)
         {
             let kept = declaration.list[function.after..]

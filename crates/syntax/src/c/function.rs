@@ -30,7 +30,7 @@ pub(super) struct Function {
 
 /// How a search ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Found {
+pub(super) enum FoundFunction {
     /// With a function.
     Function(Function),
     /// At `=`, so that what follows is a value.
@@ -40,7 +40,7 @@ pub(super) enum Found {
 }
 
 /// Finds the function that a declaration declares. `from` is after the template heads.
-pub(super) fn find(tokens: &Tokens<'_>, from: usize) -> Found {
+pub(super) fn find(tokens: &Tokens<'_>, from: usize) -> FoundFunction {
     let mut search = Search { tokens, best: None, typed: false, loudly: true, gap: 0 };
     search.run(from)
 }
@@ -54,7 +54,7 @@ struct Search<'a, 'b> {
 }
 
 impl Search<'_, '_> {
-    fn run(&mut self, from: usize) -> Found {
+    fn run(&mut self, from: usize) -> FoundFunction {
         let mut at = from;
         while let Some(part) = self.tokens.part(at) {
             at = match part {
@@ -63,7 +63,7 @@ impl Search<'_, '_> {
                     if self.tokens.list[path.last].part == Part::Key(Key::Operator) {
                         match self.operator(path) {
                             Some(function) => return self.settle(function),
-                            None => return Found::Nothing,
+                            None => return FoundFunction::Nothing,
                         }
                     }
                     match self.named(path) {
@@ -79,7 +79,7 @@ impl Search<'_, '_> {
                 }
                 Part::Key(Key::Operator) => match self.operator(Path { start: at, last: at, end: at + 1 }) {
                     Some(function) => return self.settle(function),
-                    None => return Found::Nothing,
+                    None => return FoundFunction::Nothing,
                 },
                 Part::Key(Key::Attribute) => {
                     at + 1 + usize::from(self.tokens.part(at + 1) == Some(Part::Paren))
@@ -109,7 +109,7 @@ impl Search<'_, '_> {
                     return self.finish();
                 }
                 Part::Key(Key::Trailing) => at + 1,
-                Part::Key(_) => return Found::Nothing,
+                Part::Key(_) => return FoundFunction::Nothing,
                 Part::Paren => match self.nested(at) {
                     Some(function) => return self.settle(function),
                     None => at + 1,
@@ -119,7 +119,7 @@ impl Search<'_, '_> {
                 Part::Mark(b'<') => return self.finish(),
                 // A member of something: this is an expression.
                 Part::Mark(b'.') if self.tokens.part(at + 1) != Some(Part::Mark(b'.')) => {
-                    return Found::Nothing;
+                    return FoundFunction::Nothing;
                 }
                 Part::Mark(b'.') => at + 3,
                 _ => at + 1,
@@ -269,21 +269,21 @@ impl Search<'_, '_> {
         })
     }
 
-    fn settle(&self, function: Function) -> Found {
+    fn settle(&self, function: Function) -> FoundFunction {
         match self.best {
             Some(best) if best.certain || (best.typed && !best.loudly_typed && function.gap == 0) => {
-                Found::Function(best)
+                FoundFunction::Function(best)
             }
-            _ => Found::Function(function),
+            _ => FoundFunction::Function(function),
         }
     }
 
-    fn finish(&self) -> Found {
-        self.best.map_or(Found::Nothing, Found::Function)
+    fn finish(&self) -> FoundFunction {
+        self.best.map_or(FoundFunction::Nothing, FoundFunction::Function)
     }
 
     /// At `=`: `= 0`, `= default` and `= delete` still end a function.
-    fn value(&self, equal: usize) -> Found {
+    fn value(&self, equal: usize) -> FoundFunction {
         let ended = match self.tokens.part(equal + 1) {
             Some(Part::Key(Key::Defaulted)) => true,
             Some(Part::Literal) => {
@@ -291,14 +291,14 @@ impl Search<'_, '_> {
             }
             _ => false,
         };
-        if ended && self.best.is_some() { self.finish() } else { Found::Value }
+        if ended && self.best.is_some() { self.finish() } else { FoundFunction::Value }
     }
 }
 
 /// Whether parentheses hold parameters with types, rather than the arguments of a macro.
 pub(super) fn has_parameters(tokens: &Tokens<'_>, paren: usize) -> bool {
     let list = tokens.lex_inside(paren);
-    let declares = |pair: &[token::Token]| {
+    let declares = |pair: &[token::CToken]| {
         matches!(pair[0].part, Part::Name | Part::Key(_) | Part::Mark(b'*' | b'&'))
             && pair[1].part == Part::Name
     };

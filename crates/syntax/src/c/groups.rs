@@ -70,7 +70,7 @@ impl Reader<'_> {
                 b'}' => return self.leave_group(stop),
                 b'#' if skim::begins_line(self.bytes, stop) => return self.directive(stop),
                 b'\n' if recovery::begins_definition(self.bytes, stop + 1) => {
-                    return recovery::abandon_body(self, stop + 1);
+                    return self.abandon_body(stop + 1);
                 }
                 _ => self.pass(stop, byte),
             }

@@ -2,7 +2,7 @@
 
 use super::{
     bytes::is_loud,
-    function::{self, Found, Function},
+    function::{self, FoundFunction, Function},
     token::{Part, Tokens},
     words::Key,
 };
@@ -50,11 +50,13 @@ pub(super) fn opens(tokens: &Tokens<'_>) -> Opens {
         return Opens::Value;
     }
     match function::find(tokens, from) {
-        Found::Value => Opens::Value,
-        Found::Nothing if last == 0 || tokens.part(first) == Some(Part::Key(Key::Extern)) => Opens::Block,
-        Found::Nothing => Opens::Value,
-        Found::Function(function) if is_annotation(tokens, &function) => Opens::Value,
-        Found::Function(function) => {
+        FoundFunction::Value => Opens::Value,
+        FoundFunction::Nothing if last == 0 || tokens.part(first) == Some(Part::Key(Key::Extern)) => {
+            Opens::Block
+        }
+        FoundFunction::Nothing => Opens::Value,
+        FoundFunction::Function(function) if is_annotation(tokens, &function) => Opens::Value,
+        FoundFunction::Function(function) => {
             let colon = (function.after..tokens.list.len())
                 .find(|at| tokens.part(*at) == Some(Part::Mark(b':')))
                 .filter(|colon| !(function.after..*colon).any(|at| tokens.part(at) == Some(Part::Arrow)));

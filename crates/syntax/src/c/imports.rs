@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn spans_cover_the_statement() {
         let text = "#include <a> \nusing  a::b ;";
-        let found: Vec<&str> = imports(text).iter().map(|import| import.span.of(text)).collect();
+        let found: Vec<&str> = imports(text).iter().map(|import| import.span.slice(text)).collect();
         assert_eq!(found, ["#include <a>", "using  a::b ;"]);
     }
 }

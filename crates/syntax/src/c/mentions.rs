@@ -47,7 +47,7 @@ pub(super) fn mentions(text: &str, word: &str, cpp: bool) -> Vec<Mention> {
     if !open.is_empty() {
         let outline = outline::outline(text, cpp, Detail::Full);
         let names = outline.symbols.iter().map(|symbol| symbol.name);
-        let mut defined: Vec<Span> = names.filter(|name| name.of(text) == word).collect();
+        let mut defined: Vec<Span> = names.filter(|name| name.slice(text) == word).collect();
         defined.sort_unstable();
         for at in open {
             if defined.binary_search(&found[at].span).is_ok() {
@@ -161,7 +161,7 @@ mod tests {
         let found = mentions(text, word, true);
         let roles: Vec<(Role, bool)> = found.iter().map(|mention| (mention.role, mention.member)).collect();
         assert_eq!(roles, expect, "{word} in {text}");
-        assert!(found.iter().all(|mention| mention.span.of(text) == word));
+        assert!(found.iter().all(|mention| mention.span.slice(text) == word));
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub fn bases(text: &str, head: Span) -> Vec<Span> {
     bases::bases(text, head)
 }
 
-/// Whether parameters that somebody typed, `int, const char*`, are the written ones.
+/// Whether the parameters in a caller's query, `int, const char*`, match the written ones.
 pub fn params_match(given: &str, written: &str) -> bool {
     bases::params_match(given, written)
 }

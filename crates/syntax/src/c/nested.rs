@@ -10,7 +10,7 @@ use crate::Span;
 const DEEPEST_DECLARATOR: usize = 12;
 
 /// The name in the parentheses of a declarator.
-pub(super) struct Inner {
+pub(super) struct NestedType {
     pub(super) name: Span,
     pub(super) scope: Span,
     /// Parameters directly after the name.
@@ -20,7 +20,7 @@ pub(super) struct Inner {
 }
 
 /// Looks into the parentheses of a declarator for the name it declares.
-pub(super) fn innermost(tokens: &Tokens<'_>, paren: usize) -> Option<Inner> {
+pub(super) fn innermost(tokens: &Tokens<'_>, paren: usize) -> Option<NestedType> {
     let mut list = tokens.lex_inside(paren);
     let mut pointer = false;
     for _ in 0..DEEPEST_DECLARATOR {
@@ -51,13 +51,13 @@ pub(super) fn innermost(tokens: &Tokens<'_>, paren: usize) -> Option<Inner> {
         match (inner.part(at), name) {
             (None | Some(Part::Bracket), Some(path)) => {
                 let (name, scope) = (inner.list[path.last].span(), inner.scope(path));
-                return Some(Inner { name, scope, params: None, pointer });
+                return Some(NestedType { name, scope, params: None, pointer });
             }
             (Some(Part::Paren), Some(path))
                 if inner.part(at + 1).is_none_or(|part| part == Part::Bracket) =>
             {
                 let (name, scope) = (inner.list[path.last].span(), inner.scope(path));
-                return Some(Inner { name, scope, params: Some(inner.inside(at)), pointer });
+                return Some(NestedType { name, scope, params: Some(inner.inside(at)), pointer });
             }
             (Some(Part::Paren), _) => list = token::lex(inner.bytes, inner.inside(at), inner.cpp),
             _ => return None,

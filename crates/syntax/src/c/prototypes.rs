@@ -29,7 +29,7 @@ pub(super) fn is_prototype(tokens: &Tokens<'_>, function: &Function) -> bool {
     }
     let params = token::lex(tokens.bytes, function.params, true);
     let Some(first) = params.first() else { return true };
-    let value = |token: &token::Token| {
+    let value = |token: &token::CToken| {
         let text = &tokens.bytes[token.span().range()];
         matches!(token.part, Part::Literal | Part::Arrow | Part::Brace | Part::Key(Key::Control))
             || matches!(text, b"true" | b"false" | b"nullptr" | b"NULL" | b"this")

@@ -5,8 +5,8 @@ use super::{
     branches::Branches,
     bytes::{self, CLASS, Class},
     recovery, skim,
-    state::{Group, Holder, NONE, Pending, Scope, Skipping, State},
-    token::{Part, Token, Tokens},
+    state::{CScope, Group, Holder, NONE, Pending, Skipping, State},
+    token::{CToken, Part, Tokens},
     words::{self, Key},
 };
 use crate::{Detail, Gap, Span, Symbol};
@@ -20,9 +20,9 @@ pub(super) struct Reader<'a> {
     pub(super) cpp: bool,
     pub(super) full: bool,
     pub(super) at: usize,
-    pub(super) tokens: Vec<Token>,
+    pub(super) tokens: Vec<CToken>,
     pub(super) state: State,
-    pub(super) scopes: Vec<Scope>,
+    pub(super) scopes: Vec<CScope>,
     pub(super) branches: Branches<State>,
     pub(super) symbols: Vec<Symbol>,
     pub(super) gaps: Vec<Gap>,
@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
     /// A reader at the beginning of a text.
     pub(super) fn new(text: &'a str, cpp: bool, detail: Detail) -> Self {
         let outer = Pending { begin: 0, end: 0, doc: Span::default(), defined: NONE };
-        let file = Scope { holder: Holder::File, parent: NONE, own: NONE, symbol: NONE, open: 0, outer };
+        let file = CScope { holder: Holder::File, parent: NONE, own: NONE, symbol: NONE, open: 0, outer };
         Self {
             bytes: text.as_bytes(),
             cpp,
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
                 break;
             }
         }
-        recovery::close_all(self);
+        self.close_all();
     }
 
     /// The tokens of the declaration that is being read.
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
         } else if self.tokens.len() - begin >= LONGEST {
             self.drop_pending();
         }
-        self.tokens.push(Token::new(part, start, end));
+        self.tokens.push(CToken::new(part, start, end));
     }
 
     /// Forgets the declaration that is being read.
@@ -231,7 +231,46 @@ impl<'a> Reader<'a> {
         }
         let kept = self.symbols.len() as u32;
         self.twins.retain(|(symbol, twin)| *symbol < kept && *twin < kept);
-        recovery::abandon_body(self, next);
+        self.abandon_body(next);
         true
     }
+
+    /// Ends a body that was never closed, and goes on with the definition at an offset.
+    pub(super) fn abandon_body(&mut self, next: usize) {
+        let group = self.state.group;
+        let open = group.open as usize;
+        let end = bytes_end(self.bytes, open, next);
+        self.end_symbol(group.symbol, open, end);
+        self.gaps.push(Gap { span: Span::new(open, end), why: "a body is not closed" });
+        self.state.group = Group::OFF;
+        self.drop_pending();
+        self.at = next;
+    }
+
+    /// Closes whatever is open at the end of the text.
+    fn close_all(&mut self) {
+        let end = self.bytes.trim_ascii_end().len();
+        let group = self.state.group;
+        if group.skipping != Skipping::Nothing {
+            let open = group.open as usize;
+            self.end_symbol(group.symbol, open, end.max(open + 1));
+            self.gaps.push(Gap { span: Span::new(open, end.max(open + 1)), why: "a bracket is not closed" });
+        }
+        let mut scope = self.state.scope;
+        while scope != NONE {
+            let open = self.scopes[scope as usize];
+            if open.holder != Holder::File {
+                let from = open.open as usize;
+                self.end_symbol(open.own, from, end.max(from + 1));
+                self.gaps
+                    .push(Gap { span: Span::new(from, end.max(from + 1)), why: "a brace is not closed" });
+            }
+            scope = open.parent;
+        }
+    }
+}
+
+/// The end of a stretch without the blanks at its end.
+fn bytes_end(bytes: &[u8], from: usize, to: usize) -> usize {
+    from + bytes[from..to].trim_ascii_end().len()
 }

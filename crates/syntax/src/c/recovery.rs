@@ -1,15 +1,12 @@
-//! What to do where brackets do not match: a body that never ends gives way to the next line
-//! that looks like a definition, and what is open at the end of the text is closed there.
+//! Where reading goes on after a body that never ends: at the next line that looks like a
+//! definition.
 
 use memchr::memchr;
 
 use super::{
     bytes,
-    reader::Reader,
-    state::{Group, Holder, NONE, Skipping},
     words::{self, Key},
 };
-use crate::{Gap, Span};
 
 /// So often is the text read again from a later definition after a body that never ended; after
 /// that, a body ends where the next definition seems to begin.
@@ -51,42 +48,4 @@ pub(super) fn next_definition(bytes: &[u8], from: usize) -> Option<usize> {
     memchr::memchr_iter(b'\n', &bytes[from..])
         .map(|at| from + at + 1)
         .find(|line| begins_definition(bytes, *line))
-}
-
-/// Ends a body that was never closed, and goes on with the definition at an offset.
-pub(super) fn abandon_body(reader: &mut Reader<'_>, next: usize) {
-    let group = reader.state.group;
-    let open = group.open as usize;
-    let end = bytes_end(reader.bytes, open, next);
-    reader.end_symbol(group.symbol, open, end);
-    reader.gaps.push(Gap { span: Span::new(open, end), why: "a body is not closed" });
-    reader.state.group = Group::OFF;
-    reader.drop_pending();
-    reader.at = next;
-}
-
-/// The end of a stretch without the blanks at its end.
-fn bytes_end(bytes: &[u8], from: usize, to: usize) -> usize {
-    from + bytes[from..to].trim_ascii_end().len()
-}
-
-/// Closes whatever is open at the end of the text.
-pub(super) fn close_all(reader: &mut Reader<'_>) {
-    let end = reader.bytes.trim_ascii_end().len();
-    let group = reader.state.group;
-    if group.skipping != Skipping::Nothing {
-        let open = group.open as usize;
-        reader.end_symbol(group.symbol, open, end.max(open + 1));
-        reader.gaps.push(Gap { span: Span::new(open, end.max(open + 1)), why: "a bracket is not closed" });
-    }
-    let mut scope = reader.state.scope;
-    while scope != NONE {
-        let open = reader.scopes[scope as usize];
-        if open.holder != Holder::File {
-            let from = open.open as usize;
-            reader.end_symbol(open.own, from, end.max(from + 1));
-            reader.gaps.push(Gap { span: Span::new(from, end.max(from + 1)), why: "a brace is not closed" });
-        }
-        scope = open.parent;
-    }
 }

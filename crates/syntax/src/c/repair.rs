@@ -130,7 +130,7 @@ pub(super) fn blank(out: &mut [u8], start: usize, end: usize) {
 
 /// What is done to a macro.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Form {
+pub(super) enum RepairForm {
     /// It and its arguments become blank.
     Gone,
     /// They become `int`.
@@ -149,7 +149,7 @@ pub(super) struct Change {
     /// The name of the macro.
     pub(super) word: Span,
     /// What is done to it.
-    pub(super) form: Form,
+    pub(super) form: RepairForm,
 }
 
 /// Changes of macros in a stretch of the text, the likeliest first.
@@ -180,7 +180,7 @@ pub(super) fn changes(text: &[u8], from: usize, to: usize, cpp: bool) -> Vec<Cha
 }
 
 /// What may be done to the word at a place.
-fn forms(code: &[u8], start: usize, end: usize, strings: &[(usize, usize)], cpp: bool) -> Vec<Form> {
+fn forms(code: &[u8], start: usize, end: usize, strings: &[(usize, usize)], cpp: bool) -> Vec<RepairForm> {
     let word = &code[start..end];
     let mut forms = Vec::new();
     if word[0].is_ascii_digit() || words::key(word, cpp).is_some() {
@@ -204,23 +204,23 @@ fn forms(code: &[u8], start: usize, end: usize, strings: &[(usize, usize)], cpp:
     let plain =
         |(open, close): (usize, usize)| code[open + 1..close - 1].iter().all(|byte| bytes::in_word(*byte));
     if loud && arguments.is_some_and(plain) {
-        forms.push(Form::Unwrapped);
+        forms.push(RepairForm::Unwrapped);
     }
     if loud || beside || arguments.is_some() && (block || left) {
-        forms.push(Form::Gone);
+        forms.push(RepairForm::Gone);
     }
     if loud || arguments.is_some() && typed {
-        forms.push(Form::Type);
+        forms.push(RepairForm::Type);
     }
     let with_type = |(open, close): (usize, usize)| {
         let inside = code[open + 1..close - 1].trim_ascii_end();
         inside.ends_with(b"*") || inside.split(|byte| !bytes::in_word(*byte)).any(is_type_word)
     };
     if arguments.is_some_and(|place| loud || with_type(place)) {
-        forms.push(Form::Emptied);
+        forms.push(RepairForm::Emptied);
     }
     if arguments.is_some() && line && loud {
-        forms.push(Form::Statement);
+        forms.push(RepairForm::Statement);
     }
     forms
 }
@@ -263,25 +263,25 @@ fn arguments(code: &[u8], end: usize, cpp: bool) -> Option<(usize, usize)> {
 }
 
 /// Does to one word what a change says; false where it does not fit.
-pub(super) fn apply(out: &mut [u8], word: Span, form: Form, cpp: bool) -> bool {
+pub(super) fn apply(out: &mut [u8], word: Span, form: RepairForm, cpp: bool) -> bool {
     let (start, end) = (word.start as usize, word.end as usize);
     let arguments = arguments(out, end, cpp);
     let all = arguments.map_or(end, |(_, close)| close);
     match (form, arguments) {
-        (Form::Gone, _) => blank(out, start, all),
-        (Form::Type, _) if all - start >= 3 => {
+        (RepairForm::Gone, _) => blank(out, start, all),
+        (RepairForm::Type, _) if all - start >= 3 => {
             blank(out, start, all);
             out[start..start + 3].copy_from_slice(b"int");
         }
-        (Form::Statement, Some(_)) => {
+        (RepairForm::Statement, Some(_)) => {
             blank(out, start, all);
             out[start] = b';';
         }
-        (Form::Unwrapped, Some((open, close))) => {
+        (RepairForm::Unwrapped, Some((open, close))) => {
             blank(out, start, open + 1);
             blank(out, close - 1, close);
         }
-        (Form::Emptied, Some((open, close))) => blank(out, open + 1, close - 1),
+        (RepairForm::Emptied, Some((open, close))) => blank(out, open + 1, close - 1),
         _ => return false,
     }
     true

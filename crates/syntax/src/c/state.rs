@@ -1,7 +1,7 @@
 //! What a reader of declarations must remember from one byte to the next, small enough to be
 //! copied wherever the preprocessor splits the text into branches.
 
-use super::branches::Place;
+use super::branches::BranchPlace;
 use crate::Span;
 
 /// Stands for no symbol.
@@ -64,7 +64,7 @@ pub(super) struct State {
     pub(super) pending: Pending,
 }
 
-impl Place for State {
+impl BranchPlace for State {
     fn same_place(&self, other: &Self) -> bool {
         self.scope == other.scope
             && self.group.skipping == other.group.skipping
@@ -90,7 +90,7 @@ pub(super) enum Holder {
 
 /// A scope that is open, or was.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scope {
+pub(super) struct CScope {
     pub(super) holder: Holder,
     pub(super) parent: u32,
     /// The symbol of its own; none for the file and for linkage.

@@ -35,13 +35,13 @@ pub(super) enum Part {
 
 /// A token.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token {
+pub(super) struct CToken {
     pub(super) part: Part,
     pub(super) start: u32,
     pub(super) end: u32,
 }
 
-impl Token {
+impl CToken {
     /// A token of the text.
     pub(super) fn new(part: Part, start: usize, end: usize) -> Self {
         Self { part, start: start as u32, end: end as u32 }
@@ -57,7 +57,7 @@ impl Token {
 #[derive(Clone, Copy)]
 pub(super) struct Tokens<'a> {
     pub(super) bytes: &'a [u8],
-    pub(super) list: &'a [Token],
+    pub(super) list: &'a [CToken],
     pub(super) cpp: bool,
     /// The name of the class that the declaration stands in; empty outside.
     pub(super) class: &'a [u8],
@@ -200,13 +200,13 @@ impl<'a> Tokens<'a> {
     }
 
     /// The tokens between the brackets of a token.
-    pub(super) fn lex_inside(&self, at: usize) -> Vec<Token> {
+    pub(super) fn lex_inside(&self, at: usize) -> Vec<CToken> {
         lex(self.bytes, self.inside(at), self.cpp)
     }
 }
 
 /// The tokens of a stretch of code, each bracket closed to one token.
-pub(super) fn lex(bytes: &[u8], span: Span, cpp: bool) -> Vec<Token> {
+pub(super) fn lex(bytes: &[u8], span: Span, cpp: bool) -> Vec<CToken> {
     let bytes = &bytes[..span.end as usize];
     let mut list = Vec::new();
     let mut at = span.start as usize;
@@ -219,7 +219,7 @@ pub(super) fn lex(bytes: &[u8], span: Span, cpp: bool) -> Vec<Token> {
             (Class::Word, _) => {
                 let end = bytes::word_end(bytes, at);
                 let part = words::key(&bytes[at..end], cpp).map_or(Part::Name, Part::Key);
-                list.push(Token::new(part, at, end));
+                list.push(CToken::new(part, at, end));
                 at = end;
                 continue;
             }
@@ -251,7 +251,7 @@ pub(super) fn lex(bytes: &[u8], span: Span, cpp: bool) -> Vec<Token> {
             b'"' | b'\'' | b'0'..=b'9' => Part::Literal,
             byte => Part::Mark(byte),
         };
-        list.push(Token::new(part, at, end));
+        list.push(CToken::new(part, at, end));
         at = end;
     }
     list

@@ -1,15 +1,15 @@
-//! Names that come near to one that nothing has: what somebody may have meant.
+//! Suggestions for a name that was not found: the defined names most like it.
 
-use super::{Asked, full_name};
+use super::full::full_name;
 use crate::{Outline, Pack};
 
-/// Names that come near to one that was not found.
-pub(super) fn near(pack: &Pack, text: &str, outline: &Outline, asked: &Asked<'_>) -> Vec<String> {
+/// The defined names most like one that was not found.
+pub(super) fn near(pack: &Pack, text: &str, outline: &Outline, wanted: &str) -> Vec<String> {
     const MOST: usize = 5;
-    let wanted = asked.parts.last().copied().unwrap_or_default().to_lowercase();
+    let wanted = wanted.to_lowercase();
     let mut near: Vec<(usize, String)> = Vec::new();
     for (index, symbol) in (0u32..).zip(&outline.symbols) {
-        let name = symbol.name.of(text).to_lowercase();
+        let name = symbol.name.slice(text).to_lowercase();
         let distance = distance(&name, &wanted);
         let close = distance <= 1 + wanted.chars().count() / 4;
         if !name.is_empty() && (close || (wanted.len() > 2 && name.contains(&wanted))) {

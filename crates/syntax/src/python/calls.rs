@@ -2,7 +2,7 @@
 
 use super::{
     bytes::{begins_definition, byte, is_blank, is_line_end},
-    lex::{Sort, Token},
+    lex::{PythonToken, Sort},
     lines::Lines,
     statements::{Statement, code_tokens, statements},
     variables::is_keyword,
@@ -91,20 +91,20 @@ fn in_statement(text: &str, statement: Statement<'_>, found: &mut Vec<CallSite>)
     }
 }
 
-fn is_literal_end(token: Token) -> bool {
+fn is_literal_end(token: PythonToken) -> bool {
     matches!(token.sort, Sort::Literal | Sort::Leave)
 }
 
-fn is_callee(text: &str, token: Token) -> bool {
+fn is_callee(text: &str, token: PythonToken) -> bool {
     token.ends_value() && !(token.sort == Sort::Name && is_keyword(token.text(text)))
 }
 
 /// Whether the name before the bracket at a place is being defined.
-fn is_defined(text: &str, tokens: &[Token], open: usize) -> bool {
+fn is_defined(text: &str, tokens: &[PythonToken], open: usize) -> bool {
     open >= 2 && matches!(tokens[open - 2].text(text), "def" | "class")
 }
 
-fn site(tokens: &[Token], open: usize, name: Token, value: u32) -> CallSite {
+fn site(tokens: &[PythonToken], open: usize, name: PythonToken, value: u32) -> CallSite {
     let receiver = match tokens[..open] {
         [.., last, dot, _] if dot.is(b'.') && value < last.end => Span { start: value, end: last.end },
         _ => Span::at(name.start as usize),
@@ -151,7 +151,7 @@ pub fn bases(text: &str, head: Span) -> Vec<Span> {
     found
 }
 
-fn base(text: &str, argument: &[Token]) -> Option<Span> {
+fn base(text: &str, argument: &[PythonToken]) -> Option<Span> {
     let (first, last) = (argument.first()?, argument.last()?);
     if first.is(b'*') || argument.get(1).is_some_and(|next| next.is(b'=')) {
         return None;
@@ -166,7 +166,7 @@ fn base(text: &str, argument: &[Token]) -> Option<Span> {
     }
     let subscripted = || {
         let mut depth = 0usize;
-        let closes = |token: &Token| {
+        let closes = |token: &PythonToken| {
             match token.sort {
                 Sort::Open => depth += 1,
                 Sort::Close => depth = depth.saturating_sub(1),

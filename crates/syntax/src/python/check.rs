@@ -11,7 +11,7 @@ use ruff_text_size::TextRange;
 use super::{
     parse::with_tree,
     refusals::{self, Refused},
-    scopes::{Place, Scopes},
+    scopes::{ScopePlace, Scopes},
     tabs,
 };
 use crate::{Problem, Span};
@@ -31,7 +31,7 @@ pub fn check(text: &str) -> Vec<Problem> {
         if problems.is_empty() {
             let rules = SemanticSyntaxChecker::new();
             let mut checker = Checker { rules, scopes: Scopes::new(text), refused: Vec::new() };
-            checker.scopes.enter(Place::Module, &parsed.syntax().body);
+            checker.scopes.enter(ScopePlace::Module, &parsed.syntax().body);
             checker.visit_body(&parsed.syntax().body);
             problems.extend(checker.refused.into_iter().map(|(range, message)| problem(range, message)));
             let found = checker.scopes.found.into_inner();
@@ -68,7 +68,7 @@ impl<'a> Checker<'a> {
             self.visit_expr(&first.iter);
         }
         let awaits = generators.iter().any(|generator| generator.is_async);
-        self.scopes.enter(Place::Comprehension { lazy, awaits }, &[]);
+        self.scopes.enter(ScopePlace::Comprehension { lazy, awaits }, &[]);
         for (index, generator) in generators.iter().enumerate() {
             self.visit_expr(&generator.target);
             if index > 0 {
@@ -107,7 +107,7 @@ impl<'a> Visitor<'a> for Checker<'a> {
                 if let Some(returns) = &function.returns {
                     self.visit_annotation(returns);
                 }
-                self.scopes.enter(Place::Function(function), &function.body);
+                self.scopes.enter(ScopePlace::Function(function), &function.body);
                 self.visit_body(&function.body);
                 self.scopes.leave();
             }
@@ -119,7 +119,7 @@ impl<'a> Visitor<'a> for Checker<'a> {
                 if let Some(arguments) = &class.arguments {
                     self.visit_arguments(arguments);
                 }
-                self.scopes.enter(Place::Class, &class.body);
+                self.scopes.enter(ScopePlace::Class, &class.body);
                 self.visit_body(&class.body);
                 self.scopes.leave();
             }
@@ -149,7 +149,7 @@ impl<'a> Visitor<'a> for Checker<'a> {
                 if let Some(parameters) = &lambda.parameters {
                     self.visit_parameters(parameters);
                 }
-                self.scopes.enter(Place::Lambda(lambda.parameters.as_deref()), &[]);
+                self.scopes.enter(ScopePlace::Lambda(lambda.parameters.as_deref()), &[]);
                 self.visit_expr(&lambda.body);
                 self.scopes.leave();
             }
@@ -200,7 +200,7 @@ mod tests {
         let problems = check(text);
         let first = problems.first().unwrap_or_else(|| panic!("accepted: {text:?}"));
         assert!(first.message.contains(message), "{text:?}: {first:?}");
-        assert_eq!(first.span.of(text), at, "{text:?}: {first:?}");
+        assert_eq!(first.span.slice(text), at, "{text:?}: {first:?}");
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! How deeply a text could nest a parser, found without recursion: what nobody should parse is
+//! How deeply a text could nest a parser, found without recursion: what must not be parsed is
 //! refused here, and the rest says how much stack it may need.
 
 use super::{
     bytes::{byte, is_blank, word_end},
-    lex::{Lexer, Sort, Token},
+    lex::{Lexer, PythonToken, Sort},
     lines::Lines,
     variables::is_keyword,
 };
@@ -134,7 +134,7 @@ impl Chains {
     }
 
     /// Takes a token in, and tells the levels around it.
-    fn add(&mut self, text: &str, token: Token) -> Result<usize, Problem> {
+    fn add(&mut self, text: &str, token: PythonToken) -> Result<usize, Problem> {
         let depth = self.open.len();
         let Some(chain) = self.open.last_mut() else { return Ok(0) };
         match token.sort {

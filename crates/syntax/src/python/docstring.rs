@@ -12,7 +12,7 @@ const TAB: usize = 8;
 /// A docstring's value: escapes evaluated, the common indentation and empty lines around it
 /// removed. What is no literal is given as it is written.
 pub fn docstring(text: &str, doc: Span) -> String {
-    clean(&value(text, doc).unwrap_or_else(|| doc.of(text).to_owned()))
+    clean(&value(text, doc).unwrap_or_else(|| doc.slice(text).to_owned()))
 }
 
 fn value(text: &str, doc: Span) -> Option<String> {
@@ -27,7 +27,7 @@ fn value(text: &str, doc: Span) -> Option<String> {
         return None;
     }
     // Line ends inside a literal are line feeds to Python, however the file writes them.
-    let source = doc.of(text).replace("\r\n", "\n").replace('\r', "\n");
+    let source = doc.slice(text).replace("\r\n", "\n").replace('\r', "\n");
     let range = TextRange::new(TextSize::new(0), TextSize::of(source.as_str()));
     let parsed = parse_parenthesized_expression_range(&source, range).ok()?;
     let literal = parsed.expr().as_string_literal_expr()?;

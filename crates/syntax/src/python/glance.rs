@@ -22,11 +22,11 @@ pub(super) struct Glance<'t> {
     line: Span,
     /// Up to here everything is code of the first statement.
     clear: usize,
-    statement: Statement,
+    statement: GlancedStatement,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Statement {
+enum GlancedStatement {
     /// Names in it are imported, or stand for patterns: it takes a closer look.
     Close,
     /// A function.
@@ -41,9 +41,11 @@ impl<'t> Glance<'t> {
         let start = line.start as usize;
         let unclear = bytes[start..last].iter().position(|byte| UNCLEAR[*byte as usize]);
         let statement = match &bytes[start..word_end(bytes, start)] {
-            b"import" | b"from" | b"lazy" | b"case" | b"class" | b"async" | b"type" => Statement::Close,
-            b"def" => Statement::Function,
-            _ => Statement::Plain,
+            b"import" | b"from" | b"lazy" | b"case" | b"class" | b"async" | b"type" => {
+                GlancedStatement::Close
+            }
+            b"def" => GlancedStatement::Function,
+            _ => GlancedStatement::Plain,
         };
         Self { bytes, line, clear: unclear.map_or(last, |length| start + length), statement }
     }
@@ -55,18 +57,17 @@ impl<'t> Glance<'t> {
             return None;
         }
         match self.statement {
-            Statement::Close => return None,
-            Statement::Function => {
+            GlancedStatement::Close => return None,
+            GlancedStatement::Function => {
                 return self.is_first_parameter(start).then_some((Role::Definition, false));
             }
-            Statement::Plain => {}
+            GlancedStatement::Plain => {}
         }
         let before = self.before(start);
         if before.last() == Some(&b'.') {
             // After a digit, the dot may belong to a number.
             let number = before.len() > 1 && before[before.len() - 2].is_ascii_digit();
-            let called = self.is_called(end)?;
-            return (!number).then_some((if called { Role::Call } else { Role::Attribute }, true));
+            return self.member_role(end).filter(|_| !number).map(|role| (role, true));
         }
         let word = before.iter().rposition(|byte| !is_word(*byte)).map_or(before, |at| &before[at + 1..]);
         if matches!(word, b"def" | b"class" | b"as") {
@@ -87,16 +88,16 @@ impl<'t> Glance<'t> {
         &before[..length.map_or(0, |last| last + 1)]
     }
 
-    /// Whether a name that ends here is called, if that can be told.
-    fn is_called(&self, end: usize) -> Option<bool> {
+    /// The role of a member whose name ends here, if that can be told.
+    fn member_role(&self, end: usize) -> Option<Role> {
         let after = skip_blanks(self.bytes, end);
         if after >= self.line.end as usize {
-            return Some(false);
+            return Some(Role::Attribute);
         }
         match self.bytes[after] {
-            b'(' => Some(true),
+            b'(' => Some(Role::Call),
             b'"' | b'\'' | b'#' | b'\n' | b'\r' => None,
-            _ => Some(false),
+            _ => Some(Role::Attribute),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a Python file imports, at its top or anywhere inside.
 
 use super::{
-    lex::{Sort, Token},
+    lex::{PythonToken, Sort},
     lines::{lines_with, whole_words},
     statements::{Statement, code_tokens, statements},
 };
@@ -32,7 +32,7 @@ pub(super) fn is_import(text: &str, statement: &Statement<'_>) -> bool {
 }
 
 /// A `lazy` before an import changes nothing about its names.
-fn without_lazy<'k>(text: &str, tokens: &'k [Token]) -> &'k [Token] {
+fn without_lazy<'k>(text: &str, tokens: &'k [PythonToken]) -> &'k [PythonToken] {
     match tokens {
         [lazy, next, ..]
             if lazy.sort == Sort::Name
@@ -45,7 +45,7 @@ fn without_lazy<'k>(text: &str, tokens: &'k [Token]) -> &'k [Token] {
     }
 }
 
-fn read(text: &str, tokens: &[Token], found: &mut Vec<Import>) {
+fn read(text: &str, tokens: &[PythonToken], found: &mut Vec<Import>) {
     let [first, .., last] = tokens else { return };
     let span = Span { start: first.start, end: last.end };
     let tokens = without_lazy(text, tokens);
@@ -61,7 +61,7 @@ fn read(text: &str, tokens: &[Token], found: &mut Vec<Import>) {
         }
         return;
     }
-    let is_import = |token: &Token| token.sort == Sort::Name && token.text(text) == "import";
+    let is_import = |token: &PythonToken| token.sort == Sort::Name && token.text(text) == "import";
     let Some(import) = tokens.iter().position(is_import) else { return };
     let module = dotted(text, &tokens[1..import]);
     for part in tokens[import + 1..].split(|token| token.is(b',') || token.is(b'(') || token.is(b')')) {
@@ -76,14 +76,14 @@ fn read(text: &str, tokens: &[Token], found: &mut Vec<Import>) {
 }
 
 /// What stands before `as`, and the name after it.
-fn alias<'k>(text: &str, part: &'k [Token]) -> (&'k [Token], Option<String>) {
+fn alias<'k>(text: &str, part: &'k [PythonToken]) -> (&'k [PythonToken], Option<String>) {
     match part {
         [name @ .., word, alias] if word.text(text) == "as" => (name, Some(alias.text(text).to_owned())),
         _ => (part, None),
     }
 }
 
-fn dotted(text: &str, tokens: &[Token]) -> String {
+fn dotted(text: &str, tokens: &[PythonToken]) -> String {
     tokens.iter().map(|token| token.text(text)).collect()
 }
 
@@ -132,6 +132,6 @@ mod tests {
     fn spans_the_statement() {
         let text = "if x: from a import (b,\n c)  # d\n";
         let span = imports(text)[0].span;
-        assert_eq!(span.of(text), "from a import (b,\n c)");
+        assert_eq!(span.slice(text), "from a import (b,\n c)");
     }
 }

@@ -5,7 +5,7 @@ use super::bytes::{
     Prefix, begins_statement, byte, find_line_end, is_line_end, is_word, line_end_len, literal_end,
     quotes_len, skip_blanks, word_end,
 };
-pub(super) use super::token::{Sort, Token};
+pub(super) use super::token::{PythonToken, Sort};
 
 /// Where the lexer is inside a literal with fields.
 #[derive(Clone, Copy, Debug)]
@@ -68,11 +68,11 @@ impl<'t> Lexer<'t> {
         self.inside.len()
     }
 
-    fn token(&self, sort: Sort, start: usize) -> Token {
-        Token { sort, first: byte(self.bytes, start), start: start as u32, end: self.at as u32 }
+    fn token(&self, sort: Sort, start: usize) -> PythonToken {
+        PythonToken { sort, first: byte(self.bytes, start), start: start as u32, end: self.at as u32 }
     }
 
-    fn enter(&mut self, start: usize, quote: usize, raw: bool) -> Token {
+    fn enter(&mut self, start: usize, quote: usize, raw: bool) -> PythonToken {
         let len = quotes_len(self.bytes, quote);
         // Two quotes that are not three are an empty literal.
         let state = Inside { mode: Mode::Text, quote: self.bytes[quote], triple: len == 3, raw, brackets: 0 };
@@ -81,7 +81,7 @@ impl<'t> Lexer<'t> {
         self.token(Sort::Enter, start)
     }
 
-    fn string(&mut self, start: usize, quote: usize, prefix: Prefix) -> Token {
+    fn string(&mut self, start: usize, quote: usize, prefix: Prefix) -> PythonToken {
         if prefix.fields {
             return self.enter(start, quote, prefix.raw);
         }
@@ -99,7 +99,7 @@ impl<'t> Lexer<'t> {
         self.token(Sort::Literal, start)
     }
 
-    fn code(&mut self) -> Option<Token> {
+    fn code(&mut self) -> Option<PythonToken> {
         self.at = skip_blanks(self.bytes, self.at);
         let start = self.at;
         let first = *self.bytes.get(start)?;
@@ -143,7 +143,7 @@ impl<'t> Lexer<'t> {
         })
     }
 
-    fn line_end(&mut self, start: usize) -> Token {
+    fn line_end(&mut self, start: usize) -> PythonToken {
         self.at += line_end_len(self.bytes, start);
         if !self.inside.is_empty() && begins_statement(self.bytes, self.at) {
             self.abandon();
@@ -151,7 +151,7 @@ impl<'t> Lexer<'t> {
         self.token(Sort::LineEnd, start)
     }
 
-    fn operator(&mut self, start: usize, first: u8) -> Token {
+    fn operator(&mut self, start: usize, first: u8) -> PythonToken {
         self.at += 1;
         if first == b':'
             && let Some(state) = self.inside.last_mut()
@@ -172,7 +172,7 @@ impl<'t> Lexer<'t> {
         self.token(Sort::Operator, start)
     }
 
-    fn number(&mut self, start: usize) -> Token {
+    fn number(&mut self, start: usize) -> PythonToken {
         let digits = |mut at: usize, bytes: &[u8]| {
             while byte(bytes, at).is_ascii_digit() || byte(bytes, at) == b'_' {
                 at += 1;
@@ -206,7 +206,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// The next token inside the text of a literal with fields.
-    fn piece(&mut self, state: Inside) -> Option<Token> {
+    fn piece(&mut self, state: Inside) -> Option<PythonToken> {
         let start = self.at;
         loop {
             let Some(&next) = self.bytes.get(self.at) else {
@@ -293,9 +293,9 @@ fn is_name_of_character(byte: u8) -> bool {
 }
 
 impl Iterator for Lexer<'_> {
-    type Item = Token;
+    type Item = PythonToken;
 
-    fn next(&mut self) -> Option<Token> {
+    fn next(&mut self) -> Option<PythonToken> {
         match self.inside.last() {
             Some(state) if state.mode != Mode::Field => self.piece(*state),
             _ => self.code(),

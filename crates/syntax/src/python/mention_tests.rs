@@ -9,7 +9,7 @@ fn check(text: &str, expected: &str) {
     let letters: String = mentions(text, "w")
         .iter()
         .map(|mention| {
-            assert_eq!(mention.span.of(text), "w");
+            assert_eq!(mention.span.slice(text), "w");
             let letter = match mention.role {
                 Role::Definition => 'D',
                 Role::Call | Role::MemberCall => 'C',
@@ -117,7 +117,7 @@ fn letters_before_quotes_are_no_mentions() {
 fn check_calls(text: &str, expected: &[&str]) {
     let found: Vec<String> = calls(text, Span::new(0, text.len()))
         .iter()
-        .map(|call| format!("{}|{}", call.receiver.of(text), call.name.of(text)))
+        .map(|call| format!("{}|{}", call.receiver.slice(text), call.name.slice(text)))
         .collect();
     assert_eq!(found, expected, "{text:?}");
 }
@@ -151,7 +151,7 @@ fn finds_calls_in_a_stretch() {
     let text = "def f():\n  def g():\n    a()\n  b()\nc()\ndef h(): d(); e()\n";
     let symbols = crate::python::outline(text, Detail::Outline).symbols;
     let names = |index: usize| -> Vec<&str> {
-        calls(text, symbols[index].body).iter().map(|call| call.name.of(text)).collect()
+        calls(text, symbols[index].body).iter().map(|call| call.name.slice(text)).collect()
     };
     assert_eq!(names(0), ["b"]);
     assert_eq!(names(1), ["a"]);
@@ -161,7 +161,7 @@ fn finds_calls_in_a_stretch() {
 
 fn check_bases(text: &str, expected: &[&str]) {
     let found = bases(text, Span::new(0, text.len()));
-    let found: Vec<&str> = found.iter().map(|span| span.of(text)).collect();
+    let found: Vec<&str> = found.iter().map(|span| span.slice(text)).collect();
     assert_eq!(found, expected, "{text:?}");
 }
 
@@ -179,7 +179,7 @@ fn finds_bases() {
 
 fn check_shadows(text: &str, expected: &[&str]) {
     let found = shadows(text, "w");
-    let found: Vec<&str> = found.iter().map(|shadow| shadow.span.of(text)).collect();
+    let found: Vec<&str> = found.iter().map(|shadow| shadow.span.slice(text)).collect();
     assert_eq!(found, expected, "{text:?}");
 }
 
@@ -247,7 +247,7 @@ fn a_class_binds_from_a_statement_on() {
     check_shadows("class A:\n  import w\n  w", &["w\n  w"]);
     let sure = |text: &str| -> Vec<(String, bool)> {
         let found = shadows(text, "w");
-        found.iter().map(|shadow| (shadow.span.of(text).to_owned(), shadow.sure)).collect()
+        found.iter().map(|shadow| (shadow.span.slice(text).to_owned(), shadow.sure)).collect()
     };
     assert_eq!(sure("class A:\n  if x: w = 1\n  w"), [("if x: w = 1\n  w".to_owned(), false)]);
     assert_eq!(sure("class A:\n  w += 1"), [("w += 1".to_owned(), false)]);

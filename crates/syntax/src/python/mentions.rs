@@ -4,9 +4,9 @@
 use super::{
     glance::Glance,
     imports::is_import,
-    lex::{Lexer, Sort, Token},
+    lex::{Lexer, PythonToken, Sort},
     lines::{Lines, whole_words},
-    roles::Roles,
+    roles::PythonRoles,
     statements::statements,
     variables::is_keyword,
 };
@@ -59,7 +59,7 @@ struct Look<'t> {
     word: &'t str,
     keyword: bool,
     /// The tokens of code in the line being looked at.
-    code: Vec<Token>,
+    code: Vec<PythonToken>,
     /// Which of them are the word.
     names: Vec<usize>,
 }
@@ -122,7 +122,7 @@ impl Look<'_> {
 }
 
 /// The roles of the names at these places among the code tokens of a line.
-fn in_code(text: &str, code: &[Token], names: &[usize], found: &mut Vec<Mention>) {
+fn in_code(text: &str, code: &[PythonToken], names: &[usize], found: &mut Vec<Mention>) {
     let mut names = names.iter().copied().peekable();
     for statement in statements(text, code) {
         let Some(next) = names.peek() else { return };
@@ -144,7 +144,7 @@ fn in_code(text: &str, code: &[Token], names: &[usize], found: &mut Vec<Mention>
             }));
             continue;
         }
-        Roles::of(text, statement).judge(&wanted, found);
+        PythonRoles::new(text, statement).judge(&wanted, found);
     }
 }
 

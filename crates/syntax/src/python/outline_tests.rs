@@ -10,10 +10,10 @@ fn line(text: &str, offset: u32) -> usize {
 
 /// `Class A 1-3`, `Method A.m 2-3`: the kind, the name with its parents, first and last line.
 fn render(text: &str, outline: &Outline, symbol: &Symbol) -> String {
-    let mut names = vec![symbol.name.of(text)];
+    let mut names = vec![symbol.name.slice(text)];
     let mut parent = symbol.parent;
     while let Some(index) = parent {
-        names.push(outline.symbols[index as usize].name.of(text));
+        names.push(outline.symbols[index as usize].name.slice(text));
         parent = outline.symbols[index as usize].parent;
     }
     names.reverse();
@@ -39,7 +39,7 @@ fn check_full(text: &str, expected: &[&str]) {
 /// The first symbol's head, parameters, body and documentation.
 fn check_parts(text: &str, head: &str, params: &str, body: &str, doc: &str) {
     let symbol = outline(text, Detail::Outline).symbols[0];
-    let parts = [symbol.head, symbol.params, symbol.body, symbol.doc].map(|span| span.of(text));
+    let parts = [symbol.head, symbol.params, symbol.body, symbol.doc].map(|span| span.slice(text));
     assert_eq!(parts, [head, params, body, doc], "{text:?}");
     if !symbol.body.is_empty() {
         assert_eq!(symbol.body.end, symbol.whole.end, "{text:?}");
@@ -259,7 +259,7 @@ fn finds_variables_on_demand() {
 fn a_variable_spans_its_statement() {
     let text = "a = 1; b = {\n 1: 2,\n} # c\n";
     let symbols = outline(text, Detail::Full).symbols;
-    let spans: Vec<&str> = symbols.iter().map(|symbol| symbol.whole.of(text)).collect();
+    let spans: Vec<&str> = symbols.iter().map(|symbol| symbol.whole.slice(text)).collect();
     assert_eq!(spans, ["a = 1", "b = {\n 1: 2,\n}"]);
     assert_eq!(symbols[0].kind, Kind::Variable);
 }

@@ -61,7 +61,7 @@ fn holds(text: &str) -> Result<(), TestCaseError> {
     }
     for word in ["w", "x", "größe", "def", "f"] {
         let found = mentions(text, word);
-        prop_assert!(found.iter().all(|mention| mention.span.of(text) == word));
+        prop_assert!(found.iter().all(|mention| mention.span.slice(text) == word));
         prop_assert!(found.is_sorted_by(|a, b| a.span < b.span));
         let spans: Vec<_> = shadows(text, word).iter().map(|shadow| shadow.span).collect();
         prop_assert!(spans.iter().all(|span| fits(*span) && !span.is_empty()));

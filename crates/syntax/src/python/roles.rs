@@ -2,27 +2,27 @@
 //! without a tree.
 
 use super::{
-    lex::{Sort, Token},
+    lex::{PythonToken, Sort},
     statements::Statement,
     variables::{is_keyword, targets, type_alias},
 };
 use crate::{Mention, Role};
 
 /// Judges the names of one statement.
-pub(super) struct Roles<'k> {
+pub(super) struct PythonRoles<'k> {
     text: &'k str,
-    tokens: &'k [Token],
-    form: Form,
+    tokens: &'k [PythonToken],
+    form: RoleForm,
     /// The names that the statement assigns or annotates, in order.
-    targets: Vec<Token>,
-    frames: Vec<Frame>,
+    targets: Vec<PythonToken>,
+    frames: Vec<RoleFrame>,
     /// The parentheses of a definition have come: brackets behind them hold only values.
     past_parentheses: bool,
 }
 
 /// The statements that bind names in ways of their own.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum RoleForm {
     Function,
     Class,
     Alias,
@@ -32,8 +32,8 @@ enum Form {
 
 /// One level of brackets.
 #[derive(Clone, Copy)]
-struct Frame {
-    bracket: Bracket,
+struct RoleFrame {
+    bracket: RoleBracket,
     /// Names here are bound: between `for` and `in`, or in the brackets after `as`.
     binds: bool,
     /// Lambdas whose colon has not come yet.
@@ -41,7 +41,7 @@ struct Frame {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Bracket {
+enum RoleBracket {
     /// Of a definition's parameters, or of its type parameters.
     Parameters,
     /// After a value: a call's arguments, a class's bases, a subscript.
@@ -50,25 +50,25 @@ enum Bracket {
     Group,
 }
 
-impl<'k> Roles<'k> {
+impl<'k> PythonRoles<'k> {
     /// For one statement.
-    pub(super) fn of(text: &'k str, statement: Statement<'k>) -> Self {
+    pub(super) fn new(text: &'k str, statement: Statement<'k>) -> Self {
         let tokens = statement.tokens;
         let word = |index: usize| tokens.get(index).map_or("", |token| token.text(text));
         let form = match word(0) {
-            "def" => Form::Function,
-            "async" if word(1) == "def" => Form::Function,
-            "class" => Form::Class,
-            "case" if statement.head => Form::Case,
-            _ if type_alias(text, tokens).is_some() => Form::Alias,
-            _ => Form::Other,
+            "def" => RoleForm::Function,
+            "async" if word(1) == "def" => RoleForm::Function,
+            "class" => RoleForm::Class,
+            "case" if statement.head => RoleForm::Case,
+            _ if type_alias(text, tokens).is_some() => RoleForm::Alias,
+            _ => RoleForm::Other,
         };
         let targets = match form {
-            Form::Alias => type_alias(text, tokens).into_iter().collect(),
-            Form::Other if !statement.head => targets(text, tokens),
+            RoleForm::Alias => type_alias(text, tokens).into_iter().collect(),
+            RoleForm::Other if !statement.head => targets(text, tokens),
             _ => Vec::new(),
         };
-        let outside = Frame { bracket: Bracket::Group, binds: form == Form::Case, lambdas: 0 };
+        let outside = RoleFrame { bracket: RoleBracket::Group, binds: form == RoleForm::Case, lambdas: 0 };
         Self { text, tokens, form, targets, frames: vec![outside], past_parentheses: false }
     }
 
@@ -87,7 +87,7 @@ impl<'k> Roles<'k> {
         }
     }
 
-    fn step(&mut self, index: usize, token: Token) {
+    fn step(&mut self, index: usize, token: PythonToken) {
         let depth = self.frames.len();
         let Some(frame) = self.frames.last_mut() else { return };
         match token.sort {
@@ -112,14 +112,14 @@ impl<'k> Roles<'k> {
         }
     }
 
-    fn opened(&mut self, index: usize, token: Token, outer: Frame, depth: usize) -> Frame {
+    fn opened(&mut self, index: usize, token: PythonToken, outer: RoleFrame, depth: usize) -> RoleFrame {
         let before = index.checked_sub(1).map(|before| self.tokens[before]);
         let own = depth == 1
             && !self.past_parentheses
             && match self.form {
-                Form::Function => !token.is(b'{'),
-                Form::Class => token.is(b'['),
-                Form::Alias => token.is(b'[') && index == 2,
+                RoleForm::Function => !token.is(b'{'),
+                RoleForm::Class => token.is(b'['),
+                RoleForm::Alias => token.is(b'[') && index == 2,
                 _ => false,
             };
         self.past_parentheses |= depth == 1 && token.is(b'(');
@@ -127,17 +127,17 @@ impl<'k> Roles<'k> {
             before.ends_value() && !(before.sort == Sort::Name && is_keyword(before.text(self.text)))
         });
         let bracket = match () {
-            () if own => Bracket::Parameters,
-            () if after_value => Bracket::Arguments,
-            () => Bracket::Group,
+            () if own => RoleBracket::Parameters,
+            () if after_value => RoleBracket::Arguments,
+            () => RoleBracket::Group,
         };
         let after_as = before.is_some_and(|before| before.text(self.text) == "as");
         let binds = match bracket {
-            Bracket::Parameters => false,
-            Bracket::Arguments => outer.binds && self.form == Form::Case,
-            Bracket::Group => outer.binds || after_as,
+            RoleBracket::Parameters => false,
+            RoleBracket::Arguments => outer.binds && self.form == RoleForm::Case,
+            RoleBracket::Group => outer.binds || after_as,
         };
-        Frame { bracket, binds, lambdas: 0 }
+        RoleFrame { bracket, binds, lambdas: 0 }
     }
 
     fn role(&self, index: usize) -> (Role, bool) {
@@ -154,7 +154,7 @@ impl<'k> Roles<'k> {
             return (Role::Reference, false);
         }
         if before_is(b'.') {
-            return (if called && self.form != Form::Case { Role::Call } else { Role::Attribute }, true);
+            return (if called && self.form != RoleForm::Case { Role::Call } else { Role::Attribute }, true);
         }
         let defined = matches!(word_before, Some("def" | "class" | "as"))
             || self.is_parameter(index, frame)
@@ -163,19 +163,19 @@ impl<'k> Roles<'k> {
         if defined {
             return (Role::Definition, false);
         }
-        if frame.bracket == Bracket::Arguments && after_is(b'=') && (before_is(b'(') || before_is(b',')) {
+        if frame.bracket == RoleBracket::Arguments && after_is(b'=') && (before_is(b'(') || before_is(b',')) {
             return (Role::Attribute, false);
         }
         let plain = !called && !after_is(b'.') && !after_is(b'[');
         if frame.binds && plain && token.text(self.text) != "case" {
             return (Role::Definition, false);
         }
-        (if called && self.form != Form::Case { Role::Call } else { Role::Reference }, false)
+        (if called && self.form != RoleForm::Case { Role::Call } else { Role::Reference }, false)
     }
 
     /// Whether a name is a parameter: it begins one, after stars or not.
-    fn is_parameter(&self, index: usize, frame: Frame) -> bool {
-        if frame.bracket != Bracket::Parameters && frame.lambdas == 0 {
+    fn is_parameter(&self, index: usize, frame: RoleFrame) -> bool {
+        if frame.bracket != RoleBracket::Parameters && frame.lambdas == 0 {
             return false;
         }
         let mut before = index;

@@ -19,7 +19,7 @@ use super::{
 
 /// What opens a scope.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum ScopePlace<'a> {
     /// The file.
     Module,
     /// A function's body.
@@ -37,8 +37,8 @@ pub(super) enum Place<'a> {
     },
 }
 
-struct Scope<'a> {
-    place: Place<'a>,
+struct PythonScope<'a> {
+    place: ScopePlace<'a>,
     /// Where names are declared `global` by its own statements.
     globals: HashMap<&'a str, TextRange>,
     /// Where names are declared `nonlocal` by its own statements.
@@ -52,7 +52,7 @@ struct Scope<'a> {
 /// The scopes around the current node, and the errors found.
 pub(super) struct Scopes<'a> {
     text: &'a str,
-    stack: Vec<Scope<'a>>,
+    stack: Vec<PythonScope<'a>>,
     /// Files without these words have no such statements, and need no search for them.
     declares: bool,
     future_annotations: bool,
@@ -75,13 +75,13 @@ impl<'a> Scopes<'a> {
     }
 
     /// Goes into a scope with these statements.
-    pub(super) fn enter(&mut self, place: Place<'a>, body: &'a [Stmt]) {
+    pub(super) fn enter(&mut self, place: ScopePlace<'a>, body: &'a [Stmt]) {
         let mut found = Declarations::default();
         if self.declares {
             found.visit_body(body);
         }
         let Declarations { globals, nonlocals } = found;
-        self.stack.push(Scope { place, globals, nonlocals, in_loop: false, bound: OnceCell::new() });
+        self.stack.push(PythonScope { place, globals, nonlocals, in_loop: false, bound: OnceCell::new() });
     }
 
     /// Leaves the innermost scope.
@@ -113,22 +113,22 @@ impl<'a> Scopes<'a> {
         self.stack.last()?.globals.get(name).copied()
     }
 
-    fn place(&self) -> Place<'a> {
-        self.stack.last().map_or(Place::Module, |scope| scope.place)
+    fn place(&self) -> ScopePlace<'a> {
+        self.stack.last().map_or(ScopePlace::Module, |scope| scope.place)
     }
 
     /// The answer of the innermost scope that has one.
-    fn outward<T>(&self, answer: impl Fn(Place<'a>) -> Option<T>) -> Option<T> {
+    fn outward<T>(&self, answer: impl Fn(ScopePlace<'a>) -> Option<T>) -> Option<T> {
         self.stack.iter().rev().find_map(|scope| answer(scope.place))
     }
 }
 
-impl<'a> Scope<'a> {
+impl<'a> PythonScope<'a> {
     fn binds(&self, name: &str) -> bool {
         let function = match self.place {
-            Place::Function(function) => function,
+            ScopePlace::Function(function) => function,
             // Methods see the class they stand in under this name.
-            Place::Class => return name == "__class__",
+            ScopePlace::Class => return name == "__class__",
             _ => return false,
         };
         let bound = self.bound.get_or_init(|| {
@@ -205,50 +205,50 @@ impl SemanticSyntaxContext for Scopes<'_> {
 
     fn in_async_context(&self) -> bool {
         self.outward(|place| match place {
-            Place::Function(function) => Some(function.is_async),
-            Place::Lambda(_) | Place::Class | Place::Module => Some(false),
-            Place::Comprehension { .. } => None,
+            ScopePlace::Function(function) => Some(function.is_async),
+            ScopePlace::Lambda(_) | ScopePlace::Class | ScopePlace::Module => Some(false),
+            ScopePlace::Comprehension { .. } => None,
         })
         .unwrap_or(false)
     }
 
     fn in_await_allowed_context(&self) -> bool {
         self.outward(|place| match place {
-            Place::Function(_) | Place::Lambda(_) => Some(true),
-            Place::Class | Place::Module => Some(false),
-            Place::Comprehension { .. } => None,
+            ScopePlace::Function(_) | ScopePlace::Lambda(_) => Some(true),
+            ScopePlace::Class | ScopePlace::Module => Some(false),
+            ScopePlace::Comprehension { .. } => None,
         })
         .unwrap_or(false)
     }
 
     fn in_yield_allowed_context(&self) -> bool {
-        matches!(self.place(), Place::Function(_) | Place::Lambda(_))
+        matches!(self.place(), ScopePlace::Function(_) | ScopePlace::Lambda(_))
     }
 
     fn in_sync_comprehension(&self) -> bool {
-        self.stack.iter().any(|scope| matches!(scope.place, Place::Comprehension { awaits: false, .. }))
+        self.stack.iter().any(|scope| matches!(scope.place, ScopePlace::Comprehension { awaits: false, .. }))
     }
 
     fn in_class_body_comprehension(&self) -> bool {
         self.outward(|place| match place {
-            Place::Class => Some(true),
-            Place::Function(_) | Place::Lambda(_) | Place::Module => Some(false),
-            Place::Comprehension { .. } => None,
+            ScopePlace::Class => Some(true),
+            ScopePlace::Function(_) | ScopePlace::Lambda(_) | ScopePlace::Module => Some(false),
+            ScopePlace::Comprehension { .. } => None,
         })
         .unwrap_or(false)
     }
 
     fn in_module_scope(&self) -> bool {
-        matches!(self.place(), Place::Module)
+        matches!(self.place(), ScopePlace::Module)
     }
 
     fn in_function_scope(&self) -> bool {
-        matches!(self.place(), Place::Function(_) | Place::Lambda(_))
+        matches!(self.place(), ScopePlace::Function(_) | ScopePlace::Lambda(_))
     }
 
     fn in_generator_context(&self) -> bool {
         self.outward(|place| match place {
-            Place::Comprehension { lazy, .. } => lazy.then_some(true),
+            ScopePlace::Comprehension { lazy, .. } => lazy.then_some(true),
             _ => Some(false),
         })
         .unwrap_or(false)
@@ -268,8 +268,8 @@ impl SemanticSyntaxContext for Scopes<'_> {
 
     fn is_bound_parameter(&self, name: &str) -> bool {
         let parameters = match self.place() {
-            Place::Function(function) => Some(&*function.parameters),
-            Place::Lambda(parameters) => parameters,
+            ScopePlace::Function(function) => Some(&*function.parameters),
+            ScopePlace::Lambda(parameters) => parameters,
             _ => None,
         };
         parameters.is_some_and(|parameters| parameters.includes(name))

@@ -32,7 +32,7 @@ struct Skimmer<'t> {
     full: bool,
     lines: Lines<'t>,
     symbols: Vec<Symbol>,
-    open: Vec<Open>,
+    open: Vec<OpenBlock>,
     /// Where the code of the last line ended.
     code_end: usize,
     /// Where the first of the decorators begins that wait for their definition.
@@ -42,7 +42,7 @@ struct Skimmer<'t> {
 }
 
 /// A definition whose body may go on.
-struct Open {
+struct OpenBlock {
     index: u32,
     column: u32,
     class: bool,
@@ -149,7 +149,7 @@ impl Skimmer<'_> {
         symbol.head = Span::new(start, end);
         let index = self.symbols.len() as u32;
         self.symbols.push(symbol);
-        self.open.push(Open { index, column, class });
+        self.open.push(OpenBlock { index, column, class });
         self.body(end, colon);
         true
     }

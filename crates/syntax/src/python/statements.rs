@@ -1,27 +1,30 @@
 //! The statements of one logical line, as stretches of its tokens: what stands between semicolons,
 //! and the heads of compound statements apart from what follows their colon.
 
-use super::lex::{Lexer, Sort, Token};
+use super::lex::{Lexer, PythonToken, Sort};
 use crate::Span;
 
 /// A simple statement, or the head of a compound one without its colon.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Statement<'k> {
     /// Its tokens, without comments and line ends.
-    pub(super) tokens: &'k [Token],
+    pub(super) tokens: &'k [PythonToken],
     /// Whether it is the head of a compound statement.
     pub(super) head: bool,
 }
 
 /// The tokens of a stretch that the grammar sees.
-pub(super) fn code_tokens(text: &str, span: Span) -> Vec<Token> {
+pub(super) fn code_tokens(text: &str, span: Span) -> Vec<PythonToken> {
     let bytes = text.as_bytes();
     let end = (span.end as usize).min(bytes.len());
     Lexer::new(&bytes[..end], span.start as usize).filter(|token| token.is_code()).collect()
 }
 
 /// The statements in the tokens of one logical line.
-pub(super) fn statements<'k>(text: &'k str, tokens: &'k [Token]) -> impl Iterator<Item = Statement<'k>> {
+pub(super) fn statements<'k>(
+    text: &'k str,
+    tokens: &'k [PythonToken],
+) -> impl Iterator<Item = Statement<'k>> {
     let mut rest = tokens;
     std::iter::from_fn(move || {
         while let Some((first, after)) = rest.split_first()
@@ -40,7 +43,7 @@ pub(super) fn statements<'k>(text: &'k str, tokens: &'k [Token]) -> impl Iterato
     })
 }
 
-fn begins_compound(text: &str, tokens: &[Token]) -> bool {
+fn begins_compound(text: &str, tokens: &[PythonToken]) -> bool {
     if tokens[0].sort != Sort::Name {
         return false;
     }
@@ -59,7 +62,7 @@ fn begins_compound(text: &str, tokens: &[Token]) -> bool {
 }
 
 /// The first token outside brackets that fits.
-pub(super) fn top_level(tokens: &[Token], fits: impl Fn(Token) -> bool) -> Option<usize> {
+pub(super) fn top_level(tokens: &[PythonToken], fits: impl Fn(PythonToken) -> bool) -> Option<usize> {
     let mut depth = 0usize;
     tokens.iter().position(|token| {
         match token.sort {
@@ -72,7 +75,7 @@ pub(super) fn top_level(tokens: &[Token], fits: impl Fn(Token) -> bool) -> Optio
 }
 
 /// The colon that ends a head: outside brackets, not one of a lambda, before any semicolon.
-fn head_colon(text: &str, tokens: &[Token]) -> Option<usize> {
+fn head_colon(text: &str, tokens: &[PythonToken]) -> Option<usize> {
     let lambdas = std::cell::Cell::new(0usize);
     top_level(tokens, |token| {
         if token.sort == Sort::Name && token.text(text) == "lambda" {

@@ -55,7 +55,7 @@ mod tests {
             ("if 1:\n    x\n", None),
         ] {
             let found = inconsistent(text);
-            assert_eq!(found.as_ref().map(|problem| problem.span.of(text)), line, "{text:?}");
+            assert_eq!(found.as_ref().map(|problem| problem.span.slice(text)), line, "{text:?}");
         }
     }
 }

@@ -72,7 +72,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expect: &[&str]) {
-        let found: Vec<&str> = strings(text).into_iter().map(|span| span.of(text)).collect();
+        let found: Vec<&str> = strings(text).into_iter().map(|span| span.slice(text)).collect();
         assert_eq!(found, expect);
     }
 
@@ -95,7 +95,7 @@ mod tests {
             ("b'a'\n", ""),
             ("", ""),
         ] {
-            assert_eq!(module_doc(text).of(text), expect, "{text:?}");
+            assert_eq!(module_doc(text).slice(text), expect, "{text:?}");
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) enum Sort {
 
 /// One token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct PythonToken {
     /// What it is.
     pub(super) sort: Sort,
     /// Its first byte.
@@ -42,7 +42,7 @@ pub(super) struct Token {
     pub(super) end: u32,
 }
 
-impl Token {
+impl PythonToken {
     /// Whether it is this operator, bracket or delimiter of one byte.
     pub(super) fn is(self, byte: u8) -> bool {
         self.first == byte && self.end - self.start == 1

@@ -2,14 +2,14 @@
 //! `type` aliases.
 
 use super::{
-    lex::{Sort, Token},
+    lex::{PythonToken, Sort},
     statements::{Statement, code_tokens, statements, top_level},
 };
 use crate::{Kind, Span, Symbol};
 
 /// Adds the variables that a logical line defines.
 pub(super) fn collect(text: &str, line: Span, parent: Option<u32>, symbols: &mut Vec<Symbol>) {
-    if !may_define(line.of(text).as_bytes()) {
+    if !may_define(line.slice(text).as_bytes()) {
         return;
     }
     let tokens = code_tokens(text, line);
@@ -27,7 +27,7 @@ fn define(text: &str, statement: Statement<'_>, parent: Option<u32>, symbols: &m
     let tokens = statement.tokens;
     let [first, .., last] = tokens else { return };
     let whole = Span { start: first.start, end: last.end };
-    let mut add = |kind: Kind, name: Token| {
+    let mut add = |kind: Kind, name: PythonToken| {
         let mut symbol = Symbol::new(kind, whole, name.span());
         symbol.parent = parent;
         symbols.push(symbol);
@@ -41,7 +41,7 @@ fn define(text: &str, statement: Statement<'_>, parent: Option<u32>, symbols: &m
 }
 
 /// The name that `type X = …` defines.
-pub(super) fn type_alias(text: &str, tokens: &[Token]) -> Option<Token> {
+pub(super) fn type_alias(text: &str, tokens: &[PythonToken]) -> Option<PythonToken> {
     let [word, name, next, ..] = tokens else { return None };
     let alias = word.sort == Sort::Name
         && word.text(text) == "type"
@@ -52,13 +52,13 @@ pub(super) fn type_alias(text: &str, tokens: &[Token]) -> Option<Token> {
 }
 
 /// The plain names that a statement assigns or annotates, in the order of the text.
-pub(super) fn targets(text: &str, tokens: &[Token]) -> Vec<Token> {
+pub(super) fn targets(text: &str, tokens: &[PythonToken]) -> Vec<PythonToken> {
     let mut found = Vec::new();
     // A colon behind the `=` belongs to a lambda.
     let first = top_level(tokens, |token| token.is(b':') || token.is(b'='));
     if let Some(colon) = first.filter(|first| tokens[*first].is(b':')) {
         // An annotated target is one name, perhaps in parentheses.
-        let target: &[Token] = match &tokens[..colon] {
+        let target: &[PythonToken] = match &tokens[..colon] {
             [open, name, close] if open.is(b'(') && close.is(b')') => std::slice::from_ref(name),
             other => other,
         };
@@ -81,7 +81,7 @@ pub(super) fn targets(text: &str, tokens: &[Token]) -> Vec<Token> {
 
 /// Adds the names bound by one target: plain ones, in tuples and lists of any depth, starred or
 /// not. False where it is no target: the `=` after it gives a lambda's parameter its default.
-fn target_names(text: &str, tokens: &[Token], found: &mut Vec<Token>) -> bool {
+fn target_names(text: &str, tokens: &[PythonToken], found: &mut Vec<PythonToken>) -> bool {
     let begin = found.len();
     // Brackets that subscript or call something hold no targets.
     let mut foreign = 0usize;
@@ -89,7 +89,7 @@ fn target_names(text: &str, tokens: &[Token], found: &mut Vec<Token>) -> bool {
         let before = index.checked_sub(1).map(|before| tokens[before]);
         let after = tokens.get(index + 1);
         match token.sort {
-            Sort::Open if foreign > 0 || before.is_some_and(Token::ends_value) => foreign += 1,
+            Sort::Open if foreign > 0 || before.is_some_and(PythonToken::ends_value) => foreign += 1,
             Sort::Close => foreign = foreign.saturating_sub(1),
             _ if foreign > 0 => {}
             Sort::Name if !is_keyword(token.text(text)) => {
@@ -114,7 +114,7 @@ fn target_names(text: &str, tokens: &[Token], found: &mut Vec<Token>) -> bool {
     true
 }
 
-fn is_plain_name(text: &str, token: Token) -> bool {
+fn is_plain_name(text: &str, token: PythonToken) -> bool {
     token.sort == Sort::Name && !is_keyword(token.text(text))
 }
 

@@ -10,7 +10,7 @@ fn check(id: &str, text: &str, expect: &[&str]) {
     let outline = language.outline(text, Detail::Full, &|| false).unwrap();
     let told = (0u32..).zip(&outline.symbols).map(|(index, symbol)| {
         let name = names::full_name(language.pack(), text, &outline, index);
-        format!("{} {name} | {}", symbol.kind.label(), symbol.whole.of(text))
+        format!("{} {name} | {}", symbol.kind.label(), symbol.whole.slice(text))
     });
     assert_eq!(told.collect::<Vec<_>>(), expect, "{text}");
 }
@@ -20,7 +20,7 @@ fn check(id: &str, text: &str, expect: &[&str]) {
 fn check_doc(id: &str, text: &str, expect: &str) {
     let packs = Packs::all();
     let outline = packs.named(id).unwrap().outline(text, Detail::Full, &|| false).unwrap();
-    assert_eq!(outline.symbols.last().unwrap().doc.of(text), expect, "{text}");
+    assert_eq!(outline.symbols.last().unwrap().doc.slice(text), expect, "{text}");
 }
 
 /// Compares what is imported, each as `module/name/local`.

@@ -102,7 +102,7 @@ fn many_symbols_in_one_file() {
         outline
             .symbols
             .iter()
-            .all(|symbol| !symbol.doc.is_empty() && symbol.whole.of(&text).starts_with("#["))
+            .all(|symbol| !symbol.doc.is_empty() && symbol.whole.slice(&text).starts_with("#["))
     );
     let names: String = (0..most).map(|at| format!("a{at} = {at},")).collect();
     let outline = ask(packs.named("javascript").unwrap(), &format!("var {names} z;\n"));

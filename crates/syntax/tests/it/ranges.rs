@@ -63,7 +63,8 @@ fn what_a_word_is_does_not_depend_on_where_else_it_stands() {
             return Ok(());
         }
         let outline = language.outline(text, Detail::Full, &|| false).map_err(|error| error.to_string())?;
-        for word in outline.symbols.iter().map(|symbol| symbol.name.of(text)).filter(|word| !word.is_empty())
+        for word in
+            outline.symbols.iter().map(|symbol| symbol.name.slice(text)).filter(|word| !word.is_empty())
         {
             let comment = format!("{} {word}\n", language.pack().style.comment);
             let more = format!("{comment}{text}{comment}");
@@ -90,7 +91,7 @@ fn line_ends_do_not_matter() {
             let outline =
                 language.outline(text, Detail::Full, &|| false).map_err(|error| error.to_string())?;
             let told = outline.symbols.iter().map(|symbol| {
-                let words = |span: Span| span.of(text).split_whitespace().collect::<Vec<_>>().join(" ");
+                let words = |span: Span| span.slice(text).split_whitespace().collect::<Vec<_>>().join(" ");
                 format!(
                     "{:?} {} | {} | {}",
                     symbol.kind,
@@ -163,11 +164,11 @@ fn sound(language: &Language, text: &str) -> Result<(), String> {
         places(text, &outline)?;
         order(text, &outline)?;
         for symbol in outline.symbols.iter().step_by(13) {
-            let word = symbol.name.of(text);
+            let word = symbol.name.slice(text);
             for mention in language.mentions(text, word, &|| false).map_err(|error| error.to_string())? {
                 fits(text, mention.span)?;
-                if mention.span.of(text) != word {
-                    return Err(format!("{word:?} is not {:?}", mention.span.of(text)));
+                if mention.span.slice(text) != word {
+                    return Err(format!("{word:?} is not {:?}", mention.span.slice(text)));
                 }
             }
             let shadows = language.shadows(text, word, &|| false).map_err(|error| error.to_string())?;
@@ -199,7 +200,7 @@ fn sound(language: &Language, text: &str) -> Result<(), String> {
 /// Each place lies in the text, and in the place it is a part of.
 fn places(text: &str, outline: &Outline) -> Result<(), String> {
     for symbol in &outline.symbols {
-        let name = symbol.name.of(text);
+        let name = symbol.name.slice(text);
         for span in
             [symbol.whole, symbol.head, symbol.name, symbol.params, symbol.scope, symbol.body, symbol.doc]
         {
@@ -207,13 +208,13 @@ fn places(text: &str, outline: &Outline) -> Result<(), String> {
         }
         // What has no name of its own, such as a union in a struct, has an empty one.
         if !name.is_empty() && !symbol.whole.holds(symbol.name) {
-            return Err(format!("the name {name:?} is not in {:?}", symbol.whole.of(text)));
+            return Err(format!("the name {name:?} is not in {:?}", symbol.whole.slice(text)));
         }
         if !symbol.whole.holds(symbol.head) {
-            return Err(format!("{name:?}: the head {:?} is outside", symbol.head.of(text)));
+            return Err(format!("{name:?}: the head {:?} is outside", symbol.head.slice(text)));
         }
         if !symbol.body.is_empty() && !symbol.whole.holds(symbol.body) {
-            return Err(format!("{name:?}: the body {:?} is outside", symbol.body.of(text)));
+            return Err(format!("{name:?}: the body {:?} is outside", symbol.body.slice(text)));
         }
     }
     for gap in &outline.gaps {
@@ -225,14 +226,14 @@ fn places(text: &str, outline: &Outline) -> Result<(), String> {
 /// Parents stand before their children and hold them; symbols stand in the order of the text.
 fn order(text: &str, outline: &Outline) -> Result<(), String> {
     for (index, symbol) in (0u32..).zip(&outline.symbols) {
-        let name = symbol.name.of(text);
+        let name = symbol.name.slice(text);
         if let Some(parent) = symbol.parent {
             if parent >= index {
                 return Err(format!("{name:?} stands before its parent"));
             }
             let around = outline.symbols[parent as usize];
             if !around.whole.holds(symbol.whole) {
-                return Err(format!("{name:?} is not in {:?}", around.name.of(text)));
+                return Err(format!("{name:?} is not in {:?}", around.name.slice(text)));
             }
         }
     }

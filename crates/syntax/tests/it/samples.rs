@@ -166,7 +166,7 @@ fn a_short_outline_is_a_full_one_without_details() {
         assert!(short.symbols.len() <= full.symbols.len(), "{file}");
         for symbol in &short.symbols {
             let same = full.symbols.iter().find(|other| other.name == symbol.name);
-            let same = same.unwrap_or_else(|| panic!("{file}: {}", symbol.name.of(&text)));
+            let same = same.unwrap_or_else(|| panic!("{file}: {}", symbol.name.slice(&text)));
             assert_eq!((symbol.kind, symbol.whole), (same.kind, same.whole), "{file}");
         }
     }
@@ -231,9 +231,9 @@ fn symbols(out: &mut String, source: &Source, outline: &Outline) {
             false => Vec::new(),
         };
         for base in bases {
-            let _ = write!(out, ", base {}", squeezed(base.of(text)));
+            let _ = write!(out, ", base {}", squeezed(base.slice(text)));
         }
-        let _ = writeln!(out, " | {}", squeezed(symbol.head.of(text)));
+        let _ = writeln!(out, " | {}", squeezed(symbol.head.slice(text)));
     }
 }
 
@@ -263,9 +263,9 @@ fn calls(out: &mut String, Sample { language, text, .. }: &Sample, outline: &Out
         for call in language.calls(text, whole, outline, &|| false).unwrap() {
             let receiver = match call.receiver.is_empty() {
                 true => String::new(),
-                false => format!("{} -> ", squeezed(call.receiver.of(text))),
+                false => format!("{} -> ", squeezed(call.receiver.slice(text))),
             };
-            let _ = writeln!(out, "{}: {receiver}{}", lines(text, call.name), call.name.of(text));
+            let _ = writeln!(out, "{}: {receiver}{}", lines(text, call.name), call.name.slice(text));
         }
     }
 }

@@ -104,7 +104,7 @@ end
 "#;
 
 fn lua() -> Arc<Language> {
-    Packs::of(&[&LUA]).named("lua").unwrap().clone()
+    Packs::new(&[&LUA]).named("lua").unwrap().clone()
 }
 
 fn outline(text: &str) -> Outline {
@@ -117,7 +117,7 @@ fn at(line: &str) -> usize {
 
 #[test]
 fn it_is_known_by_its_files() {
-    let packs = Packs::of(&[&LUA]);
+    let packs = Packs::new(&[&LUA]);
     packs.named("lua").unwrap().compile().unwrap();
     for (file, text, expect) in [
         ("a/b.lua", "", true),
@@ -136,7 +136,7 @@ fn it_has_an_outline() {
         .zip(&outline.symbols)
         .map(|(index, symbol)| {
             let name = names::full_name(&LUA, TEXT, &outline, index);
-            (symbol.kind, name, symbol.head.of(TEXT), symbol.doc.of(TEXT), symbol.declaration)
+            (symbol.kind, name, symbol.head.slice(TEXT), symbol.doc.slice(TEXT), symbol.declaration)
         })
         .collect();
     let (function, method) = ("-- Counts what is in it.\n-- Slowly.", Kind::Method);
@@ -149,7 +149,7 @@ fn it_has_an_outline() {
             (method, "Till.close".into(), "function Till:close(name, ...)", "", false),
         ]
     );
-    assert_eq!(outline.symbols[3].params.of(TEXT), "name, ...");
+    assert_eq!(outline.symbols[3].params.slice(TEXT), "name, ...");
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn its_imports_and_calls_are_told() {
     let outline = outline(TEXT);
     let calls = lua().calls(TEXT, outline.symbols[3].whole, &outline, &|| false).unwrap();
     let calls: Vec<(&str, &str)> =
-        calls.iter().map(|CallSite { name, receiver }| (receiver.of(TEXT), name.of(TEXT))).collect();
+        calls.iter().map(|CallSite { name, receiver }| (receiver.slice(TEXT), name.slice(TEXT))).collect();
     assert_eq!(calls, [("money", "sum"), ("", "count"), ("Till", "open")]);
 }
 
@@ -196,7 +196,7 @@ fn its_faults_are_told_and_the_rest_survives() {
     let line = at("  local count = 3");
     let line = Span::new(line, line + "  local count = = 3".len());
     assert!(problems.iter().all(|problem| line.holds(problem.span)) && !problems.is_empty(), "{problems:?}");
-    let names: Vec<&str> = outline(&broken).symbols.iter().map(|symbol| symbol.name.of(&broken)).collect();
+    let names: Vec<&str> = outline(&broken).symbols.iter().map(|symbol| symbol.name.slice(&broken)).collect();
     assert_eq!(names, ["money", "count", "open", "close"]);
 }
 

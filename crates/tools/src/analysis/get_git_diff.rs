@@ -13,7 +13,7 @@ use tectum_core::{
     security::{Access, RawPath},
 };
 
-use super::git::{self, Asked, Comparison, Differing, Git, Why};
+use super::git::{self, Comparison, DiffRequest, Differing, Git, Why};
 use crate::{
     files::more::{framed, room},
     settings::GitSettings,
@@ -131,8 +131,13 @@ fn diff(ctx: &Ctx, git: &Git, args: Args) -> Result<Reply<Output>, Fault> {
     if context > MOST_CONTEXT {
         return Err(Fault::invalid(format!("context is at most {MOST_CONTEXT} lines")));
     }
-    let asked =
-        Asked { base: args.base_rev, head: args.head_rev, staged: args.staged, stat: args.stat, context };
+    let asked = DiffRequest {
+        base: args.base_rev,
+        head: args.head_rev,
+        staged: args.staged,
+        stat: args.stat,
+        context,
+    };
     let plain = asked.base.is_none() && asked.head.is_none() && !asked.staged;
     let stop = || ctx.cancel.is_cancelled();
     let until = Instant::now() + DEADLINE;

@@ -10,7 +10,7 @@ use tectum_core::{
 };
 
 use super::{
-    anchor::{self, Resolved, Slice, Status},
+    anchor::{self, AnchorStatus, Resolved, Slice},
     loaded,
 };
 use crate::{
@@ -104,7 +104,7 @@ fn find(ctx: &Ctx, slice: Slice, max_file: u64) -> Result<Reply<Output>, Fault> 
     };
     let (content, truncated) = lines(&file, start, end, room(ctx.max_output));
     let mut text = format!("{}: lines {start}-{end} of {path}", found.status.name());
-    if found.status != Status::Exact {
+    if found.status != AnchorStatus::Exact {
         text.push_str(&format!(", before {old}"));
     }
     text.push_str(&format!("; confidence {:.2}\n", found.confidence));

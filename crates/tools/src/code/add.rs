@@ -2,15 +2,14 @@
 
 use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::{
-    Outline, Span, Symbol, indent,
+    Outline, Span, Symbol,
     names::{self, Asked},
 };
 
 use super::{
     Code, Only, Opened, anchor,
     args::Addition,
-    change::{Edits, Output, change},
-    update::{after, not_empty},
+    change::{Edits, Output, after, change, not_empty, reindented},
     wrapped::Unwrapped,
 };
 
@@ -24,7 +23,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Addition, only: Only) -> Result
     change(code, ctx, only, args.dry_run, |opened, outline| {
         let spot = anchor::find(ctx, opened, outline, args.anchor_type, args.anchor_symbol.as_deref())?;
         let given = (*name, args.new_content.as_str());
-        let new = Unwrapped::of(ctx, code, only, (opened, outline), spot.parent, given)?;
+        let new = Unwrapped::find(ctx, code, only, (opened, outline), spot.parent, given)?;
         refuse_known(opened, outline, spot.parent, name, &new.content)?;
         let edits = vec![spot.filled(opened, &new.content)];
         let verb = if args.dry_run { "Would add" } else { "Added" };
@@ -34,12 +33,6 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Addition, only: Only) -> Result
         notes.extend(reindented(&new.content, &spot.fitted(opened, &new.content)));
         Ok((edits, notes))
     })
-}
-
-/// A note where new source did not keep its indentation.
-pub(super) fn reindented(content: &str, fitted: &str) -> Option<String> {
-    indent::is_changed(content, fitted)
-        .then(|| "Note: the new source was re-indented to fit its place".to_owned())
 }
 
 /// Refuses a name that stands in the same scope already. Overloads may share theirs.
@@ -52,12 +45,12 @@ pub(super) fn refuse_known(
 ) -> Result<(), Fault> {
     let pack = opened.source.language().pack();
     let known: Vec<(u32, &Symbol)> =
-        outline.children(parent).filter(|(_, symbol)| symbol.name.of(opened.text()) == name).collect();
+        outline.children(parent).filter(|(_, symbol)| symbol.name.slice(opened.text()) == name).collect();
     let Some((index, symbol)) = known.first().copied() else { return Ok(()) };
     let text = opened.text();
     let decorators = |symbol: &Symbol| Span { start: symbol.whole.start, end: symbol.head.start };
     // The last of those that are there may be one that only announces it.
-    let announced = known.last().is_some_and(|(_, last)| names::is_announced(decorators(last).of(text)));
+    let announced = known.last().is_some_and(|(_, last)| names::is_announced(decorators(last).slice(text)));
     let several = pack.style.overloads || announced || names::is_part(leading(content), name);
     if several && symbol.kind.is_callable() {
         return Ok(());
@@ -96,14 +89,14 @@ fn brought(
     };
     let pack = edited.source.language().pack();
     let all: Vec<u32> = (0..outline.symbols.len() as u32).filter(fresh).collect();
-    let called = |index: &&u32| outline.symbols[**index as usize].name.of(edited.text()) == name;
+    let called = |index: &&u32| outline.symbols[**index as usize].name.slice(edited.text()) == name;
     if let Some(index) = all.iter().find(called) {
         let full = names::full_name(pack, edited.text(), &outline, *index);
         let lines = edited.lines(outline.symbols[*index as usize].whole);
         return Ok(format!("{full} to {} ({lines})", edited.name));
     }
     let names: Vec<&str> =
-        all.iter().map(|index| outline.symbols[*index as usize].name.of(edited.text())).take(5).collect();
+        all.iter().map(|index| outline.symbols[*index as usize].name.slice(edited.text())).take(5).collect();
     let defined = if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
     Err(Fault::invalid(format!("new_content defines {defined}, not {name}; nothing was changed"))
         .hint("name must be that of the definition in new_content"))

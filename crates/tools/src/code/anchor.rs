@@ -43,11 +43,11 @@ pub(super) fn find(
     match anchor {
         AnchorType::Before => {
             let index = opened.one(outline, named()?, |_| true)?;
-            Ok(beside(opened, outline, index, Side::Before))
+            Ok(beside(opened, outline, index, InsertSide::Before))
         }
         AnchorType::After => {
             let index = opened.one(outline, named()?, |_| true)?;
-            Ok(beside(opened, outline, index, Side::After))
+            Ok(beside(opened, outline, index, InsertSide::After))
         }
         AnchorType::InsideStart | AnchorType::InsideEnd => {
             let index = holder(opened, outline, named()?)?;
@@ -80,18 +80,18 @@ fn holder(opened: &Opened, outline: &Outline, name: &str) -> Result<u32, Fault> 
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum InsertSide {
     Before,
     After,
 }
 
-fn beside(opened: &Opened, outline: &Outline, index: u32, side: Side) -> Spot {
+fn beside(opened: &Opened, outline: &Outline, index: u32, side: InsertSide) -> Spot {
     let symbol = &outline.symbols[index as usize];
     let whole = opened.with_doc(symbol);
     let blank = usual_blank(opened, symbol);
     let (offset, before, after) = match side {
-        Side::Before => (opened.line_start(whole.start as usize), 0, blank),
-        Side::After => (opened.line_end(whole.end as usize - 1), blank, 0),
+        InsertSide::Before => (opened.line_start(whole.start as usize), 0, blank),
+        InsertSide::After => (opened.line_end(whole.end as usize - 1), blank, 0),
     };
     Spot {
         offset,
@@ -151,7 +151,7 @@ fn inside(opened: &Opened, outline: &Outline, index: u32, at_start: bool) -> Res
     if opened.source.language().pack().style.bodies == Bodies::Braced {
         let open = body.start + 1;
         if one_line && !text[open..body.end - 1].trim().is_empty() {
-            return Err(one_line_body(symbol.name.of(text)));
+            return Err(one_line_body(symbol.name.slice(text)));
         }
         let offset = if at_start {
             opened.line_end(body.start).min(body.end - 1)
@@ -162,7 +162,7 @@ fn inside(opened: &Opened, outline: &Outline, index: u32, at_start: bool) -> Res
         return Ok(if at_start { spot(offset, 0, gap) } else { spot(offset, gap, 0) });
     }
     if opened.line_start(body.start) <= symbol.head.start as usize {
-        return Err(one_line_body(symbol.name.of(text)));
+        return Err(one_line_body(symbol.name.slice(text)));
     }
     let gap = usize::from(has_others);
     if !at_start {

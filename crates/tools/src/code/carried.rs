@@ -24,7 +24,7 @@ pub(super) struct Carried {
 }
 
 impl Carried {
-    pub(super) fn of(
+    pub(super) fn find(
         ctx: &Ctx,
         opened: &Opened,
         outline: &Outline,
@@ -32,7 +32,7 @@ impl Carried {
         new_name: Option<&str>,
     ) -> Result<Self, Fault> {
         let symbol = &outline.symbols[index as usize];
-        let old = symbol.name.of(opened.text()).to_owned();
+        let old = symbol.name.slice(opened.text()).to_owned();
         let span = opened.with_doc(symbol);
         let source = opened.quoted(span);
         let name = match new_name.map(str::trim).filter(|name| !name.is_empty()) {
@@ -141,7 +141,7 @@ pub(super) fn needs(
         }
         if is_target(source, target, &import) {
             let defined =
-                |name: &str| there.children(None).any(|(_, symbol)| symbol.name.of(target.text()) == name);
+                |name: &str| there.children(None).any(|(_, symbol)| symbol.name.slice(target.text()) == name);
             if !import.name.as_deref().is_some_and(|name| name == local && defined(name)) {
                 needs.notes.push(format!(
                     "Not fixed: the moved code uses {local}, which {} imports from {}, where it is now; write there what it means",
@@ -151,7 +151,7 @@ pub(super) fn needs(
             continue;
         }
         let taken = known.iter().any(|other| other.local.as_ref() == Some(local))
-            || there.children(None).any(|(_, symbol)| symbol.name.of(target.text()) == local);
+            || there.children(None).any(|(_, symbol)| symbol.name.slice(target.text()) == local);
         match statement(source, target, &import) {
             Some(line) if !taken => {
                 if !statements.contains(&line) {
@@ -168,14 +168,14 @@ pub(super) fn needs(
     let own = outline.symbols[index as usize];
     let mut told: Vec<&str> = Vec::new();
     for (at, symbol) in outline.children(None) {
-        let name = symbol.name.of(source.text());
+        let name = symbol.name.slice(source.text());
         let itself = at == index || symbol.whole.holds(own.whole) || neighbours(source, &target.name);
         if itself || name.is_empty() || told.contains(&name) || name == moved.old || !uses(name)? {
             continue;
         }
         told.push(name);
         if known.iter().all(|import| import.local.as_deref() != Some(name))
-            && there.children(None).all(|(_, other)| other.name.of(target.text()) != name)
+            && there.children(None).all(|(_, other)| other.name.slice(target.text()) != name)
         {
             needs.notes.push(format!(
                 "Not fixed: the moved code uses {name}, which is defined in {}; import it in {}",
@@ -239,6 +239,6 @@ fn statement(source: &Opened, target: &Opened, import: &Import) -> Option<String
         return make(import);
     }
     // A statement of one name can be taken over as it stands.
-    let written = import.span.of(source.text()).trim();
+    let written = import.span.slice(source.text()).trim();
     (!written.contains([',', '{', '\n'])).then(|| written.to_owned())
 }

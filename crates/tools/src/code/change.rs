@@ -48,7 +48,7 @@ pub(super) fn change(
         Ok((after, (source, notes)))
     })?;
     if !dry_run {
-        code.shelf.put(source);
+        code.languages.shelf.put(source);
     }
     Ok(Reply::new(told(&notes, &written), Output { notes, written }))
 }
@@ -102,7 +102,7 @@ pub(super) fn verify(
     }
     let mut message = format!("the edit would break the syntax of {}; nothing was written:", before.name);
     for problem in fresh.iter().take(NAMED) {
-        let check::Problem { line, column, message: wrong, text } = check::place(after, problem);
+        let check::SyntaxProblem { line, column, message: wrong, text } = check::place(after, problem);
         let _ = write!(message, "\n  line {line}, col {column}: {wrong}\n    {text}");
     }
     if fresh.len() > NAMED {
@@ -217,4 +217,32 @@ impl Opened {
         let Span { start, end } = self.extent(symbol);
         Span { start: if before { symbol.doc.start } else { start }, end }
     }
+}
+
+/// A note where new source did not keep its indentation.
+pub(super) fn reindented(content: &str, fitted: &str) -> Option<String> {
+    indent::is_changed(content, fitted)
+        .then(|| "Note: the new source was re-indented to fit its place".to_owned())
+}
+
+pub(super) fn not_empty(argument: &str, content: &str) -> Result<(), Fault> {
+    if content.trim().is_empty() {
+        return Err(Fault::invalid(format!("{argument} is empty; nothing was changed"))
+            .hint("code_remove takes a definition away"));
+    }
+    Ok(())
+}
+
+/// What the file defines after some edits, and what of it the first edit brought.
+pub(super) fn after(
+    ctx: &Ctx,
+    code: &Code,
+    opened: &Opened,
+    edits: &Edits,
+    only: Only,
+) -> Result<(Opened, std::sync::Arc<Outline>), Fault> {
+    let file = opened.file.edited(edits)?;
+    let edited = code.opened(opened.name.clone(), file, only)?;
+    let outline = edited.outline(ctx, Detail::Full)?;
+    Ok((edited, outline))
 }

@@ -20,18 +20,18 @@ pub struct Output {
     /// True when it was checked and nothing is wrong.
     pub ok: bool,
     /// What is wrong, in order.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<SyntaxProblem>,
     /// Why it was not checked; then nothing is known of its syntax.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub not_checked: Option<String>,
-    /// Whose word the problems are, where that is not a compiler's.
+    /// The checker that found the problems, where it is not a compiler.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub opinion: Option<String>,
 }
 
 /// One mistake.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Problem {
+pub struct SyntaxProblem {
     /// Its line, from 1.
     pub line: usize,
     /// Its column in characters, from 1.
@@ -63,7 +63,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, only: Only) -> Result<Reply<Output>, F
     // A grammar may not know all of its language; what checks as a compiler does speaks plainly.
     let by_grammar = pack.front.check.is_none();
     let word = if by_grammar { "Not understood" } else { "SyntaxError" };
-    for Problem { line, column, message, text: written } in &problems {
+    for SyntaxProblem { line, column, message, text: written } in &problems {
         let _ = writeln!(text, "{word} in {} line {line}, col {column}: {message}", opened.name);
         let _ = writeln!(text, "    {written}");
     }
@@ -77,7 +77,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, only: Only) -> Result<Reply<Output>, F
     Ok(Reply::new(text, output))
 }
 
-fn problems(ctx: &Ctx, opened: &Opened) -> Result<Vec<Problem>, Unparsed> {
+fn problems(ctx: &Ctx, opened: &Opened) -> Result<Vec<SyntaxProblem>, Unparsed> {
     // Bytes that are not read as text are no program, whatever we make of them.
     if let Some(undecodable) = opened.source.language().pack().front.undecodable
         && let Some(problem) = undecodable(opened.file.bytes())
@@ -89,12 +89,12 @@ fn problems(ctx: &Ctx, opened: &Opened) -> Result<Vec<Problem>, Unparsed> {
 }
 
 /// A problem as lines and columns.
-pub(super) fn place(file: &TextFile, problem: &tectum_syntax::Problem) -> Problem {
+pub(super) fn place(file: &TextFile, problem: &tectum_syntax::Problem) -> SyntaxProblem {
     let text = file.text();
     let at = text.floor_char_boundary((problem.span.start as usize).min(text.len()));
     let line = file.lines().at(at);
     let start = file.lines().range(line).map_or(0, |range| range.start);
-    Problem {
+    SyntaxProblem {
         line,
         column: text[start.min(at)..at].chars().count() + 1,
         message: problem.message.clone(),
@@ -104,7 +104,7 @@ pub(super) fn place(file: &TextFile, problem: &tectum_syntax::Problem) -> Proble
 
 /// The same for a problem whose place counts the bytes of the file. What is before it may be no
 /// UTF-8 either; each such byte counts as a character then.
-fn place_of_bytes(file: &TextFile, problem: &tectum_syntax::Problem) -> Problem {
+fn place_of_bytes(file: &TextFile, problem: &tectum_syntax::Problem) -> SyntaxProblem {
     let bytes = file.bytes();
     let before = &bytes[..(problem.span.start as usize).min(bytes.len())];
     let before = before.strip_prefix(Encoding::Utf8.mark()).unwrap_or(before);
@@ -113,7 +113,7 @@ fn place_of_bytes(file: &TextFile, problem: &tectum_syntax::Problem) -> Problem 
     let lines = Lines::of(&until);
     let line = lines.count();
     let start = lines.range(line).map_or(0, |range| range.start);
-    Problem {
+    SyntaxProblem {
         line,
         column: until[start..].chars().count(),
         message: problem.message.clone(),

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::{Detail, names};
 
-use super::{Code, Only, args::OfSymbol, cap, docs, lookup::Lines};
+use super::{Code, Only, args::OfSymbol, cap, docs, lookup::LineRange};
 
 /// A class in short.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -15,19 +15,19 @@ pub struct Output {
     /// The file.
     pub path: String,
     /// Every class of that name.
-    pub classes: Vec<Class>,
+    pub classes: Vec<ClassOutline>,
 }
 
 /// One class.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Class {
+pub struct ClassOutline {
     /// Its full name.
     pub name: String,
     /// Its header.
     pub header: String,
     /// Its lines.
     #[serde(flatten)]
-    pub lines: Lines,
+    pub lines: LineRange,
     /// Its documentation.
     pub docstring: Option<String>,
     /// Its methods.
@@ -41,7 +41,7 @@ pub struct Method {
     pub signature: String,
     /// Its lines.
     #[serde(flatten)]
-    pub lines: Lines,
+    pub lines: LineRange,
 }
 
 /// Sums up the named classes.
@@ -59,11 +59,11 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &OfSymbol, only: Only) -> Result
             .children(Some(index))
             .filter(|(_, child)| child.kind.is_callable())
             .map(|(_, child)| Method {
-                signature: one_line(child.head.of(opened.text())),
+                signature: one_line(child.head.slice(opened.text())),
                 lines: opened.lines(child.whole),
             })
             .collect();
-        let (header, lines) = (one_line(symbol.head.of(opened.text())), opened.lines(symbol.whole));
+        let (header, lines) = (one_line(symbol.head.slice(opened.text())), opened.lines(symbol.whole));
         let _ = writeln!(text, "{header} ({lines})");
         docstring.iter().flat_map(|doc| doc.lines()).for_each(|line| {
             let _ = writeln!(text, "  {line}");
@@ -72,7 +72,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &OfSymbol, only: Only) -> Result
             let _ = writeln!(text, "  {} ({})", method.signature, method.lines);
         }
         let name = names::full_name(pack, opened.text(), &outline, index);
-        classes.push(Class { name, header, lines, docstring, methods });
+        classes.push(ClassOutline { name, header, lines, docstring, methods });
     }
     let text = cap::capped(text.trim_end().to_owned(), ctx.max_output, "code_outline lists all members");
     Ok(Reply::new(text, Output { path: opened.name, classes }))

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::{Detail, Symbol, names};
 
-use super::{Code, Only, Opened, args::OfSymbol, cap, lookup::Lines};
+use super::{Code, Only, Opened, args::OfSymbol, cap, lookup::LineRange};
 
 /// Bytes of the line before a source, beside the path.
 const ROW: usize = 80;
@@ -18,19 +18,19 @@ pub struct Output {
     /// The file.
     pub path: String,
     /// Every symbol of that name.
-    pub found: Vec<Found>,
+    pub found: Vec<FoundDefinition>,
 }
 
 /// One symbol.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Found {
+pub struct FoundDefinition {
     /// Its full name.
     pub name: String,
     /// What it is.
     pub kind: &'static str,
     /// Its lines, decorators included.
     #[serde(flatten)]
-    pub lines: Lines,
+    pub lines: LineRange,
     /// Its source.
     pub source: String,
     /// True when only the beginning is shown.
@@ -69,13 +69,13 @@ pub(super) fn run(
         let lines = opened.lines(symbol.whole);
         let source = match part {
             Part::Whole => opened.quoted(opened.extent(symbol)),
-            Part::Head => symbol.head.of(opened.text()),
+            Part::Head => symbol.head.slice(opened.text()),
         };
         let shown = &source[..cap::fitting(source, room)];
         // Each has a line before it.
         room = room.saturating_sub(shown.len() + opened.name.len() + ROW);
         let cut = shown.len() < source.len();
-        found.push(Found {
+        found.push(FoundDefinition {
             name: names::full_name(pack, opened.text(), &outline, index),
             kind: symbol.kind.label(),
             lines,
@@ -90,17 +90,17 @@ pub(super) fn run(
 
 /// The sources, each with its place: `[a.py:3-9 method A.f]` after a single one, a comment before
 /// each of several. A cut is said before and after.
-fn told(opened: &Opened, name: &str, found: &[Found]) -> String {
+fn told(opened: &Opened, name: &str, found: &[FoundDefinition]) -> String {
     let mut text = String::new();
     let path = &opened.name;
     for (number, found_one) in found.iter().enumerate() {
-        let Found { name: full, kind, lines, .. } = found_one;
+        let FoundDefinition { name: full, kind, lines, .. } = found_one;
         if found.len() > 1 {
             let bare = name.split('#').next().unwrap_or(name);
             let comment = opened.source.language().pack().style.comment;
             let _ = writeln!(text, "{comment} {bare}#{} of {}: {full} ({lines})", number + 1, found.len());
         }
-        let Lines { first, last } = lines;
+        let LineRange { first, last } = lines;
         let more = found_one.next_line.map(|next| {
             format!("[cut: get_file_slice path={path} start_line={next} end_line={last} shows the rest]\n")
         });

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use tectum_core::{Ctx, Fault, Reply, security::RawPath};
 
 use self::{
-    index::{Id, Index},
+    index::{Index, SymbolId},
     loaded::Loader,
     resolve::{Meaning, Resolver},
 };
@@ -59,7 +59,7 @@ pub struct CodePathOutput {
     /// How many functions the name means: more than one where it is overloaded.
     pub targets: usize,
     /// The function and its calls, in the order they are written.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<CallNode>,
     /// Sources that were looked at.
     pub files: usize,
     /// Calls that lead to nothing in these sources.
@@ -76,7 +76,7 @@ pub struct CodePathOutput {
 
 /// One call.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Node {
+pub struct CallNode {
     /// How deep it stands; the function itself is 0.
     pub depth: usize,
     /// What is called.
@@ -101,14 +101,14 @@ pub fn derive_code_path(code: &Code, ctx: &Ctx, args: CodePathArgs) -> Result<Re
     if depth == 0 || depth > MOST_DEPTH {
         return Err(Fault::invalid(format!("`max_depth` must be 1 to {MOST_DEPTH}, got {depth}")));
     }
-    let sources = code.project.sources_ahead(code, ctx, 0, &index::ahead())?;
+    let sources = code.project.sources_ahead(&code.languages, ctx, 0, &index::ahead())?;
     if sources.is_file() {
         code.open(ctx, 0, super::Only::Any)?;
     }
-    let index = Index::of(&sources)?;
+    let index = Index::build(&sources)?;
     let targets = index.target(&args.target)?;
     let loader = Loader::new(ctx, &sources, &index);
-    let mut tree = Tree {
+    let mut tree = CallTree {
         ctx,
         index: &index,
         loader: &loader,
@@ -149,7 +149,7 @@ pub fn derive_code_path(code: &Code, ctx: &Ctx, args: CodePathArgs) -> Result<Re
 }
 
 /// A tree being written.
-struct Tree<'t> {
+struct CallTree<'t> {
     ctx: &'t Ctx,
     index: &'t Index,
     loader: &'t Loader<'t>,
@@ -157,19 +157,19 @@ struct Tree<'t> {
     depth: usize,
     budget: usize,
     text: String,
-    nodes: Vec<Node>,
-    on_the_way: Vec<Id>,
+    nodes: Vec<CallNode>,
+    on_the_way: Vec<SymbolId>,
     /// For each level on the way, whether what is written is the last of its siblings.
     lasts: Vec<bool>,
-    expanded: HashSet<Id>,
+    expanded: HashSet<SymbolId>,
     external: usize,
     ambiguous: usize,
     full: bool,
 }
 
-impl Tree<'_> {
+impl CallTree<'_> {
     /// Writes a function and what it calls.
-    fn found(&mut self, id: Id, times: usize, depth: usize) -> Result<(), Fault> {
+    fn found(&mut self, id: SymbolId, times: usize, depth: usize) -> Result<(), Fault> {
         let calls = self.loader.calls(self.index.body_of(id))?;
         let mark = if self.on_the_way.contains(&id) {
             Some("recursive")
@@ -183,7 +183,7 @@ impl Tree<'_> {
             None
         };
         let fact = self.index.fact(id);
-        let node = Node {
+        let node = CallNode {
             depth,
             name: self.index.full_name(id),
             path: Some(self.index.files[id.file].path.clone()),
@@ -206,8 +206,9 @@ impl Tree<'_> {
                 Meaning::One(id) => self.found(id, times, depth + 1)?,
                 Meaning::External => self.open(written, times, depth + 1, "external".to_owned(), ""),
                 Meaning::Several(ids) => {
-                    let place =
-                        |id: &Id| format!("{}:{}", self.index.files[id.file].path, self.index.fact(*id).line);
+                    let place = |id: &SymbolId| {
+                        format!("{}:{}", self.index.files[id.file].path, self.index.fact(*id).line)
+                    };
                     let places = if ids.len() <= MOST_PLACES {
                         format!(" {}", ids.iter().map(place).collect::<Vec<_>>().join(", "))
                     } else {
@@ -225,9 +226,9 @@ impl Tree<'_> {
     }
 
     /// What the calls of a function mean, in their order, each meaning once with its number.
-    fn meanings(&self, id: Id, calls: &[loaded::Call]) -> Result<Vec<(Meaning, String, usize)>, Fault> {
+    fn meanings(&self, id: SymbolId, calls: &[loaded::Call]) -> Result<Vec<(Meaning, String, usize)>, Fault> {
         let mut list: Vec<(Meaning, String, usize)> = Vec::new();
-        let mut seen: HashMap<(Option<Id>, String), usize> = HashMap::new();
+        let mut seen: HashMap<(Option<SymbolId>, String), usize> = HashMap::new();
         for call in calls {
             let meaning = self.resolver.resolve(self.index.body_of(id), call)?;
             let key = match &meaning {
@@ -249,13 +250,13 @@ impl Tree<'_> {
     fn open(&mut self, name: String, times: usize, depth: usize, mark: String, places: &str) {
         let ambiguous = !places.is_empty() || mark != "external";
         let times = (times > 1).then_some(times);
-        if self.push(Node { depth, name, path: None, line: None, times, mark: Some(mark) }, places) {
+        if self.push(CallNode { depth, name, path: None, line: None, times, mark: Some(mark) }, places) {
             *(if ambiguous { &mut self.ambiguous } else { &mut self.external }) += 1;
         }
     }
 
     /// Writes one line; false when there is no room for it.
-    fn push(&mut self, node: Node, after: &str) -> bool {
+    fn push(&mut self, node: CallNode, after: &str) -> bool {
         let mut line = String::new();
         if let Some((last, above)) = self.lasts[..node.depth.min(self.lasts.len())].split_last() {
             above.iter().for_each(|last| line.push_str(if *last { "  " } else { "│ " }));

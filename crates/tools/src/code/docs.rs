@@ -65,7 +65,7 @@ pub(super) fn plain(pack: &Pack, text: &str, doc: Span) -> String {
     }
     match pack.front.doc_text {
         Some(doc_text) => doc_text(text, doc),
-        None => uncommented(doc.of(text)),
+        None => uncommented(doc.slice(text)),
     }
 }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tectum_core::{Ctx, Fault, Reply, security::RawPath};
 use tectum_syntax::names::Asked;
 
-use self::classes::{Classes, Id, last_part};
+use self::classes::{ClassId, Classes, last_part};
 use super::{
     Code, Only,
     project::{Entry, Sources, words},
@@ -46,9 +46,9 @@ pub struct HierarchyArgs {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HierarchyOutput {
     /// The class itself: every definition of that name.
-    pub classes: Vec<Class>,
+    pub classes: Vec<ClassNode>,
     /// What derives from it, the nearest first.
-    pub subclasses: Vec<Class>,
+    pub subclasses: Vec<ClassNode>,
     /// How many derive directly.
     pub direct: usize,
     /// How many derive in all.
@@ -63,7 +63,7 @@ pub struct HierarchyOutput {
 
 /// One class.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Class {
+pub struct ClassNode {
     /// Its full name.
     pub name: String,
     /// What it derives from, as written.
@@ -91,14 +91,14 @@ pub fn hierarchy(
     if !words::is_name(name) {
         return Err(Fault::invalid(format!("`{}` is no class name", args.class_name)));
     }
-    let sources = code.project.sources(code, ctx, 0)?;
+    let sources = code.project.sources(&code.languages, ctx, 0)?;
     if sources.is_file() {
         code.open(ctx, 0, only)?;
     }
     let mut classes = Classes::default();
-    let mut levels: Vec<Vec<Id>> = Vec::new();
+    let mut levels: Vec<Vec<ClassId>> = Vec::new();
     let mut expanded: HashSet<String> = HashSet::from([name.to_owned()]);
-    let mut listed: HashSet<Id> = HashSet::new();
+    let mut listed: HashSet<ClassId> = HashSet::new();
     let mut frontier = BTreeSet::from([name.to_owned()]);
     let mut left: Option<Vec<Arc<Entry>>> = None;
     while !frontier.is_empty() && listed.len() < MOST_CLASSES {
@@ -123,14 +123,14 @@ pub fn hierarchy(
             left = Some(rest);
         }
         let derived = frontier.iter().filter_map(|base| classes.derived.get(base)).flatten();
-        let level: Vec<Id> = derived.copied().filter(|id| listed.insert(*id)).collect();
+        let level: Vec<ClassId> = derived.copied().filter(|id| listed.insert(*id)).collect();
         frontier = level.iter().map(|id| classes.name(*id).to_owned()).collect();
         frontier.retain(|name| expanded.insert(name.clone()));
         levels.push(level);
     }
     let own = classes.defined.get(name).cloned().unwrap_or_default();
-    let fits = |id: &Id| classes.facts(*id).path(id.symbol).ends_with(&asked.parts);
-    let chosen: Vec<Id> = own.iter().copied().filter(fits).collect();
+    let fits = |id: &ClassId| classes.facts(*id).path(id.symbol).ends_with(&asked.parts);
+    let chosen: Vec<ClassId> = own.iter().copied().filter(fits).collect();
     let own = if chosen.is_empty() { own } else { chosen };
     if own.is_empty() && listed.is_empty() {
         return Err(Fault::not_found(format!(
@@ -149,8 +149,8 @@ struct Answer<'a> {
     sources: &'a Sources<'a>,
     classes: &'a Classes,
     name: &'a str,
-    own: Vec<Id>,
-    levels: Vec<Vec<Id>>,
+    own: Vec<ClassId>,
+    levels: Vec<Vec<ClassId>>,
 }
 
 impl Answer<'_> {
@@ -226,7 +226,7 @@ impl Answer<'_> {
 
     /// The numbers of the listed classes in the order of a tree: each below one that it derives
     /// from. They are given the nearest first.
-    fn drawn(&self, shown: &[(Id, usize)]) -> Vec<usize> {
+    fn drawn(&self, shown: &[(ClassId, usize)]) -> Vec<usize> {
         let mut by_name: HashMap<(&str, usize), usize> = HashMap::new();
         for (at, (id, depth)) in shown.iter().enumerate() {
             by_name.entry((self.classes.name(*id), *depth)).or_insert(at);
@@ -249,13 +249,13 @@ impl Answer<'_> {
         order
     }
 
-    fn class(&self, id: Id, paths: &[String], depth: usize) -> Class {
+    fn class(&self, id: ClassId, paths: &[String], depth: usize) -> ClassNode {
         let (facts, fact) = (self.classes.facts(id), self.classes.fact(id));
         let name = self.classes.name(id);
         let named = self.classes.defined.get(name).map_or(0, Vec::len);
         // Only where something derives from the name does it matter which one is meant.
         let matters = depth > 0 && named > 1 && self.classes.derived.contains_key(name);
-        Class {
+        ClassNode {
             name: facts.full_name(id.symbol),
             bases: facts
                 .bases(fact)
@@ -274,7 +274,7 @@ impl Answer<'_> {
         if self.own.is_empty() {
             notes.push(format!("`{}` itself is not defined here", self.name));
         } else if all.len() > 1 {
-            let place = |id: &Id| format!("{}:{}", paths[id.file], self.classes.fact(*id).line);
+            let place = |id: &ClassId| format!("{}:{}", paths[id.file], self.classes.fact(*id).line);
             let mut places: Vec<String> = all.iter().take(MOST_NAMED).map(place).collect();
             if all.len() > MOST_NAMED {
                 places.push(format!("and {} more", all.len() - MOST_NAMED));
@@ -291,7 +291,7 @@ impl Answer<'_> {
 }
 
 /// `Sub(Base) path:line`.
-fn line(class: &Class) -> String {
+fn line(class: &ClassNode) -> String {
     let bases = if class.bases.is_empty() { String::new() } else { format!("({})", class.bases.join(", ")) };
     let ambiguous = class.ambiguous.map(|named| format!(" [ambiguous: {named} classes of this name]"));
     format!("{}{bases} {}:{}{}", class.name, class.path, class.line, ambiguous.unwrap_or_default())

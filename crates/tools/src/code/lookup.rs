@@ -6,11 +6,18 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tectum_core::{Ctx, Fault, FaultKind};
 use tectum_syntax::{
-    Detail, Gap, Outline, Span, Symbol, Unparsed,
+    Detail, Gap, Outline, Source, Span, Symbol, Unparsed,
     names::{self, Asked, Meaning},
 };
 
-use super::Opened;
+use crate::text::TextFile;
+
+/// A file of the project and the language it is in.
+pub(crate) struct Opened {
+    pub(crate) name: String,
+    pub(crate) file: TextFile,
+    pub(crate) source: Arc<Source>,
+}
 
 /// Gaps a reply names.
 const NAMED_GAPS: usize = 5;
@@ -47,9 +54,9 @@ impl Opened {
     }
 
     /// The first and last line of a stretch.
-    pub(crate) fn lines(&self, span: Span) -> Lines {
+    pub(crate) fn lines(&self, span: Span) -> LineRange {
         let last = (span.end as usize).saturating_sub(1).max(span.start as usize);
-        Lines { first: self.file.lines().at(span.start as usize), last: self.file.lines().at(last) }
+        LineRange { first: self.file.lines().at(span.start as usize), last: self.file.lines().at(last) }
     }
 
     /// A stretch with the indentation of its first line, as a person would quote it.
@@ -76,14 +83,14 @@ impl Opened {
 
 /// Lines of a file, from 1, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Lines {
+pub struct LineRange {
     /// The first line.
     pub first: usize,
     /// The last line.
     pub last: usize,
 }
 
-impl std::fmt::Display for Lines {
+impl std::fmt::Display for LineRange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Lines {}-{}", self.first, self.last)
     }

@@ -94,7 +94,7 @@ impl Module {
         self.names(&path) || (by_folder && self.names(&folder))
     }
 
-    /// Whether it can be what this file calls so.
+    /// Whether this file's path can be the module's name.
     pub(super) fn is_in(&self, file: &str, name: &str, importer: &str, reach: Reach) -> bool {
         let Some((last, before)) = self.parts.split_last() else { return false };
         let around = Self { parts: before.to_vec(), start: self.start };

@@ -29,7 +29,7 @@ pub struct Output {
     /// What was done, and what to know about it.
     pub notes: Vec<String>,
     /// The files, the source first.
-    pub files: Vec<FileDone>,
+    pub files: Vec<MovedFile>,
     /// True when nothing was written.
     pub dry_run: bool,
     /// What undo_edit takes to undo all of it.
@@ -39,7 +39,7 @@ pub struct Output {
 
 /// One file of a move.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct FileDone {
+pub struct MovedFile {
     /// The file.
     pub path: String,
     /// What changed.
@@ -75,7 +75,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Move, only: Only) -> Result<Rep
     let outline = source.outline(ctx, Detail::Full)?;
     let index = source.one(&outline, &args.name, movable)?;
     refuse_shared(&source, &outline, index)?;
-    let moved = Carried::of(ctx, &source, &outline, index, args.dest_name.as_deref())?;
+    let moved = Carried::find(ctx, &source, &outline, index, args.dest_name.as_deref())?;
     let there = target.outline(ctx, Detail::Full)?;
     let spot = anchor::find(ctx, &target, &there, args.anchor_type, args.anchor_symbol.as_deref())?;
     add::refuse_known(&target, &there, spot.parent, &moved.name, &moved.text)?;
@@ -114,11 +114,11 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Move, only: Only) -> Result<Rep
         let bytes = after.into_bytes();
         let revision = revision(&bytes);
         intents.push(Intent::write(bytes, &revision));
-        done.push(FileDone { path: before.name.clone(), diff, revision });
+        done.push(MovedFile { path: before.name.clone(), diff, revision });
     }
     let undo = if args.dry_run { Undo::default() } else { code.pen.commit(ctx, batch, intents)? };
     if !args.dry_run {
-        kept.into_iter().for_each(|source| code.shelf.put(source));
+        kept.into_iter().for_each(|source| code.languages.shelf.put(source));
     }
     Ok(reply(notes, done, args.dry_run, undo))
 }
@@ -129,9 +129,9 @@ fn within(code: &Code, ctx: &Ctx, args: &Move, only: Only) -> Result<Reply<Outpu
         let index = opened.one(outline, &args.name, movable)?;
         refuse_shared(opened, outline, index)?;
         let symbol = &outline.symbols[index as usize];
-        let moved = Carried::of(ctx, opened, outline, index, args.dest_name.as_deref())?;
+        let moved = Carried::find(ctx, opened, outline, index, args.dest_name.as_deref())?;
         let spot = anchor::find(ctx, opened, outline, args.anchor_type, args.anchor_symbol.as_deref())?;
-        let renamed = moved.name != symbol.name.of(opened.text());
+        let renamed = moved.name != symbol.name.slice(opened.text());
         if spot.parent != symbol.parent || renamed {
             add::refuse_known(opened, outline, spot.parent, &moved.name, &moved.text)?;
         }
@@ -156,7 +156,7 @@ fn within(code: &Code, ctx: &Ctx, args: &Move, only: Only) -> Result<Reply<Outpu
         Ok((edits, notes))
     })?;
     let super::change::Output { notes, written } = reply.output;
-    let file = FileDone { path: written.path, diff: written.diff, revision: written.revision };
+    let file = MovedFile { path: written.path, diff: written.diff, revision: written.revision };
     Ok(self::reply(notes, vec![file], written.dry_run, written.undo))
 }
 
@@ -195,7 +195,7 @@ fn joined(mut edits: Edits, blank: usize) -> Edits {
     joined
 }
 
-fn reply(notes: Vec<String>, files: Vec<FileDone>, dry_run: bool, undo: Undo) -> Reply<Output> {
+fn reply(notes: Vec<String>, files: Vec<MovedFile>, dry_run: bool, undo: Undo) -> Reply<Output> {
     let mut text = String::new();
     for note in &notes {
         let _ = writeln!(text, "{note}");

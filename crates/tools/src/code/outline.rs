@@ -2,14 +2,17 @@
 
 use std::{borrow::Cow, fmt::Write, sync::Arc};
 
-use parking_lot::Mutex;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::{Detail, Symbol};
 
-use super::{Code, Only, Opened, lookup::Lines};
+use super::{
+    Code, Only, Opened,
+    drawn::{DrawnOutline, OutlineKey},
+    lookup::LineRange,
+};
 use crate::files::spelling::count;
 
 /// Characters of documentation shown beside a symbol.
@@ -25,7 +28,7 @@ pub struct Output {
     /// Its language.
     pub language: &'static str,
     /// What it defines, in order.
-    pub symbols: Vec<Item>,
+    pub symbols: Vec<OutlineItem>,
     /// What could not be parsed, and what was left out for length.
     pub notes: Vec<String>,
     /// What to pass as `from_line` for the rest.
@@ -35,7 +38,7 @@ pub struct Output {
 
 /// One symbol.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Item {
+pub struct OutlineItem {
     /// Its full name, as other calls take it.
     pub name: String,
     /// What it is.
@@ -44,7 +47,7 @@ pub struct Item {
     pub depth: usize,
     /// Its lines, decorators included.
     #[serde(flatten)]
-    pub lines: Lines,
+    pub lines: LineRange,
     /// Only announced here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub declaration: bool,
@@ -69,58 +72,6 @@ impl JsonSchema for Ready {
     }
 }
 
-/// Outlines that were drawn lately, by what they are of. An agent asks for the same few again
-/// and again, and drawing one costs far more than sending it.
-#[derive(Debug, Default)]
-pub(crate) struct Drawn(Mutex<Vec<Arc<Sheet>>>);
-
-/// What an outline was asked for with. With the bytes of the file, it decides the outline.
-#[derive(Debug, PartialEq, Eq)]
-struct Asked {
-    path: String,
-    only: Only,
-    detail: Detail,
-    room: usize,
-    from_line: usize,
-}
-
-/// A finished outline, and the bytes it is of.
-#[derive(Debug)]
-struct Sheet {
-    asked: Asked,
-    bytes: Vec<u8>,
-    text: String,
-    output: Ready,
-}
-
-impl Drawn {
-    /// Outlines kept at a time.
-    const MOST: usize = 8;
-    /// Bytes of the largest file whose outline is kept: the file is kept, too.
-    const LARGEST: usize = 1024 * 1024;
-
-    fn get(&self, asked: &Asked) -> Option<Arc<Sheet>> {
-        let mut drawn = self.0.lock();
-        let at = drawn.iter().position(|sheet| sheet.asked == *asked)?;
-        let found = drawn.remove(at);
-        drawn.push(found.clone());
-        Some(found)
-    }
-
-    /// Keeps an outline in the place of an older one of the same file.
-    fn put(&self, sheet: Arc<Sheet>) {
-        if sheet.bytes.len() > Self::LARGEST {
-            return;
-        }
-        let mut drawn = self.0.lock();
-        drawn.retain(|old| old.asked != sheet.asked);
-        if drawn.len() == Self::MOST {
-            drawn.remove(0);
-        }
-        drawn.push(sheet);
-    }
-}
-
 /// Outlines the call's file. What was drawn before is sent again if the file still holds the
 /// bytes it was drawn from: comparing them costs little, and misses no change as times could.
 pub(super) fn run(
@@ -131,26 +82,20 @@ pub(super) fn run(
     from_line: usize,
 ) -> Result<Reply<Ready>, Fault> {
     let path = ctx.path(0)?;
-    let asked = Asked { path: path.name(), only, detail, room: ctx.max_output, from_line };
+    let asked = OutlineKey { path: path.name(), only, detail, room: ctx.max_output, from_line };
     if let Some(sheet) = code.drawn.get(&asked)
         && path.file()?.holds(&sheet.bytes)?
     {
-        return Ok(sheet.reply());
+        return Ok(Reply::new(sheet.text.clone(), Ready(sheet.output.clone())));
     }
     let opened = code.open(ctx, 0, only)?;
     let (text, output) = draw(ctx, &opened, detail, from_line)?;
     let output = to_raw_value(&output)
         .map_err(|error| Fault::internal(format!("an outline could not be written as JSON: {error}")))?;
     let bytes = opened.file.into_bytes();
-    let sheet = Arc::new(Sheet { asked, bytes, text, output: Ready(output.into()) });
+    let sheet = Arc::new(DrawnOutline { asked, bytes, text, output: output.into() });
     code.drawn.put(sheet.clone());
-    Ok(sheet.reply())
-}
-
-impl Sheet {
-    fn reply(&self) -> Reply<Ready> {
-        Reply::new(self.text.clone(), self.output.clone())
-    }
+    Ok(Reply::new(sheet.text.clone(), Ready(sheet.output.clone())))
 }
 
 fn draw(ctx: &Ctx, opened: &Opened, detail: Detail, from: usize) -> Result<(String, Output), Fault> {
@@ -187,7 +132,7 @@ fn draw(ctx: &Ctx, opened: &Opened, detail: Detail, from: usize) -> Result<(Stri
             let _ = write!(text, " — {doc}");
         }
         text.push('\n');
-        symbols.push(Item {
+        symbols.push(OutlineItem {
             name: tectum_syntax::names::full_name(pack, opened.text(), &outline, index),
             kind: symbol.kind.label(),
             depth,
@@ -219,7 +164,7 @@ pub(super) fn label(symbol: &Symbol) -> String {
 
 /// The name with the qualifier it is written with.
 pub(super) fn own_name(opened: &Opened, symbol: &Symbol) -> String {
-    let (scope, name) = (symbol.scope.of(opened.text()), symbol.name.of(opened.text()));
+    let (scope, name) = (symbol.scope.slice(opened.text()), symbol.name.slice(opened.text()));
     let name = if name.is_empty() { "(anonymous)" } else { name };
     let separator = opened.source.language().pack().style.separator;
     if scope.is_empty() { name.to_owned() } else { format!("{scope}{separator}{name}") }
@@ -237,7 +182,7 @@ pub(super) fn bases(
     }
     let bases = opened.source.bases(detail, index, &|| ctx.cancel.is_cancelled());
     let bases = bases.map_err(|why| super::lookup::unparsed(&opened.name, why))?;
-    Ok(bases.into_iter().map(|base| base.of(opened.text()).to_owned()).collect())
+    Ok(bases.into_iter().map(|base| base.slice(opened.text()).to_owned()).collect())
 }
 
 /// The first line of a symbol's documentation that says something.

@@ -35,9 +35,9 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Removal, only: Only) -> Result<
 /// A note about blocks that add to a type which goes, and stay.
 fn added_to(opened: &Opened, outline: &Outline, index: u32) -> Option<String> {
     let gone = &outline.symbols[index as usize];
-    let name = gone.name.of(opened.text());
+    let name = gone.name.slice(opened.text());
     let adds = |symbol: &&Symbol| {
-        let same = symbol.parent == gone.parent && symbol.name.of(opened.text()) == name;
+        let same = symbol.parent == gone.parent && symbol.name.slice(opened.text()) == name;
         same && symbol.kind == Kind::Impl && gone.kind != Kind::Impl
     };
     let blocks = outline.symbols.iter().filter(adds).count();
@@ -52,8 +52,8 @@ pub(super) fn refuse_shared(opened: &Opened, outline: &Outline, index: u32) -> R
         .symbols
         .iter()
         .filter(|other| other.whole == symbol.whole && other.name != symbol.name)
-        .map(|other| other.name.of(opened.text()))
-        .filter(|name| !name.is_empty() && *name != symbol.name.of(opened.text()))
+        .map(|other| other.name.slice(opened.text()))
+        .filter(|name| !name.is_empty() && *name != symbol.name.slice(opened.text()))
         .collect();
     if others.is_empty() {
         return Ok(());

@@ -8,13 +8,10 @@ use std::{fmt::Write, sync::Arc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{Ctx, Fault, Reply, security::RawPath};
-use tectum_syntax::names::Asked;
 
-use self::rank::Ranked;
-use super::{
-    Code, Only,
-    project::{Entry, Facts},
-};
+pub use self::draw::{MapFile, MapSymbol};
+use self::rank::{Focus, Mapped, Ranked};
+use super::{Code, Only, project::Entry};
 use crate::files::{skipped::Skipped, spelling::count};
 
 /// Tokens unless asked otherwise.
@@ -69,33 +66,6 @@ pub struct RepoMapOutput {
     pub tokens: usize,
 }
 
-/// A file on the map.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct MapFile {
-    /// The file, as other calls take it.
-    pub path: String,
-    /// Its symbols on the map, in the order of the text.
-    pub symbols: Vec<MapSymbol>,
-}
-
-/// A symbol on the map.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct MapSymbol {
-    /// Its full name.
-    pub name: String,
-    /// Its line, from 1.
-    pub line: u32,
-    /// What is written before its body, shortened.
-    pub head: String,
-}
-
-/// One source to be mapped.
-struct Mapped {
-    path: String,
-    facts: Arc<Facts>,
-    focused: bool,
-}
-
 /// Draws a map of the call's first path.
 pub fn repo_map(code: &Code, ctx: &Ctx, args: RepoMapArgs) -> Result<Reply<RepoMapOutput>, Fault> {
     let budget = args.budget_tokens.unwrap_or(BUDGET);
@@ -106,13 +76,13 @@ pub fn repo_map(code: &Code, ctx: &Ctx, args: RepoMapArgs) -> Result<Reply<RepoM
     if args.focus.len() > MOST_FOCUS {
         return Err(Fault::invalid(format!("`focus` takes at most {MOST_FOCUS} words")));
     }
-    let sources = code.project.sources(code, ctx, 0)?;
+    let sources = code.project.sources(&code.languages, ctx, 0)?;
     if sources.is_file() {
         code.open(ctx, 0, Only::Any)?;
     }
     let own: Vec<Arc<Entry>> =
         sources.entries.iter().filter(|entry| !entry.is_vendored()).take(MOST_FILES).cloned().collect();
-    let mut focus: Vec<Focus> = args.focus.iter().map(|word| Focus::of(word)).collect();
+    let mut focus: Vec<Focus> = args.focus.iter().map(|word| Focus::parse(word)).collect();
     let found = sources.facts(&own, Only::Any, true)?;
     let mapped = found.into_iter().map(|(at, facts)| {
         let path = sources.spell(&own[at]);
@@ -122,7 +92,7 @@ pub fn repo_map(code: &Code, ctx: &Ctx, args: RepoMapArgs) -> Result<Reply<RepoM
     });
     let mapped: Vec<Mapped> = mapped.collect();
     ctx.check()?;
-    let ranked = Ranked::of(&mapped, &mut focus);
+    let ranked = Ranked::rank(&mapped, &mut focus);
     let mut output = RepoMapOutput {
         total_files: mapped.len(),
         total_symbols: ranked.symbols.len(),
@@ -167,26 +137,5 @@ impl RepoMapOutput {
             let _ = write!(text, "; skipped: {skipped}");
         }
         text
-    }
-}
-
-/// A word the map should be about: a path, or a name.
-struct Focus {
-    word: String,
-    /// The last part of it as a name.
-    name: String,
-    known: bool,
-}
-
-impl Focus {
-    fn of(word: &str) -> Self {
-        let word = word.trim().trim_start_matches("./").trim_end_matches('/');
-        let name = Asked::parse(word).parts.last().copied().unwrap_or_default().to_owned();
-        Self { word: word.to_owned(), name, known: false }
-    }
-
-    fn is_path(&self, path: &str) -> bool {
-        let below = path.strip_prefix(self.word.as_str()).is_some_and(|rest| rest.starts_with('/'));
-        !self.word.is_empty() && (below || path == self.word || path.ends_with(&format!("/{}", self.word)))
     }
 }

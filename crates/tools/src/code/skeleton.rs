@@ -35,7 +35,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, only: Only, from_line: usize) -> Resul
     let opened = code.open(ctx, 0, only)?;
     let outline = opened.outline(ctx, Detail::Outline)?;
     let from = opened.file.lines().range(from_line.max(1)).map_or(opened.text().len(), |line| line.start);
-    let drawn = Drawn::of(&opened, &outline, from, ctx.max_output.saturating_sub(cap::ROOM));
+    let drawn = DrawnSkeleton::draw(&opened, &outline, from, ctx.max_output.saturating_sub(cap::ROOM));
     let mut notes = opened.gaps(&outline.gaps);
     let next_line = drawn.next.map(|offset| opened.file.lines().at(offset));
     let mut text = String::new();
@@ -47,7 +47,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, only: Only, from_line: usize) -> Resul
     text.push_str(&drawn.skeleton);
     notes.iter().for_each(|note| text.push_str(&format!("\n{comment} Note: {note}")));
     let language = opened.source.language().pack().title;
-    let Drawn { skeleton, left_out, .. } = drawn;
+    let DrawnSkeleton { skeleton, left_out, .. } = drawn;
     let output =
         Output { path: opened.name, language, skeleton, bodies_left_out: left_out, notes, next_line };
     Ok(Reply::new(text, output))
@@ -55,15 +55,15 @@ pub(super) fn run(code: &Code, ctx: &Ctx, only: Only, from_line: usize) -> Resul
 
 /// A skeleton, as far as there was room.
 #[derive(Default)]
-struct Drawn {
+struct DrawnSkeleton {
     skeleton: String,
     left_out: usize,
     /// Where in the source the rest begins.
     next: Option<usize>,
 }
 
-impl Drawn {
-    fn of(opened: &Opened, outline: &Outline, from: usize, room: usize) -> Self {
+impl DrawnSkeleton {
+    fn draw(opened: &Opened, outline: &Outline, from: usize, room: usize) -> Self {
         let text = opened.text();
         let mut drawn = Self::default();
         let mut done = from;
@@ -109,8 +109,8 @@ fn is_kept(opened: &Opened, symbol: &Symbol) -> bool {
     let text = opened.text();
     // Where `#` begins a comment it begins no directive.
     let directives = opened.source.language().pack().style.comment != "#";
-    KEPT.iter().any(|mark| symbol.whole.of(text).contains(mark))
-        || (directives && cuts_branches(symbol.body.of(text)))
+    KEPT.iter().any(|mark| symbol.whole.slice(text).contains(mark))
+        || (directives && cuts_branches(symbol.body.slice(text)))
 }
 
 /// Whether a body holds a part of an `#if` without the rest of it: what stays of that would

@@ -36,14 +36,14 @@ pub struct Output {
 pub(super) fn run(code: &Code, ctx: &Ctx) -> Result<Reply<Output>, Fault> {
     let path = ctx.path(0)?;
     let name = path.name();
-    let bytes = path.file()?.bytes(code.max_file)?;
+    let bytes = path.file()?.bytes(code.languages.max_file)?;
     let file = TextFile::decode(bytes).map_err(|not_text| not_text.fault(&name))?;
     let lines = file.lines().count();
     let (language, body) = match summary::of_data_file(&name, file.text()) {
         Some((language, body)) => (language.to_owned(), body),
         None => match code.opened(name.clone(), file.clone(), Only::Any) {
             Ok(opened) => (opened.source.language().pack().title.to_owned(), of_code(ctx, &opened)?),
-            Err(_) => ("Text".to_owned(), plain::summarise(file.text()).unwrap_or_default()),
+            Err(_) => ("Text".to_owned(), plain::summarise(file.text())),
         },
     };
     let mut summary =
@@ -59,19 +59,18 @@ pub(super) fn run(code: &Code, ctx: &Ctx) -> Result<Reply<Output>, Fault> {
 fn of_code(ctx: &Ctx, opened: &Opened) -> Result<String, Fault> {
     let stop = || ctx.cancel.is_cancelled();
     let mut body = String::new();
-    // What is broken is told first; what can be seen all the same comes after it.
+    // Errors first, then whatever could still be read.
     let problems = opened.source.check(&stop).unwrap_or_default();
     if let Some(first) = problems.first() {
         let place = super::check::place(&opened.file, first);
         let _ = writeln!(body, "syntax error at line {}: {}", place.line, place.message);
         let indented = opened.source.language().pack().style.bodies == Bodies::Indented;
         if indented {
-            let shown = plain::summarise(opened.text()).unwrap_or_default();
-            body.push_str(&shown);
+            body.push_str(&plain::summarise(opened.text()));
         }
     }
     let Ok(outline) = opened.source.outline(Detail::Full, &stop) else {
-        body.push_str(&plain::summarise(opened.text()).unwrap_or_default());
+        body.push_str(&plain::summarise(opened.text()));
         return Ok(body);
     };
     let imports = opened.source.language().imports(opened.text(), &stop).unwrap_or_default();
@@ -86,7 +85,7 @@ fn of_code(ctx: &Ctx, opened: &Opened) -> Result<String, Fault> {
             kinds.contains(&symbol.kind) && symbol.scope.is_empty() && !symbol.name.is_empty()
         };
         let mut names: Vec<&str> =
-            top_level(&outline).filter(fits).map(|(_, symbol)| symbol.name.of(text)).collect();
+            top_level(&outline).filter(fits).map(|(_, symbol)| symbol.name.slice(text)).collect();
         names.dedup();
         names
     };
@@ -97,7 +96,7 @@ fn of_code(ctx: &Ctx, opened: &Opened) -> Result<String, Fault> {
         let mut members: Vec<&str> = outline
             .children(Some(index))
             .filter(|(_, member)| member.kind.is_callable())
-            .map(|(_, member)| member.name.of(text))
+            .map(|(_, member)| member.name.slice(text))
             .collect();
         members.dedup();
         let word = symbol.kind.label().to_lowercase();

@@ -312,7 +312,7 @@ impl Table<'_> {
                 ("py_find_usages", "Python usages"),
                 "Where a name is used in Python files, as `path:line: [role] text`; strings and comments told apart.",
                 |args: &OfSymbol| &args.path,
-                |code, ctx, args| usages(code, ctx, UsagesArgs::of(args.path, args.name), PY),
+                |code, ctx, args| usages(code, ctx, UsagesArgs::new(args.path, args.name), PY),
             ),
             self.reader(
                 ("py_get_hierarchy", "Python hierarchy"),

@@ -2,13 +2,12 @@
 //! place of old.
 
 use tectum_core::{Ctx, Fault, Reply};
-use tectum_syntax::{Bodies, Detail, Kind, Language, Outline, Span, Symbol, indent, names};
+use tectum_syntax::{Bodies, Kind, Language, Outline, Span, Symbol, indent, names};
 
 use super::{
     Code, Only, Opened,
-    add::reindented,
     args::{NewContent, NewDeclaration, NewSignature},
-    change::{Edits, Output, change},
+    change::{Edits, Output, after, change, not_empty, reindented},
     wrapped::Unwrapped,
 };
 
@@ -22,17 +21,17 @@ pub(super) fn definition(
     not_empty("new_content", &args.new_content)?;
     change(code, ctx, only, args.dry_run, |opened, outline| {
         let index = opened.one(outline, &args.name, |_| true)?;
-        let place = Place { opened, outline, index, dry_run: args.dry_run };
+        let place = UpdatePlace { opened, outline, index, dry_run: args.dry_run };
         let symbol = place.symbol();
-        let given = (symbol.name.of(opened.text()), args.new_content.as_str());
+        let given = (symbol.name.slice(opened.text()), args.new_content.as_str());
         let Unwrapped { content, note } =
-            Unwrapped::of(ctx, code, only, (opened, outline), symbol.parent, given)?;
+            Unwrapped::find(ctx, code, only, (opened, outline), symbol.parent, given)?;
         let extent = place.extent(&content);
         let whole = place.replaced(extent, &content);
         let new = Brought::by(ctx, code, opened, &whole, only, symbol)?;
         let decorated = symbol.whole.start < symbol.head.start;
         let documented = opened.with_doc(symbol).start < symbol.whole.start;
-        let before = Span { start: symbol.whole.start, end: symbol.head.start }.of(opened.text()).trim();
+        let before = Span { start: symbol.whole.start, end: symbol.head.start }.slice(opened.text()).trim();
         let (stays, replaced) = if before.starts_with(['@', '#', '[']) {
             ("; its decorators stay", "; its decorators were replaced by those of the new source")
         } else {
@@ -60,7 +59,13 @@ pub(super) fn definition(
 }
 
 /// Refuses new source that drops another name its statement defined.
-fn keeps_others(ctx: &Ctx, code: &Code, place: &Place<'_>, edits: &Edits, only: Only) -> Result<(), Fault> {
+fn keeps_others(
+    ctx: &Ctx,
+    code: &Code,
+    place: &UpdatePlace<'_>,
+    edits: &Edits,
+    only: Only,
+) -> Result<(), Fault> {
     let shared = super::remove::refuse_shared(place.opened, place.outline, place.index);
     let Err(fault) = shared else { return Ok(()) };
     let (edited, outline) = after(ctx, code, place.opened, edits, only)?;
@@ -69,11 +74,11 @@ fn keeps_others(ctx: &Ctx, code: &Code, place: &Place<'_>, edits: &Edits, only: 
     let others =
         place.outline.symbols.iter().filter(|other| other.whole == symbol.whole && other.name != symbol.name);
     let kept = |other: &Symbol| {
-        let name = other.name.of(place.opened.text());
+        let name = other.name.slice(place.opened.text());
         outline
             .symbols
             .iter()
-            .any(|new| fresh.contains(&(new.whole.start as usize)) && new.name.of(edited.text()) == name)
+            .any(|new| fresh.contains(&(new.whole.start as usize)) && new.name.slice(edited.text()) == name)
     };
     if others.into_iter().all(kept) { Ok(()) } else { Err(fault) }
 }
@@ -100,10 +105,10 @@ pub(super) fn signature(
         let fits = |symbol: &Symbol| symbol.kind.is_callable() || symbol.kind.is_type();
         let index = opened.one(outline, &args.name, fits)?;
         let symbol = &outline.symbols[index as usize];
-        if symbol.head.of(opened.text()).ends_with(':') && !given.ends_with(':') {
+        if symbol.head.slice(opened.text()).ends_with(':') && !given.ends_with(':') {
             given.push(':');
         }
-        let place = Place { opened, outline, index, dry_run: args.dry_run };
+        let place = UpdatePlace { opened, outline, index, dry_run: args.dry_run };
         // Further lines quoted with their depth in the file want the first one as deep.
         let base = opened.indent_at(symbol.head.start as usize);
         let quoted = given.lines().skip(1).all(|line| line.starts_with(base));
@@ -126,7 +131,7 @@ pub(super) fn declaration(
     change(code, ctx, only, args.dry_run, |opened, outline| {
         let index = opened.one(outline, &args.name, is_variable)?;
         let symbol = &outline.symbols[index as usize];
-        let place = Place { opened, outline, index, dry_run: args.dry_run };
+        let place = UpdatePlace { opened, outline, index, dry_run: args.dry_run };
         let edits = place.replaced(place.extent(&args.new_declaration), &args.new_declaration);
         let mut notes = vec![place.updated("")];
         notes.extend(new_name(ctx, code, opened, &edits, only, symbol)?);
@@ -150,23 +155,15 @@ pub(super) fn is_variable(symbol: &Symbol) -> bool {
     matches!(symbol.kind, Kind::Variable | Kind::Constant | Kind::Field | Kind::Typedef)
 }
 
-pub(super) fn not_empty(argument: &str, content: &str) -> Result<(), Fault> {
-    if content.trim().is_empty() {
-        return Err(Fault::invalid(format!("{argument} is empty; nothing was changed"))
-            .hint("code_remove takes a definition away"));
-    }
-    Ok(())
-}
-
 /// A symbol that gets new source.
-struct Place<'p> {
+struct UpdatePlace<'p> {
     opened: &'p Opened,
     outline: &'p Outline,
     index: u32,
     dry_run: bool,
 }
 
-impl Place<'_> {
+impl UpdatePlace<'_> {
     fn symbol(&self) -> &Symbol {
         &self.outline.symbols[self.index as usize]
     }
@@ -185,7 +182,7 @@ impl Place<'_> {
         // What is quoted as it stands is written as it stands.
         let plain = |text: &str| text.replace("\r\n", "\n").trim_end().to_owned();
         if plain(opened.quoted(span)) == plain(content) {
-            return vec![(span.range(), span.of(opened.text()).to_owned())];
+            return vec![(span.range(), span.slice(opened.text()).to_owned())];
         }
         let fitted = self.fitted(span, content);
         // The first line's own indentation stands before the span.
@@ -222,20 +219,6 @@ impl Place<'_> {
     }
 }
 
-/// What the file defines after some edits, and what of it the first edit brought.
-pub(super) fn after(
-    ctx: &Ctx,
-    code: &Code,
-    opened: &Opened,
-    edits: &Edits,
-    only: Only,
-) -> Result<(Opened, std::sync::Arc<Outline>), Fault> {
-    let file = opened.file.edited(edits)?;
-    let edited = code.opened(opened.name.clone(), file, only)?;
-    let outline = edited.outline(ctx, Detail::Full)?;
-    Ok((edited, outline))
-}
-
 /// What new source brings along.
 struct Brought {
     /// It has decorators of its own.
@@ -258,7 +241,7 @@ impl Brought {
         let (edited, outline) = after(ctx, code, opened, edits, only)?;
         let fresh = stretch(opened, &edited, edits);
         let first = outline.symbols.iter().find(|symbol| fresh.contains(&(symbol.whole.start as usize)));
-        let first = first.ok_or_else(|| defines_nothing(old.name.of(opened.text())))?;
+        let first = first.ok_or_else(|| defines_nothing(old.name.slice(opened.text())))?;
         let start = first.whole.start as usize;
         // Old documentation may run into the new; what counts is that some of it is new.
         let doc = fresh.start < first.doc.end as usize && first.doc.end as usize <= start;
@@ -296,11 +279,11 @@ fn new_name(
     let fresh = stretch(opened, &edited, edits);
     let start = fresh.start.min(old.whole.start as usize);
     let inside = |symbol: &&Symbol| (start..fresh.end).contains(&(symbol.whole.start as usize));
-    let name = old.name.of(opened.text());
+    let name = old.name.slice(opened.text());
     let mut brought = outline.symbols.iter().filter(inside).peekable();
     let Some(first) = brought.peek() else { return Err(defines_nothing(name)) };
-    let now = first.name.of(edited.text()).to_owned();
-    let renamed = !brought.any(|symbol| symbol.name.of(edited.text()) == name);
+    let now = first.name.slice(edited.text()).to_owned();
+    let renamed = !brought.any(|symbol| symbol.name.slice(edited.text()) == name);
     Ok(renamed.then(|| {
         format!("Note: it is called {now} now, not {name}; other places that use {name} were not changed")
     }))

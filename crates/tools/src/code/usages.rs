@@ -10,17 +10,17 @@ mod scan;
 use std::{collections::HashMap, sync::Arc};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tectum_core::{Ctx, Fault, Reply, security::RawPath};
 use tectum_syntax::{Role, names::Asked};
 
 pub(crate) use self::hits::Hits;
-use self::{page::Page, places::Places, scan::Scan};
+pub use self::page::{RoleCount, Usage, UsagesOutput};
+use self::{page::UsagesPage, places::UsagePlaces, scan::UsageScan};
 use super::{
     Code, Only,
-    project::{Entry, Facts, Sources, words},
+    project::{Entry, SourceFacts, Sources, words},
 };
-use crate::files::skipped::Skipped;
 
 /// Usages in one reply unless asked otherwise.
 const PAGE: usize = 100;
@@ -50,7 +50,7 @@ pub struct UsagesArgs {
 
 impl UsagesArgs {
     /// The usual question about a name.
-    pub fn of(path: RawPath, name: String) -> Self {
+    pub fn new(path: RawPath, name: String) -> Self {
         Self { path, name, roles: Vec::new(), include_text: true, limit: None, from: None }
     }
 }
@@ -97,64 +97,6 @@ impl RoleName {
     }
 }
 
-/// A page of usages.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-pub struct UsagesOutput {
-    /// The word that was searched.
-    pub name: String,
-    /// The usages of this page: code by path and line, then strings and comments.
-    pub matches: Vec<Usage>,
-    /// How many usages there are on all pages.
-    pub total: u64,
-    /// Files with a usage.
-    pub files: usize,
-    /// Usages by what the name is there.
-    pub by_role: Vec<RoleCount>,
-    /// Files of known languages that were searched; others are not.
-    pub searched_files: usize,
-    /// What was left out.
-    pub skipped: Skipped,
-    /// Definitions left out because they belong to something else than was asked for.
-    pub other_definitions: usize,
-    /// True when there are more usages than this page shows.
-    pub truncated: bool,
-    /// What to pass as `from` for the next page.
-    pub next: Option<usize>,
-}
-
-/// How many usages have a role.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct RoleCount {
-    /// The role.
-    pub role: &'static str,
-    /// How many.
-    pub count: u64,
-}
-
-/// A line on which the name stands in one role.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Usage {
-    /// The file, as other calls take it.
-    pub path: String,
-    /// The line, from 1.
-    pub line: u32,
-    /// The character where the name first stands there, from 1.
-    pub column: u32,
-    /// What the name is there.
-    pub role: &'static str,
-    /// The line, trimmed, and cut around the name when it is long.
-    pub text: String,
-    /// How often it stands there, when more than once.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub times: Option<u32>,
-    /// The symbol around it, in languages that are skimmed fast enough to tell.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub symbol: Option<String>,
-}
-
-/// Files with the places of a word in them, in the order of their paths.
-type Found = Vec<(Arc<Entry>, Arc<Hits>)>;
-
 /// Finds the usages of a name below the call's first path.
 pub fn usages(code: &Code, ctx: &Ctx, args: UsagesArgs, only: Only) -> Result<Reply<UsagesOutput>, Fault> {
     let limit = args.limit.unwrap_or(PAGE);
@@ -167,15 +109,15 @@ pub fn usages(code: &Code, ctx: &Ctx, args: UsagesArgs, only: Only) -> Result<Re
         return Err(Fault::invalid(format!("`{}` is no name", args.name))
             .hint("pass an identifier, or one with what it belongs to: `run`, `Server.run`; for other text use search_content"));
     }
-    let scan = Scan::new(word, only);
-    let sources = code.project.sources_ahead(code, ctx, 0, &scan)?;
+    let scan = UsageScan::new(word, only);
+    let sources = code.project.sources_ahead(&code.languages, ctx, 0, &scan)?;
     if sources.is_file() {
         // A file that is no source is an error of its own, not an empty answer.
         code.open(ctx, 0, only)?;
     }
     let searched = sources.fitting(only);
     let found = scan.find(&sources, &searched)?;
-    let mut places = Places::of(&found, |role| {
+    let mut places = UsagePlaces::sort(&found, |role| {
         (args.roles.is_empty() || args.roles.iter().any(|wanted| wanted.includes(role)))
             && (args.include_text || role.is_code())
     });
@@ -183,8 +125,15 @@ pub fn usages(code: &Code, ctx: &Ctx, args: UsagesArgs, only: Only) -> Result<Re
         choose(&sources, &found, &mut places, &asked, only)?;
     }
     let skipped = sources.skipped(&searched);
-    let page =
-        Page { sources: &sources, found: &found, places, word, only, limit, from: args.from.unwrap_or(0) };
+    let page = UsagesPage {
+        sources: &sources,
+        found: &found,
+        places,
+        word,
+        only,
+        limit,
+        from: args.from.unwrap_or(0),
+    };
     page.write(ctx, searched.len(), skipped)
 }
 
@@ -193,14 +142,14 @@ pub fn usages(code: &Code, ctx: &Ctx, args: UsagesArgs, only: Only) -> Result<Re
 fn choose(
     sources: &Sources<'_>,
     found: &[(Arc<Entry>, Arc<Hits>)],
-    places: &mut Places<'_, Arc<Entry>>,
+    places: &mut UsagePlaces<'_, Arc<Entry>>,
     asked: &Asked<'_>,
     only: Only,
 ) -> Result<(), Fault> {
     let defining: Vec<usize> = (0..found.len()).filter(|at| found[*at].1.defines()).collect();
     let entries: Vec<Arc<Entry>> = defining.iter().map(|at| found[*at].0.clone()).collect();
     let facts = sources.facts(&entries, only, false)?;
-    let by_file: HashMap<usize, Arc<Facts>> =
+    let by_file: HashMap<usize, Arc<SourceFacts>> =
         facts.into_iter().map(|(place, facts)| (defining[place], facts)).collect();
     places.choose(|file, line| {
         let Some(facts) = by_file.get(&file) else { return true };

@@ -24,14 +24,14 @@ pub struct Checked {
     /// The server that was asked.
     pub server: String,
     /// What it found, in the order of lines.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FileProblem>,
     /// How many more it found.
     pub left_out: usize,
 }
 
 /// One finding.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Problem {
+pub struct FileProblem {
     /// Its line, from 1.
     pub line: u64,
     /// `error`, `warning`, `info` or `hint`.
@@ -94,7 +94,7 @@ fn fault(program: &str, name: &str, trouble: &Trouble) -> Fault {
 
 impl Checked {
     fn new(path: String, server: &str, report: Report) -> Self {
-        let problem = |Diagnostic { line, severity, message }| Problem {
+        let problem = |Diagnostic { line, severity, message }| FileProblem {
             line,
             severity: severity.to_string(),
             message,
@@ -155,7 +155,7 @@ pub(super) fn anchor(path: &str, content: String) -> Directive {
     Directive::ContextAnchor { key: format!("diagnostics:{path}"), content }
 }
 
-impl std::fmt::Display for Problem {
+impl std::fmt::Display for FileProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Line {}: [{}] {}", self.line, self.severity, self.message)
     }

@@ -1,4 +1,4 @@
-//! The files that somebody asked about or that were edited: what `all` means.
+//! The files that `all` means: those that were asked about or edited.
 
 use std::{
     collections::VecDeque,

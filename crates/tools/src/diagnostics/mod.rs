@@ -15,7 +15,7 @@ mod servers;
 mod table;
 mod toolchain;
 
-pub use ask::{Checked, Problem};
+pub use ask::{Checked, FileProblem};
 pub use check_errors::CheckErrors;
 pub use diagnostics::Diagnostics;
 pub use known::Known;

@@ -16,7 +16,7 @@ use tectum_syntax::Packs;
 
 use super::{
     known::Known,
-    table::{self, ROWS, Row},
+    table::{self, ROWS, ServerRow},
     toolchain,
 };
 use crate::{LanguageServers, Settings};
@@ -65,7 +65,7 @@ impl Servers {
         self.row(name, "").is_ok()
     }
 
-    fn row(&self, name: &str, text: &str) -> Result<(&'static Row, &'static str), Fault> {
+    fn row(&self, name: &str, text: &str) -> Result<(&'static ServerRow, &'static str), Fault> {
         let found =
             self.packs.of_file(name, text).and_then(|language| table::of_language(language.pack().id));
         found.ok_or_else(|| {
@@ -77,7 +77,7 @@ impl Servers {
     }
 
     /// What would be started. A program that was installed since the last question is found.
-    fn prepare(&self, row: &'static Row) -> Result<Server, Fault> {
+    fn prepare(&self, row: &'static ServerRow) -> Result<Server, Fault> {
         let settings = &self.settings;
         let Some(root) = settings.roots.first() else {
             return Err(Fault::internal("the tools were set up without a directory for language servers"));
@@ -157,7 +157,7 @@ impl Servers {
 /// The words of a command, and what its server is told.
 type Command = (Vec<String>, Value);
 
-fn chosen_command(row: &Row, chosen: &[String], installed: &Installed) -> Result<Command, Fault> {
+fn chosen_command(row: &ServerRow, chosen: &[String], installed: &Installed) -> Result<Command, Fault> {
     let (program, args) = chosen.split_first().ok_or_else(|| {
         unavailable(format!("`diagnostics.{}` names no program", row.name))
             .hint("write the program and its arguments")
@@ -177,7 +177,7 @@ fn chosen_command(row: &Row, chosen: &[String], installed: &Installed) -> Result
 }
 
 /// The first that is installed and can be used; else why the last was no good.
-fn usual_command(row: &Row, installed: &Installed) -> Result<Command, Fault> {
+fn usual_command(row: &ServerRow, installed: &Installed) -> Result<Command, Fault> {
     let programs: Vec<&str> = row.programs.iter().filter_map(|words| words.first().copied()).collect();
     let mut why = unavailable(format!(
         "no language server for {} is installed: {} is not in PATH",
@@ -208,7 +208,7 @@ fn usual_command(row: &Row, installed: &Installed) -> Result<Command, Fault> {
     Err(why)
 }
 
-fn told(row: &Row, program: &Path, args: &[String]) -> Result<Command, Fault> {
+fn told(row: &ServerRow, program: &Path, args: &[String]) -> Result<Command, Fault> {
     let program = program.to_string_lossy().into_owned();
     let command: Vec<String> = std::iter::once(program).chain(args.iter().cloned()).collect();
     match (row.options)(&command) {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// One kind of server.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct ServerRow {
     /// Its name in the configuration.
     pub(super) name: &'static str,
     /// The languages it knows: our name, and the protocol's.
@@ -27,9 +27,9 @@ pub(super) struct Row {
 }
 
 /// All of them.
-pub(super) static ROWS: &[Row] = &[
+pub(super) static ROWS: &[ServerRow] = &[
     // It reads; where a project says which interpreter it has, that is searched and not run.
-    Row {
+    ServerRow {
         name: "python",
         languages: &[("python", "python")],
         programs: &[&["pyright-langserver", "--stdio"], &["basedpyright-langserver", "--stdio"], &["pylsp"]],
@@ -40,7 +40,7 @@ pub(super) static ROWS: &[Row] = &[
         section: "",
     },
     // A compiler that a project names is not asked for its directories: `--query-driver` stays away.
-    Row {
+    ServerRow {
         name: "c",
         languages: &[("c", "c"), ("cpp", "cpp")],
         programs: &[&["clangd", "--background-index=false", "--log=error"]],
@@ -51,7 +51,7 @@ pub(super) static ROWS: &[Row] = &[
         section: "",
     },
     // Build scripts and macros are programs of the project.
-    Row {
+    ServerRow {
         name: "rust",
         languages: &[("rust", "rust")],
         programs: &[&["rust-analyzer"]],
@@ -62,7 +62,7 @@ pub(super) static ROWS: &[Row] = &[
         section: "rust-analyzer",
     },
     // The compiler of a project's node_modules is a program of the project.
-    Row {
+    ServerRow {
         name: "typescript",
         languages: &[("typescript", "typescript"), ("tsx", "typescriptreact"), ("javascript", "javascript")],
         programs: &[&["tsc", "--lsp", "--stdio"], &["typescript-language-server", "--stdio"]],
@@ -74,7 +74,7 @@ pub(super) static ROWS: &[Row] = &[
     },
     // Nothing is fetched, no other toolchain is run because a project says so, and no file of settings
     // is read, which could name a compiler.
-    Row {
+    ServerRow {
         name: "go",
         languages: &[("go", "go")],
         programs: &[&["gopls"]],
@@ -93,7 +93,7 @@ pub(super) static ROWS: &[Row] = &[
 ];
 
 /// The row for a language, and the protocol's name of it.
-pub(super) fn of_language(id: &str) -> Option<(&'static Row, &'static str)> {
+pub(super) fn of_language(id: &str) -> Option<(&'static ServerRow, &'static str)> {
     ROWS.iter().find_map(|row| {
         let (_, named) = row.languages.iter().find(|(ours, _)| *ours == id)?;
         Some((row, *named))

@@ -17,7 +17,7 @@ use tectum_core::{
 
 use super::{
     diff,
-    draft::Draft,
+    draft::EditDraft,
     pen::{Intent, Pen, Undo, check_revision, closing, missing},
 };
 use crate::{files::more::room, text::revision};
@@ -69,7 +69,7 @@ struct Edit {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Output {
     /// The files, in the order of their first edit.
-    pub files: Vec<FileDone>,
+    pub files: Vec<EditedFile>,
     /// True when nothing was written.
     pub dry_run: bool,
     /// What undo_edit takes to undo all of it; absent when nothing was written or kept.
@@ -79,7 +79,7 @@ pub struct Output {
 
 /// One file that was changed.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct FileDone {
+pub struct EditedFile {
     /// The file.
     pub path: String,
     /// True when it is new.
@@ -147,8 +147,8 @@ fn apply(pen: &Pen, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
     refuse_file_and_folder(&files)?;
     let paths: Vec<_> = files.into_iter().map(|(_, path)| path).collect();
     let batch = Batch::open(&paths, pen.max_file)?;
-    let mut drafts: Vec<Draft> =
-        batch.slots().iter().map(|slot| Draft::new(slot.path().name(), slot.current())).collect();
+    let mut drafts: Vec<EditDraft> =
+        batch.slots().iter().map(|slot| EditDraft::new(slot.path().name(), slot.current())).collect();
 
     let mut problems = Problems::default();
     for (raw, believed) in &args.revisions {
@@ -197,7 +197,7 @@ fn finish(
     pen: &Pen,
     ctx: &Ctx,
     batch: Batch<'_>,
-    drafts: Vec<Draft>,
+    drafts: Vec<EditDraft>,
     args: &Args,
 ) -> Result<Reply<Output>, Fault> {
     let count = drafts.len();
@@ -215,7 +215,7 @@ fn finish(
             intents.push(Intent::write(bytes, &revision));
             revision
         };
-        files.push(FileDone { path, created, edits, diff, revision });
+        files.push(EditedFile { path, created, edits, diff, revision });
     }
     let undo = if args.dry_run { Undo::default() } else { pen.commit(ctx, batch, intents)? };
     let output = Output { files, dry_run: args.dry_run, undo };

@@ -3,15 +3,15 @@
 use tectum_core::Fault;
 
 use super::{
-    diff,
-    matching::{self, Count, Search},
+    diff, matching,
     pen::{idle, missing},
+    search::{Count, EditSearch},
 };
 use crate::text::{NotText, TextFile, check_nul, revision};
 
 /// A file on its way from what it was to what it shall be.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct EditDraft {
     pub(super) name: String,
     /// Edits made so far.
     pub(super) edits: usize,
@@ -21,7 +21,7 @@ pub(super) struct Draft {
     failed: bool,
 }
 
-impl Draft {
+impl EditDraft {
     pub(super) fn new(name: String, current: Option<&[u8]>) -> Self {
         let before = current.map(|bytes| TextFile::decode(bytes.to_vec()));
         let now = before.as_ref().and_then(|file| file.as_ref().ok().cloned());
@@ -59,7 +59,7 @@ impl Draft {
             ))
             .hint("quote the text to replace")),
             Some(file) => {
-                let search = Search { old, new, count: Count::of(replace_all, None) };
+                let search = EditSearch { old, new, count: Count::new(replace_all, None) };
                 let found = matching::find(&self.name, file, &search)?;
                 let after = file.edited(&found.edits)?;
                 if after.bytes() == file.bytes() { Err(idle(&self.name)) } else { Ok(after) }

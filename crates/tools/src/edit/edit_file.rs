@@ -10,8 +10,9 @@ use tectum_core::{
 };
 
 use super::{
-    matching::{self, Count, Search, Tier},
+    matching::{self, Tier},
     pen::{Pen, Terms, Written},
+    search::{Count, EditSearch},
 };
 
 /// Lines a reply names.
@@ -89,9 +90,9 @@ fn edit(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
     if args.expected_count == Some(0) {
         return Err(Fault::invalid("`expected_count` must be at least 1, got 0"));
     }
-    let count = Count::of(args.replace_all, args.expected_count);
+    let count = Count::new(args.replace_all, args.expected_count);
     let terms = Terms { revision: args.revision, dry_run: args.dry_run };
-    let search = Search { old: &args.old_string, new: &args.new_string, count };
+    let search = EditSearch { old: &args.old_string, new: &args.new_string, count };
     let (written, (found, encoding)) = pen.revise(ctx, &terms, |name, file| {
         let found = matching::find(name, file, &search)?;
         let after = file.edited(&found.edits)?;

@@ -3,12 +3,12 @@
 
 use std::ops::Range;
 
-use super::matching::{Count, Hit, Search, without_final_newline};
+use super::search::{Count, EditHit, EditSearch, without_final_newline};
 use crate::text::{Indent, TextFile, body, split};
 
 /// The places where the lines of the old text stand with other indentation. The change must
 /// keep the structure: equal indentation stays equal, deeper stays deeper.
-pub(super) fn hits(file: &TextFile, search: &Search<'_>) -> Vec<Hit> {
+pub(super) fn hits(file: &TextFile, search: &EditSearch<'_>) -> Vec<EditHit> {
     let old = split(search.old);
     let words: Vec<&str> = old.iter().map(|line| line.trim()).collect();
     // The longest line is the rarest, so the fewest places are compared as a whole.
@@ -41,7 +41,7 @@ pub(super) fn hits(file: &TextFile, search: &Search<'_>) -> Vec<Hit> {
     hits
 }
 
-fn hit(file: &TextFile, first: usize, old: &[&str], search: &Search<'_>, shift: &Shift) -> Hit {
+fn hit(file: &TextFile, first: usize, old: &[&str], search: &EditSearch<'_>, shift: &Shift) -> EditHit {
     let new = split(search.new);
     // Lines that old and new text share at both ends stay as the file has them.
     let before = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
@@ -52,7 +52,7 @@ fn hit(file: &TextFile, first: usize, old: &[&str], search: &Search<'_>, shift: 
     let from = if before == old.len() { whole.end } else { start(first + before) };
     let to = if after == 0 { whole.end } else { start(first + old.len() - after) };
     let inserted = new_rest[..new_rest.len() - after].iter().map(|line| shift.apply(line)).collect();
-    Hit { span: whole, edit: (from..to, inserted) }
+    EditHit { span: whole, edit: (from..to, inserted) }
 }
 
 /// The end of a line: behind its line end if the old text had one there, before it if not.

@@ -9,36 +9,12 @@ use serde::Serialize;
 use tectum_core::Fault;
 
 use super::{
-    indentation, nearest, typography,
+    indentation, nearest,
+    search::{ChangedPart, Count, EditHit, EditSearch, without_final_newline},
+    typography,
     view::{Care, View},
 };
-use crate::text::{TextFile, body};
-
-/// A text to be found and what takes its place.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Search<'a> {
-    pub(super) old: &'a str,
-    pub(super) new: &'a str,
-    pub(super) count: Count,
-}
-
-/// How many places are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Count {
-    One,
-    All,
-    Exactly(usize),
-}
-
-impl Count {
-    pub(super) fn of(replace_all: bool, expected: Option<usize>) -> Self {
-        match expected {
-            Some(count) => Self::Exactly(count),
-            None if replace_all => Self::All,
-            None => Self::One,
-        }
-    }
-}
+use crate::text::TextFile;
 
 /// How a text was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -91,7 +67,7 @@ impl Tier {
 
 /// Where the text is, and the edits that replace it.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct Matches {
     pub(super) tier: Tier,
     pub(super) edits: Vec<(Range<usize>, String)>,
     /// The lines where the matches begin.
@@ -100,18 +76,12 @@ pub(super) struct Found {
     pub(super) further: Option<(Tier, Vec<usize>)>,
 }
 
-/// One place: the whole match, and the part of it that really changes.
-pub(super) struct Hit {
-    pub(super) span: Range<usize>,
-    pub(super) edit: (Range<usize>, String),
-}
-
 /// Finds the text in a file known to the reader by this name.
-pub(super) fn find(name: &str, file: &TextFile, search: &Search<'_>) -> Result<Found, Fault> {
-    // Whoever read the file as a whole may quote its byte order mark, which is no text.
+pub(super) fn find(name: &str, file: &TextFile, search: &EditSearch<'_>) -> Result<Matches, Fault> {
+    // A caller that read the whole file may quote its byte order mark, which is not text.
     let unmarked =
         |text| if file.facts().bom { str::strip_prefix(text, '\u{feff}').unwrap_or(text) } else { text };
-    let search = &Search { old: unmarked(search.old), new: unmarked(search.new), count: search.count };
+    let search = &EditSearch { old: unmarked(search.old), new: unmarked(search.new), count: search.count };
     if search.old.is_empty() {
         return Err(Fault::invalid("old_string is empty, so there is no place to edit")
             .hint("quote the text to replace; set_file_slice inserts lines, write_file makes a new file"));
@@ -128,7 +98,7 @@ pub(super) fn find(name: &str, file: &TextFile, search: &Search<'_>) -> Result<F
             let all = search.count == Count::All;
             let further = if all { further(file, search, &TIERS[index + 1..], &hits) } else { None };
             let edits = hits.into_iter().map(|hit| hit.edit).collect();
-            return Ok(Found { tier, lines, edits, further });
+            return Ok(Matches { tier, lines, edits, further });
         }
     }
     Err(nearest::not_found(name, file, search))
@@ -137,12 +107,12 @@ pub(super) fn find(name: &str, file: &TextFile, search: &Search<'_>) -> Result<F
 /// Places that only a more tolerant tier finds, beside these.
 fn further(
     file: &TextFile,
-    search: &Search<'_>,
+    search: &EditSearch<'_>,
     tiers: &[Tier],
-    known: &[Hit],
+    known: &[EditHit],
 ) -> Option<(Tier, Vec<usize>)> {
     // Both are in ascending order and do not overlap among themselves.
-    let is_new = |hit: &Hit| {
+    let is_new = |hit: &EditHit| {
         let next = known.partition_point(|other| other.span.end <= hit.span.start);
         known.get(next).is_none_or(|other| hit.span.end <= other.span.start)
     };
@@ -189,7 +159,7 @@ fn check_count(name: &str, count: Count, lines: &[usize], overlap: bool) -> Resu
     }))
 }
 
-fn hits(file: &TextFile, search: &Search<'_>, tier: Tier) -> Vec<Hit> {
+fn hits(file: &TextFile, search: &EditSearch<'_>, tier: Tier) -> Vec<EditHit> {
     let text = file.text();
     let ascii = text.is_ascii() && search.old.is_ascii();
     let has_returns = |text: &str| memchr::memchr(b'\r', text.as_bytes()).is_some();
@@ -208,14 +178,14 @@ fn hits(file: &TextFile, search: &Search<'_>, tier: Tier) -> Vec<Hit> {
     }
 }
 
-fn exact(text: &str, search: &Search<'_>) -> Vec<Hit> {
+fn exact(text: &str, search: &EditSearch<'_>) -> Vec<EditHit> {
     let change = common(search.old, search.new);
     places(text, search.old, search.count)
         .into_iter()
         .map(|start| start..start + search.old.len())
         // Half of a `\r\n` is no place to cut.
         .filter(|span| !inside_line_end(text, span.start) && !inside_line_end(text, span.end))
-        .map(|span| Hit {
+        .map(|span| EditHit {
             edit: (
                 span.start + change.old.start..span.start + change.old.end,
                 search.new[change.new.clone()].to_owned(),
@@ -225,17 +195,17 @@ fn exact(text: &str, search: &Search<'_>) -> Vec<Hit> {
         .collect()
 }
 
-fn seen(text: &str, search: &Search<'_>, care: Care) -> Vec<Hit> {
-    let (file, old) = (View::of(text, care), View::of(search.old, care));
+fn seen(text: &str, search: &EditSearch<'_>, care: Care) -> Vec<EditHit> {
+    let (file, old) = (View::new(text, care), View::new(search.old, care));
     let ends_line = |end: usize| matches!(file.text.as_bytes().get(end), None | Some(b'\n'));
     let sight = Sight { text, file: &file, old: &old, ends_line: old.ends_line };
-    let mut hits: Vec<Hit> = places(&file.text, &old.text, search.count)
+    let mut hits: Vec<EditHit> = places(&file.text, &old.text, search.count)
         .into_iter()
         .filter(|start| !old.ends_line || ends_line(start + old.text.len()))
         .map(|start| sight.hit(start, search, care))
         .collect();
     // Each place is replaced, so two that overlap are one; where one is meant they are two.
-    let free = |last: &Hit| match hits.last() {
+    let free = |last: &EditHit| match hits.last() {
         Some(before) => before.span.end <= last.span.start || search.count == Count::One,
         None => true,
     };
@@ -246,27 +216,20 @@ fn seen(text: &str, search: &Search<'_>, care: Care) -> Vec<Hit> {
 
 /// The place at the very end of a text without a final newline, where the old text has one. The
 /// new text loses its own, so that the file still ends as it did.
-fn at_end(text: &str, search: &Search<'_>, care: Care) -> Option<Hit> {
+fn at_end(text: &str, search: &EditSearch<'_>, care: Care) -> Option<EditHit> {
     let search = without_final_newline(text, search)?;
     // A file is only looked at as far as the old text can reach, unless blanks do not count.
     let reach = text.len().saturating_sub(search.old.len() + 1);
     let from = if care == Care::LineEnds && text.is_char_boundary(reach) { reach } else { 0 };
-    let (file, old) = (View::of(&text[from..], care), View::of(search.old, care));
+    let (file, old) = (View::new(&text[from..], care), View::new(search.old, care));
     let start = file.text.len().checked_sub(old.text.len())?;
     if old.text.is_empty() || !file.text.ends_with(&old.text) {
         return None;
     }
     let sight = Sight { text: &text[from..], file: &file, old: &old, ends_line: true };
-    let Hit { span, edit } = sight.hit(start, &search, care);
+    let EditHit { span, edit } = sight.hit(start, &search, care);
     let moved = |range: Range<usize>| range.start + from..range.end + from;
-    Some(Hit { span: moved(span), edit: (moved(edit.0), edit.1) })
-}
-
-/// Both texts without the final newline that the file does not have.
-pub(super) fn without_final_newline<'a>(text: &str, search: &Search<'a>) -> Option<Search<'a>> {
-    let ends = |text: &str| text.ends_with(['\n', '\r']);
-    let differs = ends(search.old) && !ends(text);
-    differs.then(|| Search { old: body(search.old), new: body(search.new), count: search.count })
+    Some(EditHit { span: moved(span), edit: (moved(edit.0), edit.1) })
 }
 
 /// A file and the old text, both seen with the same care.
@@ -280,7 +243,7 @@ struct Sight<'s> {
 
 impl Sight<'_> {
     /// The hit that begins at this offset of the file's view.
-    fn hit(&self, start: usize, search: &Search<'_>, care: Care) -> Hit {
+    fn hit(&self, start: usize, search: &EditSearch<'_>, care: Care) -> EditHit {
         let Self { text, file, old, ends_line } = *self;
         let change = old.whole_units(common(search.old, search.new));
         let (from, to) = (old.seen(change.old.start), old.seen(change.old.end));
@@ -292,13 +255,13 @@ impl Sight<'_> {
             match typography::fitted(search.old, search.new, change.new.clone(), there) {
                 Some(fitted) => new = fitted,
                 // Half of it in another style would be worse than none.
-                None => return Hit { edit: (span.clone(), search.new.to_owned()), span },
+                None => return EditHit { edit: (span.clone(), search.new.to_owned()), span },
             }
         }
         // What old and new text share at both ends stays as the file has it.
         let first = if from == 0 { span.start } else { file.end_of(start + from) };
         let last = if change.old.end == search.old.len() { span.end } else { file.start_of(start + to) };
-        Hit { edit: (first..last.max(first), new), span }
+        EditHit { edit: (first..last.max(first), new), span }
     }
 }
 
@@ -316,13 +279,7 @@ fn places(text: &str, old: &str, count: Count) -> Vec<usize> {
     starts
 }
 
-/// What remains of both texts between their common beginning and their common end.
-pub(super) struct Difference {
-    pub(super) old: Range<usize>,
-    pub(super) new: Range<usize>,
-}
-
-fn common(old: &str, new: &str) -> Difference {
+fn common(old: &str, new: &str) -> ChangedPart {
     let mut start = old.chars().zip(new.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
     // A line end is kept or replaced as a whole.
     while inside_line_end(old, start) || inside_line_end(new, start) {
@@ -334,7 +291,7 @@ fn common(old: &str, new: &str) -> Difference {
     while inside_line_end(old, old.len() - end) || inside_line_end(new, new.len() - end) {
         end -= 1;
     }
-    Difference { old: start..old.len() - end, new: start..new.len() - end }
+    ChangedPart { old: start..old.len() - end, new: start..new.len() - end }
 }
 
 fn inside_line_end(text: &str, offset: usize) -> bool {

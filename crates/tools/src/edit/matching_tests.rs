@@ -4,11 +4,11 @@ use tectum_core::FaultKind;
 
 use super::*;
 
-fn search<'a>(old: &'a str, new: &'a str) -> Search<'a> {
-    Search { old, new, count: Count::One }
+fn search<'a>(old: &'a str, new: &'a str) -> EditSearch<'a> {
+    EditSearch { old, new, count: Count::One }
 }
 
-fn run(before: &str, search: &Search<'_>) -> Result<(Tier, Vec<usize>, String), Fault> {
+fn run(before: &str, search: &EditSearch<'_>) -> Result<(Tier, Vec<usize>, String), Fault> {
     let file = TextFile::decode(before.into()).expect("text");
     let found = find("a.txt", &file, search)?;
     let after = String::from_utf8(file.splice(&found.edits)?).expect("UTF-8");
@@ -23,13 +23,13 @@ fn check(before: &str, old: &str, new: &str, tier: Tier, after: &str) {
 
 #[track_caller]
 fn check_all(before: &str, old: &str, new: &str, lines: &[usize], after: &str) {
-    let all = Search { old, new, count: Count::All };
+    let all = EditSearch { old, new, count: Count::All };
     let done = run(before, &all).unwrap_or_else(|fault| panic!("{}", fault.message));
     assert_eq!((done.1.as_slice(), done.2.as_str()), (lines, after));
 }
 
 #[track_caller]
-fn check_refused(before: &str, search: &Search<'_>, kind: FaultKind, parts: &[&str]) {
+fn check_refused(before: &str, search: &EditSearch<'_>, kind: FaultKind, parts: &[&str]) {
     let fault = run(before, search).expect_err("refused");
     assert_eq!(fault.kind, kind, "{}", fault.message);
     let text = fault.text();
@@ -146,7 +146,7 @@ fn a_missing_final_newline_stays_missing() {
     // The newline that is there is found first, and the other place is only told of.
     check("foo\nfoo", "foo\n", "bar\n", Tier::Exact, "bar\nfoo");
     let file = TextFile::decode("foo\nfoo".into()).expect("text");
-    let all = Search { old: "foo\n", new: "bar\n", count: Count::All };
+    let all = EditSearch { old: "foo\n", new: "bar\n", count: Count::All };
     assert_eq!(find("a", &file, &all).expect("found").further, Some((Tier::LineEnds, vec![2])));
     // Overlapping places are two when one is meant.
     let overlapping = search("a\r\na\r\n", "b\r\n");
@@ -172,13 +172,13 @@ fn several_places_are_refused_with_their_lines() {
     );
     check_refused(
         "x x",
-        &Search { old: "x", new: "y", count: Count::Exactly(3) },
+        &EditSearch { old: "x", new: "y", count: Count::Exactly(3) },
         FaultKind::Conflict,
         &["2 times", "not 3 times", "expected_count"],
     );
     check_refused(
         "x",
-        &Search { old: "x", new: "y", count: Count::Exactly(2) },
+        &EditSearch { old: "x", new: "y", count: Count::Exactly(2) },
         FaultKind::Conflict,
         &["occurs once in a.txt (line 1), not 2 times"],
     );
@@ -203,7 +203,7 @@ fn all_places_are_replaced_left_to_right() {
     check_all("x\ny x\n", "x", "zz", &[1, 2], "zz\ny zz\n");
     check_all("aaaaa", "aa", "b", &[1, 1], "bba");
     check_all("a\r\nb\na\rb\n", "a\nb", "c", &[1, 3], "c\nc\n");
-    assert!(run("x x", &Search { old: "x", new: "y", count: Count::Exactly(2) }).is_ok());
+    assert!(run("x x", &EditSearch { old: "x", new: "y", count: Count::Exactly(2) }).is_ok());
 }
 
 #[test]

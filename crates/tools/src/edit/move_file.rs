@@ -12,7 +12,7 @@ use tectum_core::{
 use super::{
     delete_file::LARGEST_IMAGE,
     pen::{Pen, Undo, closing, full_name, unconfirmed, was},
-    undo::{Image, Left, Record, Step, Was},
+    undo_record::{Image, Left, Record, UndoStep, Was},
 };
 use crate::text::revision;
 
@@ -125,13 +125,13 @@ fn record(
         Some(image) => Left::Revision(revision(&image.bytes)),
         None => source.identity().map_or(Left::Anything, |(device, inode)| Left::Object(device, inode)),
     };
-    let moved = Step { path: full_name(destination), was: Was::Elsewhere(full_name(source)), left };
+    let moved = UndoStep { path: full_name(destination), was: Was::Elsewhere(full_name(source)), left };
     if standing.is_none() {
         return Ok(Some(Record { steps: vec![moved] }));
     }
     let replaced = image(destination, standing)?;
     Ok(replaced.map(|image| {
-        let replaced = Step { path: full_name(destination), was: Was::File(image), left: Left::Anything };
+        let replaced = UndoStep { path: full_name(destination), was: Was::File(image), left: Left::Anything };
         Record { steps: vec![moved, replaced] }
     }))
 }

@@ -6,7 +6,7 @@ use std::{collections::HashMap, fmt::Write};
 use memchr::memmem;
 use tectum_core::Fault;
 
-use super::matching::Search;
+use super::search::EditSearch;
 use crate::text::{TextFile, body, split};
 
 /// Lines of the search text that are looked up; a place that shares none of these is not near.
@@ -19,7 +19,7 @@ const WORDS: usize = 64;
 const SHOWN: usize = 100;
 
 /// The answer to a text that is nowhere in the file.
-pub(super) fn not_found(name: &str, file: &TextFile, search: &Search<'_>) -> Fault {
+pub(super) fn not_found(name: &str, file: &TextFile, search: &EditSearch<'_>) -> Fault {
     let mut message = format!("old_string was not found in {name}; nothing was changed.");
     let mut hint = "read the file again and copy old_string from it, without line numbers".to_owned();
     if let Some(line) = already_there(file, search) {
@@ -32,7 +32,7 @@ pub(super) fn not_found(name: &str, file: &TextFile, search: &Search<'_>) -> Fau
     };
     let _ = write!(message, " The nearest place is line {}", first.max(1));
     if let Some(difference) = first_difference(file, first, &old) {
-        let Difference { line, expected, found } = difference;
+        let FirstDifference { line, expected, found } = difference;
         let _ = write!(
             message,
             "; the first difference is at line {line}:\n  expected: {expected}\n  found:    {found}"
@@ -43,7 +43,7 @@ pub(super) fn not_found(name: &str, file: &TextFile, search: &Search<'_>) -> Fau
     Fault::not_found(message).hint(hint)
 }
 
-fn already_there(file: &TextFile, search: &Search<'_>) -> Option<usize> {
+fn already_there(file: &TextFile, search: &EditSearch<'_>) -> Option<usize> {
     if search.new.trim().len() < 3 || search.old.contains(search.new) {
         return None;
     }
@@ -118,18 +118,18 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-struct Difference {
+struct FirstDifference {
     line: usize,
     expected: String,
     found: String,
 }
 
-fn first_difference(file: &TextFile, first: usize, old: &[&str]) -> Option<Difference> {
+fn first_difference(file: &TextFile, first: usize, old: &[&str]) -> Option<FirstDifference> {
     for (index, expected) in old.iter().enumerate() {
         let number = first + index;
         let (is_first, is_last) = (index == 0, index + 1 == old.len());
         if number > file.lines().count() {
-            return Some(Difference {
+            return Some(FirstDifference {
                 line: number,
                 expected: visible(expected, 0),
                 found: "(end of file)".into(),
@@ -148,7 +148,7 @@ fn first_difference(file: &TextFile, first: usize, old: &[&str]) -> Option<Diffe
         }
         let found = if is_first { from_common_beginning(found, expected) } else { found };
         let same = expected.chars().zip(found.chars()).take_while(|(a, b)| a == b).count();
-        return Some(Difference {
+        return Some(FirstDifference {
             line: number,
             expected: visible(expected, same),
             found: visible(found, same),

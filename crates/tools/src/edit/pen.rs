@@ -11,7 +11,8 @@ use tectum_core::{
 
 use super::{
     diff,
-    undo::{Image, Left, Record, Step, UndoStore, Was},
+    undo::UndoStore,
+    undo_record::{Image, Left, Record, UndoStep, Was},
 };
 use crate::{
     Settings,
@@ -145,7 +146,7 @@ impl Pen {
         ctx.begin_change()?;
         let (mut changes, mut steps) = (Vec::new(), Vec::new());
         for (slot, Intent { change, left }) in batch.slots().iter().zip(intents) {
-            steps.push(Step { path: full_name(slot.path()), was: was(slot), left });
+            steps.push(UndoStep { path: full_name(slot.path()), was: was(slot), left });
             changes.push(change);
         }
         let changed: Vec<PathBuf> = batch.slots().iter().map(|slot| slot.path().absolute()).collect();

@@ -11,7 +11,7 @@ use tectum_core::{
 
 use super::{
     pen::{Intent, Pen, Undo, closing, unconfirmed},
-    undo::{Left, Record, Step, Was},
+    undo_record::{Left, Record, UndoStep, Was},
 };
 use crate::text::revision;
 
@@ -78,7 +78,7 @@ impl Tool for UndoEdit {
     }
 }
 
-fn paths(step: &Step<'_>) -> Vec<(RawPath, Access)> {
+fn paths(step: &UndoStep<'_>) -> Vec<(RawPath, Access)> {
     let path = RawPath::new(step.path.as_str());
     match (&step.was, &step.left) {
         (Was::Elsewhere(from), _) => {
@@ -121,14 +121,14 @@ fn undo(pen: &Pen, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {
 
 fn put_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<Output, Fault> {
     let files: Vec<&SafePath> = ctx.grants.paths().iter().collect();
-    // What was written fits again, whatever the limit for edits is now.
+    // The old content is written back even if the limit for edits is smaller now.
     let batch = Batch::open(&files, u64::MAX - 1)?;
-    let is_back = |(slot, step): (&Slot<'_>, &Step<'_>)| match (&step.was, slot.current()) {
+    let is_back = |(slot, step): (&Slot<'_>, &UndoStep<'_>)| match (&step.was, slot.current()) {
         (Was::File(image), Some(current)) => *image.bytes == *current,
         (Was::Nothing, None) => true,
         _ => false,
     };
-    let stands = |(slot, step): (&Slot<'_>, &Step<'_>)| unchanged(slot.current(), &step.left);
+    let stands = |(slot, step): (&Slot<'_>, &UndoStep<'_>)| unchanged(slot.current(), &step.left);
     let pairs = || batch.slots().iter().zip(&record.steps);
     if !pairs().all(stands) && pairs().all(is_back) {
         return Err(undone());
@@ -182,7 +182,7 @@ fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<(Output, String
     let replaced = steps.next();
     let own = match (&moved.was, &replaced) {
         (Was::Elsewhere(from), None) => {
-            let again = Step {
+            let again = UndoStep {
                 path: from.clone(),
                 was: Was::Elsewhere(moved.path.clone()),
                 left: moved.left.clone(),
@@ -199,7 +199,7 @@ fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<(Output, String
     };
     let (undo, settled) = pen.settle(ctx, kept, there.rename_to(back, false, pen.durability))?;
     let mut restored = vec![back.name()];
-    if let Some(Step { was: Was::File(image), .. }) = replaced {
+    if let Some(UndoStep { was: Was::File(image), .. }) = replaced {
         let batch = Batch::open(&[ctx.path(2)?], u64::MAX - 1)?;
         let again = Change::Create { bytes: image.bytes.into_owned(), mode: image.mode };
         batch.commit(vec![again], pen.durability).map_err(|error| half_undone(error, there, back))?;

@@ -6,7 +6,7 @@ use std::{fs::File, io, os::unix::fs::FileExt};
 use serde::{Deserialize, Serialize};
 use tectum_core::CallId;
 
-use super::undo::{Image, Left, Record, Step, Was};
+use super::undo_record::{Image, Left, Record, UndoStep, Was};
 
 /// The length of what follows the header, the checksum of the rest, and the call.
 const HEADER: usize = 8 + 8 + CALL;
@@ -15,7 +15,7 @@ const CALL: usize = 18;
 
 /// One step as the JSON line tells it.
 #[derive(Debug, Serialize, Deserialize)]
-struct Head {
+struct StepHead {
     path: String,
     /// The length of the image that follows, and its file's permission bits.
     image: Option<(u64, u32)>,
@@ -25,7 +25,7 @@ struct Head {
 
 /// The bytes of a frame.
 pub(super) fn encode(call: CallId, record: &Record<'_>) -> io::Result<Vec<u8>> {
-    let heads: Vec<Head> = record.steps.iter().map(head).collect();
+    let heads: Vec<StepHead> = record.steps.iter().map(head).collect();
     let mut frame = Vec::with_capacity(HEADER + 256 * heads.len() + record.size() as usize);
     frame.extend_from_slice(&[0; 16]);
     frame.extend_from_slice(call.to_string().as_bytes());
@@ -43,13 +43,13 @@ pub(super) fn encode(call: CallId, record: &Record<'_>) -> io::Result<Vec<u8>> {
     Ok(frame)
 }
 
-fn head(step: &Step<'_>) -> Head {
+fn head(step: &UndoStep<'_>) -> StepHead {
     let (image, from) = match &step.was {
         Was::Nothing => (None, None),
         Was::File(image) => (Some((image.bytes.len() as u64, image.mode)), None),
         Was::Elsewhere(from) => (None, Some(from.clone())),
     };
-    Head { path: step.path.clone(), image, from, left: step.left.clone() }
+    StepHead { path: step.path.clone(), image, from, left: step.left.clone() }
 }
 
 fn checksum(bytes: &[u8]) -> [u8; 8] {
@@ -101,10 +101,10 @@ impl Frame {
 
 fn decode(payload: &[u8]) -> Option<Record<'static>> {
     let line = memchr::memchr(b'\n', payload)?;
-    let heads: Vec<Head> = serde_json::from_slice(&payload[..line]).ok()?;
+    let heads: Vec<StepHead> = serde_json::from_slice(&payload[..line]).ok()?;
     let mut images = &payload[line + 1..];
     let mut steps = Vec::new();
-    for Head { path, image, from, left } in heads {
+    for StepHead { path, image, from, left } in heads {
         let was = match (image, from) {
             (Some((length, mode)), _) => {
                 let (bytes, rest) = images.split_at_checked(usize::try_from(length).ok()?)?;
@@ -114,7 +114,7 @@ fn decode(payload: &[u8]) -> Option<Record<'static>> {
             (None, Some(from)) => Was::Elsewhere(from),
             (None, None) => Was::Nothing,
         };
-        steps.push(Step { path, was, left });
+        steps.push(UndoStep { path, was, left });
     }
     Some(Record { steps })
 }

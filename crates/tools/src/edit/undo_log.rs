@@ -20,8 +20,8 @@ use tectum_core::{CallId, security::Durability};
 use tectum_state as state;
 
 use super::{
-    undo::{MOST_RECORDS, Record, TOO_LARGE},
     undo_frame::{self, Frame},
+    undo_record::{MOST_RECORDS, Record, TOO_LARGE},
 };
 
 /// How much is kept: enough for days of work, little beside the project itself.
@@ -99,7 +99,7 @@ impl UndoLog {
         Ok(())
     }
 
-    /// The newest record of a call, whoever kept it.
+    /// The newest record of a call, of any process.
     pub(super) fn find(&self, call: CallId) -> io::Result<Option<Record<'static>>> {
         let known = {
             let own = self.own.lock();

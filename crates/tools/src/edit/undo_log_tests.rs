@@ -5,11 +5,11 @@
 use std::fs;
 
 use super::*;
-use crate::edit::undo::{Image, Left, Step, Was};
+use crate::edit::undo_record::{Image, Left, UndoStep, Was};
 
 fn record(bytes: &[u8]) -> Record<'_> {
     let was = Was::File(Image { bytes: bytes.into(), mode: 0o644 });
-    Record { steps: vec![Step { path: "/p/a".into(), was, left: Left::Nothing }] }
+    Record { steps: vec![UndoStep { path: "/p/a".into(), was, left: Left::Nothing }] }
 }
 
 /// Keeps a record under a new call.

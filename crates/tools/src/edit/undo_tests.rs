@@ -1,11 +1,14 @@
 //! The store: what is kept, found again after a restart, and let go.
 
-use std::os::unix::fs::PermissionsExt;
+use std::{borrow::Cow, os::unix::fs::PermissionsExt};
 
-use super::*;
+use super::{
+    super::undo_record::{Image, Left, UndoStep, Was},
+    *,
+};
 
 fn record(bytes: &[u8]) -> Record<'_> {
-    let step = |was, left| Step { path: "/p/ä\n.txt".into(), was, left };
+    let step = |was, left| UndoStep { path: "/p/ä\n.txt".into(), was, left };
     let file = |bytes, mode| Was::File(Image { bytes: Cow::Borrowed(bytes), mode });
     Record {
         steps: vec![

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::matching::Difference;
+use super::search::ChangedPart;
 use crate::text::{Lines, body};
 
 /// How much a view forgives. Each forgives what the ones before it do.
@@ -41,7 +41,7 @@ struct Run {
 const DOTS: &str = "\u{2026}";
 
 impl View {
-    pub(super) fn of(source: &str, care: Care) -> Self {
+    pub(super) fn new(source: &str, care: Care) -> Self {
         let mut view = Self {
             text: String::with_capacity(source.len()),
             ends_line: false,
@@ -126,7 +126,7 @@ impl View {
     }
 
     /// The same difference without a cut inside of a unit of this view's source.
-    pub(super) fn whole_units(&self, mut change: Difference) -> Difference {
+    pub(super) fn whole_units(&self, mut change: ChangedPart) -> ChangedPart {
         let inside = |offset: usize| {
             let index = self.runs.partition_point(|run| run.source.end <= offset);
             self.runs.get(index).filter(|run| run.unit && run.source.start < offset)
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     fn check(source: &str, care: Care, expect: &str, ends_line: bool) -> View {
-        let view = View::of(source, care);
+        let view = View::new(source, care);
         assert_eq!((view.text.as_str(), view.ends_line), (expect, ends_line));
         view
     }

@@ -45,7 +45,7 @@ pub struct Args {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Output {
     /// What happened to the file.
-    pub action: Action,
+    pub action: WriteAction,
     /// Its size in bytes now.
     pub bytes: usize,
     /// Its encoding now.
@@ -58,7 +58,7 @@ pub struct Output {
 /// What happened to a file that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Action {
+pub enum WriteAction {
     /// It is new.
     Created,
     /// It had other content.
@@ -100,35 +100,35 @@ fn write(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
     let current = batch.slots()[0].current();
     let planned = match current {
         None if args.revision.is_some() => return Err(absent(path)),
-        None => Planned::new_file(args.content),
+        None => PlannedWrite::new_file(args.content),
         Some(_) if args.create_only => {
             return Err(Fault::conflict(format!("already exists: {name}"))
                 .hint("choose another name, or leave create_only out to replace the file"));
         }
         Some(current) => {
             check_revision(&name, current, args.revision.as_deref())?;
-            Planned::replacement(&name, current, args.content)
+            PlannedWrite::replacement(&name, current, args.content)
         }
     };
     let action = match current {
-        None => Action::Created,
-        Some(current) if *current == *planned.bytes => Action::Unchanged,
-        Some(_) => Action::Replaced,
+        None => WriteAction::Created,
+        Some(current) if *current == *planned.bytes => WriteAction::Unchanged,
+        Some(_) => WriteAction::Replaced,
     };
     let mut text = headline(&name, action, args.dry_run, &planned);
-    if let (Action::Replaced, Some(current)) = (action, current) {
+    if let (WriteAction::Replaced, Some(current)) = (action, current) {
         let _ = write!(text, " (was {})", counted(current.len(), "byte"));
     }
     text.push('\n');
     for note in &planned.notes {
         let _ = writeln!(text, "Note: {note}.");
     }
-    let Planned { bytes, encoding, diff, .. } = planned;
+    let PlannedWrite { bytes, encoding, diff, .. } = planned;
     let size = bytes.len();
     // A dry run leaves the file at the revision it has.
     let revision = if args.dry_run { current.map(revision).unwrap_or_default() } else { revision(&bytes) };
     let mut written = Written { path: name, diff, revision, dry_run: args.dry_run, undo: Undo::default() };
-    if action == Action::Unchanged {
+    if action == WriteAction::Unchanged {
         written.diff.clear();
         let _ = write!(text, "Revision: {}.", written.revision);
     } else {
@@ -142,13 +142,13 @@ fn write(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
     Ok(Reply::new(text, Output { action, bytes: size, encoding: encoding.name().into(), written }))
 }
 
-fn headline(name: &str, action: Action, dry_run: bool, planned: &Planned) -> String {
+fn headline(name: &str, action: WriteAction, dry_run: bool, planned: &PlannedWrite) -> String {
     let verb = match (action, dry_run) {
-        (Action::Created, false) => "Created",
-        (Action::Created, true) => "Would create",
-        (Action::Replaced, false) => "Replaced",
-        (Action::Replaced, true) => "Would replace",
-        (Action::Unchanged, _) => "Unchanged, since it already has this content:",
+        (WriteAction::Created, false) => "Created",
+        (WriteAction::Created, true) => "Would create",
+        (WriteAction::Replaced, false) => "Replaced",
+        (WriteAction::Replaced, true) => "Would replace",
+        (WriteAction::Unchanged, _) => "Unchanged, since it already has this content:",
     };
     format!("{verb} {name}: {}, {}", counted(planned.bytes.len(), "byte"), counted(planned.lines, "line"))
 }
@@ -158,7 +158,7 @@ fn counted(count: usize, what: &str) -> String {
 }
 
 /// What will be written, and what is worth saying about it.
-struct Planned {
+struct PlannedWrite {
     bytes: Vec<u8>,
     lines: usize,
     encoding: Encoding,
@@ -166,7 +166,7 @@ struct Planned {
     notes: Vec<String>,
 }
 
-impl Planned {
+impl PlannedWrite {
     fn new_file(content: String) -> Self {
         let lines = Lines::of(&content).count();
         Self {

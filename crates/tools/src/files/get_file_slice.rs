@@ -11,7 +11,8 @@ use tectum_core::{
 
 use super::{
     page::Cursor,
-    reading::{self, Ask, Reading},
+    part::{PartRequest, Reading, missing},
+    reading,
 };
 
 /// Reads lines.
@@ -65,10 +66,10 @@ impl Tool for GetFileSlice {
             ))
             .hint("read_file without lines gives the file from its start"));
         };
-        let ask = Ask { from: Cursor::line(start), last: Some(end) };
+        let ask = PartRequest { from: Cursor::line(start), last: Some(end) };
         let reading = reading::read(ctx, ask).await?;
         if reading.lines_total == 0 {
-            return Err(reading::missing(&reading.path, ask, 0));
+            return Err(missing(&reading.path, ask, 0));
         }
         let clamped = end > reading.lines_total;
         let text = reading.text("start_line", clamped.then_some(end));

@@ -55,7 +55,7 @@ pub struct Output {
     /// The directory.
     pub path: String,
     /// What is shown, in the order of the drawing.
-    pub entries: Vec<Node>,
+    pub entries: Vec<TreeNode>,
     /// Entries down to max_depth, shown or not.
     pub total: usize,
     /// Names left out because they start with a dot.
@@ -74,7 +74,7 @@ pub struct Output {
 
 /// One entry of the tree.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Node {
+pub struct TreeNode {
     /// Its path, as other calls take it.
     pub path: String,
     /// `file`, `dir`, `link`, `fifo`, `socket` or `device`.
@@ -111,7 +111,7 @@ impl Tool for GetTree {
 
 fn draw(ctx: &Ctx, max_depth: usize, threads: usize) -> Result<Reply<Output>, Fault> {
     let start = ctx.path(0)?;
-    let ground = Ground::of(start, true);
+    let ground = Ground::look(start, true);
     let grown = Mutex::new(Grown::default());
     let report = start.walk(threads, ground.start.clone(), |folder| {
         if ctx.cancel.is_cancelled() {
@@ -227,7 +227,7 @@ impl Grown {
         folder: &Path,
         indent: &str,
         text: &mut String,
-        nodes: &mut Vec<Node>,
+        nodes: &mut Vec<TreeNode>,
     ) {
         let depth = folder.components().count();
         let Some(children) = self.folders.get(&(depth, folder.to_owned())) else { return };
@@ -238,7 +238,7 @@ impl Grown {
             let mark = mark(child.kind);
             let elbow = if last { "└── " } else { "├── " };
             text.push_str(&format!("{indent}{elbow}{}{mark}\n", spell(&child.name)));
-            nodes.push(Node { path: ground.spell(&path), kind: word(child.kind) });
+            nodes.push(TreeNode { path: ground.spell(&path), kind: word(child.kind) });
             if child.kind == Kind::Directory {
                 let deeper = format!("{indent}{}", if last { "    " } else { "│   " });
                 self.branch(ground, shown, &path, &deeper, text, nodes);

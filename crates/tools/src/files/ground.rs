@@ -49,7 +49,7 @@ pub(crate) struct Here {
 impl Ground {
     /// Looks at a directory. A start that is itself ignored, or all it holds, was asked for by name:
     /// then the rules above it do not count.
-    pub(crate) fn of(path: &SafePath, honour_ignores: bool) -> Self {
+    pub(crate) fn look(path: &SafePath, honour_ignores: bool) -> Self {
         let name = path.name();
         let name = if name == "." { String::new() } else { name };
         let above = path.above();

@@ -44,7 +44,7 @@ pub struct Output {
     /// The directory.
     pub path: String,
     /// Its entries: directories first, then by name without regard to case.
-    pub entries: Vec<Row>,
+    pub entries: Vec<ListedRow>,
     /// How many entries there are, on all pages.
     pub total: usize,
     /// Names left out because they start with a dot.
@@ -59,7 +59,7 @@ pub struct Output {
 
 /// One entry.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Row {
+pub struct ListedRow {
     /// Its name.
     pub name: String,
     /// `file`, `dir`, `link`, `fifo`, `socket` or `device`.
@@ -94,13 +94,13 @@ impl Tool for ListDirectory {
         let directory = ctx.path(0)?;
         let listing = directory.list(SMALL)?;
         if !listing.cut && !lossy(&listing) {
-            return Ok(reply(ctx, directory, &args, Content::of(listing)));
+            return Ok(reply(ctx, directory, &args, ListedContent::of(listing)));
         }
         ctx.blocking(move |ctx| {
             let directory = ctx.path(0)?;
             let listing = directory.list(MOST)?;
-            let exact = if lossy(&listing) && !listing.cut { Content::exact(directory)? } else { None };
-            Ok(reply(ctx, directory, &args, exact.unwrap_or_else(|| Content::of(listing))))
+            let exact = if lossy(&listing) && !listing.cut { ListedContent::exact(directory)? } else { None };
+            Ok(reply(ctx, directory, &args, exact.unwrap_or_else(|| ListedContent::of(listing))))
         })
         .await
     }
@@ -112,23 +112,23 @@ fn lossy(listing: &Listing) -> bool {
 }
 
 /// What a directory holds.
-struct Content {
-    entries: Vec<Entry>,
+struct ListedContent {
+    entries: Vec<ListedEntry>,
     denied: usize,
     cut: bool,
 }
 
-struct Entry {
+struct ListedEntry {
     name: OsString,
     kind: Kind,
     size: u64,
 }
 
-impl Content {
+impl ListedContent {
     fn of(listing: Listing) -> Self {
         let entries = listing.entries.into_iter();
         let entries =
-            entries.map(|entry| Entry { name: entry.name.into(), kind: entry.kind, size: entry.size });
+            entries.map(|entry| ListedEntry { name: entry.name.into(), kind: entry.kind, size: entry.size });
         Self { entries: entries.collect(), denied: listing.denied, cut: listing.cut }
     }
 
@@ -139,7 +139,7 @@ impl Content {
         let report = directory.walk(1, (), |folder| {
             let found = std::mem::take(&mut folder.entries).into_iter().map(|entry| {
                 let size = if entry.kind == Kind::File { folder.size(&entry.name) } else { None };
-                Entry { name: entry.name, kind: entry.kind, size: size.unwrap_or(0) }
+                ListedEntry { name: entry.name, kind: entry.kind, size: size.unwrap_or(0) }
             });
             entries.lock().extend(found);
             Flow::Continue
@@ -149,8 +149,8 @@ impl Content {
     }
 }
 
-fn reply(ctx: &Ctx, directory: &SafePath, args: &Args, content: Content) -> Reply<Output> {
-    let Content { mut entries, denied, cut } = content;
+fn reply(ctx: &Ctx, directory: &SafePath, args: &Args, content: ListedContent) -> Reply<Output> {
+    let ListedContent { mut entries, denied, cut } = content;
     let before = entries.len();
     if !args.all {
         entries.retain(|entry| !entry.name.as_bytes().starts_with(b"."));
@@ -187,7 +187,7 @@ fn reply(ctx: &Ctx, directory: &SafePath, args: &Args, content: Content) -> Repl
     Reply::new(text, Output { path, entries: rows, total, hidden, denied, truncated, next })
 }
 
-fn row(entry: Entry, target: Option<String>, text: &mut String) -> Row {
+fn row(entry: ListedEntry, target: Option<String>, text: &mut String) -> ListedRow {
     let kind = word(entry.kind);
     let size = (entry.kind == Kind::File).then_some(entry.size);
     let name = spell(&entry.name);
@@ -196,7 +196,7 @@ fn row(entry: Entry, target: Option<String>, text: &mut String) -> Row {
         (None, Some(target)) => writeln!(text, "[{kind}] {name} -> {}  -", spell(target.as_ref())),
         (None, None) => writeln!(text, "[{kind}] {name}  -"),
     };
-    Row { name: entry.name.to_string_lossy().into_owned(), kind, size, target }
+    ListedRow { name: entry.name.to_string_lossy().into_owned(), kind, size, target }
 }
 
 /// `3 entries (1 hidden by deny rules)`.
@@ -231,7 +231,7 @@ pub(super) fn word(kind: Kind) -> &'static str {
 /// case, then by the bytes of the name.
 type Place = (bool, String, OsString);
 
-fn place(entry: &Entry) -> Place {
+fn place(entry: &ListedEntry) -> Place {
     place_of(entry.kind == Kind::Directory, entry.name.clone())
 }
 
@@ -240,7 +240,7 @@ fn place_of(directory: bool, name: OsString) -> Place {
 }
 
 /// A place as a word to go on from, which stays good when entries come and go.
-fn token_of(entry: &Entry) -> String {
+fn token_of(entry: &ListedEntry) -> String {
     let slash = if entry.kind == Kind::Directory { "/" } else { "" };
     token(&entry.name) + slash
 }

@@ -9,6 +9,7 @@ pub(crate) mod ignores;
 mod list_directory;
 pub(crate) mod more;
 mod page;
+mod part;
 mod read_file;
 mod reading;
 mod search;

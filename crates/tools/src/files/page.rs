@@ -66,7 +66,7 @@ impl fmt::Display for Cursor {
 
 /// One page of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Page {
+pub(super) struct LinesPage {
     /// Its bytes in the text.
     pub(super) range: Range<usize>,
     /// Its last line, whole or in part.
@@ -83,19 +83,19 @@ pub(super) fn cut(
     from: Cursor,
     last: usize,
     budget: usize,
-) -> Result<Page, Fault> {
+) -> Result<LinesPage, Fault> {
     let line = lines.range(from.line).unwrap_or(text.len()..text.len());
     let begin = line.start + skip(&text[line.clone()], from)?;
     let end = lines.range(last).map_or(text.len(), |last| last.end);
     let full = begin.saturating_add(budget);
     if end <= full {
-        return Ok(Page { range: begin..end, last_line: last, next: None });
+        return Ok(LinesPage { range: begin..end, last_line: last, next: None });
     }
     if full >= line.end {
         // `full` lies inside the text, so the lines before the one it falls into fit.
         let whole = lines.at(full) - 1;
         let end = lines.range(whole).map_or(line.end, |whole| whole.end);
-        return Ok(Page { range: begin..end, last_line: whole, next: Some(Cursor::line(whole + 1)) });
+        return Ok(LinesPage { range: begin..end, last_line: whole, next: Some(Cursor::line(whole + 1)) });
     }
     let end = piece(text, begin, full);
     let next = if end < line.end {
@@ -103,7 +103,7 @@ pub(super) fn cut(
     } else {
         (from.line < last).then(|| Cursor::line(from.line + 1))
     };
-    Ok(Page { range: begin..end, last_line: from.line, next })
+    Ok(LinesPage { range: begin..end, last_line: from.line, next })
 }
 
 /// The bytes of a line before the cursor's character.

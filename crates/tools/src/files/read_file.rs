@@ -11,7 +11,8 @@ use tectum_core::{
 
 use super::{
     page::Cursor,
-    reading::{self, Ask, Reading},
+    part::{PartRequest, Reading},
+    reading,
 };
 
 /// Reads a file.
@@ -58,7 +59,7 @@ impl Tool for ReadFile {
         }
         let counted = args.limit.map(|limit| from.line.saturating_add(limit - 1));
         let last = args.end_line.into_iter().chain(counted).min();
-        let reading = reading::read(ctx, Ask { from, last }).await?;
+        let reading = reading::read(ctx, PartRequest { from, last }).await?;
         Ok(reading.reply())
     }
 }

@@ -1,15 +1,14 @@
 //! Reading a part of a text file: what `read_file` and `get_file_slice` share.
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use tectum_core::{
-    Ctx, Fault, Reply,
+    Ctx, Fault,
     security::{OpenFile, SafePath},
 };
 
 use super::{
     more::room,
     page::{self, Cursor},
+    part::{PartRequest, Reading, check, newline_name},
     window,
 };
 use crate::text::{self, Eol, Lines, Newline, TextFile};
@@ -18,112 +17,8 @@ use crate::text::{self, Eol, Lines, Newline, TextFile};
 const INLINE: u64 = 256 * 1024;
 /// A larger file is not taken into memory; only the asked-for part is.
 const WHOLE: u64 = 64 * 1024 * 1024;
-
-/// What is asked of a file.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ask {
-    /// Where to begin.
-    pub(super) from: Cursor,
-    /// The last line wanted; the file's last when absent.
-    pub(super) last: Option<usize>,
-}
-
-/// A part of a text file, and the facts of the whole.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Reading {
-    /// The file.
-    pub path: String,
-    /// Exactly these characters of it, without any note.
-    pub content: String,
-    /// Names this content of the whole file; an edit can check against it. Absent for files
-    /// too large to edit.
-    pub revision: Option<String>,
-    /// The encoding the bytes were read in.
-    pub encoding: String,
-    /// How lines end: `LF`, `CRLF`, `CR`, `mixed` or `none`.
-    pub newline: &'static str,
-    /// True when the file starts with a byte order mark (the content then does, too).
-    pub bom: bool,
-    /// True when some bytes are no text in this encoding; they are shown as U+FFFD.
-    pub damaged: bool,
-    /// Lines in the whole file.
-    pub lines_total: usize,
-    /// First line of the content; 0 when there is none.
-    pub first_line: usize,
-    /// Last line of the content, whole or in part; 0 when there is none.
-    pub last_line: usize,
-    /// Size of the file in bytes.
-    pub size: u64,
-    /// True when more of what was asked for follows.
-    pub truncated: bool,
-    /// What to pass to read_file as `offset` to go on.
-    pub next: Option<String>,
-}
-
-impl Reading {
-    /// The content as the text; with notes only where there is something to note.
-    pub(super) fn reply(self) -> Reply<Self> {
-        let partial = self.last_line < self.lines_total;
-        if partial || self.next.is_some() || !self.unusual(None).is_empty() {
-            Reply::new(self.text("offset", None), self)
-        } else {
-            Reply::showing(|reading| reading.content, self)
-        }
-    }
-
-    /// The content. When it was cut, that stands before and after it; what is unusual about the file
-    /// stands in a line after it. `key` is the argument to go on with, `clamped` the end that was
-    /// asked for and is not there.
-    pub(super) fn text(&self, key: &str, clamped: Option<usize>) -> String {
-        let range = format!("lines {}-{} of {}", self.first_line, self.last_line, self.lines_total);
-        let more = match self.next.as_deref() {
-            Some(next) if next.contains(':') => {
-                format!("[{range}; continue with read_file offset=\"{next}\"]\n")
-            }
-            Some(next) => format!("[{range}; continue with {key}={next}]\n"),
-            None => String::new(),
-        };
-        let mut after = Vec::new();
-        let unusual = self.unusual(clamped);
-        if !unusual.is_empty() {
-            after.push(format!("[{unusual}]"));
-        }
-        if !more.is_empty() {
-            after.push(more.trim_end().to_owned());
-        } else if key == "offset" && self.last_line < self.lines_total {
-            after.push(format!("[{range}]"));
-        }
-        let end = if after.is_empty() || self.content.ends_with('\n') { "" } else { "\n" };
-        format!("{more}{}{end}{}", self.content, after.join("\n"))
-    }
-
-    /// What a reader could not see in the text: another encoding, other line ends, a mark, bytes
-    /// that are no text, lines that are not there.
-    fn unusual(&self, clamped: Option<usize>) -> String {
-        let mut facts = Vec::new();
-        if self.encoding != text::Encoding::Utf8.name() {
-            facts.push(format!("encoding {}", self.encoding));
-        }
-        if self.newline == "mixed" {
-            facts.push("mixed line ends".to_owned());
-        } else if !matches!(self.newline, "LF" | "none") {
-            facts.push(format!("{} line ends", self.newline));
-        }
-        if self.bom {
-            facts.push("byte order mark".to_owned());
-        }
-        if self.damaged {
-            facts.push("bytes that are no text are shown as U+FFFD".to_owned());
-        }
-        if let Some(asked) = clamped {
-            facts.push(format!("line {asked} is past the end: the file has {} lines", self.lines_total));
-        }
-        facts.join("; ")
-    }
-}
-
 /// Reads the asked-for part of the call's first path.
-pub(super) async fn read(ctx: &Ctx, ask: Ask) -> Result<Reading, Fault> {
+pub(super) async fn read(ctx: &Ctx, ask: PartRequest) -> Result<Reading, Fault> {
     let path = ctx.path(0)?;
     let file = path.file()?;
     if file.size() <= INLINE {
@@ -136,17 +31,17 @@ pub(super) async fn read(ctx: &Ctx, ask: Ask) -> Result<Reading, Fault> {
     .await
 }
 
-fn whole(ctx: &Ctx, path: &SafePath, file: &OpenFile, ask: Ask) -> Result<Reading, Fault> {
+fn whole(ctx: &Ctx, path: &SafePath, file: &OpenFile, ask: PartRequest) -> Result<Reading, Fault> {
     let path = path.name();
     let bytes = file.bytes(WHOLE)?;
     let size = bytes.len() as u64;
     let revision = text::revision(&bytes);
-    let loaded = Loaded::decode(bytes, &path)?;
+    let loaded = LoadedText::decode(bytes, &path)?;
     let mut reading = Reading {
         path,
         revision: Some(revision),
         encoding: loaded.encoding,
-        newline: name(loaded.newline),
+        newline: newline_name(loaded.newline),
         bom: loaded.bom,
         damaged: loaded.damaged,
         lines_total: loaded.lines,
@@ -174,40 +69,8 @@ fn whole(ctx: &Ctx, path: &SafePath, file: &OpenFile, ask: Ask) -> Result<Readin
     Ok(reading)
 }
 
-/// The last line to read, if what was asked for lies in a file of this many lines.
-pub(super) fn check(path: &str, ask: Ask, total: usize) -> Result<usize, Fault> {
-    let last = ask.last.unwrap_or(total).min(total);
-    let from = ask.from.line;
-    if from >= 1 && from <= last {
-        return Ok(last);
-    }
-    Err(missing(path, ask, total))
-}
-
-/// The refusal of lines that are not there.
-pub(super) fn missing(path: &str, ask: Ask, total: usize) -> Fault {
-    let from = ask.from.line;
-    if let Some(end) = ask.last.filter(|end| *end < from) {
-        return Fault::invalid(format!(
-            "the range is reversed: it starts at line {from} and ends at line {end}"
-        ))
-        .hint("give the smaller line first; lines count from 1 and the last is included");
-    }
-    let asked = match ask.last {
-        Some(end) => format!("lines {from}-{end} do"),
-        None => format!("line {from} does"),
-    };
-    let has = match total {
-        0 => "is empty".to_owned(),
-        1 => "has 1 line".to_owned(),
-        _ => format!("has {total} lines"),
-    };
-    Fault::invalid(format!("{asked} not exist: {path} {has}"))
-        .hint("lines count from 1 and the last is included")
-}
-
 /// A file's text and what is told about it.
-struct Loaded {
+struct LoadedText {
     text: String,
     encoding: String,
     newline: Newline,
@@ -216,7 +79,7 @@ struct Loaded {
     lines: usize,
 }
 
-impl Loaded {
+impl LoadedText {
     fn decode(bytes: Vec<u8>, path: &str) -> Result<Self, Fault> {
         // Nearly every file is UTF-8 with plain line ends; it is read without an index of its lines.
         let bytes = match memchr::memchr2(0, b'\r', &bytes) {
@@ -249,14 +112,5 @@ impl Loaded {
             lines: ends + open,
             text,
         }
-    }
-}
-
-/// A line end's name in replies.
-pub(super) fn name(newline: Newline) -> &'static str {
-    match newline {
-        Newline::None => "none",
-        Newline::Only(eol) => eol.name(),
-        Newline::Mixed(_) => "mixed",
     }
 }

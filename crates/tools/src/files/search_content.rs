@@ -2,19 +2,31 @@
 
 use std::time::Duration;
 
+use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tectum_core::{
     Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
     security::{Access, RawPath},
 };
 
 use super::{
+    glob::Globs,
     list_directory::here,
-    search::{self, Request},
-    skipped::Skipped,
+    search::{self, Mode, Output, Request},
 };
 use crate::{Settings, Threads};
+
+/// Matching lines (or files) in one reply unless asked otherwise.
+const PAGE: usize = 500;
+/// The most that can be asked for at once.
+const MOST_PER_PAGE: usize = 10_000;
+/// Lines a search holds to sort them; paging ends there.
+const MOST_HELD: usize = 200_000;
+/// Context lines on either side.
+const MOST_CONTEXT: usize = 50;
+/// A compiled pattern may take this much memory, and its cache as much again.
+const MOST_PATTERN: usize = 32 * 1024 * 1024;
 
 /// Searches the content of files.
 #[derive(Clone, Debug)]
@@ -80,67 +92,6 @@ pub(super) enum Case {
     Smart,
 }
 
-/// What is shown of the matches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline, description = "")]
-pub(super) enum Mode {
-    /// Each matching line.
-    #[default]
-    Lines,
-    /// Each file with a match.
-    Files,
-    /// Each file with its number of matching lines.
-    Count,
-}
-
-/// A page of matches.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-pub struct Output {
-    /// The matches of this page, sorted by path and line.
-    pub matches: Vec<Match>,
-    /// Files with a match.
-    pub files_matched: u64,
-    /// Matching lines in all files; in mode `files` the search of a file ends at its first.
-    pub total_matches: u64,
-    /// How many of them `max_per_file` leaves out of every page.
-    pub left_out: u64,
-    /// How many of them this page shows.
-    pub shown: usize,
-    /// Files that were looked into.
-    pub searched_files: u64,
-    /// What was left out.
-    pub skipped: Skipped,
-    /// Directories that lie too deep to be searched from here.
-    pub too_deep: u64,
-    /// True when there are more matches than this page shows.
-    pub truncated: bool,
-    /// What to pass as `from` for the next page; none on the last, and where paging ends.
-    pub next: Option<usize>,
-}
-
-/// One match: a line, or a file in the modes `files` and `count`.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-pub struct Match {
-    /// The file, as other calls take it.
-    pub path: String,
-    /// The line's number, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u64>,
-    /// The line, cut around the match when it is long.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    /// Lines before it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub before: Vec<String>,
-    /// Lines after it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub after: Vec<String>,
-    /// Matching lines in the file, in mode `count`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-}
-
 impl Tool for SearchContent {
     type Args = Args;
     type Output = Output;
@@ -161,11 +112,112 @@ impl Tool for SearchContent {
     }
 
     async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let request = Request::compile(&args, self.threads.count(), self.max_file)?;
+        let request = compile(&args, self.threads.count(), self.max_file)?;
         ctx.blocking(move |ctx| {
             let findings = search::run(ctx, &request)?;
             Ok(search::render(ctx, &request, findings))
         })
         .await
+    }
+}
+
+/// Compiles pattern and globs and checks the numbers.
+fn compile(args: &Args, threads: usize, max_file: u64) -> Result<Request, Fault> {
+    let globs = |globs: &[String]| match globs {
+        [] => Ok(None),
+        globs => Globs::compile(globs).map(Some),
+    };
+    let limit = args.limit.unwrap_or(PAGE);
+    if limit == 0 || limit > MOST_PER_PAGE {
+        return Err(Fault::invalid(format!("`limit` must be 1 to {MOST_PER_PAGE}, got {limit}")));
+    }
+    if args.context > MOST_CONTEXT {
+        return Err(Fault::invalid(format!(
+            "`context` must be at most {MOST_CONTEXT}, got {}",
+            args.context
+        )));
+    }
+    if args.max_per_file == Some(0) {
+        return Err(Fault::invalid("`max_per_file` must be at least 1"));
+    }
+    let context = if args.mode == Mode::Lines { args.context } else { 0 };
+    let most = MOST_HELD / (1 + 2 * context);
+    if args.from >= most {
+        return Err(Fault::invalid(format!("`from` must be less than {most} here, got {}", args.from))
+                .hint("narrow the search: a smaller path, include globs, or mode=\"count\" to see where the matches are"));
+    }
+    let limit = limit.min(most - args.from);
+    Ok(Request {
+        matcher: matcher(args)?,
+        include: globs(&args.include)?,
+        exclude: globs(&args.exclude)?,
+        multiline: args.multiline,
+        context,
+        mode: args.mode,
+        from: args.from,
+        limit,
+        most,
+        // Files and counts are told of as they are; only lines can be too many.
+        max_per_file: args.max_per_file.filter(|_| args.mode == Mode::Lines),
+        ignored: args.include_ignored,
+        hidden: args.include_hidden,
+        threads,
+        max_file,
+    })
+}
+
+fn matcher(args: &Args) -> Result<RegexMatcher, Fault> {
+    if args.pattern.is_empty() {
+        return Err(Fault::invalid("`pattern` is empty; it would match every line"));
+    }
+    let across = args.literal && args.multiline && args.pattern.contains('\n');
+    let pattern = if across { any_line_end(&args.pattern) } else { args.pattern.clone() };
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        .multi_line(true)
+        .word(args.word)
+        .fixed_strings(args.literal && !across)
+        .case_insensitive(args.case == Case::Insensitive)
+        .case_smart(args.case == Case::Smart)
+        .size_limit(MOST_PATTERN)
+        .dfa_size_limit(MOST_PATTERN)
+        // `$` stands before `\r\n` as well as before `\n`.
+        .crlf(true)
+        .line_terminator(if args.multiline { None } else { Some(b'\n') });
+    builder.build_many(&[&pattern]).map_err(|error| match error.kind() {
+        ErrorKind::NotAllowed(_) => {
+            Fault::invalid("the pattern asks for a line end, but lines are searched one by one")
+                .hint("pass multiline=true to let a match cross line ends")
+        }
+        ErrorKind::Regex(said) if said.contains("size limit") => {
+            Fault::invalid(format!("the pattern takes more than {} MiB once compiled", MOST_PATTERN >> 20))
+                .hint("repeat less: `{1,1000}` of something large multiplies; or search for a part of it")
+        }
+        _ => Fault::invalid(format!("the pattern is not a regular expression: {error}")).hint(
+            "escape special characters with a backslash, or pass literal=true to search for plain text",
+        ),
+    })
+}
+
+/// Plain text as a regular expression whose line ends stand for `\r\n` as well.
+fn any_line_end(text: &str) -> String {
+    let mut pattern = String::with_capacity(text.len() * 2);
+    for c in text.chars() {
+        match c {
+            '\n' => pattern.push_str(r"\r?\n"),
+            c if r"\.+*?()|[]{}^$#&-~".contains(c) => pattern.extend(['\\', c]),
+            c => pattern.push(c),
+        }
+    }
+    pattern
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_text_stays_plain_across_lines() {
+        assert_eq!(any_line_end("a.b(\n\\n"), r"a\.b\(\r?\n\\n");
     }
 }

@@ -63,7 +63,7 @@ pub struct Output {
     /// The directory searched.
     pub path: String,
     /// The hits of this page, sorted by path.
-    pub matches: Vec<Hit>,
+    pub matches: Vec<FileHit>,
     /// How many hits there are on all pages.
     pub total: usize,
     /// Hits that ignore rules hide; include_ignored=true shows them.
@@ -82,7 +82,7 @@ pub struct Output {
 
 /// One hit.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Hit {
+pub struct FileHit {
     /// Its path, as other calls take it.
     pub path: String,
     /// `file`, `dir`, `link`, `fifo`, `socket` or `device`.
@@ -127,8 +127,8 @@ fn search(
     threads: usize,
 ) -> Result<Reply<Output>, Fault> {
     let start = ctx.path(0)?;
-    let search = Search {
-        ground: Ground::of(start, !args.include_ignored),
+    let search = NameSearch {
+        ground: Ground::look(start, !args.include_ignored),
         globs,
         all: args.include_ignored,
         from: args.from.as_deref().map(from_token).unwrap_or_default(),
@@ -137,7 +137,7 @@ fn search(
         found: Mutex::default(),
         looked_at: AtomicUsize::new(0),
     };
-    let state = State { ignores: search.ground.start.clone(), ignored: false };
+    let state = FolderNames { ignores: search.ground.start.clone(), ignored: false };
     let report = start.walk(threads, state, |folder| {
         if ctx.cancel.is_cancelled() {
             return Flow::Stop;
@@ -165,19 +165,19 @@ fn search(
 }
 
 /// One search, shared by its threads.
-struct Search<'s> {
+struct NameSearch<'s> {
     ground: Ground,
     globs: &'s Globs,
     all: bool,
     from: OsString,
     room: usize,
-    found: Mutex<Found>,
+    found: Mutex<FoundPaths>,
     looked_at: AtomicUsize,
 }
 
 /// What a folder inherits.
 #[derive(Clone)]
-struct State {
+struct FolderNames {
     ignores: Ignores,
     /// Inside an ignored folder: hits are counted, not shown.
     ignored: bool,
@@ -185,8 +185,8 @@ struct State {
 
 /// The hits so far: the first of them in order, and how many there are.
 #[derive(Default)]
-struct Found {
-    hits: BinaryHeap<Place>,
+struct FoundPaths {
+    hits: BinaryHeap<FoundPath>,
     total: usize,
     ignored: usize,
 }
@@ -194,14 +194,14 @@ struct Found {
 /// A hit before it is spelled. Ordered by the bytes of its path: two names that are no
 /// Unicode may look the same.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct FoundPath {
     path: OsString,
     kind: &'static str,
 }
 
-impl Search<'_> {
-    fn visit(&self, folder: &mut Folder<'_, State>) {
-        let State { ignores, ignored } = folder.state.clone();
+impl NameSearch<'_> {
+    fn visit(&self, folder: &mut Folder<'_, FolderNames>) {
+        let FolderNames { ignores, ignored } = folder.state.clone();
         let mut here = self.ground.enter(folder, &ignores);
         let entries = std::mem::take(&mut folder.entries);
         if ignored && self.looked_at.fetch_add(entries.len(), Ordering::Relaxed) > MOST_IGNORED {
@@ -216,7 +216,7 @@ impl Search<'_> {
                 self.hit(&mut here, &entry.name, entry.kind, ignored);
             }
             if entry.kind == Kind::Directory {
-                folder.descend(&entry.name, State { ignores: here.ignores.clone(), ignored });
+                folder.descend(&entry.name, FolderNames { ignores: here.ignores.clone(), ignored });
             }
         }
     }
@@ -232,7 +232,7 @@ impl Search<'_> {
         if path < self.from {
             return;
         }
-        found.hits.push(Place { path, kind: word(kind) });
+        found.hits.push(FoundPath { path, kind: word(kind) });
         if found.hits.len() > self.room {
             found.hits.pop();
         }
@@ -243,7 +243,7 @@ fn render(
     ctx: &Ctx,
     args: &Args,
     limit: usize,
-    hits: Vec<Place>,
+    hits: Vec<FoundPath>,
     why: Option<String>,
     mut output: Output,
 ) -> Reply<Output> {
@@ -254,7 +254,7 @@ fn render(
             break;
         }
         let _ = writeln!(text, "[{}] {path}", hit.kind);
-        output.matches.push(Hit { path, kind: hit.kind });
+        output.matches.push(FileHit { path, kind: hit.kind });
     }
     let shown = output.matches.len();
     if let Some(rest) = hits.get(shown) {

@@ -12,7 +12,7 @@ use tectum_core::{
 use super::{
     more::room,
     page::{self, Cursor},
-    reading::{self, Ask, Reading},
+    part::{PartRequest, Reading, check, newline_name},
 };
 use crate::text::{Encoding, Eol, Newline, TextFile};
 
@@ -20,17 +20,17 @@ use crate::text::{Encoding, Eol, Newline, TextFile};
 const CHUNK: usize = 128 * 1024;
 
 /// Reads a page of a large file. Every line is counted, so the reply knows the whole.
-pub(super) fn read(ctx: &Ctx, path: &SafePath, file: &OpenFile, ask: Ask) -> Result<Reading, Fault> {
+pub(super) fn read(ctx: &Ctx, path: &SafePath, file: &OpenFile, ask: PartRequest) -> Result<Reading, Fault> {
     let path = path.name();
     let mut chunk = vec![0; CHUNK];
     let mut pieces = Pieces::open(file, &path, &mut chunk)?;
-    let mut scan = Scan::new(ask, room(ctx.max_output));
+    let mut scan = PageScan::new(ask, room(ctx.max_output));
     while pieces.next(&mut chunk)? {
         ctx.check()?;
         scan.take(&pieces.text);
     }
     let lines_total = scan.line - 1 + usize::from(scan.open);
-    reading::check(&path, ask, lines_total)?;
+    check(&path, ask, lines_total)?;
     if scan.page.is_empty() {
         return Err(page::past_the_line(ask.from, scan.skipped));
     }
@@ -38,7 +38,7 @@ pub(super) fn read(ctx: &Ctx, path: &SafePath, file: &OpenFile, ask: Ask) -> Res
         path: path.clone(),
         revision: None,
         encoding: pieces.encoding.name().to_owned(),
-        newline: reading::name(scan.newline()),
+        newline: newline_name(scan.newline()),
         bom: scan.bom,
         damaged: pieces.damaged,
         lines_total,
@@ -142,7 +142,7 @@ fn whole_characters(sample: &[u8]) -> &[u8] {
 }
 
 /// One pass over the text.
-struct Scan {
+struct PageScan {
     from: Cursor,
     last: usize,
     budget: usize,
@@ -162,8 +162,8 @@ struct Scan {
     ends: [u64; 3],
 }
 
-impl Scan {
-    fn new(ask: Ask, budget: usize) -> Self {
+impl PageScan {
+    fn new(ask: PartRequest, budget: usize) -> Self {
         Self {
             from: ask.from,
             last: ask.last.unwrap_or(usize::MAX),
@@ -267,7 +267,7 @@ mod tests {
             for last in [lines.count(), 2] {
                 loop {
                     let page = page::cut(text, &lines, from, last, budget).expect("a page");
-                    let mut scan = Scan::new(Ask { from, last: Some(last) }, budget);
+                    let mut scan = PageScan::new(PartRequest { from, last: Some(last) }, budget);
                     for piece in pieces(text, step) {
                         scan.take(&piece);
                     }

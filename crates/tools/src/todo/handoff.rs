@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{Card, Ctx, Directive, Effect, Fault, Reply, Role, Subject, Tool, ToolRole, Wants, World};
 
-use super::list::{Change, Status, Todos, directives};
+use super::list::{TodoChange, TodoStatus, Todos, directives};
 
 /// Hands over.
 #[derive(Clone, Debug)]
@@ -78,10 +78,11 @@ impl Tool for Handoff {
             return Err(Fault::invalid(format!("nothing was handed over:\n{}", errors.join("\n")))
                 .hint("mend it and call handoff again"));
         }
-        let own = items.iter().filter(|item| item.target_tier.is_none() && item.status != Status::Completed);
+        let own =
+            items.iter().filter(|item| item.target_tier.is_none() && item.status != TodoStatus::Completed);
         let unfinished: Vec<String> = own.map(|item| item.content.clone()).collect();
         let left =
-            self.todos.change(Change::ClearOwn).map_err(|errors| Fault::internal(errors.join("; ")))?;
+            self.todos.change(TodoChange::ClearOwn).map_err(|errors| Fault::internal(errors.join("; ")))?;
         let mut asked = directives(&left);
         if !context.trim().is_empty() {
             asked.push(Directive::InjectContext { content: context, role: Role::User });

@@ -21,7 +21,7 @@ const MOST_TEXT: usize = 1000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline, description = "")]
-pub enum Status {
+pub enum TodoStatus {
     /// Not begun.
     #[default]
     Pending,
@@ -33,7 +33,7 @@ pub enum Status {
 
 /// One thing to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Item {
+pub struct TodoItem {
     /// Names it for good.
     pub id: String,
     /// What is to be done.
@@ -41,8 +41,8 @@ pub struct Item {
     /// The same while it is being done.
     pub active_form: String,
     /// How far it is.
-    pub status: Status,
-    /// The tier it is for; absent for whoever wrote it.
+    pub status: TodoStatus,
+    /// The tier it is assigned to; absent for the author's own.
     pub target_tier: Option<String>,
     /// When it was written, in seconds of the epoch.
     pub created_at: u64,
@@ -55,40 +55,40 @@ pub struct Item {
 #[serde(deny_unknown_fields, default)]
 // An update may leave them out; every other todo has them.
 #[schemars(inline, description = "", extend("required" = ["content", "active_form", "status"]))]
-pub(super) struct Draft {
+pub(super) struct TodoDraft {
     #[schemars(with = "String")]
     pub(super) content: Option<String>,
     #[schemars(with = "String")]
     pub(super) active_form: Option<String>,
-    #[schemars(with = "Status")]
-    pub(super) status: Option<Status>,
+    #[schemars(with = "TodoStatus")]
+    pub(super) status: Option<TodoStatus>,
     #[schemars(with = "String")]
     pub(super) target_tier: Option<String>,
 }
 
 /// What is to happen to the list.
 #[derive(Debug)]
-pub(super) enum Change {
-    Replace(Vec<Draft>),
-    Add(Vec<Draft>),
-    Update(usize, Draft),
+pub(super) enum TodoChange {
+    Replace(Vec<TodoDraft>),
+    Add(Vec<TodoDraft>),
+    Update(usize, TodoDraft),
     Remove(usize),
-    /// Drops what is nobody else's: the work is handed over.
+    /// Drops the author's own items: the work is handed over.
     ClearOwn,
 }
 
 /// The list.
 #[derive(Debug, Default)]
-pub struct Todos(Mutex<Vec<Item>>);
+pub struct Todos(Mutex<Vec<TodoItem>>);
 
 impl Todos {
     /// The items now.
-    pub fn items(&self) -> Vec<Item> {
+    pub fn items(&self) -> Vec<TodoItem> {
         self.0.lock().clone()
     }
 
     /// Makes a change, or names everything that stands against it.
-    pub(super) fn change(&self, change: Change) -> Result<Vec<Item>, Vec<String>> {
+    pub(super) fn change(&self, change: TodoChange) -> Result<Vec<TodoItem>, Vec<String>> {
         let mut held = self.0.lock();
         let next = changed(&held, change)?;
         held.clone_from(&next);
@@ -96,21 +96,23 @@ impl Todos {
     }
 }
 
-fn changed(items: &[Item], change: Change) -> Result<Vec<Item>, Vec<String>> {
+fn changed(items: &[TodoItem], change: TodoChange) -> Result<Vec<TodoItem>, Vec<String>> {
     let mut errors = Vec::new();
     let mut next = items.to_vec();
     match change {
-        Change::Replace(drafts) => {
+        TodoChange::Replace(drafts) => {
             next = drafts.into_iter().enumerate().map(|one| fresh(one, &mut errors)).collect()
         }
-        Change::Add(drafts) => next.extend(drafts.into_iter().enumerate().map(|one| fresh(one, &mut errors))),
-        Change::Update(index, draft) => match next.get_mut(index) {
+        TodoChange::Add(drafts) => {
+            next.extend(drafts.into_iter().enumerate().map(|one| fresh(one, &mut errors)))
+        }
+        TodoChange::Update(index, draft) => match next.get_mut(index) {
             Some(item) => update(item, draft, &mut errors),
             None => errors.push(out_of_range(index, items.len())),
         },
-        Change::Remove(index) if index < next.len() => drop(next.remove(index)),
-        Change::Remove(index) => errors.push(out_of_range(index, items.len())),
-        Change::ClearOwn => next.retain(|item| item.target_tier.is_some()),
+        TodoChange::Remove(index) if index < next.len() => drop(next.remove(index)),
+        TodoChange::Remove(index) => errors.push(out_of_range(index, items.len())),
+        TodoChange::ClearOwn => next.retain(|item| item.target_tier.is_some()),
     }
     if next.len() > MOST_ITEMS {
         errors.push(format!("a list has at most {MOST_ITEMS} items; this one would have {}", next.len()));
@@ -118,7 +120,7 @@ fn changed(items: &[Item], change: Change) -> Result<Vec<Item>, Vec<String>> {
     let active: Vec<String> = next
         .iter()
         .enumerate()
-        .filter(|(_, item)| item.status == Status::InProgress)
+        .filter(|(_, item)| item.status == TodoStatus::InProgress)
         .map(|(i, _)| i.to_string())
         .collect();
     if active.len() > 1 {
@@ -134,7 +136,7 @@ fn out_of_range(index: usize, length: usize) -> String {
     }
 }
 
-fn fresh((i, draft): (usize, Draft), errors: &mut Vec<String>) -> Item {
+fn fresh((i, draft): (usize, TodoDraft), errors: &mut Vec<String>) -> TodoItem {
     let mut text = |name: &str, value: Option<String>| match value {
         Some(text) if !text.trim().is_empty() => bounded(i, name, text, errors),
         _ => {
@@ -147,18 +149,18 @@ fn fresh((i, draft): (usize, Draft), errors: &mut Vec<String>) -> Item {
         errors.push(format!("todo {i}: `status` is missing; it is pending, in_progress or completed"));
     }
     let status = draft.status.unwrap_or_default();
-    Item {
+    TodoItem {
         id: CallId::fresh().to_string()[2..10].to_owned(),
         content,
         active_form,
         status,
         target_tier: draft.target_tier.filter(|tier| !tier.trim().is_empty()),
         created_at: now(),
-        completed_at: (status == Status::Completed).then(now),
+        completed_at: (status == TodoStatus::Completed).then(now),
     }
 }
 
-fn update(item: &mut Item, draft: Draft, errors: &mut Vec<String>) {
+fn update(item: &mut TodoItem, draft: TodoDraft, errors: &mut Vec<String>) {
     for (name, value, field) in [
         ("content", draft.content, &mut item.content),
         ("active_form", draft.active_form, &mut item.active_form),
@@ -171,8 +173,8 @@ fn update(item: &mut Item, draft: Draft, errors: &mut Vec<String>) {
     }
     if let Some(status) = draft.status {
         item.completed_at = match (status, item.completed_at) {
-            (Status::Completed, None) => Some(now()),
-            (Status::Completed, done) => done,
+            (TodoStatus::Completed, None) => Some(now()),
+            (TodoStatus::Completed, done) => done,
             _ => None,
         };
         item.status = status;
@@ -195,7 +197,7 @@ fn now() -> u64 {
 }
 
 /// The list as the model sees it.
-pub(super) fn face(items: &[Item]) -> String {
+pub(super) fn face(items: &[TodoItem]) -> String {
     let mut text = String::from("[CURRENT TODO STATE]\n");
     if items.is_empty() {
         text.push_str("No todos. Write a list with todo_write before work of several steps.\n");
@@ -214,15 +216,15 @@ pub(super) fn face(items: &[Item]) -> String {
             for i in members {
                 let item = &items[*i];
                 let (mark, now) = match item.status {
-                    Status::Pending => (' ', String::new()),
-                    Status::InProgress if item.active_form == item.content => ('>', String::new()),
-                    Status::InProgress => ('>', format!(" ({})", item.active_form)),
-                    Status::Completed => ('x', String::new()),
+                    TodoStatus::Pending => (' ', String::new()),
+                    TodoStatus::InProgress if item.active_form == item.content => ('>', String::new()),
+                    TodoStatus::InProgress => ('>', format!(" ({})", item.active_form)),
+                    TodoStatus::Completed => ('x', String::new()),
                 };
                 let _ = writeln!(text, "  [{i}] [{mark}] {}{now}", item.content);
             }
         }
-        let done = items.iter().filter(|item| item.status == Status::Completed).count();
+        let done = items.iter().filter(|item| item.status == TodoStatus::Completed).count();
         let _ = writeln!(text, "Progress: {done}/{} completed", items.len());
     }
     text.push_str("[END TODO STATE]");
@@ -230,7 +232,7 @@ pub(super) fn face(items: &[Item]) -> String {
 }
 
 /// What every change of the list asks of the loop: the anchor, and a note for people.
-pub(super) fn directives(items: &[Item]) -> Vec<Directive> {
+pub(super) fn directives(items: &[TodoItem]) -> Vec<Directive> {
     vec![
         Directive::ContextAnchor { key: TODO_ANCHOR.into(), content: face(items) },
         Directive::NotifyPresenter {

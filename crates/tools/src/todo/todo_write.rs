@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World};
 
-use super::list::{Change, Draft, Item, Todos, directives, face};
+use super::list::{TodoChange, TodoDraft, TodoItem, Todos, directives, face};
 
 /// Writes the list.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl TodoWrite {
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline, description = "")]
-pub(super) enum Action {
+pub(super) enum TodoAction {
     /// Make `todos` the whole list.
     #[default]
     Replace,
@@ -42,11 +42,11 @@ pub(super) enum Action {
 #[serde(deny_unknown_fields)]
 pub struct Args {
     #[serde(default)]
-    #[schemars(with = "Action")]
-    action: Option<Action>,
+    #[schemars(with = "TodoAction")]
+    action: Option<TodoAction>,
     #[serde(default)]
-    #[schemars(with = "Vec<Draft>")]
-    todos: Option<Vec<Draft>>,
+    #[schemars(with = "Vec<TodoDraft>")]
+    todos: Option<Vec<TodoDraft>>,
     #[serde(default)]
     #[schemars(with = "usize")]
     index: Option<usize>,
@@ -56,7 +56,7 @@ pub struct Args {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Output {
     /// Its items.
-    pub items: Vec<Item>,
+    pub items: Vec<TodoItem>,
 }
 
 impl Tool for TodoWrite {
@@ -92,36 +92,36 @@ impl Tool for TodoWrite {
     }
 }
 
-fn change(args: Args) -> Result<Change, Vec<String>> {
+fn change(args: Args) -> Result<TodoChange, Vec<String>> {
     let (action, index) = (args.action.unwrap_or_default(), args.index);
     let named = args.todos.is_some();
     let mut todos = args.todos.unwrap_or_default();
     let mut errors = Vec::new();
-    if matches!(action, Action::Replace | Action::Add) && index.is_some() {
+    if matches!(action, TodoAction::Replace | TodoAction::Add) && index.is_some() {
         errors.push("`index` goes with update and remove only".to_owned());
     }
-    if matches!(action, Action::Replace) && !named {
+    if matches!(action, TodoAction::Replace) && !named {
         errors.push("`todos` is missing: name the whole list, or [] to empty it".to_owned());
     }
-    if matches!(action, Action::Add) && todos.is_empty() {
+    if matches!(action, TodoAction::Add) && todos.is_empty() {
         errors.push("`todos` is empty: name what to add".to_owned());
     }
-    if matches!(action, Action::Update | Action::Remove) && index.is_none() {
+    if matches!(action, TodoAction::Update | TodoAction::Remove) && index.is_none() {
         errors.push("`index` is missing: which item?".to_owned());
     }
-    if matches!(action, Action::Update) && todos.len() != 1 {
+    if matches!(action, TodoAction::Update) && todos.len() != 1 {
         errors.push(format!("update takes one todo with what changes, and here are {}", todos.len()));
     }
-    if matches!(action, Action::Remove) && !todos.is_empty() {
+    if matches!(action, TodoAction::Remove) && !todos.is_empty() {
         errors.push("remove takes an `index` and no `todos`".to_owned());
     }
     if !errors.is_empty() {
         return Err(errors);
     }
     Ok(match (action, index.unwrap_or_default()) {
-        (Action::Replace, _) => Change::Replace(todos),
-        (Action::Add, _) => Change::Add(todos),
-        (Action::Update, index) => Change::Update(index, todos.pop().unwrap_or_default()),
-        (Action::Remove, index) => Change::Remove(index),
+        (TodoAction::Replace, _) => TodoChange::Replace(todos),
+        (TodoAction::Add, _) => TodoChange::Add(todos),
+        (TodoAction::Update, index) => TodoChange::Update(index, todos.pop().unwrap_or_default()),
+        (TodoAction::Remove, index) => TodoChange::Remove(index),
     })
 }

@@ -14,10 +14,10 @@ fn show(text: &str, outline: &Outline) -> String {
     let mut lines: Vec<String> = (0u32..)
         .zip(&outline.symbols)
         .map(|(index, symbol)| {
-            let scope = symbol.scope.of(text);
+            let scope = symbol.scope.slice(text);
             let joint = if scope.is_empty() { "" } else { "::" };
             let params = if symbol.kind.is_callable() {
-                format!("({})", symbol.params.of(text))
+                format!("({})", symbol.params.slice(text))
             } else {
                 String::new()
             };
@@ -27,7 +27,7 @@ fn show(text: &str, outline: &Outline) -> String {
                 _ => "",
             };
             let indent = "  ".repeat(outline.depth(index));
-            format!("{indent}{} {scope}{joint}{}{params}{end}", symbol.kind.label(), symbol.name.of(text))
+            format!("{indent}{} {scope}{joint}{}{params}{end}", symbol.kind.label(), symbol.name.slice(text))
         })
         .collect();
     lines.extend(outline.gaps.iter().map(|gap| format!("gap: {}", gap.why)));

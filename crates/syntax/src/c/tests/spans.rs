@@ -8,7 +8,7 @@ fn nth(text: &str, index: usize) -> Symbol {
 }
 
 fn check(text: &str, index: usize, part: fn(&Symbol) -> Span, expect: &str) {
-    assert_eq!(part(&nth(text, index)).of(text), expect, "{text}");
+    assert_eq!(part(&nth(text, index)).slice(text), expect, "{text}");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn nothing_is_declared_that_is_given() {
 fn order_and_parents() {
     let text = "typedef struct tag { int a; } Name;";
     let outline = outline_c(text, Detail::Full);
-    let names: Vec<&str> = outline.symbols.iter().map(|symbol| symbol.name.of(text)).collect();
+    let names: Vec<&str> = outline.symbols.iter().map(|symbol| symbol.name.slice(text)).collect();
     assert_eq!(names, ["tag", "Name", "a"]);
     assert_eq!(outline.symbols[2].parent, Some(0));
 }

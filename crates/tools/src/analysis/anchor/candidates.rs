@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::Page;
+use super::AnchorText;
 
 /// The least likeness of two lines that may be the same.
 const ALIKE: f64 = 0.85;
@@ -24,7 +24,7 @@ const COMPARED: usize = 5_000;
 const TELLING: usize = 4;
 
 /// One end of a slice.
-pub(super) struct Side<'s> {
+pub(super) struct AnchorSide<'s> {
     /// Its lines from the outermost inwards.
     pub(super) edge: Vec<&'s str>,
     /// The lines just outside.
@@ -37,7 +37,7 @@ pub(super) struct Side<'s> {
 
 /// A line that may be that end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
+pub(super) struct AnchorCandidate {
     pub(super) line: usize,
     pub(super) score: f64,
     /// The very line, with the very lines around the slice beside it.
@@ -45,7 +45,7 @@ pub(super) struct Candidate {
 }
 
 /// The candidates for one end, the best first and the nearest of equals first.
-pub(super) fn find(page: &Page<'_>, side: &Side<'_>) -> Vec<Candidate> {
+pub(super) fn find(page: &AnchorText<'_>, side: &AnchorSide<'_>) -> Vec<AnchorCandidate> {
     let Some(outermost) = side.edge.first() else { return Vec::new() };
     let mut likeness = Likeness::default();
     let mut places = equal(page, side, outermost);
@@ -58,17 +58,17 @@ pub(super) fn find(page: &Page<'_>, side: &Side<'_>) -> Vec<Candidate> {
     let score = |place: usize| {
         let line = page.full[place];
         let joined = page.trimmed[line] == *outermost && side.beside(page, line) == side.around;
-        Candidate { line, score: score(page, side, place), joined }
+        AnchorCandidate { line, score: score(page, side, place), joined }
     };
-    let mut found: Vec<Candidate> = places.into_iter().map(score).collect();
-    let far = |candidate: &Candidate| candidate.line.abs_diff(side.expected);
+    let mut found: Vec<AnchorCandidate> = places.into_iter().map(score).collect();
+    let far = |candidate: &AnchorCandidate| candidate.line.abs_diff(side.expected);
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| far(a).cmp(&far(b))));
     found
 }
 
 /// Places in `page.full` whose line equals the outermost one: those with the most equal lines
 /// inwards, then the nearest.
-fn equal(page: &Page<'_>, side: &Side<'_>, outermost: &str) -> Vec<usize> {
+fn equal(page: &AnchorText<'_>, side: &AnchorSide<'_>, outermost: &str) -> Vec<usize> {
     let line = |place: usize| page.trimmed[page.full[place]];
     let depth = |place: usize| {
         let inner = side.edge.iter().enumerate();
@@ -84,19 +84,19 @@ fn equal(page: &Page<'_>, side: &Side<'_>, outermost: &str) -> Vec<usize> {
 
 /// Places whose line is like the outermost one without being equal, nearest first.
 fn similar<'p>(
-    page: &'p Page<'_>,
-    side: &Side<'_>,
+    page: &'p AnchorText<'_>,
+    side: &AnchorSide<'_>,
     outermost: &'p str,
     likeness: &'p mut Likeness<'p>,
 ) -> impl Iterator<Item = usize> {
     let line = |place: &usize| page.trimmed[page.full[*place]];
-    let wanted = Shape::of(outermost);
+    let wanted = LineShape::of(outermost);
     let middle = page.full.partition_point(|at| *at < side.expected);
     let down = middle..page.full.len();
     let up = (0..middle).rev();
     let possible = move |place: &usize| line(place) != outermost && wanted.may_be_like(line(place));
     let near = interleaved(down, up).filter(possible).take(COMPARED);
-    near.filter(move |place| likeness.of(outermost, page.trimmed[page.full[*place]]) >= ALIKE)
+    near.filter(move |place| likeness.to(outermost, page.trimmed[page.full[*place]]) >= ALIKE)
 }
 
 /// One from each in turn until both are spent.
@@ -111,16 +111,16 @@ fn interleaved(
     .flat_map(|(a, b)| a.into_iter().chain(b))
 }
 
-impl Side<'_> {
+impl AnchorSide<'_> {
     /// The line so many steps inwards from a place, blank ones passed over.
-    fn inwards<'t>(&self, page: &Page<'t>, place: usize, step: usize) -> Option<&'t str> {
+    fn inwards<'t>(&self, page: &AnchorText<'t>, place: usize, step: usize) -> Option<&'t str> {
         let place = if self.backward { place.checked_sub(step) } else { place.checked_add(step) };
         page.full.get(place?).map(|at| page.trimmed[*at])
     }
 
     /// As many lines just outside of a place as are known of the slice; one where none are known,
     /// to tell whether the text begins or ends there.
-    fn beside<'t>(&self, page: &Page<'t>, line: usize) -> Vec<&'t str> {
+    fn beside<'t>(&self, page: &AnchorText<'t>, line: usize) -> Vec<&'t str> {
         let most = self.around.len().max(1);
         if self.backward {
             page.forward(line + 1, page.lines.len(), most)
@@ -130,7 +130,7 @@ impl Side<'_> {
     }
 
     /// The share of the lines around the slice that stand around this place too.
-    fn around_share(&self, page: &Page<'_>, line: usize) -> f64 {
+    fn around_share(&self, page: &AnchorText<'_>, line: usize) -> f64 {
         if self.around.is_empty() {
             return 0.0;
         }
@@ -140,7 +140,7 @@ impl Side<'_> {
     }
 }
 
-fn score(page: &Page<'_>, side: &Side<'_>, place: usize) -> f64 {
+fn score(page: &AnchorText<'_>, side: &AnchorSide<'_>, place: usize) -> f64 {
     let line = page.full[place];
     let inner = side.edge.iter().enumerate();
     let likeness: f64 =
@@ -160,18 +160,18 @@ fn alike(a: &str, b: &str) -> f64 {
 struct Likeness<'t>(HashMap<&'t str, f64>);
 
 impl<'t> Likeness<'t> {
-    fn of(&mut self, wanted: &str, line: &'t str) -> f64 {
+    fn to(&mut self, wanted: &str, line: &'t str) -> f64 {
         *self.0.entry(line).or_insert_with(|| alike(wanted, line))
     }
 }
 
 /// What can be told of a line without comparing it letter by letter.
-struct Shape {
+struct LineShape {
     chars: usize,
     letters: [u16; 64],
 }
 
-impl Shape {
+impl LineShape {
     fn of(line: &str) -> Self {
         let mut letters = [0; 64];
         for c in line.chars() {

@@ -11,7 +11,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use resolve::{Resolved, Status, resolve};
+pub use resolve::{AnchorStatus, Resolved, resolve};
 
 use crate::text;
 
@@ -82,7 +82,7 @@ impl Slice {
     /// The slice of lines `first` to `last`, both included and counted from 1. A last line past
     /// the end means the end.
     pub fn create(text: &str, first: usize, last: usize) -> Result<Self, Refused> {
-        let page = Page::of(text);
+        let page = AnchorText::of(text);
         let total = page.lines.len();
         if first < 1 || last < 1 {
             return Err(Refused::Zero);
@@ -122,7 +122,7 @@ fn spelled(hash: u64) -> String {
 }
 
 /// The lines of a text as slices see them. Indices count from 0.
-struct Page<'t> {
+struct AnchorText<'t> {
     /// Without line ends and trailing blanks.
     lines: Vec<&'t str>,
     /// Trimmed on both sides and cut; blank lines are empty.
@@ -131,7 +131,7 @@ struct Page<'t> {
     full: Vec<usize>,
 }
 
-impl<'t> Page<'t> {
+impl<'t> AnchorText<'t> {
     fn of(text: &'t str) -> Self {
         let lines: Vec<&str> =
             text::split(text).into_iter().map(|line| text::body(line).trim_end()).collect();

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    AROUND, EDGE, Page, Slice,
-    candidates::{Candidate, Side, find},
+    AROUND, AnchorText, EDGE, Slice,
+    candidates::{AnchorCandidate, AnchorSide, find},
     cut, spelled,
 };
 
@@ -26,7 +26,7 @@ const HASHED: usize = 64 * 1024 * 1024;
 /// How a slice was found again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum AnchorStatus {
     /// Unchanged at the same place.
     Exact,
     /// Unchanged at another place.
@@ -39,7 +39,7 @@ pub enum Status {
     Lost,
 }
 
-impl Status {
+impl AnchorStatus {
     /// Its name in replies.
     pub fn name(self) -> &'static str {
         match self {
@@ -62,29 +62,29 @@ pub struct Resolved {
     /// From 0 to 1.
     pub confidence: f64,
     /// How it was found.
-    pub status: Status,
+    pub status: AnchorStatus,
 }
 
 impl Resolved {
     /// From indices that count from 0, the end not included.
-    fn at(start: usize, end: usize, confidence: f64, status: Status) -> Self {
+    fn at(start: usize, end: usize, confidence: f64, status: AnchorStatus) -> Self {
         Self { start: Some(start + 1), end: Some(end), confidence, status }
     }
 
     fn lost() -> Self {
-        Self { start: None, end: None, confidence: 0.0, status: Status::Lost }
+        Self { start: None, end: None, confidence: 0.0, status: AnchorStatus::Lost }
     }
 }
 
 /// Finds a slice in a text. Whatever the slice says, it is only believed as far as the text
 /// confirms it.
 pub fn resolve(text: &str, slice: &Slice) -> Resolved {
-    let page = Page::of(text);
+    let page = AnchorText::of(text);
     let count = slice.line_count;
     if count == 0 || page.lines.is_empty() {
         return Resolved::lost();
     }
-    let wanted = Wanted::of(slice);
+    let wanted = WantedSlice::of(slice);
     if let Some(found) = unchanged(&page, &wanted) {
         return found;
     }
@@ -93,23 +93,23 @@ pub fn resolve(text: &str, slice: &Slice) -> Resolved {
     if let Some(found) = pair(&starts, &ends, count) {
         return found;
     }
-    let best = |side: &[Candidate]| side.first().copied().filter(|best| best.score >= FUZZY);
+    let best = |side: &[AnchorCandidate]| side.first().copied().filter(|best| best.score >= FUZZY);
     let total = page.lines.len();
     match (best(&starts), best(&ends)) {
         (Some(start), end) if end.is_none_or(|end| end.score <= start.score) => {
             let end = start.line.saturating_add(count).min(total);
-            Resolved::at(start.line, end, start.score.min(PARTIAL), Status::Partial)
+            Resolved::at(start.line, end, start.score.min(PARTIAL), AnchorStatus::Partial)
         }
         (_, Some(end)) => {
             let start = (end.line + 1).saturating_sub(count);
-            Resolved::at(start, end.line + 1, end.score.min(PARTIAL), Status::Partial)
+            Resolved::at(start, end.line + 1, end.score.min(PARTIAL), AnchorStatus::Partial)
         }
         _ => Resolved::lost(),
     }
 }
 
 /// A slice as it came, with its lists and lines brought to the sizes we would have given them.
-struct Wanted<'s> {
+struct WantedSlice<'s> {
     hash: &'s str,
     start: usize,
     count: usize,
@@ -119,7 +119,7 @@ struct Wanted<'s> {
     after: Vec<&'s str>,
 }
 
-impl<'s> Wanted<'s> {
+impl<'s> WantedSlice<'s> {
     fn of(slice: &'s Slice) -> Self {
         let tidy = |line: &'s String| Some(cut(line.trim())).filter(|line| !line.is_empty());
         let first = |lines: &'s [String], most| lines.iter().filter_map(tidy).take(most).collect();
@@ -139,20 +139,20 @@ impl<'s> Wanted<'s> {
         }
     }
 
-    fn start_side(&self) -> Side<'_> {
-        Side { edge: self.head.clone(), around: &self.before, expected: self.start, backward: false }
+    fn start_side(&self) -> AnchorSide<'_> {
+        AnchorSide { edge: self.head.clone(), around: &self.before, expected: self.start, backward: false }
     }
 
-    fn end_side(&self) -> Side<'_> {
+    fn end_side(&self) -> AnchorSide<'_> {
         let edge = self.tail.iter().rev().copied().collect();
         let expected = self.start.saturating_add(self.count - 1);
-        Side { edge, around: &self.after, expected, backward: true }
+        AnchorSide { edge, around: &self.after, expected, backward: true }
     }
 }
 
 /// Looks for lines with the same hash: at the old place first, then at the nearest place whose
 /// ends are the same.
-fn unchanged(page: &Page<'_>, wanted: &Wanted<'_>) -> Option<Resolved> {
+fn unchanged(page: &AnchorText<'_>, wanted: &WantedSlice<'_>) -> Option<Resolved> {
     let (total, count) = (page.lines.len(), wanted.count);
     let last = total.checked_sub(count)?;
     let same = |start: usize| spelled(page.hash(start..start + count)) == wanted.hash;
@@ -161,7 +161,7 @@ fn unchanged(page: &Page<'_>, wanted: &Wanted<'_>) -> Option<Resolved> {
         page.backward(0, start, AROUND) == wanted.before
             && page.forward(start + count, total, AROUND) == wanted.after
     };
-    let home = || Resolved::at(wanted.start, wanted.start + count, 1.0, Status::Exact);
+    let home = || Resolved::at(wanted.start, wanted.start + count, 1.0, AnchorStatus::Exact);
     if at_home && neighbours(wanted.start) {
         return Some(home());
     }
@@ -176,7 +176,7 @@ fn unchanged(page: &Page<'_>, wanted: &Wanted<'_>) -> Option<Resolved> {
     if at_home {
         let better = starts.iter().copied().filter(|start| neighbours(*start)).find(|start| same(*start));
         return Some(
-            better.map_or_else(home, |start| Resolved::at(start, start + count, 1.0, Status::Moved)),
+            better.map_or_else(home, |start| Resolved::at(start, start + count, 1.0, AnchorStatus::Moved)),
         );
     }
     let mut left = HASHED;
@@ -184,14 +184,14 @@ fn unchanged(page: &Page<'_>, wanted: &Wanted<'_>) -> Option<Resolved> {
         let bytes: usize = page.lines[start..start + count].iter().map(|line| line.len() + 1).sum();
         left = left.checked_sub(bytes)?;
         if same(start) {
-            return Some(Resolved::at(start, start + count, 1.0, Status::Moved));
+            return Some(Resolved::at(start, start + count, 1.0, AnchorStatus::Moved));
         }
     }
     None
 }
 
 /// The best start and end that belong together.
-fn pair(starts: &[Candidate], ends: &[Candidate], count: usize) -> Option<Resolved> {
+fn pair(starts: &[AnchorCandidate], ends: &[AnchorCandidate], count: usize) -> Option<Resolved> {
     let fits = |length: usize| {
         let share = length as f64 / count as f64;
         (LENGTHS.0..=LENGTHS.1).contains(&share)
@@ -209,5 +209,5 @@ fn pair(starts: &[Candidate], ends: &[Candidate], count: usize) -> Option<Resolv
             }
         }
     }
-    best.map(|(mean, start, end)| Resolved::at(start, end + 1, mean.min(SURE), Status::Fuzzy))
+    best.map(|(mean, start, end)| Resolved::at(start, end + 1, mean.min(SURE), AnchorStatus::Fuzzy))
 }

@@ -29,7 +29,7 @@ fn print(things: &[Thing]) {
 }
 ";
 
-fn check(text: &str, slice: &Slice, status: Status, lines: Option<(usize, usize)>) -> f64 {
+fn check(text: &str, slice: &Slice, status: AnchorStatus, lines: Option<(usize, usize)>) -> f64 {
     let found = resolve(text, slice);
     assert_eq!((found.status, found.start.zip(found.end)), (status, lines), "{found:?} in {text:?}");
     assert!((0.0..=1.0).contains(&found.confidence), "{found:?}");
@@ -54,9 +54,9 @@ fn a_slice_keeps_its_ends_and_its_surroundings() {
 fn a_slice_whose_middle_alone_changed_keeps_its_first_and_last_line() {
     let lines: String = (0..30).map(|n| format!("line {n}\n")).collect();
     let slice = Slice::create(&lines, 5, 8).expect("a slice");
-    check(&lines.replace("line 5\n", "one\ntwo\n"), &slice, Status::Fuzzy, Some((5, 9)));
+    check(&lines.replace("line 5\n", "one\ntwo\n"), &slice, AnchorStatus::Fuzzy, Some((5, 9)));
     let all = Slice::create("first one\nsecond one\nlast one\n", 1, 3).expect("a slice");
-    check("first one\nx\ny\nlast one\n", &all, Status::Fuzzy, Some((1, 4)));
+    check("first one\nx\ny\nlast one\n", &all, AnchorStatus::Fuzzy, Some((1, 4)));
 }
 
 #[test]
@@ -88,17 +88,17 @@ fn a_long_line_is_not_carried_along() {
     let giant = "é".repeat(1_000_000);
     let slice = Slice::create(&giant, 1, 1).expect("a slice");
     assert_eq!(slice.head[0].chars().count(), LINE_CHARS);
-    check(&giant, &slice, Status::Exact, Some((1, 1)));
-    check(&format!("new\n{giant}"), &slice, Status::Moved, Some((2, 2)));
+    check(&giant, &slice, AnchorStatus::Exact, Some((1, 1)));
+    check(&format!("new\n{giant}"), &slice, AnchorStatus::Moved, Some((2, 2)));
 }
 
 #[test]
 fn unchanged_lines_are_exact_or_moved() {
     let slice = Slice::create(CODE, 4, 10).expect("a slice");
-    assert_eq!(check(CODE, &slice, Status::Exact, Some((4, 10))), 1.0);
-    check(&CODE.replace('\n', "\r\n"), &slice, Status::Exact, Some((4, 10)));
-    assert_eq!(check(&format!("// new\n{CODE}"), &slice, Status::Moved, Some((5, 11))), 1.0);
-    check(&CODE.replace("use std::fmt;\n\n", ""), &slice, Status::Moved, Some((2, 8)));
+    assert_eq!(check(CODE, &slice, AnchorStatus::Exact, Some((4, 10))), 1.0);
+    check(&CODE.replace('\n', "\r\n"), &slice, AnchorStatus::Exact, Some((4, 10)));
+    assert_eq!(check(&format!("// new\n{CODE}"), &slice, AnchorStatus::Moved, Some((5, 11))), 1.0);
+    check(&CODE.replace("use std::fmt;\n\n", ""), &slice, AnchorStatus::Moved, Some((2, 8)));
 }
 
 #[test]
@@ -108,23 +108,23 @@ fn of_several_equal_places_the_nearest_is_taken() {
     let text = format!("{block}{gap}{block}{gap}{block}");
     // Lines 1, 7 and 13 begin the same block.
     let slice = Slice::create(&text, 7, 9).expect("a slice");
-    check(&format!("x\n{text}"), &slice, Status::Moved, Some((8, 10)));
-    check(&text.replacen("other\n", "", 2), &slice, Status::Moved, Some((5, 7)));
+    check(&format!("x\n{text}"), &slice, AnchorStatus::Moved, Some((8, 10)));
+    check(&text.replacen("other\n", "", 2), &slice, AnchorStatus::Moved, Some((5, 7)));
     // Between two equally near places, the one above.
     let slice = Slice { start_line: 4, end_line: 6, ..slice };
-    check(&text, &slice, Status::Moved, Some((1, 3)));
+    check(&text, &slice, AnchorStatus::Moved, Some((1, 3)));
 }
 
 #[test]
 fn changed_lines_are_recognised_by_their_ends() {
     let slice = Slice::create(CODE, 4, 10).expect("a slice");
     let changed = CODE.replace("total += thing.size();", "total += thing.len() * 2;");
-    assert!(check(&changed, &slice, Status::Fuzzy, Some((4, 10))) > 0.95);
+    assert!(check(&changed, &slice, AnchorStatus::Fuzzy, Some((4, 10))) > 0.95);
     let grown =
         CODE.replace("        total += thing.size();\n", "        a();\n        b();\n        c();\n");
-    check(&grown, &slice, Status::Fuzzy, Some((4, 12)));
+    check(&grown, &slice, AnchorStatus::Fuzzy, Some((4, 12)));
     let renamed = CODE.replace("fn count(things", "fn count(items");
-    check(&format!("// a\n// b\n{renamed}"), &slice, Status::Fuzzy, Some((6, 12)));
+    check(&format!("// a\n// b\n{renamed}"), &slice, AnchorStatus::Fuzzy, Some((6, 12)));
 }
 
 #[test]
@@ -138,20 +138,20 @@ fn one_end_alone_is_a_guess_and_says_so() {
         let kept = lines.map(|(at, line)| if range.contains(&(at + 1)) { line } else { "#### gone ####" });
         kept.map(|line| format!("{line}\n")).collect::<String>()
     };
-    assert!(check(&keep(9..=14), &slice, Status::Partial, Some((11, 20))) <= 0.6);
-    assert!(check(&keep(17..=22), &slice, Status::Partial, Some((11, 20))) <= 0.6);
+    assert!(check(&keep(9..=14), &slice, AnchorStatus::Partial, Some((11, 20))) <= 0.6);
+    assert!(check(&keep(17..=22), &slice, AnchorStatus::Partial, Some((11, 20))) <= 0.6);
     // A guess stays inside the file.
     let start: String = keep(9..=14).lines().take(15).map(|line| format!("{line}\n")).collect();
-    check(&start, &slice, Status::Partial, Some((11, 15)));
+    check(&start, &slice, AnchorStatus::Partial, Some((11, 15)));
 }
 
 #[test]
 fn what_is_gone_is_lost() {
     let slice = Slice::create(CODE, 4, 10).expect("a slice");
     for text in ["", "\n\n\n", "}\n}\n}\n", "nothing like it\n", "fn main() {\n    run();\n}\n"] {
-        assert_eq!(check(text, &slice, Status::Lost, None), 0.0);
+        assert_eq!(check(text, &slice, AnchorStatus::Lost, None), 0.0);
     }
-    check(&numbered(500), &slice, Status::Lost, None);
+    check(&numbered(500), &slice, AnchorStatus::Lost, None);
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_slice_is_believed_only_as_far_as_the_text_confirms_it() {
     ];
     for slice in odd {
         let found = resolve(CODE, &slice);
-        assert_ne!(found.status, Status::Exact, "{slice:?}");
+        assert_ne!(found.status, AnchorStatus::Exact, "{slice:?}");
         assert!(found.end.is_none_or(|end| end <= 17), "{found:?}");
     }
 }
@@ -174,9 +174,9 @@ fn a_slice_is_believed_only_as_far_as_the_text_confirms_it() {
 fn blank_lines_can_be_a_slice() {
     let slice = Slice::create("a\n\n\nb\n", 2, 3).expect("a slice");
     assert!(slice.head.is_empty());
-    check("a\n\n \nb\n", &slice, Status::Exact, Some((2, 3)));
-    check("a\nb\nc\n\n\nd", &slice, Status::Moved, Some((4, 5)));
-    check("a\nb\n", &slice, Status::Lost, None);
+    check("a\n\n \nb\n", &slice, AnchorStatus::Exact, Some((2, 3)));
+    check("a\nb\nc\n\n\nd", &slice, AnchorStatus::Moved, Some((4, 5)));
+    check("a\nb\n", &slice, AnchorStatus::Lost, None);
 }
 
 #[test]
@@ -184,16 +184,16 @@ fn a_text_that_repeats_itself_stays_bounded() {
     let mut text = "}\n".repeat(200_000);
     let slice = Slice::create(&format!("{text}{{\n"), 50_000, 150_000).expect("a slice");
     let slice = Slice { content_hash: "0000000000000000".into(), ..slice };
-    check(&text, &slice, Status::Fuzzy, Some((50_000, 150_000)));
+    check(&text, &slice, AnchorStatus::Fuzzy, Some((50_000, 150_000)));
     text.clear();
     for n in 0..200_000 {
         text.push_str(&format!("the same words in every line, but for a number: {n:06}\n"));
     }
     let slice = Slice::create(&text, 100_000, 100_009).expect("a slice");
-    check(&format!("new\n{text}"), &slice, Status::Moved, Some((100_001, 100_010)));
+    check(&format!("new\n{text}"), &slice, AnchorStatus::Moved, Some((100_001, 100_010)));
     let changed = text.replace("number: 100", "figure: 100");
     let found = resolve(&changed, &slice);
-    assert_eq!(found.status, Status::Fuzzy, "{found:?}");
+    assert_eq!(found.status, AnchorStatus::Fuzzy, "{found:?}");
 }
 
 fn any_text() -> impl Strategy<Value = String> {
@@ -208,7 +208,7 @@ proptest! {
     fn a_slice_of_a_text_is_exact_in_it(text in any_text(), first in 1_usize..40, more in 0_usize..40) {
         if let Ok(slice) = Slice::create(&text, first, first + more) {
             let found = resolve(&text, &slice);
-            prop_assert_eq!(found.status, Status::Exact);
+            prop_assert_eq!(found.status, AnchorStatus::Exact);
             prop_assert_eq!((found.start, found.end), (Some(slice.start_line), Some(slice.end_line)));
             let json = serde_json::to_string(&slice).expect("JSON");
             prop_assert_eq!(serde_json::from_str::<Slice>(&json).expect("a slice"), slice);
@@ -221,7 +221,7 @@ proptest! {
         let first = at % count + 1;
         let slice = Slice::create(&text, first, first + 5).expect("a slice");
         let found = resolve(&format!("{}{text}", "put before\n".repeat(by)), &slice);
-        prop_assert_eq!(found.status, Status::Moved);
+        prop_assert_eq!(found.status, AnchorStatus::Moved);
         prop_assert_eq!((found.start, found.end), (Some(first + by), Some(slice.end_line + by)));
     }
 
@@ -232,7 +232,7 @@ proptest! {
         let mut changed = words.clone();
         changed[at + edit] = "1234567890".into();
         let found = resolve(&changed.join("\n"), &slice);
-        prop_assert_eq!(found.status, Status::Fuzzy);
+        prop_assert_eq!(found.status, AnchorStatus::Fuzzy);
         let (start, end) = (found.start.expect("found"), found.end.expect("found"));
         prop_assert!((start..=end).contains(&(at + edit + 1)), "{:?}", found);
     }
@@ -244,7 +244,7 @@ proptest! {
             let total = crate::text::split(&text).len();
             match (found.start, found.end) {
                 (Some(start), Some(end)) => prop_assert!(1 <= start && start <= end && end <= total),
-                none => prop_assert_eq!((none, found.status), ((None, None), Status::Lost)),
+                none => prop_assert_eq!((none, found.status), ((None, None), AnchorStatus::Lost)),
             }
         }
     }

@@ -21,20 +21,20 @@ const MOST_CHANGES: usize = 20_000;
 
 /// One changed name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct ChangedName {
     /// From the root of the work tree.
     pub(crate) name: OsString,
     /// Below the granted path; empty for the path itself.
     pub(crate) below: PathBuf,
     /// What it is now.
-    pub(crate) now: Now,
+    pub(crate) now: NowKind,
     /// Git's letter: A, D, M, R, T or U.
     pub(crate) status: char,
 }
 
 /// What a name stands for on the right-hand side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Now {
+pub(crate) enum NowKind {
     /// Nothing.
     Gone,
     /// A file, and whether it can be executed.
@@ -45,7 +45,7 @@ pub(crate) enum Now {
     Submodule,
 }
 
-impl Now {
+impl NowKind {
     fn of(mode: &[u8]) -> Self {
         match mode {
             b"000000" => Self::Gone,
@@ -62,19 +62,19 @@ pub(crate) struct Counts(pub(crate) Option<(u64, u64)>);
 
 /// What is said of one name beside its counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Counted {
+pub(super) struct NamedCounts {
     pub(super) counts: Counts,
     /// The name it had before, where it was renamed.
     pub(super) from: Option<OsString>,
 }
 
 /// Counts of several names.
-pub(super) type ByName = HashMap<OsString, Counted>;
+pub(super) type ByName = HashMap<OsString, NamedCounts>;
 
 /// The names that may be shown, and how many may not.
 #[derive(Debug)]
-pub(super) struct Listed {
-    pub(super) changes: Vec<Change>,
+pub(super) struct ListedChanges {
+    pub(super) changes: Vec<ChangedName>,
     pub(super) hidden: usize,
 }
 
@@ -84,7 +84,7 @@ pub(super) fn list(
     path: &SafePath,
     below: &Path,
     sides: &Sides,
-) -> Result<Listed, Fault> {
+) -> Result<ListedChanges, Fault> {
     let mut args: Vec<OsString> = repository::DIFF.iter().map(OsString::from).collect();
     args.extend(["--raw", "--numstat", "-z", "--no-abbrev", "--no-renames"].map(OsString::from));
     args.extend(sides.args());
@@ -92,11 +92,8 @@ pub(super) fn list(
     if !below.as_os_str().is_empty() {
         args.push(below.into());
     }
-    let ran = repository.git(None, args, MOST_NAMES)?;
-    if !ran.success {
-        return Err(repository::failed(&ran.err));
-    }
-    let mut listed = Listed { changes: Vec::new(), hidden: 0 };
+    let ran = repository.git(None, args, MOST_NAMES)?.checked()?;
+    let mut listed = ListedChanges { changes: Vec::new(), hidden: 0 };
     let mut seen = BTreeSet::new();
     let (names, counts) = parse(&ran.out);
     for (name, now, status) in names {
@@ -110,7 +107,7 @@ pub(super) fn list(
             listed.hidden += 1;
             continue;
         }
-        listed.changes.push(Change { name: name.to_owned(), below: inner.to_owned(), now, status });
+        listed.changes.push(ChangedName { name: name.to_owned(), below: inner.to_owned(), now, status });
     }
     if ran.cut || listed.changes.len() > MOST_CHANGES {
         return Err(Fault::new(FaultKind::TooLarge, format!("more than {MOST_CHANGES} files differ"))
@@ -121,7 +118,7 @@ pub(super) fn list(
 
 /// Reads the names, each `:old new old-name new-name status NUL path NUL`, and the counts after
 /// them. What is broken off at the end is left out.
-fn parse(out: &[u8]) -> (Vec<(&OsStr, Now, char)>, ByName) {
+fn parse(out: &[u8]) -> (Vec<(&OsStr, NowKind, char)>, ByName) {
     let mut names = Vec::new();
     let mut fields = out.split(|byte| *byte == 0);
     let mut read = 0;
@@ -131,7 +128,7 @@ fn parse(out: &[u8]) -> (Vec<(&OsStr, Now, char)>, ByName) {
         let facts: Vec<&[u8]> = facts.split(|byte| *byte == b' ').collect();
         let [_, now, _, _, status] = facts.as_slice() else { break };
         let status = status.first().copied().map_or('?', char::from);
-        names.push((OsStr::from_bytes(name), Now::of(now), status));
+        names.push((OsStr::from_bytes(name), NowKind::of(now), status));
     }
     (names, parse_counts(out.get(read..).unwrap_or_default()))
 }
@@ -152,9 +149,9 @@ pub(super) fn parse_counts(out: &[u8]) -> ByName {
         match name {
             [] => {
                 let (Some(old), Some(new)) = (rows.next(), rows.next()) else { break };
-                found.insert(owned(new), Counted { counts, from: Some(owned(old)) });
+                found.insert(owned(new), NamedCounts { counts, from: Some(owned(old)) });
             }
-            name => drop(found.insert(owned(name), Counted { counts, from: None })),
+            name => drop(found.insert(owned(name), NamedCounts { counts, from: None })),
         }
     }
     found
@@ -171,10 +168,10 @@ mod tests {
         let name = OsStr::from_bytes;
         let (names, counts) = parse(out);
         let expect = [
-            (name(b"a b"), Now::File { executable: true }, 'M'),
-            (name(":n\u{e4}me\n".as_bytes()), Now::File { executable: false }, 'A'),
-            (name(b"l"), Now::Gone, 'D'),
-            (name(b"sub"), Now::Submodule, 'M'),
+            (name(b"a b"), NowKind::File { executable: true }, 'M'),
+            (name(":n\u{e4}me\n".as_bytes()), NowKind::File { executable: false }, 'A'),
+            (name(b"l"), NowKind::Gone, 'D'),
+            (name(b"sub"), NowKind::Submodule, 'M'),
         ];
         assert_eq!(names, expect);
         assert_eq!((counts.len(), counts[name(b"a b")].counts), (2, Counts(Some((1, 2)))));
@@ -193,8 +190,8 @@ mod tests {
     fn counts_are_read_by_name() {
         let counts = parse_counts(b"3\t1\ta\tb\x001\t0\t\0old\0new\0-\t-\tpicture\0\0broken\x001\t1\t\0cut");
         assert_eq!(counts.len(), 3);
-        assert_eq!(counts[OsStr::new("a\tb")], Counted { counts: Counts(Some((3, 1))), from: None });
-        let renamed = Counted { counts: Counts(Some((1, 0))), from: Some("old".into()) };
+        assert_eq!(counts[OsStr::new("a\tb")], NamedCounts { counts: Counts(Some((3, 1))), from: None });
+        let renamed = NamedCounts { counts: Counts(Some((1, 0))), from: Some("old".into()) };
         assert_eq!(counts[OsStr::new("new")], renamed);
         assert_eq!(counts[OsStr::new("picture")].counts, Counts(None));
     }

@@ -20,7 +20,7 @@ use tectum_core::{
 };
 
 use super::{
-    changes::{Change, Now},
+    changes::{ChangedName, NowKind},
     run::Leash,
 };
 
@@ -49,12 +49,16 @@ pub(crate) enum Why {
 pub(super) struct Copies {
     folder: tempfile::TempDir,
     handle: OwnedFd,
-    left: Vec<(Change, Why)>,
+    left: Vec<(ChangedName, Why)>,
 }
 
 impl Copies {
     /// Copies every changed file that is there, and takes out of `changes` what has no copy.
-    pub(super) fn make(path: &SafePath, changes: &mut Vec<Change>, leash: &Leash<'_>) -> Result<Self, Fault> {
+    pub(super) fn make(
+        path: &SafePath,
+        changes: &mut Vec<ChangedName>,
+        leash: &Leash<'_>,
+    ) -> Result<Self, Fault> {
         let folder = tempfile::Builder::new().prefix("tectum-diff-").tempdir().map_err(broken)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = rustix::fs::open(folder.path(), flags, Mode::empty());
@@ -62,7 +66,7 @@ impl Copies {
         let mut copies = Self { folder, handle, left: Vec::new() };
         let mut copier = Copier { to: copies.folder.path().to_owned(), room: MOST, leash };
         let mut kept = Vec::with_capacity(changes.len());
-        let mut settle = |change: Change, done: Result<(), Why>| match done {
+        let mut settle = |change: ChangedName, done: Result<(), Why>| match done {
             Ok(()) => kept.push(change),
             Err(why) => copies.left.push((change, why)),
         };
@@ -101,7 +105,7 @@ impl Copies {
         Ok(copies)
     }
 
-    /// Where the copies are, by their names from the root of the work tree.
+    /// The folder of the copies, which have their names from the root of the work tree.
     pub(super) fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -112,7 +116,7 @@ impl Copies {
     }
 
     /// Changed, but without a copy.
-    pub(super) fn left(&self) -> &[(Change, Why)] {
+    pub(super) fn left(&self) -> &[(ChangedName, Why)] {
         &self.left
     }
 }
@@ -127,15 +131,15 @@ impl Copier<'_> {
     /// Copies one file. The inner result says why there is no copy of it.
     fn copy(
         &mut self,
-        change: &Change,
+        change: &ChangedName,
         open: impl FnOnce() -> Option<(File, u64)>,
     ) -> Result<Result<(), Why>, Fault> {
         self.leash.check()?;
         let executable = match change.now {
-            Now::Gone => return Ok(Ok(())),
-            Now::Link => return Ok(Err(Why::Link)),
-            Now::Submodule => return Ok(Err(Why::Submodule)),
-            Now::File { executable } => executable,
+            NowKind::Gone => return Ok(Ok(())),
+            NowKind::Link => return Ok(Err(Why::Link)),
+            NowKind::Submodule => return Ok(Err(Why::Submodule)),
+            NowKind::File { executable } => executable,
         };
         let Some((from, size)) = open() else { return Ok(Err(Why::Unreadable)) };
         if size > LARGEST || size > self.room {

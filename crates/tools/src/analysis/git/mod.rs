@@ -19,14 +19,14 @@ use std::{
 
 use tectum_core::{Fault, security::SafePath};
 
-use changes::Change;
+use changes::ChangedName;
 pub(super) use changes::Counts;
 pub(super) use copies::Why;
 pub(crate) use program::Git;
 
 use copies::Copies;
 use repository::Repository;
-use revision::{Head, Sides};
+use revision::{RightSide, Sides};
 use run::Leash;
 
 /// Bytes of names in one command line. The system takes far more; a chunk is kept small because
@@ -37,7 +37,7 @@ const RENAMES: &str = "-l400";
 
 /// What is to be compared.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct DiffRequest {
     pub(super) base: Option<String>,
     pub(super) head: Option<String>,
     pub(super) staged: bool,
@@ -81,33 +81,34 @@ pub(super) struct Differing {
 pub(super) fn compare(
     git: &Git,
     path: &SafePath,
-    asked: &Asked,
+    asked: &DiffRequest,
     stop: &(dyn Fn() -> bool + Sync),
     until: Instant,
     most: usize,
 ) -> Result<Comparison, Fault> {
-    let wanted = revision::Wanted::parse(asked.base.as_deref(), asked.head.as_deref(), asked.staged)?;
+    let wanted =
+        revision::WantedRevisions::parse(asked.base.as_deref(), asked.head.as_deref(), asked.staged)?;
     let leash = Leash { stop, until };
     let repository = Repository::find(path, git, leash)?;
     let granted = path.absolute();
     let below = repository.below(&granted)?;
     let sides = wanted.resolve(&repository)?;
     let mut listed = changes::list(&repository, path, &below, &sides)?;
-    let names = Names::of(path, &granted, repository.top());
+    let names = DiffNames::new(path, &granted, repository.top());
     let spelled = |name: &OsStr| names.spell(&repository.top().join(name));
-    let named = |change: &Change| spelled(&change.name);
+    let named = |change: &ChangedName| spelled(&change.name);
     let copies = match sides.head {
-        Head::WorkTree => Some(Copies::make(path, &mut listed.changes, &leash)?),
-        Head::Index | Head::Commit { .. } => None,
+        RightSide::WorkTree => Some(Copies::make(path, &mut listed.changes, &leash)?),
+        RightSide::Index | RightSide::Commit { .. } => None,
     };
     let left = copies.as_ref().map(|copies| copies.left()).unwrap_or_default();
     let left = left.iter().map(|(change, why)| (named(change), *why)).collect();
-    let ask = Ask { repository: &repository, tree: copies.as_ref(), sides: &sides };
+    let ask = SidesQuery { repository: &repository, tree: copies.as_ref(), sides: &sides };
     let mut files = Vec::new();
     for chunk in chunks(&listed.changes) {
         let counts = ask.counts(chunk)?;
-        let counted = |change: &Change| {
-            let changes::Counted { counts, from } = counts.get(&change.name)?;
+        let counted = |change: &ChangedName| {
+            let changes::NamedCounts { counts, from } = counts.get(&change.name)?;
             let status = if from.is_some() { 'R' } else { change.status };
             let from = from.as_deref().map(spelled);
             Some(Differing { path: named(change), from, status, counts: *counts })
@@ -117,7 +118,7 @@ pub(super) fn compare(
         files.extend(chunk.iter().filter_map(counted));
     }
     let nothing = listed.changes.is_empty() && listed.hidden == 0;
-    let now = matches!(sides.head, Head::WorkTree | Head::Index);
+    let now = matches!(sides.head, RightSide::WorkTree | RightSide::Index);
     let mut found = Comparison {
         untracked: nothing && now && path.kind().is_some() && !repository.tracks(&below)?,
         base: sides.base_label(),
@@ -144,36 +145,33 @@ pub(super) fn compare(
 }
 
 /// Questions about the same two sides.
-struct Ask<'a> {
+struct SidesQuery<'a> {
     repository: &'a Repository<'a>,
     tree: Option<&'a Copies>,
     sides: &'a Sides,
 }
 
-impl Ask<'_> {
-    fn counts(&self, chunk: &[Change]) -> Result<changes::ByName, Fault> {
+impl SidesQuery<'_> {
+    fn counts(&self, chunk: &[ChangedName]) -> Result<changes::ByName, Fault> {
         // Renames are found as in the patch, so that both speak of the same files.
         let flags = ["--numstat", "-z", "--find-renames", RENAMES].map(OsString::from);
         let ran = self.run(&flags, chunk, changes::MOST_NAMES)?;
         Ok(changes::parse_counts(&ran.out))
     }
 
-    fn run(&self, flags: &[OsString], chunk: &[Change], most: usize) -> Result<run::Ran, Fault> {
+    fn run(&self, flags: &[OsString], chunk: &[ChangedName], most: usize) -> Result<run::Ran, Fault> {
         let mut args: Vec<OsString> = repository::DIFF.iter().map(OsString::from).collect();
         args.extend_from_slice(flags);
         args.extend(self.sides.args());
         args.push("--".into());
         args.extend(chunk.iter().map(|change| change.name.clone()));
-        let ran = self.repository.git(self.tree, args, most)?;
-        if !ran.success {
-            return Err(repository::failed(&ran.err));
-        }
-        Ok(ran)
+        let tree = self.tree.map(|copies| (copies.handle(), copies.folder()));
+        self.repository.git(tree, args, most)?.checked()
     }
 }
 
 /// The changes in parts whose names fit on a command line.
-fn chunks(changes: &[Change]) -> Vec<&[Change]> {
+fn chunks(changes: &[ChangedName]) -> Vec<&[ChangedName]> {
     let mut chunks = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (at, change) in changes.iter().enumerate() {
@@ -190,14 +188,14 @@ fn chunks(changes: &[Change]) -> Vec<&[Change]> {
 }
 
 /// How names are spelled: as every other tool takes them, wherever the repository's root is.
-struct Names {
+struct DiffNames {
     /// The directory that relative names start from, when the path lies below it.
     base: Option<PathBuf>,
     top: PathBuf,
 }
 
-impl Names {
-    fn of(path: &SafePath, granted: &Path, top: &Path) -> Self {
+impl DiffNames {
+    fn new(path: &SafePath, granted: &Path, top: &Path) -> Self {
         let name = path.name();
         let name = Path::new(&name);
         let depth = name.components().filter(|part| *part != std::path::Component::CurDir).count();

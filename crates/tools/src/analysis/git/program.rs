@@ -46,12 +46,12 @@ const CONFIGURATION: usize = 1024 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Git {
     pub(super) settings: GitSettings,
-    found: Mutex<Option<Found>>,
+    found: Mutex<Option<KnownGit>>,
 }
 
-/// What was found apart from these directories.
+/// The program found outside of these served directories.
 #[derive(Clone, Debug)]
-struct Found {
+struct KnownGit {
     roots: Vec<PathBuf>,
     program: Arc<Program>,
 }
@@ -86,7 +86,7 @@ impl Git {
         let mut program = Program { file, path: installed.path(), confined, user: Vec::new() };
         program.user = program.user_settings(leash);
         let program = Arc::new(program);
-        *kept = Some(Found { roots: roots.to_owned(), program: program.clone() });
+        *kept = Some(KnownGit { roots: roots.to_owned(), program: program.clone() });
         Ok(program)
     }
 }
@@ -134,10 +134,7 @@ impl Program {
         args.push(name.into());
         // No repository: the file is the only thing that is read.
         let nowhere = vec![("GIT_DIR".into(), "/dev/null".into())];
-        let ran = self.run(&confinement, args, Path::new("/"), nowhere, leash, CONFIGURATION)?;
-        if !ran.success {
-            return Err(super::repository::failed(&ran.err));
-        }
+        let ran = self.run(&confinement, args, Path::new("/"), nowhere, leash, CONFIGURATION)?.checked()?;
         if ran.cut {
             return Err(Fault::new(FaultKind::TooLarge, "a file of git configuration is too large"));
         }

@@ -17,7 +17,6 @@ use tectum_core::{
 };
 
 use super::{
-    copies::Copies,
     parts::{Finder, Parts},
     program::{Git, Program, unconfined},
     run::{Leash, Ran},
@@ -110,12 +109,17 @@ impl<'c> Repository<'c> {
     }
 
     /// Runs git, with another directory in place of the work tree if one is given.
-    pub(super) fn git(&self, tree: Option<&Copies>, args: Vec<OsString>, most: usize) -> Result<Ran, Fault> {
+    pub(super) fn git(
+        &self,
+        tree: Option<(BorrowedFd<'_>, &Path)>,
+        args: Vec<OsString>,
+        most: usize,
+    ) -> Result<Ran, Fault> {
         let Parts { top, folder, dir, common, others, .. } = &self.parts;
         let mut open: Vec<BorrowedFd<'_>> =
             [dir, common].into_iter().chain(others).map(Part::as_fd).collect();
         open.push(match tree {
-            Some(copies) => copies.handle(),
+            Some((handle, _)) => handle,
             None if top.standing() == Standing::Inside => top.as_fd(),
             // Of a work tree that reaches beyond what is served, only the granted folder is read.
             None => folder.as_fd(),
@@ -124,7 +128,7 @@ impl<'c> Repository<'c> {
         for handle in open {
             confinement = confinement.reading(handle).map_err(unconfined)?;
         }
-        let tree = tree.map_or(top.name(), Copies::folder);
+        let tree = tree.map_or(top.name(), |(_, folder)| folder);
         let mut environment: Vec<(OsString, OsString)> = vec![
             ("GIT_DIR".into(), dir.name().into()),
             ("GIT_COMMON_DIR".into(), common.name().into()),
@@ -180,36 +184,9 @@ fn line(mut out: Vec<u8>) -> OsString {
     OsString::from_vec(out)
 }
 
-/// What git complained of, without the places it named: they may lie outside of what is shown.
-pub(super) fn failed(err: &str) -> Fault {
-    const MOST: usize = 200;
-    let first = err.lines().find(|line| !line.trim().is_empty()).unwrap_or("it did not say why");
-    let hidden = |word: &str| {
-        let place = word.trim_start_matches(['\'', '"', '(', '`']).starts_with(['/', '~']);
-        if place { "(a path)".to_owned() } else { word.to_owned() }
-    };
-    let words: Vec<String> = first.split_whitespace().map(hidden).collect();
-    let told: String = words.join(" ").chars().take(MOST).filter(|c| !c.is_control()).collect();
-    let mut fault = Fault::conflict(format!("git failed: {told}"));
-    fault.source = Some(err.to_owned().into());
-    fault
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn complaints_name_no_places() {
-        let check =
-            |err: &str, expect: &str| assert_eq!(failed(err).message, format!("git failed: {expect}"));
-        check(
-            "\nfatal: bad config line 1 in file /home/x/.git/config\n",
-            "fatal: bad config line 1 in file (a path)",
-        );
-        check("fatal: '/etc/x' is bad", "fatal: (a path) is bad");
-        check("", "it did not say why");
-    }
 
     #[test]
     fn an_answer_keeps_all_but_its_line_end() {

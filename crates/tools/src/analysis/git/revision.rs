@@ -20,7 +20,7 @@ const DIGITS: usize = 10;
 
 /// What the caller wants to compare, with well-formed words.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct WantedRevisions {
     base: Option<String>,
     head: Option<String>,
     staged: bool,
@@ -30,7 +30,7 @@ pub(super) struct Wanted {
 
 /// The right-hand side.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Head {
+pub(super) enum RightSide {
     /// Files as they are.
     WorkTree,
     /// What is staged.
@@ -49,10 +49,10 @@ pub(super) enum Head {
 pub(super) struct Sides {
     base: String,
     called: String,
-    pub(super) head: Head,
+    pub(super) head: RightSide,
 }
 
-impl Wanted {
+impl WantedRevisions {
     /// Takes the caller's words apart. `a..b` and `a...b` stand for both sides at once.
     pub(super) fn parse(base: Option<&str>, head: Option<&str>, staged: bool) -> Result<Self, Fault> {
         let range = |text: &str, dots: &str| -> Option<(String, String)> {
@@ -88,10 +88,10 @@ impl Wanted {
         let head = match &self.head {
             Some(head) => {
                 let name = commit(repository, head)?.ok_or_else(|| unknown(repository, head))?;
-                Head::Commit { name, called: head.clone() }
+                RightSide::Commit { name, called: head.clone() }
             }
-            None if self.staged => Head::Index,
-            None => Head::WorkTree,
+            None if self.staged => RightSide::Index,
+            None => RightSide::WorkTree,
         };
         let base = match commit(repository, &called)? {
             Some(base) => base,
@@ -100,7 +100,7 @@ impl Wanted {
             }
             None => return Err(unknown(repository, &called)),
         };
-        let Head::Commit { name, called: head_called } = &head else {
+        let RightSide::Commit { name, called: head_called } = &head else {
             return Ok(Sides { base, called, head });
         };
         if !self.fork {
@@ -120,9 +120,9 @@ impl Sides {
     pub(super) fn args(&self) -> Vec<OsString> {
         let base = self.base.clone().into();
         match &self.head {
-            Head::WorkTree => vec![base],
-            Head::Index => vec!["--cached".into(), base],
-            Head::Commit { name, .. } => vec![base, name.into()],
+            RightSide::WorkTree => vec![base],
+            RightSide::Index => vec!["--cached".into(), base],
+            RightSide::Commit { name, .. } => vec![base, name.into()],
         }
     }
 
@@ -132,9 +132,9 @@ impl Sides {
 
     pub(super) fn head_label(&self) -> String {
         match &self.head {
-            Head::WorkTree => "working tree".into(),
-            Head::Index => "index".into(),
-            Head::Commit { name, called } => label(called, name),
+            RightSide::WorkTree => "working tree".into(),
+            RightSide::Index => "index".into(),
+            RightSide::Commit { name, called } => label(called, name),
         }
     }
 }
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     fn check(base: Option<&str>, head: Option<&str>, expect: (Option<&str>, Option<&str>, bool)) {
-        let wanted = Wanted::parse(base, head, false).expect("well formed");
+        let wanted = WantedRevisions::parse(base, head, false).expect("well formed");
         assert_eq!(
             (wanted.base.as_deref(), wanted.head.as_deref(), wanted.fork),
             expect,
@@ -255,16 +255,16 @@ mod tests {
             "a..--output=x",
             "a...-O",
         ] {
-            assert!(Wanted::parse(Some(bad), None, false).is_err(), "{bad:?}");
-            assert!(Wanted::parse(Some("HEAD"), Some(bad), false).is_err(), "{bad:?}");
+            assert!(WantedRevisions::parse(Some(bad), None, false).is_err(), "{bad:?}");
+            assert!(WantedRevisions::parse(Some("HEAD"), Some(bad), false).is_err(), "{bad:?}");
         }
         for range in ["a..b", "a...b"] {
-            assert!(Wanted::parse(Some(range), Some("c"), false).is_err(), "{range}");
-            assert!(Wanted::parse(None, Some(range), false).is_err(), "{range}");
+            assert!(WantedRevisions::parse(Some(range), Some("c"), false).is_err(), "{range}");
+            assert!(WantedRevisions::parse(None, Some(range), false).is_err(), "{range}");
         }
-        assert!(Wanted::parse(Some(&"a".repeat(300)), None, false).is_err());
-        assert!(Wanted::parse(Some("a"), Some("b"), true).is_err());
-        assert!(Wanted::parse(Some("a..b"), None, true).is_err());
+        assert!(WantedRevisions::parse(Some(&"a".repeat(300)), None, false).is_err());
+        assert!(WantedRevisions::parse(Some("a"), Some("b"), true).is_err());
+        assert!(WantedRevisions::parse(Some("a..b"), None, true).is_err());
     }
 
     #[test]

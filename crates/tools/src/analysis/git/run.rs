@@ -41,7 +41,7 @@ pub(crate) struct Order<'o> {
 /// How long it may run.
 #[derive(Clone, Copy)]
 pub(crate) struct Leash<'l> {
-    /// True once nobody waits for it any more.
+    /// True once the call was cancelled.
     pub(crate) stop: &'l (dyn Fn() -> bool + Sync),
     /// When it is killed at the latest.
     pub(crate) until: Instant,
@@ -68,7 +68,7 @@ pub(crate) struct Ran {
     pub(crate) success: bool,
     /// What it wrote.
     pub(crate) out: Vec<u8>,
-    /// What it complained of.
+    /// Its standard error.
     pub(crate) err: String,
     /// True when it had more to write than was asked for; it was killed then.
     pub(crate) cut: bool,
@@ -225,6 +225,28 @@ fn not_started(order: &Order<'_>, error: std::io::Error) -> Fault {
 fn broken(error: std::io::Error) -> Fault {
     let mut fault = Fault::conflict(format!("git could not be run: {}", error.kind()));
     fault.source = Some(error.into());
+    fault
+}
+
+impl Ran {
+    /// What a run printed that ended well.
+    pub(super) fn checked(self) -> Result<Self, Fault> {
+        if self.success { Ok(self) } else { Err(failed(&self.err)) }
+    }
+}
+
+/// What git complained of, without the places it named: they may lie outside of what is shown.
+fn failed(err: &str) -> Fault {
+    const MOST: usize = 200;
+    let first = err.lines().find(|line| !line.trim().is_empty()).unwrap_or("it did not say why");
+    let hidden = |word: &str| {
+        let place = word.trim_start_matches(['\'', '"', '(', '`']).starts_with(['/', '~']);
+        if place { "(a path)".to_owned() } else { word.to_owned() }
+    };
+    let words: Vec<String> = first.split_whitespace().map(hidden).collect();
+    let told: String = words.join(" ").chars().take(MOST).filter(|c| !c.is_control()).collect();
+    let mut fault = Fault::conflict(format!("git failed: {told}"));
+    fault.source = Some(err.to_owned().into());
     fault
 }
 

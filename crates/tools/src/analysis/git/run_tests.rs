@@ -111,3 +111,14 @@ fn gone(pid: Pid) {
         std::thread::sleep(PAUSE);
     }
 }
+
+#[test]
+fn complaints_name_no_places() {
+    let check = |err: &str, expect: &str| assert_eq!(failed(err).message, format!("git failed: {expect}"));
+    check(
+        "\nfatal: bad config line 1 in file /home/x/.git/config\n",
+        "fatal: bad config line 1 in file (a path)",
+    );
+    check("fatal: '/etc/x' is bad", "fatal: (a path) is bad");
+    check("", "it did not say why");
+}

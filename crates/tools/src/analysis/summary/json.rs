@@ -3,11 +3,15 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{
+    Deserialize, Deserializer as _,
+    de::{MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{Deserializer, Error, value::RawValue};
 
-use super::{Sheet, Unreadable, count, cut};
+use super::sheet::{Sheet, Unreadable, count, cut};
 
-/// Each top-level key with its type, or what the whole is when it is no object.
+/// Each top-level key with its type, or what the whole is when it is not an object.
 pub fn summarise(text: &str) -> Result<String, Unreadable> {
     read(text).or_else(|broken| match relaxed(text) {
         Some(plain) => read(&plain),
@@ -16,148 +20,81 @@ pub fn summarise(text: &str) -> Result<String, Unreadable> {
 }
 
 fn read(text: &str) -> Result<String, Unreadable> {
+    summary(text).map_err(|error| {
+        let said = error.to_string();
+        let message = said.split(" at line ").next().unwrap_or(&said).to_owned();
+        Unreadable { message, line: Some(error.line().max(1)), column: Some(error.column().max(1)) }
+    })
+}
+
+fn summary(text: &str) -> Result<String, Error> {
+    let mut input = Deserializer::from_str(text);
+    let whole = <&RawValue>::deserialize(&mut input)?;
+    input.end()?;
     let mut sheet = Sheet::new();
-    let mut input = serde_json::Deserializer::from_str(text);
-    let read = Top(&mut sheet).deserialize(&mut input).and_then(|()| input.end());
-    match read {
-        Ok(()) => Ok(sheet.finish()),
-        Err(error) => {
-            let said = error.to_string();
-            let message = said.split(" at line ").next().unwrap_or(&said).to_owned();
-            Err(Unreadable { message, line: Some(error.line().max(1)), column: Some(error.column().max(1)) })
-        }
+    // The first item of an array tells most about the others.
+    let mut first = None;
+    let parts = each_part(whole, |key, value| match key {
+        Some("") => sheet.line(0, &format!("\"\": {}", shape(value))),
+        Some(key) => sheet.line(0, &format!("{}: {}", cut(key), shape(value))),
+        None => first = first.take().or_else(|| Some(shape(value))),
+    })?;
+    match (whole.get().as_bytes().first(), first) {
+        (Some(b'{'), _) if parts > 0 => {}
+        (Some(b'{'), _) => sheet.line(0, "empty object"),
+        (_, Some(first)) => sheet.line(0, &format!("{}, the first: {first}", shape(whole))),
+        (_, None) => sheet.line(0, &shape(whole)),
     }
-}
-
-/// What stands at the top.
-struct Top<'s>(&'s mut Sheet);
-
-impl<'de> DeserializeSeed<'de> for Top<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
-        input.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Top<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut keys = 0;
-        while let Some(key) = map.next_key::<String>()? {
-            let shape = map.next_value_seed(Shape)?;
-            self.0
-                .line(0, &format!("{}: {shape}", if key.is_empty() { "\"\"".to_owned() } else { cut(&key) }));
-            keys += 1;
-        }
-        if keys == 0 {
-            self.0.line(0, "empty object");
-        }
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        // What the first item is tells most about the others.
-        let Some(first) = items.next_element_seed(Shape)? else {
-            self.0.line(0, "array of 0 items");
-            return Ok(());
-        };
-        let length = 1 + rest(&mut items)?;
-        self.0.line(0, &format!("array of {}, the first: {first}", count(length, "item")));
-        Ok(())
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
-        Shape.visit_bool(value).map(|shape: String| self.0.line(0, &shape))
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
-        Shape.visit_i64(value).map(|shape: String| self.0.line(0, &shape))
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
-        Shape.visit_u64(value).map(|shape: String| self.0.line(0, &shape))
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
-        Shape.visit_f64(value).map(|shape: String| self.0.line(0, &shape))
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
-        Shape.visit_str(value).map(|shape: String| self.0.line(0, &shape))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        Shape.visit_unit().map(|shape: String| self.0.line(0, &shape))
-    }
+    Ok(sheet.finish())
 }
 
 /// A value in a word or two.
-struct Shape;
-
-impl<'de> DeserializeSeed<'de> for Shape {
-    type Value = String;
-
-    fn deserialize<D: Deserializer<'de>>(self, input: D) -> Result<String, D::Error> {
-        input.deserialize_any(self)
+fn shape(value: &RawValue) -> String {
+    let parts = |noun| count(each_part(value, |_, _| {}).unwrap_or(0), noun);
+    match value.get().as_bytes().first() {
+        Some(b'{') => format!("object of {}", parts("key")),
+        Some(b'[') => format!("array of {}", parts("item")),
+        Some(b'"') => "string".to_owned(),
+        Some(b't' | b'f') => "boolean".to_owned(),
+        Some(b'n') => "null".to_owned(),
+        _ => "number".to_owned(),
     }
 }
 
-impl<'de> Visitor<'de> for Shape {
-    type Value = String;
+/// Shows the members of an object with their keys, or the items of an array, and counts them.
+fn each_part(value: &RawValue, show: impl FnMut(Option<&str>, &RawValue)) -> Result<usize, Error> {
+    if !value.get().starts_with(['{', '[']) {
+        return Ok(0);
+    }
+    Deserializer::from_str(value.get()).deserialize_any(PartsVisitor(show))
+}
+
+struct PartsVisitor<F>(F);
+
+impl<'de, F: FnMut(Option<&str>, &RawValue)> Visitor<'de> for PartsVisitor<F> {
+    type Value = usize;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
+        f.write_str("an object or an array")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<String, A::Error> {
-        let mut keys = 0;
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
-            keys += 1;
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<usize, A::Error> {
+        let mut length = 0;
+        while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
+            (self.0)(Some(&key), value);
+            length += 1;
         }
-        Ok(format!("object of {}", count(keys, "key")))
+        Ok(length)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<String, A::Error> {
-        Ok(format!("array of {}", count(rest(&mut items)?, "item")))
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<usize, A::Error> {
+        let mut length = 0;
+        while let Some(item) = items.next_element::<&RawValue>()? {
+            (self.0)(None, item);
+            length += 1;
+        }
+        Ok(length)
     }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<String, E> {
-        Ok("boolean".to_owned())
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<String, E> {
-        Ok("number".to_owned())
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<String, E> {
-        Ok("number".to_owned())
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<String, E> {
-        Ok("number".to_owned())
-    }
-
-    fn visit_str<E: Error>(self, _: &str) -> Result<String, E> {
-        Ok("string".to_owned())
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<String, E> {
-        Ok("null".to_owned())
-    }
-}
-
-fn rest<'de, A: SeqAccess<'de>>(items: &mut A) -> Result<usize, A::Error> {
-    let mut length = 0;
-    while items.next_element::<IgnoredAny>()?.is_some() {
-        length += 1;
-    }
-    Ok(length)
 }
 
 /// The same text with blanks in place of comments and of commas before a closing bracket, so

@@ -1,6 +1,6 @@
 //! Markdown: its headings of the first three levels, indented by level.
 
-use super::{LINE_CHARS, Sheet, Unreadable};
+use super::sheet::{LINE_CHARS, Sheet, Unreadable};
 use crate::text::{body, split};
 
 /// Deeper headings are left to whoever reads the file.

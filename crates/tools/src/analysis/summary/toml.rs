@@ -2,7 +2,7 @@
 
 use ::toml::de::{DeTable, DeValue};
 
-use super::{Sheet, Unreadable, count, cut, place};
+use super::sheet::{Sheet, Unreadable, count, cut, place};
 
 /// The largest text that is parsed. A tree of it takes many times its size.
 const LARGEST: usize = 16 * 1024 * 1024;

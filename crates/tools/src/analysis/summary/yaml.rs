@@ -1,7 +1,7 @@
 //! YAML: the top-level keys of each document, told by their indentation alone. This is no
 //! parser: it finds no mistakes, and what it cannot make sense of it passes over.
 
-use super::{Sheet, Unreadable, count, cut};
+use super::sheet::{Sheet, Unreadable, count, cut};
 use crate::text::{body, split};
 
 /// The top-level keys of every document, with what they hold.
@@ -29,7 +29,7 @@ pub fn summarise(text: &str) -> Result<String, Unreadable> {
 
 #[derive(Default)]
 struct Document {
-    entries: Vec<Entry>,
+    entries: Vec<YamlEntry>,
     /// Items of a list that is the whole document.
     items: usize,
     /// True when there is something, whatever it is.
@@ -38,7 +38,7 @@ struct Document {
     marked: bool,
 }
 
-struct Entry {
+struct YamlEntry {
     key: String,
     /// What stands behind the colon.
     value: String,
@@ -50,7 +50,7 @@ struct Entry {
     keys: usize,
 }
 
-impl Entry {
+impl YamlEntry {
     fn shape(&self) -> String {
         match self.value.chars().next() {
             Some('|' | '>') => "text".to_owned(),
@@ -123,7 +123,7 @@ impl Document {
             (0, _) => {
                 if let Some((name, value)) = key(words) {
                     let (key, value) = (name.to_owned(), bare(value).to_owned());
-                    self.entries.push(Entry { key, value, indent: None, items: 0, keys: 0 });
+                    self.entries.push(YamlEntry { key, value, indent: None, items: 0, keys: 0 });
                 }
             }
             (_, Some(entry)) => entry.below(indent, words),

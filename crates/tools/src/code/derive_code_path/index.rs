@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use tectum_core::{Fault, FaultKind};
 use tectum_syntax::{Kind, names::Asked};
 
-use crate::code::project::{Defining, Entry, Fact, Facts, Sources};
+use crate::code::project::{Defining, Entry, Fact, SourceFacts, Sources};
 
 /// Sources looked at.
 const MOST_FILES: usize = 2_000;
@@ -29,7 +29,7 @@ pub(super) fn ahead() -> Defining {
 
 /// A symbol by its file and its place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Id {
+pub(super) struct SymbolId {
     pub(super) file: usize,
     pub(super) symbol: u32,
 }
@@ -37,7 +37,7 @@ pub(super) struct Id {
 /// A source with what it defines.
 pub(super) struct Indexed {
     pub(super) entry: Arc<Entry>,
-    pub(super) facts: Arc<Facts>,
+    pub(super) facts: Arc<SourceFacts>,
     /// As other calls take it.
     pub(super) path: String,
     module: OnceLock<Vec<String>>,
@@ -54,64 +54,64 @@ impl Indexed {
 pub(super) struct Index {
     pub(super) files: Vec<Indexed>,
     pub(super) left_out: usize,
-    by_name: Names,
+    by_name: NameIndex,
 }
 
 impl Index {
     /// Looks at the sources.
-    pub(super) fn of(sources: &Sources<'_>) -> Result<Self, Fault> {
+    pub(super) fn build(sources: &Sources<'_>) -> Result<Self, Fault> {
         // A file that was asked for by its name is looked at whatever its size.
         let most = if sources.is_file() { u64::MAX } else { MOST_BYTES };
         let own = sources.entries.iter().filter(|entry| sources.is_file() || !entry.is_vendored());
         let (found, looked_at) = sources.facts_of_first(own, MOST_FILES, most)?;
         let left_out = sources.entries.len() - looked_at;
-        let file = |(entry, facts): (Arc<Entry>, Arc<Facts>)| Indexed {
+        let file = |(entry, facts): (Arc<Entry>, Arc<SourceFacts>)| Indexed {
             path: sources.spell(&entry),
             module: OnceLock::new(),
             entry,
             facts,
         };
         let files: Vec<Indexed> = found.into_iter().map(file).collect();
-        let by_name = Names::of(&files);
+        let by_name = NameIndex::build(&files);
         Ok(Self { files, left_out, by_name })
     }
 
-    pub(super) fn facts(&self, id: Id) -> &Facts {
+    pub(super) fn facts(&self, id: SymbolId) -> &SourceFacts {
         &self.files[id.file].facts
     }
 
-    pub(super) fn fact(&self, id: Id) -> &Fact {
+    pub(super) fn fact(&self, id: SymbolId) -> &Fact {
         &self.facts(id).symbols[id.symbol as usize]
     }
 
-    pub(super) fn name(&self, id: Id) -> &str {
+    pub(super) fn name(&self, id: SymbolId) -> &str {
         self.facts(id).name(self.fact(id))
     }
 
-    pub(super) fn full_name(&self, id: Id) -> String {
+    pub(super) fn full_name(&self, id: SymbolId) -> String {
         self.facts(id).full_name(id.symbol)
     }
 
     /// Everything of this name that can be called, definitions before what is only announced.
-    pub(super) fn named(&self, name: &str) -> Vec<Id> {
+    pub(super) fn named(&self, name: &str) -> Vec<SymbolId> {
         let near = self.by_name.near(Fact::number(name));
-        let all: Vec<Id> = near.filter(|id| self.name(*id) == name).collect();
-        let defined: Vec<Id> = all.iter().copied().filter(|id| !self.fact(*id).declaration).collect();
+        let all: Vec<SymbolId> = near.filter(|id| self.name(*id) == name).collect();
+        let defined: Vec<SymbolId> = all.iter().copied().filter(|id| !self.fact(*id).declaration).collect();
         if defined.is_empty() { all } else { defined }
     }
 
     /// What stands directly in a symbol.
-    pub(super) fn children(&self, id: Id) -> impl Iterator<Item = Id> {
+    pub(super) fn children(&self, id: SymbolId) -> impl Iterator<Item = SymbolId> {
         let symbols = (0u32..).zip(&self.facts(id).symbols);
         let inside = symbols.filter(move |(_, fact)| fact.parent == Some(id.symbol));
-        inside.map(move |(symbol, _)| Id { file: id.file, symbol })
+        inside.map(move |(symbol, _)| SymbolId { file: id.file, symbol })
     }
 
     /// The class a symbol belongs to: around it, or by the name before its own.
-    pub(super) fn class_of(&self, id: Id) -> Option<Id> {
+    pub(super) fn class_of(&self, id: SymbolId) -> Option<SymbolId> {
         let mut at = self.fact(id).parent;
         while let Some(symbol) = at {
-            let around = Id { file: id.file, symbol };
+            let around = SymbolId { file: id.file, symbol };
             if self.fact(around).kind.is_type() {
                 // Methods added elsewhere belong to the type they are added to.
                 let added = self.fact(around).kind == Kind::Impl;
@@ -125,9 +125,9 @@ impl Index {
     }
 
     /// The one type of a name, or the one of this file among several.
-    pub(super) fn type_named(&self, name: &str, file: usize) -> Option<Id> {
+    pub(super) fn type_named(&self, name: &str, file: usize) -> Option<SymbolId> {
         let name = name.split(['<', '[']).next().unwrap_or(name).trim();
-        let types: Vec<Id> =
+        let types: Vec<SymbolId> =
             self.named(name).into_iter().filter(|id| self.fact(*id).kind.is_type()).collect();
         match types.as_slice() {
             [one] => Some(*one),
@@ -136,11 +136,11 @@ impl Index {
     }
 
     /// A member of a type, written inside it or added to it elsewhere.
-    pub(super) fn member(&self, class: Id, name: &str) -> Option<Id> {
+    pub(super) fn member(&self, class: SymbolId, name: &str) -> Option<SymbolId> {
         if let Some(inside) = self.children(class).find(|id| self.name(*id) == name) {
             return Some(inside);
         }
-        let added = |id: &Id| {
+        let added = |id: &SymbolId| {
             let path = self.facts(*id).path(id.symbol);
             path.len() > 1 && bare(path[path.len() - 2]) == self.name(class)
         };
@@ -151,29 +151,29 @@ impl Index {
     }
 
     /// A function with the others beside it that only parameters tell apart.
-    pub(super) fn overloads(&self, id: Id) -> Vec<Id> {
+    pub(super) fn overloads(&self, id: SymbolId) -> Vec<SymbolId> {
         let parent = self.fact(id).parent;
         let Some(symbol) = parent.filter(|_| self.facts(id).language.pack().style.overloads) else {
             return vec![id];
         };
         let name = self.name(id);
-        let beside = self.children(Id { file: id.file, symbol });
+        let beside = self.children(SymbolId { file: id.file, symbol });
         beside.filter(|other| self.fact(*other).kind.is_callable() && self.name(*other) == name).collect()
     }
 
     /// What runs when a symbol is called: a class's constructor, or the symbol itself.
-    pub(super) fn body_of(&self, id: Id) -> Id {
+    pub(super) fn body_of(&self, id: SymbolId) -> SymbolId {
         if !self.fact(id).kind.is_type() {
             return id;
         }
         let own = self.name(id);
-        let is_one = |child: &Id| CONSTRUCTORS.contains(&self.name(*child)) || self.name(*child) == own;
+        let is_one = |child: &SymbolId| CONSTRUCTORS.contains(&self.name(*child)) || self.name(*child) == own;
         self.children(id).filter(|child| self.fact(*child).kind.is_callable()).find(is_one).unwrap_or(id)
     }
 
     /// The function a caller named: `func`, `Class.method`, `module.func` or `path::symbol`; all of
     /// them where several differ by their parameters alone.
-    pub(super) fn target(&self, target: &str) -> Result<Vec<Id>, Fault> {
+    pub(super) fn target(&self, target: &str) -> Result<Vec<SymbolId>, Fault> {
         let target = target.trim();
         let in_file = target.split_once("::").and_then(|(path, symbol)| {
             let files = |fits: &dyn Fn(&str) -> bool| -> Vec<usize> {
@@ -220,7 +220,7 @@ impl Index {
 
     /// Whether these are one function of one file: told apart by parameters, or all but one made
     /// parts of it by decorators.
-    fn are_overloads(&self, found: &[Id]) -> bool {
+    fn are_overloads(&self, found: &[SymbolId]) -> bool {
         let [first, others @ ..] = found else { return false };
         let name = self.full_name(*first);
         let whole = found.iter().filter(|id| !self.fact(**id).is_part).count();
@@ -256,12 +256,12 @@ impl Index {
         }
     }
 
-    fn ambiguous(&self, target: &str, found: &[Id]) -> Fault {
-        let choice = |id: &Id| {
+    fn ambiguous(&self, target: &str, found: &[SymbolId]) -> Fault {
+        let choice = |id: &SymbolId| {
             let file = &self.files[id.file];
             // Two of one name in one file are told apart by their order.
             let name = self.full_name(*id);
-            let same: Vec<&Id> = found
+            let same: Vec<&SymbolId> = found
                 .iter()
                 .filter(|other| other.file == id.file && self.full_name(**other) == name)
                 .collect();
@@ -280,7 +280,7 @@ impl Index {
 
 /// Everything that can be called, in the order of the last bits of its name's number. It is
 /// made for each question, so it is dealt out and never compared.
-struct Names {
+struct NameIndex {
     /// The file and the place in it, as short as they can be kept.
     ids: Vec<(u32, u32)>,
     /// Where those of each number begin, and where the last end.
@@ -288,8 +288,8 @@ struct Names {
     mask: u32,
 }
 
-impl Names {
-    fn of(files: &[Indexed]) -> Self {
+impl NameIndex {
+    fn build(files: &[Indexed]) -> Self {
         let symbols: usize = files.iter().map(|indexed| indexed.facts.symbols.len()).sum();
         // Facts are spread over all of memory, so that they are visited once.
         let mut callable: Vec<(u32, (u32, u32))> = Vec::with_capacity(symbols);
@@ -320,18 +320,18 @@ impl Names {
     }
 
     /// All with this number, and some with others, in the order of their places.
-    fn near(&self, number: u32) -> impl Iterator<Item = Id> {
+    fn near(&self, number: u32) -> impl Iterator<Item = SymbolId> {
         let bucket = (number & self.mask) as usize;
         whole(&self.ids[self.starts[bucket] as usize..self.starts[bucket + 1] as usize])
     }
 
-    fn all(&self) -> impl Iterator<Item = Id> {
+    fn all(&self) -> impl Iterator<Item = SymbolId> {
         whole(&self.ids)
     }
 }
 
-fn whole(ids: &[(u32, u32)]) -> impl Iterator<Item = Id> {
-    ids.iter().map(|(file, symbol)| Id { file: *file as usize, symbol: *symbol })
+fn whole(ids: &[(u32, u32)]) -> impl Iterator<Item = SymbolId> {
+    ids.iter().map(|(file, symbol)| SymbolId { file: *file as usize, symbol: *symbol })
 }
 
 /// A name without its type arguments.

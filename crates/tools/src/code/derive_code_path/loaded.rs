@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use tectum_core::{Ctx, Fault};
 use tectum_syntax::{CallSite, Detail, Import, Outline, Shadow, Span};
 
-use super::index::{Id, Index};
+use super::index::{Index, SymbolId};
 use crate::code::{Only, project::Sources};
 
 /// Calls of one function that are followed; more are a table, not a function.
@@ -40,7 +40,7 @@ impl Call {
 
 /// What is known of one file.
 #[derive(Debug, Default)]
-pub(super) struct Loaded {
+pub(super) struct LoadedSource {
     calls: HashMap<u32, Vec<Call>>,
     pub(super) imports: Vec<Import>,
 }
@@ -50,7 +50,7 @@ pub(super) struct Loader<'l> {
     ctx: &'l Ctx,
     sources: &'l Sources<'l>,
     index: &'l Index,
-    loaded: Mutex<HashMap<usize, Arc<Loaded>>>,
+    loaded: Mutex<HashMap<usize, Arc<LoadedSource>>>,
 }
 
 impl<'l> Loader<'l> {
@@ -59,13 +59,13 @@ impl<'l> Loader<'l> {
     }
 
     /// The calls of a function in the order they are written.
-    pub(super) fn calls(&self, id: Id) -> Result<Vec<Call>, Fault> {
+    pub(super) fn calls(&self, id: SymbolId) -> Result<Vec<Call>, Fault> {
         let loaded = self.file(id.file)?;
         Ok(loaded.calls.get(&id.symbol).cloned().unwrap_or_default())
     }
 
     /// What is known of a file.
-    pub(super) fn file(&self, file: usize) -> Result<Arc<Loaded>, Fault> {
+    pub(super) fn file(&self, file: usize) -> Result<Arc<LoadedSource>, Fault> {
         if let Some(known) = self.loaded.lock().get(&file) {
             return Ok(known.clone());
         }
@@ -75,7 +75,7 @@ impl<'l> Loader<'l> {
             let text = content.text()?;
             let language = self.sources.language(entry, &text, Only::Any)?;
             let stop = || self.ctx.cancel.is_cancelled();
-            let source = self.sources.code().shelf.source(&language, &text);
+            let source = self.sources.languages().shelf.source(&language, &text);
             let outline = source.outline(Detail::Outline, &stop).ok()?;
             // A file that changed since it was indexed has other symbols in its places.
             if outline.symbols.len() != indexed.facts.symbols.len() {
@@ -86,9 +86,9 @@ impl<'l> Loader<'l> {
             let mut calls: HashMap<u32, Vec<Call>> = HashMap::new();
             let mut add = |symbol: u32, site: &CallSite| {
                 let list = calls.entry(symbol).or_default();
-                let name = site.name.of(&text);
+                let name = site.name.slice(&text);
                 if list.len() < MOST_CALLS && !name.is_empty() {
-                    let receiver = site.receiver.of(&text).trim().to_owned();
+                    let receiver = site.receiver.slice(&text).trim().to_owned();
                     list.push(Call { name: name.to_owned(), receiver, place: site.name, separator });
                 }
             };
@@ -104,7 +104,7 @@ impl<'l> Loader<'l> {
                 let sites = language.calls(&text, whole, &Outline::default(), &stop).unwrap_or_default();
                 owners(&outline, &sites, add);
             }
-            Some(Loaded { calls, imports })
+            Some(LoadedSource { calls, imports })
         })?;
         let loaded = Arc::new(found.into_iter().next().map(|(_, loaded)| loaded).unwrap_or_default());
         self.loaded.lock().insert(file, loaded.clone());

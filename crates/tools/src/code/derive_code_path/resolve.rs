@@ -4,7 +4,7 @@ use tectum_core::Fault;
 use tectum_syntax::{Bodies, Import, Kind};
 
 use super::{
-    index::{Id, Index},
+    index::{Index, SymbolId},
     loaded::{Call, Loader},
 };
 use crate::code::modules::is_test;
@@ -16,15 +16,15 @@ const MOST_BASES: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// This function or class.
-    One(Id),
+    One(SymbolId),
     /// One of these; the names do not tell which.
-    Several(Vec<Id>),
+    Several(Vec<SymbolId>),
     /// Nothing in these sources.
     External,
 }
 
 impl Meaning {
-    fn of(mut ids: Vec<Id>) -> Self {
+    fn of(mut ids: Vec<SymbolId>) -> Self {
         ids.sort_unstable();
         ids.dedup();
         match ids.as_slice() {
@@ -48,13 +48,13 @@ impl<'r> Resolver<'r> {
 
     /// Where one name is defined several times in a file and a later definition takes the place of
     /// an earlier, the last is meant if those before it only announce it: they call nothing.
-    fn latest(&self, ids: Vec<Id>) -> Result<Meaning, Fault> {
+    fn latest(&self, ids: Vec<SymbolId>) -> Result<Meaning, Fault> {
         let meaning = Meaning::of(ids);
         let Meaning::Several(ids) = &meaning else { return Ok(meaning) };
         let Some((last, before)) = ids.split_last() else { return Ok(meaning) };
         let replaces = self.index.facts(*last).language.pack().style.bodies != Bodies::Braced;
         let name = self.index.full_name(*last);
-        let same = |id: &Id| id.file == last.file && self.index.full_name(*id) == name;
+        let same = |id: &SymbolId| id.file == last.file && self.index.full_name(*id) == name;
         if !replaces || !before.iter().all(same) {
             return Ok(meaning);
         }
@@ -67,11 +67,11 @@ impl<'r> Resolver<'r> {
     }
 
     /// What a call in a function means. Nothing of a language of another family is called.
-    pub(super) fn resolve(&self, from: Id, call: &Call) -> Result<Meaning, Fault> {
-        let family = |id: Id| self.index.facts(id).language.pack().family;
-        let tests = |id: Id| is_test(&self.index.files[id.file].path);
+    pub(super) fn resolve(&self, from: SymbolId, call: &Call) -> Result<Meaning, Fault> {
+        let family = |id: SymbolId| self.index.facts(id).language.pack().family;
+        let tests = |id: SymbolId| is_test(&self.index.files[id.file].path);
         // No source calls its tests.
-        let near = |id: &Id| family(*id) == family(from) && (tests(from) || !tests(*id));
+        let near = |id: &SymbolId| family(*id) == family(from) && (tests(from) || !tests(*id));
         Ok(match self.meaning(from, call)? {
             Meaning::One(id) if !near(&id) => Meaning::External,
             Meaning::Several(ids) => self.latest(ids.into_iter().filter(near).collect())?,
@@ -79,7 +79,7 @@ impl<'r> Resolver<'r> {
         })
     }
 
-    fn meaning(&self, from: Id, call: &Call) -> Result<Meaning, Fault> {
+    fn meaning(&self, from: SymbolId, call: &Call) -> Result<Meaning, Fault> {
         let style = &self.index.files[from.file].facts.language.pack().style;
         if call.receiver.is_empty() {
             return self.plain(from, call);
@@ -94,11 +94,11 @@ impl<'r> Resolver<'r> {
     }
 
     /// A call without anything before its name.
-    fn plain(&self, from: Id, call: &Call) -> Result<Meaning, Fault> {
+    fn plain(&self, from: SymbolId, call: &Call) -> Result<Meaning, Fault> {
         let name = call.name.as_str();
         let mut scope = Some(from.symbol);
         while let Some(symbol) = scope {
-            let around = Id { file: from.file, symbol };
+            let around = SymbolId { file: from.file, symbol };
             let fact = self.index.fact(around);
             if fact.kind.is_callable()
                 && let Some(nested) = self.index.children(around).find(|id| self.index.name(*id) == name)
@@ -114,7 +114,7 @@ impl<'r> Resolver<'r> {
         if import.is_none() && !all.is_empty() && self.loader.is_local(from.file, call)? {
             return Ok(Meaning::External);
         }
-        let here: Vec<Id> =
+        let here: Vec<SymbolId> =
             all.iter().copied().filter(|id| id.file == from.file && self.is_free(*id)).collect();
         if !here.is_empty() {
             return Ok(Meaning::of(here));
@@ -131,7 +131,7 @@ impl<'r> Resolver<'r> {
         {
             return Ok(member);
         }
-        let free: Vec<Id> = all.iter().copied().filter(|id| self.is_free(*id)).collect();
+        let free: Vec<SymbolId> = all.iter().copied().filter(|id| self.is_free(*id)).collect();
         if free.is_empty() && implied {
             return Ok(Meaning::of(all));
         }
@@ -139,7 +139,7 @@ impl<'r> Resolver<'r> {
     }
 
     /// A call of a member of something named: a class, a module, or a value nobody knows.
-    fn of_receiver(&self, from: Id, call: &Call) -> Result<Meaning, Fault> {
+    fn of_receiver(&self, from: SymbolId, call: &Call) -> Result<Meaning, Fault> {
         let parts: Vec<&str> = call.receiver.split(['.', ':']).filter(|part| !part.is_empty()).collect();
         let plain = parts.iter().all(|part| crate::code::project::words::is_name(part));
         if let (true, [first, rest @ ..]) = (plain, parts.as_slice()) {
@@ -159,7 +159,7 @@ impl<'r> Resolver<'r> {
             {
                 return Ok(member);
             }
-            let within = |id: &Id| {
+            let within = |id: &SymbolId| {
                 let path = self.index.facts(*id).path(id.symbol);
                 let mut long: Vec<&str> =
                     self.index.files[id.file].module().iter().map(String::as_str).collect();
@@ -170,7 +170,7 @@ impl<'r> Resolver<'r> {
                 };
                 long.ends_with(parts)
             };
-            let inside: Vec<Id> = self.index.named(&call.name).into_iter().filter(within).collect();
+            let inside: Vec<SymbolId> = self.index.named(&call.name).into_iter().filter(within).collect();
             if !inside.is_empty() {
                 return Ok(Meaning::of(inside));
             }
@@ -194,8 +194,9 @@ impl<'r> Resolver<'r> {
             return Meaning::External;
         };
         let files = self.module_files(file, &import.module, &[]);
-        let named: Vec<Id> = self.index.named(name).into_iter().filter(|id| self.is_free(*id)).collect();
-        let there: Vec<Id> = named.iter().copied().filter(|id| files.contains(&id.file)).collect();
+        let named: Vec<SymbolId> =
+            self.index.named(name).into_iter().filter(|id| self.is_free(*id)).collect();
+        let there: Vec<SymbolId> = named.iter().copied().filter(|id| files.contains(&id.file)).collect();
         // A module of these sources may pass on what another defines.
         if there.is_empty() && !files.is_empty() { Meaning::of(named) } else { Meaning::of(there) }
     }
@@ -205,8 +206,8 @@ impl<'r> Resolver<'r> {
         let mut below: Vec<&str> = import.name.as_deref().into_iter().collect();
         below.extend(rest);
         let files = self.module_files(file, &import.module, &below);
-        let free = |id: &Id| files.contains(&id.file) && self.is_free(*id);
-        let functions: Vec<Id> = self.index.named(name).into_iter().filter(free).collect();
+        let free = |id: &SymbolId| files.contains(&id.file) && self.is_free(*id);
+        let functions: Vec<SymbolId> = self.index.named(name).into_iter().filter(free).collect();
         if !functions.is_empty() {
             return Meaning::of(functions);
         }
@@ -241,7 +242,7 @@ impl<'r> Resolver<'r> {
 
     /// A member of a class or of what it derives from, the nearest first; all of its overloads,
     /// which names do not tell apart.
-    fn inherited(&self, class: Id, name: &str, above: bool) -> Meaning {
+    fn inherited(&self, class: SymbolId, name: &str, above: bool) -> Meaning {
         let mut queue = vec![class];
         let mut at = 0;
         while let Some(class) = queue.get(at).copied().filter(|_| at < MOST_BASES) {
@@ -262,12 +263,12 @@ impl<'r> Resolver<'r> {
     }
 
     /// Whether a symbol is called by its own name, without an object before it.
-    fn is_free(&self, id: Id) -> bool {
+    fn is_free(&self, id: SymbolId) -> bool {
         let fact = self.index.fact(id);
         if fact.kind == Kind::Method {
             return false;
         }
-        let parent = fact.parent.map(|symbol| self.index.fact(Id { file: id.file, symbol }).kind);
+        let parent = fact.parent.map(|symbol| self.index.fact(SymbolId { file: id.file, symbol }).kind);
         !parent.is_some_and(|kind| (kind.is_type() && !fact.kind.is_type()) || kind.is_callable())
     }
 }

@@ -10,12 +10,12 @@ use tectum_syntax::Kind;
 
 use super::super::{
     Only,
-    project::{Entry, Fact, Facts, Sources},
+    project::{Entry, Fact, SourceFacts, Sources},
 };
 
 /// A class by its file and its place in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Id {
+pub(super) struct ClassId {
     pub(super) file: usize,
     pub(super) symbol: u32,
 }
@@ -23,12 +23,12 @@ pub(super) struct Id {
 /// The classes of the files that were parsed.
 #[derive(Default)]
 pub(super) struct Classes {
-    pub(super) files: Vec<(Arc<Entry>, Arc<Facts>)>,
+    pub(super) files: Vec<(Arc<Entry>, Arc<SourceFacts>)>,
     known: HashSet<u64>,
     /// By the last part of what they derive from.
-    pub(super) derived: HashMap<String, Vec<Id>>,
+    pub(super) derived: HashMap<String, Vec<ClassId>>,
     /// By their own names.
-    pub(super) defined: HashMap<String, Vec<Id>>,
+    pub(super) defined: HashMap<String, Vec<ClassId>>,
 }
 
 impl Classes {
@@ -44,7 +44,7 @@ impl Classes {
         for (at, facts) in sources.facts(&new, only, false)? {
             let file = self.files.len();
             for (symbol, fact) in (0u32..).zip(&facts.symbols).filter(|(_, fact)| fact.kind.is_type()) {
-                let id = Id { file, symbol };
+                let id = ClassId { file, symbol };
                 let bases: BTreeSet<&str> = facts.bases(fact).map(last_part).collect();
                 bases.iter().for_each(|base| self.derived.entry((*base).to_owned()).or_default().push(id));
                 if fact.kind != Kind::Impl && !fact.declaration {
@@ -79,8 +79,8 @@ impl Classes {
         for (serial, (local, name)) in
             found.into_iter().flat_map(|(_, (serial, list))| list.into_iter().map(move |pair| (serial, pair)))
         {
-            let of_file = |id: &&Id| self.files[id.file].0.serial == serial;
-            let derived: Vec<Id> =
+            let of_file = |id: &&ClassId| self.files[id.file].0.serial == serial;
+            let derived: Vec<ClassId> =
                 self.derived.get(&local).into_iter().flatten().filter(of_file).copied().collect();
             let list = self.derived.entry(name).or_default();
             derived.into_iter().for_each(|id| {
@@ -92,15 +92,15 @@ impl Classes {
         Ok(())
     }
 
-    pub(super) fn facts(&self, id: Id) -> &Facts {
+    pub(super) fn facts(&self, id: ClassId) -> &SourceFacts {
         &self.files[id.file].1
     }
 
-    pub(super) fn fact(&self, id: Id) -> &Fact {
+    pub(super) fn fact(&self, id: ClassId) -> &Fact {
         &self.facts(id).symbols[id.symbol as usize]
     }
 
-    pub(super) fn name(&self, id: Id) -> &str {
+    pub(super) fn name(&self, id: ClassId) -> &str {
         last_part(self.facts(id).name(self.fact(id)))
     }
 }

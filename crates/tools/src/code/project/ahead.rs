@@ -12,7 +12,7 @@ use std::sync::{
 use parking_lot::Mutex;
 use tectum_core::security::Folder;
 
-use super::{super::Only, Content, Entry, content::Buffer, reader::Reader};
+use super::{super::languages::Only, Entry, FileContent, content::Buffer, reader::Reader};
 
 /// Files handed to a thread at a time: few enough to share evenly, enough to hand over seldom.
 const PART: usize = 16;
@@ -26,7 +26,7 @@ pub(crate) trait Ahead: Sync {
     fn wants(&self, reader: &Reader<'_>, entry: &Entry) -> bool;
 
     /// Looks at one; `None` where nothing was found, which may be because it is no text.
-    fn look(&self, reader: &Reader<'_>, entry: &Arc<Entry>, content: Content<'_>) -> Option<()>;
+    fn look(&self, reader: &Reader<'_>, entry: &Arc<Entry>, content: FileContent<'_>) -> Option<()>;
 }
 
 /// Finds out what files define whose language needs no parser, and keeps it.
@@ -56,7 +56,7 @@ impl Ahead for Defining {
             && self.taken.fetch_add(1, Ordering::Relaxed) < self.most_files
     }
 
-    fn look(&self, reader: &Reader<'_>, entry: &Arc<Entry>, content: Content<'_>) -> Option<()> {
+    fn look(&self, reader: &Reader<'_>, entry: &Arc<Entry>, content: FileContent<'_>) -> Option<()> {
         reader.facts(entry, content, Only::Any, false).map(drop)
     }
 }
@@ -85,7 +85,8 @@ impl<'l> Early<'l> {
     /// Reads some sources of a folder.
     pub(super) fn read<S>(&self, folder: &Folder<'_, S>, entries: &[Arc<Entry>]) {
         let mut buffer = self.buffers.lock().pop().unwrap_or_default();
-        let look = |entry: &Arc<Entry>, content: Content<'_>| self.ahead.look(&self.reader, entry, content);
+        let look =
+            |entry: &Arc<Entry>, content: FileContent<'_>| self.ahead.look(&self.reader, entry, content);
         for entry in entries {
             if self.reader.is_cancelled() {
                 break;

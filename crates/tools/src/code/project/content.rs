@@ -12,13 +12,13 @@ const USUAL: usize = 4 * 1024 * 1024;
 
 /// The bytes of one file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Content<'b> {
+pub(crate) struct FileContent<'b> {
     bytes: &'b [u8],
     /// Whether zeros are among them: asked more than once, and each time all bytes are looked at.
     zeros: &'b OnceCell<bool>,
 }
 
-impl<'b> Content<'b> {
+impl<'b> FileContent<'b> {
     /// The text without a byte order mark; `None` for what is no text. Plain UTF-8 is not
     /// copied.
     pub(crate) fn text(self) -> Option<Cow<'b, str>> {
@@ -52,7 +52,7 @@ impl Needle {
     /// Whether the word can stand in the text of these bytes. Bytes with zeros or a mark may be
     /// UTF-16, and letters beyond ASCII have other bytes in other encodings: those must be
     /// decoded to know.
-    pub(crate) fn may_be_in(&self, content: Content<'_>) -> bool {
+    pub(crate) fn may_be_in(&self, content: FileContent<'_>) -> bool {
         let bytes = content.bytes;
         self.finder.find(bytes).is_some()
             || bytes.starts_with(&[0xff, 0xfe])
@@ -71,7 +71,7 @@ pub(super) struct Buffer {
 
 impl Buffer {
     /// The whole content of a file, read once.
-    pub(super) fn read(&mut self, mut file: &File, size: u64, most: u64) -> Result<Content<'_>, What> {
+    pub(super) fn read(&mut self, mut file: &File, size: u64, most: u64) -> Result<FileContent<'_>, What> {
         if size > most {
             return Err(What::TooLarge);
         }
@@ -108,7 +108,7 @@ impl Buffer {
         if filled as u64 > most {
             return Err(What::TooLarge);
         }
-        Ok(Content { bytes: &self.bytes[..filled], zeros: &self.zeros })
+        Ok(FileContent { bytes: &self.bytes[..filled], zeros: &self.zeros })
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     fn check(bytes: &[u8], expect: Option<&str>) {
-        let content = Content { bytes, zeros: &OnceCell::new() };
+        let content = FileContent { bytes, zeros: &OnceCell::new() };
         assert_eq!(content.text().as_deref(), expect);
         assert_eq!(content.text().as_deref(), expect, "the second answer is the first");
     }
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_word_is_looked_for_in_every_encoding() {
         let found = |word: &str, bytes: &[u8]| {
-            Needle::new(word).may_be_in(Content { bytes, zeros: &OnceCell::new() })
+            Needle::new(word).may_be_in(FileContent { bytes, zeros: &OnceCell::new() })
         };
         assert!(found("word", b"a word"));
         assert!(!found("word", b"another"));

@@ -4,19 +4,19 @@ use crate::text::Lines;
 
 /// The numbers of lines, for a few offsets of a text: line ends are counted by the block, not
 /// kept one by one.
-pub(super) enum Counted<'t> {
+pub(super) enum CountedLines<'t> {
     /// How many lines end before each block.
     Blocks(&'t [u8], Vec<u32>),
     /// A text in which `\r` may end lines too.
     Lines(Lines),
 }
 
-impl<'t> Counted<'t> {
+impl<'t> CountedLines<'t> {
     /// Bytes counted together: few enough to count again for every offset.
     const BLOCK: usize = 128;
 
     /// Counts a text's lines.
-    pub(super) fn of(text: &'t str) -> Self {
+    pub(super) fn count(text: &'t str) -> Self {
         let bytes = text.as_bytes();
         if memchr::memchr(b'\r', bytes).is_some() {
             return Self::Lines(Lines::of(text));
@@ -57,7 +57,7 @@ impl<'t> Counted<'t> {
 /// How many lines end in a stretch of no more than a block, in which only `\n` ends them. The
 /// sum of so few fits a byte, and bytes are added up many at a time.
 fn ends(stretch: &[u8]) -> usize {
-    debug_assert!(stretch.len() <= Counted::BLOCK);
+    debug_assert!(stretch.len() <= CountedLines::BLOCK);
     usize::from(stretch.iter().fold(0u8, |sum, byte| sum.wrapping_add(u8::from(*byte == b'\n'))))
 }
 
@@ -69,7 +69,7 @@ mod tests {
     fn counted_lines_are_those_of_the_text() {
         let long = "line\n".repeat(1_000);
         for text in ["", "a", "a\nb\n", "\n\n", "a\r\nb\rc\n", &long] {
-            let (lines, counted) = (Lines::of(text), Counted::of(text));
+            let (lines, counted) = (Lines::of(text), CountedLines::count(text));
             for offset in 0..=text.len() {
                 assert_eq!(counted.at(offset), lines.at(offset), "{offset} of {text:?}");
                 for known in [0, offset.saturating_sub(7), offset, text.len()] {

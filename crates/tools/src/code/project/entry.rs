@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use tectum_core::security::Stamp;
 use tectum_syntax::Language;
 
-use super::{super::Only, Facts, ledger::Ledger};
+use super::{super::languages::Only, SourceFacts, ledger::Ledger};
 use crate::files::skipped::Skipped;
 
 /// A file that changed so shortly before it was read may change again within the same tick of
@@ -31,13 +31,13 @@ pub(crate) struct Entry {
     pub(crate) serial: u64,
     /// The language its name tells; none for a name that leaves it to the first line.
     pub(crate) named: Option<Arc<Language>>,
-    seen: OnceLock<Seen>,
-    facts: Mutex<Option<(Arc<Facts>, u64)>>,
+    seen: OnceLock<FirstLook>,
+    facts: Mutex<Option<(Arc<SourceFacts>, u64)>>,
 }
 
 /// What the first look at the file found.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct FirstLook {
     stamp: Option<Stamp>,
     settled: bool,
     as_what: What,
@@ -88,11 +88,11 @@ impl Entry {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
             let now = i64::try_from(now).unwrap_or(i64::MAX);
             let young = |stamp: Stamp| stamp.written.0.max(stamp.changed.0) > now.saturating_sub(SETTLES);
-            Seen { stamp, settled: !stamp.is_some_and(young), as_what }
+            FirstLook { stamp, settled: !stamp.is_some_and(young), as_what }
         });
     }
 
-    /// Whether nobody looked at it yet.
+    /// Whether it was never read.
     pub(crate) fn is_new(&self) -> bool {
         self.seen.get().is_none()
     }
@@ -118,7 +118,7 @@ impl Entry {
         self.seen.get().and_then(|seen| seen.stamp)
     }
 
-    /// Counts the file if it was left out.
+    /// Counts the file among the skipped ones if it was.
     pub(super) fn tally(&self, skipped: &mut Skipped) {
         match self.seen.get().map(|seen| seen.as_what) {
             Some(What::Binary) => skipped.binary += 1,
@@ -132,7 +132,7 @@ impl Entry {
     }
 
     /// The facts, if they are known.
-    pub(super) fn facts(&self, ledger: &Ledger) -> Option<Arc<Facts>> {
+    pub(super) fn facts(&self, ledger: &Ledger) -> Option<Arc<SourceFacts>> {
         let mut facts = self.facts.lock();
         let (known, used) = facts.as_mut()?;
         *used = ledger.tick();
@@ -140,11 +140,11 @@ impl Entry {
     }
 
     /// Keeps facts.
-    pub(super) fn keep(&self, facts: Arc<Facts>, ledger: &Ledger) {
+    pub(super) fn keep(&self, facts: Arc<SourceFacts>, ledger: &Ledger) {
         *self.facts.lock() = Some((facts, ledger.tick()));
     }
 
-    /// Lets the facts go.
+    /// Drops the facts.
     pub(super) fn forget(&self) {
         *self.facts.lock() = None;
     }

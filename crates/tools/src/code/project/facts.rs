@@ -9,7 +9,7 @@ use std::{
 use tectum_syntax::{Detail, Kind, Language, Outline, Pack, Source, Span, Unparsed, names};
 
 use super::{
-    counted::Counted,
+    counted::CountedLines,
     ledger::{Charge, Ledger},
     words,
 };
@@ -24,7 +24,7 @@ const MOST_TYPES: usize = 5_000;
 
 /// The symbols of one version of a file.
 #[derive(Debug)]
-pub(crate) struct Facts {
+pub(crate) struct SourceFacts {
     /// The language they were found in.
     pub(crate) language: Arc<Language>,
     /// In the order of the text; a parent stands before what it holds.
@@ -69,9 +69,9 @@ struct Piece {
     end: u32,
 }
 
-impl Facts {
+impl SourceFacts {
     /// Finds them out. `count` also counts the words.
-    pub(super) fn of(
+    pub(super) fn find(
         language: &Arc<Language>,
         text: &str,
         count: bool,
@@ -93,7 +93,7 @@ impl Facts {
         let mut pool = Pool { text: String::with_capacity(outline.symbols.len() * USUAL_HEAD) };
         let mut bases: Vec<Piece> = Vec::new();
         let mut symbols = Vec::with_capacity(outline.symbols.len());
-        let lines = Counted::of(text);
+        let lines = CountedLines::count(text);
         let short = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
         let mut types = 0;
         for (index, symbol) in (0u32..).zip(&outline.symbols) {
@@ -105,7 +105,7 @@ impl Facts {
                     (None, Some(source)) => source.bases(Detail::Outline, index, stop)?,
                     (None, None) => Vec::new(),
                 };
-                bases.extend(written.iter().map(|base| pool.push(base.of(text))));
+                bases.extend(written.iter().map(|base| pool.push(base.slice(text))));
             }
             let line = lines.at(symbol.head.start as usize);
             let name_line = lines.at_near(line, symbol.head.start as usize, symbol.name.start as usize);
@@ -115,16 +115,16 @@ impl Facts {
                 kind: symbol.kind,
                 declaration: symbol.declaration,
                 is_part: names::is_part(
-                    Span { start: symbol.whole.start, end: symbol.head.start }.of(text),
-                    symbol.name.of(text),
+                    Span { start: symbol.whole.start, end: symbol.head.start }.slice(text),
+                    symbol.name.slice(text),
                 ),
                 parent: symbol.parent,
                 line: short(line),
                 name_line: short(name_line),
                 last_line: short(lines.at(last as usize)),
-                number: Fact::number(symbol.name.of(text)),
+                number: Fact::number(symbol.name.slice(text)),
                 name,
-                scope: pool.push(symbol.scope.of(text)),
+                scope: pool.push(symbol.scope.slice(text)),
                 head,
                 bases: Piece::new(from, bases.len()),
             });
@@ -225,7 +225,7 @@ impl Pool {
 
     /// A head in one line, and the name in it.
     fn push_head(&mut self, text: &str, head: Span, name: Span) -> (Piece, Piece) {
-        let written = head.of(text);
+        let written = head.slice(text);
         // Most heads are one line already, and hold the name as it stands.
         if written.len() < MOST_HEAD && is_joined(written) {
             let head_piece = self.push(written);
@@ -233,7 +233,7 @@ impl Pool {
                 let at = head_piece.start + (name.start - head.start);
                 return (head_piece, Piece { start: at, end: at + (name.end - name.start) });
             }
-            return (head_piece, self.push(name.of(text)));
+            return (head_piece, self.push(name.slice(text)));
         }
         let start = self.text.len();
         for word in written.split_whitespace() {
@@ -250,7 +250,7 @@ impl Pool {
             self.text.push_str(word);
         }
         let head = Piece::new(start, self.text.len());
-        (head, self.push(name.of(text)))
+        (head, self.push(name.slice(text)))
     }
 }
 

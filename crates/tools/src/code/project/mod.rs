@@ -29,15 +29,15 @@ use tectum_core::{
 };
 
 pub(crate) use ahead::{Ahead, Defining};
-pub(crate) use content::{Content, Needle};
+pub(crate) use content::{FileContent, Needle};
 pub(crate) use entry::Entry;
-pub(crate) use facts::{Fact, Facts};
+pub(crate) use facts::{Fact, SourceFacts};
 pub(crate) use memo::{Memo, Remembered};
 pub(crate) use reader::Reader;
 pub(crate) use sources::Sources;
 
-use self::{ledger::Ledger, tree::Tree};
-use super::Code;
+use self::{ledger::Ledger, tree::SourceTree};
+use super::languages::Languages;
 
 /// Trees kept at a time. An agent asks about its project, now and then about a part of it.
 const MOST_TREES: usize = 4;
@@ -47,9 +47,9 @@ const MOST_FACTS: usize = 128 * 1024 * 1024;
 /// The trees that were asked about lately, the latest last.
 #[derive(Debug)]
 pub(crate) struct Project {
-    trees: Mutex<Vec<Arc<Tree>>>,
+    trees: Mutex<Vec<Arc<SourceTree>>>,
     ledger: Arc<Ledger>,
-    /// Whether changes are told by the system; otherwise every question compares stamps.
+    /// Whether the system reports changes; otherwise every question compares stamps.
     watching: bool,
 }
 
@@ -67,27 +67,27 @@ impl Project {
     /// directory.
     pub(crate) fn sources<'q>(
         &self,
-        code: &'q Code,
+        languages: &'q Languages,
         ctx: &'q Ctx,
         index: usize,
     ) -> Result<Sources<'q>, Fault> {
-        self.look(code, ctx, index, None)
+        self.look(languages, ctx, index, None)
     }
 
     /// The same for a question that will look at all of them, and begins while they are listed.
     pub(crate) fn sources_ahead<'q>(
         &self,
-        code: &'q Code,
+        languages: &'q Languages,
         ctx: &'q Ctx,
         index: usize,
         ahead: &dyn Ahead,
     ) -> Result<Sources<'q>, Fault> {
-        self.look(code, ctx, index, Some(ahead))
+        self.look(languages, ctx, index, Some(ahead))
     }
 
     fn look<'q>(
         &self,
-        code: &'q Code,
+        languages: &'q Languages,
         ctx: &'q Ctx,
         index: usize,
         ahead: Option<&dyn Ahead>,
@@ -95,15 +95,15 @@ impl Project {
         let start = ctx.path(index)?;
         if start.kind().is_some_and(|kind| kind != Kind::Directory) {
             start.file()?;
-            return Ok(Sources::one(code, ctx, start, self.ledger.clone()));
+            return Ok(Sources::one(languages, ctx, start, self.ledger.clone()));
         }
         self.sweep();
         let tree = self.tree(start);
-        let now = tree.now(Reader { code, ctx, ledger: &self.ledger }, start, ahead)?;
-        Ok(Sources::of(code, ctx, start, tree, now, self.ledger.clone()))
+        let now = tree.now(Reader { languages, ctx, ledger: &self.ledger }, start, ahead)?;
+        Ok(Sources::below(languages, ctx, start, tree, now, self.ledger.clone()))
     }
 
-    fn tree(&self, start: &SafePath) -> Arc<Tree> {
+    fn tree(&self, start: &SafePath) -> Arc<SourceTree> {
         let mut trees = self.trees.lock();
         if let Some(at) = trees.iter().position(|tree| tree.view().serves(start)) {
             let tree = trees.remove(at);
@@ -116,12 +116,12 @@ impl Project {
         if trees.len() >= MOST_TREES {
             trees.remove(0);
         }
-        let tree = Arc::new(Tree::new(start, self.watching));
+        let tree = Arc::new(SourceTree::new(start, self.watching));
         trees.push(tree.clone());
         tree
     }
 
-    /// Lets go of the facts not used for longest when there are too many.
+    /// Evicts the least recently used facts when there are too many.
     fn sweep(&self) {
         if !self.ledger.is_over() {
             return;

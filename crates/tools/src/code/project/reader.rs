@@ -6,8 +6,8 @@ use tectum_core::{Ctx, ProgressNote, security::Stamp};
 use tectum_syntax::Language;
 
 use super::{
-    super::{Code, Only},
-    Content, Entry, Facts,
+    super::languages::{Languages, Only},
+    Entry, FileContent, SourceFacts,
     content::Buffer,
     entry::What,
     ledger::Ledger,
@@ -16,10 +16,10 @@ use super::{
 /// Files between two notes of progress.
 const NOTE_EVERY: usize = 2_000;
 
-/// What it takes to read files.
+/// Reads the files of one question.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader<'q> {
-    pub(super) code: &'q Code,
+    pub(super) languages: &'q Languages,
     pub(super) ctx: &'q Ctx,
     pub(super) ledger: &'q Arc<Ledger>,
 }
@@ -36,20 +36,20 @@ impl Reader<'_> {
         opened: Option<(File, Stamp)>,
         buffer: &mut Buffer,
         most: u64,
-        work: &impl Fn(&Arc<Entry>, Content<'_>) -> Option<R>,
+        work: &impl Fn(&Arc<Entry>, FileContent<'_>) -> Option<R>,
     ) -> Result<Option<R>, Larger> {
         let Some((file, stamp)) = opened else {
             entry.saw(None, What::Unreadable);
             return Ok(None);
         };
-        match buffer.read(&file, stamp.size, most.min(self.code.max_file)) {
+        match buffer.read(&file, stamp.size, most.min(self.languages.max_file)) {
             Ok(content) => {
                 let found = work(entry, content);
                 let binary = found.is_none() && content.is_doubtful() && content.text().is_none();
                 entry.saw(Some(stamp), if binary { What::Binary } else { What::Text });
                 Ok(found)
             }
-            Err(What::TooLarge) if most < self.code.max_file => Err(Larger),
+            Err(What::TooLarge) if most < self.languages.max_file => Err(Larger),
             Err(what) => {
                 entry.saw(Some(stamp), what);
                 Ok(None)
@@ -62,20 +62,20 @@ impl Reader<'_> {
     pub(super) fn facts(
         &self,
         entry: &Arc<Entry>,
-        content: Content<'_>,
+        content: FileContent<'_>,
         only: Only,
         count: bool,
-    ) -> Option<Arc<Facts>> {
+    ) -> Option<Arc<SourceFacts>> {
         let text = content.text()?;
         let language = self.language(entry, &text, only)?;
         let stop = || self.is_cancelled();
-        let facts = Arc::new(Facts::of(&language, &text, count, self.ledger, &stop).ok()?);
+        let facts = Arc::new(SourceFacts::find(&language, &text, count, self.ledger, &stop).ok()?);
         entry.keep(facts.clone(), self.ledger);
         Some(facts)
     }
 
-    /// Tells how far a question is, now and then: so many files are done, the last `step` of
-    /// them since it was told before.
+    /// Reports progress now and then: `done` files so far, the last `step` of them since the
+    /// previous report.
     pub(super) fn note(&self, done: usize, step: usize, total: Option<usize>) {
         if done == 0 || done % NOTE_EVERY >= step || !self.ctx.progress.wanted() {
             return;
@@ -88,7 +88,7 @@ impl Reader<'_> {
         self.ctx.progress.note(ProgressNote { done, total, message });
     }
 
-    /// Whether nobody waits for the answer any more.
+    /// Whether the call was cancelled.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.ctx.cancel.is_cancelled()
     }
@@ -98,6 +98,6 @@ impl Reader<'_> {
         if entry.named.is_none() && !text.starts_with("#!") {
             return None;
         }
-        self.code.language(&entry.path.to_string_lossy(), text, only).ok()
+        self.languages.find(&entry.path.to_string_lossy(), text, only).ok()
     }
 }

@@ -17,12 +17,12 @@ use tectum_core::{
 use tectum_syntax::Language;
 
 use super::{
-    super::{Code, Only},
-    Content, Entry, Facts, Memo, Needle, Remembered,
+    super::languages::{Languages, Only},
+    Entry, FileContent, Memo, Needle, Remembered, SourceFacts,
     content::Buffer,
     ledger::Ledger,
     reader::{Larger, Reader},
-    tree::{Now, Tree},
+    tree::{SourceTree, SourcesNow},
     words,
 };
 use crate::files::{ground::Ground, skipped::Skipped, spelling};
@@ -31,14 +31,14 @@ use crate::files::{ground::Ground, skipped::Skipped, spelling};
 const TAKEN: usize = 8;
 
 /// A file with what it defines.
-type Known = (Arc<Entry>, Arc<Facts>);
+type KnownFacts = (Arc<Entry>, Arc<SourceFacts>);
 /// The same by the file's place in a list.
-type Placed = (usize, Arc<Facts>);
+type Placed = (usize, Arc<SourceFacts>);
 
 /// The sources of one question.
 #[derive(Debug)]
 pub(crate) struct Sources<'q> {
-    code: &'q Code,
+    languages: &'q Languages,
     ctx: &'q Ctx,
     start: &'q SafePath,
     /// In the order of their paths.
@@ -46,7 +46,7 @@ pub(crate) struct Sources<'q> {
     /// The highest serial number among them.
     pub(crate) upto: u64,
     /// Whose sources they are; none for a single file.
-    pub(crate) tree: Option<Arc<Tree>>,
+    pub(crate) tree: Option<Arc<SourceTree>>,
     ground: Option<Arc<Ground>>,
     skipped: Skipped,
     /// How many files were looked at while they were listed.
@@ -55,32 +55,37 @@ pub(crate) struct Sources<'q> {
 }
 
 impl<'q> Sources<'q> {
-    pub(super) fn of(
-        code: &'q Code,
+    pub(super) fn below(
+        languages: &'q Languages,
         ctx: &'q Ctx,
         start: &'q SafePath,
-        tree: Arc<Tree>,
-        now: Now,
+        tree: Arc<SourceTree>,
+        now: SourcesNow,
         ledger: Arc<Ledger>,
     ) -> Self {
-        let Now { entries, upto, ground, skipped, early } = now;
+        let SourcesNow { entries, upto, ground, skipped, early } = now;
         let (tree, ground) = (Some(tree), Some(ground));
-        Self { code, ctx, start, entries, upto, tree, ground, skipped, early, ledger }
+        Self { languages, ctx, start, entries, upto, tree, ground, skipped, early, ledger }
     }
 
     /// A single file, whatever the rules say about it.
-    pub(super) fn one(code: &'q Code, ctx: &'q Ctx, start: &'q SafePath, ledger: Arc<Ledger>) -> Self {
+    pub(super) fn one(
+        languages: &'q Languages,
+        ctx: &'q Ctx,
+        start: &'q SafePath,
+        ledger: Arc<Ledger>,
+    ) -> Self {
         let name = start.name();
-        let named = code.packs.by_name(&name).cloned();
+        let named = languages.packs.by_name(&name).cloned();
         let name = name.rsplit('/').next().unwrap_or(&name);
         let entries = vec![Arc::new(Entry::new(std::ffi::OsStr::new(name).into(), 1, named))];
         let skipped = Skipped::default();
-        Self { code, ctx, start, entries, upto: 1, tree: None, ground: None, skipped, early: 0, ledger }
+        Self { languages, ctx, start, entries, upto: 1, tree: None, ground: None, skipped, early: 0, ledger }
     }
 
     /// The tools' shared things.
-    pub(crate) fn code(&self) -> &'q Code {
-        self.code
+    pub(crate) fn languages(&self) -> &'q Languages {
+        self.languages
     }
 
     /// Whether it is a single file.
@@ -110,7 +115,7 @@ impl<'q> Sources<'q> {
 
     /// What it takes to read them.
     pub(crate) fn reader(&self) -> Reader<'_> {
-        Reader { code: self.code, ctx: self.ctx, ledger: &self.ledger }
+        Reader { languages: self.languages, ctx: self.ctx, ledger: &self.ledger }
     }
 
     /// The language of a file, if it is one that is asked for.
@@ -123,7 +128,7 @@ impl<'q> Sources<'q> {
     pub(crate) fn each<R: Send>(
         &self,
         entries: &[Arc<Entry>],
-        work: impl Fn(&Arc<Entry>, Content<'_>) -> Option<R> + Sync,
+        work: impl Fn(&Arc<Entry>, FileContent<'_>) -> Option<R> + Sync,
     ) -> Result<Vec<(usize, R)>, Fault> {
         Ok(self.each_within(entries, u64::MAX, work)?.0)
     }
@@ -133,7 +138,7 @@ impl<'q> Sources<'q> {
         &self,
         entries: &[Arc<Entry>],
         most: u64,
-        work: impl Fn(&Arc<Entry>, Content<'_>) -> Option<R> + Sync,
+        work: impl Fn(&Arc<Entry>, FileContent<'_>) -> Option<R> + Sync,
     ) -> Result<(Vec<(usize, R)>, usize), Fault> {
         let reader = self.reader();
         let larger = AtomicUsize::new(0);
@@ -163,7 +168,8 @@ impl<'q> Sources<'q> {
             all.lock().append(&mut done);
         };
         // A handful of files is read before a second thread would have started.
-        let helpers = if entries.len() <= TAKEN { 0 } else { self.code.threads.count().saturating_sub(1) };
+        let helpers =
+            if entries.len() <= TAKEN { 0 } else { self.languages.threads.count().saturating_sub(1) };
         std::thread::scope(|scope| {
             for _ in 0..helpers.min(entries.len() / TAKEN) {
                 scope.spawn(run);
@@ -191,7 +197,7 @@ impl<'q> Sources<'q> {
         entries: &[Arc<Entry>],
         only: Only,
         count: bool,
-    ) -> Result<Vec<(usize, Arc<Facts>)>, Fault> {
+    ) -> Result<Vec<(usize, Arc<SourceFacts>)>, Fault> {
         Ok(self.facts_within(entries, u64::MAX, only, count)?.0)
     }
 
@@ -202,7 +208,7 @@ impl<'q> Sources<'q> {
         entries: impl Iterator<Item = &'e Arc<Entry>>,
         most_files: usize,
         most_bytes: u64,
-    ) -> Result<(Vec<Known>, usize), Fault> {
+    ) -> Result<(Vec<KnownFacts>, usize), Fault> {
         let small = |entry: &&Arc<Entry>| entry.stamp().is_none_or(|stamp| stamp.size <= most_bytes);
         let mut entries = entries.filter(small);
         let (mut all, mut files) = (Vec::new(), 0);
@@ -225,7 +231,7 @@ impl<'q> Sources<'q> {
         only: Only,
         count: bool,
     ) -> Result<(Vec<Placed>, usize), Fault> {
-        let fits = |facts: &Facts| match only {
+        let fits = |facts: &SourceFacts| match only {
             Only::Any => true,
             Only::One(id) => facts.language.pack().id == id,
         };

@@ -14,7 +14,7 @@ use tectum_core::{
 };
 use tectum_syntax::Packs;
 
-use super::{Ahead, Content, Defining, Entry, MOST_TREES, Project, Reader, Sources};
+use super::{Ahead, Defining, Entry, FileContent, MOST_TREES, Project, Reader, Sources};
 use crate::{
     Settings,
     code::{Code, Only},
@@ -27,7 +27,7 @@ struct Args {
 }
 
 type Probe = Arc<Mutex<dyn FnMut(&Sources<'_>) + Send>>;
-type Reading = Arc<dyn Ahead + Send>;
+type ReadAhead = Arc<dyn Ahead + Send>;
 
 /// A house with one tool that looks at the sources of a path.
 fn house(root: &Path, code: &Arc<Code>, probe: Probe) -> Tectum {
@@ -35,7 +35,7 @@ fn house(root: &Path, code: &Arc<Code>, probe: Probe) -> Tectum {
 }
 
 /// The same for a tool that has files read while they are listed.
-fn house_ahead(root: &Path, code: &Arc<Code>, ahead: Option<Reading>, probe: Probe) -> Tectum {
+fn house_ahead(root: &Path, code: &Arc<Code>, ahead: Option<ReadAhead>, probe: Probe) -> Tectum {
     const CARD: Card = Card {
         name: "probe",
         title: "Probe",
@@ -51,8 +51,8 @@ fn house_ahead(root: &Path, code: &Arc<Code>, ahead: Option<Reading>, probe: Pro
     let wants = |args: &Args| Wants::path(&args.path, Access::Read);
     let tool = NativeTool::row(CARD, "", wants, move |ctx, _| {
         let sources = match &ahead {
-            Some(ahead) => code.project.sources_ahead(&code, ctx, 0, &**ahead)?,
-            None => code.project.sources(&code, ctx, 0)?,
+            Some(ahead) => code.project.sources_ahead(&code.languages, ctx, 0, &**ahead)?,
+            None => code.project.sources(&code.languages, ctx, 0)?,
         };
         probe.lock().expect("unbroken")(&sources);
         Ok(Reply::new("", ()))
@@ -112,9 +112,9 @@ async fn facts_are_counted_and_the_oldest_go_first() {
     drop(house);
     let weight = code.project.ledger.weight();
     let kept: usize =
-        code.project.lock().iter().flat_map(|tree| tree.kept()).map(|(_, weight, _)| weight).sum();
+        code.project.trees.lock().iter().flat_map(|tree| tree.kept()).map(|(_, weight, _)| weight).sum();
     assert_eq!(weight, kept, "what is counted is what is kept");
-    code.project.lock().clear();
+    code.project.trees.lock().clear();
     assert_eq!(code.project.ledger.weight(), 0, "and everything is given back");
 }
 
@@ -154,11 +154,11 @@ async fn trees_are_bounded_and_the_latest_stay() {
     for n in 0..10 {
         ask(&house, &n.to_string()).await;
         ask(&house, "0").await;
-        assert!(code.project.lock().len() <= MOST_TREES);
+        assert!(code.project.trees.lock().len() <= MOST_TREES);
     }
-    let first = code.project.lock().last().cloned().expect("a tree");
+    let first = code.project.trees.lock().last().cloned().expect("a tree");
     ask(&house, "0").await;
-    let now = code.project.lock().last().cloned().expect("a tree");
+    let now = code.project.trees.lock().last().cloned().expect("a tree");
     assert!(Arc::ptr_eq(&first, &now), "what is asked for stays");
 }
 
@@ -199,18 +199,18 @@ async fn read_ahead(root: &Path, watching: bool, ahead: Option<(usize, u64)>) ->
         let known: Vec<_> = known.map(|entry| entry.path.to_string_lossy().into_owned()).collect();
         let own = sources.entries.iter().filter(|entry| !entry.is_vendored());
         let (found, files) = sources.facts_of_first(own, 6, 100).expect("facts");
-        let name = |(_, facts): &(_, Arc<super::Facts>)| facts.name(&facts.symbols[0]).to_owned();
+        let name = |(_, facts): &(_, Arc<super::SourceFacts>)| facts.name(&facts.symbols[0]).to_owned();
         let names: Vec<_> = found.iter().map(name).collect();
         told.lock().expect("unbroken").push((known.join(" "), format!("{files}: {}", names.join(" "))));
     }));
-    let ahead = ahead.map(|(files, bytes)| Arc::new(Defining::new(files, bytes)) as Reading);
+    let ahead = ahead.map(|(files, bytes)| Arc::new(Defining::new(files, bytes)) as ReadAhead);
     ask(&house_ahead(root, &code, ahead, probe), ".").await;
     let mut seen = seen.lock().expect("unbroken").clone();
     seen.pop().expect("asked once")
 }
 
 #[tokio::test]
-#[cfg(all(feature = "lang-python", feature = "lang-rust"))]
+#[cfg(feature = "languages")]
 async fn what_is_read_ahead_is_what_would_be_read_afterwards() {
     let dir = tempfile::tempdir().expect("a scratch directory");
     let root = dir.path();
@@ -240,9 +240,9 @@ async fn what_is_read_ahead_is_what_would_be_read_afterwards() {
 
 /// Notes what it is shown of the files nobody looked at.
 #[derive(Default)]
-struct Shown(Mutex<Vec<String>>);
+struct ShownFiles(Mutex<Vec<String>>);
 
-impl Ahead for Shown {
+impl Ahead for ShownFiles {
     fn most_bytes(&self) -> u64 {
         100
     }
@@ -251,7 +251,7 @@ impl Ahead for Shown {
         entry.is_new()
     }
 
-    fn look(&self, _: &Reader<'_>, _: &Arc<Entry>, content: Content<'_>) -> Option<()> {
+    fn look(&self, _: &Reader<'_>, _: &Arc<Entry>, content: FileContent<'_>) -> Option<()> {
         self.0.lock().expect("unbroken").push(content.text()?.trim_end().to_owned());
         Some(())
     }
@@ -274,7 +274,7 @@ async fn every_new_source_is_shown_once_while_it_is_listed() {
     expect.extend(["a", "b"].map(str::to_owned));
     expect.sort_unstable();
     let code = code(Project::new(true));
-    let shown = Arc::new(Shown::default());
+    let shown = Arc::new(ShownFiles::default());
     let house = house_ahead(root, &code, Some(shown.clone()), Arc::new(Mutex::new(|_: &Sources<'_>| {})));
     ask(&house, ".").await;
     shown.0.lock().expect("unbroken").sort_unstable();

@@ -18,7 +18,7 @@ use tectum_core::{
 use tectum_syntax::{Language, Packs};
 
 use super::{
-    super::Code,
+    super::languages::Languages,
     Entry, Memo,
     ahead::{Ahead, Early},
     reader::Reader,
@@ -38,10 +38,10 @@ const MOST_FILES: usize = 200_000;
 
 /// A tree.
 #[derive(Debug)]
-pub(crate) struct Tree {
+pub(crate) struct SourceTree {
     view: View,
     watching: bool,
-    state: Mutex<State>,
+    state: Mutex<TreeState>,
     /// Where words stand.
     pub(crate) usages: Mutex<Memo<Arc<Hits>>>,
     /// Which files hold a word at all.
@@ -50,7 +50,7 @@ pub(crate) struct Tree {
 
 /// The sources at one moment.
 #[derive(Debug)]
-pub(crate) struct Now {
+pub(crate) struct SourcesNow {
     /// In the order of their paths.
     pub(super) entries: Vec<Arc<Entry>>,
     /// The highest serial number given out.
@@ -63,7 +63,7 @@ pub(crate) struct Now {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct TreeState {
     listing: Option<Listing>,
     entries: BTreeMap<Arc<OsStr>, Arc<Entry>>,
     serial: u64,
@@ -79,7 +79,7 @@ struct Listing {
     skipped: Skipped,
 }
 
-impl Tree {
+impl SourceTree {
     pub(super) fn new(start: &SafePath, watching: bool) -> Self {
         Self {
             view: View::of(start),
@@ -102,16 +102,16 @@ impl Tree {
         reader: Reader<'_>,
         start: &SafePath,
         ahead: Option<&dyn Ahead>,
-    ) -> Result<Now, Fault> {
+    ) -> Result<SourcesNow, Fault> {
         let mut state = self.state.lock();
-        let early = if state.is_current(reader.code, start) {
+        let early = if state.is_current(reader.languages, start) {
             0
         } else {
             state.list(reader, start, self.watching, ahead)?
         };
-        let State { listing, entries, serial } = &*state;
+        let TreeState { listing, entries, serial } = &*state;
         let Some(listing) = listing else { return Err(Fault::internal("the listing got lost")) };
-        Ok(Now {
+        Ok(SourcesNow {
             entries: entries.values().cloned().collect(),
             upto: *serial,
             ground: listing.ground.clone(),
@@ -128,9 +128,9 @@ impl Tree {
     }
 }
 
-impl State {
+impl TreeState {
     /// Takes in what changed; false when only a new listing can tell.
-    fn is_current(&mut self, code: &Code, start: &SafePath) -> bool {
+    fn is_current(&mut self, languages: &Languages, start: &SafePath) -> bool {
         let Some(listing) = self.listing.take() else { return false };
         let Some(watch) = &listing.watch else { return false };
         let Changes::Known { folders, files } = watch.changes() else { return false };
@@ -142,7 +142,7 @@ impl State {
         }
         for file in &files {
             self.entries.remove(file.as_os_str());
-            if let Some(named) = listing.source(file, &code.packs)
+            if let Some(named) = listing.source(file, &languages.packs)
                 && start.open_below(file).is_some()
             {
                 self.renew(file.as_os_str().into(), named);
@@ -174,7 +174,7 @@ impl State {
         watching: bool,
         ahead: Option<&dyn Ahead>,
     ) -> Result<usize, Fault> {
-        let Reader { code, ctx, .. } = reader;
+        let Reader { languages, ctx, .. } = reader;
         self.listing = None;
         // The stamps come before the rules are read, so that a change in between shows.
         let rules = Rules::above(start);
@@ -182,17 +182,17 @@ impl State {
         let lister = Lister {
             ctx,
             start,
-            packs: &code.packs,
-            ground: Arc::new(Ground::of(start, true)),
+            packs: &languages.packs,
+            ground: Arc::new(Ground::look(start, true)),
             known: &self.entries,
             serial: AtomicU64::new(self.serial),
             files: AtomicUsize::new(0),
             listed: Mutex::default(),
             early: ahead.map(|ahead| Early::new(reader, ahead)),
         };
-        let from_above = Step::Enter(lister.ground.start.clone());
-        let visit = |folder: &mut Folder<'_, Step>| lister.visit(folder);
-        let report = start.walk_watched(code.threads.count(), from_above, watch.as_ref(), visit)?;
+        let from_above = WalkStep::Enter(lister.ground.start.clone());
+        let visit = |folder: &mut Folder<'_, WalkStep>| lister.visit(folder);
+        let report = start.walk_watched(languages.threads.count(), from_above, watch.as_ref(), visit)?;
         ctx.check()?;
         let Lister { ground, serial, files, listed, early, .. } = lister;
         let early = early.map_or(0, |early| early.looked());
@@ -254,12 +254,12 @@ struct Lister<'l> {
     known: &'l BTreeMap<Arc<OsStr>, Arc<Entry>>,
     serial: AtomicU64,
     files: AtomicUsize,
-    listed: Mutex<Listed>,
+    listed: Mutex<ListedSources>,
     early: Option<Early<'l>>,
 }
 
 /// What a visit is about.
-enum Step {
+enum WalkStep {
     /// A folder, under these rules from above it.
     Enter(Ignores),
     /// Some sources of a folder that was listed.
@@ -267,7 +267,7 @@ enum Step {
 }
 
 #[derive(Default)]
-struct Listed {
+struct ListedSources {
     entries: Vec<Arc<Entry>>,
     folders: HashMap<PathBuf, Ignores>,
     excludes: Vec<(PathBuf, Option<Stamp>)>,
@@ -275,19 +275,19 @@ struct Listed {
 }
 
 impl Lister<'_> {
-    fn visit(&self, folder: &mut Folder<'_, Step>) -> Flow {
+    fn visit(&self, folder: &mut Folder<'_, WalkStep>) -> Flow {
         if self.ctx.cancel.is_cancelled() || self.files.load(Ordering::Relaxed) > MOST_FILES {
             return Flow::Stop;
         }
         match (folder.state, &self.early) {
-            (Step::Enter(above), _) => self.list(folder, above),
-            (Step::Read(entries), Some(early)) => early.read(folder, entries),
-            (Step::Read(_), None) => {}
+            (WalkStep::Enter(above), _) => self.list(folder, above),
+            (WalkStep::Read(entries), Some(early)) => early.read(folder, entries),
+            (WalkStep::Read(_), None) => {}
         }
         Flow::Continue
     }
 
-    fn list(&self, folder: &mut Folder<'_, Step>, above: &Ignores) {
+    fn list(&self, folder: &mut Folder<'_, WalkStep>, above: &Ignores) {
         let repository = folder.entries.iter().any(|entry| entry.name == ".git");
         let exclude = repository.then(|| {
             let path = folder.path.join(".git/info/exclude");
@@ -309,7 +309,7 @@ impl Lister<'_> {
             match (here.judge(&entry.name, entry.kind), named) {
                 (Standing::Ignored, _) => skipped.ignored += 1,
                 (Standing::Hidden, _) => skipped.hidden += 1,
-                (Standing::Shown, None) => folder.descend(&entry.name, Step::Enter(here.ignores.clone())),
+                (Standing::Shown, None) => folder.descend(&entry.name, WalkStep::Enter(here.ignores.clone())),
                 (Standing::Shown, Some(named)) => {
                     found.push(self.entry(folder, &mut here, &entry.name, named));
                 }
@@ -318,7 +318,7 @@ impl Lister<'_> {
         self.files.fetch_add(found.len(), Ordering::Relaxed);
         if let Some(early) = &self.early {
             let parts = early.parts(&found);
-            parts.into_iter().for_each(|part| folder.hand_over(Vec::new(), Step::Read(part)));
+            parts.into_iter().for_each(|part| folder.hand_over(Vec::new(), WalkStep::Read(part)));
         }
         let mut listed = self.listed.lock();
         listed.entries.append(&mut found);
@@ -329,7 +329,7 @@ impl Lister<'_> {
 
     fn entry(
         &self,
-        folder: &Folder<'_, Step>,
+        folder: &Folder<'_, WalkStep>,
         here: &mut Here,
         name: &OsStr,
         named: Option<Arc<Language>>,

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(all(feature = "lang-rust", feature = "lang-python"))]
+    #[cfg(feature = "languages")]
     fn words_of_code_are_in_no_string_and_no_comment() {
         let packs = tectum_syntax::Packs::all();
         let check = |id: &str, text: &str, expect: &[&str]| {

@@ -3,8 +3,6 @@
 
 use tectum_syntax::{Bodies, Mention, Span, Style};
 
-use super::literal::encloser;
-
 /// Parts of a name that are looked at; nobody writes longer ones.
 const MOST_PARTS: usize = 32;
 
@@ -92,7 +90,7 @@ pub(super) fn is_other_name(text: &str, span: Span) -> bool {
 /// Whether a word of an import is part of the name of a module, and so of a file: what is quoted,
 /// `#include <word>`, and in Python all but what follows `import` in `from … import …`.
 pub(super) fn is_of_module(text: &str, statement: Span, span: Span, style: &Style) -> bool {
-    let written = statement.of(text);
+    let written = statement.slice(text);
     let before = text.get(statement.start as usize..span.start as usize).unwrap_or_default();
     let quotes = before.chars().filter(|c| matches!(c, '"' | '\'' | '`')).count();
     if quotes % 2 == 1 || written.starts_with('#') {
@@ -119,6 +117,22 @@ pub(super) fn is_parameter(text: &str, span: Span, style: &Style) -> bool {
         && assigned
         && before.ends_with([',', '('])
         && encloser(before).is_some_and(|at| before[at..].starts_with('('))
+}
+
+/// Where the bracket is that is open at the end of a text, as far back as a literal is likely to
+/// reach.
+pub(super) fn encloser(before: &str) -> Option<usize> {
+    const FAR: usize = 2_000;
+    let mut depth = 0usize;
+    for (at, c) in before.char_indices().rev().take(FAR) {
+        match c {
+            ')' | ']' | '}' => depth += 1,
+            '(' | '[' | '{' if depth == 0 => return Some(at),
+            '(' | '[' | '{' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
 }
 
 #[cfg(test)]

@@ -5,29 +5,10 @@ use tectum_syntax::{Mention, Role, Shadow, Span, Stop, Unparsed};
 use super::{
     knows::Knows,
     target::{File, Target},
+    verdict::Hidden,
 };
 
-/// Whether something nearer has the name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hidden {
-    No,
-    /// That depends on the run.
-    Maybe,
-    Yes,
-}
-
-impl Hidden {
-    /// What a place means, if `plainly` is what it means where nothing hides the target.
-    pub(super) fn or(self, plainly: Option<bool>) -> Option<bool> {
-        match self {
-            Self::No => plainly,
-            Self::Maybe => plainly.and(Some(false)),
-            Self::Yes => None,
-        }
-    }
-}
-
-/// Where the old name is bound anew.
+/// Scopes that bind the old name anew and so hide the target.
 pub(super) struct Hides {
     pub(super) shadows: Vec<Shadow>,
     /// The scopes that bind the target itself.
@@ -35,7 +16,7 @@ pub(super) struct Hides {
 }
 
 impl Hides {
-    /// Whether it is at a place.
+    /// Whether the target is hidden at a place.
     pub(super) fn at(&self, file: &File<'_>, mention: &Mention) -> Hidden {
         let Some(shadow) = Shadow::over(&self.shadows, mention.span) else { return Hidden::No };
         let apart = file.language.pack().style.calls_apart && mention.role == Role::Call;

@@ -1,17 +1,18 @@
 //! What a file knows about the target of a rename by its imports, and by being near.
 
-use tectum_syntax::{Import, Reach, Span, Stop, Unparsed};
+use tectum_syntax::{Import, Mention, Reach, Role, Span, Stop, Unparsed};
 
 use super::{
     super::modules::{Module, folder, stem},
+    around::{is_of_module, is_of_path},
     target::{File, Target},
 };
 
-/// What a file knows about the target.
+/// How a file can name the target.
 pub(super) struct Knows {
-    /// Under its plain name.
+    /// Whether the plain name means the target.
     pub(super) plainly: Plainly,
-    /// Names under which the file knows the module of the target.
+    /// Local names of the target's module.
     pub(super) modules: Vec<String>,
     /// The statements that import it, or that may where none certainly does.
     pub(super) imported: Vec<Span>,
@@ -32,7 +33,7 @@ pub(super) enum Plainly {
 }
 
 impl Target {
-    /// What a file knows.
+    /// Reads how a file can name the target from its imports and its place.
     pub(super) fn knows(&self, file: &File<'_>, own: bool, imports: &[Import]) -> Knows {
         let style = &file.language.pack().style;
         let mut modules: Vec<String> = Vec::new();
@@ -41,7 +42,7 @@ impl Target {
         }
         modules.extend(self.namespace.clone().filter(|_| own));
         let elsewhere = file.outline.children(None).any(|(_, symbol)| {
-            !symbol.declaration && symbol.scope.is_empty() && symbol.name.of(file.text) == self.old
+            !symbol.declaration && symbol.scope.is_empty() && symbol.name.slice(file.text) == self.old
         });
         let named: Vec<&Import> = imports.iter().filter(|import| self.is_named(import, file)).collect();
         let certain: Vec<&Import> =
@@ -142,5 +143,15 @@ impl Target {
         let as_it_is = |import: &&Import| import.local.as_ref() == Some(&self.old);
         let mut named = imports.iter().filter(|import| self.is_named(import, file)).filter(as_it_is);
         Ok(named.any(|import| self.is_meant(import, file)))
+    }
+
+    /// Whether a word names a module, which has a name of its own.
+    pub(super) fn is_module_word(&self, file: &File<'_>, imports: &[Import], mention: &Mention) -> bool {
+        let style = &file.language.pack().style;
+        let of_import = |import: &Import| {
+            import.span.holds(mention.span) && is_of_module(file.text, import.span, mention.span, style)
+        };
+        (mention.role == Role::Import && imports.iter().any(of_import))
+            || (self.is_value && is_of_path(file.text, mention.span, style))
     }
 }

@@ -1,14 +1,13 @@
-//! Names in literals and patterns: keys, what they are keys of, and names that are a key and its
-//! value in one.
+//! Names in literals and patterns: keys, the type they belong to, and shorthand properties.
 
 use tectum_syntax::{Role, Span};
 
 use super::{
-    around::last_word,
-    target::{Home, Seen, Target},
+    around::{encloser, last_word},
+    target::{Home, NamePlace, Target},
 };
 
-/// How a name that is a key and its value in one is written when only one of them is renamed.
+/// How a shorthand property is written out when only its key or its value is renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Short {
     /// `new: old`.
@@ -19,8 +18,8 @@ pub(super) enum Short {
 
 impl Target {
     /// How a place that means the target is written, if it is a key and its value in one.
-    pub(super) fn short(&self, seen: &Seen<'_>) -> Option<Short> {
-        let Seen { file, own, mention, short, .. } = *seen;
+    pub(super) fn short(&self, seen: &NamePlace<'_>) -> Option<Short> {
+        let NamePlace { file, own, mention, short, .. } = *seen;
         let defines = own && mention.span == self.name;
         // What is taken out of a module under its name has it there too.
         let taken = mention.role == Role::Import && !defines;
@@ -60,7 +59,7 @@ fn last_line(text: &str) -> &str {
 pub(super) fn is_given(text: &str, span: Span, sign: char) -> bool {
     let after = text[span.end as usize..].trim_start();
     let Some(value) = after.strip_prefix(sign).map(str::trim_start) else { return false };
-    let Some(rest) = value.strip_prefix(span.of(text)) else { return false };
+    let Some(rest) = value.strip_prefix(span.slice(text)) else { return false };
     rest.trim_start_matches([' ', '\t']).is_empty()
         || rest.trim_start_matches([' ', '\t']).starts_with([',', ';', '}', '\n', '\r'])
 }
@@ -75,22 +74,6 @@ pub(super) fn type_around(text: &str, span: Span) -> Option<&str> {
 /// Whether the bracket that is open at the end of a text is a brace.
 pub(super) fn is_braced(before: &str) -> bool {
     encloser(before).is_some_and(|at| before[at..].starts_with('{'))
-}
-
-/// Where the bracket is that is open at the end of a text, as far back as a literal is likely to
-/// reach.
-pub(super) fn encloser(before: &str) -> Option<usize> {
-    const FAR: usize = 2_000;
-    let mut depth = 0usize;
-    for (at, c) in before.char_indices().rev().take(FAR) {
-        match c {
-            ')' | ']' | '}' => depth += 1,
-            '(' | '[' | '{' if depth == 0 => return Some(at),
-            '(' | '[' | '{' => depth -= 1,
-            _ => {}
-        }
-    }
-    None
 }
 
 #[cfg(test)]

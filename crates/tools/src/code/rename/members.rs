@@ -7,75 +7,75 @@ use tectum_syntax::{
 
 use super::{
     around::{before_comments, last_word},
-    hides::Hidden,
     literal::{is_braced, is_key, type_around},
-    target::{File, Seen, Target},
+    target::{File, NamePlace, Target},
+    verdict::{Hidden, Verdict},
 };
 
 impl Target {
     /// A name that is taken from something.
     pub(super) fn taken_from(
         &self,
-        seen: &Seen<'_>,
+        seen: &NamePlace<'_>,
         class: &str,
         around: Span,
         before: &str,
-    ) -> Option<bool> {
-        let Seen { file, own, mention, .. } = *seen;
+    ) -> Verdict {
+        let NamePlace { file, own, mention, .. } = *seen;
         if before == class {
-            return Some(own || self.unique_home || self.unique);
+            return Verdict::sure_if(own || self.unique_home || self.unique);
         }
         // A path that begins with another type leads to what that has; one letter is any type.
         let path = file.text[..mention.span.start as usize].trim_end().ends_with("::");
         if path && before.len() > 1 && before != "Self" && before.starts_with(char::is_uppercase) {
-            return Some(false);
+            return Verdict::Maybe;
         }
         if !file.language.pack().style.receivers.contains(&before) {
-            return Some(self.unique);
+            return Verdict::sure_if(self.unique);
         }
         let holds = |symbol: &&Symbol| symbol.kind.is_type() && symbol.whole.holds(mention.span);
         let inner = file.outline.symbols.iter().rfind(holds);
         // A type inside the type has receivers of its own.
         if own && around.holds(mention.span) && inner.is_none_or(|inner| !is_within(inner, around)) {
-            return Some(true);
+            return Verdict::Target;
         }
         match inner {
-            Some(symbol) if is_kin(file, symbol, class) => Some(true),
+            Some(symbol) if is_kin(file, symbol, class) => Verdict::Target,
             // What an object gives itself is its own, whatever the project calls so.
-            Some(symbol) if gives_itself(seen, before, symbol.whole, &self.old) => Some(false),
-            _ => Some(self.unique),
+            Some(symbol) if gives_itself(seen, before, symbol.whole, &self.old) => Verdict::Maybe,
+            _ => Verdict::sure_if(self.unique),
         }
     }
 
     /// A plain name inside the type that holds the target.
-    pub(super) fn beside(&self, seen: &Seen<'_>, around: Span) -> Option<bool> {
-        let Seen { file, mention, hidden, .. } = *seen;
+    pub(super) fn beside(&self, seen: &NamePlace<'_>, around: Span) -> Verdict {
+        let NamePlace { file, mention, hidden, .. } = *seen;
         let span = mention.span;
         // The other half of a property, an overload: members of one name and kind go together.
         if let Some(symbol) = file.outline.symbols.iter().find(|symbol| symbol.name == span) {
             let parent = symbol.parent.map(|at| &file.outline.symbols[at as usize]);
             let deeper = parent.is_some_and(|parent| is_within(parent, around));
-            return (symbol.kind.is_callable() == self.callable && !deeper).then_some(true);
+            return Verdict::Target.only_if(symbol.kind.is_callable() == self.callable && !deeper);
         }
         if self.initialized_by(seen).is_some() {
-            return Some(true);
+            return Verdict::Target;
         }
         let mut functions = functions(file.outline, around);
         if functions.any(|function| function.params.holds(span) && is_parameter(file.text, span)) {
-            return None;
+            return Verdict::Other;
         }
         if !self::functions(file.outline, around).any(|function| function.body.holds(span)) {
-            return hidden.or(Some(true));
+            return hidden.or(Verdict::Target);
         }
         let implicit = file.language.pack().style.implicit_receiver;
         // A type is called where it is constructed.
         let fits = !self.is_value || (mention.role == Role::Call) == self.callable;
-        if implicit && fits { hidden.or(Some(true)) } else { None }
+        hidden.or(Verdict::Target).only_if(implicit && fits)
     }
 
     /// A plain name outside of the type that holds the target.
-    pub(super) fn of_type_elsewhere(&self, seen: &Seen<'_>, class: &str) -> Option<bool> {
-        let Seen { file, own, mention, hidden, short } = *seen;
+    pub(super) fn of_type_elsewhere(&self, seen: &NamePlace<'_>, class: &str) -> Verdict {
+        let NamePlace { file, own, mention, hidden, short } = *seen;
         let of_class = |index: u32| {
             let path = names::path(file.text, file.outline, index);
             path.len() > 1 && path[path.len() - 2] == class
@@ -87,18 +87,18 @@ impl Target {
             let kin = parent.is_some_and(|parent| is_kin(file, parent, class));
             let same_kind = symbol.kind.is_callable() == self.callable;
             let sure = own || self.unique_home;
-            return (of_class(index) || (kin && same_kind)).then_some(sure);
+            return Verdict::sure_if(sure).only_if(of_class(index) || (kin && same_kind));
         }
         // A definition in a macro is no symbol.
         let before = file.text[..mention.span.start as usize].trim_end();
         if file.language.pack().style.defining.contains(&last_word(before)) {
-            return Some(false);
+            return Verdict::Maybe;
         }
         if self.initialized_by(seen).is_some_and(of_class) {
-            return Some(true);
+            return Verdict::Target;
         }
         if mention.member {
-            return Some(self.unique);
+            return Verdict::sure_if(self.unique);
         }
         let braced = file.language.pack().style.bodies == Bodies::Braced;
         if !self.callable && braced && (short || is_key(file.text, mention.span)) {
@@ -106,39 +106,39 @@ impl Target {
         }
         // The name of an argument may stand for a field.
         if mention.role == Role::Attribute && !self.callable {
-            return Some(false);
+            return Verdict::Maybe;
         }
         // A type that derives from it may call it so.
         let implicit = file.language.pack().style.implicit_receiver;
         let defined = file.outline.symbols.iter().any(|symbol| symbol.name == mention.span);
         let called = self.callable && mention.role == Role::Call;
-        (implicit && called && hidden != Hidden::Yes && !defined).then_some(false)
+        Verdict::Maybe.only_if(implicit && called && hidden != Hidden::Yes && !defined)
     }
 
     /// A key of a literal or a pattern: of the type if that is written before it.
-    fn keyed(&self, seen: &Seen<'_>, class: &str) -> Option<bool> {
-        let Seen { file, mention, .. } = *seen;
+    fn keyed(&self, seen: &NamePlace<'_>, class: &str) -> Verdict {
+        let NamePlace { file, mention, .. } = *seen;
         let before = &file.text[..mention.span.start as usize];
         let before = before_comments(before, &file.language.pack().style);
         let listed = before.ends_with(['{', ',']) && is_braced(before);
         if !listed || file.outline.symbols.iter().any(|symbol| symbol.name == mention.span) {
-            return None;
+            return Verdict::Other;
         }
         let within = |symbol: &&Symbol| symbol.kind.is_type() && symbol.body.holds(mention.span);
         let own = file.outline.symbols.iter().rfind(within);
-        let own = own.is_some_and(|symbol| symbol.name.of(file.text) == class);
+        let own = own.is_some_and(|symbol| symbol.name.slice(file.text) == class);
         match type_around(file.text, mention.span) {
-            Some(name) if name == class => Some(true),
-            Some("Self") => own.then_some(true),
-            Some(name) if name.starts_with(char::is_uppercase) => None,
-            _ => Some(false),
+            Some(name) if name == class => Verdict::Target,
+            Some("Self") => Verdict::Target.only_if(own),
+            Some(name) if name.starts_with(char::is_uppercase) => Verdict::Other,
+            _ => Verdict::Maybe,
         }
     }
 
     /// The constructor in whose head a name is that of a field which gets its value there:
     /// `A(int x) : x(x) {}`.
-    fn initialized_by(&self, seen: &Seen<'_>) -> Option<u32> {
-        let Seen { file, mention, .. } = *seen;
+    fn initialized_by(&self, seen: &NamePlace<'_>) -> Option<u32> {
+        let NamePlace { file, mention, .. } = *seen;
         let (before, after) =
             (&file.text[..mention.span.start as usize], &file.text[mention.span.end as usize..]);
         let listed = before.trim_end().ends_with([':', ',']) && after.trim_start().starts_with(['(', '{']);
@@ -195,7 +195,7 @@ fn is_kin(file: &File<'_>, symbol: &Symbol, class: &str) -> bool {
         }
         let between = file.outline.symbols.iter().filter(|other| other.kind != Kind::Impl);
         let between = between.filter(|other| known.iter().any(|name| derives(file.text, other, name)));
-        let fresh: Vec<&str> = between.map(|other| other.name.of(file.text)).collect();
+        let fresh: Vec<&str> = between.map(|other| other.name.slice(file.text)).collect();
         let before = known.len();
         known.extend(fresh);
         known.sort_unstable();
@@ -209,11 +209,11 @@ fn is_kin(file: &File<'_>, symbol: &Symbol, class: &str) -> bool {
 
 /// Whether a type is called so, or names it in its head as what it derives from.
 fn derives(text: &str, symbol: &Symbol, name: &str) -> bool {
-    let head = symbol.head.of(text);
+    let head = symbol.head.slice(text);
     if !symbol.kind.is_type() {
         return false;
     }
-    if symbol.name.of(text) == name {
+    if symbol.name.slice(text) == name {
         return true;
     }
     if symbol.kind == Kind::Impl {
@@ -249,8 +249,8 @@ pub(super) fn trait_of(head: &str) -> Option<&str> {
 }
 
 /// Whether a member is given to the receiver somewhere in its type: `self.name = …`.
-fn gives_itself(seen: &Seen<'_>, receiver: &str, within: Span, name: &str) -> bool {
-    let text = within.of(seen.file.text);
+fn gives_itself(seen: &NamePlace<'_>, receiver: &str, within: Span, name: &str) -> bool {
+    let text = within.slice(seen.file.text);
     text.match_indices(name).any(|(at, _)| {
         let after = text[at + name.len()..].trim_start();
         let taken = text[..at].strip_suffix('.').is_some_and(|before| before.ends_with(receiver));

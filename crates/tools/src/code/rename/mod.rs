@@ -3,6 +3,7 @@
 
 mod around;
 mod hides;
+mod judge;
 mod knows;
 mod literal;
 mod members;
@@ -15,20 +16,23 @@ mod taken;
 mod target;
 mod through;
 mod uses;
+mod verdict;
 
 use std::{fmt::Write, sync::Arc};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tectum_core::{
     Ctx, Fault, Reply, Subject, Wants,
     security::{Access, Batch, RawPath},
 };
-use tectum_syntax::{Detail, Kind, Outline, Span, Symbol, names};
+use tectum_syntax::{Detail, Kind, Outline, Span, names};
 
-pub(crate) use self::shown::Shown;
+pub use self::plan::{FilePlan, Output, RenamePlace};
+pub(crate) use self::shown::ShownPlans;
 pub(super) use self::uses::uses;
 use self::{
+    judge::edits,
     plan::Plan,
     target::{Home, Target},
 };
@@ -60,51 +64,6 @@ pub struct Args {
     pub apply_to: Vec<RawPath>,
 }
 
-/// A rename, planned or done.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
-    /// The symbol.
-    pub name: String,
-    /// Its new name.
-    pub new_name: String,
-    /// Names this plan: the files as they are now, and what would change in them.
-    pub plan: String,
-    /// The files, with the places that change.
-    pub files: Vec<FilePlan>,
-    /// Places that may mean it, and stay.
-    pub uncertain: Vec<Place>,
-    /// Mentions in strings and comments, which stay.
-    pub in_text: usize,
-    /// What else the new name asks for.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub note: Option<String>,
-    /// True when it was done.
-    pub applied: bool,
-    /// What undo_edit takes to undo all of it.
-    #[schemars(with = "Option<String>")]
-    pub undo: Undo,
-}
-
-/// The part of a plan in one file.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct FilePlan {
-    /// The file.
-    pub path: String,
-    /// The lines that change.
-    pub lines: Vec<usize>,
-}
-
-/// A place that stays.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Place {
-    /// The file.
-    pub path: String,
-    /// Its line.
-    pub line: usize,
-    /// The line.
-    pub text: String,
-}
-
 /// What the row needs: the file and the directory to read, the files of the plan to write.
 pub(super) fn wants(code: &Code, args: &Args) -> Wants {
     let mut paths = vec![(args.path.clone(), Access::Read), (args.within.clone(), Access::Read)];
@@ -124,7 +83,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
     if !is_name(new) {
         return Err(Fault::invalid(format!("new_name is no name: {}", args.new_name)));
     }
-    let mut target = target(&opened, &outline, index, new);
+    let mut target = Target::find(&opened, &outline, index, new);
     refuse_fixed(&opened, &target)?;
     refuse_promised(&opened, &outline, index)?;
     if target.old == new {
@@ -137,7 +96,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
         return Err(Fault::conflict(clash).hint("choose another name"));
     }
     // A keyword, or a name that makes no sense there, shows in the file that defines it.
-    let own = target::edits(&plan.files[0].places, &target);
+    let own = edits(&plan.files[0].places, &target);
     verify(ctx, &opened, &opened.file.edited(&own)?, &own)?;
     let digest = plan.digest(&target);
     let files = ctx.grants.paths().len() - 2;
@@ -164,15 +123,15 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, 
 fn meant(opened: &Opened, outline: &Outline, name: &str) -> Result<Vec<u32>, Fault> {
     let found = opened.all(outline, name, |_| true)?;
     let first = &outline.symbols[found[0] as usize];
-    let scope = first.scope.of(opened.text());
+    let scope = first.scope.slice(opened.text());
     let beside = |index: &u32| {
         let symbol = &outline.symbols[*index as usize];
-        symbol.parent == first.parent && symbol.scope.of(opened.text()) == scope
+        symbol.parent == first.parent && symbol.scope.slice(opened.text()) == scope
     };
     let is_part = |index: &&u32| {
         let symbol = &outline.symbols[**index as usize];
         let decorators = Span { start: symbol.whole.start, end: symbol.head.start };
-        names::is_part(decorators.of(opened.text()), symbol.name.of(opened.text()))
+        names::is_part(decorators.slice(opened.text()), symbol.name.slice(opened.text()))
     };
     // All but one say that they are parts of it, unless nobody has to say so.
     let one = opened.source.language().pack().style.overloads
@@ -219,64 +178,10 @@ fn refuse_promised(opened: &Opened, outline: &Outline, index: u32) -> Result<(),
     let symbol = &outline.symbols[index as usize];
     let parent = symbol.parent.map(|at| &outline.symbols[at as usize]);
     let Some(block) = parent.filter(|parent| parent.kind == Kind::Impl) else { return Ok(()) };
-    let Some(of) = members::trait_of(block.head.of(opened.text())) else { return Ok(()) };
-    let name = symbol.name.of(opened.text());
+    let Some(of) = members::trait_of(block.head.slice(opened.text())) else { return Ok(()) };
+    let name = symbol.name.slice(opened.text());
     Err(Fault::invalid(format!("{name} is what the trait {of} asks for; nothing was changed"))
         .hint("rename it in the trait, if that is part of the project; its blocks go along"))
-}
-
-fn target(opened: &Opened, outline: &Outline, index: u32, new: &str) -> Target {
-    let symbol = &outline.symbols[index as usize];
-    let parent = symbol.parent.map(|at| &outline.symbols[at as usize]);
-    let scope = symbol.scope.of(opened.text());
-    let home = match parent {
-        Some(parent) if parent.kind.is_callable() => Home::Function(parent.whole),
-        Some(parent) if parent.kind.is_type() => {
-            Home::Type(parent.name.of(opened.text()).to_owned(), parent.whole)
-        }
-        _ if !scope.is_empty() => {
-            let class = scope.rsplit("::").next().unwrap_or(scope);
-            Home::Type(class.split('<').next().unwrap_or(class).trim().to_owned(), symbol.whole)
-        }
-        _ => Home::File,
-    };
-    Target {
-        old: symbol.name.of(opened.text()).to_owned(),
-        new: new.to_owned(),
-        file: opened.name.clone(),
-        name: symbol.name,
-        home,
-        callable: symbol.kind.is_callable(),
-        is_macro: symbol.kind == Kind::Macro,
-        is_value: !(symbol.kind.is_type() || matches!(symbol.kind, Kind::Typedef | Kind::Namespace)),
-        namespace: parent
-            .filter(|parent| parent.kind == Kind::Namespace)
-            .map(|parent| parent.name.of(opened.text()).to_owned()),
-        space: spaces::path(
-            opened.text(),
-            outline,
-            symbol.parent.filter(|at| outline.symbols[*at as usize].kind == Kind::Namespace),
-        ),
-        unique: false,
-        unique_home: false,
-        passing: Vec::new(),
-        doors: Vec::new(),
-        namesakes: Vec::new(),
-        note: file_note(opened, symbol, new),
-    }
-}
-
-/// A note where the file of a type must be called as the type is.
-fn file_note(opened: &Opened, symbol: &Symbol, new: &str) -> Option<String> {
-    let (folder, name) = opened.name.rsplit_once('/').unwrap_or(("", &opened.name));
-    let (stem, ending) = name.rsplit_once('.')?;
-    let public = symbol.head.of(opened.text()).split_whitespace().any(|word| word == "public");
-    let style = &opened.source.language().pack().style;
-    let named = style.public_named && symbol.parent.is_none() && symbol.kind.is_type();
-    (named && public && stem == symbol.name.of(opened.text())).then(|| {
-        let slash = if folder.is_empty() { "" } else { "/" };
-        format!("{} must become {folder}{slash}{new}.{ending}: a public type has a file of its name; use move_file", opened.name)
-    })
 }
 
 /// Changes all files of the plan, or none. Tells what the changed lines are now.
@@ -300,7 +205,7 @@ fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Undo, 
                 .hint("call again without plan to see it as it is now"));
         };
         let opened = code.opened(name, file, Only::Any)?;
-        let edits = target::edits(&planned.places, target);
+        let edits = edits(&planned.places, target);
         let after = opened.file.edited(&edits)?;
         kept.push(verify(ctx, &opened, &after, &edits)?);
         after.check_reads_again()?;
@@ -319,6 +224,6 @@ fn apply(code: &Code, ctx: &Ctx, plan: &Plan, target: &Target) -> Result<(Undo, 
         let _ = writeln!(changes, "[changes of {files} not shown; get_git_diff shows them]");
     }
     let undo = code.pen.commit(ctx, batch, intents)?;
-    kept.into_iter().for_each(|source: Arc<_>| code.shelf.put(source));
+    kept.into_iter().for_each(|source: Arc<_>| code.languages.shelf.put(source));
     Ok((undo, changes))
 }

@@ -1,5 +1,5 @@
-//! Which files pass the target on: those that import it under its name, and those that know its
-//! module under a name, by which others reach it through them.
+//! Which files re-export the target: those that import it under its name, and those that import its
+//! module under a name through which others reach it.
 
 use std::sync::Arc;
 
@@ -13,25 +13,15 @@ use super::{
         modules::{Module, stem},
         project::{Entry, Sources},
     },
-    target::{File, Target},
+    target::{Door, File, Target},
 };
 
-/// Files through which a name may be passed on, one after the other; more are not followed.
+/// Length of a chain of re-exports that is followed.
 const MOST_PASSED: usize = 4;
 
-/// Names of a module that are looked for further; nobody gives more to one.
+/// Local names of one module that are followed.
 const MOST_WORDS: usize = 16;
-
-/// A file that knows the target's module.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Door {
-    /// The file.
-    pub(super) file: String,
-    /// What the module is called there.
-    pub(super) name: String,
-}
-
-/// Finds them, those that take it from them included.
+/// Finds the re-exporting files, directly and through one another.
 pub(super) fn find(
     ctx: &Ctx,
     sources: &Sources<'_>,
@@ -39,7 +29,7 @@ pub(super) fn find(
     pack: &Pack,
     target: &mut Target,
 ) -> Result<(), Fault> {
-    let look = Look { ctx, sources, pack };
+    let look = PassingSearch { ctx, sources, pack };
     doors(&look, target)?;
     for _ in 0..MOST_PASSED {
         let known = &*target;
@@ -58,7 +48,7 @@ pub(super) fn find(
 }
 
 /// Finds the files that know the target's module under a name.
-fn doors(look: &Look<'_>, target: &mut Target) -> Result<(), Fault> {
+fn doors(look: &PassingSearch<'_>, target: &mut Target) -> Result<(), Fault> {
     let style = &look.pack.style;
     if style.reach != Reach::Imported || style.separator != "." {
         return Ok(());
@@ -102,14 +92,14 @@ fn is_module(target: &Target, file: &File<'_>, import: &Import) -> bool {
     whole && target.is_module(&Module::bound(import, file.name, &[]), file)
 }
 
-/// What all searches need.
-struct Look<'l> {
+/// The project to search and the language family of the target.
+struct PassingSearch<'l> {
     ctx: &'l Ctx,
     sources: &'l Sources<'l>,
     pack: &'l Pack,
 }
 
-impl Look<'_> {
+impl PassingSearch<'_> {
     /// Asks something of every related file.
     fn each<T: Send>(
         &self,

@@ -2,6 +2,8 @@
 
 use std::{fmt::Write, sync::Arc};
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::{Detail, Kind, Language, Span, Stop, Unparsed};
 
@@ -12,17 +14,62 @@ use super::{
         modules::stem,
         project::{Entry, Fact, Sources},
     },
-    FilePlan, Output, Place,
+    judge::JudgedPlaces,
     members::is_key_of_any,
     passing,
     taken::Clash,
-    target::{File, Home, Places, Target},
+    target::{File, Home, Target},
 };
 use crate::{
     edit::pen::{Undo, closing},
     files::spelling::count,
     text::{Lines, revision},
 };
+
+/// A rename, planned or done.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// The symbol.
+    pub name: String,
+    /// Its new name.
+    pub new_name: String,
+    /// Names this plan: the files as they are now, and what would change in them.
+    pub plan: String,
+    /// The files, with the places that change.
+    pub files: Vec<FilePlan>,
+    /// Places that may mean it, and stay.
+    pub uncertain: Vec<RenamePlace>,
+    /// Mentions in strings and comments, which stay.
+    pub in_text: usize,
+    /// What else the new name asks for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub note: Option<String>,
+    /// True when it was done.
+    pub applied: bool,
+    /// What undo_edit takes to undo all of it.
+    #[schemars(with = "Option<String>")]
+    pub undo: Undo,
+}
+
+/// The part of a plan in one file.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FilePlan {
+    /// The file.
+    pub path: String,
+    /// The lines that change.
+    pub lines: Vec<usize>,
+}
+
+/// A place that stays.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RenamePlace {
+    /// The file.
+    pub path: String,
+    /// Its line.
+    pub line: usize,
+    /// The line.
+    pub text: String,
+}
 
 /// Files of one rename: a larger one is better done in parts.
 const MOST_FILES: usize = 500;
@@ -37,19 +84,19 @@ const SHOWN: usize = 30;
 #[derive(Debug)]
 pub(super) struct Plan {
     /// The defining file first.
-    pub(super) files: Vec<Planned>,
+    pub(super) files: Vec<PlannedFile>,
 }
 
 /// The part of one file.
 #[derive(Debug)]
-pub(super) struct Planned {
+pub(super) struct PlannedFile {
     pub(super) name: String,
     pub(super) revision: String,
-    pub(super) places: Places,
+    pub(super) places: JudgedPlaces,
     pub(super) lines: Vec<usize>,
-    pub(super) uncertain: Vec<Place>,
+    pub(super) uncertain: Vec<RenamePlace>,
     /// The line of what stands against the new name.
-    clash: Option<Place>,
+    clash: Option<RenamePlace>,
 }
 
 impl Plan {
@@ -62,7 +109,7 @@ impl Plan {
         target: &mut Target,
     ) -> Result<Self, Fault> {
         let stop = || ctx.cancel.is_cancelled();
-        let sources = code.project.sources(code, ctx, within)?;
+        let sources = code.project.sources(&code.languages, ctx, within)?;
         let pack = opened.source.language().pack();
         let holding = sources.holding(&[&target.old], Only::Any)?;
         let named = defined(&sources, &holding, target, &stop)?;
@@ -94,7 +141,7 @@ impl Plan {
                 let outline = language.outline(&text, Detail::Full, &stop)?;
                 let file = File { name: &name, text: &text, language: &language, outline: &outline };
                 let places = target.places(&file, &stop)?;
-                Ok(Planned::new(name.clone(), &text, places))
+                Ok(PlannedFile::new(name.clone(), &text, places))
             })
         })?;
         let mut files = vec![own(ctx, opened, target)?];
@@ -120,7 +167,7 @@ impl Plan {
             .hint("give a smaller directory as `within`"))
     }
 
-    pub(super) fn changed(&self) -> impl Iterator<Item = &Planned> {
+    pub(super) fn changed(&self) -> impl Iterator<Item = &PlannedFile> {
         self.files.iter().filter(|file| !file.places.certain.is_empty())
     }
 
@@ -169,7 +216,7 @@ impl Plan {
         undo: Undo,
         changes: &str,
     ) -> Reply<Output> {
-        let changed: Vec<&Planned> = self.changed().collect();
+        let changed: Vec<&PlannedFile> = self.changed().collect();
         let places: usize = changed.iter().map(|file| file.places.certain.len()).sum();
         let (old, new) = (&target.old, &target.new);
         let verb = if applied { "Renamed" } else { "Would rename" };
@@ -237,14 +284,14 @@ impl Plan {
     }
 }
 
-impl Planned {
-    fn new(name: String, text: &str, places: Places) -> Self {
+impl PlannedFile {
+    fn new(name: String, text: &str, places: JudgedPlaces) -> Self {
         let all = Lines::of(text);
         let mut lines: Vec<usize> = places.certain.iter().map(|place| all.at(place.start as usize)).collect();
         lines.dedup();
         let shown = |place: &Span| {
             let line = all.at(place.start as usize);
-            Place { path: name.clone(), line, text: brief(text, &all, line) }
+            RenamePlace { path: name.clone(), line, text: brief(text, &all, line) }
         };
         let uncertain = places.uncertain.iter().map(shown).collect();
         let clash = match &places.clash {
@@ -269,7 +316,8 @@ impl Planned {
     /// What stands against the new name in this file, in words.
     pub(super) fn clash(&self, target: &Target) -> Option<String> {
         let (old, new) = (&target.old, &target.new);
-        let place = self.clash.as_ref().map(|Place { path, line, text }| format!("{path}:{line}: {text}"));
+        let place =
+            self.clash.as_ref().map(|RenamePlace { path, line, text }| format!("{path}:{line}: {text}"));
         let place = place.unwrap_or_default();
         Some(match self.places.clash? {
             Clash::Known => {
@@ -292,7 +340,7 @@ fn brief(text: &str, lines: &Lines, line: usize) -> String {
 }
 
 /// Names the files that would change, with their lines.
-fn list(changed: &[&Planned], text: &mut String) {
+fn list(changed: &[&PlannedFile], text: &mut String) {
     for file in changed.iter().take(LISTED) {
         let lines: Vec<String> = file.lines.iter().take(LINES).map(usize::to_string).collect();
         let more = if file.lines.len() > LINES { ", …" } else { "" };
@@ -329,14 +377,14 @@ fn defined(
 fn defined_in(language: &Language, text: &str, target: &Target, stop: Stop<'_>) -> Result<usize, Unparsed> {
     let outline = language.outline(text, Detail::Full, stop)?;
     let symbols = outline.symbols.iter().filter(|symbol| symbol.kind != Kind::Impl && !symbol.declaration);
-    let count = symbols.filter(|symbol| symbol.name.of(text) == target.old).count();
+    let count = symbols.filter(|symbol| symbol.name.slice(text) == target.old).count();
     let may_be_key = !target.callable && matches!(target.home, Home::Type(..));
     let key = may_be_key && is_key_of_any(language, text, &target.old, stop)?;
     Ok(count + usize::from(key))
 }
 
 /// The defining file's part.
-fn own(ctx: &Ctx, opened: &Opened, target: &Target) -> Result<Planned, Fault> {
+fn own(ctx: &Ctx, opened: &Opened, target: &Target) -> Result<PlannedFile, Fault> {
     let outline = opened.outline(ctx, Detail::Full)?;
     let file = File {
         name: &opened.name,
@@ -346,5 +394,5 @@ fn own(ctx: &Ctx, opened: &Opened, target: &Target) -> Result<Planned, Fault> {
     };
     let places =
         target.places(&file, &|| ctx.cancel.is_cancelled()).map_err(|why| unparsed(&opened.name, why))?;
-    Ok(Planned::new(opened.name.clone(), opened.text(), places))
+    Ok(PlannedFile::new(opened.name.clone(), opened.text(), places))
 }

@@ -4,8 +4,8 @@
 use tectum_syntax::{Span, Style};
 
 use super::{
+    around::encloser,
     knows::{Knows, Plainly},
-    literal::encloser,
     target::{File, Home, Target},
 };
 
@@ -24,7 +24,7 @@ impl Target {
             return false;
         }
         let Some(string) = strings.iter().find(|string| string.holds(place)) else { return false };
-        let named = reads_as_type(string.of(file.text));
+        let named = reads_as_type(string.slice(file.text));
         named && (!self.is_value || is_exported(file.text, *string, style))
     }
 }

@@ -6,9 +6,9 @@ use tectum_core::security::RawPath;
 /// The plans that were shown lately: their ids and files. A call that gives an id is judged by the
 /// files behind it, as if it had named them.
 #[derive(Debug, Default)]
-pub(crate) struct Shown(Mutex<Vec<(String, Vec<RawPath>)>>);
+pub(crate) struct ShownPlans(Mutex<Vec<(String, Vec<RawPath>)>>);
 
-impl Shown {
+impl ShownPlans {
     /// Plans kept at a time.
     const MOST: usize = 32;
 

@@ -11,7 +11,7 @@ use super::{
     target::{File, Home, Target},
 };
 
-/// Why the new name cannot be had in a file.
+/// Why the new name cannot be used in a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Clash {
     /// It is defined or imported there.
@@ -22,7 +22,7 @@ pub(super) enum Clash {
     Used(Span),
 }
 
-/// A file with what was found out about the target in it.
+/// A file with the imports and scopes that decide about the target in it.
 pub(super) struct Scene<'s> {
     pub(super) file: &'s File<'s>,
     pub(super) own: bool,
@@ -75,7 +75,7 @@ impl Target {
     /// that bind it for themselves.
     fn is_known(&self, scene: &Scene<'_>, shadows: &[Shadow]) -> bool {
         let Scene { file, own, imports, .. } = *scene;
-        let called = |symbol: &&Symbol| symbol.name.of(file.text) == self.new;
+        let called = |symbol: &&Symbol| symbol.name.slice(file.text) == self.new;
         match &self.home {
             Home::File => {
                 let defined = file.outline.children(None).any(|(_, symbol)| called(&symbol));
@@ -128,7 +128,7 @@ impl Target {
 }
 
 impl Scene<'_> {
-    /// Whether a scope lies in the one that binds the target, and so is nearer to what is in it.
+    /// Whether a scope lies inside the scope that binds the target.
     fn is_inside(&self, scope: Span) -> bool {
         self.hides.own.is_empty() || self.hides.own.iter().any(|own| own.holds(scope))
     }

@@ -9,12 +9,13 @@ use super::{
     super::modules::Module,
     around::chain,
     target::{File, Target},
+    verdict::Verdict,
 };
 
 /// The places of a file that are taken from an imported name, with what they mean.
 pub(super) struct Through {
-    places: HashMap<Span, Option<bool>>,
-    /// Those that are taken from a module itself.
+    places: HashMap<Span, Verdict>,
+    /// Places whose qualifier is a module itself, not something in it.
     of_module: HashSet<Span>,
 }
 
@@ -43,7 +44,8 @@ impl Through {
                     shadows.entry(head).or_insert(found)
                 }
             };
-            let meant = known.iter().filter_map(|import| leads(target, file, import, further)).max();
+            let meant = known.iter().map(|import| leads(target, file, import, further)).max();
+            let meant = meant.unwrap_or(Verdict::Other);
             // A parameter of the module's name may be the module or anything else.
             let hidden = hidden.iter().any(|shadow| {
                 let imports = |import: &&Import| shadow.scope.holds(import.span);
@@ -57,7 +59,7 @@ impl Through {
             if !hidden && known.iter().any(whole) {
                 of_module.insert(mention.span);
             }
-            places.insert(mention.span, if hidden { meant.and(Some(false)) } else { meant });
+            places.insert(mention.span, if hidden { meant.at_most_maybe() } else { meant });
         }
         Ok(Self { places, of_module })
     }
@@ -68,22 +70,22 @@ impl Through {
     }
 
     /// What a place means, if it is taken from an imported name.
-    pub(super) fn of(&self, place: Span) -> Option<Option<bool>> {
+    pub(super) fn verdict(&self, place: Span) -> Option<Verdict> {
         self.places.get(&place).copied()
     }
 }
 
-/// Whether the target can be taken by these names from what an import made known.
-fn leads(target: &Target, file: &File<'_>, import: &Import, further: &[&str]) -> Option<bool> {
+/// What these names mean, taken from what an import made known.
+fn leads(target: &Target, file: &File<'_>, import: &Import, further: &[&str]) -> Verdict {
     let module = Module::bound(import, file.name, further);
     if target.leads(&module, file) {
-        return Some(true);
+        return Verdict::Target;
     }
     let named: Vec<&str> = further.iter().copied().chain([target.old.as_str()]).collect();
     if target.is_namesake(import, file, &named) {
-        return None;
+        return Verdict::Other;
     }
     let reach = file.language.pack().style.reach;
     let above = module.is_above(&target.file, reach);
-    (above || (target.unique && module.is_called(&target.file))).then_some(false)
+    Verdict::Maybe.only_if(above || (target.unique && module.is_called(&target.file)))
 }

@@ -1,4 +1,4 @@
-//! Where a symbol is used, by the same judgement as a rename: what breaks when it goes away.
+//! Where a symbol is used, by the same verdicts as a rename: what breaks when it is removed.
 
 use tectum_core::{Ctx, Fault};
 use tectum_syntax::{Outline, Span};
@@ -6,7 +6,7 @@ use tectum_syntax::{Outline, Span};
 use super::{
     super::{Code, Opened},
     plan::Plan,
-    target,
+    target::Target,
 };
 
 /// The uses of a symbol.
@@ -23,9 +23,9 @@ pub(in super::super) struct Uses {
 pub(in super::super) struct Other {
     /// The file.
     pub(in super::super) name: String,
-    /// Where it is meant.
+    /// Lines that mean the symbol.
     pub(in super::super) certain: Vec<usize>,
-    /// Where it may be.
+    /// Lines that may mean it.
     pub(in super::super) uncertain: Vec<usize>,
 }
 
@@ -38,11 +38,11 @@ pub(in super::super) fn uses(
     outline: &Outline,
     index: u32,
 ) -> Result<Uses, Fault> {
-    let name = outline.symbols[index as usize].name.of(opened.text());
-    let mut target = target(opened, outline, index, name);
+    let name = outline.symbols[index as usize].name.slice(opened.text());
+    let mut target = Target::find(opened, outline, index, name);
     let mut plan = Plan::make(code, ctx, within, opened, &mut target)?;
     let own = plan.files.remove(0).places.certain;
-    let other = |file: super::plan::Planned| {
+    let other = |file: super::plan::PlannedFile| {
         let mut uncertain: Vec<usize> = file.uncertain.iter().map(|place| place.line).collect();
         uncertain.dedup();
         Other { name: file.name, certain: file.lines, uncertain }

@@ -5,7 +5,30 @@ use std::{
     fmt::Write,
 };
 
-use super::{MapFile, MapSymbol, Mapped, rank::Ranked};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::rank::{Mapped, Ranked};
+
+/// A file on the map.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MapFile {
+    /// The file, as other calls take it.
+    pub path: String,
+    /// Its symbols on the map, in the order of the text.
+    pub symbols: Vec<MapSymbol>,
+}
+
+/// A symbol on the map.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct MapSymbol {
+    /// Its full name.
+    pub name: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// What is written before its body, shortened.
+    pub head: String,
+}
 
 /// Stands for symbols that are not shown.
 const GAP: &str = "⋮\n";

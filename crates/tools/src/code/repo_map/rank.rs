@@ -6,13 +6,42 @@
 //! mention tells little), of how few files define it and of how much the name itself tells. Importance is passed on a fixed number
 //! of times; what a symbol is worth is what came to its file through its name.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
-use super::{Focus, Mapped};
+use tectum_syntax::names::Asked;
+
 use crate::code::{
     modules::is_test,
-    project::{Facts, words},
+    project::{SourceFacts, words},
 };
+
+/// One source to be mapped.
+pub(super) struct Mapped {
+    pub(super) path: String,
+    pub(super) facts: Arc<SourceFacts>,
+    pub(super) focused: bool,
+}
+
+/// A word the map should be about: a path, or a name.
+pub(super) struct Focus {
+    pub(super) word: String,
+    /// The last part of it as a name.
+    pub(super) name: String,
+    pub(super) known: bool,
+}
+
+impl Focus {
+    pub(super) fn parse(word: &str) -> Self {
+        let word = word.trim().trim_start_matches("./").trim_end_matches('/');
+        let name = Asked::parse(word).parts.last().copied().unwrap_or_default().to_owned();
+        Self { word: word.to_owned(), name, known: false }
+    }
+
+    pub(super) fn is_path(&self, path: &str) -> bool {
+        let below = path.strip_prefix(self.word.as_str()).is_some_and(|rest| rest.starts_with('/'));
+        !self.word.is_empty() && (below || path == self.word || path.ends_with(&format!("/{}", self.word)))
+    }
+}
 
 /// How often importance is passed on. The differences after it are below what a map shows.
 const ROUNDS: usize = 20;
@@ -39,12 +68,12 @@ const CHOSEN: f64 = 1_000.0;
 /// Symbols in the order of their worth.
 pub(super) struct Ranked {
     /// Every symbol that can be on a map, the best first.
-    pub(super) symbols: Vec<Candidate>,
+    pub(super) symbols: Vec<RankedSymbol>,
 }
 
 /// A symbol that can be on a map.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
+pub(super) struct RankedSymbol {
     pub(super) file: usize,
     pub(super) symbol: u32,
     score: f64,
@@ -60,7 +89,7 @@ struct Name {
 
 impl Ranked {
     /// Ranks the symbols of these files.
-    pub(super) fn of(mapped: &[Mapped], focus: &mut [Focus]) -> Self {
+    pub(super) fn rank(mapped: &[Mapped], focus: &mut [Focus]) -> Self {
         let names = names(mapped);
         let mentions = mentions(mapped, &names);
         let ranks = ranks(mapped, &names, &mentions);
@@ -79,10 +108,10 @@ impl Ranked {
                     focus.known = true;
                     score = (score + ranks[file]) * CHOSEN;
                 }
-                symbols.push(Candidate { file, symbol, score });
+                symbols.push(RankedSymbol { file, symbol, score });
             }
         }
-        let order = |a: &Candidate, b: &Candidate| {
+        let order = |a: &RankedSymbol, b: &RankedSymbol| {
             let by_rank = ranks[b.file].total_cmp(&ranks[a.file]);
             let by_place = (a.file, a.symbol).cmp(&(b.file, b.symbol));
             b.score.total_cmp(&a.score).then(by_rank).then(by_place)
@@ -93,7 +122,7 @@ impl Ranked {
 }
 
 /// The symbols of a file that can be on a map: no declarations, nothing inside functions.
-fn shown(facts: &Facts) -> impl Iterator<Item = u32> {
+fn shown(facts: &SourceFacts) -> impl Iterator<Item = u32> {
     let inside =
         |parent: Option<u32>| parent.is_some_and(|parent| facts.symbols[parent as usize].kind.is_callable());
     let symbols = (0u32..).zip(&facts.symbols);
@@ -104,7 +133,7 @@ fn shown(facts: &Facts) -> impl Iterator<Item = u32> {
 }
 
 /// The number of a word in a language: the same word of another family is another name.
-fn key(word: u64, facts: &Facts) -> u64 {
+fn key(word: u64, facts: &SourceFacts) -> u64 {
     word ^ words::hash(facts.language.pack().family)
 }
 

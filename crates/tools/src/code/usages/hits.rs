@@ -13,7 +13,7 @@ pub(crate) const ROLES: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Hits {
     /// In the order of the text.
-    pub(super) rows: Box<[Row]>,
+    pub(super) rows: Box<[HitRow]>,
     /// The lines of the rows as they are shown, while there was room for them; otherwise none,
     /// and whoever shows them reads the file again.
     pub(super) texts: Box<[Box<str>]>,
@@ -28,7 +28,7 @@ pub(crate) struct Hits {
 /// A line on which the word stands in one role. Hundreds of thousands of them are held at a
 /// time, so that they have no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct HitRow {
     pub(super) line: u32,
     pub(super) column: u32,
     pub(super) role: Role,
@@ -44,7 +44,7 @@ pub(super) struct Room {
     pub(super) texts: bool,
 }
 
-impl Row {
+impl HitRow {
     /// How often the word stands there. No line that anybody reads comes near the end of these
     /// numbers; one that does is counted to it.
     pub(super) fn times(self) -> u32 {
@@ -62,12 +62,12 @@ impl Row {
 
 impl Hits {
     /// The mentions of a text as lines; `None` without any.
-    pub(super) fn of(text: &str, mentions: &[Mention], room: Room) -> Option<Self> {
+    pub(super) fn find(text: &str, mentions: &[Mention], room: Room) -> Option<Self> {
         if mentions.is_empty() {
             return None;
         }
         let most = MOST_ROWS.min(room.rows);
-        let mut rows: Vec<Row> = Vec::with_capacity(mentions.len().min(most));
+        let mut rows: Vec<HitRow> = Vec::with_capacity(mentions.len().min(most));
         let mut texts = Vec::new();
         let (mut counts, mut held) = ([0; ROLES], [0; ROLES]);
         let mut cut = false;
@@ -89,12 +89,17 @@ impl Hits {
             let role = told as usize;
             counts[role] += 1;
             if let Some(row) = on_line[role] {
-                let row: &mut Row = &mut rows[row];
+                let row: &mut HitRow = &mut rows[row];
                 row.again();
             } else if rows.len() < most {
                 on_line[role] = Some(rows.len());
                 held[role] += 1;
-                rows.push(Row { line: line.number, column: line.column(at), role: told, times: [1, 0, 0] });
+                rows.push(HitRow {
+                    line: line.number,
+                    column: line.column(at),
+                    role: told,
+                    times: [1, 0, 0],
+                });
                 if room.texts {
                     texts.push(line.shown(at));
                 }
@@ -135,9 +140,9 @@ mod tests {
             member: false,
         };
         let mentions: Vec<Mention> = text.match_indices(word).map(mention).collect();
-        let hits = Hits::of(text, &mentions, ALL).expect("some");
+        let hits = Hits::find(text, &mentions, ALL).expect("some");
         assert_eq!(hits.counts[Role::Call as usize], mentions.len() as u64);
-        let bare = Hits::of(text, &mentions, Room { texts: false, ..ALL }).expect("some");
+        let bare = Hits::find(text, &mentions, Room { texts: false, ..ALL }).expect("some");
         assert_eq!((&bare.rows, bare.texts.len()), (&hits.rows, 0));
         let rows = hits.rows.iter().zip(&hits.texts);
         rows.map(|(row, text)| (row.line, row.column, row.times(), text.to_string())).collect()
@@ -163,7 +168,7 @@ mod tests {
 
     #[test]
     fn rows_are_small_and_count_on() {
-        assert_eq!(size_of::<Row>(), 12);
+        assert_eq!(size_of::<HitRow>(), 12);
         check(&"w".repeat(70_000), &[(1, 1, 70_000, &("w".repeat(240) + "…"))]);
     }
 
@@ -172,7 +177,7 @@ mod tests {
         let mentions: Vec<Mention> = (0..10)
             .map(|line| Mention { span: Span::new(line * 2, line * 2 + 1), role: Role::Call, member: false })
             .collect();
-        let hits = Hits::of(&"w\n".repeat(10), &mentions, Room { rows: 3, ..ALL }).expect("some");
+        let hits = Hits::find(&"w\n".repeat(10), &mentions, Room { rows: 3, ..ALL }).expect("some");
         assert_eq!((hits.rows.len(), hits.counts[Role::Call as usize], hits.cut), (3, 10, true));
         assert_eq!((hits.held[Role::Call as usize], hits.texts.len()), (3, 3));
     }

@@ -6,34 +6,90 @@ use std::{
     sync::Arc,
 };
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use tectum_core::{Ctx, Fault, Reply};
 
 use super::{
     super::{
         Only,
-        project::{Entry, Facts, Sources},
+        project::{Entry, SourceFacts, Sources},
     },
-    RoleCount, Usage, UsagesOutput,
-    hits::{Hits, Row},
+    hits::{HitRow, Hits},
     line::Line,
-    places::{NAMES, Place, Places},
+    places::{NAMES, UsagePlace, UsagePlaces},
 };
 use crate::files::{skipped::Skipped, spelling::count};
+
+/// A page of usages.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct UsagesOutput {
+    /// The word that was searched.
+    pub name: String,
+    /// The usages of this page: code by path and line, then strings and comments.
+    pub matches: Vec<Usage>,
+    /// How many usages there are on all pages.
+    pub total: u64,
+    /// Files with a usage.
+    pub files: usize,
+    /// Usages by what the name is there.
+    pub by_role: Vec<RoleCount>,
+    /// Files of known languages that were searched; others are not.
+    pub searched_files: usize,
+    /// What was left out.
+    pub skipped: Skipped,
+    /// Definitions left out because they belong to something else than was asked for.
+    pub other_definitions: usize,
+    /// True when there are more usages than this page shows.
+    pub truncated: bool,
+    /// What to pass as `from` for the next page.
+    pub next: Option<usize>,
+}
+
+/// How many usages have a role.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RoleCount {
+    /// The role.
+    pub role: &'static str,
+    /// How many.
+    pub count: u64,
+}
+
+/// A line on which the name stands in one role.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Usage {
+    /// The file, as other calls take it.
+    pub path: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The character where the name first stands there, from 1.
+    pub column: u32,
+    /// What the name is there.
+    pub role: &'static str,
+    /// The line, trimmed, and cut around the name when it is long.
+    pub text: String,
+    /// How often it stands there, when more than once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<u32>,
+    /// The symbol around it, in languages that are skimmed fast enough to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
+}
 
 /// Room left for the summary.
 const SUMMARY: usize = 2 * 1024;
 /// A page to be written.
-pub(super) struct Page<'p> {
+pub(super) struct UsagesPage<'p> {
     pub(super) sources: &'p Sources<'p>,
     pub(super) found: &'p [(Arc<Entry>, Arc<Hits>)],
-    pub(super) places: Places<'p, Arc<Entry>>,
+    pub(super) places: UsagePlaces<'p, Arc<Entry>>,
     pub(super) word: &'p str,
     pub(super) only: Only,
     pub(super) limit: usize,
     pub(super) from: usize,
 }
 
-impl Page<'_> {
+impl UsagesPage<'_> {
     pub(super) fn write(
         self,
         ctx: &Ctx,
@@ -87,7 +143,7 @@ impl Page<'_> {
     }
 
     /// The facts of the files on the page, where the language tells them fast.
-    fn around(&self, list: &[Place]) -> Result<HashMap<usize, Arc<Facts>>, Fault> {
+    fn around(&self, list: &[UsagePlace]) -> Result<HashMap<usize, Arc<SourceFacts>>, Fault> {
         let skims =
             |file: &usize| self.found[*file].0.named.as_ref().is_some_and(|language| language.skims());
         let mut files: Vec<usize> = list.iter().map(|place| place.file).filter(skims).collect();
@@ -100,7 +156,7 @@ impl Page<'_> {
 
     /// The lines on the page that are not held. A file that changed since this question began
     /// shows what stands on the line now; the next question finds its places anew.
-    fn read_again(&self, list: &[Place]) -> Result<HashMap<Place, Box<str>>, Fault> {
+    fn read_again(&self, list: &[UsagePlace]) -> Result<HashMap<UsagePlace, Box<str>>, Fault> {
         let mut wanted: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for place in list.iter().filter(|place| self.found[place.file].1.texts.is_empty()) {
             wanted.entry(place.file).or_default().push(place.row);
@@ -118,7 +174,7 @@ impl Page<'_> {
         let places = read.into_iter().flat_map(|(at, texts)| {
             texts.into_iter().map({
                 let file = files[at];
-                move |(row, text)| (Place { file, row }, text)
+                move |(row, text)| (UsagePlace { file, row }, text)
             })
         });
         Ok(places.collect())
@@ -145,7 +201,9 @@ impl Page<'_> {
         }
         let what = match self.only {
             Only::Any => "of known languages",
-            Only::One(id) => self.sources.code().packs.named(id).map_or(id, |language| language.pack().title),
+            Only::One(id) => {
+                self.sources.languages().packs.named(id).map_or(id, |language| language.pack().title)
+            }
         };
         let files = count(output.searched_files as u64, "file", "files");
         let _ = match self.only {
@@ -182,7 +240,7 @@ fn shown(text: &str, hits: &Hits, rows: &[usize]) -> Vec<(usize, Box<str>)> {
     let mut line = Line::first(text);
     let mut texts = Vec::with_capacity(rows.len());
     for row in rows {
-        let Row { line: number, column, .. } = hits.rows[*row];
+        let HitRow { line: number, column, .. } = hits.rows[*row];
         if !line.advance_to(number) {
             break;
         }
@@ -191,7 +249,7 @@ fn shown(text: &str, hits: &Hits, rows: &[usize]) -> Vec<(usize, Box<str>)> {
     texts
 }
 
-fn usage(path: String, row: &Row, text: &str, facts: Option<&Arc<Facts>>) -> Usage {
+fn usage(path: String, row: &HitRow, text: &str, facts: Option<&Arc<SourceFacts>>) -> Usage {
     let symbol = facts.and_then(|facts| facts.around(row.line).map(|index| facts.full_name(index)));
     Usage {
         path,

@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::Arc};
 
 use tectum_syntax::Role;
 
-use super::hits::{Hits, ROLES, Row};
+use super::hits::{HitRow, Hits, ROLES};
 
 /// Every role, with its name for one and for many.
 pub(super) const NAMES: [(Role, &str, &str); ROLES] = [
@@ -20,7 +20,7 @@ pub(super) const NAMES: [(Role, &str, &str); ROLES] = [
 ];
 
 /// The places to be shown, in files that are told apart by where they stand in a list.
-pub(super) struct Places<'f, F> {
+pub(super) struct UsagePlaces<'f, F> {
     found: &'f [(F, Arc<Hits>)],
     wanted: [bool; ROLES],
     /// Definitions that are not shown: a file and a row of it.
@@ -35,14 +35,14 @@ pub(super) struct Places<'f, F> {
 
 /// One place: a file and a row of it, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Place {
+pub(super) struct UsagePlace {
     pub(super) file: usize,
     pub(super) row: usize,
 }
 
-impl<'f, F> Places<'f, F> {
+impl<'f, F> UsagePlaces<'f, F> {
     /// The places in these roles.
-    pub(super) fn of(found: &'f [(F, Arc<Hits>)], wants: impl Fn(Role) -> bool) -> Self {
+    pub(super) fn sort(found: &'f [(F, Arc<Hits>)], wants: impl Fn(Role) -> bool) -> Self {
         let mut wanted = [false; ROLES];
         NAMES.iter().for_each(|(role, ..)| wanted[*role as usize] = wants(*role));
         let mut places =
@@ -93,7 +93,7 @@ impl<'f, F> Places<'f, F> {
     }
 
     /// So many places after those that are passed over.
-    pub(super) fn page(&self, from: usize, limit: usize) -> Vec<Place> {
+    pub(super) fn page(&self, from: usize, limit: usize) -> Vec<UsagePlace> {
         let mut page = Vec::new();
         let mut over = from;
         for code in [true, false] {
@@ -104,7 +104,7 @@ impl<'f, F> Places<'f, F> {
                     over -= held;
                     continue;
                 }
-                let shown = |(at, row): &(usize, &Row)| {
+                let shown = |(at, row): &(usize, &HitRow)| {
                     row.role.is_code() == code
                         && self.wanted[row.role as usize]
                         && (self.left_out.is_empty() || !self.left_out.contains(&(file, *at)))
@@ -117,7 +117,7 @@ impl<'f, F> Places<'f, F> {
                     if page.len() == limit {
                         return page;
                     }
-                    page.push(Place { file, row });
+                    page.push(UsagePlace { file, row });
                 }
             }
         }
@@ -147,7 +147,7 @@ mod tests {
             };
             let mentions: Vec<Mention> = roles.iter().enumerate().map(mention).collect();
             let room = Room { rows: 100, texts: false };
-            let hits = Hits::of(&"w\n".repeat(roles.len()), &mentions, room).expect("some");
+            let hits = Hits::find(&"w\n".repeat(roles.len()), &mentions, room).expect("some");
             ((), Arc::new(hits))
         };
         files.iter().map(file).collect()
@@ -155,8 +155,9 @@ mod tests {
 
     /// Every page of every size is a stretch of the whole list.
     #[track_caller]
-    fn check(places: &Places<'_, ()>, expect: &[(usize, usize)]) {
-        let expect: Vec<Place> = expect.iter().map(|(file, row)| Place { file: *file, row: *row }).collect();
+    fn check(places: &UsagePlaces<'_, ()>, expect: &[(usize, usize)]) {
+        let expect: Vec<UsagePlace> =
+            expect.iter().map(|(file, row)| UsagePlace { file: *file, row: *row }).collect();
         assert_eq!(places.len(), expect.len());
         for from in 0..=expect.len() + 1 {
             for limit in 1..=expect.len() + 1 {
@@ -170,22 +171,22 @@ mod tests {
     fn code_comes_before_text_and_pages_join() {
         use Role::{Call, Comment, Definition};
         let found = found(&[&[Comment, Call], &[Comment], &[Definition, Call, Comment]]);
-        check(&Places::of(&found, |_| true), &[(0, 1), (2, 0), (2, 1), (0, 0), (1, 0), (2, 2)]);
-        check(&Places::of(&found, |role| role == Call), &[(0, 1), (2, 1)]);
-        check(&Places::of(&found, |_| false), &[]);
+        check(&UsagePlaces::sort(&found, |_| true), &[(0, 1), (2, 0), (2, 1), (0, 0), (1, 0), (2, 2)]);
+        check(&UsagePlaces::sort(&found, |role| role == Call), &[(0, 1), (2, 1)]);
+        check(&UsagePlaces::sort(&found, |_| false), &[]);
     }
 
     #[test]
     fn definitions_that_do_not_fit_are_left_out_unless_all_are() {
         use Role::{Call, Definition};
         let found = found(&[&[Definition, Call], &[Definition], &[Call]]);
-        let mut places = Places::of(&found, |_| true);
+        let mut places = UsagePlaces::sort(&found, |_| true);
         places.choose(|_, _| false);
         check(&places, &[(0, 0), (0, 1), (1, 0), (2, 0)]);
         places.choose(|file, line| file == 1 && line == 1);
         check(&places, &[(0, 1), (1, 0), (2, 0)]);
         assert_eq!((places.left_out(), places.counts[Definition as usize]), (1, 1));
-        let mut calls = Places::of(&found, |role| role == Call);
+        let mut calls = UsagePlaces::sort(&found, |role| role == Call);
         calls.choose(|file, _| file == 1);
         check(&calls, &[(0, 1), (2, 0)]);
     }

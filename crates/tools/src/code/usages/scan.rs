@@ -15,11 +15,13 @@ use tectum_core::Fault;
 use super::{
     super::{
         Only,
-        project::{Ahead, Content, Entry, Needle, Reader, Remembered, Sources},
+        project::{Ahead, Entry, FileContent, Needle, Reader, Remembered, Sources},
     },
-    Found,
     hits::{Hits, Room},
 };
+
+/// Files with the places of a word in them, in the order of their paths.
+pub(super) type FilesWithHits = Vec<(Arc<Entry>, Arc<Hits>)>;
 
 /// Lines held for one answer; beyond it usages are only counted.
 const MOST_HELD: usize = 500_000;
@@ -32,18 +34,18 @@ const MOST_TEXTS: usize = 512 * 1024;
 const MOST_EARLY: usize = 20_000;
 
 /// The search for one word.
-pub(super) struct Scan<'w> {
+pub(super) struct UsageScan<'w> {
     word: &'w str,
     only: Only,
     needle: Needle,
     /// Lines held so far.
     held: AtomicUsize,
-    /// What their texts weigh.
+    /// Bytes of their texts.
     texts: AtomicUsize,
     /// How many files were taken while they were listed.
     taken: AtomicUsize,
-    /// What was searched of them.
-    early: Mutex<Early>,
+    /// Results of those files.
+    early: Mutex<EarlyHits>,
 }
 
 /// When a file is looked at.
@@ -64,9 +66,9 @@ struct NeedsParser;
 /// The places in files, by the numbers of their versions.
 type ByVersion = HashMap<u64, Arc<Hits>>;
 /// The same with those in which there are none.
-type Early = HashMap<u64, Option<Arc<Hits>>>;
+type EarlyHits = HashMap<u64, Option<Arc<Hits>>>;
 
-impl<'w> Scan<'w> {
+impl<'w> UsageScan<'w> {
     pub(super) fn new(word: &'w str, only: Only) -> Self {
         Self {
             word,
@@ -80,7 +82,11 @@ impl<'w> Scan<'w> {
     }
 
     /// The files in which the word stands, with the places, in the order of their paths.
-    pub(super) fn find(&self, sources: &Sources<'_>, searched: &[Arc<Entry>]) -> Result<Found, Fault> {
+    pub(super) fn find(
+        &self,
+        sources: &Sources<'_>,
+        searched: &[Arc<Entry>],
+    ) -> Result<FilesWithHits, Fault> {
         let key = format!("{}:{}", self.only.label(), self.word);
         let memo = sources.tree.as_ref().map(|tree| &tree.usages);
         let known = memo.and_then(|memo| memo.lock().get(&key));
@@ -92,7 +98,7 @@ impl<'w> Scan<'w> {
             |entry: &Arc<Entry>| known.as_ref().and_then(|known| known.found.get(&entry.serial)).cloned();
         let unseen: Vec<Arc<Entry>> = searched.iter().filter(|entry| entry.serial > upto).cloned().collect();
         if let Some(known) = known.as_ref().filter(|_| unseen.is_empty()) {
-            let found: Found =
+            let found: FilesWithHits =
                 searched.iter().filter_map(|entry| Some((entry.clone(), before(entry)?))).collect();
             if found.len() == known.found.len() {
                 return Ok(found);
@@ -141,7 +147,7 @@ impl<'w> Scan<'w> {
         &self,
         reader: &Reader<'_>,
         entry: &Entry,
-        content: Content<'_>,
+        content: FileContent<'_>,
         stage: Stage,
     ) -> Result<Option<Arc<Hits>>, NeedsParser> {
         if !self.needle.may_be_in(content) {
@@ -159,14 +165,14 @@ impl<'w> Scan<'w> {
             // A single file is not read again: the rows of one are few enough.
             texts: stage == Stage::OneFile || self.texts.load(Ordering::Relaxed) < MOST_TEXTS,
         };
-        let Some(hits) = Hits::of(&text, &mentions, room) else { return Ok(None) };
+        let Some(hits) = Hits::find(&text, &mentions, room) else { return Ok(None) };
         self.held.fetch_add(hits.rows.len(), Ordering::Relaxed);
         self.texts.fetch_add(hits.texts_weight(), Ordering::Relaxed);
         Ok(Some(Arc::new(hits)))
     }
 }
 
-impl Ahead for Scan<'_> {
+impl Ahead for UsageScan<'_> {
     fn most_bytes(&self) -> u64 {
         u64::MAX
     }
@@ -179,7 +185,7 @@ impl Ahead for Scan<'_> {
             && self.taken.fetch_add(1, Ordering::Relaxed) < MOST_EARLY
     }
 
-    fn look(&self, reader: &Reader<'_>, entry: &Arc<Entry>, content: Content<'_>) -> Option<()> {
+    fn look(&self, reader: &Reader<'_>, entry: &Arc<Entry>, content: FileContent<'_>) -> Option<()> {
         let hits = self.hits(reader, entry, content, Stage::Listing).ok()?;
         let found = hits.as_ref().map(|_| ());
         self.early.lock().insert(entry.serial, hits);

@@ -1,13 +1,12 @@
 //! Making UTF-8 of files that are not, as reading does, so that both see the same text.
 
-use super::ends;
 use crate::text::TextFile;
 
 /// How many bytes from the start give UTF-16 without a mark away.
 const SAMPLE: usize = 4 * 1024;
 
 /// What a file's bytes are to the search.
-pub(super) enum Decoded {
+pub(super) enum SearchBytes {
     /// UTF-8: searched as it is.
     AsItIs,
     /// Something else, and this is its text.
@@ -19,19 +18,19 @@ pub(super) enum Decoded {
 }
 
 /// Looks at a whole file. What is UTF-8, as nearly all are, is only looked at.
-pub(super) fn decode(content: &[u8]) -> Decoded {
-    let marked = ends::is_utf16(content);
+pub(super) fn decode(content: &[u8]) -> SearchBytes {
+    let marked = is_utf16(content);
     let zero = if marked { None } else { memchr::memchr(0, content) };
     match zero {
-        None if !marked && is_utf8(content) => return Decoded::AsItIs,
+        None if !marked && is_utf8(content) => return SearchBytes::AsItIs,
         // Zeros belong to UTF-16, which has them early and an even number of bytes.
-        Some(at) if at >= SAMPLE || !content.len().is_multiple_of(2) => return Decoded::Binary,
+        Some(at) if at >= SAMPLE || !content.len().is_multiple_of(2) => return SearchBytes::Binary,
         _ => {}
     }
     match TextFile::decode(content.to_vec()) {
-        Ok(file) => Decoded::Text(file.text().as_bytes().to_vec()),
-        Err(_) if marked || zero.is_some() => Decoded::Binary,
-        Err(_) => Decoded::Unknown,
+        Ok(file) => SearchBytes::Text(file.text().as_bytes().to_vec()),
+        Err(_) if marked || zero.is_some() => SearchBytes::Binary,
+        Err(_) => SearchBytes::Unknown,
     }
 }
 
@@ -80,6 +79,11 @@ impl Watch {
     pub(super) fn broken(&self) -> bool {
         self.broken
     }
+}
+
+/// Whether bytes begin with a mark of UTF-16, whose units must be left as they are.
+pub(super) fn is_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
 }
 
 #[cfg(test)]

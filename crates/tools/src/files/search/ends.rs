@@ -3,7 +3,7 @@
 
 use std::io::{self, Read};
 
-use super::decoded::Watch;
+use super::decoded::{Watch, is_utf16};
 
 /// Makes every lone `\r` a `\n`. A `\r` at the very end counts as lone.
 pub(super) fn settle(bytes: &mut [u8]) {
@@ -14,11 +14,6 @@ pub(super) fn settle(bytes: &mut [u8]) {
             bytes[at - 1] = b'\n';
         }
     }
-}
-
-/// Whether bytes begin with a mark of UTF-16, whose units must be left as they are.
-pub(super) fn is_utf16(bytes: &[u8]) -> bool {
-    bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
 }
 
 /// The same for a stream.

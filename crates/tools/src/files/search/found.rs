@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 /// The first matches in order.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundLines {
     files: BinaryHeap<InFile>,
     held: usize,
     room: usize,
@@ -27,12 +27,12 @@ pub(super) struct InFile {
     /// Matching lines, held or not.
     pub(super) count: u64,
     /// The first of them; none when only files are asked for.
-    pub(super) hits: Vec<Hit>,
+    pub(super) hits: Vec<LineHit>,
 }
 
 /// One matching line.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Hit {
+pub(super) struct LineHit {
     pub(super) line: u64,
     pub(super) text: String,
     pub(super) before: Vec<String>,
@@ -46,7 +46,7 @@ impl InFile {
     }
 }
 
-impl Found {
+impl FoundLines {
     /// Holds the first `room` matches, of each file no more than `per_file`.
     pub(super) fn new(room: usize, per_file: Option<u64>) -> Self {
         let per_file = per_file.unwrap_or(u64::MAX);
@@ -91,13 +91,13 @@ mod tests {
     use super::*;
 
     fn file(path: &str, lines: u64) -> InFile {
-        let hit = |line| Hit { line, text: String::new(), before: Vec::new(), after: Vec::new() };
+        let hit = |line| LineHit { line, text: String::new(), before: Vec::new(), after: Vec::new() };
         InFile { path: path.into(), count: lines, hits: (1..=lines).map(hit).collect() }
     }
 
     #[test]
     fn the_first_are_held_in_whatever_order_they_come() {
-        let mut found = Found::new(3, Some(4));
+        let mut found = FoundLines::new(3, Some(4));
         for (path, lines) in [("d", 2), ("b", 1), ("e", 9), ("a", 1), ("c", 1)] {
             found.add(file(path, lines));
         }

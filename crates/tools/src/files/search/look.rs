@@ -10,11 +10,10 @@ use grep_searcher::{
 use tectum_core::Ctx;
 
 use super::{
-    super::search_content::Mode,
-    decoded::{self, Decoded},
+    decoded::{self, SearchBytes},
     ends,
-    found::Hit,
-    request::Request,
+    found::LineHit,
+    request::{Mode, Request},
 };
 
 /// A file shorter than this is read whole; a longer one passes through a small buffer.
@@ -46,7 +45,7 @@ pub(super) enum Look {
         /// So many lines match,
         count: u64,
         /// and these of them were kept.
-        hits: Vec<Hit>,
+        hits: Vec<LineHit>,
         /// It is not UTF-8 and was searched as bytes.
         undecoded: bool,
     },
@@ -97,16 +96,16 @@ impl Looker {
             let content = &mut self.buffer[..read];
             let mut text;
             let content = match decoded::decode(content) {
-                Decoded::AsItIs => content,
-                Decoded::Text(decoded) => {
+                SearchBytes::AsItIs => content,
+                SearchBytes::Text(decoded) => {
                     text = decoded;
                     &mut text[..]
                 }
-                Decoded::Unknown => {
+                SearchBytes::Unknown => {
                     undecoded = true;
                     content
                 }
-                Decoded::Binary => return Look::Binary,
+                SearchBytes::Binary => return Look::Binary,
             };
             ends::settle(content);
             self.slices.search_slice(&self.matcher, content, &mut lines)
@@ -157,7 +156,7 @@ struct Collector<'l, K> {
     most: usize,
     room: Option<usize>,
     count: u64,
-    hits: Vec<Hit>,
+    hits: Vec<LineHit>,
     before: Vec<String>,
     binary: bool,
 }
@@ -173,7 +172,7 @@ impl<K: FnMut() -> usize> Sink for Collector<'_, K> {
             if self.hits.len() < room {
                 let text = shown(line, || self.matcher.find(line).ok().flatten().map(|found| found.start()));
                 let before = std::mem::take(&mut self.before);
-                self.hits.push(Hit { line: number, text, before, after: Vec::new() });
+                self.hits.push(LineHit { line: number, text, before, after: Vec::new() });
             }
         }
         let left = self.count.is_multiple_of(CHECK_EVERY) && self.ctx.cancel.is_cancelled();

@@ -2,18 +2,63 @@
 
 use std::fmt::Write;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use tectum_core::{Ctx, Reply};
 
 use super::{
-    super::{
-        more::room,
-        search_content::{Match, Mode, Output},
-        spelling::count,
-    },
-    found::{Hit, InFile},
-    request::Request,
+    super::{more::room, skipped::Skipped, spelling::count},
+    found::{InFile, LineHit},
+    request::{Mode, Request},
     run::Findings,
 };
+
+/// A page of matches.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Output {
+    /// The matches of this page, sorted by path and line.
+    pub matches: Vec<Match>,
+    /// Files with a match.
+    pub files_matched: u64,
+    /// Matching lines in all files; in mode `files` the search of a file ends at its first.
+    pub total_matches: u64,
+    /// How many of them `max_per_file` leaves out of every page.
+    pub left_out: u64,
+    /// How many of them this page shows.
+    pub shown: usize,
+    /// Files that were looked into.
+    pub searched_files: u64,
+    /// What was left out.
+    pub skipped: Skipped,
+    /// Directories that lie too deep to be searched from here.
+    pub too_deep: u64,
+    /// True when there are more matches than this page shows.
+    pub truncated: bool,
+    /// What to pass as `from` for the next page; none on the last, and where paging ends.
+    pub next: Option<usize>,
+}
+
+/// One match: a line, or a file in the modes `files` and `count`.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Match {
+    /// The file, as other calls take it.
+    pub path: String,
+    /// The line's number, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// The line, cut around the match when it is long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Lines before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<String>,
+    /// Lines after it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
+    /// Matching lines in the file, in mode `count`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+}
 
 /// Writes the page.
 pub(in super::super) fn render(ctx: &Ctx, request: &Request, findings: Findings) -> Reply<Output> {
@@ -28,7 +73,7 @@ pub(in super::super) fn render(ctx: &Ctx, request: &Request, findings: Findings)
         too_deep,
         ..Output::default()
     };
-    let mut page = Page {
+    let mut page = MatchesPage {
         text: String::new(),
         budget: room(ctx.max_output),
         skip: request.from,
@@ -59,7 +104,7 @@ pub(in super::super) fn render(ctx: &Ctx, request: &Request, findings: Findings)
 }
 
 /// A page being written.
-struct Page {
+struct MatchesPage {
     text: String,
     budget: usize,
     /// Matches of earlier pages still to be passed over.
@@ -71,7 +116,7 @@ struct Page {
     last: Option<(String, u64)>,
 }
 
-impl Page {
+impl MatchesPage {
     /// Writes the lines of one file; true when the page is full.
     fn lines(&mut self, file: InFile, matches: &mut Vec<Match>) -> bool {
         let InFile { path, hits, .. } = file;
@@ -99,7 +144,7 @@ impl Page {
         false
     }
 
-    fn hit(&mut self, path: &str, hit: &Hit) {
+    fn hit(&mut self, path: &str, hit: &LineHit) {
         let first = hit.line - hit.before.len() as u64;
         if self.separate {
             let touches = self.last.as_ref().is_none_or(|(file, line)| file == path && line + 1 == first);

@@ -13,12 +13,11 @@ use super::{
         depth::not_entered,
         ground::{Ground, Here, Standing},
         ignores::Ignores,
-        search_content::Mode,
         skipped::Skipped,
     },
-    found::{Found, InFile},
+    found::{FoundLines, InFile},
     look::{Look, Looker},
-    request::Request,
+    request::{Mode, Request},
 };
 
 /// A folder with more entries is shared between threads in parts of this size.
@@ -31,7 +30,7 @@ const TELL_EVERY: u64 = 500;
 /// What a search found and left out.
 #[derive(Debug)]
 pub(in super::super) struct Findings {
-    pub(super) found: Found,
+    pub(super) found: FoundLines,
     pub(super) searched: u64,
     pub(super) skipped: Skipped,
     /// How many directories lie too deep,
@@ -46,16 +45,16 @@ pub(in super::super) fn run(ctx: &Ctx, request: &Request) -> Result<Findings, Fa
     if start.kind() != Some(Kind::Directory) && start.kind().is_some() {
         return one_file(ctx, start, request);
     }
-    let search = Search {
+    let search = ContentSearch {
         ctx,
         request,
-        ground: Ground::of(start, !request.ignored),
-        found: Mutex::new(Found::new(request.room(), request.max_per_file)),
+        ground: Ground::look(start, !request.ignored),
+        found: Mutex::new(FoundLines::new(request.room(), request.max_per_file)),
         skipped: Mutex::default(),
         searched: AtomicU64::new(0),
         idle: Mutex::default(),
     };
-    let state = State { ignores: search.ground.start.clone(), entered: false };
+    let state = FolderState { ignores: search.ground.start.clone(), entered: false };
     let report = start.walk(request.threads, state, |folder| search.visit(folder))?;
     ctx.check()?;
     let mut skipped = search.skipped.into_inner();
@@ -69,7 +68,7 @@ pub(in super::super) fn run(ctx: &Ctx, request: &Request) -> Result<Findings, Fa
 /// A file given by name is searched whatever the rules say about it.
 fn one_file(ctx: &Ctx, path: &SafePath, request: &Request) -> Result<Findings, Fault> {
     let file = path.file()?;
-    let mut found = Found::new(request.room(), request.max_per_file);
+    let mut found = FoundLines::new(request.room(), request.max_per_file);
     let mut skipped = Skipped::default();
     let mut searched = 0;
     match Looker::new(ctx, request).look(file.handle(), file.size(), request.mode, || request.room()) {
@@ -96,11 +95,11 @@ fn tally(skipped: &mut Skipped, look: &Look) {
 }
 
 /// One search, shared by its threads.
-struct Search<'s> {
+struct ContentSearch<'s> {
     ctx: &'s Ctx,
     request: &'s Request,
     ground: Ground,
-    found: Mutex<Found>,
+    found: Mutex<FoundLines>,
     skipped: Mutex<Skipped>,
     searched: AtomicU64,
     /// Lookers no thread is using: each thread takes one for the time of a folder.
@@ -108,14 +107,14 @@ struct Search<'s> {
 }
 
 /// What a folder inherits.
-struct State {
+struct FolderState {
     ignores: Ignores,
     /// This is a part of a folder whose rules were read before.
     entered: bool,
 }
 
-impl Search<'_> {
-    fn visit(&self, folder: &mut Folder<'_, State>) -> Flow {
+impl ContentSearch<'_> {
+    fn visit(&self, folder: &mut Folder<'_, FolderState>) -> Flow {
         if self.ctx.cancel.is_cancelled() {
             return Flow::Stop;
         }
@@ -128,7 +127,7 @@ impl Search<'_> {
         if entries.len() > PART && self.request.threads > 1 {
             while !entries.is_empty() {
                 let part = entries.split_off(entries.len().saturating_sub(PART));
-                folder.hand_over(part, State { ignores: here.ignores.clone(), entered: true });
+                folder.hand_over(part, FolderState { ignores: here.ignores.clone(), entered: true });
             }
             return Flow::Continue;
         }
@@ -143,7 +142,7 @@ impl Search<'_> {
                 continue;
             }
             if entry.kind == Kind::Directory {
-                folder.descend(&entry.name, State { ignores: here.ignores.clone(), entered: false });
+                folder.descend(&entry.name, FolderState { ignores: here.ignores.clone(), entered: false });
                 continue;
             }
             let look = self.look(folder, &mut here, entry, &mut looker);
@@ -193,7 +192,7 @@ impl Search<'_> {
 
     fn look(
         &self,
-        folder: &Folder<'_, State>,
+        folder: &Folder<'_, FolderState>,
         here: &mut Here,
         entry: &WalkEntry,
         looker: &mut Looker,

@@ -1,0 +1,62 @@
+//! What all code tools share, and how they open a file.
+
+use std::sync::Arc;
+
+use tectum_core::{Ctx, Fault};
+use tectum_syntax::Packs;
+
+use super::{
+    drawn::OutlineCache,
+    languages::{Languages, Only},
+    lookup::Opened,
+    project::Project,
+    rename::ShownPlans,
+};
+use crate::{Settings, edit::Pen, text::TextFile};
+
+/// What all code tools share.
+#[derive(Debug)]
+pub struct Code {
+    pub(crate) languages: Languages,
+    pub(crate) pen: Arc<Pen>,
+    pub(crate) drawn: OutlineCache,
+    pub(crate) plans: ShownPlans,
+    pub(crate) project: Project,
+}
+
+impl Code {
+    /// With these settings and this pen.
+    pub fn new(settings: &Settings, pen: Arc<Pen>, packs: Packs) -> Self {
+        let languages = Languages::new(settings, packs);
+        Self {
+            languages,
+            pen,
+            drawn: OutlineCache::default(),
+            plans: ShownPlans::default(),
+            project: Project::new(true),
+        }
+    }
+
+    /// The same without a watch over the project: every question compares the stamps of all
+    /// files, as on systems that have none.
+    pub fn without_watch(mut self) -> Self {
+        self.project = Project::new(false);
+        self
+    }
+
+    /// The call's `index`th path, as source.
+    pub(crate) fn open(&self, ctx: &Ctx, index: usize, only: Only) -> Result<Opened, Fault> {
+        let path = ctx.path(index)?;
+        let name = path.name();
+        let bytes = path.file()?.bytes(self.languages.max_file)?;
+        let file = TextFile::decode(bytes).map_err(|not_text| not_text.fault(&name))?;
+        self.opened(name, file, only)
+    }
+
+    /// A file that was read already, as source.
+    pub(crate) fn opened(&self, name: String, file: TextFile, only: Only) -> Result<Opened, Fault> {
+        let language = self.languages.find(&name, file.text(), only)?;
+        let source = self.languages.shelf.source(&language, file.text());
+        Ok(Opened { name, file, source })
+    }
+}
