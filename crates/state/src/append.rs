@@ -1,5 +1,5 @@
-//! Files that grow: logs. What stands in them is their owner's business; a record that was cut off by
-//! a crash has to be told from a whole one by whoever reads them.
+//! Files that grow. What stands in them is their owner's business; records that have to be whole are
+//! kept in a [`Log`](crate::Log).
 
 use std::{
     fs::{File, OpenOptions, Permissions},

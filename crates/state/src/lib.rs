@@ -1,5 +1,5 @@
 //! Files of our own: decisions of people, logins, approvals, undo images, logs. They are read,
-//! replaced, locked, listed and removed here and nowhere else.
+//! replaced, appended to, locked, listed and removed here and nowhere else.
 //!
 //! A file is for its owner alone, is replaced as a whole, and is *absent* or *broken*, which are two
 //! things: whoever keeps a decision of a person must not take the second for the first. What waits
@@ -12,12 +12,14 @@
 mod append;
 mod folder;
 mod lock;
+mod log;
 mod read;
 mod replace;
 
 pub use append::{append, create};
 pub use folder::{Entry, list, make_folder, remove, rename, set_aside, sync_folder};
 pub use lock::{lock, lock_file};
+pub use log::{Log, LogBounds};
 pub use read::{Exposed, open, read, read_private, tail};
 pub use replace::{Lasts, create_private, replace, replace_with_mode};
 
@@ -33,6 +35,11 @@ pub fn is_absent(error: &io::Error) -> bool {
 
 /// A word that no other writer uses for a name, in this process or another that runs.
 fn unique() -> String {
+    format!("{}-{}", std::process::id(), unique_number())
+}
+
+/// A number that was not given before in this process; a later one is greater.
+fn unique_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }

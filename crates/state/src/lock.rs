@@ -1,14 +1,14 @@
-//! Locks among processes. A lock file is never removed: whoever opened a removed one would hold a
-//! lock that the next does not see.
+//! Locks among processes. We never remove a lock file; where somebody else does, whoever holds the
+//! removed one holds nothing that the next sees, so the name is looked at again once it is locked.
 
 use std::{
     fs::{File, OpenOptions},
     io,
-    os::unix::fs::OpenOptionsExt as _,
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::Path,
 };
 
-use crate::folder::make_folder;
+use crate::{folder::make_folder, is_absent};
 
 /// The lock file at this path, not locked yet.
 pub fn lock_file(path: &Path) -> io::Result<File> {
@@ -19,9 +19,24 @@ pub fn lock_file(path: &Path) -> io::Result<File> {
 /// Waits until nobody else, in this process or another, holds this lock. It ends when the file is
 /// dropped.
 pub fn lock(path: &Path) -> io::Result<File> {
-    let file = lock_file(path)?;
-    file.lock()?;
-    Ok(file)
+    loop {
+        let file = lock_file(path)?;
+        file.lock()?;
+        if is_named(&file, path)? {
+            return Ok(file);
+        }
+    }
+}
+
+/// Whether the path still leads to this file.
+fn is_named(file: &File, path: &Path) -> io::Result<bool> {
+    let held = file.metadata()?;
+    let named = match path.metadata() {
+        Ok(named) => named,
+        Err(error) if is_absent(&error) => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    Ok((held.dev(), held.ino()) == (named.dev(), named.ino()))
 }
 
 #[cfg(test)]
@@ -36,5 +51,30 @@ mod tests {
         assert!(lock_file(&path).expect("opened").try_lock().is_err());
         drop(held);
         lock_file(&path).expect("opened").try_lock().expect("free again");
+    }
+
+    #[test]
+    fn a_lock_file_that_was_removed_locks_nobody_out_and_lets_nobody_in_beside() {
+        let home = tempfile::tempdir().expect("a directory");
+        let path = home.path().join("lock");
+        let removed = lock(&path).expect("locked");
+        let (telling, told) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| {
+                let opened = lock_file(&path).expect("opened");
+                telling.send(()).expect("heard");
+                opened.lock().expect("locked");
+                is_named(&opened, &path).expect("looked at")
+            });
+            told.recv().expect("opened");
+            std::fs::remove_file(&path).expect("removed");
+            let second = lock(&path).expect("the name is free");
+            assert!(!is_named(&removed, &path).expect("looked at"));
+            assert!(is_named(&second, &path).expect("looked at"));
+            drop(removed);
+            // What it waited for is not what others lock now, so `lock` would look again.
+            assert!(!waiting.join().expect("ends"));
+            assert!(lock_file(&path).expect("opened").try_lock().is_err());
+        });
     }
 }

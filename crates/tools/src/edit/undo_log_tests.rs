@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the test looks at what the log made, and damages it")]
 
-use std::fs;
+use std::{fs, path::Path};
 
 use super::*;
 use crate::edit::undo_record::{Image, Left, UndoStep, Was};
@@ -75,7 +75,7 @@ fn two_processes_write_apart_and_read_each_other() {
 #[test]
 fn a_full_segment_is_followed_by_another_and_the_oldest_go() {
     let scratch = tempfile::tempdir().expect("tempdir");
-    let bounds = Bounds { segment: 1024, bytes: 100 * 1024, segments: 3 };
+    let bounds = LogBounds { segment: 1024, bytes: 100 * 1024, segments: 3, remembered: MOST_RECORDS };
     let log = UndoLog::bounded(scratch.path().to_owned(), bounds, Durability::Rename);
     // Three of these fit one segment.
     let calls: Vec<_> = (0..12_u8).map(|number| keep(&log, &[number; 200])).collect();
@@ -96,7 +96,7 @@ fn a_full_segment_is_followed_by_another_and_the_oldest_go() {
 #[test]
 fn the_bytes_of_all_segments_are_bounded() {
     let scratch = tempfile::tempdir().expect("tempdir");
-    let bounds = Bounds { segment: 1024, bytes: 8 * 1024, segments: 64 };
+    let bounds = LogBounds { segment: 1024, bytes: 8 * 1024, segments: 64, remembered: MOST_RECORDS };
     let log = UndoLog::bounded(scratch.path().to_owned(), bounds, Durability::Rename);
     let calls: Vec<_> = (0..30_u8).map(|number| keep(&log, &[number; 900])).collect();
     let bytes: u64 = files(scratch.path()).iter().map(|path| fs::metadata(path).expect("there").len()).sum();
