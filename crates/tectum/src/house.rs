@@ -81,7 +81,7 @@ pub(crate) fn parts(config: &Config, before: Option<&Arc<Catalog>>) -> Result<Pa
     let offers = |name: &str| {
         tools.include.iter().all(|include| include.is_match(name)) && !tools.exclude.is_match(name)
     };
-    let offered = tools.native.then(|| Offered::of(&catalog.tools, offers));
+    let offered = tools.native.then(|| Offered::filtered(&catalog.tools, offers));
     let Permissions { own, project, .. } = config.permissions.clone();
     Ok(Parts { catalog, offered, gate: Gate::tightened(own, project, Arc::new(allowlist)) })
 }

@@ -64,10 +64,8 @@ pub fn muted(place: &Path) -> BTreeSet<String> {
 pub fn set_muted(state: &Path, place: &Path, name: &str, yes: bool) -> io::Result<bool> {
     let (mut changed, file) = (false, muted_file(place));
     let kept = context::keep::<bool>(state, &file, |names| {
-        changed = match yes {
-            true => names.insert(name.to_owned(), true).is_none(),
-            false => names.remove(name).is_some(),
-        };
+        changed =
+            if yes { names.insert(name.to_owned(), true).is_none() } else { names.remove(name).is_some() };
     });
     kept.map_err(|error| {
         let file = file.display();

@@ -14,18 +14,19 @@ pub(crate) struct Offered {
 
 impl Offered {
     /// Those whose names are chosen.
-    pub(crate) fn of(set: &Arc<NativeSet>, chosen: impl Fn(&str) -> bool) -> Self {
+    pub(crate) fn filtered(set: &Arc<NativeSet>, chosen: impl Fn(&str) -> bool) -> Self {
         let infos = set.tools();
-        let infos = match infos.iter().all(|info| chosen(&info.name)) {
-            true => infos,
-            false => infos.iter().filter(|info| chosen(&info.name)).cloned().collect(),
+        let infos = if infos.iter().all(|info| chosen(&info.name)) {
+            infos
+        } else {
+            infos.iter().filter(|info| chosen(&info.name)).cloned().collect()
         };
         Self { set: set.clone(), infos }
     }
 
     /// Those of them that the other offers as well.
     pub(crate) fn shared(&self, other: &Self) -> Self {
-        Self::of(&self.set, |name| self.has(name) && other.has(name))
+        Self::filtered(&self.set, |name| self.has(name) && other.has(name))
     }
 
     /// Whether both are the same tools of the same set.

@@ -61,7 +61,7 @@ impl Household {
     /// waited for. Must be called in a runtime.
     pub async fn start(config: &Config, live: Live) -> Result<Self, StartError> {
         let place = directory(config);
-        let mut kept = Kept::new(live, config, place, Some(Vec::new()));
+        let mut kept = FollowedFiles::new(live, config, place, Some(Vec::new()));
         // Only the files know whether a server is required, and most settings say at once that none is.
         let specs = config::servers::may_require(config).then(|| kept.read());
         let required = specs.iter().flatten().any(|spec| spec.required);
@@ -75,7 +75,7 @@ impl Household {
     /// The same for one call, or to look at what is known: nothing is watched.
     pub async fn for_one_call(config: &Config, sources: Sources) -> Result<Self, StartError> {
         let (live, place) = (Live::new(sources), directory(config));
-        let kept = Kept::new(live, config, place, None);
+        let kept = FollowedFiles::new(live, config, place, None);
         let household = Self::found(config, kept, None, false)?;
         household.federation.settle();
         Ok(household)
@@ -83,7 +83,7 @@ impl Household {
 
     fn found(
         config: &Config,
-        kept: Kept,
+        kept: FollowedFiles,
         specs: Option<Vec<ServerSpec>>,
         keep: bool,
     ) -> Result<Self, StartError> {
@@ -187,7 +187,7 @@ fn settings(config: &Config, held: HeldBack) -> Settings {
 }
 
 /// What is followed while a house is running.
-struct Kept {
+struct FollowedFiles {
     live: Live,
     project: PathBuf,
     place: Option<PathBuf>,
@@ -201,7 +201,7 @@ struct Kept {
 /// Servers that do not start, and what clients hear of that.
 type HeldBack = Arc<Mutex<BTreeMap<String, String>>>;
 
-impl Kept {
+impl FollowedFiles {
     fn new(live: Live, config: &Config, place: Option<PathBuf>, told: Option<Vec<String>>) -> Self {
         let project = config.directory.clone();
         Self { live, project, place, held: Arc::default(), told, control: None }
@@ -261,13 +261,13 @@ fn reason(held: &Held) -> String {
     }
 }
 
-fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+fn lock(kept: &Mutex<FollowedFiles>) -> MutexGuard<'_, FollowedFiles> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Follows the settings: policy and servers.
 struct Following {
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<FollowedFiles>>,
     policy: Policy,
     answering: Option<Answering>,
     /// How often the settings had been read when the policy followed them.
@@ -279,14 +279,14 @@ impl Following {
     /// Reads the files if one of them changed or somebody asked for it, and puts in force what they say.
     async fn look(&mut self, federation: &Arc<Federation>, files: bool) {
         let asked = self.answering.as_ref().and_then(Answering::asked);
-        let specs = match asked.is_some() {
-            true => {
-                // Whoever is first to need the servers reads the files, too.
-                federation.settle();
-                Some(lock(&self.kept).read())
-            }
-            false if files => lock(&self.kept).changed_specs(),
-            false => None,
+        let specs = if asked.is_some() {
+            // Whoever is first to need the servers reads the files, too.
+            federation.settle();
+            Some(lock(&self.kept).read())
+        } else if files {
+            lock(&self.kept).changed_specs()
+        } else {
+            None
         };
         let read = {
             let kept = lock(&self.kept);
@@ -319,7 +319,7 @@ async fn keep_up(
     let (mut said, mut next) = (None, Instant::now());
     let kept = settings.kept.clone();
     let place = lock(&kept).place.clone();
-    let mut muted = place.as_deref().map(|place| Stamp::of(&observers::muted_file(place)));
+    let mut muted = place.as_deref().map(|place| Stamp::read(&observers::muted_file(place)));
     for look in (0..LOOKS).cycle() {
         tokio::time::sleep(ASKED).await;
         let files = look + 1 == LOOKS;
@@ -329,7 +329,7 @@ async fn keep_up(
         }
         let (Some(place), Some(record)) = (&place, &record) else { continue };
         let watched = observers.as_ref().map(|observers| {
-            let now = Stamp::of(&observers::muted_file(place));
+            let now = Stamp::read(&observers::muted_file(place));
             if muted.replace(now) != Some(now) {
                 observers.mute(observers::muted(place));
             }
@@ -338,11 +338,11 @@ async fn keep_up(
         if Instant::now() < next {
             continue;
         }
-        let (of, record, before) = (federation.clone(), record.clone(), said.take());
+        let (asked, record, before) = (federation.clone(), record.clone(), said.take());
         // Beside the thread that answers calls: there may be thousands. It fails only if it panicked.
         let noted = tokio::task::spawn_blocking(move || {
-            of.follow_approvals();
-            let status = of.status();
+            asked.follow_approvals();
+            let status = asked.status();
             let now = (words(&status), watched.map(|observers| observers.status()));
             if before.is_none() {
                 record.clear_others();

@@ -18,12 +18,12 @@ pub struct Token {
     /// The secret.
     pub secret: String,
     /// Where it lies.
-    pub kept: Kept,
+    pub kept: TokenPlace,
 }
 
 /// Where a token lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum TokenPlace {
     /// In this file.
     File(PathBuf),
     /// In `TECTUM_TOKEN`.
@@ -104,7 +104,7 @@ pub fn obtain(given: Option<&str>, state: Option<&Path>) -> Result<Token, TokenE
         if !is_token(secret) {
             return Err(TokenError::Weak);
         }
-        return Ok(Token { secret: secret.to_owned(), kept: Kept::Environment });
+        return Ok(Token { secret: secret.to_owned(), kept: TokenPlace::Environment });
     }
     let path = path(state.ok_or(TokenError::Nowhere)?);
     let secret = match read(&path)? {
@@ -121,7 +121,7 @@ pub fn obtain(given: Option<&str>, state: Option<&Path>) -> Result<Token, TokenE
             }
         }
     };
-    Ok(Token { secret, kept: Kept::File(path) })
+    Ok(Token { secret, kept: TokenPlace::File(path) })
 }
 
 fn read(path: &Path) -> Result<Option<String>, TokenError> {
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn one_brought_along_must_be_strong() {
         let strong = "0123456789abcdef".repeat(2);
-        assert_eq!(obtain(Some(&strong), None).expect("taken").kept, Kept::Environment);
+        assert_eq!(obtain(Some(&strong), None).expect("taken").kept, TokenPlace::Environment);
         for weak in ["", "secret", &strong[1..], &strong.replace('a', "z")] {
             assert!(matches!(obtain(Some(weak), None), Err(TokenError::Weak)), "{weak}");
         }

@@ -19,9 +19,9 @@ use tectum::{
 };
 
 use super::{
-    Shared,
     failure::Failure,
     held,
+    options::Shared,
     screen::{Colour, Screen, agrees, counted},
 };
 
@@ -64,9 +64,10 @@ impl ApproveTools {
             }
         }
         if waiting.is_empty() {
-            return match screen.json {
-                true => screen.print_json(&json!({ "waiting": [], "lost": [], "approved": false })),
-                false => screen.print("nothing that changed waits for approval"),
+            return if screen.json {
+                screen.print_json(&json!({ "waiting": [], "lost": [], "approved": false }))
+            } else {
+                screen.print("nothing that changed waits for approval")
             };
         }
         if !screen.json {
@@ -96,13 +97,14 @@ impl ApproveTools {
             screen.print(&format!("what could not be read is kept as {}", path.display()))?;
         }
         let count: usize = waiting.iter().map(|one| one.changes.len()).sum();
-        match approved {
-            true => screen.print(&format!(
+        if approved {
+            screen.print(&format!(
                 "{} approved {}; a running Tectum follows within a second",
                 screen.paint(Colour::Green, "ok:"),
                 counted(count as u64, "change")
-            )),
-            false => screen.print("nothing is approved; what changed stays withheld"),
+            ))
+        } else {
+            screen.print("nothing is approved; what changed stays withheld")
         }
     }
 
@@ -163,9 +165,10 @@ impl Waiting {
     fn shown(&self, screen: &Screen) -> String {
         let name = &self.spec.name;
         let lost = self.review.lost.as_ref().map(|why| {
-            let next = match self.review.changes.is_empty() {
-                true => "nothing is known of what it offers: what it says at its next start is taken",
-                false => "this is all that it offered last, and what is approved now",
+            let next = if self.review.changes.is_empty() {
+                "nothing is known of what it offers: what it says at its next start is taken"
+            } else {
+                "this is all that it offered last, and what is approved now"
             };
             format!("{}: {}; {next}", screen.paint(Colour::Bold, name.as_str()), visible(why))
         });

@@ -12,9 +12,8 @@ use tectum::{
 
 use super::{
     failure::Failure,
-    screen::{Screen, counted, harmless},
-    servers::tell_note,
-    tools::BYTES_PER_TOKEN,
+    screen::{Screen, counted, harmless, tell_note},
+    tokens::estimate,
 };
 
 /// A client that is known.
@@ -118,5 +117,5 @@ impl AsClient {
 }
 
 fn tokens(text: &str) -> u64 {
-    text.len().div_ceil(BYTES_PER_TOKEN) as u64
+    estimate(text.len()) as u64
 }

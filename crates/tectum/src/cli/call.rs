@@ -12,10 +12,10 @@ use tectum::{
 use tokio::runtime::Builder;
 
 use super::{
-    Shared,
     as_client::{self, AsClient},
     failure::{Failure, fault_json},
     given, held,
+    options::Shared,
     progress::one_line,
     screen::{Colour, Screen, counted, harmless},
     stop,
@@ -143,10 +143,11 @@ fn tell(outcome: Outcome, screen: &Screen) -> Result<(), Failure> {
             if !screen.json {
                 screen.print_foreign(&text(&payload))?;
             }
-            match failed(&payload) {
+            if failed(&payload) {
                 // The server's tool says itself what went wrong; it is printed as any result.
-                true => Err(Failure::Silent(FaultKind::Upstream.exit_code())),
-                false => Ok(()),
+                Err(Failure::Silent(FaultKind::Upstream.exit_code()))
+            } else {
+                Ok(())
             }
         }
         Err(fault) if screen.json => Err(Failure::Silent(fault.kind.exit_code())),

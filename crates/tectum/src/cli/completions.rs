@@ -2,11 +2,11 @@
 //! shells most people have, a question to `tectum names`, since servers come and go. The program of
 //! the path is asked, never the one that is being typed: a key that is pressed runs nothing strange.
 
-use clap::{Args, Command, CommandFactory as _, builder::PossibleValuesParser};
+use clap::{Args, Command, builder::PossibleValuesParser};
 use clap_complete::Shell;
 use tectum::config::servers::clients::CLIENTS;
 
-use super::{Cli, failure::Failure, screen::Screen};
+use super::{failure::Failure, screen::Screen};
 
 /// In bash the generated function goes first, and names of servers take the place of its offer.
 const BASH: &str = r#"_tectum_servers() {
@@ -67,9 +67,10 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn run(self, screen: &Screen) -> Result<(), Failure> {
+    /// `all` is the whole command line.
+    pub(crate) fn run(self, all: Command, screen: &Screen) -> Result<(), Failure> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut offered(), "tectum", &mut script);
+        clap_complete::generate(self.shell, &mut offered(&all), "tectum", &mut script);
         let script = String::from_utf8_lossy(&script);
         screen.print(&match self.shell {
             Shell::Bash => {
@@ -86,8 +87,7 @@ impl Completions {
 }
 
 /// The command line without what help hides; the generators would offer that too.
-fn offered() -> Command {
-    let all = Cli::command();
+fn offered(all: &Command) -> Command {
     let shown = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
     let offered = Command::new("tectum").version(env!("CARGO_PKG_VERSION")).disable_help_subcommand(true);
     let offered = offered.args(all.get_arguments().cloned()).subcommands(shown);

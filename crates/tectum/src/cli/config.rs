@@ -12,10 +12,10 @@ use tectum::{
 };
 
 use super::{
-    Shared,
     failure::Failure,
+    options::Shared,
     screen::{Colour, Screen},
-    strange_rules, tell_warnings, without_effect,
+    warnings::{strange_rules, tell_warnings, without_effect},
 };
 
 #[derive(Debug, Subcommand)]
@@ -33,10 +33,11 @@ impl ConfigCommand {
         match self {
             Self::Show => {
                 let config = shared.load(Vec::new(), screen)?;
-                let survey = Survey::of(&shared.sources(Vec::new()), &config);
-                match screen.json {
-                    true => screen.print_json(&show::json(&config, &survey)),
-                    false => screen.print(&show::toml(&config, &survey)),
+                let survey = Survey::read(&shared.sources(Vec::new()), &config);
+                if screen.json {
+                    screen.print_json(&show::json(&config, &survey))
+                } else {
+                    screen.print(&show::toml(&config, &survey))
                 }
             }
             Self::Check => {
@@ -72,7 +73,7 @@ impl ConfigCommand {
 /// What keeps servers from starting. A table of ours that is for no server is a mistake in
 /// the settings; what other programs' files hold is only told.
 fn check_servers(shared: &Shared, config: &Config) -> Result<Vec<String>, Failure> {
-    let survey = Survey::of(&shared.sources(Vec::new()), config);
+    let survey = Survey::read(&shared.sources(Vec::new()), config);
     let ours = |name: &str| config.merged().servers().iter().any(|table| table.name.as_str() == name);
     let (strays, broken): (Vec<_>, Vec<_>) = survey.broken.iter().partition(|held| ours(&held.name));
     let held = survey.servers.iter().filter_map(|server| server.verdict.as_ref().err());

@@ -11,12 +11,12 @@ use tectum::{
         servers::clients::{CLIENTS, Client},
     },
     core::arguments::nearest,
-    token::{self, Kept},
+    token::{self, TokenPlace},
 };
 
 use super::{
-    Shared,
     failure::Failure,
+    options::Shared,
     screen::{Colour, Screen},
     snippets::{Ways, block, edits, quoted},
 };
@@ -69,14 +69,14 @@ fn unknown(name: &str) -> Fault {
 }
 
 /// Where `tectum up` has its token, or would put it.
-fn kept(config: &Config) -> Option<Kept> {
+fn kept(config: &Config) -> Option<TokenPlace> {
     if config.http.auth == AuthMode::None {
         return None;
     }
     let given = std::env::var_os("TECTUM_TOKEN").is_some_and(|token| !token.is_empty());
     match config.state.as_deref() {
-        Some(state) if !given => Some(Kept::File(token::path(state))),
-        _ => Some(Kept::Environment),
+        Some(state) if !given => Some(TokenPlace::File(token::path(state))),
+        _ => Some(TokenPlace::Environment),
     }
 }
 
@@ -96,7 +96,7 @@ fn list(ways: &Ways<'_>, screen: &Screen) -> Result<(), Failure> {
 pub(crate) fn greeting(
     dir: &Path,
     url: &str,
-    kept: Option<&Kept>,
+    kept: Option<&TokenPlace>,
     screen: &Screen,
 ) -> Result<String, Failure> {
     let ways = Ways::new(dir, url, kept)?;

@@ -6,11 +6,11 @@ use tectum::{
     peers::spec::ServerSpec,
 };
 
-use super::Shared;
+use super::options::Shared;
 
 /// Why a server that some file names is not in use; `None` where it is, or where nobody names it.
 pub(super) fn why(shared: &Shared, config: &Config, name: &str) -> Option<Fault> {
-    Survey::of(&shared.sources(Vec::new()), config).server(name).and_then(fault)
+    Survey::read(&shared.sources(Vec::new()), config).server(name).and_then(fault)
 }
 
 /// What is said about a server that is not in use, whether some file names it or none.
@@ -22,12 +22,12 @@ pub(super) fn missing(shared: &Shared, config: &Config, name: &str) -> Fault {
 
 /// Why the server is not in use whose tool this would be, by the beginning of its name.
 pub(super) fn why_tool(shared: &Shared, config: &Config, tool: &str) -> Option<Fault> {
-    owner(&Survey::of(&shared.sources(Vec::new()), config), tool).and_then(fault)
+    owner(&Survey::read(&shared.sources(Vec::new()), config), tool).and_then(fault)
 }
 
 /// The server in use that a tool's name begins with.
 pub(super) fn spec_of(shared: &Shared, config: &Config, tool: &str) -> Option<ServerSpec> {
-    let survey = Survey::of(&shared.sources(Vec::new()), config);
+    let survey = Survey::read(&shared.sources(Vec::new()), config);
     owner(&survey, tool)?.verdict.as_ref().ok().map(|spec| (**spec).clone())
 }
 

@@ -63,12 +63,11 @@ impl Login {
         let work = auth::login(&spec.name, remote, state, show);
         let granted = serve::to_the_end(Builder::new_current_thread(), work)?.map_err(|why| {
             let name = &spec.name;
-            let hint = match shown.get() {
-                true => "look at the page's own message, then run it again".to_owned(),
+            let hint = if shown.get() {
+                "look at the page's own message, then run it again".to_owned()
+            } else {
                 // It did not come so far.
-                false => {
-                    format!("see that its address is right and that it answers there: `tectum get {name}`")
-                }
+                format!("see that its address is right and that it answers there: `tectum get {name}`")
             };
             Fault::new(FaultKind::Upstream, format!("no login at {name}: {why}")).hint(hint)
         })?;
@@ -77,9 +76,10 @@ impl Login {
                 json!({ "server": spec.name.as_str(), "scopes": granted.scopes, "issuer": granted.issuer });
             return screen.print_json(&said);
         }
-        let scopes = match granted.scopes.is_empty() {
-            true => String::new(),
-            false => format!(" ({})", harmless(&granted.scopes.join(" "))),
+        let scopes = if granted.scopes.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", harmless(&granted.scopes.join(" ")))
         };
         let ok = screen.paint(Colour::Green, "ok:");
         screen.print(&format!("{ok} logged in at {}{scopes}", spec.name))
@@ -99,9 +99,10 @@ impl Logout {
             return screen.print_json(&json!({ "server": spec.name.as_str(), "forgotten": had }));
         }
         let ok = screen.paint(Colour::Green, "ok:");
-        match had {
-            true => screen.print(&format!("{ok} the login at {} is forgotten", spec.name)),
-            false => screen.print(&format!("{ok} there was no login at {}", spec.name)),
+        if had {
+            screen.print(&format!("{ok} the login at {} is forgotten", spec.name))
+        } else {
+            screen.print(&format!("{ok} there was no login at {}", spec.name))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The commands, one file each; this one owns their names and the options they share.
+//! The commands, one file each; this one owns their names. Only it knows all of them.
 
 mod approve;
 mod as_client;
@@ -15,38 +15,38 @@ mod log;
 mod login;
 mod names;
 mod observe;
+mod options;
 mod policy;
 mod progress;
 mod reload;
+mod report;
 mod run;
 mod screen;
 mod serve;
 mod servers;
 mod snippets;
 mod stop;
+mod tokens;
 mod tools;
 mod up;
 mod version;
+mod warnings;
 mod within;
 
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::OnceLock,
 };
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use tectum::{
-    Config, Sources, Tectum,
-    config::{
-        keys::{self, Key},
-        servers::Live,
-    },
-    peers::spec::ServerSpec,
-    servers::Household,
+    config::servers::Live,
+    peers::{child::ancestry, spec::ServerSpec},
 };
 
-use self::{failure::Failure, screen::Screen};
+use self::{failure::Failure, options::Shared, screen::Screen, within::ServedAbove};
 
 /// One roof over an AI agent's tools.
 #[derive(Debug, Parser)]
@@ -62,38 +62,6 @@ pub(crate) struct Cli {
     shared: Shared,
     #[command(subcommand)]
     command: Command,
-}
-
-/// Options every command takes, before or after its name.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Options for every command")]
-pub(crate) struct Shared {
-    /// Act as if started there; its tectum.toml is read, parents are not searched
-    #[arg(short = 'C', long = "dir", value_name = "DIR", global = true)]
-    dir: Option<PathBuf>,
-    /// Use this file instead of the directory's tectum.toml
-    #[arg(short, long, value_name = "FILE", global = true)]
-    config: Option<PathBuf>,
-    /// Print JSON: what came of a call on standard output, anything else that fails as one line on standard error
-    #[arg(long, global = true)]
-    json: bool,
-    /// When to colour; auto is on a terminal without NO_COLOR
-    #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
-    color: When,
-    /// Errors only
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
-    quiet: bool,
-    /// Log more to standard error: -v what happens, -vv why, -vvv everything
-    #[arg(short, long, global = true, action = ArgAction::Count)]
-    verbose: u8,
-}
-
-/// When to colour; auto means on a terminal, unless NO_COLOR is set.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum When {
-    Auto,
-    Always,
-    Never,
 }
 
 #[derive(Debug, Subcommand)]
@@ -159,21 +127,41 @@ enum Command {
     Guard(guard::Guard),
 }
 
+impl Cli {
+    /// The words of a command line. What Tectums above this process serve is found out when it is needed.
+    fn parsed<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Result<Self, clap::Error> {
+        let mut cli = Self::try_parse_from(words)?;
+        cli.shared.above = ServedAbove(served_above);
+        Ok(cli)
+    }
+}
+
+/// The folders that Tectums above this process serve, as their command lines say.
+fn served_above() -> &'static [PathBuf] {
+    static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    let folder = |ancestor: ancestry::Ancestor| {
+        let cli = Cli::try_parse_from(&ancestor.words).ok()?;
+        let serves = matches!(cli.command, Command::Serve(_) | Command::Up(_) | Command::Run(_));
+        serves.then(|| ancestor.directory.join(cli.shared.dir.unwrap_or_default()))
+    };
+    FOLDERS.get_or_init(|| ancestry::ours_above().into_iter().filter_map(folder).collect())
+}
+
 /// Parses the words of a command line, runs the command and says how the process ends.
 pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let words: Vec<OsString> = words.into_iter().collect();
-    let cli = match Cli::try_parse_from(&words) {
+    let cli = match Cli::parsed(&words) {
         Ok(cli) => cli,
         Err(error) if let Some((cli, call)) = help_of_tool(&error, &words) => {
-            let screen = Screen::new(&cli);
+            let screen = cli.screen();
             return match call.help(&cli, &screen) {
                 Ok(()) => ExitCode::SUCCESS,
-                Err(failure) => failure.report(&screen),
+                Err(failure) => report::failed(failure, &screen),
             };
         }
-        Err(error) => return failure::usage(error, &words),
+        Err(error) => return report::usage(error, &words),
     };
-    let screen = Screen::new(&cli.shared);
+    let screen = cli.shared.screen();
     let done = match cli.command {
         Command::Up(up) => up.run(&cli.shared, &screen),
         Command::Connect(connect) => connect.run(&cli.shared, &screen),
@@ -202,14 +190,14 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Command::ApproveTools(approve) => approve.run(&cli.shared, &screen),
         Command::Observe(observe) => observe.run(&cli.shared, &screen),
-        Command::Completions(completions) => completions.run(&screen),
+        Command::Completions(completions) => completions.run(Cli::command(), &screen),
         Command::Version => version::run(&screen),
-        Command::Names(names) => names.run(&cli.shared, &screen),
+        Command::Names(names) => names.run(&Cli::command(), &cli.shared, &screen),
         Command::Guard(guard) => return guard.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(&screen),
+        Err(failure) => report::failed(failure, &screen),
     }
 }
 
@@ -219,48 +207,9 @@ fn help_of_tool(error: &clap::Error, words: &[OsString]) -> Option<(Shared, call
         return None;
     }
     let rest = words.iter().filter(|word| *word != "--help" && *word != "-h");
-    match Cli::try_parse_from(rest).ok()? {
+    match Cli::parsed(rest).ok()? {
         Cli { shared, command: Command::Call(call) } => Some((shared, call)),
         _ => None,
-    }
-}
-
-impl Shared {
-    /// Where settings come from, with the flags a command adds.
-    fn sources(&self, more: Vec<(&'static Key, String, String)>) -> Sources {
-        let mut sources = Sources::of_process(self.dir.clone().unwrap_or_else(|| ".".into()));
-        sources.file = self.config.clone();
-        within::complete(&mut sources.environment);
-        let level = match (self.quiet, self.verbose) {
-            (true, _) => Some(("error", "-q")),
-            (false, 0) => None,
-            (false, 1) => Some(("info", "-v")),
-            (false, 2) => Some(("debug", "-vv")),
-            (false, _) => Some(("trace", "-vvv")),
-        };
-        let level = level.map(|(level, flag)| (&keys::LEVEL, level.to_owned(), flag.to_owned()));
-        sources.flags = level.into_iter().chain(more).collect();
-        sources
-    }
-
-    /// Reads the settings and starts logging.
-    fn load(&self, more: Vec<(&'static Key, String, String)>, screen: &Screen) -> Result<Config, Failure> {
-        let config = self.sources(more).load()?;
-        log::start(config.log, screen);
-        Ok(config)
-    }
-
-    /// The house with its servers, for a command that makes one call at most.
-    async fn household(&self, screen: &Screen) -> Result<Household, Failure> {
-        let config = self.load(Vec::new(), screen)?;
-        Ok(Household::for_one_call(&config, self.sources(Vec::new())).await?)
-    }
-
-    /// The settings and the house they describe, for a command that makes one call at most.
-    fn house(&self, screen: &Screen) -> Result<(Config, Tectum), Failure> {
-        let config = self.load(Vec::new(), screen)?;
-        let house = tectum::build_for_one_call(&config)?;
-        Ok((config, house))
     }
 }
 
@@ -277,56 +226,4 @@ fn with_server(
         found.ok_or_else(|| held::missing(shared, &config, name).into())
     };
     run(&find, config.state.as_deref())
-}
-
-/// Warns before a home or a whole file system is served: clients like to start their servers there, and
-/// hardly anybody means it.
-fn tell_wide_reach(config: &Config, screen: &Screen) {
-    let home = config.home.as_deref().map(tectum::state::canonical);
-    let wide = |root: &&PathBuf| {
-        let root = tectum::state::canonical(root);
-        root == Path::new("/") || home.as_ref().is_some_and(|home| home.starts_with(&root))
-    };
-    let warning = |root: &PathBuf| {
-        format!(
-            "all of {} is served, your own files among it; to serve one project, name its folder with -C DIR",
-            root.display()
-        )
-    };
-    let warnings: Vec<String> = config.workspace.roots.iter().filter(wide).map(warning).collect();
-    tell_warnings(&warnings, screen);
-}
-
-/// Tells of rules that are for no tool there is. A mistake perhaps, so the work goes on.
-fn tell_strange_rules(config: &Config, house: &Tectum, screen: &Screen) {
-    tell_warnings(&strange_rules(config, house), screen);
-    tell_warnings(&without_effect(config), screen);
-}
-
-/// What of the project's file has no effect, and what to do about it.
-fn without_effect(config: &Config) -> Vec<String> {
-    let rules = tectum::rules_that_wait(config).map(|rules| {
-        let rules: Vec<String> =
-            rules.iter().map(|rule| format!("`{}` ({})", rule.text, rule.origin)).collect();
-        format!(
-            "the project's allow rules permit nothing until you agree to them with `tectum trust`: {}",
-            rules.join(", ")
-        )
-    });
-    config.without_effect().iter().cloned().chain(rules).collect()
-}
-
-fn tell_warnings(warnings: &[String], screen: &Screen) {
-    for warning in warnings {
-        let word = screen.paint_error(screen::Colour::Yellow, "warning:");
-        screen.tell(&format!("{word} {}", screen::harmless(warning)));
-    }
-}
-
-/// Rules that are for no tool there is.
-fn strange_rules(config: &Config, house: &Tectum) -> Vec<String> {
-    let snapshot = house.registry().snapshot();
-    let tools: Vec<&str> = snapshot.tools().map(|info| &*info.name).collect();
-    // A rule for a server's tool may be for one that is not known yet.
-    config.permissions.strangers(&tools).into_iter().filter(|rule| !rule.contains("__")).collect()
 }

@@ -3,10 +3,10 @@
 
 use std::ffi::OsString;
 
-use clap::{Arg, Args, Command, CommandFactory as _};
+use clap::{Arg, Args, Command};
 use tectum::config::servers::Survey;
 
-use super::{Cli, Shared, failure::Failure, screen::Screen};
+use super::{failure::Failure, options::Shared, screen::Screen};
 
 /// What wants the name of a server: a command by its whole path, and its argument or option.
 const WANTED: [(&str, &str); 13] = [
@@ -34,9 +34,9 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        let all = Cli::command();
-        let Some(place) = Place::of(&self.words, &all) else { return Ok(()) };
+    /// `all` is the whole command line.
+    pub(crate) fn run(self, all: &Command, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        let Some(place) = CursorPlace::find(&self.words, all) else { return Ok(()) };
         if !WANTED.contains(&(place.command.as_str(), place.argument)) {
             return Ok(());
         }
@@ -45,14 +45,14 @@ impl Names {
         sources.file = place.config.map(Into::into).or(sources.file);
         // A command that goes wrong says why; a key that was pressed says nothing.
         let Ok(config) = sources.load() else { return Ok(()) };
-        let survey = Survey::of(&sources, &config);
+        let survey = Survey::read(&sources, &config);
         let names = survey.servers.iter().map(|server| format!("{}\n", server.entry.name));
         screen.print(&names.collect::<String>())
     }
 }
 
 /// What stands at the cursor.
-struct Place<'c> {
+struct CursorPlace<'c> {
     /// The command, with the one it belongs to before it.
     command: String,
     /// The argument or option whose value is being written.
@@ -62,10 +62,10 @@ struct Place<'c> {
     config: Option<OsString>,
 }
 
-impl<'c> Place<'c> {
+impl<'c> CursorPlace<'c> {
     /// Walks over the words as the parser would, as far as they go. `None` where an option itself
     /// is being written, or a command, or something that does not belong there.
-    fn of(words: &[OsString], all: &'c Command) -> Option<Self> {
+    fn find(words: &[OsString], all: &'c Command) -> Option<Self> {
         let (current, before) = words.split_last()?;
         let mut place = Self { command: String::new(), argument: "", dir: None, config: None };
         let (mut command, mut given, mut plain) = (all, 0, false);
@@ -129,12 +129,14 @@ fn option<'c>(word: &str, command: &'c Command, all: &'c Command) -> (Option<&'c
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use clap::CommandFactory as _;
+
+    use super::{super::Cli, *};
 
     fn check(words: &[&str], expect: Option<(&str, &str)>) {
         let all = Cli::command();
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
-        let place = Place::of(&words, &all);
+        let place = CursorPlace::find(&words, &all);
         assert_eq!(place.as_ref().map(|place| (place.command.as_str(), place.argument)), expect, "{words:?}");
     }
 

@@ -14,9 +14,9 @@ use tectum::{
 };
 
 use super::{
-    Shared,
     failure::Failure,
     held,
+    options::Shared,
     screen::{Colour, Screen},
     serve,
 };
@@ -157,9 +157,10 @@ async fn test(name: &str, shared: &Shared, screen: &Screen) -> Result<(), Failur
     // What is held is not there for a reason.
     let held = held::why(shared, &config, name).filter(|_| tried.is_err());
     let trial = tried.map_err(|fault| held.unwrap_or(fault)).map_err(|fault| {
-        match known.is_empty() || fault.hint.is_some() {
-            true => fault,
-            false => fault.hint(format!("known observers: {}", known.join(", "))),
+        if known.is_empty() || fault.hint.is_some() {
+            fault
+        } else {
+            fault.hint(format!("known observers: {}", known.join(", ")))
         }
     })?;
     let (took, patience) = (trial.took.as_millis(), trial.patience.as_millis());

@@ -18,9 +18,9 @@ use tectum::{
 use tokio::runtime::Builder;
 
 use super::{
-    Shared,
     failure::Failure,
     given, held,
+    options::Shared,
     screen::{Colour, Screen, harmless},
     servers::status,
 };
@@ -77,9 +77,10 @@ impl Test {
             household.stop().await;
             finding
         })?;
-        match screen.json {
-            true => screen.print_json(&finding.data())?,
-            false => screen.print(&finding.text(screen))?,
+        if screen.json {
+            screen.print_json(&finding.data())?
+        } else {
+            screen.print(&finding.text(screen))?
         }
         match finding.judgement {
             Judgement::Allow => Ok(()),

@@ -76,9 +76,10 @@ impl Progress {
         if self.screen.json || text.is_empty() {
             return;
         }
-        match self.terminal {
-            true => self.write(&harmless(text)),
-            false => self.write(text),
+        if self.terminal {
+            self.write(&harmless(text))
+        } else {
+            self.write(text)
         }
         self.mid_line = !text.ends_with('\n');
     }

@@ -14,8 +14,8 @@ use tectum::{
 };
 
 use super::{
-    Shared,
     failure::Failure,
+    options::Shared,
     screen::{Colour, Screen, harmless},
 };
 
@@ -59,9 +59,10 @@ pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         );
         return Err(Fault::new(FaultKind::Timeout, message).hint("stop it, or try again").into());
     }
-    match answers.iter().flat_map(|(_, report)| report).all(|report| report.problems.is_empty()) {
-        true => Ok(()),
-        false => Err(Failure::Silent(FaultKind::InvalidInput.exit_code())),
+    if answers.iter().flat_map(|(_, report)| report).all(|report| report.problems.is_empty()) {
+        Ok(())
+    } else {
+        Err(Failure::Silent(FaultKind::InvalidInput.exit_code()))
     }
 }
 
@@ -95,9 +96,10 @@ fn tell(answers: &[(i32, Option<Report>)], screen: &Screen) -> Result<(), Failur
 }
 
 fn sentence(pid: i32, report: &Report) -> String {
-    let mut text = match report.changed.is_empty() {
-        true => format!("process {pid} goes by these settings since its start"),
-        false => format!("process {pid} goes by these settings; changed last: {}", report.changed.join(", ")),
+    let mut text = if report.changed.is_empty() {
+        format!("process {pid} goes by these settings since its start")
+    } else {
+        format!("process {pid} goes by these settings; changed last: {}", report.changed.join(", "))
     };
     if !report.at_next_start.is_empty() {
         text.push_str(&format!("; only from its next start on: {}", report.at_next_start.join(", ")));

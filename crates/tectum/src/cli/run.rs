@@ -23,12 +23,15 @@ use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Shared, consent,
+    consent,
     failure::Failure,
     given,
+    options::Shared,
     progress::Progress,
     screen::{Colour, Screen},
-    serve, stop, tell_strange_rules, within,
+    serve, stop,
+    warnings::tell_strange_rules,
+    within,
 };
 
 /// How long calls may still take when the work has ended.
@@ -79,7 +82,7 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let mut config = shared.load(self.flags(), screen)?;
-        if let Some(circle) = within::circle(&config) {
+        if let Some(circle) = within::circle(&config, shared.above) {
             return Err(circle.into());
         }
         let settings = self.settings(&config)?;
@@ -180,9 +183,10 @@ impl Task {
             }
         };
         for entry in &self.files {
-            let names = match entry.contains(['*', '?', '[', '{']) {
-                true => matching(house, entry).await,
-                false => vec![entry.clone()],
+            let names = if entry.contains(['*', '?', '[', '{']) {
+                matching(house, entry).await
+            } else {
+                vec![entry.clone()]
             };
             if names.is_empty() {
                 warn(entry, "no file matches");

@@ -3,12 +3,12 @@
 
 use std::{
     borrow::Cow,
-    io::{self, IsTerminal as _, Write as _},
+    io::{self, Write as _},
 };
 
 use tectum::peers::visible::visible;
 
-use super::{Shared, When, failure::Failure};
+use super::failure::Failure;
 
 /// How this process talks.
 #[derive(Clone, Copy, Debug)]
@@ -37,23 +37,6 @@ pub(crate) enum Colour {
 }
 
 impl Screen {
-    pub(crate) fn new(shared: &Shared) -> Self {
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let paints = |terminal: bool| match shared.color {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => terminal && !plain && !dumb,
-        };
-        Self {
-            json: shared.json,
-            quiet: shared.quiet,
-            terminal: io::stdout().is_terminal(),
-            paints_results: !shared.json && paints(io::stdout().is_terminal()),
-            paints_errors: !shared.json && paints(io::stderr().is_terminal()),
-        }
-    }
-
     /// Prints a result. A reader that left early, such as `head`, is no failure of ours.
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
@@ -66,19 +49,13 @@ impl Screen {
 
     /// Prints a result that others wrote: a program gets it as it is, a terminal what is harmless.
     pub(crate) fn print_foreign(&self, text: &str) -> Result<(), Failure> {
-        match self.terminal {
-            true => self.print(&harmless(text)),
-            false => self.print(text),
-        }
+        if self.terminal { self.print(&harmless(text)) } else { self.print(text) }
     }
 
     /// Prints one JSON value on one line.
     pub(crate) fn print_json(&self, value: &serde_json::Value) -> Result<(), Failure> {
         let text = value.to_string();
-        match self.terminal {
-            true => self.print(&escaped(&text)),
-            false => self.print(&text),
-        }
+        if self.terminal { self.print(&escaped(&text)) } else { self.print(&text) }
     }
 
     /// Tells something on standard error.
@@ -108,6 +85,14 @@ pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Tells people something beside the result.
+pub(super) fn tell_note(note: &str, screen: &Screen) {
+    if !screen.quiet {
+        let note = harmless(note);
+        screen.tell(&format!("{} {note}", screen.paint_error(Colour::Yellow, "note:")));
+    }
+}
+
 /// A number of things, in words that fit it.
 pub(crate) fn counted(count: u64, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
@@ -123,11 +108,10 @@ pub(crate) fn agrees(line: &str) -> bool {
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
-        match c == '\n' || matches!(visible(c.encode_utf8(&mut [0; 4])), Cow::Borrowed(_)) {
-            true => out.push(c),
-            false => {
-                c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")))
-            }
+        if c == '\n' || matches!(visible(c.encode_utf8(&mut [0; 4])), Cow::Borrowed(_)) {
+            out.push(c)
+        } else {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")))
         }
     }
     out

@@ -14,7 +14,14 @@ use tectum::{
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
-use super::{Shared, failure::Failure, screen::Screen, stop, tell_strange_rules, tell_wide_reach, within};
+use super::{
+    failure::Failure,
+    options::Shared,
+    screen::Screen,
+    stop,
+    warnings::{tell_strange_rules, tell_wide_reach},
+    within,
+};
 
 /// How long calls in flight may still take when the client has left.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -38,7 +45,7 @@ impl Serve {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let config = shared.load(profile_flag(self.tools.as_ref()), screen)?;
         tell_wide_reach(&config, screen);
-        if let Some(circle) = within::circle(&config) {
+        if let Some(circle) = within::circle(&config, shared.above) {
             return Err(within::refuse(circle).into());
         }
         let live = Live::new(shared.sources(profile_flag(self.tools.as_ref())));

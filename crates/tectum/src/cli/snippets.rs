@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tectum::{config::servers::clients::Client, token::Kept};
+use tectum::{config::servers::clients::Client, token::TokenPlace};
 
 use super::{
     failure::Failure,
@@ -17,14 +17,14 @@ pub(super) struct Ways<'w> {
     pub(super) program: String,
     pub(super) directory: String,
     url: &'w str,
-    kept: Option<&'w Kept>,
+    kept: Option<&'w TokenPlace>,
 }
 
 /// A piece to paste: the file it belongs in (empty for a command), and its text.
 pub(super) type Snippet = (&'static str, String);
 
 impl<'w> Ways<'w> {
-    pub(super) fn new(directory: &Path, url: &'w str, kept: Option<&'w Kept>) -> Result<Self, Failure> {
+    pub(super) fn new(directory: &Path, url: &'w str, kept: Option<&'w TokenPlace>) -> Result<Self, Failure> {
         let program = std::env::current_exe()?.display().to_string();
         Ok(Self { program, directory: directory.display().to_string(), url, kept })
     }
@@ -93,10 +93,10 @@ impl<'w> Ways<'w> {
     /// The line that puts the token into the environment, for clients that take it from there.
     fn export(&self) -> String {
         match self.kept {
-            Some(Kept::File(path)) => {
+            Some(TokenPlace::File(path)) => {
                 format!("export TECTUM_TOKEN=\"$(cat {})\"\n", quoted(&path.display().to_string()))
             }
-            Some(Kept::Environment) | None => String::new(),
+            Some(TokenPlace::Environment) | None => String::new(),
         }
     }
 
@@ -104,8 +104,10 @@ impl<'w> Ways<'w> {
         let command = format!("claude mcp add --transport http tectum {}", self.url);
         match self.kept {
             None => command,
-            Some(Kept::Environment) => format!("{command} --header \"Authorization: Bearer $TECTUM_TOKEN\""),
-            Some(Kept::File(path)) => {
+            Some(TokenPlace::Environment) => {
+                format!("{command} --header \"Authorization: Bearer $TECTUM_TOKEN\"")
+            }
+            Some(TokenPlace::File(path)) => {
                 let path = quoted(&path.display().to_string());
                 format!("{command} --header \"Authorization: Bearer $(cat {path})\"")
             }
@@ -202,7 +204,7 @@ mod tests {
 
     const URL: &str = "http://127.0.0.1:8999/mcp";
 
-    fn ways(kept: Option<&Kept>) -> Ways<'_> {
+    fn ways(kept: Option<&TokenPlace>) -> Ways<'_> {
         Ways {
             program: "/opt/my tools/tectum".into(),
             directory: "/home/me/my project".into(),
@@ -211,13 +213,13 @@ mod tests {
         }
     }
 
-    fn over_http(kept: Option<&Kept>, client: &str) -> String {
+    fn over_http(kept: Option<&TokenPlace>, client: &str) -> String {
         ways(kept).over_http(client).expect("a way").1
     }
 
     #[test]
     fn the_token_is_named_by_its_place() {
-        let kept = Kept::File("/home/me/my state/token".into());
+        let kept = TokenPlace::File("/home/me/my state/token".into());
         assert_eq!(
             over_http(Some(&kept), "claude"),
             r#"claude mcp add --transport http tectum http://127.0.0.1:8999/mcp --header "Authorization: Bearer $(cat '/home/me/my state/token')""#

@@ -15,18 +15,16 @@ use tectum::{
 use tokio::runtime::Builder;
 
 use super::{
-    Shared,
     as_client::{self, AsClient},
     failure::Failure,
-    screen::{Colour, Screen, counted, harmless},
-    servers::{status, tell_note},
+    options::Shared,
+    screen::{Colour, Screen, counted, harmless, tell_note},
+    servers::status,
+    tokens::estimate,
 };
 
 /// Characters of a description in the table: about a line beside the other columns.
 const MOST_SHOWN: usize = 160;
-
-/// Bytes per token, as a rule of thumb for English and JSON.
-pub(super) const BYTES_PER_TOKEN: usize = 4;
 
 /// List the tools with effect, permission and token cost.
 #[derive(Debug, Args)]
@@ -46,10 +44,7 @@ impl Tools {
         // What servers offer is known from their last run; none is started unless that is wanted.
         let (snapshot, away, listed, remarks) = runtime.block_on(async {
             let household = shared.household(screen).await?;
-            let away = match self.meet {
-                true => household.federation.meet_all().await,
-                false => Vec::new(),
-            };
+            let away = if self.meet { household.federation.meet_all().await } else { Vec::new() };
             let snapshot = household.house.registry().snapshot();
             let listed = self.client.map(|client| (client, client.list(&household)));
             let status = household.federation.status().into_values();
@@ -119,7 +114,7 @@ impl Listed {
 fn unmet(shared: &Shared, config: &Config) -> Vec<String> {
     let traces = servers::directory(config);
     let known = |name: &str| traces.as_deref().is_some_and(|traces| status::is_known(traces, name));
-    let specs = Survey::of(&shared.sources(Vec::new()), config).resolved().specs;
+    let specs = Survey::read(&shared.sources(Vec::new()), config).resolved().specs;
     specs.into_iter().map(|spec| spec.name.to_string()).filter(|name| !known(name)).collect()
 }
 
@@ -187,7 +182,7 @@ fn effect(info: &ToolInfo) -> &'static str {
 fn tokens(info: &ToolInfo, profile: &Profile) -> usize {
     let arguments = Value::Object(profile.arguments(info)).to_string();
     let bytes = info.name.len() + info.description.len() + arguments.len();
-    bytes.div_ceil(BYTES_PER_TOKEN)
+    estimate(bytes)
 }
 
 /// The first sentence, at most so much of it as a line holds. A full stop inside of code or of an

@@ -9,7 +9,7 @@ use tectum::{
     config::{AuthMode, keys, servers::Live},
     peers::serve::{Auth, HttpOptions, HttpServer},
     servers::Household,
-    token::{self, Kept},
+    token::{self, TokenPlace},
 };
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -19,11 +19,13 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Shared, connect,
+    connect,
     failure::Failure,
+    options::Shared,
     screen::{Colour, Screen, counted},
-    serve, stop, tell_strange_rules, tell_wide_reach,
+    serve, stop,
     tools::Listed,
+    warnings::{tell_strange_rules, tell_wide_reach},
     within,
 };
 
@@ -58,7 +60,7 @@ impl Up {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let config = self.load(shared, screen)?;
         tell_wide_reach(&config, screen);
-        if let Some(circle) = within::circle(&config) {
+        if let Some(circle) = within::circle(&config, shared.above) {
             return Err(circle.into());
         }
         let (auth, kept) = auth(&config)?;
@@ -106,7 +108,7 @@ async fn listen(
     live: Live,
     options: HttpOptions,
     config: &Config,
-    kept: Option<&Kept>,
+    kept: Option<&TokenPlace>,
     screen: &Screen,
 ) -> Result<(), Failure> {
     let (address, bound) = (options.listen, live.bound());
@@ -143,7 +145,7 @@ fn tell(
     at: SocketAddr,
     config: &Config,
     house: &Tectum,
-    kept: Option<&Kept>,
+    kept: Option<&TokenPlace>,
     screen: &Screen,
 ) -> Result<(), Failure> {
     tell_strange_rules(config, house, screen);
@@ -158,8 +160,8 @@ fn tell(
     }
     if screen.json {
         let file = kept.and_then(|kept| match kept {
-            Kept::File(path) => path.to_str(),
-            Kept::Environment => None,
+            TokenPlace::File(path) => path.to_str(),
+            TokenPlace::Environment => None,
         });
         screen.print_json(&json!({
             "url": url,
@@ -182,13 +184,13 @@ fn greeting(
     hooks: &str,
     config: &Config,
     tools: &str,
-    kept: Option<&Kept>,
+    kept: Option<&TokenPlace>,
     screen: &Screen,
 ) -> Result<String, Failure> {
     let label = |text: &str| screen.paint(Colour::Bold, text);
     let token = match kept {
-        Some(Kept::File(path)) => format!("in {}", path.display()),
-        Some(Kept::Environment) => "in TECTUM_TOKEN".into(),
+        Some(TokenPlace::File(path)) => format!("in {}", path.display()),
+        Some(TokenPlace::Environment) => "in TECTUM_TOKEN".into(),
         None => "none asked for".into(),
     };
     let roots: Vec<String> = config.workspace.roots.iter().map(|root| root.display().to_string()).collect();
@@ -217,7 +219,7 @@ fn told_of(others: &Listed, agents: &Listed) -> String {
     format!("{all}; coding agents are listed {} (about {} tokens)", agents.tools, agents.tokens)
 }
 
-fn auth(config: &Config) -> Result<(Auth, Option<Kept>), Failure> {
+fn auth(config: &Config) -> Result<(Auth, Option<TokenPlace>), Failure> {
     if config.http.auth == AuthMode::None {
         return Ok((Auth::None, None));
     }

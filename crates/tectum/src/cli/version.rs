@@ -6,8 +6,9 @@ use super::{failure::Failure, screen::Screen};
 
 pub(crate) fn run(screen: &Screen) -> Result<(), Failure> {
     let version = env!("CARGO_PKG_VERSION");
-    match screen.json {
-        true => screen.print_json(&json!({ "name": "tectum", "version": version })),
-        false => screen.print(&format!("tectum {version}")),
+    if screen.json {
+        screen.print_json(&json!({ "name": "tectum", "version": version }))
+    } else {
+        screen.print(&format!("tectum {version}"))
     }
 }

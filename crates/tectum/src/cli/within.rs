@@ -6,31 +6,42 @@ use std::{
     ffi::OsString,
     io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _},
     path::PathBuf,
-    sync::OnceLock,
 };
 
-use clap::Parser as _;
 use serde_json::{Value, json};
 use tectum::{
     Config, Fault, FaultKind,
-    peers::child::{
-        ancestry,
-        lineage::{Above, MOST_DEPTH, WITHIN},
-    },
+    peers::child::lineage::{Above, MOST_DEPTH, WITHIN},
 };
-
-use super::{Cli, Command};
 
 /// JSON-RPC's code for a request that is not carried out.
 const REFUSED: i64 = -32600;
 /// Bytes of requests that are answered with a refusal: a handshake or two.
 const MOST_REFUSED: u64 = 1024 * 1024;
 
+/// The folders that Tectums above this process serve: how to find out, which takes a walk up the
+/// processes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ServedAbove(pub(crate) fn() -> &'static [PathBuf]);
+
+impl Default for ServedAbove {
+    fn default() -> Self {
+        Self(|| &[])
+    }
+}
+
+impl ServedAbove {
+    /// These folders.
+    pub(crate) fn folders(self) -> &'static [PathBuf] {
+        (self.0)()
+    }
+}
+
 /// Why this folder is not served here, if it is not.
-pub(crate) fn circle(config: &Config) -> Option<Fault> {
+pub(crate) fn circle(config: &Config, served_above: ServedAbove) -> Option<Fault> {
     let directory = canonical(config.directory.clone());
     let above = Above::read(std::env::var_os(WITHIN).as_deref());
-    let houses = houses();
+    let houses = served_above.folders();
     let shown = directory.display();
     if above.serves(&directory) || houses.iter().any(|folder| canonical(folder.clone()) == directory) {
         let message = format!(
@@ -50,10 +61,10 @@ pub(crate) fn circle(config: &Config) -> Option<Fault> {
 
 /// Makes an environment say what is above, where a script on the way cleared it: what such a
 /// Tectum's ancestors start is not known, so it starts nothing.
-pub(crate) fn complete(environment: &mut Vec<(OsString, OsString)>) {
+pub(crate) fn complete(environment: &mut Vec<(OsString, OsString)>, served_above: &[PathBuf]) {
     let written = environment.iter().find(|(name, _)| name == WITHIN).map(|(_, value)| value.as_os_str());
     let above = Above::read(written);
-    if houses().len() > above.depth() {
+    if served_above.len() > above.depth() {
         let completed = above.and_a_stranger().written();
         environment.retain(|(name, _)| name != WITHIN);
         environment.push((WITHIN.into(), completed.into()));
@@ -77,17 +88,6 @@ pub(crate) fn refuse(circle: Fault) -> Fault {
         }
     }
     circle
-}
-
-/// The folders that Tectums above this process serve, as their command lines say.
-fn houses() -> &'static [PathBuf] {
-    static HOUSES: OnceLock<Vec<PathBuf>> = OnceLock::new();
-    let house = |ancestor: ancestry::Ancestor| {
-        let cli = Cli::try_parse_from(&ancestor.words).ok()?;
-        let serves = matches!(cli.command, Command::Serve(_) | Command::Up(_) | Command::Run(_));
-        serves.then(|| ancestor.directory.join(cli.shared.dir.unwrap_or_default()))
-    };
-    HOUSES.get_or_init(|| ancestry::ours_above().into_iter().filter_map(house).collect())
 }
 
 #[expect(clippy::disallowed_methods, reason = "the operator's own directories, not an agent's path")]

@@ -1,51 +1,15 @@
 //! One value on its way in: what was written, checked against what its key takes.
 
-use std::{
-    borrow::Cow,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use tectum_core::{Rule, security::DenyList};
-use tectum_peers::visible::visible;
 
-pub use super::form::{Field, Form};
 use super::{
+    form::{Field, Form, Written},
     keys::{Each, Key, Shape},
     place::{Origin, Problem},
+    value::{Item, Value, quoted},
 };
-
-/// A value as it was written, before anybody believed it.
-#[derive(Clone, Debug)]
-pub struct Written {
-    /// Where.
-    pub origin: Origin,
-    /// What.
-    pub form: Form,
-}
-
-/// A value that fits its key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// `true` or `false`.
-    Flag(bool),
-    /// A count, a size in bytes, or a time in milliseconds.
-    Number(u64),
-    /// A word or an address.
-    Word(String),
-    /// Texts, each with the place it was written.
-    List(Vec<Item>),
-    /// Texts by name, each with its place.
-    Table(Vec<(String, Item)>),
-}
-
-/// One text of a list. Paths are absolute here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
-    /// The text.
-    pub text: String,
-    /// Where it was written.
-    pub origin: Origin,
-}
 
 /// What relative paths start from in one layer.
 #[derive(Clone, Copy, Debug)]
@@ -255,25 +219,6 @@ fn texts(
     (problems.len() == before).then_some(Value::List(items))
 }
 
-/// Text as TOML would write it.
-pub(crate) fn quoted(text: &str) -> String {
-    if matches!(visible(text), Cow::Borrowed(_)) {
-        return toml::Value::from(text).to_string();
-    }
-    // What nobody sees has another spelling.
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() || matches!(visible(c.encode_utf8(&mut [0; 4])), Cow::Owned(_)) => {
-                out.push_str(&format!("\\U{:08X}", u32::from(c)));
-            }
-            c => out.push(c),
-        }
-    }
-    out + "\""
-}
-
 pub(super) fn absolute(text: &str, base: Base<'_>) -> Result<String, String> {
     let path = match text.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => match base.home {
@@ -309,5 +254,5 @@ fn split_list(text: &str) -> Vec<&str> {
 }
 
 #[cfg(test)]
-#[path = "value_tests.rs"]
+#[path = "accept_tests.rs"]
 mod tests;

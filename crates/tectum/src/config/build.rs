@@ -20,7 +20,8 @@ use tectum_peers::{
 
 use super::{
     keys::{self, Key},
-    load::{Layers, Merged, Setting, Sources},
+    load::Sources,
+    merged::{Layers, Merged, Setting},
     model::{
         AuthMode, Config, Diagnostics, Exposure, Federation, Files, Http, Level, Observers, Permissions, Run,
         ToolSet, Workspace,
@@ -34,7 +35,7 @@ use super::{
 const SEED: &str = "mcp_config.json";
 
 impl Config {
-    pub(super) fn of(
+    pub(super) fn from_layers(
         directory: PathBuf,
         sources: &Sources,
         files_of_settings: Vec<PathBuf>,
@@ -342,9 +343,10 @@ fn permissions(layers: &mut Layers, state: Option<&Path>, file: &Path) -> Result
             }
         },
     };
-    match consent.suffices() {
-        true => own.allow.extend(project.allow.iter().cloned()),
-        false => own.held.clone_from(&project.allow),
+    if consent.suffices() {
+        own.allow.extend(project.allow.iter().cloned())
+    } else {
+        own.held.clone_from(&project.allow)
     }
     // What the operator allows, the project's default does not take back.
     project.allow.extend(own.allow.iter().cloned());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     keys::{self, FromProject},
-    load::{Merged, Setting},
+    merged::{Merged, Setting},
     place::Origin,
     value::{Item, Value},
 };
@@ -74,7 +74,7 @@ fn added(ours: Option<&Setting>, theirs: &Setting) -> Setting {
 
 /// What both let through, of a list that names what may be used.
 fn within(operator: &Merged, theirs: &Setting, notes: &mut Vec<String>) -> Option<Setting> {
-    let reach = Reach::of(operator);
+    let reach = Reach::of_operator(operator);
     let kept = if *theirs.key == keys::ROOTS {
         reach.shared(items(theirs))
     } else if *theirs.key == keys::TRACKED {
@@ -103,7 +103,7 @@ struct Reach<'m> {
 }
 
 impl<'m> Reach<'m> {
-    fn of(operator: &'m Merged) -> Self {
+    fn of_operator(operator: &'m Merged) -> Self {
         let real = |item: &Item| state::canonical(Path::new(&item.text));
         Self {
             roots: operator.list(&keys::ROOTS).iter().map(|item| (real(item), item)).collect(),

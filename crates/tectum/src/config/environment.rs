@@ -7,10 +7,12 @@ use std::ffi::OsString;
 use tectum_core::arguments::nearest;
 
 use super::{
+    accept::Base,
+    form::Written,
     keys::{self, KEYS, Key},
-    load::{Layer, Setting},
+    merged::{Layer, Setting},
     place::{Origin, Problem},
-    value::{Base, Value, Written},
+    value::Value,
 };
 
 /// Variables of ours that are no settings of the file. `version` speaks about one file only, and
@@ -46,9 +48,10 @@ pub fn read(
             let known: Vec<String> = KEYS.iter().map(|key| key.variable()).collect();
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             let near = nearest(&name, known.iter().copied());
-            match near.is_some_and(|near| near.len().abs_diff(name.len()) <= MISSPELT) {
-                true => problems.push(Problem::unknown(origin, "setting", &name, &known)),
-                false => notes.push(format!("{origin}: it is no setting of Tectum and has no effect")),
+            if near.is_some_and(|near| near.len().abs_diff(name.len()) <= MISSPELT) {
+                problems.push(Problem::unknown(origin, "setting", &name, &known))
+            } else {
+                notes.push(format!("{origin}: it is no setting of Tectum and has no effect"))
             }
             continue;
         };

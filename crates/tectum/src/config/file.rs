@@ -9,12 +9,14 @@ use std::{
 use toml::de::{DeTable, DeValue};
 
 use super::{
+    accept::Base,
     compose,
+    form::{Field, Form, Written},
     keys::{self, Each, FromProject, Key, Merge, Shape},
-    load::{Layer, Setting},
+    merged::{FileLayer, Setting},
     place::{Lines, Origin, Problem},
-    servers::{self, Entry, Place, Source},
-    value::{Base, Field, Form, Item, Value, Written},
+    servers::{self, Place, Source},
+    value::{Item, Value},
 };
 
 /// Whose file it is.
@@ -39,24 +41,15 @@ pub struct File<'f> {
     pub path: &'f Path,
 }
 
-/// What a file said.
-#[derive(Debug, Default)]
-pub struct Content {
-    /// Its settings.
-    pub settings: Layer,
-    /// Its servers.
-    pub servers: Vec<Entry>,
-}
-
 impl File<'_> {
     /// Reads all of it. Mistakes are added to `problems` in the order they stand.
-    pub fn read(&self, base: Base<'_>, problems: &mut Vec<Problem>) -> Content {
+    pub fn read(&self, base: Base<'_>, problems: &mut Vec<Problem>) -> FileLayer {
         let (document, errors) = DeTable::parse_recoverable(self.text);
-        let mut reading = Reading {
+        let mut reading = SettingsReader {
             file: self,
             lines: Lines::new(&self.name, self.text),
             base,
-            content: Content::default(),
+            content: FileLayer::default(),
             written: HashMap::new(),
             problems: Vec::new(),
         };
@@ -124,17 +117,17 @@ fn fields(table: &DeTable<'_>, place: &dyn Fn(usize) -> Origin) -> Vec<Field> {
 }
 
 /// A file half read.
-struct Reading<'f> {
+struct SettingsReader<'f> {
     file: &'f File<'f>,
     lines: Lines<'f>,
     base: Base<'f>,
-    content: Content,
+    content: FileLayer,
     /// What was set so far, and by which of its names.
     written: HashMap<String, &'static Key>,
     problems: Vec<Problem>,
 }
 
-impl Reading<'_> {
+impl SettingsReader<'_> {
     fn document(&mut self, table: &DeTable<'_>) {
         let sections = keys::sections();
         for (name, value) in table {

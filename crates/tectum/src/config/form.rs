@@ -3,8 +3,17 @@
 use super::{
     keys::{Key, Shape},
     place::Origin,
-    value::{Written, quoted},
+    value::quoted,
 };
+
+/// A value as it was written, before anybody believed it.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// Where.
+    pub origin: Origin,
+    /// What.
+    pub form: Form,
+}
 
 /// The form a value was written in.
 #[derive(Clone, Debug)]

@@ -1,21 +1,22 @@
 //! The five layers, laid over each other: defaults, user, project, environment, flags.
 
 use std::{
-    collections::BTreeMap,
     ffi::OsString,
-    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use super::{
+    accept::Base,
     compose, environment,
-    file::{Content, File, Owner, shown},
-    keys::{KEYS, Key, Merge},
+    file::{File, Owner, shown},
+    form::Written,
+    keys::{KEYS, Key},
+    merged::{FileLayer, Layers, Merged, Setting},
     model::Config,
     place::{Origin, Problem, Problems},
-    servers::{self, Entry},
-    value::{Base, Item, Value, Written},
+    servers,
+    settings_text::{is_absent, read, unreadable},
 };
 
 /// What to do where there is nothing to serve.
@@ -80,9 +81,8 @@ impl Sources {
         if let Some(path) = &self.user_file {
             // A relative path in the user's file means the served directory: the file serves them all.
             let name = shown(path, &directory, self.home.as_deref());
-            operator.add_content(
-                file_layer(path, name, Owner::Operator, here, &mut problems).unwrap_or_default(),
-            );
+            operator
+                .add_file(file_layer(path, name, Owner::Operator, here, &mut problems).unwrap_or_default());
         }
         let (path, owner, layer) = match &self.file {
             Some(path) => (path.clone(), Owner::Operator, &mut operator),
@@ -94,7 +94,7 @@ impl Sources {
         // In a folder that cannot be served no file is looked for: its own problem is told already.
         let wanted = is_served || self.file.is_some();
         match wanted.then(|| file_layer(&path, name, owner, beside, &mut problems)).flatten() {
-            Some(content) => layer.add_content(content),
+            Some(content) => layer.add_file(content),
             None if let Some(given) = &self.file => {
                 let name = Origin::Flag("--config".into());
                 let missing = Problem::new(name, format!("there is no file {}", given.display()));
@@ -111,10 +111,10 @@ impl Sources {
         }
 
         let mut merged = compose::compose(&operator, &project, &mut notes);
-        merged.servers.extend(project.servers.iter().cloned());
+        merged.add_servers(project.servers());
         problems.extend(servers::double_plain(merged.servers()));
         let files = self.user_file.iter().cloned().chain([path]).collect();
-        match Config::of(directory, self, files, Layers { operator, project, merged, notes }) {
+        match Config::from_layers(directory, self, files, Layers { operator, project, merged, notes }) {
             Ok(config) if problems.is_empty() => Ok(config),
             Ok(_) => Err(Problems(problems)),
             Err(Problems(more)) => Err(Problems(problems.into_iter().chain(more).collect())),
@@ -146,6 +146,13 @@ impl Sources {
     }
 }
 
+impl Config {
+    /// The built-in set-up for a directory: no file and no environment is read, no state is kept.
+    pub fn built_in(directory: impl Into<PathBuf>) -> Result<Self, Problems> {
+        Sources { directory: directory.into(), ..Sources::default() }.load()
+    }
+}
+
 /// The settings of a file; `None` when there is no such file.
 fn file_layer(
     path: &Path,
@@ -153,7 +160,7 @@ fn file_layer(
     owner: Owner,
     base: Base<'_>,
     problems: &mut Vec<Problem>,
-) -> Option<Content> {
+) -> Option<FileLayer> {
     match read(path, MAX_FILE) {
         Ok(text) => {
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -163,174 +170,8 @@ fn file_layer(
         Err(error) if is_absent(&error) && !path.is_symlink() => None,
         Err(error) => {
             problems.push(unreadable(name, &error));
-            Some(Content::default())
+            Some(FileLayer::default())
         }
-    }
-}
-
-/// What is wrong with a file that is there and cannot be read, and what to do about it.
-pub(super) fn unreadable(name: Arc<str>, error: &io::Error) -> Problem {
-    let (why, hint) = match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            ("it is a link to nothing".to_owned(), "make what it leads to, or take the link away")
-        }
-        io::ErrorKind::InvalidData => ("it is not text in UTF-8".to_owned(), "save it as UTF-8"),
-        io::ErrorKind::PermissionDenied => {
-            (error.to_string(), "let this user read it (chmod u+r), or take it away")
-        }
-        _ => (error.to_string(), "put a file that can be read in its place, or take it away"),
-    };
-    Problem::new(Origin::File { name, line: 1, column: 1 }, format!("cannot read it: {why}")).hint(hint)
-}
-
-pub(super) fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-#[expect(clippy::disallowed_methods, reason = "our own settings, named by the operator, not an agent's path")]
-pub(super) fn read(path: &Path, most: u64) -> io::Result<String> {
-    use io::Read as _;
-
-    // Opening a pipe would wait for a writer, and a repository may hold one under this name.
-    if !path.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a file"));
-    }
-    let file = std::fs::File::open(path)?;
-    let mut text = String::new();
-    file.take(most + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > most {
-        return Err(io::Error::other(format!("it is larger than {most} bytes")));
-    }
-    Ok(text)
-}
-
-/// The settings of one source.
-pub type Layer = Vec<Setting>;
-
-/// One value of one key, and where it was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setting {
-    /// Which key.
-    pub key: &'static Key,
-    /// Its value.
-    pub value: Value,
-    /// Where it was written; for a list, the last of the places.
-    pub origin: Origin,
-}
-
-impl Setting {
-    /// A setting under its present name: keys kept from earlier set-ups are translated here.
-    pub fn new(key: &'static Key, value: Value, origin: Origin) -> Self {
-        let (key, value) = match key.stands_for {
-            Some(translate) => translate(value),
-            None => (key, value),
-        };
-        Self { key, value, origin }
-    }
-}
-
-impl PartialEq for Key {
-    fn eq(&self, other: &Self) -> bool {
-        (self.section, self.name) == (other.section, other.name)
-    }
-}
-
-impl Eq for Key {}
-
-/// The settings of both owners, and what holds of them.
-#[derive(Clone, Debug, Default)]
-pub struct Layers {
-    /// What whoever runs Tectum said: built-in values, the user's file, environment, flags.
-    pub operator: Merged,
-    /// What the project's own file says.
-    pub project: Merged,
-    /// What holds.
-    pub merged: Merged,
-    /// What of the project's file has no effect.
-    pub notes: Vec<String>,
-}
-
-/// What several layers say together.
-#[derive(Clone, Debug, Default)]
-pub struct Merged {
-    settings: BTreeMap<(&'static str, &'static str), Setting>,
-    servers: Vec<Entry>,
-}
-
-impl Merged {
-    /// Lays one more layer on top.
-    pub fn add(&mut self, layer: impl IntoIterator<Item = Setting>) {
-        for setting in layer {
-            match self.settings.entry((setting.key.section, setting.key.name)) {
-                std::collections::btree_map::Entry::Vacant(free) => drop(free.insert(setting)),
-                std::collections::btree_map::Entry::Occupied(mut held) => held.get_mut().cover(setting),
-            }
-        }
-    }
-
-    /// Puts a setting in the place of what was said about its key.
-    pub(super) fn set(&mut self, setting: Setting) {
-        self.settings.insert((setting.key.section, setting.key.name), setting);
-    }
-
-    /// All settings.
-    pub fn settings(&self) -> impl Iterator<Item = &Setting> {
-        self.settings.values()
-    }
-
-    /// Lays what a file said on top.
-    pub fn add_content(&mut self, content: Content) {
-        self.add(content.settings);
-        self.servers.extend(content.servers);
-    }
-
-    /// The tables of servers: the user's, then the project's.
-    pub fn servers(&self) -> &[Entry] {
-        &self.servers
-    }
-
-    /// What holds for a key, if anybody said so.
-    pub fn get(&self, key: &Key) -> Option<&Setting> {
-        self.settings.get(&(key.section, key.name))
-    }
-
-    /// The word of a key.
-    pub fn word(&self, key: &Key) -> Option<&str> {
-        match &self.get(key)?.value {
-            Value::Word(word) => Some(word),
-            _ => None,
-        }
-    }
-
-    /// The number of a key.
-    pub fn number(&self, key: &Key) -> Option<u64> {
-        match &self.get(key)?.value {
-            Value::Number(number) => Some(*number),
-            _ => None,
-        }
-    }
-
-    /// Whether a flag is set.
-    pub fn flag(&self, key: &Key) -> bool {
-        matches!(self.get(key), Some(Setting { value: Value::Flag(true), .. }))
-    }
-
-    /// The entries of a list.
-    pub fn list(&self, key: &Key) -> &[Item] {
-        match self.get(key) {
-            Some(Setting { value: Value::List(items), .. }) => items,
-            _ => &[],
-        }
-    }
-}
-
-impl Setting {
-    fn cover(&mut self, next: Self) {
-        match (&mut self.value, next.value) {
-            (Value::List(held), Value::List(more)) if self.key.merge == Merge::Sum => held.extend(more),
-            (held, value) => *held = value,
-        }
-        self.origin = next.origin;
     }
 }
 

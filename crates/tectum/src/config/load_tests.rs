@@ -194,7 +194,7 @@ fn what_show_prints_reads_back_to_the_same() {
     let project = "[workspace]\nroots = [\".\", \"src\"]\ndeny = ['we\"ird[*]', \"b\"]\n[tools]\nmax_output = \"50k\"\n";
     let mut layers = Layers::new(user, project, &[("TECTUM_TOOLS_THREADS", "3")]);
     let first = layers.load();
-    let printed = show::toml(&first, &Survey::of(&layers.sources, &first));
+    let printed = show::toml(&first, &Survey::read(&layers.sources, &first));
     let again = layers.scratch.path().join("again.toml");
     put(&again, &printed);
     layers.sources =
@@ -206,9 +206,9 @@ fn what_show_prints_reads_back_to_the_same() {
     }
 }
 
-fn show_value(value: &super::Value) -> String {
+fn show_value(value: &super::super::value::Value) -> String {
     match value {
-        super::Value::List(items) => {
+        super::super::value::Value::List(items) => {
             items.iter().map(|item| item.text.as_str()).collect::<Vec<_>>().join("\n")
         }
         other => format!("{other:?}"),

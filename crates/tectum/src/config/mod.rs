@@ -5,6 +5,7 @@
 //! holds. The project's own file narrows the result and never widens it (`compose.rs`). An absent or
 //! empty file is a safe set-up; a key nobody knows is an error.
 
+pub mod accept;
 mod build;
 mod compose;
 pub mod environment;
@@ -13,10 +14,12 @@ pub mod form;
 mod key;
 pub mod keys;
 pub mod load;
+pub mod merged;
 pub mod model;
 pub mod place;
 pub mod schema;
 pub mod servers;
+mod settings_text;
 pub mod show;
 pub mod value;
 

@@ -12,8 +12,7 @@ use tectum_redact::Redactor;
 
 use super::{
     keys::Key,
-    load::{Layers, Merged, Sources},
-    place::Problems,
+    merged::{Layers, Merged},
     servers::trust::Trust,
 };
 
@@ -193,10 +192,7 @@ impl Observers {
     /// What hides secrets in copies. Each part was checked when it was read; all together may
     /// still be too much.
     pub fn redactor(&self) -> Result<Redactor, String> {
-        match self.redact {
-            true => Redactor::new(&self.names, &self.texts),
-            false => Ok(Redactor::none()),
-        }
+        if self.redact { Redactor::new(&self.names, &self.texts) } else { Ok(Redactor::none()) }
     }
 }
 
@@ -251,11 +247,6 @@ pub enum Level {
 }
 
 impl Config {
-    /// The built-in set-up for a directory: no file and no environment is read, no state is kept.
-    pub fn built_in(directory: impl Into<PathBuf>) -> Result<Self, Problems> {
-        Sources { directory: directory.into(), ..Sources::default() }.load()
-    }
-
     /// What holds, with the place of every value.
     pub fn merged(&self) -> &Merged {
         &self.layers.merged

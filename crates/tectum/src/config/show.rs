@@ -5,7 +5,7 @@ use serde_json::{Map, json};
 use super::{
     Config,
     keys::{self, Key, Shape},
-    load::{Merged, Setting},
+    merged::{Merged, Setting},
     servers::{self, Entry, Survey, holding},
     value::{Item, Value, quoted},
 };

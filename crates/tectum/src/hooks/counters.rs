@@ -3,7 +3,7 @@
 use axum::{Json, extract::State};
 use serde_json::{Value, json};
 
-use super::Hooks;
+use super::hooked::Hooks;
 
 /// All of them, since the house was built.
 pub(super) async fn all(State(hooks): State<Hooks>) -> Json<Value> {

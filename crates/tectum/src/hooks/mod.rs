@@ -2,11 +2,12 @@
 //! guard and the token of MCP over HTTP, and changes nothing about a call.
 
 mod counters;
+mod hooked;
 mod observers;
 mod policy;
 mod refusal;
 
-use std::{convert::Infallible, sync::Arc};
+use std::convert::Infallible;
 
 use axum::{
     Json, Router,
@@ -16,16 +17,12 @@ use axum::{
 };
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use tectum_core::{Fault, Tectum};
-use tectum_peers::{
-    federation::Federation,
-    observe::Observers,
-    serve::{Beside, BesideRequest},
-};
+use tectum_core::Fault;
+use tectum_peers::serve::{Beside, BesideRequest};
 use tower::ServiceExt;
 
+pub use self::hooked::Hooks;
 use self::refusal::Refusal;
-use crate::reload;
 
 /// What there is to ask for, for people and for whoever took a wrong path.
 const PATHS: [(&str, &str); 6] = [
@@ -37,26 +34,7 @@ const PATHS: [(&str, &str); 6] = [
     ("/api/counters", "what was not passed on, since the start"),
 ];
 
-/// What is told of.
-#[derive(Clone, Debug)]
-pub struct Hooks {
-    house: Tectum,
-    federation: Arc<Federation>,
-    observers: Option<Arc<Observers>>,
-    policy: reload::Shared,
-}
-
 impl Hooks {
-    /// The API of this house and its servers, of its observers if calls are copied, and of its policy.
-    pub fn new(
-        house: Tectum,
-        federation: Arc<Federation>,
-        observers: Option<Arc<Observers>>,
-        policy: reload::Shared,
-    ) -> Self {
-        Self { house, federation, observers, policy }
-    }
-
     /// As what a listener serves beside MCP.
     pub fn beside(self) -> Beside {
         let routes = self.routes();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tectum_core::Fault;
 use tectum_peers::observe::ObserverStatus;
 
-use super::{Hooks, refusal::Refusal};
+use super::{hooked::Hooks, refusal::Refusal};
 
 /// All observers; the words are those of `tectum observe list --json`.
 pub(super) async fn all(State(hooks): State<Hooks>) -> Json<Value> {
@@ -43,9 +43,10 @@ pub(super) async fn one(
         Some(status) => Ok(Json(status)),
         None => {
             let names: Vec<String> = known.into_keys().collect();
-            let hint = match names.is_empty() {
-                true => "no server here takes copies".to_owned(),
-                false => format!("known observers: {}", names.join(", ")),
+            let hint = if names.is_empty() {
+                "no server here takes copies".to_owned()
+            } else {
+                format!("known observers: {}", names.join(", "))
             };
             Err(Fault::not_found(format!("there is no observer `{name}`")).hint(hint).into())
         }

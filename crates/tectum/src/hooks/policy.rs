@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use axum::{Json, extract::State};
 use serde_json::{Value, json};
 
-use super::Hooks;
+use super::hooked::Hooks;
 
 /// The report, as `tectum reload` gets it.
 pub(super) async fn now(State(hooks): State<Hooks>) -> Json<Value> {

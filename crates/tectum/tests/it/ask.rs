@@ -336,9 +336,10 @@ fn a_server_that_asks_too_is_given_what_the_client_brought_for_it() {
             }
             let asked = result["inputRequests"].as_object().expect("questions");
             let (key, question) = asked.iter().next().expect("one");
-            let answer = match key == QUESTION {
-                true => yes(),
-                false => json!({"action": "accept", "content": {"answer": "because"}}),
+            let answer = if key == QUESTION {
+                yes()
+            } else {
+                json!({"action": "accept", "content": {"answer": "because"}})
             };
             params["inputResponses"] = json!({ key: answer });
             params["requestState"] = result["requestState"].clone();

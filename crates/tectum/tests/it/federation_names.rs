@@ -62,10 +62,7 @@ fn what_is_kept_about_servers_is_for_its_owner_alone() {
     while let Some(folder) = left.pop() {
         assert_eq!(mode(&folder), 0o700, "{}", folder.display());
         for entry in std::fs::read_dir(folder).expect("readable").flatten() {
-            match entry.path().is_dir() {
-                true => left.push(entry.path()),
-                false => files.push(entry.path()),
-            }
+            if entry.path().is_dir() { left.push(entry.path()) } else { files.push(entry.path()) }
         }
     }
     assert!(files.len() >= 3, "catalogue, approvals and states, and a log if it said something: {files:?}");

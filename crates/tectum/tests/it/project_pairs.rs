@@ -183,9 +183,10 @@ fn soak_a_projects_file_never_lets_through_what_the_users_alone_refuses() {
     let choice = || proptest::collection::vec(proptest::option::weighted(0.3, 0_usize..8), KEYS.len());
     let settings = Settings { cases, failure_persistence: None, ..Settings::default() };
     // An ordinary run draws the same pairs each time; a soak draws new ones.
-    let mut runner = match long {
-        true => TestRunner::new(settings),
-        false => TestRunner::new_with_rng(settings, TestRng::deterministic_rng(RngAlgorithm::default())),
+    let mut runner = if long {
+        TestRunner::new(settings)
+    } else {
+        TestRunner::new_with_rng(settings, TestRng::deterministic_rng(RngAlgorithm::default()))
     };
     let passed = std::cell::Cell::new(0);
     runner

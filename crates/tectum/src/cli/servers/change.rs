@@ -14,7 +14,7 @@ use tectum::{
 };
 
 use super::{
-    super::{Shared, failure::Failure, screen::Screen},
+    super::{failure::Failure, options::Shared, screen::Screen},
     Done, Site,
 };
 
@@ -191,9 +191,10 @@ impl Remove {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let site = Site::load(shared, screen)?;
         let name = self.name.as_str();
-        let mut draft = match self.target.project || site.sources.user_file.is_some() {
-            true => site.draft(self.target.project)?,
-            false => site.draft(true)?,
+        let mut draft = if self.target.project || site.sources.user_file.is_some() {
+            site.draft(self.target.project)?
+        } else {
+            site.draft(true)?
         };
         if !draft.has(name) {
             let server = site.server(name)?;

@@ -16,7 +16,7 @@ use tectum::{
             Entry, Place, Source,
             clients::{CLIENTS, Client},
             context::Context,
-            foreign::{self, Content},
+            foreign::{self, ForeignContent},
             missing, survey,
             variables::Scope,
             why_ourselves,
@@ -26,8 +26,8 @@ use tectum::{
 
 use super::{
     super::{
-        Shared,
         failure::Failure,
+        options::Shared,
         screen::{Colour, Screen, counted, harmless},
     },
     Done, Site,
@@ -88,10 +88,7 @@ impl Import {
             let fault = Fault::not_found(format!("{} names no server but Tectum itself", files.join(", ")));
             return Err(fault.hint("there is nothing to import; `tectum import` lists the others").into());
         }
-        match self.copy {
-            true => self.copied(&site, &finds, screen),
-            false => self.live(&site, &finds, screen),
-        }
+        if self.copy { self.copied(&site, &finds, screen) } else { self.live(&site, &finds, screen) }
     }
 
     fn live(&self, site: &Site, finds: &[Find], screen: &Screen) -> Result<(), Failure> {
@@ -114,13 +111,12 @@ impl Import {
         let others =
             finds.iter().flat_map(|find| find.entries.iter().filter(|entry| !is_tectum(site, find, entry)));
         let servers: Vec<&str> = others.map(|entry| entry.name.as_str()).collect();
-        let sentence = match added.is_empty() {
-            true => format!("{} reads them already", draft.name),
-            false => {
-                let (servers, verb) =
-                    (counted(servers.len() as u64, "server"), if servers.len() == 1 { "is" } else { "are" });
-                format!("{servers} of {} {verb} used from now on", added.join(", "))
-            }
+        let sentence = if added.is_empty() {
+            format!("{} reads them already", draft.name)
+        } else {
+            let (servers, verb) =
+                (counted(servers.len() as u64, "server"), if servers.len() == 1 { "is" } else { "are" });
+            format!("{servers} of {} {verb} used from now on", added.join(", "))
         };
         site.finish(&draft, self.target.dry_run, &Done { servers, sentence, notes: waits(finds) }, screen)
     }
@@ -141,7 +137,7 @@ impl Import {
                 .into());
         }
         let mut draft = site.draft(self.target.project)?;
-        let context = Context::of(&site.sources);
+        let context = Context::read(&site.sources);
         let (mut servers, mut notes) = (Vec::new(), Vec::new());
         for (find, entry) in finds.iter().flat_map(|find| find.entries.iter().map(move |entry| (find, entry)))
         {
@@ -179,7 +175,7 @@ fn scope<'s>(site: &'s Site, context: &'s Context, find: &'s Find) -> Scope<'s> 
 
 /// Whether an entry is Tectum itself, which is never used as a server.
 fn is_tectum(site: &Site, find: &Find, entry: &Entry) -> bool {
-    let context = Context::of(&site.sources);
+    let context = Context::read(&site.sources);
     why_ourselves(entry, &context, &site.config.http, scope(site, &context, find)).is_some()
 }
 
@@ -237,7 +233,7 @@ fn look(site: &Site, client: &'static str, path: &Path, written: String) -> Opti
     let source = Arc::new(Source::foreign(path, site.shown(path), place));
     match foreign::read(&source, &site.config.directory) {
         Ok(None) => None,
-        Ok(Some(Content { entries, inputs, .. })) => {
+        Ok(Some(ForeignContent { entries, inputs, .. })) => {
             Some(Find { client, written, source, entries, inputs, problem: None })
         }
         Err(problem) => {

@@ -17,9 +17,9 @@ use tokio::{
 
 use super::{
     super::{
-        Shared,
         failure::Failure,
         held,
+        options::Shared,
         screen::{Colour, Screen},
         serve,
     },
@@ -77,12 +77,14 @@ impl Restart {
             0 => format!("no Tectum runs for this folder; `{name}` starts when it is needed"),
             _ => format!("a running Tectum restarts `{name}` in a moment; `tectum list` shows how it is"),
         };
-        match screen.json {
-            true => screen.print_json(
+        if screen.json {
+            screen.print_json(
                 &json!({ "ok": true, "server": name, "generation": generation, "running": running }),
-            ),
-            false if screen.quiet => Ok(()),
-            false => screen.print(&format!("{} {sentence}", screen.paint(Colour::Green, "ok:"))),
+            )
+        } else if screen.quiet {
+            Ok(())
+        } else {
+            screen.print(&format!("{} {sentence}", screen.paint(Colour::Green, "ok:")))
         }
     }
 }
@@ -98,10 +100,7 @@ impl Input {
         let site = Site::load(shared, screen)?;
         let state = site.state()?;
         let file = context::inputs_file(state);
-        let answer = match self.forget {
-            true => None,
-            false => Some(answer(&self.id, screen)?),
-        };
+        let answer = if self.forget { None } else { Some(answer(&self.id, screen)?) };
         let mut before = None;
         let kept = context::keep(state, &file, |table| {
             before = match answer {
@@ -110,17 +109,17 @@ impl Input {
             };
         });
         kept.map_err(|error| cannot_write(&file, &error))?;
-        match screen.json {
-            true => screen.print_json(&json!({ "ok": true, "input": self.id, "kept": !self.forget })),
-            false if screen.quiet => Ok(()),
-            false => {
-                let done = match (self.forget, before.is_some()) {
-                    (true, true) => "forgot the answer to",
-                    (true, false) => "there was no answer to",
-                    (false, _) => "kept the answer to",
-                };
-                screen.print(&format!("{} {done} `{}`", screen.paint(Colour::Green, "ok:"), self.id))
-            }
+        if screen.json {
+            screen.print_json(&json!({ "ok": true, "input": self.id, "kept": !self.forget }))
+        } else if screen.quiet {
+            Ok(())
+        } else {
+            let done = match (self.forget, before.is_some()) {
+                (true, true) => "forgot the answer to",
+                (true, false) => "there was no answer to",
+                (false, _) => "kept the answer to",
+            };
+            screen.print(&format!("{} {done} `{}`", screen.paint(Colour::Green, "ok:"), self.id))
         }
     }
 }

@@ -9,11 +9,11 @@ use tectum::{
 
 use super::{
     super::{
-        Shared,
         failure::Failure,
-        screen::{Colour, Screen, counted},
+        options::Shared,
+        screen::{Colour, Screen, counted, tell_note},
     },
-    Site, entry_data, status, tell_note, word,
+    Site, entry_data, status, word,
 };
 
 /// Show one server.
@@ -98,7 +98,7 @@ fn table(site: &Site, live: &[Status], verbose: bool, screen: &Screen) -> String
             let hint = held.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
             let why = spoken::text(&format!("{}{hint}", held.message));
             text.push_str(&format!("  {}\n", screen.paint(Colour::Dim, &why)));
-        } else if let Health::Failed(why) = Health::of(server, live) {
+        } else if let Health::Failed(why) = Health::judge(server, live) {
             text.push_str(&format!("  {}\n", screen.paint(Colour::Dim, &spoken::text(&why))));
         }
     }
@@ -113,7 +113,7 @@ fn table(site: &Site, live: &[Status], verbose: bool, screen: &Screen) -> String
 }
 
 fn state(server: &Server, live: &[Status], screen: &Screen) -> String {
-    let health = Health::of(server, live);
+    let health = Health::judge(server, live);
     let colour = match health {
         Health::Running => Colour::Green,
         Health::Starting | Health::NeedsTrust => Colour::Yellow,
@@ -137,7 +137,7 @@ enum Health {
 }
 
 impl Health {
-    fn of(server: &Server, live: &[Status]) -> Self {
+    fn judge(server: &Server, live: &[Status]) -> Self {
         if let Err(held) = &server.verdict {
             return match held.why {
                 Why::Disabled => Self::Disabled,
@@ -228,7 +228,7 @@ fn detail(site: &Site, server: &Server, live: &[Status]) -> Vec<Line> {
     if server.verdict.is_ok() && !known {
         lines.push((
             "offers",
-            match Health::of(server, live) {
+            match Health::judge(server, live) {
                 Health::Failed(_) => "not known: it did not start".into(),
                 _ => "not known yet: it has not been started; `tectum tools --meet` starts it".into(),
             },
@@ -273,7 +273,7 @@ fn data(site: &Site, server: &Server, live: &[Status]) -> Value {
     });
     data["settings"] = settings.collect::<Map<_, _>>().into();
     data["state"] = json!(word(server));
-    data["health"] = json!(Health::of(server, live).word());
+    data["health"] = json!(Health::judge(server, live).word());
     data["why"] = server.verdict.as_ref().err().map_or(Value::Null, held_data);
     let each = status::of_server(live, entry.name.as_str());
     // The one that did most; all of them beside it.
@@ -294,8 +294,9 @@ fn held_data(held: &Held) -> Value {
 /// The message with its place, unless it begins with one.
 fn told(held: &Held) -> String {
     let origin = held.origin.to_string();
-    match held.message.starts_with(&origin) {
-        true => held.message.clone(),
-        false => format!("{origin}: {}", held.message),
+    if held.message.starts_with(&origin) {
+        held.message.clone()
+    } else {
+        format!("{origin}: {}", held.message)
     }
 }

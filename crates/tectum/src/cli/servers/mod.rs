@@ -18,9 +18,9 @@ use serde_json::{Value, json};
 use tectum::{
     Config, Fault, FaultKind, Sources,
     config::{
+        accept::Base,
         file::{Owner, shown},
         servers::{Survey, edit::Draft, survey::Server},
-        value::Base,
     },
     core::arguments::nearest,
     state,
@@ -36,9 +36,9 @@ pub(crate) use self::{
     trust::TrustCommand,
 };
 use super::{
-    Shared,
     failure::Failure,
-    screen::{Colour, Screen, harmless},
+    options::Shared,
+    screen::{Colour, Screen, tell_note},
 };
 
 /// Everything a command about servers looks at.
@@ -54,7 +54,7 @@ impl Site {
     fn load(shared: &Shared, screen: &Screen) -> Result<Self, Failure> {
         let sources = shared.sources(Vec::new());
         let config = shared.load(Vec::new(), screen)?;
-        let survey = Survey::of(&sources, &config);
+        let survey = Survey::read(&sources, &config);
         Ok(Self { sources, config, survey, lock: OnceCell::new() })
     }
 
@@ -164,14 +164,6 @@ struct Done<'d> {
     servers: Vec<&'d str>,
     sentence: String,
     notes: Vec<String>,
-}
-
-/// Tells people something beside the result.
-pub(super) fn tell_note(note: &str, screen: &Screen) {
-    if !screen.quiet {
-        let note = harmless(note);
-        screen.tell(&format!("{} {note}", screen.paint_error(Colour::Yellow, "note:")));
-    }
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {

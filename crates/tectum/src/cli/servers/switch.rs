@@ -13,13 +13,12 @@ use tectum::{
 
 use super::{
     super::{
-        Shared,
         failure::Failure,
-        screen::{Colour, Screen},
+        options::Shared,
+        screen::{Colour, Screen, tell_note},
     },
     Done, Site, cannot_write,
     change::Target,
-    tell_note,
 };
 
 /// Switch a server on.
@@ -70,9 +69,10 @@ impl Switch<'_> {
         }
         let theirs = server.entry.source.place == Place::Project;
         let own_word = said(server).is_some_and(|(_, at)| is_in(at, &site, false));
-        match theirs && !self.target.project && !own_word {
-            true => self.keep(&site, server, shared, screen),
-            false => self.write(&site, server, screen),
+        if theirs && !self.target.project && !own_word {
+            self.keep(&site, server, shared, screen)
+        } else {
+            self.write(&site, server, screen)
         }
     }
 
@@ -140,9 +140,10 @@ impl Switch<'_> {
         } else {
             draft.enable(name, Some(false));
         }
-        let sentence = match draft.is_changed() {
-            true => format!("switched `{name}` {} in {}", self.word(), draft.name),
-            false => self.already(),
+        let sentence = if draft.is_changed() {
+            format!("switched `{name}` {} in {}", self.word(), draft.name)
+        } else {
+            self.already()
         };
         let notes = self.notes(server);
         site.finish(&draft, target.dry_run, &Done { servers: vec![name], sentence, notes }, screen)
@@ -153,13 +154,13 @@ impl Switch<'_> {
         let (_, at) = said(server).filter(|(on, _)| *on != self.on)?;
         let theirs = server.entry.source.place == Place::Project;
         let given = site.sources.file.is_some();
-        let heard = match self.target.project {
+        let heard = if !self.target.project {
             // A project's file may switch off what is yours, and nothing takes that back but itself.
-            false => theirs || !is_in(at, site, true),
-            true if !self.on && !theirs => true,
-            true => {
-                given || is_in(at, site, true) || (theirs && !is_in(at, site, false) && *at != Origin::Kept)
-            }
+            theirs || !is_in(at, site, true)
+        } else if !self.on && !theirs {
+            true
+        } else {
+            given || is_in(at, site, true) || (theirs && !is_in(at, site, false) && *at != Origin::Kept)
         };
         if heard {
             return None;
@@ -198,10 +199,8 @@ fn said(server: &Server) -> Option<(bool, &Origin)> {
 /// Whether a place is in the project's `tectum.toml`, or in the user's.
 fn is_in(origin: &Origin, site: &Site, project: bool) -> bool {
     let files = &site.config.files_of_settings;
-    let file = match project {
-        true => files.last(),
-        false => files.first().filter(|_| site.sources.user_file.is_some()),
-    };
+    let file =
+        if project { files.last() } else { files.first().filter(|_| site.sources.user_file.is_some()) };
     let Origin::File { name, .. } = origin else { return false };
     file.is_some_and(|file| site.shown(file) == *name)
 }

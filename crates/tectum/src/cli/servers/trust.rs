@@ -20,8 +20,8 @@ use tectum::{
 
 use super::{
     super::{
-        Shared,
         failure::Failure,
+        options::Shared,
         screen::{Colour, Screen, agrees},
     },
     Site, cannot_write, entry_data,
@@ -60,9 +60,10 @@ impl TrustCommand {
         }
         let waiting = self.waiting(&site)?;
         if waiting.is_empty() {
-            return match screen.json {
-                true => screen.print_json(&json!({ "ok": true, "trusted": [] })),
-                false => screen.print("nothing waits for your consent"),
+            return if screen.json {
+                screen.print_json(&json!({ "ok": true, "trusted": [] }))
+            } else {
+                screen.print("nothing waits for your consent")
             };
         }
         let asks = !self.yes && !screen.json && io::stdin().is_terminal();
@@ -86,12 +87,12 @@ impl TrustCommand {
         }
         keep(&site, |ledger| agreed.iter().for_each(|asked| asked.agree(ledger)))?;
         let names: Vec<&str> = agreed.iter().map(Asked::name).collect();
-        match screen.json {
-            true => screen.print_json(&json!({ "ok": true, "trusted": names })),
-            false if names.is_empty() => screen.print("nothing is trusted"),
-            false => {
-                screen.print(&format!("{} trusted {}", screen.paint(Colour::Green, "ok:"), names.join(", ")))
-            }
+        if screen.json {
+            screen.print_json(&json!({ "ok": true, "trusted": names }))
+        } else if names.is_empty() {
+            screen.print("nothing is trusted")
+        } else {
+            screen.print(&format!("{} trusted {}", screen.paint(Colour::Green, "ok:"), names.join(", ")))
         }
     }
 
@@ -217,11 +218,10 @@ fn revoke(site: &Site, name: &str, screen: &Screen) -> Result<(), Failure> {
         let fault = Fault::not_found(format!("nothing named `{name}` of this project is trusted"));
         return Err(fault.hint("`tectum trust --list` shows what is").into());
     }
-    match screen.json {
-        true => screen.print_json(&json!({ "ok": true, "revoked": name })),
-        false => {
-            screen.print(&format!("{} `{name}` is not trusted any more", screen.paint(Colour::Green, "ok:")))
-        }
+    if screen.json {
+        screen.print_json(&json!({ "ok": true, "revoked": name }))
+    } else {
+        screen.print(&format!("{} `{name}` is not trusted any more", screen.paint(Colour::Green, "ok:")))
     }
 }
 

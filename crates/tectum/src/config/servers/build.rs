@@ -16,7 +16,7 @@ use super::{
         place::{Origin, Problem},
         value::Item,
     },
-    Entry, keys, ourselves,
+    Entry, address, keys,
     variables::{self, Scope},
 };
 
@@ -90,9 +90,10 @@ impl Filling<'_> {
             return Err(self.wrong(origin, "its command is empty", "name a program"));
         }
         let command = argv.remove(0);
-        let command = match command.contains('/') {
-            true => self.path(&command, &self.entry.source.base, origin)?,
-            false => command,
+        let command = if command.contains('/') {
+            self.path(&command, &self.entry.source.base, origin)?
+        } else {
+            command
         };
         let mut env = self.table(&keys::ENV)?;
         for name in &self.entry.forward {
@@ -125,7 +126,7 @@ impl Filling<'_> {
         let values = &self.entry.values;
         let origin = values.origin(&keys::URL).unwrap_or(&self.entry.origin);
         let url = self.fill(values.word(&keys::URL).unwrap_or_default(), origin)?;
-        if !ourselves::is_address(&url) {
+        if !address::is_address(&url) {
             let hint = "write it as http://host/path or https://host/path";
             return Err(self.wrong(origin, "its url is no address", hint));
         }

@@ -35,7 +35,7 @@ pub struct Context {
 
 impl Context {
     /// The context of this process, read from the state as it is now.
-    pub fn of(sources: &Sources) -> Self {
+    pub fn read(sources: &Sources) -> Self {
         let mut context = Self {
             environment: sources.environment.iter().cloned().collect(),
             executable: std::env::current_exe().ok().map(|path| state::canonical(&path)),
@@ -49,7 +49,7 @@ impl Context {
         context.inputs = kept(&inputs_file(state), &mut context.notes);
         context.generations = kept(&generations_file(state), &mut context.notes);
         let directory = state::canonical(&sources.directory);
-        match read(&switched_file(state, &directory)) {
+        match table(&switched_file(state, &directory)) {
             Ok(switched) => context.switched = switched,
             Err(why) => context.switched_lost = Some(why),
         }
@@ -74,13 +74,13 @@ pub fn switched_file(state: &Path, directory: &Path) -> PathBuf {
 
 /// A table of our own state. One that cannot be read counts as empty, and that is told.
 fn kept<V: for<'de> serde::Deserialize<'de>>(path: &Path, notes: &mut Vec<String>) -> BTreeMap<String, V> {
-    read(path).unwrap_or_else(|why| {
+    table(path).unwrap_or_else(|why| {
         notes.push(format!("{why}; it is not used"));
         BTreeMap::new()
     })
 }
 
-fn read<V: for<'de> serde::Deserialize<'de>>(path: &Path) -> Result<BTreeMap<String, V>, String> {
+fn table<V: for<'de> serde::Deserialize<'de>>(path: &Path) -> Result<BTreeMap<String, V>, String> {
     let text = tectum_state::read_private(path).map(|text| text.unwrap_or_else(|| "{}".into()));
     let table = text.and_then(|text| serde_json::from_str(&text).map_err(io::Error::from));
     table.map_err(|error| format!("{} cannot be read: {error}", path.display()))

@@ -11,12 +11,12 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
 use super::{
     super::{
+        accept::Base,
         file::{File, Owner},
         keys::Shape,
-        load,
         place::{Origin, Problem, Problems},
-        show,
-        value::{Base, Value},
+        settings_text, show,
+        value::Value,
     },
     Entry,
     ends::{MARK, with_ends_of},
@@ -47,11 +47,11 @@ impl Draft {
     /// Opens a file, or begins one.
     pub fn open(path: &Path, name: Arc<str>, owner: Owner) -> Result<Self, Problems> {
         let place = |offset, text: &str| Origin::in_file(&name, text, offset);
-        let before = match load::read(path, MAX_FILE) {
+        let before = match settings_text::read(path, MAX_FILE) {
             Ok(text) => text,
-            Err(error) if load::is_absent(&error) && !path.is_symlink() => String::new(),
+            Err(error) if settings_text::is_absent(&error) && !path.is_symlink() => String::new(),
             Err(error) => {
-                return Err(Problems(vec![load::unreadable(name.clone(), &error)]));
+                return Err(Problems(vec![settings_text::unreadable(name.clone(), &error)]));
             }
         };
         let document = before.parse::<DocumentMut>().map_err(|error| {
@@ -174,10 +174,7 @@ impl Draft {
     /// The new text. A first table that went leaves no empty line behind.
     fn text(&self) -> String {
         let text = self.document.to_string();
-        let text = match self.before.starts_with('\n') {
-            true => text.as_str(),
-            false => text.trim_start_matches('\n'),
-        };
+        let text = if self.before.starts_with('\n') { text.as_str() } else { text.trim_start_matches('\n') };
         with_ends_of(&self.before, text)
     }
 
@@ -309,9 +306,10 @@ fn plain(entry: &Entry, text: &str) -> String {
 /// A relative path means another place in another file, so it is written out.
 fn whole(entry: &Entry, command: &str) -> String {
     let relative = command.contains('/') && !command.starts_with(['/', '~', '$']);
-    match relative && !entry.source.ours {
-        true => entry.source.base.join(command).components().collect::<PathBuf>().display().to_string(),
-        false => command.to_owned(),
+    if relative && !entry.source.ours {
+        entry.source.base.join(command).components().collect::<PathBuf>().display().to_string()
+    } else {
+        command.to_owned()
     }
 }
 

@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::{
     super::{
+        accept::Base,
+        form::{Field, Form, Written},
         keys::Key,
-        load,
         place::{Origin, Problem},
-        value::{Base, Field, Form, Item, Value, Written},
+        settings_text,
+        value::{Item, Value},
     },
     Entry,
     entry::Dialect,
@@ -232,7 +234,7 @@ fn env_file(
     };
     let text = text.replace("${workspaceFolder}", &directory.to_string_lossy());
     let path = entry.source.base.join(text);
-    let read = match load::read(&path, MAX_ENV_FILE) {
+    let read = match settings_text::read(&path, MAX_ENV_FILE) {
         Ok(read) => read,
         Err(error) => {
             let message = format!("`{}` takes its variables from {}: {error}", entry.name, path.display());

@@ -14,12 +14,14 @@ use toml::de::{DeTable, DeValue};
 
 use super::{
     super::{
-        file, load,
+        file,
+        form::{Field, Form, Written},
         place::{Lines, Origin, Problem},
-        value::{Field, Form, Written},
+        settings_text,
     },
     Entry, Source,
-    entry::{Dialect, Place, Values, contradictions},
+    contradictions::contradictions,
+    entry::{Dialect, Place, Values},
     fields, json,
 };
 
@@ -32,7 +34,7 @@ const MAPS: [&str; 4] = ["mcpServers", "servers", "context_servers", "mcp_server
 
 /// What a file of another program holds.
 #[derive(Clone, Debug, Default)]
-pub struct Content {
+pub struct ForeignContent {
     /// Its servers, in order of precedence.
     pub entries: Vec<Entry>,
     /// What the inputs it asks for are, by id.
@@ -44,26 +46,27 @@ pub struct Content {
 }
 
 /// Reads a file; `None` when there is none.
-pub fn read(source: &Arc<Source>, directory: &Path) -> Result<Option<Content>, Problem> {
-    match load::read(&source.path, MAX_FILE) {
+pub fn read(source: &Arc<Source>, directory: &Path) -> Result<Option<ForeignContent>, Problem> {
+    match settings_text::read(&source.path, MAX_FILE) {
         Ok(text) => parse(source, text.strip_prefix('\u{feff}').unwrap_or(&text), directory).map(Some),
-        Err(error) if load::is_absent(&error) && !source.path.is_symlink() => Ok(None),
-        Err(error) => Err(load::unreadable(source.name.clone(), &error)),
+        Err(error) if settings_text::is_absent(&error) && !source.path.is_symlink() => Ok(None),
+        Err(error) => Err(settings_text::unreadable(source.name.clone(), &error)),
     }
 }
 
 /// Reads a text: TOML by its name, JSON otherwise. `directory` is the one that is served.
-pub fn parse(source: &Arc<Source>, text: &str, directory: &Path) -> Result<Content, Problem> {
+pub fn parse(source: &Arc<Source>, text: &str, directory: &Path) -> Result<ForeignContent, Problem> {
     let is_toml = source.path.extension().is_some_and(|extension| extension == "toml");
     let project = directory.to_string_lossy();
-    let top = match is_toml {
-        true => from_toml(&source.name, text)?,
-        false => json::read(&source.name, text, &|path| wanted(path, &project))?,
+    let top = if is_toml {
+        from_toml(&source.name, text)?
+    } else {
+        json::read(&source.name, text, &|path| wanted(path, &project))?
     };
     let Form::Table(top) = top.form else {
         return Err(Problem::new(top.origin, format!("it holds {} and no servers", top.form.described())));
     };
-    let mut reading = Reading { source, directory, content: Content::default() };
+    let mut reading = ForeignReader { source, directory, content: ForeignContent::default() };
     reading.top(top, &project);
     Ok(reading.content)
 }
@@ -98,13 +101,13 @@ fn from_toml(name: &Arc<str>, text: &str) -> Result<Written, Problem> {
 }
 
 /// A file half read.
-struct Reading<'r> {
+struct ForeignReader<'r> {
     source: &'r Arc<Source>,
     directory: &'r Path,
-    content: Content,
+    content: ForeignContent,
 }
 
-impl Reading<'_> {
+impl ForeignReader<'_> {
     fn top(&mut self, mut top: Vec<Field>, project: &str) {
         // What Claude keeps for this very directory goes before what it keeps for all.
         if let Some(Form::Table(projects)) = take(&mut top, "projects")

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::*;
 
-fn read(path: &str, text: &str) -> Content {
+fn read(path: &str, text: &str) -> ForeignContent {
     let source =
         Arc::new(Source::foreign(Path::new(path), path.rsplit('/').next().unwrap().into(), Place::Yours));
     parse(&source, text, Path::new("/p")).unwrap_or_else(|problem| panic!("{text}: {problem}"))

@@ -2,7 +2,7 @@
 //! and with what `tectum enable` and `disable` keep in the user's state for this project.
 
 use super::{
-    super::{load::Merged, place::Origin},
+    super::{merged::Merged, place::Origin},
     Entry, Survey,
     entry::Values,
     keys,

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::super::{
+    form::{Field, Form, Written},
     place::{Lines, Origin, Problem},
-    value::{Field, Form, Written},
 };
 
 /// How deep values may be nested: each level costs stack, and no settings need more.

@@ -5,59 +5,23 @@
 use std::{
     collections::HashMap,
     net::SocketAddr,
-    os::unix::fs::MetadataExt as _,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
 use super::{
     super::{Config, Problem, Problems, Sources},
-    Resolved, Survey,
-    context::{self, Context},
-    foreign,
-    foreign::Content,
+    Resolved, Stamp, Survey,
+    context::Context,
+    files,
+    foreign::{self, ForeignContent},
     keys,
-    survey::{self, Reading},
-    trust::Ledger,
+    survey::{self, ForeignReading},
 };
 
 /// How often the files are looked at: about a dozen calls to the system, and no watch to lose.
 const LOOK: Duration = Duration::from_secs(1);
-
-/// What tells that a file is another one than before, or was written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamp(Option<[i64; 7]>);
-
-impl Stamp {
-    /// The stamp of a file as it is now; an absent one has a stamp, too.
-    pub fn of(path: &Path) -> Self {
-        let stamp = path.metadata().map(|held| {
-            let id = |number: u64| i64::from_ne_bytes(number.to_ne_bytes());
-            [
-                held.mtime(),
-                held.mtime_nsec(),
-                held.ctime(),
-                held.ctime_nsec(),
-                id(held.size()),
-                id(held.ino()),
-                id(held.dev()),
-            ]
-        });
-        Self(stamp.ok())
-    }
-}
-
-/// Every file that has a part in which servers there are, whether it is there or not.
-pub fn files(config: &Config) -> Vec<PathBuf> {
-    let mut files = config.files_of_settings.clone();
-    files.extend(config.federation.read.iter().cloned());
-    if let Some(state) = &config.state {
-        files.extend([Ledger::path(state), context::inputs_file(state), context::generations_file(state)]);
-        files.push(context::switched_file(state, &config.directory));
-    }
-    files
-}
 
 /// Whether a server may be required: a table of ours says so, or there is a file of another
 /// program that might.
@@ -80,7 +44,7 @@ pub struct Live {
     broken: Vec<Problem>,
     /// How often the settings were read.
     reads: u64,
-    good: HashMap<PathBuf, Content>,
+    good: HashMap<PathBuf, ForeignContent>,
     stamps: Vec<(PathBuf, Stamp)>,
     told: Vec<String>,
     told_skipped: Vec<String>,
@@ -146,10 +110,10 @@ impl Live {
         stamps.extend(before);
         let readings =
             survey::sources_of(&config).into_iter().map(|source| self.read(source, &config, &mut notes));
-        let readings: Vec<Reading> = readings.collect();
-        let survey = Survey::with(&config, &Context::of(&self.sources), readings);
+        let readings: Vec<ForeignReading> = readings.collect();
+        let survey = Survey::with(&config, &Context::read(&self.sources), readings);
         for file in &survey.files {
-            stamps.entry(file.clone()).or_insert_with(|| Stamp::of(file));
+            stamps.entry(file.clone()).or_insert_with(|| Stamp::read(file));
         }
         stamps.retain(|path, _| survey.files.contains(path));
         self.stamps = stamps.into_iter().collect();
@@ -195,7 +159,7 @@ impl Live {
     /// Whether one of the files is not as it was then, or our own address became known.
     pub fn is_stale(&self) -> bool {
         let found = !self.chosen_bound && self.bound.get().is_some();
-        found || self.stamps.iter().any(|(path, stamp)| Stamp::of(path) != *stamp)
+        found || self.stamps.iter().any(|(path, stamp)| Stamp::read(path) != *stamp)
     }
 
     fn load(&self) -> Result<Config, Problems> {
@@ -205,7 +169,12 @@ impl Live {
         Ok(config)
     }
 
-    fn read(&mut self, source: Arc<super::Source>, config: &Config, notes: &mut Vec<String>) -> Reading {
+    fn read(
+        &mut self,
+        source: Arc<super::Source>,
+        config: &Config,
+        notes: &mut Vec<String>,
+    ) -> ForeignReading {
         let path = source.path.clone();
         let content = match foreign::read(&source, &config.directory) {
             Ok(Some(content)) => {
@@ -219,7 +188,7 @@ impl Live {
             Err(problem) => match self.good.get(&path) {
                 Some(content) => {
                     notes.push(format!("{problem}; its servers stay as they were"));
-                    Ok(Some(Content { notes: Vec::new(), ..content.clone() }))
+                    Ok(Some(ForeignContent { notes: Vec::new(), ..content.clone() }))
                 }
                 None => {
                     notes.push(problem.to_string());
@@ -232,7 +201,7 @@ impl Live {
 }
 
 fn stamped(path: PathBuf) -> (PathBuf, Stamp) {
-    let stamp = Stamp::of(&path);
+    let stamp = Stamp::read(&path);
     (path, stamp)
 }
 

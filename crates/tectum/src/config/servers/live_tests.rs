@@ -1,6 +1,6 @@
 //! Files that change while a house is running.
 
-use super::*;
+use super::{super::context, *};
 use crate::config::servers::survey::tests::Files;
 
 fn names(resolved: &Resolved) -> Vec<&str> {

@@ -2,7 +2,7 @@
 
 use super::{
     Entry,
-    entry::texts,
+    contradictions::texts,
     variables::{Scope, Unfilled, fill},
 };
 

@@ -8,14 +8,17 @@
 //!
 //! [`ServerSpec`]: tectum_peers::spec::ServerSpec
 
+mod address;
 mod build;
 pub mod clients;
 pub mod context;
+mod contradictions;
 pub mod edit;
 mod ends;
 pub mod entry;
 mod fields;
 pub mod foreign;
+mod held;
 pub mod holding;
 mod json;
 pub mod keys;
@@ -24,14 +27,17 @@ mod missing;
 mod ourselves;
 mod overlay;
 pub mod spoken;
+mod stamp;
 pub mod survey;
 mod tables;
 pub mod trust;
 pub mod variables;
 
 pub use entry::{Entry, Place, Source};
-pub use live::{Live, Stamp, files, may_require};
+pub use held::{Held, Why};
+pub use live::{Live, may_require};
 pub use missing::missing;
 pub use ourselves::why as why_ourselves;
-pub use survey::{Held, Resolved, Survey, Why};
+pub use stamp::Stamp;
+pub use survey::{Resolved, Survey, files};
 pub(super) use tables::{double_plain, table};

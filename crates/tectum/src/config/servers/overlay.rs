@@ -7,11 +7,7 @@ use std::collections::BTreeMap;
 
 use tectum_peers::spec::ServerName;
 
-use super::{
-    super::value::Value,
-    Entry, Place, keys,
-    survey::{Held, Why},
-};
+use super::{super::value::Value, Entry, Held, Place, Why, keys};
 
 /// Tables that change an entry nobody has. In the user's own file, which holds for all projects, a
 /// word about on and off alone may be about another project's server.
@@ -73,7 +69,9 @@ fn tighten(entry: &mut Entry, overlay: &Entry, notes: &mut Vec<String>) {
         let Some((value, origin)) = overlay.values.get(key) else { continue };
         let value = match value {
             Value::Flag(false) if **key == keys::ENABLED => value.clone(),
-            Value::Word(word) if **key == keys::PERMISSION && strictness(word) > of(entry) => value.clone(),
+            Value::Word(word) if **key == keys::PERMISSION && strictness(word) > strictness_of(entry) => {
+                value.clone()
+            }
             Value::Word(word) if **key == keys::NEW_TOOLS && word == "ask" => value.clone(),
             Value::List(more) if **key == keys::EXCLUDE => {
                 Value::List([entry.values.list(key), more].concat())
@@ -91,7 +89,7 @@ fn tighten(entry: &mut Entry, overlay: &Entry, notes: &mut Vec<String>) {
     }
 }
 
-fn of(entry: &Entry) -> u8 {
+fn strictness_of(entry: &Entry) -> u8 {
     strictness(entry.values.word(&keys::PERMISSION).unwrap_or(keys::PERMISSION.default))
 }
 

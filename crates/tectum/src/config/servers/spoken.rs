@@ -83,9 +83,8 @@ pub fn redacted(words: &[&str]) -> Vec<String> {
 /// A command line on one line: quotes only where a word needs them.
 pub fn line(words: &[&str]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+%~^${}".contains(c);
-    let word = |word: &&str| match !word.is_empty() && word.chars().all(plain) {
-        true => (*word).to_owned(),
-        false => quoted(word),
+    let word = |word: &&str| {
+        if !word.is_empty() && word.chars().all(plain) { (*word).to_owned() } else { quoted(word) }
     };
     words.iter().map(word).collect::<Vec<_>>().join(" ")
 }

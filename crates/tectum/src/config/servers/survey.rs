@@ -15,13 +15,13 @@ use super::{
         place::{Origin, Problem},
         value::Value,
     },
-    Entry, Place, Source, build,
-    context::Context,
-    entry::contradictions,
-    foreign::{self, Content},
+    Entry, Held, Place, Source, Why, build,
+    context::{self, Context},
+    contradictions::contradictions,
+    foreign::{self, ForeignContent},
     keys, ourselves,
     overlay::{self, overlaid},
-    trust::Trust,
+    trust::{Ledger, Trust},
     variables::Scope,
 };
 use crate::state;
@@ -35,32 +35,6 @@ pub struct Resolved {
     pub held: Vec<Held>,
     /// What the user should know.
     pub notes: Vec<String>,
-}
-
-/// A server that is named and does not start.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
-    /// Its name; for a file that cannot be read, the file's.
-    pub name: String,
-    /// Where it stands.
-    pub origin: Origin,
-    /// In one word.
-    pub why: Why,
-    /// In a sentence.
-    pub message: String,
-    /// What to do about it.
-    pub hint: Option<String>,
-}
-
-/// Why a server does not start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// Nobody agreed to it yet.
-    Untrusted,
-    /// It is switched off.
-    Disabled,
-    /// Something is wrong.
-    Problem,
 }
 
 /// Everything that is known about the servers.
@@ -92,7 +66,18 @@ pub struct Server {
 }
 
 /// A file of another program and what came of reading it.
-pub type Reading = (Arc<Source>, Result<Option<Content>, Problem>);
+pub type ForeignReading = (Arc<Source>, Result<Option<ForeignContent>, Problem>);
+
+/// Every file that has a part in which servers there are, whether it is there or not.
+pub fn files(config: &Config) -> Vec<PathBuf> {
+    let mut files = config.files_of_settings.clone();
+    files.extend(config.federation.read.iter().cloned());
+    if let Some(state) = &config.state {
+        files.extend([Ledger::path(state), context::inputs_file(state), context::generations_file(state)]);
+        files.push(context::switched_file(state, &config.directory));
+    }
+    files
+}
 
 /// The files of other programs that a set-up reads, in order.
 pub fn sources_of(config: &Config) -> Vec<Arc<Source>> {
@@ -121,27 +106,24 @@ pub fn place_of(path: &Path, config: &Config) -> Place {
     };
     let workspace = &config.workspace;
     let roots = workspace.roots.iter().chain(&workspace.tracked).map(PathBuf::as_path);
-    match roots.chain([config.directory.as_path()]).any(reached) {
-        true => Place::Project,
-        false => Place::Yours,
-    }
+    if roots.chain([config.directory.as_path()]).any(reached) { Place::Project } else { Place::Yours }
 }
 
 impl Survey {
     /// Reads all files and looks.
-    pub fn of(sources: &Sources, config: &Config) -> Self {
+    pub fn read(sources: &Sources, config: &Config) -> Self {
         let read = |source: Arc<Source>| {
             let content = foreign::read(&source, &config.directory);
             (source, content)
         };
         let readings = sources_of(config).into_iter().map(read).collect();
-        Self::with(config, &Context::of(sources), readings)
+        Self::with(config, &Context::read(sources), readings)
     }
 
     /// Looks at files that were read already.
-    pub fn with(config: &Config, context: &Context, readings: Vec<Reading>) -> Self {
+    pub fn with(config: &Config, context: &Context, readings: Vec<ForeignReading>) -> Self {
         let mut survey = Self { notes: context.notes.clone(), ..Self::default() };
-        survey.files = super::files(config);
+        survey.files = files(config);
         let mut described = BTreeMap::new();
         // The project's table is the later layer, so it goes first.
         let (tables, overlays): (Vec<Entry>, Vec<Entry>) =
@@ -206,9 +188,10 @@ impl Survey {
         for (i, (entry, _)) in judged.iter().enumerate().filter(|(i, _)| *i != chosen) {
             let used = &judged[chosen].0.origin;
             let (at, name) = (&entry.origin, &entry.name);
-            self.notes.push(match i < chosen {
-                true => format!("{at}: `{name}` is not trusted; the one of {used} is used"),
-                false => format!("{at}: `{name}` is not used, since {used} goes before"),
+            self.notes.push(if i < chosen {
+                format!("{at}: `{name}` is not trusted; the one of {used} is used")
+            } else {
+                format!("{at}: `{name}` is not used, since {used} goes before")
             });
         }
         let Some((entry, trust)) = judged.into_iter().nth(chosen) else { return };

@@ -39,12 +39,12 @@ impl Files {
 
     fn survey(&self) -> Survey {
         let config = self.sources.load().unwrap_or_else(|problems| panic!("{problems}"));
-        Survey::of(&self.sources, &config)
+        Survey::read(&self.sources, &config)
     }
 
     fn agree(&self, name: &str) {
         let survey = self.survey();
-        let mut ledger = Context::of(&self.sources).ledger;
+        let mut ledger = Context::read(&self.sources).ledger;
         survey
             .asked
             .iter()

@@ -6,11 +6,13 @@ use tectum_peers::spec::ServerName;
 
 use super::{
     super::{
+        accept::Base,
+        form::{Field, Form, Written},
         place::{Origin, Problem},
-        value::{Base, Field, Form, Written},
     },
     Entry, Source,
-    entry::{Values, contradictions},
+    contradictions::contradictions,
+    entry::Values,
     keys,
 };
 

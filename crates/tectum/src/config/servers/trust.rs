@@ -209,8 +209,8 @@ fn changes(held: &Value, now: &Value) -> Vec<String> {
     }
     for (field, what) in [("environment", "variable"), ("headers", "header")] {
         let empty = Map::new();
-        let of = |value: &Value| value[field].as_object().unwrap_or(&empty).clone();
-        let (before, after) = (of(held), of(now));
+        let fields = |value: &Value| value[field].as_object().unwrap_or(&empty).clone();
+        let (before, after) = (fields(held), fields(now));
         for (name, value) in &after {
             let name_shown = spoken::text(name);
             match before.get(name) {

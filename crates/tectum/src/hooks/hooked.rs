@@ -1,0 +1,29 @@
+//! What the hook API reports about: the running tools, servers, observers and policy.
+
+use std::sync::Arc;
+
+use tectum_core::Tectum;
+use tectum_peers::{federation::Federation, observe::Observers};
+
+use crate::reload;
+
+/// What is told of.
+#[derive(Clone, Debug)]
+pub struct Hooks {
+    pub(super) house: Tectum,
+    pub(super) federation: Arc<Federation>,
+    pub(super) observers: Option<Arc<Observers>>,
+    pub(super) policy: reload::Shared,
+}
+
+impl Hooks {
+    /// The API of this house and its servers, of its observers if calls are copied, and of its policy.
+    pub fn new(
+        house: Tectum,
+        federation: Arc<Federation>,
+        observers: Option<Arc<Observers>>,
+        policy: reload::Shared,
+    ) -> Self {
+        Self { house, federation, observers, policy }
+    }
+}
