@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use crate::cases::{Case, Outcome};
-use crate::cli::Plan;
+use crate::cases::{Case, Measured, RunPlan};
 use crate::data::{self, Data};
 use crate::lineup::{Grounds, Server};
 use crate::record::Entry;
@@ -19,13 +18,13 @@ pub(crate) const MANY: usize = 64;
 /// Long enough for a just-in-time compiler to have seen the hot path.
 const WARM_UP: Duration = Duration::from_millis(300);
 
-struct Lane {
+struct CallLane {
     session: Session,
     requests: Vec<Request>,
     turn: usize,
 }
 
-pub(crate) fn measure(case: Case, plan: &Plan, grounds: &Grounds) -> Result<Outcome> {
+pub(crate) fn measure(case: Case, plan: &RunPlan, grounds: &Grounds) -> Result<Measured> {
     // Two edits of one file undo each other, so they cannot be in flight together.
     let depths: &[usize] = if case == Case::Edit { &[1] } else { &[1, MANY] };
     let mut contenders: Vec<_> = case
@@ -33,7 +32,7 @@ pub(crate) fn measure(case: Case, plan: &Plan, grounds: &Grounds) -> Result<Outc
         .map(|server| {
             Contender::ready(server.name(), |entry| {
                 let requests = requests(case, server, &grounds.data)?;
-                let mut lane = Lane { session: open(server, grounds, entry)?, requests, turn: 0 };
+                let mut lane = CallLane { session: open(server, grounds, entry)?, requests, turn: 0 };
                 for request in &lane.requests {
                     lane.session.ask(request)?;
                 }

@@ -1,13 +1,27 @@
-//! The cases, who takes part in each, and the run that goes through them.
+//! The cases, who takes part in each, and what one run is to do.
+
+use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use crate::cli::Plan;
-use crate::data::Data;
-use crate::lineup::{Grounds, Server};
-use crate::peers::Peers;
-use crate::record::{self, Entry, Machine, Record, View};
-use crate::{affinity, calls, memory, report, search, start};
+use crate::lineup::Server;
+use crate::record::Entry;
+
+/// What one run is to do.
+pub(crate) struct RunPlan {
+    pub(crate) tectum: Option<PathBuf>,
+    pub(crate) cases: Vec<Case>,
+    /// Empty means every server of a case.
+    pub(crate) servers: Vec<Server>,
+    /// None leaves the number to the case.
+    pub(crate) rounds: Option<usize>,
+    pub(crate) slice: Duration,
+    pub(crate) out: PathBuf,
+    pub(crate) data: PathBuf,
+    pub(crate) peers: PathBuf,
+    pub(crate) one_cpu: bool,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
@@ -22,7 +36,7 @@ pub(crate) enum Case {
 }
 
 /// What measuring a case yields: the share of others round by round, and every server's figures.
-pub(crate) type Outcome = (Vec<f64>, Vec<Entry>);
+pub(crate) type Measured = (Vec<f64>, Vec<Entry>);
 
 impl Case {
     pub(crate) const ALL: [Self; 8] =
@@ -68,7 +82,7 @@ impl Case {
     }
 
     /// Those of its servers that this run is about.
-    pub(crate) fn contenders(self, plan: &Plan) -> impl Iterator<Item = Server> {
+    pub(crate) fn contenders(self, plan: &RunPlan) -> impl Iterator<Item = Server> {
         let wanted = |server: &Server| {
             let present = plan.tectum.is_some() || !matches!(server, Server::Tectum | Server::TectumFast);
             present && (plan.servers.is_empty() || plan.servers.contains(server))
@@ -76,54 +90,8 @@ impl Case {
         self.servers().iter().copied().filter(wanted)
     }
 
-    pub(crate) fn rounds(self, plan: &Plan) -> usize {
+    pub(crate) fn rounds(self, plan: &RunPlan) -> usize {
         // A start is one sample where a slice is thousands, so it needs more rounds.
         plan.rounds.unwrap_or(if self == Self::Start { 25 } else { 12 })
     }
-
-    fn measure(self, plan: &Plan, grounds: &Grounds) -> Result<Outcome> {
-        match self {
-            Self::Read | Self::Ping | Self::Call | Self::List | Self::Edit => {
-                calls::measure(self, plan, grounds)
-            }
-            Self::Start => start::measure(self, plan, grounds),
-            Self::Memory => memory::measure(self, plan, grounds),
-            Self::Search => search::measure(self, plan, grounds),
-        }
-    }
-}
-
-/// Measures the planned cases one after the other, keeping and printing each as it is done.
-pub(crate) fn run(plan: &Plan) -> Result<()> {
-    if plan.tectum.is_none() {
-        eprintln!("no --tectum PATH: the floor and the peers run without it");
-    }
-    let machine = Machine::here();
-    if plan.one_cpu {
-        affinity::pin()?;
-    }
-    let grounds = Grounds {
-        tectum: plan.tectum.clone(),
-        peers: Peers::at(&plan.peers),
-        data: Data::prepare(&plan.data)?,
-    };
-    for case in &plan.cases {
-        eprintln!("{}: {} rounds", case.name(), case.rounds(plan));
-        let (others_cpu, servers) = case.measure(plan, &grounds)?;
-        let record = Record {
-            case: case.name().to_owned(),
-            view: View::of(plan.one_cpu),
-            slice_ms: plan.slice.as_millis() as u64,
-            machine: machine.clone(),
-            others_cpu,
-            servers,
-        };
-        if record.rounds() == 0 {
-            eprintln!("  nothing was measured, so nothing is kept");
-            continue;
-        }
-        record::save(&record, &plan.out)?;
-        crate::say(&report::section(&record))?;
-    }
-    Ok(())
 }

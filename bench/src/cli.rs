@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::cases::Case;
+use crate::cases::{Case, RunPlan};
 use crate::lineup::Server;
 use crate::observe::watcher::How;
 use crate::record::View;
@@ -41,47 +41,32 @@ tectum-bench floor [--root DIR] [--tools N] [--port N] [-- COMMAND...]
 ";
 
 pub(crate) enum Command {
-    Run(Plan),
-    Code(code::Plan),
+    Run(RunPlan),
+    Code(code::CodePlan),
     Report(PathBuf),
-    Gateway(gateway::Plan),
-    Turns(turns::Plan),
-    Observe(observe::Plan),
-    Find(find::Plan),
+    Gateway(gateway::GatewayPlan),
+    Turns(turns::TurnsPlan),
+    Observe(observe::ObservePlan),
+    Find(find::FindPlan),
     /// The server with the definitions for the case above.
     Registry,
-    Economy(economy::Plan),
+    Economy(economy::EconomyPlan),
     /// An observer for `observe`, and the file it leaves a byte in.
     Watcher(How, PathBuf),
     /// Ten thousand of them.
     Eyes,
-    Floor(Floor),
+    Floor(FloorOptions),
     Help,
 }
 
 /// What the floor is to serve.
-pub(crate) struct Floor {
+pub(crate) struct FloorOptions {
     pub(crate) root: PathBuf,
     pub(crate) tools: usize,
     /// None means standard input and output.
     pub(crate) port: Option<u16>,
     /// Empty means that the floor answers itself.
     pub(crate) upstream: Vec<OsString>,
-}
-
-/// What one run is to do.
-pub(crate) struct Plan {
-    pub(crate) tectum: Option<PathBuf>,
-    pub(crate) cases: Vec<Case>,
-    /// Empty means every server of a case.
-    pub(crate) servers: Vec<Server>,
-    /// None leaves the number to the case.
-    pub(crate) rounds: Option<usize>,
-    pub(crate) slice: Duration,
-    pub(crate) out: PathBuf,
-    pub(crate) data: PathBuf,
-    pub(crate) peers: PathBuf,
-    pub(crate) one_cpu: bool,
 }
 
 pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
@@ -112,9 +97,9 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
     }
 }
 
-fn plan(mut args: impl Iterator<Item = OsString>) -> Result<Plan> {
+fn plan(mut args: impl Iterator<Item = OsString>) -> Result<RunPlan> {
     let checkout = checkout()?;
-    let mut plan = Plan {
+    let mut plan = RunPlan {
         tectum: None,
         cases: Vec::new(),
         servers: Vec::new(),
@@ -145,9 +130,9 @@ fn plan(mut args: impl Iterator<Item = OsString>) -> Result<Plan> {
     Ok(plan)
 }
 
-fn code_plan(mut args: impl Iterator<Item = OsString>) -> Result<code::Plan> {
+fn code_plan(mut args: impl Iterator<Item = OsString>) -> Result<code::CodePlan> {
     let checkout = checkout()?;
-    let mut plan = code::Plan {
+    let mut plan = code::CodePlan {
         tectum: None,
         cases: Vec::new(),
         rounds: None,
@@ -160,7 +145,7 @@ fn code_plan(mut args: impl Iterator<Item = OsString>) -> Result<code::Plan> {
         let option = arg.to_str().unwrap_or_default();
         match option {
             "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
-            "--case" => plan.cases.extend(code::Case::named(&text(&mut args, option)?)?),
+            "--case" => plan.cases.extend(code::CodeCase::named(&text(&mut args, option)?)?),
             "--rounds" => plan.rounds = Some(number(&mut args, option)?),
             "--out" => plan.out = value(&mut args, option)?.into(),
             "--data" => plan.data = value(&mut args, option)?.into(),
@@ -169,14 +154,14 @@ fn code_plan(mut args: impl Iterator<Item = OsString>) -> Result<code::Plan> {
         }
     }
     if plan.cases.is_empty() {
-        plan.cases = code::Case::ALL.to_vec();
+        plan.cases = code::CodeCase::ALL.to_vec();
     }
     Ok(plan)
 }
 
-fn gateway_plan(mut args: impl Iterator<Item = OsString>) -> Result<gateway::Plan> {
+fn gateway_plan(mut args: impl Iterator<Item = OsString>) -> Result<gateway::GatewayPlan> {
     let checkout = checkout()?;
-    let mut plan = gateway::Plan {
+    let mut plan = gateway::GatewayPlan {
         tectum: None,
         cases: Vec::new(),
         fronts: Vec::new(),
@@ -193,7 +178,7 @@ fn gateway_plan(mut args: impl Iterator<Item = OsString>) -> Result<gateway::Pla
             "--all-cpus" => plan.views = vec![View::AllCpus],
             "--one-cpu" => plan.views = vec![View::OneCpu],
             "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
-            "--case" => plan.cases.push(gateway::Case::named(&text(&mut args, option)?)?),
+            "--case" => plan.cases.push(gateway::GatewayCase::named(&text(&mut args, option)?)?),
             "--server" => plan.fronts.push(gateway::Front::named(&text(&mut args, option)?)?),
             "--rounds" => plan.rounds = Some(number(&mut args, option)?),
             "--slice-ms" => plan.slice = Duration::from_millis(number(&mut args, option)? as u64),
@@ -203,14 +188,14 @@ fn gateway_plan(mut args: impl Iterator<Item = OsString>) -> Result<gateway::Pla
         }
     }
     if plan.cases.is_empty() {
-        plan.cases = gateway::Case::ALL.to_vec();
+        plan.cases = gateway::GatewayCase::ALL.to_vec();
     }
     Ok(plan)
 }
 
-fn turns_plan(mut args: impl Iterator<Item = OsString>) -> Result<turns::Plan> {
+fn turns_plan(mut args: impl Iterator<Item = OsString>) -> Result<turns::TurnsPlan> {
     let checkout = checkout()?;
-    let mut plan = turns::Plan {
+    let mut plan = turns::TurnsPlan {
         tectum: None,
         cases: Vec::new(),
         rounds: None,
@@ -222,7 +207,7 @@ fn turns_plan(mut args: impl Iterator<Item = OsString>) -> Result<turns::Plan> {
         let option = arg.to_str().unwrap_or_default();
         match option {
             "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
-            "--case" => plan.cases.extend(turns::Case::named(&text(&mut args, option)?)?),
+            "--case" => plan.cases.extend(turns::TurnsCase::named(&text(&mut args, option)?)?),
             "--rounds" => plan.rounds = Some(number(&mut args, option)?),
             "--out" => plan.out = value(&mut args, option)?.into(),
             "--data" => plan.data = value(&mut args, option)?.into(),
@@ -230,14 +215,14 @@ fn turns_plan(mut args: impl Iterator<Item = OsString>) -> Result<turns::Plan> {
         }
     }
     if plan.cases.is_empty() {
-        plan.cases = turns::Case::ALL.to_vec();
+        plan.cases = turns::TurnsCase::ALL.to_vec();
     }
     Ok(plan)
 }
 
-fn observe_plan(mut args: impl Iterator<Item = OsString>) -> Result<observe::Plan> {
+fn observe_plan(mut args: impl Iterator<Item = OsString>) -> Result<observe::ObservePlan> {
     let checkout = checkout()?;
-    let mut plan = observe::Plan {
+    let mut plan = observe::ObservePlan {
         tectum: None,
         servers: Vec::new(),
         rounds: 20,
@@ -266,8 +251,8 @@ fn observe_plan(mut args: impl Iterator<Item = OsString>) -> Result<observe::Pla
     Ok(plan)
 }
 
-fn find_plan(mut args: impl Iterator<Item = OsString>) -> Result<find::Plan> {
-    let mut plan = find::Plan { tectum: None, data: checkout()?.join("target/bench-data") };
+fn find_plan(mut args: impl Iterator<Item = OsString>) -> Result<find::FindPlan> {
+    let mut plan = find::FindPlan { tectum: None, data: checkout()?.join("target/bench-data") };
     while let Some(arg) = args.next() {
         let option = arg.to_str().unwrap_or_default();
         match option {
@@ -279,9 +264,9 @@ fn find_plan(mut args: impl Iterator<Item = OsString>) -> Result<find::Plan> {
     Ok(plan)
 }
 
-fn economy_plan(mut args: impl Iterator<Item = OsString>) -> Result<economy::Plan> {
+fn economy_plan(mut args: impl Iterator<Item = OsString>) -> Result<economy::EconomyPlan> {
     let checkout = checkout()?;
-    let mut plan = economy::Plan {
+    let mut plan = economy::EconomyPlan {
         tectum: None,
         servers: Vec::new(),
         out: checkout.join("bench/results"),
@@ -292,7 +277,7 @@ fn economy_plan(mut args: impl Iterator<Item = OsString>) -> Result<economy::Pla
         let option = arg.to_str().unwrap_or_default();
         match option {
             "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
-            "--server" => plan.servers.push(economy::Server::named(&text(&mut args, option)?)?),
+            "--server" => plan.servers.push(economy::EconomyServer::named(&text(&mut args, option)?)?),
             "--out" => plan.out = value(&mut args, option)?.into(),
             "--data" => plan.data = value(&mut args, option)?.into(),
             _ => bail!("no option `{}` of economy; `tectum-bench help` lists them", arg.display()),
@@ -301,8 +286,8 @@ fn economy_plan(mut args: impl Iterator<Item = OsString>) -> Result<economy::Pla
     Ok(plan)
 }
 
-fn floor(mut args: impl Iterator<Item = OsString>) -> Result<Floor> {
-    let mut floor = Floor { root: ".".into(), tools: 0, port: None, upstream: Vec::new() };
+fn floor(mut args: impl Iterator<Item = OsString>) -> Result<FloorOptions> {
+    let mut floor = FloorOptions { root: ".".into(), tools: 0, port: None, upstream: Vec::new() };
     while let Some(arg) = args.next() {
         let option = arg.to_str().unwrap_or_default();
         match option {
@@ -349,7 +334,7 @@ fn number(args: &mut impl Iterator<Item = OsString>, option: &str) -> Result<usi
 mod tests {
     use super::*;
 
-    fn run(args: &[&str]) -> Plan {
+    fn run(args: &[&str]) -> RunPlan {
         match parse(args.iter().map(OsString::from)) {
             Ok(Command::Run(plan)) => plan,
             _ => panic!("{args:?} is not a run"),
@@ -381,7 +366,7 @@ mod tests {
             Ok(Command::Code(plan)) => plan.cases.iter().map(|case| case.name()).collect::<Vec<_>>(),
             _ => panic!("{args:?} is not about code"),
         };
-        assert_eq!(cases(&["code"]).len(), code::Case::ALL.len());
+        assert_eq!(cases(&["code"]).len(), code::CodeCase::ALL.len());
         assert_eq!(cases(&["code", "--case", "usages"]), ["code-usages-python", "code-usages-native"]);
         assert_eq!(cases(&["code", "--case", "code-outline-c"]), ["code-outline-c", "code-outline-cpp"]);
     }

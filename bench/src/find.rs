@@ -26,7 +26,7 @@ const LEAST_SAVED: f64 = 0.9;
 const BYTES_PER_TOKEN: usize = 4;
 
 /// What one run is to do.
-pub(crate) struct Plan {
+pub(crate) struct FindPlan {
     pub(crate) tectum: Option<PathBuf>,
     pub(crate) data: PathBuf,
 }
@@ -53,7 +53,7 @@ fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
 }
 
 /// Asks for every task and prints what came of it.
-pub(crate) fn run(plan: &Plan) -> Result<()> {
+pub(crate) fn run(plan: &FindPlan) -> Result<()> {
     let tectum = plan.tectum.clone().context("--tectum PATH is needed")?;
     let data = Data::prepare(&plan.data)?;
     let place = data.gateway("find")?;
@@ -89,16 +89,17 @@ pub(crate) fn run(plan: &Plan) -> Result<()> {
         let request = Request::tool("find_tools", json!({"query": words, "limit": FOUND}), "");
         let text = wire::text(&session.ask(&request)?)?;
         replies += text.len();
-        match text.lines().any(|line| line == expected) {
-            true => right += 1,
-            false => missed.push(format!("    missed: {words} ({expected})\n")),
+        if text.lines().any(|line| line == expected) {
+            right += 1
+        } else {
+            missed.push(format!("    missed: {words} ({expected})\n"))
         }
     }
     let recall = right as f64 / tasks.len() as f64;
     let searching = listed + replies / tasks.len();
     let saved = 1.0 - searching as f64 / all as f64;
     let met = |met: bool| if met { "met" } else { "not met" };
-    crate::say(&format!(
+    crate::report::say(&format!(
         "find: {} tasks over {} tools\n  recall@{FOUND} {recall:.2} (aim {LEAST_RECALL}: {})\n  \
          tokens: all definitions {}, the list and one search {} ({:.0} % fewer, aim {:.0} %: {})\n{}",
         tasks.len(),

@@ -24,6 +24,7 @@ mod peers;
 mod record;
 mod report;
 mod rounds;
+mod run;
 mod search;
 mod session;
 mod start;
@@ -32,18 +33,16 @@ mod tree;
 mod turns;
 mod wire;
 
-use std::io::Write;
-
 use anyhow::Result;
 
-use crate::cli::Command;
+use crate::cli::{Command, FloorOptions};
 use crate::floor::Floor;
 
 fn main() -> Result<()> {
     match cli::parse(std::env::args_os().skip(1))? {
-        Command::Run(plan) => cases::run(&plan),
+        Command::Run(plan) => run::run(&plan),
         Command::Code(plan) => code::run(&plan),
-        Command::Report(dir) => say(&report::all(&record::load(&dir)?)),
+        Command::Report(dir) => report::say(&report::all(&record::load(&dir)?)),
         Command::Gateway(plan) => gateway::run(&plan),
         Command::Turns(plan) => turns::run(&plan),
         Command::Observe(plan) => observe::run(&plan),
@@ -52,15 +51,12 @@ fn main() -> Result<()> {
         Command::Economy(plan) => economy::run(&plan),
         Command::Watcher(how, count) => observe::watcher::serve(how, &count),
         Command::Eyes => observe::eyes::serve(),
-        Command::Floor(cli::Floor { root, tools, port: None, .. }) => floor::serve(Floor::new(&root, tools)),
-        Command::Floor(cli::Floor { root, tools, port: Some(port), upstream }) => {
+        Command::Floor(FloorOptions { root, tools, port: None, .. }) => {
+            floor::serve(Floor::new(&root, tools))
+        }
+        Command::Floor(FloorOptions { root, tools, port: Some(port), upstream }) => {
             gateway::limit::serve(port, Floor::new(&root, tools), &upstream)
         }
-        Command::Help => say(cli::HELP),
+        Command::Help => report::say(cli::HELP),
     }
-}
-
-/// Results go to standard output, progress to standard error.
-fn say(text: &str) -> Result<()> {
-    Ok(std::io::stdout().write_all(text.as_bytes())?)
 }

@@ -5,8 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use crate::calls::{self, MANY};
-use crate::cases::{Case, Outcome};
-use crate::cli::Plan;
+use crate::cases::{Case, Measured, RunPlan};
 use crate::lineup::Grounds;
 use crate::load;
 use crate::rounds::{Contender, interleave};
@@ -14,7 +13,7 @@ use crate::rounds::{Contender, interleave};
 /// What a server still does right after it answered belongs to its idle state.
 const SETTLE: Duration = Duration::from_millis(200);
 
-pub(crate) fn measure(case: Case, plan: &Plan, grounds: &Grounds) -> Result<Outcome> {
+pub(crate) fn measure(case: Case, plan: &RunPlan, grounds: &Grounds) -> Result<Measured> {
     let mut contenders: Vec<_> =
         case.contenders(plan).map(|server| Contender::ready(server.name(), |_| Ok(server))).collect();
     let others = interleave(

@@ -2,9 +2,16 @@
 
 use std::fmt::Write;
 
+use anyhow::Result;
+
 use crate::aims::{self, Aim};
 use crate::record::{Entry, Record, View};
 use crate::stats::{Spread, median, ratios};
+
+/// Results go to standard output, progress to standard error.
+pub(crate) fn say(text: &str) -> Result<()> {
+    Ok(std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes())?)
+}
 
 struct Figure {
     key: &'static str,

@@ -7,8 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
-use crate::cases::{Case, Outcome};
-use crate::cli::Plan;
+use crate::cases::{Case, Measured, RunPlan};
 use crate::lineup::{Grounds, Server};
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
@@ -21,7 +20,7 @@ enum Searcher {
     Server(Session),
 }
 
-pub(crate) fn measure(case: Case, plan: &Plan, grounds: &Grounds) -> Result<Outcome> {
+pub(crate) fn measure(case: Case, plan: &RunPlan, grounds: &Grounds) -> Result<Measured> {
     let root = grounds.data.tree();
     tree::grow(&root)?;
     let mut contenders: Vec<_> = case

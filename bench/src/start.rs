@@ -4,15 +4,14 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use crate::cases::{Case, Outcome};
-use crate::cli::Plan;
+use crate::cases::{Case, Measured, RunPlan};
 use crate::lineup::{Grounds, Launch};
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
 use crate::session::Session;
 use crate::wire::Request;
 
-pub(crate) fn measure(case: Case, plan: &Plan, grounds: &Grounds) -> Result<Outcome> {
+pub(crate) fn measure(case: Case, plan: &RunPlan, grounds: &Grounds) -> Result<Measured> {
     let mut contenders: Vec<_> = case
         .contenders(plan)
         .map(|server| {

@@ -6,17 +6,17 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use super::Bench;
+use super::bench::CodeBench;
 use super::corpora::{Corpus, Tongue};
 use super::outline::skim;
-use crate::cases::Outcome;
+use crate::cases::Measured;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
 
 /// What one figure goes through: a corpus alone is done before a second thread has warmed up.
 const BYTES: usize = 400_000_000;
 
-pub(super) fn measure(bench: &Bench, rounds: usize) -> Result<Outcome> {
+pub(super) fn measure(bench: &CodeBench, rounds: usize) -> Result<Measured> {
     let tongues = [("python", Tongue::Python), ("c", Tongue::C), ("cpp", Tongue::Cpp)];
     let mut corpora = Vec::new();
     for (name, tongue) in tongues {

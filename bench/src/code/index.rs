@@ -8,9 +8,9 @@ use std::time::Instant;
 use anyhow::Result;
 use serde_json::json;
 
-use super::Bench;
+use super::bench::CodeBench;
 use super::usages::{search, version};
-use crate::cases::Outcome;
+use crate::cases::Measured;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
 use crate::session::Session;
@@ -32,7 +32,7 @@ enum Asked {
     Ripgrep(PathBuf),
 }
 
-pub(super) fn measure(bench: &Bench, rounds: usize) -> Result<Outcome> {
+pub(super) fn measure(bench: &CodeBench, rounds: usize) -> Result<Measured> {
     let root = bench.corpora.python();
     let mut contenders: Vec<_> = TOOLS
         .into_iter()
@@ -63,7 +63,7 @@ pub(super) fn measure(bench: &Bench, rounds: usize) -> Result<Outcome> {
     Ok((others, contenders.into_iter().map(|contender| contender.entry).collect()))
 }
 
-fn question(bench: &Bench, root: &Path, tool: &'static str, entry: &mut Entry) -> Result<()> {
+fn question(bench: &CodeBench, root: &Path, tool: &'static str, entry: &mut Entry) -> Result<()> {
     let request = match tool {
         "get_repo_map" => Request::tool(tool, json!({"path": root}), "symbols"),
         _ => Request::tool(tool, json!({"path": root, "target": "shlex.py::quote", "max_depth": 1}), "quote"),

@@ -2,6 +2,7 @@
 //! `rg`, and how often an outline is right. Every figure is a ratio within one run.
 
 mod ast_peer;
+mod bench;
 mod cores;
 pub(crate) mod corpora;
 mod cpu;
@@ -18,20 +19,20 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
-use crate::cases::Outcome;
+use crate::cases::Measured;
 use crate::data::Data;
-use crate::lineup::{Grounds, Server};
+use crate::lineup::Grounds;
 use crate::peers::Peers;
 use crate::record::{self, Machine, Record, View};
 use crate::report;
-use crate::session::Session;
 
+use self::bench::CodeBench;
 use self::corpora::{Corpora, Tongue};
 
 /// What one run is to do.
-pub(crate) struct Plan {
+pub(crate) struct CodePlan {
     pub(crate) tectum: Option<PathBuf>,
-    pub(crate) cases: Vec<Case>,
+    pub(crate) cases: Vec<CodeCase>,
     pub(crate) rounds: Option<usize>,
     pub(crate) out: PathBuf,
     pub(crate) data: PathBuf,
@@ -41,7 +42,7 @@ pub(crate) struct Plan {
 
 /// What can be measured about code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Case {
+pub(crate) enum CodeCase {
     Python,
     C,
     Cpp,
@@ -53,13 +54,7 @@ pub(crate) enum Case {
     Precision,
 }
 
-/// What all cases share.
-struct Bench {
-    grounds: Grounds,
-    corpora: Corpora,
-}
-
-impl Case {
+impl CodeCase {
     pub(crate) const ALL: [Self; 9] = [
         Self::Python,
         Self::C,
@@ -99,7 +94,7 @@ impl Case {
         Ok(found)
     }
 
-    fn rounds(self, plan: &Plan) -> usize {
+    fn rounds(self, plan: &CodePlan) -> usize {
         match self {
             // Counting needs no second look.
             Self::Precision => 1,
@@ -109,7 +104,7 @@ impl Case {
         }
     }
 
-    fn measure(self, bench: &Bench, rounds: usize) -> Result<Outcome> {
+    fn measure(self, bench: &CodeBench, rounds: usize) -> Result<Measured> {
         match self {
             Self::Python => outline::measure(bench, Tongue::Python, rounds),
             Self::C => outline::measure(bench, Tongue::C, rounds),
@@ -124,24 +119,15 @@ impl Case {
     }
 }
 
-impl Bench {
-    /// Tectum, freshly started on a tree and greeted, with the version it gives itself.
-    fn serve(&self, root: &std::path::Path) -> Result<(Session, String)> {
-        let mut session = Session::spawn(&Server::Tectum.launch(&self.grounds, root)?)?;
-        let version = session.initialize()?;
-        Ok((session, version))
-    }
-}
-
 /// Measures the planned cases one after the other, keeping and printing each as it is done.
-pub(crate) fn run(plan: &Plan) -> Result<()> {
+pub(crate) fn run(plan: &CodePlan) -> Result<()> {
     let machine = Machine::here();
     let grounds = Grounds {
         tectum: plan.tectum.clone(),
         peers: Peers::at(&plan.peers),
         data: Data::prepare(&plan.data)?,
     };
-    let bench = Bench { grounds, corpora: Corpora::prepare(&plan.corpora)? };
+    let bench = CodeBench { grounds, corpora: Corpora::prepare(&plan.corpora)? };
     for case in &plan.cases {
         let rounds = case.rounds(plan);
         eprintln!("{}: {rounds} rounds", case.name());
@@ -153,7 +139,7 @@ pub(crate) fn run(plan: &Plan) -> Result<()> {
             continue;
         }
         record::save(&record, &plan.out)?;
-        crate::say(&report::section(&record))?;
+        report::say(&report::section(&record))?;
     }
     Ok(())
 }

@@ -8,9 +8,10 @@ use anyhow::Result;
 use tectum_syntax::{Detail, Outline};
 use tree_sitter::Parser;
 
+use super::bench::CodeBench;
 use super::corpora::{Corpus, SourceFile, Tongue};
-use super::{Bench, ast_peer, cpu, ctags_peer, tree_sitter_peer};
-use crate::cases::Outcome;
+use super::{ast_peer, cpu, ctags_peer, tree_sitter_peer};
+use crate::cases::Measured;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
 
@@ -24,7 +25,7 @@ enum Outliner {
     Ctags(PathBuf),
 }
 
-pub(super) fn measure(bench: &Bench, tongue: Tongue, rounds: usize) -> Result<Outcome> {
+pub(super) fn measure(bench: &CodeBench, tongue: Tongue, rounds: usize) -> Result<Measured> {
     let corpus = bench.corpora.read(tongue)?;
     let list = bench.corpora.note(&format!("{tongue:?}.list").to_lowercase());
     corpus.list(&list)?;

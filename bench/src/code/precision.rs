@@ -8,16 +8,17 @@ use std::fs;
 use anyhow::{Context, Result};
 use tectum_syntax::{Kind, Outline};
 
+use super::bench::CodeBench;
 use super::corpora::{SourceFile, Tongue};
 use super::outline::skim;
 use super::verdict::{Key, Tally, Views, keyed};
-use super::{Bench, ast_peer, ctags_peer, tree_sitter_peer};
+use super::{ast_peer, ctags_peer, tree_sitter_peer};
 use crate::record::Entry;
 
 /// Where every difference is written, for people to look at.
 const DIFFERENCES: &str = "differences.txt";
 
-pub(super) fn measure(bench: &Bench) -> Result<Vec<Entry>> {
+pub(super) fn measure(bench: &CodeBench) -> Result<Vec<Entry>> {
     let mut differences = String::new();
     let mut entries = vec![python(bench, &mut differences)?];
     for (tongue, name) in [(Tongue::C, "C"), (Tongue::Cpp, "C++")] {
@@ -30,7 +31,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Entry>> {
 }
 
 /// Name, kind, first line with decorators and last line of every definition.
-fn python(bench: &Bench, differences: &mut String) -> Result<Entry> {
+fn python(bench: &CodeBench, differences: &mut String) -> Result<Entry> {
     let corpus = bench.corpora.read(Tongue::Python)?;
     let list = bench.corpora.note("python.list");
     corpus.list(&list)?;
@@ -77,7 +78,7 @@ fn python(bench: &Bench, differences: &mut String) -> Result<Entry> {
     Ok(entry)
 }
 
-fn native(bench: &Bench, tongue: Tongue, name: &str, differences: &mut String) -> Result<Vec<Entry>> {
+fn native(bench: &CodeBench, tongue: Tongue, name: &str, differences: &mut String) -> Result<Vec<Entry>> {
     let corpus = bench.corpora.read(tongue)?;
     let list = bench.corpora.note(&format!("{tongue:?}.list").to_lowercase());
     corpus.list(&list)?;

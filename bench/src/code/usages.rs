@@ -8,8 +8,8 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
-use super::Bench;
-use crate::cases::Outcome;
+use super::bench::CodeBench;
+use crate::cases::Measured;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
 use crate::session::Session;
@@ -21,7 +21,7 @@ const AGAIN: usize = 15;
 
 /// Words to look for in one of the trees.
 pub(super) struct Words {
-    tree: fn(&Bench) -> PathBuf,
+    tree: fn(&CodeBench) -> PathBuf,
     types: &'static [&'static str],
     /// How often it stands there, the word, and one like it that is asked afterwards.
     words: [(&'static str, &'static str, &'static str); 3],
@@ -47,12 +47,12 @@ pub(super) const NATIVE: Words = Words {
     ],
 };
 
-enum Searcher {
+enum UsageSearcher {
     Tectum,
     Ripgrep(PathBuf),
 }
 
-pub(super) fn measure(bench: &Bench, words: &Words, rounds: usize) -> Result<Outcome> {
+pub(super) fn measure(bench: &CodeBench, words: &Words, rounds: usize) -> Result<Measured> {
     let root = (words.tree)(bench);
     let mut contenders = [
         Contender::ready("tectum", |entry| {
@@ -63,7 +63,7 @@ pub(super) fn measure(bench: &Bench, words: &Words, rounds: usize) -> Result<Out
                 usages(&mut session, &root, word)?;
                 usages(&mut session, &root, other)?;
             }
-            Ok(Searcher::Tectum)
+            Ok(UsageSearcher::Tectum)
         }),
         Contender::ready("rg", |entry| {
             let program = bench.grounds.peers.ripgrep()?;
@@ -75,13 +75,13 @@ pub(super) fn measure(bench: &Bench, words: &Words, rounds: usize) -> Result<Out
                     entry.remarks.push(format!("{often}: `{word}` on {lines} lines"));
                 }
             }
-            Ok(Searcher::Ripgrep(program))
+            Ok(UsageSearcher::Ripgrep(program))
         }),
     ];
-    let visit = |searcher: &mut Searcher, entry: &mut Entry| {
+    let visit = |searcher: &mut UsageSearcher, entry: &mut Entry| {
         for (often, word, other) in words.words {
             match searcher {
-                Searcher::Ripgrep(program) => {
+                UsageSearcher::Ripgrep(program) => {
                     let took = |word| {
                         let began = Instant::now();
                         search(program, &root, words.types, word)?;
@@ -92,7 +92,7 @@ pub(super) fn measure(bench: &Bench, words: &Words, rounds: usize) -> Result<Out
                     entry.note(format!("{often}_warm_us"), first * 1e3);
                     entry.note(format!("{often}_other_ms"), took(other)?);
                 }
-                Searcher::Tectum => {
+                UsageSearcher::Tectum => {
                     let (mut session, _) = bench.serve(&root)?;
                     entry.note(format!("{often}_first_ms"), usages(&mut session, &root, word)?);
                     let mut again = Vec::new();

@@ -6,10 +6,10 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use tree_sitter::Parser;
 
-use super::Bench;
+use super::bench::CodeBench;
 use super::corpora::{SourceFile, Tongue};
 use super::tree_sitter_peer;
-use crate::cases::Outcome;
+use crate::cases::Measured;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
 use crate::session::Session;
@@ -23,12 +23,12 @@ const ASKED: usize = 50;
 /// Parses in one visit.
 const PARSED: usize = 5;
 
-enum Outliner {
+enum WarmOutliner {
     Tectum(Box<Session>, Request),
     TreeSitter(Box<Parser>),
 }
 
-pub(super) fn measure(bench: &Bench, rounds: usize) -> Result<Outcome> {
+pub(super) fn measure(bench: &CodeBench, rounds: usize) -> Result<Measured> {
     let corpus = bench.corpora.read(Tongue::Python)?;
     let away = |file: &&SourceFile| file.text.lines().count().abs_diff(LINES);
     let file = corpus.files.iter().min_by_key(away).context("a corpus has files")?;
@@ -44,28 +44,28 @@ pub(super) fn measure(bench: &Bench, rounds: usize) -> Result<Outcome> {
             entry
                 .remarks
                 .push(format!("the first answer took {:.2} ms", began.elapsed().as_secs_f64() * 1e3));
-            Ok(Outliner::Tectum(Box::new(session), request))
+            Ok(WarmOutliner::Tectum(Box::new(session), request))
         }),
         Contender::ready("tree-sitter", |entry| {
             entry.version = tree_sitter_peer::VERSION.to_owned();
-            Ok(Outliner::TreeSitter(Box::new(tree_sitter_peer::parser(Tongue::Python)?)))
+            Ok(WarmOutliner::TreeSitter(Box::new(tree_sitter_peer::parser(Tongue::Python)?)))
         }),
     ];
-    let process = |outliner: &Outliner| match outliner {
-        Outliner::Tectum(session, _) => Some(session.pid()),
-        Outliner::TreeSitter(_) => None,
+    let process = |outliner: &WarmOutliner| match outliner {
+        WarmOutliner::Tectum(session, _) => Some(session.pid()),
+        WarmOutliner::TreeSitter(_) => None,
     };
-    let visit = |outliner: &mut Outliner, entry: &mut Entry| {
+    let visit = |outliner: &mut WarmOutliner, entry: &mut Entry| {
         let mut times = Vec::new();
         match outliner {
-            Outliner::Tectum(session, request) => {
+            WarmOutliner::Tectum(session, request) => {
                 for _ in 0..ASKED {
                     let began = Instant::now();
                     session.ask(request)?;
                     times.push(began.elapsed().as_secs_f64() * 1e6);
                 }
             }
-            Outliner::TreeSitter(parser) => {
+            WarmOutliner::TreeSitter(parser) => {
                 for _ in 0..PARSED {
                     let began = Instant::now();
                     drop(tree_sitter_peer::parse(parser, &file.text)?);

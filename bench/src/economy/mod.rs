@@ -3,97 +3,22 @@
 
 mod project;
 mod serena;
+mod server;
 mod talk;
 mod tasks;
 
 use std::fmt::Write;
-use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use tiktoken_rs::CoreBPE;
+
+pub(crate) use self::server::{EconomyPlan, EconomyServer};
 
 use self::project::Project;
 use self::tasks::Task;
-use crate::lineup::Launch;
-use crate::peers::{self, Peers};
+use crate::peers::Peers;
 use crate::record::{self, Entry, Machine, Record, View};
 use crate::report;
-
-/// What one run is to do.
-pub(crate) struct Plan {
-    pub(crate) tectum: Option<PathBuf>,
-    /// Empty means all.
-    pub(crate) servers: Vec<Server>,
-    pub(crate) out: PathBuf,
-    pub(crate) data: PathBuf,
-    pub(crate) peers: PathBuf,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Server {
-    Tectum,
-    NodeFilesystem,
-    RustFilesystem,
-    Serena,
-}
-
-impl Server {
-    pub(crate) const ALL: [Self; 4] =
-        [Self::Tectum, Self::NodeFilesystem, Self::RustFilesystem, Self::Serena];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Tectum => "tectum",
-            Self::NodeFilesystem => "server-filesystem",
-            Self::RustFilesystem => "rust-mcp-filesystem",
-            Self::Serena => "serena",
-        }
-    }
-
-    pub(crate) fn named(name: &str) -> Result<Self> {
-        let names = Self::ALL.map(Self::name).join(", ");
-        let found = Self::ALL.into_iter().find(|server| server.name() == name);
-        found.with_context(|| format!("no server `{name}`; there are {names}"))
-    }
-
-    fn launch(self, plan: &Plan, peers: &Peers, project: &Project) -> Result<Launch> {
-        let root = project.root.clone().into_os_string();
-        let mut launch = Launch {
-            name: self.name().to_owned(),
-            version: None,
-            log: plan.data.join(format!("economy-{}.log", self.name())),
-            program: "node".into(),
-            args: vec![root.clone()],
-            env: Vec::new(),
-        };
-        match self {
-            Self::Tectum => {
-                launch.program = plan.tectum.clone().context("--tectum names no binary")?;
-                launch.args = vec!["serve".into(), "-C".into(), root];
-                // Settings of whoever measures do not count.
-                launch.env = vec![("HOME", project.root.with_file_name("home").into())];
-            }
-            Self::NodeFilesystem => {
-                launch.args.insert(0, peers.node_server(self.name())?.into());
-                launch.version = Some(peers::NODE_SERVERS);
-            }
-            Self::RustFilesystem => {
-                launch.program = peers.rust_mcp_filesystem()?;
-                launch.args.insert(0, "--allow-write".into());
-                launch.version = Some(peers::RUST_MCP_FILESYSTEM);
-            }
-            Self::Serena => {
-                launch.program = peers.serena()?;
-                launch.args = vec!["start-mcp-server".into(), "--project".into(), root];
-                let home = project.root.with_file_name("serena");
-                serena::configure(&home, &project.root, &launch.program)?;
-                launch.env = vec![("SERENA_HOME", home.into())];
-                launch.version = Some(peers::SERENA);
-            }
-        }
-        Ok(launch)
-    }
-}
 
 /// What one server's conversations cost, task by task.
 struct Bill {
@@ -103,12 +28,12 @@ struct Bill {
 }
 
 /// Holds every conversation once; what a server says does not change from run to run.
-pub(crate) fn run(plan: &Plan) -> Result<()> {
+pub(crate) fn run(plan: &EconomyPlan) -> Result<()> {
     let (tasks, vocabulary) = (tasks::read()?, tiktoken_rs::o200k_base()?);
     let project = Project::prepare(&plan.data)?;
     let peers = Peers::at(&plan.peers);
     let mut bills = Vec::new();
-    for server in Server::ALL {
+    for server in EconomyServer::ALL {
         if !plan.servers.is_empty() && !plan.servers.contains(&server) {
             continue;
         }
@@ -121,7 +46,7 @@ pub(crate) fn run(plan: &Plan) -> Result<()> {
         bills.push(bill);
     }
     project.remove()?;
-    crate::say(&table(&tasks, &bills))?;
+    report::say(&table(&tasks, &bills))?;
     let record = Record {
         case: "economy".to_owned(),
         view: View::AllCpus,
@@ -133,12 +58,12 @@ pub(crate) fn run(plan: &Plan) -> Result<()> {
     if plan.servers.is_empty() {
         record::save(&record, &plan.out)?;
     }
-    crate::say(&report::section(&record))
+    report::say(&report::section(&record))
 }
 
 fn count(
-    server: Server,
-    plan: &Plan,
+    server: EconomyServer,
+    plan: &EconomyPlan,
     peers: &Peers,
     project: &Project,
     tasks: &[Task],

@@ -6,8 +6,8 @@ use anyhow::{Context, Result, ensure};
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
-use super::Server;
 use super::serena;
+use super::server::EconomyServer;
 use super::tasks::{Call, Task};
 use crate::lineup::Launch;
 use crate::session::Session;
@@ -24,13 +24,13 @@ pub(crate) struct Talk {
 }
 
 struct Conversation<'a> {
-    server: Server,
+    server: EconomyServer,
     root: &'a Path,
     session: Session,
     replies: Vec<String>,
 }
 
-pub(crate) fn hold(server: Server, launch: &Launch, root: &Path, task: &Task) -> Result<Talk> {
+pub(crate) fn hold(server: EconomyServer, launch: &Launch, root: &Path, task: &Task) -> Result<Talk> {
     let mut session = Session::spawn(launch)?;
     let greeting = session.greet(&Request::initialize_as(CLIENT))?;
     let instructions = greeting["instructions"].as_str().unwrap_or_default();
@@ -40,7 +40,7 @@ pub(crate) fn hold(server: Server, launch: &Launch, root: &Path, task: &Task) ->
     let mut conversation = Conversation { server, root, session, replies: Vec::new() };
     let calls = task.calls(server.name())?;
     let mut id = String::new();
-    if server == Server::Serena {
+    if server == EconomyServer::Serena {
         id = conversation.open_serena(calls)?;
         opening.extend(conversation.replies.drain(..));
     }
@@ -83,11 +83,11 @@ impl Conversation<'_> {
     fn make(&mut self, call: &Call, id: &str) -> Result<()> {
         let arguments = call.arguments(&self.replies)?;
         match self.server {
-            Server::Tectum => self.ask(call.tool(), arguments.into(), call.fails()),
-            Server::NodeFilesystem | Server::RustFilesystem => {
+            EconomyServer::Tectum => self.ask(call.tool(), arguments.into(), call.fails()),
+            EconomyServer::NodeFilesystem | EconomyServer::RustFilesystem => {
                 self.ask(call.tool(), self.absolute(arguments), call.fails())
             }
-            Server::Serena => {
+            EconomyServer::Serena => {
                 let code = serena::spelled(call.tool(), &arguments)?;
                 self.ask("serena_repl", json!({"session": id, "code": code}), call.fails())
             }
@@ -120,7 +120,7 @@ impl Conversation<'_> {
         let text = text.join("\n");
         let failed = result["isError"] == true;
         // Serena tells some of its failures as a plain text.
-        let right = if fails { failed || self.server == Server::Serena } else { !failed };
+        let right = if fails { failed || self.server == EconomyServer::Serena } else { !failed };
         ensure!(right, "{tool}: {text}");
         self.replies.push(text);
         Ok(())

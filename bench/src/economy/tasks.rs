@@ -25,13 +25,13 @@ pub(crate) struct Task {
 #[serde(untagged)]
 pub(crate) enum Call {
     Succeeds(String, Map<String, Value>),
-    Fails(String, Map<String, Value>, Outcome),
+    Fails(String, Map<String, Value>, TaskOutcome),
 }
 
 /// How a call that does not succeed ends.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Outcome {
+pub(crate) enum TaskOutcome {
     Error,
 }
 
@@ -97,14 +97,14 @@ impl Call {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::economy::Server;
+    use crate::economy::EconomyServer;
 
     #[test]
     fn every_server_has_calls_for_every_task() {
         let tasks = read().expect("the tasks are valid");
         assert_eq!(tasks.len(), 25);
         for task in &tasks {
-            for server in Server::ALL {
+            for server in EconomyServer::ALL {
                 assert!(!task.calls(server.name()).expect("calls").is_empty(), "{}", task.name);
             }
         }

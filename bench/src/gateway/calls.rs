@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use super::bench::{GatewayBench, Running};
 use super::client::Client;
 use super::front::{Front, Setting};
-use super::{Bench, Running};
-use crate::cases::Outcome;
+use crate::cases::Measured;
 use crate::load;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
@@ -22,7 +22,7 @@ pub(super) const MANY: usize = 64;
 pub(super) const WARM_UP: Duration = Duration::from_millis(300);
 
 /// Clients go before the server they speak to.
-struct Lane {
+struct GatewayLane {
     /// Many connections of one session.
     one: Client,
     /// Many sessions with a connection each.
@@ -31,7 +31,7 @@ struct Lane {
     server: Running,
 }
 
-pub(super) fn measure(bench: &Bench) -> Outcome {
+pub(super) fn measure(bench: &GatewayBench) -> Measured {
     let mut contenders: Vec<_> = bench
         .contenders(&Front::ALL)
         .map(|front| {
@@ -52,7 +52,7 @@ pub(super) fn measure(bench: &Bench) -> Outcome {
     (others, contenders.into_iter().map(|contender| contender.entry).collect())
 }
 
-fn open(bench: &Bench, front: Front, entry: &mut Entry) -> Result<Lane> {
+fn open(bench: &GatewayBench, front: Front, entry: &mut Entry) -> Result<GatewayLane> {
     let setting = Setting::alone(front);
     let server = bench.start(setting)?;
     let (mut one, version) = server.client()?;
@@ -68,10 +68,10 @@ fn open(bench: &Bench, front: Front, entry: &mut Entry) -> Result<Lane> {
         server.checked(each.open())?;
         server.checked(each.ask(place, &echo))?;
     }
-    Ok(Lane { one, each, echo, server })
+    Ok(GatewayLane { one, each, echo, server })
 }
 
-impl Lane {
+impl GatewayLane {
     fn visit(&mut self, entry: &mut Entry, time: Duration) -> Result<()> {
         let Self { one, each, echo, server } = self;
         let (slice, cpu) = server.checked(measured(server.pid(), || one.drive(echo, 1, time)))?;

@@ -45,7 +45,7 @@ pub(crate) fn serve(port: u16, floor: Floor, upstream: &[OsString]) -> Result<()
                     // Without this an answer in two parts would wait for the client's acknowledgement.
                     socket.set_nodelay(true)?;
                     epoll::add(&queue, &socket, EventData::new_u64(next_client), EventFlags::IN)?;
-                    limit.clients.insert(next_client, Client { socket, inbox: Vec::new() });
+                    limit.clients.insert(next_client, LimitClient { socket, inbox: Vec::new() });
                     next_client += 1;
                 }
                 UPSTREAM => {
@@ -63,12 +63,12 @@ pub(crate) fn serve(port: u16, floor: Floor, upstream: &[OsString]) -> Result<()
 }
 
 struct Limit {
-    clients: HashMap<u64, Client>,
+    clients: HashMap<u64, LimitClient>,
     back: Back,
     chunk: Vec<u8>,
 }
 
-struct Client {
+struct LimitClient {
     socket: TcpStream,
     inbox: Vec<u8>,
 }

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 
+use super::bench::{GatewayBench, Running};
 use super::calls::{MANY, WARM_UP, note_latency};
 use super::client::Client;
 use super::front::{Front, Setting};
-use super::{Bench, Running};
-use crate::cases::Outcome;
+use crate::cases::Measured;
 use crate::load;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
@@ -20,19 +20,19 @@ use crate::wire::Request;
 const COUNTS: [usize; 3] = [1, 16, 64];
 
 /// The client goes before the server it speaks to.
-struct Lane {
+struct ManyLane {
     client: Client,
     echo: Request,
     tools: usize,
     server: Running,
 }
 
-pub(super) fn settings(bench: &Bench, fronts: &'static [Front]) -> Vec<Setting> {
+pub(super) fn settings(bench: &GatewayBench, fronts: &'static [Front]) -> Vec<Setting> {
     let before = |front| COUNTS.map(|servers| Setting { front, servers });
     bench.contenders(fronts).flat_map(before).collect()
 }
 
-pub(super) fn measure(bench: &Bench) -> Outcome {
+pub(super) fn measure(bench: &GatewayBench) -> Measured {
     let mut contenders: Vec<_> = settings(bench, &[Front::Direct, Front::Tectum, Front::RustProxy])
         .into_iter()
         .map(|setting| {
@@ -52,7 +52,7 @@ pub(super) fn measure(bench: &Bench) -> Outcome {
     (others, contenders.into_iter().map(|contender| contender.entry).collect())
 }
 
-fn open(bench: &Bench, setting: Setting, entry: &mut Entry) -> Result<Lane> {
+fn open(bench: &GatewayBench, setting: Setting, entry: &mut Entry) -> Result<ManyLane> {
     // A gateway that knows its servers may leave them unstarted; the first time it has to meet them all.
     setting.forget(&bench.grounds)?;
     let server = bench.start(setting)?;
@@ -65,10 +65,10 @@ fn open(bench: &Bench, setting: Setting, entry: &mut Entry) -> Result<Lane> {
     server.checked(client.list_all(0, tools))?;
     let echo = setting.echo();
     server.checked(client.ask(0, &echo))?;
-    Ok(Lane { client, echo, tools, server })
+    Ok(ManyLane { client, echo, tools, server })
 }
 
-impl Lane {
+impl ManyLane {
     fn visit(&mut self, entry: &mut Entry, time: Duration) -> Result<()> {
         entry.note("idle_mb", load::resident_mb(self.server.pid())?);
         let mut lists = Vec::new();

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::Bench;
+use super::bench::GatewayBench;
 use super::client::Client;
 use super::front::{Front, Setting};
-use crate::cases::Outcome;
+use crate::cases::Measured;
 use crate::load;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
@@ -20,7 +20,7 @@ const FIRST_CALLS: usize = 100;
 /// What a server still does right after it answered belongs to its idle state.
 const SETTLE: Duration = Duration::from_millis(200);
 
-pub(super) fn measure(bench: &Bench) -> Outcome {
+pub(super) fn measure(bench: &GatewayBench) -> Measured {
     let mut contenders: Vec<_> = bench
         .contenders(&Front::ALL)
         .map(|front| Contender::ready(front.name(), |_| Ok(Setting::alone(front))))
@@ -30,7 +30,7 @@ pub(super) fn measure(bench: &Bench) -> Outcome {
     (others, contenders.into_iter().map(|contender| contender.entry).collect())
 }
 
-fn visit(bench: &Bench, setting: Setting, entry: &mut Entry) -> Result<()> {
+fn visit(bench: &GatewayBench, setting: Setting, entry: &mut Entry) -> Result<()> {
     let server = bench.start(setting)?;
     let (mut first, version) = server.client()?;
     entry.version = version;

@@ -2,6 +2,7 @@
 //! that grows with clients and with servers. Every figure is a ratio within one run but the memory
 //! of a session.
 
+mod bench;
 mod calls;
 mod client;
 mod front;
@@ -18,23 +19,21 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::cases::Outcome;
+use crate::cases::Measured;
 use crate::data::Data;
-use crate::lineup::{Grounds, Launch};
+use crate::lineup::Grounds;
 use crate::peers::Peers;
 use crate::record::{self, Machine, Record, View};
 use crate::{affinity, report};
 
-use self::client::{Address, Client};
-use self::front::Setting;
-use self::process::Process;
+use self::bench::GatewayBench;
 
 pub(crate) use self::front::Front;
 
 /// What one run is to do.
-pub(crate) struct Plan {
+pub(crate) struct GatewayPlan {
     pub(crate) tectum: Option<PathBuf>,
-    pub(crate) cases: Vec<Case>,
+    pub(crate) cases: Vec<GatewayCase>,
     /// Empty means every gateway of a case.
     pub(crate) fronts: Vec<Front>,
     pub(crate) rounds: Option<usize>,
@@ -48,7 +47,7 @@ pub(crate) struct Plan {
 
 /// What can be measured about gateways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Case {
+pub(crate) enum GatewayCase {
     Calls,
     Pipes,
     Many,
@@ -56,22 +55,7 @@ pub(crate) enum Case {
     Memory,
 }
 
-/// What all cases share.
-struct Bench {
-    grounds: Grounds,
-    fronts: Vec<Front>,
-    slice: Duration,
-    rounds: usize,
-}
-
-/// A server over HTTP that takes connections.
-struct Running {
-    address: Address,
-    launch: Launch,
-    process: Process,
-}
-
-impl Case {
+impl GatewayCase {
     pub(crate) const ALL: [Self; 5] = [Self::Calls, Self::Pipes, Self::Many, Self::Start, Self::Memory];
 
     pub(crate) fn name(self) -> &'static str {
@@ -96,12 +80,12 @@ impl Case {
         view == View::AllCpus || !matches!(self, Self::Start | Self::Memory)
     }
 
-    fn rounds(self, plan: &Plan) -> usize {
+    fn rounds(self, plan: &GatewayPlan) -> usize {
         // Memory hardly differs between rounds, and each opens hundreds of sessions.
         plan.rounds.unwrap_or(if self == Self::Memory { 5 } else { 20 })
     }
 
-    fn measure(self, bench: &Bench) -> Outcome {
+    fn measure(self, bench: &GatewayBench) -> Measured {
         match self {
             Self::Calls => calls::measure(bench),
             Self::Pipes => pipes::measure(bench),
@@ -112,44 +96,8 @@ impl Case {
     }
 }
 
-impl Bench {
-    /// Those of a case's gateways that this run is about.
-    fn contenders<'a>(&'a self, fronts: &'a [Front]) -> impl Iterator<Item = Front> + 'a {
-        let wanted = |front: &Front| {
-            let present = self.grounds.tectum.is_some() || *front != Front::Tectum;
-            present && (self.fronts.is_empty() || self.fronts.contains(front))
-        };
-        fronts.iter().copied().filter(wanted)
-    }
-
-    fn start(&self, setting: Setting) -> Result<Running> {
-        let port = process::free_port()?;
-        let launch = setting.launch(&self.grounds, Some(port))?;
-        let process = Process::start(&launch, port)?;
-        Ok(Running { address: setting.address(port), launch, process })
-    }
-}
-
-impl Running {
-    /// A client with one session, and the version of the gateway.
-    fn client(&self) -> Result<(Client, String)> {
-        let mut client = Client::new(&self.address)?;
-        let own = self.checked(client.open())?;
-        Ok((client, self.launch.version.map(str::to_owned).unwrap_or(own)))
-    }
-
-    /// A complaint says who it is about, and what that server wrote last.
-    fn checked<T>(&self, outcome: Result<T>) -> Result<T> {
-        outcome.with_context(|| format!("{}{}", self.launch.name, self.launch.last_words()))
-    }
-
-    fn pid(&self) -> u32 {
-        self.process.pid()
-    }
-}
-
 /// Measures the planned cases one after the other, keeping and printing each as it is done.
-pub(crate) fn run(plan: &Plan) -> Result<()> {
+pub(crate) fn run(plan: &GatewayPlan) -> Result<()> {
     if plan.tectum.is_none() {
         eprintln!("no --tectum PATH: the floor and the peers run without it");
     }
@@ -159,7 +107,7 @@ pub(crate) fn run(plan: &Plan) -> Result<()> {
         peers: Peers::at(&plan.peers),
         data: Data::prepare(&plan.data)?,
     };
-    let mut bench = Bench { grounds, fronts: plan.fronts.clone(), slice: plan.slice, rounds: 0 };
+    let mut bench = GatewayBench { grounds, fronts: plan.fronts.clone(), slice: plan.slice, rounds: 0 };
     for view in plan.views.iter().copied() {
         if view == View::OneCpu {
             affinity::pin()?;
@@ -176,7 +124,7 @@ pub(crate) fn run(plan: &Plan) -> Result<()> {
                 continue;
             }
             record::save(&record, &plan.out)?;
-            crate::say(&report::section(&record))?;
+            report::say(&report::section(&record))?;
         }
     }
     Ok(())

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 
-use super::Bench;
+use super::bench::GatewayBench;
 use super::calls::{MANY, WARM_UP, measured, note_latency};
 use super::front::{Front, Setting};
-use crate::cases::Outcome;
+use crate::cases::Measured;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
 use crate::session::Session;
@@ -16,12 +16,12 @@ use crate::wire::Request;
 /// How long a gateway may take to meet its server.
 const MEETING: Duration = Duration::from_secs(30);
 
-struct Lane {
+struct PipeLane {
     session: Session,
     echo: [Request; 1],
 }
 
-pub(super) fn measure(bench: &Bench) -> Outcome {
+pub(super) fn measure(bench: &GatewayBench) -> Measured {
     let mut contenders: Vec<_> = bench
         .contenders(&[Front::Direct, Front::Tectum, Front::FastMcp])
         .map(|front| {
@@ -38,7 +38,7 @@ pub(super) fn measure(bench: &Bench) -> Outcome {
         &mut contenders,
         bench.rounds,
         |lane| Some(lane.session.pid()),
-        |Lane { session, echo }, entry| {
+        |PipeLane { session, echo }, entry| {
             for depth in [1, MANY] {
                 let (slice, cpu) =
                     measured(session.pid(), || session.drive(echo, &mut 0, depth, bench.slice))?;
@@ -54,7 +54,7 @@ pub(super) fn measure(bench: &Bench) -> Outcome {
     (others, contenders.into_iter().map(|contender| contender.entry).collect())
 }
 
-fn open(bench: &Bench, front: Front, entry: &mut Entry) -> Result<Lane> {
+fn open(bench: &GatewayBench, front: Front, entry: &mut Entry) -> Result<PipeLane> {
     let setting = Setting::alone(front);
     let launch = setting.launch(&bench.grounds, None)?;
     let mut session = Session::spawn(&launch)?;
@@ -69,5 +69,5 @@ fn open(bench: &Bench, front: Front, entry: &mut Entry) -> Result<Lane> {
         std::thread::sleep(Duration::from_millis(1));
     }
     session.ask(&echo)?;
-    Ok(Lane { session, echo: [echo] })
+    Ok(PipeLane { session, echo: [echo] })
 }

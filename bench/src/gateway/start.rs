@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use super::Bench;
+use super::bench::GatewayBench;
 use super::front::{Front, Setting};
 use super::many::settings;
-use crate::cases::Outcome;
+use crate::cases::Measured;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
 
-pub(super) fn measure(bench: &Bench) -> Outcome {
+pub(super) fn measure(bench: &GatewayBench) -> Measured {
     let mut contenders: Vec<_> = settings(bench, &[Front::Direct, Front::Tectum, Front::RustProxy])
         .into_iter()
         .map(|setting| {
@@ -36,7 +36,7 @@ pub(super) fn measure(bench: &Bench) -> Outcome {
     (others, contenders.into_iter().map(|contender| contender.entry).collect())
 }
 
-fn start(bench: &Bench, setting: Setting, entry: &mut Entry, how: &str) -> Result<String> {
+fn start(bench: &GatewayBench, setting: Setting, entry: &mut Entry, how: &str) -> Result<String> {
     let began = Instant::now();
     let server = bench.start(setting)?;
     let (mut client, version) = server.client()?;

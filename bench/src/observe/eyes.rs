@@ -94,7 +94,7 @@ pub(crate) fn serve() -> Result<()> {
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum })?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
-    crate::say(&format!("{}\n", listener.local_addr()?.port()))?;
+    crate::report::say(&format!("{}\n", listener.local_addr()?.port()))?;
     let counts = Arc::<Counts>::default();
     let each = counts.clone();
     runtime.spawn(async move {
@@ -108,7 +108,7 @@ pub(crate) fn serve() -> Result<()> {
         line?;
         let (streams, told) = (&counts.streams, &counts.told);
         let seen = [streams, told].map(|count| count.load(Ordering::Relaxed));
-        crate::say(&format!("{} {}\n", seen[0], seen[1]))?;
+        crate::report::say(&format!("{} {}\n", seen[0], seen[1]))?;
         std::io::stdout().flush()?;
     }
     Ok(())

@@ -35,7 +35,7 @@ const WARM_UP: Duration = Duration::from_millis(500);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What one run is to do.
-pub(crate) struct Plan {
+pub(crate) struct ObservePlan {
     pub(crate) tectum: Option<PathBuf>,
     /// Empty means all; those that nobody watches are always there.
     pub(crate) servers: Vec<String>,
@@ -48,7 +48,7 @@ pub(crate) struct Plan {
     pub(crate) one_cpu: bool,
 }
 
-impl Plan {
+impl ObservePlan {
     fn wants(&self, server: &str) -> bool {
         self.servers.is_empty() || self.servers.iter().any(|wanted| wanted == server)
     }
@@ -121,7 +121,7 @@ impl Watched {
     }
 }
 
-struct Lane {
+struct ObserveLane {
     session: Session,
     eyes: Option<Eyes>,
     calls: [Request; 1],
@@ -129,7 +129,7 @@ struct Lane {
 }
 
 /// Measures, keeps and prints.
-pub(crate) fn run(plan: &Plan) -> Result<()> {
+pub(crate) fn run(plan: &ObservePlan) -> Result<()> {
     let tectum = plan.tectum.as_deref().context("--tectum PATH is needed: nobody else has observers")?;
     let machine = Machine::here();
     if plan.one_cpu {
@@ -155,11 +155,11 @@ pub(crate) fn run(plan: &Plan) -> Result<()> {
         bail!("nothing was measured");
     }
     record::save(&record, &plan.out)?;
-    crate::say(&report::section(&record))
+    report::say(&report::section(&record))
 }
 
 /// Starts it, and waits until all who are to watch do.
-fn open(watched: Watched, tectum: &Path, data: &Data, entry: &mut Entry) -> Result<Lane> {
+fn open(watched: Watched, tectum: &Path, data: &Data, entry: &mut Entry) -> Result<ObserveLane> {
     let mut eyes = matches!(watched, Watched::Eyes(_)).then(Eyes::start).transpose()?;
     let launch = watched.launch(tectum, data, eyes.as_ref())?;
     let mut session = Session::spawn(&launch)?;
@@ -183,12 +183,12 @@ fn open(watched: Watched, tectum: &Path, data: &Data, entry: &mut Entry) -> Resu
         session.ask(&calls[0])?;
         eyes.until(|seen| seen.told >= 2 * count)?;
     }
-    let mut lane = Lane { session, eyes, calls, turn: 0 };
+    let mut lane = ObserveLane { session, eyes, calls, turn: 0 };
     lane.visit(&mut Entry::new("unmeasured"), EVERY, WARM_UP)?;
     Ok(lane)
 }
 
-impl Lane {
+impl ObserveLane {
     fn visit(&mut self, entry: &mut Entry, every: Duration, time: Duration) -> Result<()> {
         self.signal(Signal::CONT)?;
         let measured = self.measure(entry, every, time);
@@ -214,7 +214,7 @@ impl Lane {
     }
 }
 
-impl Drop for Lane {
+impl Drop for ObserveLane {
     /// One that is stopped does not hear that its client leaves.
     fn drop(&mut self) {
         let _ = self.signal(Signal::CONT);

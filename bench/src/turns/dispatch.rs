@@ -8,7 +8,8 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use tectum_core::{Call, SessionId, Tectum};
 
-use crate::cases::Outcome;
+use super::native;
+use crate::cases::Measured;
 use crate::lineup::{Grounds, Launch, Server};
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
@@ -26,13 +27,14 @@ enum Way {
     Pipe(Box<Session>),
 }
 
-pub(super) fn measure(grounds: &Grounds, rounds: usize) -> Result<Outcome> {
+pub(super) fn measure(grounds: &Grounds, rounds: usize) -> Result<Measured> {
     let folder = grounds.data.files().join("one");
     std::fs::create_dir_all(&folder)?;
     std::fs::write(folder.join("file"), "x")?;
     let root = grounds.data.files();
-    let mut contenders =
-        vec![Contender::ready("in-process", |_| Ok(Way::Inside(super::house(&root)?.0, super::runtime()?)))];
+    let mut contenders = vec![Contender::ready("in-process", |_| {
+        Ok(Way::Inside(native::house(&root)?.0, native::runtime()?))
+    })];
     if grounds.tectum.is_some() {
         contenders.push(Contender::ready("tectum", |entry| {
             let launch = Server::Tectum.launch(grounds, &root)?;

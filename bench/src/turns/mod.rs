@@ -2,17 +2,15 @@
 //! process and beyond it, and looking after the files a model knows.
 
 mod dispatch;
+mod native;
 mod refresh;
 mod together;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use tectum_core::{Gate, NativeSet, Rules, Snapshot, Tectum, security::Allowlist};
-use tectum_tools::{Settings, catalog};
 
-use crate::cases::Outcome;
+use crate::cases::Measured;
 use crate::data::Data;
 use crate::lineup::Grounds;
 use crate::peers::Peers;
@@ -20,9 +18,9 @@ use crate::record::{self, Machine, Record, View};
 use crate::report;
 
 /// What one run is to do.
-pub(crate) struct Plan {
+pub(crate) struct TurnsPlan {
     pub(crate) tectum: Option<PathBuf>,
-    pub(crate) cases: Vec<Case>,
+    pub(crate) cases: Vec<TurnsCase>,
     pub(crate) rounds: Option<usize>,
     pub(crate) out: PathBuf,
     pub(crate) data: PathBuf,
@@ -31,13 +29,13 @@ pub(crate) struct Plan {
 
 /// What can be measured about turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Case {
+pub(crate) enum TurnsCase {
     Together,
     Dispatch,
     Refresh,
 }
 
-impl Case {
+impl TurnsCase {
     pub(crate) const ALL: [Self; 3] = [Self::Together, Self::Dispatch, Self::Refresh];
 
     pub(crate) fn name(self) -> &'static str {
@@ -61,7 +59,7 @@ impl Case {
         Ok(found)
     }
 
-    fn measure(self, grounds: &Grounds, rounds: usize) -> Result<Outcome> {
+    fn measure(self, grounds: &Grounds, rounds: usize) -> Result<Measured> {
         match self {
             Self::Together => together::measure(rounds),
             Self::Dispatch => dispatch::measure(grounds, rounds),
@@ -71,7 +69,7 @@ impl Case {
 }
 
 /// Measures the planned cases one after the other, keeping and printing each as it is done.
-pub(crate) fn run(plan: &Plan) -> Result<()> {
+pub(crate) fn run(plan: &TurnsPlan) -> Result<()> {
     let grounds = Grounds {
         tectum: plan.tectum.clone(),
         peers: Peers::at(&plan.peers),
@@ -90,18 +88,7 @@ pub(crate) fn run(plan: &Plan) -> Result<()> {
             servers,
         };
         record::save(&record, &plan.out)?;
-        crate::say(&report::section(&record))?;
+        report::say(&report::section(&record))?;
     }
     Ok(())
-}
-
-/// A gate over a directory, and the house of all native tools behind it.
-fn house(root: &std::path::Path) -> Result<(Tectum, Arc<Gate>)> {
-    let gate = || anyhow::Ok(Gate::new(Rules::default(), Arc::new(Allowlist::builder().base(root).build()?)));
-    let tools = NativeSet::new(catalog(&Settings::default()));
-    Ok((Tectum::new(Snapshot::of(&[Arc::new(tools)]), gate()?), Arc::new(gate()?)))
-}
-
-fn runtime() -> Result<tokio::runtime::Runtime> {
-    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
 }

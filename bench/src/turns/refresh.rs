@@ -7,7 +7,8 @@ use std::time::Instant;
 use anyhow::Result;
 use tectum_core::{Refresh, Sight, security::RawPath};
 
-use crate::cases::Outcome;
+use super::native;
+use crate::cases::Measured;
 use crate::lineup::Grounds;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
@@ -25,7 +26,7 @@ enum Watcher {
     Stat(Vec<PathBuf>),
 }
 
-pub(super) fn measure(grounds: &Grounds, rounds: usize) -> Result<Outcome> {
+pub(super) fn measure(grounds: &Grounds, rounds: usize) -> Result<Measured> {
     let root = grounds.data.files().with_file_name("known");
     let names: Vec<String> = (0..FILES).map(|i| format!("d{}/f{i}.txt", i / FOLDER)).collect();
     for name in &names {
@@ -38,7 +39,7 @@ pub(super) fn measure(grounds: &Grounds, rounds: usize) -> Result<Outcome> {
     let mut contenders = [
         Contender::ready("stat", |_| Ok(Watcher::Stat(names.iter().map(|name| root.join(name)).collect()))),
         Contender::ready("tectum", |entry| {
-            let (_, gate) = super::house(&root)?;
+            let (_, gate) = native::house(&root)?;
             let sight = Sight::new(gate, Some("read_file".into()));
             let mut refresh = Refresh::default();
             names.iter().for_each(|name| refresh.track(&sight, &RawPath::new(name)));

@@ -9,7 +9,8 @@ use tectum_core::{
     SessionId, Snapshot, Subject, Tectum, ToolInfo, ToolRole, Turn, Wants, World, security::Allowlist,
 };
 
-use crate::cases::Outcome;
+use super::native;
+use crate::cases::Measured;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
 
@@ -64,11 +65,11 @@ fn calls(count: usize, wait: Duration) -> Vec<Call> {
     (0..count).map(|_| Call::new(SessionId::new("bench"), "wait", args())).collect()
 }
 
-pub(super) fn measure(rounds: usize) -> Result<Outcome> {
+pub(super) fn measure(rounds: usize) -> Result<Measured> {
     let scratch = std::env::temp_dir();
     let gate = Gate::new(Rules::default(), Arc::new(Allowlist::builder().base(scratch).build()?));
     let house = Tectum::new(Snapshot::of(&[Arc::new(Waiting)]), gate);
-    let runtime = super::runtime()?;
+    let runtime = native::runtime()?;
     let mut contenders =
         [Contender::ready("one-by-one", |_| Ok(false)), Contender::ready("tectum", |_| Ok(true))];
     let visit = |together: &mut bool, entry: &mut Entry| {

@@ -1,0 +1,24 @@
+//! What all cases about code share.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::corpora::Corpora;
+use crate::lineup::{Grounds, Server};
+use crate::session::Session;
+
+/// What all cases share.
+pub(super) struct CodeBench {
+    pub(super) grounds: Grounds,
+    pub(super) corpora: Corpora,
+}
+
+impl CodeBench {
+    /// Tectum, freshly started on a tree and greeted, with the version it gives itself.
+    pub(super) fn serve(&self, root: &Path) -> Result<(Session, String)> {
+        let mut session = Session::spawn(&Server::Tectum.launch(&self.grounds, root)?)?;
+        let version = session.initialize()?;
+        Ok((session, version))
+    }
+}
