@@ -18,7 +18,7 @@ mod replace;
 
 pub use append::{append, create};
 pub use folder::{Entry, list, make_folder, remove, rename, set_aside, sync_folder};
-pub use lock::{lock, lock_file};
+pub use lock::{lock, try_lock};
 pub use log::{Log, LogBounds};
 pub use read::{Exposed, open, read, read_private, tail};
 pub use replace::{Lasts, create_private, replace, replace_with_mode};

@@ -2,7 +2,7 @@
 //! removed one holds nothing that the next sees, so the name is looked at again once it is locked.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::{File, OpenOptions, TryLockError},
     io,
     os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::Path,
@@ -11,7 +11,7 @@ use std::{
 use crate::{folder::make_folder, is_absent};
 
 /// The lock file at this path, not locked yet.
-pub fn lock_file(path: &Path) -> io::Result<File> {
+fn lock_file(path: &Path) -> io::Result<File> {
     make_folder(path)?;
     OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
 }
@@ -25,6 +25,16 @@ pub fn lock(path: &Path) -> io::Result<File> {
         if is_named(&file, path)? {
             return Ok(file);
         }
+    }
+}
+
+/// The lock, if nobody else holds it now.
+pub fn try_lock(path: &Path) -> io::Result<Option<File>> {
+    let file = lock_file(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(is_named(&file, path)?.then_some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 
@@ -48,9 +58,9 @@ mod tests {
         let home = tempfile::tempdir().expect("a directory");
         let path = home.path().join("folder/lock");
         let held = lock(&path).expect("locked");
-        assert!(lock_file(&path).expect("opened").try_lock().is_err());
+        assert!(try_lock(&path).expect("opened").is_none());
         drop(held);
-        lock_file(&path).expect("opened").try_lock().expect("free again");
+        assert!(try_lock(&path).expect("opened").is_some(), "free again");
     }
 
     #[test]
@@ -74,7 +84,7 @@ mod tests {
             drop(removed);
             // What it waited for is not what others lock now, so `lock` would look again.
             assert!(!waiting.join().expect("ends"));
-            assert!(lock_file(&path).expect("opened").try_lock().is_err());
+            assert!(try_lock(&path).expect("opened").is_none());
         });
     }
 }

@@ -9,7 +9,6 @@ use std::{
 };
 
 use rmcp::transport::auth::StoredCredentials;
-use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use tectum_state::{self as state, Exposed, Lasts};
 
@@ -153,15 +152,17 @@ impl Store {
 
     /// Held over a renewal: a refresh token may be good for one use only.
     pub(super) async fn lock(&self) -> Option<File> {
-        let file = state::lock_file(&self.path.as_ref()?.with_extension("lock")).ok()?;
+        let path = self.path.as_ref()?.with_extension("lock");
         let until = tokio::time::Instant::now() + PATIENCE;
-        while rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+        loop {
+            if let Some(held) = state::try_lock(&path).ok()? {
+                return Some(held);
+            }
             if tokio::time::Instant::now() > until {
                 return None;
             }
             tokio::time::sleep(LOOK_AGAIN).await;
         }
-        Some(file)
     }
 }
 
@@ -177,10 +178,8 @@ mod tests {
         let held = store.lock().await.expect("locked");
         assert_eq!(store.clear(), Ok(false));
         let path = store.path.as_ref().expect("a path").with_extension("lock");
-        let other = state::lock_file(&path).expect("opened");
-        let taken = rustix::fs::flock(&other, FlockOperation::NonBlockingLockExclusive);
-        assert!(taken.is_err(), "two hold the same lock");
+        assert!(state::try_lock(&path).expect("opened").is_none(), "two hold the same lock");
         drop(held);
-        rustix::fs::flock(&other, FlockOperation::NonBlockingLockExclusive).expect("free again");
+        assert!(state::try_lock(&path).expect("opened").is_some(), "free again");
     }
 }

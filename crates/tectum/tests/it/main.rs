@@ -73,6 +73,7 @@ mod run_model;
 mod run_settings;
 mod run_stopped;
 mod run_task;
+mod serve_disk;
 mod serve_floods;
 mod serve_http;
 mod serve_stdio;

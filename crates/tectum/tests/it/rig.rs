@@ -115,15 +115,15 @@ impl Rig {
     }
 
     pub(crate) fn stdio_raw_with(&self, args: &[&str]) -> Stdin {
-        let mut child = self
-            .tectum()
-            .arg("serve")
-            .args(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("starts");
+        let mut command = self.tectum();
+        command.arg("serve").args(args);
+        Self::client(command)
+    }
+
+    /// A client of whatever a command starts, before any handshake.
+    pub(crate) fn client(mut command: Command) -> Stdin {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("starts");
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().expect("piped"));
         Stdin { child, stdin, stdout, next: 0 }
