@@ -98,7 +98,7 @@ pub fn text(text: &str) -> Cow<'_, str> {
 /// A glob over names, or why it is none.
 pub fn name_glob(name: &str) -> Result<globset::Glob, String> {
     let glob = GlobBuilder::new(name).case_insensitive(true).build();
-    glob.map_err(|error| format!("`{name}` is no pattern of names: {}", error.kind()))
+    glob.map_err(|error| format!("`{name}` is not a valid pattern: {}", error.kind()))
 }
 
 /// Says why a regular expression cannot be used.

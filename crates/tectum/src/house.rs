@@ -111,7 +111,7 @@ pub(crate) fn sweep(config: &Config) {
     let Ok(allowlist) = allowlist(config) else { return };
     let sweep = move || match allowlist.sweep() {
         0 => {}
-        removed => tracing::info!(removed, "temporary files of killed processes were removed"),
+        removed => tracing::info!(removed, "removed temporary files of killed processes"),
     };
     // Without a thread they go when their folder is next written in.
     let _ = std::thread::Builder::new().name("sweep".into()).spawn(sweep);

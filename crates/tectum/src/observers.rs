@@ -32,7 +32,7 @@ pub(crate) fn start(
     match config.observers.redactor() {
         Ok(redactor) => Some(Observers::start(house, federation, redactor, settings)),
         Err(why) => {
-            tracing::error!(why, "calls are not copied, since secrets could not be hidden");
+            tracing::error!(why, "observers are off, because secrets could not be hidden");
             None
         }
     }
@@ -53,7 +53,7 @@ pub fn muted(place: &Path) -> BTreeSet<String> {
     match read {
         Ok(names) => names.into_iter().filter_map(|(name, yes)| yes.then_some(name)).collect(),
         Err(error) => {
-            tracing::warn!(%error, file = %path.display(), "who is muted could not be read, so all observers are");
+            tracing::warn!(%error, file = %path.display(), "the list of muted observers could not be read, so all observers are muted");
             BTreeSet::from([EVERYBODY.to_owned()])
         }
     }
@@ -69,7 +69,10 @@ pub fn set_muted(state: &Path, place: &Path, name: &str, yes: bool) -> io::Resul
     });
     kept.map_err(|error| {
         let file = file.display();
-        io::Error::new(error.kind(), format!("{file}, which names the muted: {error}; it can be removed"))
+        io::Error::new(
+            error.kind(),
+            format!("{file}, the list of muted observers: {error}; you can remove it"),
+        )
     })?;
     Ok(changed)
 }

@@ -87,7 +87,7 @@ impl Policy {
                 Err(wrong) => {
                     problems.extend(wrong.0.iter().map(told));
                     tracing::warn!(
-                        "the settings changed and cannot be used; the last good ones hold: {wrong}"
+                        "the settings changed and are invalid; the last valid ones stay in effect: {wrong}"
                     );
                     live.clear();
                 }
@@ -102,7 +102,7 @@ impl Policy {
         if !live.is_empty() {
             report.version += 1;
             report.changed = names(&live);
-            tracing::info!("new settings hold: {}", report.changed.join(", "));
+            tracing::info!("new settings in effect: {}", report.changed.join(", "));
         }
         self.house.gate().allowlist().control_files().clone()
     }

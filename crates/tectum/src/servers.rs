@@ -252,12 +252,12 @@ impl FollowedFiles {
 /// agreed to it.
 fn reason(held: &Held) -> String {
     let message = match held.why {
-        Why::Untrusted => "a project's file names it, and no person has agreed to what it says now",
+        Why::Untrusted => "it comes from a project's file and is not approved in its present form",
         Why::Disabled | Why::Problem => &held.message,
     };
     match &held.hint {
         Some(hint) => format!("{message}; {hint}"),
-        None => format!("{message}; `tectum list` says more"),
+        None => format!("{message}; see `tectum list`"),
     }
 }
 

@@ -43,7 +43,7 @@ pub enum TokenError {
     #[error("TECTUM_TOKEN must be at least {LEAST} hexadecimal characters")]
     Weak,
     /// Nowhere to keep one.
-    #[error("there is no place for the token: neither XDG_STATE_HOME nor HOME is set to a whole path")]
+    #[error("there is nowhere to keep the token: neither XDG_STATE_HOME nor HOME is set to an absolute path")]
     Nowhere,
     /// Others can read it.
     #[error("{} can be read by other users (mode {mode:o})", path.display())]
@@ -65,7 +65,7 @@ pub enum TokenError {
         source: io::Error,
     },
     /// No randomness.
-    #[error("the system gives no random numbers: {0}")]
+    #[error("cannot get random numbers: {0}")]
     Random(getrandom::Error),
 }
 
@@ -78,13 +78,13 @@ impl TokenError {
             Self::Open { path, .. } => {
                 let path = path.display();
                 Some(format!(
-                    "run: chmod 600 {path} (or delete it to get a new one, if somebody may have read it)"
+                    "run: chmod 600 {path} (or delete it to get a new one, if someone may have read it)"
                 ))
             }
             Self::Garbled(path) => Some(format!("delete {} to get a new one", path.display())),
             Self::Io { .. } => Some(
                 "Tectum keeps its token there: let this user write there, set XDG_STATE_HOME to another \
-                 directory, or bring a token in TECTUM_TOKEN"
+                 directory, or set a token in TECTUM_TOKEN"
                     .into(),
             ),
             Self::Random(_) => None,

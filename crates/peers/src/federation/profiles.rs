@@ -147,7 +147,7 @@ impl Patterns {
                 }
             };
             set.add(
-                Glob::new(pattern).map_err(|error| format!("`{pattern}` is no pattern of names: {error}"))?,
+                Glob::new(pattern).map_err(|error| format!("`{pattern}` is not a valid pattern: {error}"))?,
             );
         }
         let built = |set: GlobSetBuilder| set.build().map_err(|error| error.to_string());

@@ -119,7 +119,7 @@ fn checked(address: &str) -> Result<String, String> {
     if address.chars().any(odd) || visible(address) != address {
         return Err("its address holds characters that cannot be seen or mean another thing elsewhere".into());
     }
-    let url = Url::parse(address).map_err(|error| format!("its address is none ({error})"))?;
+    let url = Url::parse(address).map_err(|error| format!("its address is not a URL ({error})"))?;
     match url.scheme() {
         "https" => {}
         "http" if is_local(&url) => {}

@@ -25,7 +25,7 @@ use super::{
     screen::{Colour, Screen, agrees, counted},
 };
 
-/// See how servers changed their tools, and approve it.
+/// Review and approve changes to servers' tools.
 #[derive(Debug, Args)]
 pub(crate) struct ApproveTools {
     /// The server; all of them if absent
@@ -43,8 +43,10 @@ impl ApproveTools {
     pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         let config = shared.load(Vec::new(), screen)?;
         let Some(place) = servers::directory(&config) else {
-            let fault = Fault::invalid("nothing is kept here, so nothing waits for approval");
-            return Err(fault.hint("set HOME, or XDG_STATE_HOME, to where Tectum may keep its state").into());
+            let fault = Fault::invalid("Tectum keeps no state here, so no change waits for approval");
+            return Err(fault
+                .hint("set HOME or XDG_STATE_HOME to a directory where Tectum can keep its state")
+                .into());
         };
         let specs = tectum::config::servers::Live::new(shared.sources(Vec::new())).specs().specs;
         if let Some(server) =
@@ -67,7 +69,7 @@ impl ApproveTools {
             return if screen.json {
                 screen.print_json(&json!({ "waiting": [], "lost": [], "approved": false }))
             } else {
-                screen.print("nothing that changed waits for approval")
+                screen.print("no changes wait for approval")
             };
         }
         if !screen.json {
@@ -94,17 +96,17 @@ impl ApproveTools {
             }));
         }
         for path in &aside {
-            screen.print(&format!("what could not be read is kept as {}", path.display()))?;
+            screen.print(&format!("the unreadable file is kept as {}", path.display()))?;
         }
         let count: usize = waiting.iter().map(|one| one.changes.len()).sum();
         if approved {
             screen.print(&format!(
-                "{} approved {}; a running Tectum follows within a second",
+                "{} approved {}; a running Tectum picks it up within a second",
                 screen.paint(Colour::Green, "ok:"),
                 counted(count as u64, "change")
             ))
         } else {
-            screen.print("nothing is approved; what changed stays withheld")
+            screen.print("nothing approved; the changes stay withheld")
         }
     }
 
@@ -142,9 +144,9 @@ impl ApproveTools {
             return Ok(false);
         }
         if !io::stdin().is_terminal() {
-            let message = "there is nobody to ask: standard input is no terminal";
+            let message = "cannot ask for confirmation: standard input is not a terminal";
             return Err(Fault::new(FaultKind::Permission, message)
-                .hint("look at the changes above, then say --yes")
+                .hint("check the changes above, then run it again with --yes")
                 .into());
         }
         write!(io::stderr(), "Approve these changes? [y/N] ")?;
@@ -166,9 +168,9 @@ impl Waiting {
         let name = &self.spec.name;
         let lost = self.review.lost.as_ref().map(|why| {
             let next = if self.review.changes.is_empty() {
-                "nothing is known of what it offers: what it says at its next start is taken"
+                "its tools are not known yet: whatever it offers at its next start is accepted"
             } else {
-                "this is all that it offered last, and what is approved now"
+                "these are all the tools it offered last; approving accepts them as they are"
             };
             format!("{}: {}; {next}", screen.paint(Colour::Bold, name.as_str()), visible(why))
         });

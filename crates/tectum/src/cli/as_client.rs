@@ -25,7 +25,7 @@ pub(super) fn parse(word: &str) -> Result<AsClient, String> {
     ClientFacts::named(word).map(AsClient).ok_or_else(|| {
         let known: Vec<String> =
             ClientFacts::known().iter().map(|facts| format!("{} ({})", facts.title, facts.name)).collect();
-        format!("no such client is known; known are: {}", known.join(", "))
+        format!("unknown client; known clients: {}", known.join(", "))
     })
 }
 
@@ -78,13 +78,13 @@ impl AsClient {
         let count = counted(tools.len() as u64, "tool");
         let title = self.0.title;
         text.push_str(&match self.0.tools {
-            ToolsShown::All => format!("{count}: {title} gives its model all of it at once, about {all} tokens"),
+            ToolsShown::All => format!("{count}: {title} gives its model all definitions up front, about {all} tokens"),
             ToolsShown::Names => format!(
-                "{count}: {title} gives its model the names, about {names} tokens, and a definition when it asks \
-                 for it; all of them have about {all}"
+                "{count}: {title} gives its model the names, about {names} tokens, and each definition on \
+                 request; all definitions together are about {all}"
             ),
             ToolsShown::Search => format!(
-                "{count}: {title} gives its model what it searches for; all of it has about {all} tokens"
+                "{count}: {title} gives its model only the tools it searches for; all definitions together are about {all} tokens"
             ),
         });
         screen.print(&harmless(&text))
@@ -106,7 +106,7 @@ impl AsClient {
             screen.print_foreign(&given)?;
             let title = self.0.title;
             let cost = counted(tokens, "token");
-            tell_note(&format!("this is what the model of {title} is given: about {cost}"), screen);
+            tell_note(&format!("this is what the model in {title} receives: about {cost}"), screen);
         }
         match &outcome.result {
             Err(fault) => Err(Failure::Silent(fault.kind.exit_code())),

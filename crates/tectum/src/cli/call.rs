@@ -43,10 +43,10 @@ pub(crate) struct CallTool {
     /// Its arguments
     #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
     pairs: Vec<String>,
-    /// All arguments at once, as a JSON object, @file or @-
+    /// All arguments as one JSON object, @file or @- (standard input)
     #[arg(long, value_name = "JSON")]
     args: Option<String>,
-    /// Show what this client's model would be given: claude, codex, opencode, gemini or qwen
+    /// Show what the model in this client receives: claude, codex, opencode, gemini or qwen
     #[arg(long = "as", value_name = "CLIENT", value_parser = as_client::parse)]
     client: Option<AsClient>,
 }
@@ -120,7 +120,7 @@ impl CallTool {
         Err(match tools.first() {
             None => fault.hint("it offers no tools"),
             Some(first) => fault.hint(format!(
-                "its tools: {}; `tectum call {first} --help` says what one takes",
+                "its tools: {}; `tectum call {first} --help` shows its arguments",
                 tools.join(", ")
             )),
         }
@@ -209,7 +209,7 @@ fn part(part: &Value) -> String {
         "image" | "audio" => format!("{}, {}", word(&part["mimeType"]), size(&part["data"])),
         "resource" => format!("{}, {}", word(&resource["uri"]), size(&resource["blob"])),
         "resource_link" => word(&part["uri"]),
-        _ => "of a kind that is not known here".to_owned(),
+        _ => "of an unknown type".to_owned(),
     };
     format!("[{kind}: {about}; --json prints all of it]")
 }

@@ -22,7 +22,7 @@ use super::{
 pub(crate) enum ConfigCommand {
     /// Print the merged settings, each with the place it came from
     Show,
-    /// Check all files and variables and tell every mistake
+    /// Check all settings files and environment variables and report every mistake
     Check,
     /// Print a JSON Schema of tectum.toml, for editors
     Schema,
@@ -56,11 +56,11 @@ impl ConfigCommand {
                 }
                 let but = match warnings.len() {
                     0 => "",
-                    1 => ", but for the warning above",
-                    _ => ", but for the warnings above",
+                    1 => ", except for the warning above",
+                    _ => ", except for the warnings above",
                 };
                 screen.print(&format!(
-                    "{} the settings for {} are right{but}",
+                    "{} the settings for {} are valid{but}",
                     screen.paint(Colour::Green, "ok:"),
                     spoken::text(&config.directory.to_string_lossy())
                 ))

@@ -29,17 +29,17 @@ const USUAL_URL: &str = "http://127.0.0.1:8999/mcp";
 /// Show how to connect a client.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Nothing is changed: it prints what to run or to paste. Every client can start Tectum itself, which
+It changes nothing: it prints what to run or paste. Every client can start Tectum itself, which
 needs no port and no token; most can also reach a running `tectum up`.
 
 Examples:
   tectum connect cursor
   tectum connect codex -C ~/src/my-project")]
 pub(crate) struct Connect {
-    /// The client; all of them are listed when none is named
+    /// The client; without one, all clients are listed
     #[arg(value_name = "CLIENT")]
     client: Option<String>,
-    /// The address that `tectum up` printed, if it is not the one of the settings
+    /// The URL that `tectum up` printed, if it differs from the settings
     #[arg(long, value_name = "URL")]
     url: Option<String>,
 }
@@ -89,7 +89,7 @@ fn list(ways: &Ways<'_>, screen: &Screen) -> Result<(), Failure> {
     for client in CLIENTS {
         text.push_str(&format!("{:<14}  {}\n", client.name, client.title));
     }
-    screen.print(&(text + &screen.paint(Colour::Dim, "`tectum connect NAME` shows what to run or to paste")))
+    screen.print(&(text + &screen.paint(Colour::Dim, "`tectum connect NAME` shows what to run or paste")))
 }
 
 /// The first clients' snippets for a running server, and where the others' are.
@@ -111,7 +111,7 @@ pub(crate) fn greeting(
     }
     let others = CLIENTS.iter().map(|client| client.name).filter(|name| !SHOWN_FIRST.contains(name));
     let others: Vec<&str> = others.collect();
-    let remark = format!("{}; each of them without HTTP, too", others.join(", "));
+    let remark = format!("{}; each also works without HTTP", others.join(", "));
     let url = if url == USUAL_URL { String::new() } else { format!(" --url {url}") };
     let line = format!("{} connect NAME -C {}{url}", quoted(&ways.program), quoted(&ways.directory));
     text.push_str(&block("Other clients", &remark, &[("", line)], screen));

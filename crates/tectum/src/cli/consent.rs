@@ -47,7 +47,7 @@ async fn answer(house: Tectum, mut questions: mpsc::Receiver<Inquiry>, screen: S
         let line = tokio::select! {
             biased;
             () = inquiry.settled().cancelled() => {
-                screen.tell("that question has ended: its time ran out, its call was cancelled, or it was answered elsewhere");
+                screen.tell("that question is no longer open: it timed out, the call was cancelled, or it was answered elsewhere");
                 careful = true;
                 continue;
             }
@@ -56,12 +56,12 @@ async fn answer(house: Tectum, mut questions: mpsc::Receiver<Inquiry>, screen: S
         let agreed = |line: &str| agrees(line) && (!careful || line.trim().len() > 1);
         let decision = match line {
             Some(line) if agreed(&line) => Decision::Approve,
-            Some(_) => Decision::Deny("the answer on the terminal was no".into()),
-            None => Decision::Deny("nobody answered on the terminal".into()),
+            Some(_) => Decision::Deny("denied on the terminal".into()),
+            None => Decision::Deny("no answer on the terminal".into()),
         };
         careful = house.desk().answer(inquiry.id, decision).is_err();
         if careful {
-            screen.tell("that answer came too late: the question had ended");
+            screen.tell("that answer came too late: the question was no longer open");
         }
     }
 }
@@ -77,7 +77,7 @@ fn show(question: &Question, behind: usize, careful: bool, screen: &Screen) {
     let ask = screen.paint_error(Colour::Yellow, "allow?");
     let behind = match behind {
         0 => String::new(),
-        count => format!(" ({} behind this one)", counted(count as u64, "question")),
+        count => format!(" ({} more after this one)", counted(count as u64, "question")),
     };
     let answers = if careful { "[yes/N]" } else { "[y/N]" };
     // Nobody is left to tell that standard error is closed.

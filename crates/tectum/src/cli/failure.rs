@@ -55,7 +55,7 @@ impl From<StartError> for Failure {
         match error {
             StartError::Settings(problems) => problems.into(),
             StartError::Required(mut fault) => {
-                fault.message = format!("a required server is not there: {}", fault.message);
+                fault.message = format!("a required server is missing: {}", fault.message);
                 fault.into()
             }
         }
@@ -72,6 +72,6 @@ impl From<TokenError> for Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self::Fault(Fault::new(FaultKind::Internal, format!("the system failed: {error}")))
+        Self::Fault(Fault::new(FaultKind::Internal, format!("system error: {error}")))
     }
 }

@@ -24,8 +24,7 @@ pub(crate) fn tool<'s>(
     name: &str,
 ) -> Result<(&'s ToolInfo, &'s Arc<dyn Provider>), Fault> {
     let provider = snapshot.find(name)?;
-    let info =
-        snapshot.tool(name).ok_or_else(|| Fault::internal(format!("{name} is offered and not described")))?;
+    let info = snapshot.tool(name).ok_or_else(|| Fault::internal(format!("{name} has no description")))?;
     Ok((info, provider))
 }
 
@@ -49,7 +48,7 @@ pub(crate) fn arguments(
 /// The same in the form a call carries.
 pub(crate) fn raw(args: Map<String, Value>) -> Result<Box<RawValue>, Fault> {
     serde_json::value::to_raw_value(&args)
-        .map_err(|error| Fault::internal(format!("arguments are no JSON: {error}")))
+        .map_err(|error| Fault::internal(format!("the arguments are not JSON: {error}")))
 }
 
 fn from_pairs(info: &ToolInfo, pairs: &[String]) -> Result<Map<String, Value>, Fault> {
@@ -74,7 +73,7 @@ fn from_pair<'p>(info: &ToolInfo, pair: &'p str) -> Result<(&'p str, Value), Fau
     };
     let schema = info.input_schema["properties"].get(key).ok_or_else(|| unknown(info, key))?;
     let fetched = fetched(text).map_err(|fault| {
-        fault.hint(format!("@FILE stands for what a file holds; for the text itself write {key}=@{text}"))
+        fault.hint(format!("@FILE takes the value from a file; to pass the text itself, write {key}=@{text}"))
     })?;
     Ok((key, coerced(key, &fetched, &Kinds::of(schema, &info.input_schema))?))
 }

@@ -28,7 +28,7 @@ pub(crate) fn start(level: Level, screen: &Screen) {
             Ok(filter) => log.with_env_filter(filter).finish().with(filter_fn(harmless)).try_init(),
             Err(error) => {
                 let warning = screen.paint_error(Colour::Yellow, "warning:");
-                screen.tell(&format!("{warning} TECTUM_LOG is not understood and not used: {error}"));
+                screen.tell(&format!("{warning} TECTUM_LOG is invalid and ignored: {error}"));
                 log.with_max_level(level).finish().with(filter_fn(harmless)).try_init()
             }
         },

@@ -64,12 +64,12 @@ impl Login {
         let granted = serve::to_the_end(Builder::new_current_thread(), work)?.map_err(|why| {
             let name = &spec.name;
             let hint = if shown.get() {
-                "look at the page's own message, then run it again".to_owned()
+                "check the message on that page, then run it again".to_owned()
             } else {
                 // It did not come so far.
-                format!("see that its address is right and that it answers there: `tectum get {name}`")
+                format!("check that its URL is right and that it responds: `tectum get {name}`")
             };
-            Fault::new(FaultKind::Upstream, format!("no login at {name}: {why}")).hint(hint)
+            Fault::new(FaultKind::Upstream, format!("cannot log in at {name}: {why}")).hint(hint)
         })?;
         if screen.json {
             let said =
@@ -112,8 +112,8 @@ fn remote(spec: &ServerSpec) -> Result<&Remote, Failure> {
     match &spec.transport {
         Transport::Http(remote) | Transport::Sse(remote) => Ok(remote),
         Transport::Stdio(_) => {
-            let message = format!("{} is a program on this machine and has no login", spec.name);
-            let hint = "what it needs to know goes into its `env` in the settings";
+            let message = format!("{} is a local program and needs no login", spec.name);
+            let hint = "put its credentials into `env` in its settings";
             Err(Fault::invalid(message).hint(hint).into())
         }
     }
@@ -121,7 +121,8 @@ fn remote(spec: &ServerSpec) -> Result<&Remote, Failure> {
 
 fn place(state: Option<&Path>) -> Result<&Path, Failure> {
     state.ok_or_else(|| {
-        let message = "there is no place for a login: neither XDG_STATE_HOME nor HOME is set to a whole path";
+        let message =
+            "there is nowhere to keep a login: neither XDG_STATE_HOME nor HOME is set to an absolute path";
         Fault::invalid(message).hint("set one of them").into()
     })
 }
@@ -151,10 +152,10 @@ mod tests {
         let state = tempfile::tempdir().expect("a directory");
         let login = Login { name: "local".into(), browser: false };
         let said = refusal(login.run(|_| Ok(spec.clone()), Some(state.path()), &QUIET));
-        assert!(said.contains("has no login"), "{said}");
+        assert!(said.contains("needs no login"), "{said}");
         let logout = Logout { name: "local".into() };
         let said = refusal(logout.run(|_| Ok(spec), None, &QUIET));
-        assert!(said.contains("no place for a login"), "{said}");
+        assert!(said.contains("nowhere to keep a login"), "{said}");
     }
 
     #[test]
@@ -177,7 +178,7 @@ mod tests {
         let state = tempfile::tempdir().expect("a directory");
         let login = Login { name: "gone".into(), browser: false };
         let said = refusal(login.run(|_| Ok(spec.clone()), Some(state.path()), &QUIET));
-        assert!(said.starts_with("no login at gone: "), "{said}");
+        assert!(said.starts_with("cannot log in at gone: "), "{said}");
         Logout { name: "gone".into() }
             .run(|_| Ok(spec), Some(state.path()), &QUIET)
             .expect("nothing to forget");

@@ -52,8 +52,8 @@ use self::{failure::Failure, options::Shared, screen::Screen, within::ServedAbov
 #[derive(Debug, Parser)]
 #[command(name = "tectum", version, max_term_width = 100)]
 #[command(after_help = "\
-Without a tectum.toml the set-up is safe: this directory only, secrets closed, nothing remote.
-`tectum config show` tells what holds, `tectum policy test` why.
+Without a tectum.toml the defaults are safe: this directory only, no secret files, nothing remote.
+`tectum config show` prints the settings in effect, `tectum policy test` explains a call.
 
 Exit codes: 0 ok, 2 wrong usage or settings, 3 not permitted, 4 not found, 5 conflict or too large,
 6 timeout or cancelled, 7 a peer failed, 70 our bug.")]
@@ -78,13 +78,13 @@ enum Command {
     Call(call::CallTool),
     /// Let a model work on a task with these tools
     Run(run::Run),
-    /// See what the rules say about a call
+    /// Test what the permission rules say about a call
     #[command(subcommand)]
     Policy(policy::Policy),
-    /// See and check the settings
+    /// Show and check the settings
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Make running Tectums of this folder go by the settings as they are now
+    /// Make the Tectums running for this directory reload their settings
     Reload,
     /// Add another MCP server
     Add(servers::Add),
@@ -92,34 +92,34 @@ enum Command {
     Remove(servers::Remove),
     /// Switch a server on
     Enable(servers::Enable),
-    /// Switch a server off, wherever it is named
+    /// Switch a server off, wherever it is configured
     Disable(servers::Disable),
-    /// List the servers with where they are named and how they are
+    /// List the servers, where they are configured and whether they run
     List,
     /// Show one server
     Get(servers::Get),
-    /// Use the servers of another program
+    /// Use the servers configured in another program
     Import(servers::Import),
     /// Restart a server in a running Tectum
     Restart(servers::Restart),
-    /// See and agree to what a project's servers would start and its rules allow
+    /// Review and approve what a project's servers would start and its rules allow
     Trust(servers::TrustCommand),
-    /// Keep an answer to what a file asks for as ${input:ID}
+    /// Store the value of ${input:ID} for settings files that ask for it
     Input(servers::Input),
     /// Log in at a remote server
     Login(login::Login),
     /// Forget the login at a remote server
     Logout(login::Logout),
-    /// See how servers changed their tools, and approve it
+    /// Review and approve changes to servers' tools
     ApproveTools(approve::ApproveTools),
-    /// See who gets a copy of every call, try it, mute it
+    /// List, test and mute observers (servers that get a copy of every call)
     #[command(subcommand)]
     Observe(observe::Observe),
     /// Print a completion script
     Completions(completions::Completions),
     /// Print the version
     Version,
-    /// Name the servers that a command line could go on with; for completion scripts
+    /// Print server names that could come next; for completion scripts
     #[command(hide = true)]
     Names(names::Names),
     /// Stand between Tectum and a server it started; not for people

@@ -24,7 +24,7 @@ use super::{
 /// What is counted of an observer's copies.
 const COUNTS: [&str; 5] = ["sent", "late", "refused", "lost", "dropped"];
 
-/// See who gets a copy of every call.
+/// List, test and mute observers (servers that get a copy of every call).
 #[derive(Debug, Subcommand)]
 pub(crate) enum Observe {
     /// List the observers and what became of their copies
@@ -78,15 +78,16 @@ fn list(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let Some(observers) = observers else {
         return screen.print(match (config.observers.on, live.is_empty()) {
             (false, _) => {
-                "nobody gets copies: `[observers] discover = true` in tectum.toml, or EFFERENT_COPY_ENABLE=1, looks for observers"
+                "observers are off: set `[observers] discover = true` in tectum.toml, or EFFERENT_COPY_ENABLE=1"
             }
-            (true, true) => "no Tectum is running here: `tectum observe test NAME` tries an observer",
-            (true, false) => "the running Tectum was started without observers; start it again",
+            (true, true) => "no Tectum is running here: `tectum observe test NAME` tests an observer",
+            (true, false) => "the running Tectum was started without observers; restart it",
         });
     };
     if observers.is_empty() {
-        return screen
-            .print("no server here takes copies: one needs a tool `observe` with `tool_name` and `args`");
+        return screen.print(
+            "no server here is an observer: an observer has a tool `observe` with `tool_name` and `args`",
+        );
     }
     screen.print(&table(&observers, screen))
 }
@@ -174,7 +175,7 @@ async fn test(name: &str, shared: &Shared, screen: &Screen) -> Result<(), Failur
     if took > patience {
         let warning = screen.paint_error(Colour::Yellow, "warning:");
         screen.tell(&format!(
-            "{warning} a copy of a call is waited for {patience} ms, so this one would count as late"
+            "{warning} an observer has {patience} ms for each copy, so this answer would count as late"
         ));
     }
     Ok(())
@@ -183,8 +184,10 @@ async fn test(name: &str, shared: &Shared, screen: &Screen) -> Result<(), Failur
 fn mute(name: &str, yes: bool, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let config = shared.load(Vec::new(), screen)?;
     let (Some(state), Some(place)) = (config.state.as_deref(), servers::directory(&config)) else {
-        let fault = Fault::invalid("nothing is kept here, so nobody can be muted");
-        return Err(fault.hint("set HOME, or XDG_STATE_HOME, to where Tectum may keep its state").into());
+        let fault = Fault::invalid("Tectum keeps no state here, so no observer can be muted");
+        return Err(fault
+            .hint("set HOME or XDG_STATE_HOME to a directory where Tectum can keep its state")
+            .into());
     };
     let specs = tectum::config::servers::Live::new(shared.sources(Vec::new())).specs().specs;
     // One that is named no longer can still be let off.
@@ -197,10 +200,10 @@ fn mute(name: &str, yes: bool, shared: &Shared, screen: &Screen) -> Result<(), F
     }
     let done = match (yes, changed) {
         (true, true) => {
-            format!("`{name}` gets no copies from now on; a running Tectum follows within a second")
+            format!("`{name}` gets no more copies; a running Tectum picks it up within a second")
         }
         (true, false) => format!("`{name}` was muted already"),
-        (false, true) => format!("`{name}` gets copies again; a running Tectum follows within a second"),
+        (false, true) => format!("`{name}` gets copies again; a running Tectum picks it up within a second"),
         (false, false) => format!("`{name}` was not muted"),
     };
     screen.print(&format!("{} {done}", screen.paint(Colour::Green, "ok:")))

@@ -23,22 +23,22 @@ use super::{
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options for every command")]
 pub(crate) struct Shared {
-    /// Act as if started there; its tectum.toml is read, parents are not searched
+    /// Run as if started in DIR and use its tectum.toml; parent directories are not searched
     #[arg(short = 'C', long = "dir", value_name = "DIR", global = true)]
     pub(super) dir: Option<PathBuf>,
     /// Use this file instead of the directory's tectum.toml
     #[arg(short, long, value_name = "FILE", global = true)]
     pub(super) config: Option<PathBuf>,
-    /// Print JSON: what came of a call on standard output, anything else that fails as one line on standard error
+    /// Print JSON: results on standard output, errors as one line on standard error
     #[arg(long, global = true)]
     pub(super) json: bool,
-    /// When to colour; auto is on a terminal without NO_COLOR
+    /// When to use colour; auto means on a terminal, unless NO_COLOR is set
     #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
     pub(super) color: When,
     /// Errors only
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(super) quiet: bool,
-    /// Log more to standard error: -v what happens, -vv why, -vvv everything
+    /// Log more to standard error: -v for info, -vv for debug, -vvv for trace
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(super) verbose: u8,
     #[arg(skip)]

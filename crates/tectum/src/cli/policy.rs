@@ -37,7 +37,7 @@ pub(crate) enum Policy {
     Test(Test),
 }
 
-/// Say what would happen to a call, step by step, without making it.
+/// Show what would happen to a call, step by step, without making it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Arguments are written as for `tectum call`; those that name no path may be left out.
@@ -54,7 +54,7 @@ pub(crate) struct Test {
     /// Its arguments
     #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
     pairs: Vec<String>,
-    /// All arguments at once, as a JSON object, @file or @-
+    /// All arguments as one JSON object, @file or @- (standard input)
     #[arg(long, value_name = "JSON")]
     args: Option<String>,
 }
@@ -117,7 +117,7 @@ impl Test {
         };
         let args = given::arguments(info, &self.pairs, self.args.as_deref())?;
         let Some(tool) = args.get("name").and_then(Value::as_str).map(str::to_owned) else {
-            let fault = Fault::invalid("call_tool is judged as the tool inside, and none is named");
+            let fault = Fault::invalid("call_tool is judged by the tool it calls, and no tool is named");
             return Err(fault.hint("add name=TOOL, or test that tool itself").into());
         };
         let inner = args.get("arguments").cloned().unwrap_or_else(|| json!({}));
@@ -154,8 +154,10 @@ fn met(config: &Config, spec: &ServerSpec) -> bool {
 /// What the rules say to a tool of a server that was never met: its name is all they look at.
 fn unmet(config: &Config, tool: String, spec: &ServerSpec) -> Finding {
     let (judgement, why) = config.permissions.judge(&tool, World::Peer(spec.permission));
-    let find =
-        format!("server `{}` has not been started yet, so nobody knows whether it has this tool", spec.name);
+    let find = format!(
+        "server `{}` has not been started yet, so it is not known whether it has this tool",
+        spec.name
+    );
     let steps = vec![
         Step { station: "find".into(), finding: find, passed: true },
         Step { station: "permission".into(), finding: why, passed: judgement != Judgement::Deny },
@@ -287,7 +289,7 @@ fn advice_on_rules(config: &Config, judgement: Judgement, steps: &[Step]) -> Opt
     let mut rules = steps.iter().filter(|step| step.station.starts_with("permission"));
     if rules.clone().any(|step| step.finding.contains("`tectum trust`")) {
         let own = "or add a rule to [permissions] of ~/.config/tectum/tectum.toml";
-        return Some(format!("to change: agree to the project's rules with `tectum trust`, {own}"));
+        return Some(format!("to change: approve the project's rules with `tectum trust`, {own}"));
     }
     if let Some(step) = rules.clone().find(|step| !step.passed) {
         return Some(match rule_of(config, &step.finding) {
@@ -308,7 +310,7 @@ fn advice_on_rules(config: &Config, judgement: Judgement, steps: &[Step]) -> Opt
 fn protected(config: &Config, key: &keys::Key, pattern: &str) -> String {
     match config.merged().list(key).iter().find(|item| item.text == pattern) {
         Some(item) => {
-            format!("`{pattern}` stands in {}; to change: edit it there, or use another name", item.origin)
+            format!("`{pattern}` is set in {}; to change: edit it there, or use another name", item.origin)
         }
         None => format!("`{pattern}` is built in; use another name"),
     }

@@ -57,7 +57,7 @@ impl Progress {
             Event::Note { key, data } => self.line(&format!("{key}: {data}")),
             Event::Tier { from, to, reason: "" } => self.line(&format!("{from} hands over to {to}")),
             Event::Tier { from, to, reason } => self.line(&format!("{from} hands over to {to}: {reason}")),
-            Event::Kept { to, why } => self.line(&format!("no hand-over to {to}: {why}")),
+            Event::Kept { to, why } => self.line(&format!("not handed over to {to}: {why}")),
             Event::Compacted { before, after } => {
                 self.line(&format!("compacted from about {before} to {after} tokens"));
             }

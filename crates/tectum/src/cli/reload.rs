@@ -27,8 +27,9 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     let sources = shared.sources(Vec::new());
     let Some(state) = &sources.state else {
-        let fault = Fault::invalid("there is no place for Tectum's state, so no running Tectum can be found");
-        return Err(fault.hint("set HOME, as for the Tectum that runs").into());
+        let fault =
+            Fault::invalid("there is nowhere to keep Tectum's state, so no running Tectum can be found");
+        return Err(fault.hint("set HOME to the same value as for the running Tectum").into());
     };
     // The settings may be broken; what they are is for those to tell who run.
     let directory = state::canonical(&sources.directory);
@@ -45,7 +46,7 @@ pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     if answers.is_empty() {
         let fault = Fault::not_found(format!("no Tectum runs for {}", directory.display()));
         return Err(fault
-            .hint("the settings are read when one starts; check them with `tectum config check`")
+            .hint("the settings are read at the next start; check them with `tectum config check`")
             .into());
     }
     tell(&answers, screen)?;
@@ -53,7 +54,7 @@ pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         answers.iter().filter(|(_, report)| report.is_none()).map(|(pid, _)| pid.to_string()).collect();
     if !silent.is_empty() {
         let message = format!(
-            "process {} did not answer within {} s and may still go by its old settings",
+            "process {} did not answer within {} s and may still use its old settings",
             silent.join(", "),
             PATIENCE.as_secs()
         );
@@ -89,7 +90,9 @@ fn tell(answers: &[(i32, Option<Report>)], screen: &Screen) -> Result<(), Failur
             continue;
         }
         let error = screen.paint_error(Colour::Red, "error:");
-        screen.tell(&format!("{error} process {pid} keeps its last good settings, since these are wrong:"));
+        screen.tell(&format!(
+            "{error} process {pid} keeps its last valid settings, because these are invalid:"
+        ));
         report.problems.iter().for_each(|problem| screen.tell(&format!("  {}", harmless(problem))));
     }
     Ok(())
@@ -97,12 +100,12 @@ fn tell(answers: &[(i32, Option<Report>)], screen: &Screen) -> Result<(), Failur
 
 fn sentence(pid: i32, report: &Report) -> String {
     let mut text = if report.changed.is_empty() {
-        format!("process {pid} goes by these settings since its start")
+        format!("process {pid} has used these settings since it started")
     } else {
-        format!("process {pid} goes by these settings; changed last: {}", report.changed.join(", "))
+        format!("process {pid} uses these settings; last changed: {}", report.changed.join(", "))
     };
     if !report.at_next_start.is_empty() {
-        text.push_str(&format!("; only from its next start on: {}", report.at_next_start.join(", ")));
+        text.push_str(&format!("; takes effect after a restart: {}", report.at_next_start.join(", ")));
     }
     text
 }

@@ -45,7 +45,7 @@ pub(crate) fn usage(mut error: clap::Error, words: &[OsString]) -> ExitCode {
     let json = words.iter().any(|word| word == "--json");
     keep_hidden(&mut error);
     if error.kind() == ErrorKind::UnknownArgument && words.get(1).is_some_and(|word| word == "add") {
-        let tip = "the program and its arguments stand behind `--`: tectum add NAME -- COMMAND ARGS...";
+        let tip = "put the program and its arguments after `--`: tectum add NAME -- COMMAND ARGS...";
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.to_owned().into()]));
     }
     if error.use_stderr() && json {

@@ -40,15 +40,16 @@ const DRAIN: Duration = Duration::from_secs(5);
 /// Let a model work on a task with these tools.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The model is any that is served over the API for chat completions. What the rules ask about is asked
-on the terminal; without one it is refused. Ctrl-C cancels the calls and ends; a second one at once.
-Model, address, tiers, context and all limits can stand in [run] of your own tectum.toml; flags win.
+Any model with an OpenAI-compatible chat completions API works. Calls that need approval are asked
+about on the terminal; without a terminal they are refused. Ctrl-C cancels the calls and ends; a
+second Ctrl-C ends at once. Model, address, tiers, context and all limits can be set in [run] of
+your own tectum.toml; flags win.
 
 Examples:
   tectum run 'fix the typo in notes.md' --model qwen3 --base-url http://127.0.0.1:8080/v1
   tectum run - --model NAME --base-url https://host/v1 --api-key-env MODEL_API_KEY < task.md")]
 pub(crate) struct Run {
-    /// What is to be done; - takes it from standard input
+    /// The task; - reads it from standard input
     #[arg(value_name = "TASK")]
     task: String,
     /// The model's name at its server
@@ -57,7 +58,7 @@ pub(crate) struct Run {
     /// The address of the server's API, such as http://127.0.0.1:8080/v1
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
-    /// The environment variable that holds the key, where the server wants one
+    /// The environment variable that holds the API key, if the server needs one
     #[arg(long, value_name = "VAR")]
     api_key_env: Option<String>,
     /// Tiers, as TOML: who the model is, with which tools, and to whom it may hand over
@@ -66,15 +67,15 @@ pub(crate) struct Run {
     /// The tier to begin in
     #[arg(long, value_name = "NAME")]
     tier: Option<String>,
-    /// A file that the model is shown with the task, and told of when it changes; may be a pattern
+    /// A file shown to the model with the task, with its changes reported after each round; may be a pattern
     /// such as src/*.rs, and may be given again
     #[arg(long = "file", value_name = "FILE")]
     files: Vec<String>,
-    /// Rounds of calls after which the model has to sum up; 15 unless [run] says otherwise
+    /// Rounds of calls after which the model has to sum up; 15 unless set in [run]
     #[arg(long, value_name = "N")]
     max_rounds: Option<u64>,
-    /// Tokens that the model takes at once, 128000 unless [run] says otherwise; the conversation is
-    /// compacted before they are used up
+    /// The model's context size in tokens, 128000 unless set in [run]; the conversation is
+    /// compacted before it is full
     #[arg(long, value_name = "TOKENS")]
     context: Option<u64>,
 }
@@ -104,7 +105,10 @@ impl Run {
                     let task = Task { words: task, files: self.files.clone() };
                     work(&household.house, model, settings, task, cancel, screen).await
                 }
-                None => Err(Fault::new(FaultKind::Cancelled, "cancelled before the model was asked").into()),
+                None => {
+                    Err(Fault::new(FaultKind::Cancelled, "cancelled before the first request to the model")
+                        .into())
+                }
             };
             household.house.drain(DRAIN).await;
             household.stop().await;
@@ -133,7 +137,7 @@ impl Run {
             && std::env::var_os(name).is_none_or(|key| key.is_empty())
         {
             return Err(Fault::invalid(format!("the variable {name} of --api-key-env is not set"))
-                .hint(format!("set {name} to the key, or leave the flag out where none is wanted")));
+                .hint(format!("set {name} to the API key, or leave the flag out if the server needs none")));
         }
         Ok(Place { key_env: self.api_key_env.clone(), ..Place::new(url, model) })
     }
@@ -255,7 +259,7 @@ async fn meet(household: &Household, screen: &Screen) {
             continue;
         }
         let warning = screen.paint_error(Colour::Yellow, "warning:");
-        screen.tell(&format!("{warning} {name} is away: {}", fault.message));
+        screen.tell(&format!("{warning} {name} is not available: {}", fault.message));
     }
 }
 
@@ -335,9 +339,11 @@ fn judged(reason: Reason) -> (&'static str, Option<&'static str>, Option<FaultKi
     match reason {
         Reason::Answered => ("answered", None, None),
         Reason::Stopped(Stop::Directive) => ("stopped", Some(Stop::Directive.message()), None),
-        Reason::Stopped(Stop::Rounds) => {
-            ("rounds", Some("the task had its rounds of calls (--max-rounds)"), Some(FaultKind::TooLarge))
-        }
+        Reason::Stopped(Stop::Rounds) => (
+            "rounds",
+            Some("the limit on rounds of calls was reached (--max-rounds)"),
+            Some(FaultKind::TooLarge),
+        ),
         Reason::Stopped(Stop::Errors) => (
             "errors",
             Some("every call failed for several rounds (max_errors in [run])"),
@@ -350,7 +356,7 @@ fn judged(reason: Reason) -> (&'static str, Option<&'static str>, Option<FaultKi
         ),
         Reason::Cut => ("cut", Some("the answer reached the model's limit"), Some(FaultKind::TooLarge)),
         Reason::Filtered => {
-            ("filtered", Some("the model's server held the answer back"), Some(FaultKind::Upstream))
+            ("filtered", Some("the model's server filtered the answer"), Some(FaultKind::Upstream))
         }
         Reason::Cancelled => ("cancelled", Some("cancelled"), Some(FaultKind::Cancelled)),
     }

@@ -31,7 +31,7 @@ const MOST_BLOCKING: usize = 64;
 /// Serve over standard input and output, for clients that start the server themselves.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Which tools are listed: auto, lean, all, or a profile of yours
+    /// Which tools clients see: auto, lean, all, or a profile of your own
     #[arg(long, value_name = "PROFILE")]
     tools: Option<String>,
 }
@@ -50,7 +50,7 @@ impl Serve {
         }
         let live = Live::new(shared.sources(profile_flag(self.tools.as_ref())));
         if io::stdin().is_terminal() && !screen.quiet {
-            screen.tell("Speaking MCP on standard input and output: a client starts this. Ctrl-C stops; `tectum up` serves people.");
+            screen.tell("Speaking MCP on standard input and output: this is meant to be started by a client. Ctrl-C stops; `tectum up` serves over HTTP.");
         }
         // One client, one thread: whoever reads a call answers it, and nothing is handed over.
         to_the_end(Builder::new_current_thread(), async {

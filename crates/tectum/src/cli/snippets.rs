@@ -163,7 +163,7 @@ pub(super) fn edits(client: &str) -> Option<&'static str> {
         }
         "gemini" => "To let it edit without asking, add \"trust\": true to its entry.",
         "cursor" | "vscode" | "windsurf" | "zed" | "claude-desktop" => {
-            "It asks before a call; there you can allow Tectum's tools for good."
+            "It asks before a call; there you can always allow Tectum's tools."
         }
         _ => return None,
     })

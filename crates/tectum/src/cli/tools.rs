@@ -32,7 +32,7 @@ pub(crate) struct Tools {
     /// Start servers that have not been started yet, so that their tools are listed too
     #[arg(long)]
     meet: bool,
-    /// Show what this client's model would be given: claude, codex, opencode, gemini or qwen
+    /// Show what the model in this client receives: claude, codex, opencode, gemini or qwen
     #[arg(long = "as", value_name = "CLIENT", value_parser = as_client::parse)]
     client: Option<AsClient>,
 }
@@ -68,13 +68,13 @@ impl Tools {
         let rows: Vec<(&ToolInfo, Judgement)> =
             snapshot.tools().map(|info| (info, permission(info))).collect();
         let listed = format!(
-            "; coding agents are listed {} ({} tokens), other clients {} ({} tokens)",
+            "; coding agents see {} ({} tokens), other clients {} ({} tokens)",
             agents.tools, agents.tokens, others.tools, others.tokens
         );
         screen.print(&table(&rows, &listed, screen))?;
         remarks.iter().for_each(|remark| tell_note(remark, screen));
         for (name, fault) in &away {
-            tell_note(&format!("`{name}` could not be met: {}", fault.text()), screen);
+            tell_note(&format!("`{name}` could not be started: {}", fault.text()), screen);
         }
         for name in unmet.iter().filter(|name| !away.iter().any(|(away, _)| away == *name)) {
             let told =

@@ -38,10 +38,10 @@ pub(crate) struct Up {
     /// The address and port, such as 127.0.0.1:8999
     #[arg(long, value_name = "ADDR", value_parser = address)]
     listen: Option<SocketAddr>,
-    /// Let anybody on this machine call, without a token
+    /// Let every program on this machine connect, without a token
     #[arg(long)]
     no_auth: bool,
-    /// Which tools are listed: auto, lean, all, or a profile of yours
+    /// Which tools clients see: auto, lean, all, or a profile of your own
     #[arg(long, value_name = "PROFILE")]
     tools: Option<String>,
 }
@@ -53,7 +53,8 @@ fn port(text: &str) -> Result<u16, String> {
 
 /// An address and port, or how one is written.
 fn address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| "write a number address and a port, such as 127.0.0.1:8999 or [::1]:8999".into())
+    text.parse()
+        .map_err(|_| "write a numeric address and a port, such as 127.0.0.1:8999 or [::1]:8999".into())
 }
 
 impl Up {
@@ -155,7 +156,7 @@ fn tell(
     if kept.is_none() {
         let warning = screen.paint_error(Colour::Yellow, "warning:");
         screen.tell(&format!(
-            "{warning} no token is asked for: every program on this machine can call these tools"
+            "{warning} no token is required: every program on this machine can call these tools"
         ));
     }
     if screen.json {
@@ -191,7 +192,7 @@ fn greeting(
     let token = match kept {
         Some(TokenPlace::File(path)) => format!("in {}", path.display()),
         Some(TokenPlace::Environment) => "in TECTUM_TOKEN".into(),
-        None => "none asked for".into(),
+        None => "not required".into(),
     };
     let roots: Vec<String> = config.workspace.roots.iter().map(|root| root.display().to_string()).collect();
     let roots = roots.join(", ");
@@ -216,7 +217,7 @@ fn told_of(others: &Listed, agents: &Listed) -> String {
     if others.tools == agents.tools {
         return all;
     }
-    format!("{all}; coding agents are listed {} (about {} tokens)", agents.tools, agents.tokens)
+    format!("{all}; coding agents see {} (about {} tokens)", agents.tools, agents.tokens)
 }
 
 fn auth(config: &Config) -> Result<(Auth, Option<TokenPlace>), Failure> {
@@ -235,8 +236,7 @@ fn refuse_strangers(config: &Config) -> Result<(), Fault> {
         return Ok(());
     }
     if config.http.auth == AuthMode::None {
-        let message =
-            format!("{listen} is reachable from other machines, so it is not served without a token");
+        let message = format!("{listen} is reachable from other machines, so a token is required");
         return Err(
             Fault::invalid(message).hint("drop --no-auth (or http.auth = \"none\"), or listen on 127.0.0.1")
         );
@@ -252,10 +252,10 @@ fn refuse_strangers(config: &Config) -> Result<(), Fault> {
 /// Why it cannot be listened there. Another Tectum is known by how it refuses who shows no token.
 async fn taken(address: SocketAddr, error: &io::Error) -> Failure {
     let fault = match error.kind() {
-        io::ErrorKind::AddrInUse if is_tectum(address).await => {
-            Fault::conflict(format!("another Tectum listens on {address} already"))
-                .hint("use that one, end it, or take another port with --port N; --port 0 takes any free one")
-        }
+        io::ErrorKind::AddrInUse if is_tectum(address).await => Fault::conflict(format!(
+            "another Tectum is already listening on {address}"
+        ))
+        .hint("use that one, stop it, or choose another port with --port N; --port 0 takes any free one"),
         io::ErrorKind::AddrInUse => Fault::conflict(format!("{address} is taken by another program"))
             .hint("choose another port with --port N, or --port 0 for any free one"),
         io::ErrorKind::PermissionDenied => {

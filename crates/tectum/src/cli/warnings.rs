@@ -16,7 +16,7 @@ pub(super) fn tell_wide_reach(config: &Config, screen: &Screen) {
     };
     let warning = |root: &PathBuf| {
         format!(
-            "all of {} is served, your own files among it; to serve one project, name its folder with -C DIR",
+            "all of {} is served, including your personal files; to serve one project, name its directory with -C DIR",
             root.display()
         )
     };
@@ -36,7 +36,7 @@ pub(super) fn without_effect(config: &Config) -> Vec<String> {
         let rules: Vec<String> =
             rules.iter().map(|rule| format!("`{}` ({})", rule.text, rule.origin)).collect();
         format!(
-            "the project's allow rules permit nothing until you agree to them with `tectum trust`: {}",
+            "the project's allow rules have no effect until you approve them with `tectum trust`: {}",
             rules.join(", ")
         )
     });

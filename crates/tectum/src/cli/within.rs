@@ -45,16 +45,18 @@ pub(crate) fn circle(config: &Config, served_above: ServedAbove) -> Option<Fault
     let shown = directory.display();
     if above.serves(&directory) || houses.iter().any(|folder| canonical(folder.clone()) == directory) {
         let message = format!(
-            "a Tectum that serves {shown} started this one for the same folder: circle. It was named to itself \
-             as a server, and does not serve"
+            "a Tectum that serves {shown} started this one for the same directory: circle. Tectum was configured \
+             as a server of itself, so this one does not serve"
         );
         return Some(Fault::new(FaultKind::Conflict, message).hint(
-            "remove the server whose command leads to `tectum`; to serve another folder, let it say \
+            "remove the server whose command starts `tectum`; to serve another directory, use \
              `tectum serve -C DIR`",
         ));
     }
     (above.depth().max(houses.len()) >= MOST_DEPTH).then(|| {
-        let message = format!("{MOST_DEPTH} Tectums started each other down to this one, for {shown}");
+        let message = format!(
+            "this is the end of a chain of {MOST_DEPTH} Tectums that started each other, for {shown}"
+        );
         Fault::new(FaultKind::Conflict, message).hint("remove one of the servers that start `tectum`")
     })
 }

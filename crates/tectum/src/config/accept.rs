@@ -75,7 +75,7 @@ impl Written {
                     Ok(Some(Value::Number(n.unsigned_abs())))
                 }
                 _ if least == most => {
-                    wrong(&least.to_string(), format!("this Tectum knows {} = {least} only", key.name))
+                    wrong(&least.to_string(), format!("this version supports only {} = {least}", key.name))
                 }
                 _ => wrong(
                     &format!("a whole number from {least} to {most}"),
@@ -113,7 +113,7 @@ impl Written {
 
             (Shape::Path, Form::Text(text)) if !text.trim().is_empty() => match absolute(&text, base) {
                 Ok(path) => Ok(Some(Value::Word(path))),
-                Err(why) => Err((format!("leads nowhere: {why}"), "write the whole path".into())),
+                Err(why) => Err((format!("leads nowhere: {why}"), "write an absolute path".into())),
             },
             (Shape::Path, _) => wrong("the path of a file", format!("write {} = \"\u{2026}\"", key.name)),
 
@@ -180,13 +180,13 @@ impl Written {
             }
         };
         if text.trim().is_empty() && each != Each::Argument {
-            return wrong("an entry is empty".into(), "remove it, or write what is meant");
+            return wrong("an entry is empty".into(), "remove it, or fill it in");
         }
         let text = match each {
             Each::Host | Each::Word | Each::Argument => text,
             Each::Path => match absolute(&text, base) {
                 Ok(path) => path,
-                Err(why) => return wrong(why, "write the whole path, with names in UTF-8"),
+                Err(why) => return wrong(why, "write an absolute path in UTF-8"),
             },
             Each::Pattern => match DenyList::new([&text]) {
                 Ok(_) => text,
@@ -231,7 +231,7 @@ pub(super) fn absolute(text: &str, base: Base<'_>) -> Result<String, String> {
     let path: PathBuf = path.components().collect();
     path.into_os_string()
         .into_string()
-        .map_err(|_| format!("{} does not lead to a path in UTF-8, and tools take no other", quoted(text)))
+        .map_err(|_| format!("{} is not a path in UTF-8, and tools accept no other", quoted(text)))
 }
 
 /// Splits at commas that stand outside braces, brackets and parentheses, because patterns

@@ -61,7 +61,11 @@ fn a_wrong_value_is_told_what_to_write() {
         "localhost",
         r#"`http.listen` must be an IP address with a port, got the text "localhost" (write listen = "127.0.0.1:8999")"#,
     );
-    check(&keys::VERSION, "2", "`version` must be 1, got the number 2 (this Tectum knows version = 1 only)");
+    check(
+        &keys::VERSION,
+        "2",
+        "`version` must be 1, got the number 2 (this version supports only version = 1)",
+    );
     check(
         &keys::THREADS,
         "0",

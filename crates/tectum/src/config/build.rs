@@ -180,7 +180,7 @@ fn globs(merged: &Merged, key: &'static Key) -> Result<GlobSet, Problems> {
         match Glob::new(&item.text) {
             Ok(glob) => drop(set.add(glob)),
             Err(error) => {
-                let why = format!("`{}` is no pattern of names: {}", item.text, error.kind());
+                let why = format!("`{}` is not a valid pattern: {}", item.text, error.kind());
                 wrong.push(Problem::new(item.origin.clone(), why));
             }
         }
@@ -206,7 +206,7 @@ fn clients(merged: &Merged) -> Result<ClientForms, Problems> {
         match parts {
             Some(parts) => reply_chars.push(parts),
             None => {
-                let why = format!("`{}` is no client with a number of characters", item.text);
+                let why = format!("`{}` is not of the form CLIENT=CHARACTERS", item.text);
                 let hint = format!("write \"codex-mcp-client=11000\"; the least is {LEAST_REPLY}");
                 wrong.push(Problem::new(item.origin.clone(), why).hint(hint));
             }
@@ -271,25 +271,20 @@ fn observers(merged: &Merged) -> Result<Observers, Problems> {
 
 /// Why an address has no place in the settings; it may hold a secret, and settings are shown.
 fn unfit(address: &str) -> Option<(&'static str, &'static str)> {
-    let alone = "write the address alone; a key belongs into a variable that --api-key-env names";
+    let alone =
+        "write the URL alone; put the key into an environment variable and name it with --api-key-env";
     if address.contains('@') {
-        let why =
-            "`run.base_url` holds a name or a password before an @, and settings are no place for secrets";
+        let why = "`run.base_url` has a user name or password before an @; do not keep secrets in settings";
         return Some((why, alone));
     }
     if address.contains(['?', '#']) {
-        return Some((
-            "`run.base_url` goes on behind the address, and settings are no place for secrets",
-            alone,
-        ));
+        return Some(("`run.base_url` has a query or a fragment; do not keep secrets in settings", alone));
     }
     let scheme = address.split_once("://").is_some_and(|(scheme, host)| {
         ["http", "https"].contains(&&*scheme.to_ascii_lowercase()) && !host.is_empty()
     });
-    (!scheme).then_some((
-        "`run.base_url` is no address",
-        "write it as http://127.0.0.1:8080/v1 or https://host/v1",
-    ))
+    (!scheme)
+        .then_some(("`run.base_url` is not a URL", "write it as http://127.0.0.1:8080/v1 or https://host/v1"))
 }
 
 /// What `tectum run` works with.

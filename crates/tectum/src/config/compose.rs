@@ -86,7 +86,7 @@ fn within(operator: &Merged, theirs: &Setting, notes: &mut Vec<String>) -> Optio
     };
     for item in items(theirs).iter().filter(|item| !reach.meets(Path::new(&item.text))) {
         notes.push(format!(
-            "{}: `{}` names {}, which your own roots do not hold, so it has no effect; to open it, add it \
+            "{}: `{}` names {}, which is outside your own roots, so it has no effect; to open it, add it \
              to [workspace] of ~/.config/tectum/tectum.toml",
             item.origin,
             theirs.key.path(),

@@ -51,7 +51,7 @@ pub fn read(
             if near.is_some_and(|near| near.len().abs_diff(name.len()) <= MISSPELT) {
                 problems.push(Problem::unknown(origin, "setting", &name, &known))
             } else {
-                notes.push(format!("{origin}: it is no setting of Tectum and has no effect"))
+                notes.push(format!("{origin}: this is not a Tectum setting and has no effect"))
             }
             continue;
         };
@@ -128,8 +128,8 @@ mod tests {
             [
                 "env TECTUM_FILE_DURABILITY: unknown setting `TECTUM_FILE_DURABILITY` (did you mean `TECTUM_FILES_DURABILITY`?)",
                 "env TECTUM_TOOLS_NATIVE: `tools.native` must be true or false, got the text \"on\" (write native = true or native = false)",
-                "env TECTUM_HOME: it is no setting of Tectum and has no effect",
-                "env TECTUM_TOOLS: it is no setting of Tectum and has no effect",
+                "env TECTUM_HOME: this is not a Tectum setting and has no effect",
+                "env TECTUM_TOOLS: this is not a Tectum setting and has no effect",
             ]
         );
     }

@@ -217,7 +217,7 @@ impl SettingsReader<'_> {
         let other = self.written.insert(setting.key.path(), key);
         if let Some(other) = other.filter(|_| setting.key.merge == Merge::Last) {
             let (older, newer) = if key.stands_for.is_some() { (key, other) } else { (other, key) };
-            let message = format!("`{}` and `{}` say the same thing", older.path(), newer.path());
+            let message = format!("`{}` and `{}` are the same setting", older.path(), newer.path());
             self.problems.push(Problem::new(origin, message).hint(format!("keep `{}`", newer.path())));
             return;
         }
@@ -241,7 +241,7 @@ fn stray(place: Origin, name: &str, sections: &[&str]) -> Problem {
 }
 
 fn not_the_projects(place: Origin, key: &Key, must_not: &str) -> Problem {
-    let why = "is not taken from a project's file, because a repository must not";
+    let why = "is ignored in a project's file, because a repository must not";
     Problem::new(place, format!("`{}` {why} {must_not}", key.path())).hint(format!(
         "put it in ~/.config/tectum/tectum.toml, in {} or in a file named with --config",
         key.variable()
@@ -249,7 +249,7 @@ fn not_the_projects(place: Origin, key: &Key, must_not: &str) -> Problem {
 }
 
 fn loosening(place: Origin, key: &Key) -> Problem {
-    let why = "would loosen what protects you, and a project's file may only tighten it";
+    let why = "would weaken your protection, and a project's file may only tighten it";
     Problem::new(place, format!("`{}` {why}", key.path())).hint(format!(
         "leave it out, or put it in ~/.config/tectum/tectum.toml, in {} or in a file named with --config",
         key.variable()
@@ -266,7 +266,7 @@ fn inside(path: &str, project: &Path) -> bool {
 }
 
 fn beyond_the_project(key: &Key, item: &Item) -> Problem {
-    let why = "in a project's file reaches out of the project, which only you may allow";
+    let why = "in a project's file names a path outside the project, which only you may allow";
     Problem::new(item.origin.clone(), format!("`{}` {why}: {}", key.path(), item.text)).hint(format!(
         "put it in ~/.config/tectum/tectum.toml, in {} or in a file named with --config",
         key.variable()

@@ -45,7 +45,7 @@ pub static VERSION: Key = Key {
     shape: Shape::Count { least: 1, most: 1 },
     default: "1",
     project: FromProject::Yields,
-    doc: "The version of this file's form. There is one so far: 1.",
+    doc: "The version of this file's format. There is only one: 1.",
     ..PLAIN
 };
 /// `workspace.roots`
@@ -104,7 +104,7 @@ pub static OPEN: Key = Key {
     },
     merge: Merge::Sum,
     project: FromProject::Refused("open protected names"),
-    doc: "Patterns of built-in protected names that are open all the same, such as config.toml or .env.example.",
+    doc: "Patterns of names that are open although a built-in rule protects them, such as config.toml or .env.example.",
     ..PLAIN
 };
 /// `workspace.symlinks`
@@ -124,7 +124,7 @@ pub static TRACKED_OPENS: Key = Key {
     shape: Shape::Choice(&["file", "directory"]),
     default: "file",
     project: FromProject::Stricter(&["directory", "file"]),
-    doc: "What a tracked file opens: itself, or the whole directory it lies in.",
+    doc: "What a tracked file opens: the file itself, or the whole directory it is in.",
     ..PLAIN
 };
 /// `workspace.break_hard_links`
@@ -162,7 +162,7 @@ pub static DEFAULT: Key = Key {
     shape: Shape::Choice(&["allow", "ask", "deny"]),
     unset: "tools of the project are allowed, tools that reach beyond it ask",
     project: FromProject::Stricter(&["allow", "ask", "deny"]),
-    doc: "What holds for a call that no rule matches.",
+    doc: "The permission for a call that no rule matches.",
     ..PLAIN
 };
 /// `permissions.allow`
@@ -182,7 +182,7 @@ pub static ASK: Key = Key {
     shape: Shape::List { each: Each::Rule, empty: None },
     merge: Merge::Sum,
     project: FromProject::Adds,
-    doc: "Calls that wait for a person's consent.",
+    doc: "Calls that wait for a person's approval.",
     ..PLAIN
 };
 /// `permissions.deny`
@@ -336,7 +336,7 @@ pub static DURABILITY: Key = Key {
     shape: Shape::Choice(&["full", "rename"]),
     default: "full",
     project: FromProject::Yields,
-    doc: "What a finished write promises: it survives a power cut, or it is only never half done.",
+    doc: "What a finished write guarantees: it survives a power cut, or it is only never half done.",
     ..PLAIN
 };
 /// `files.max_file`
@@ -362,7 +362,7 @@ pub static AUTH: Key = Key {
     name: "auth",
     shape: Shape::Choice(&["token", "none"]),
     default: "token",
-    doc: "Whether callers show the bearer token. `none` is refused beyond loopback.",
+    doc: "Whether callers must send the bearer token. `none` is refused beyond loopback.",
     ..HTTP
 };
 /// `http.allow_remote`
@@ -397,7 +397,7 @@ pub static EXPOSURE: Key = Key {
     shape: Shape::Choice(&["all", "core", "search"]),
     unset: "decided by how many tools there are",
     project: FromProject::Yields,
-    doc: "Which tools of other servers a client is shown at once: all, a core, or a search for them.",
+    doc: "Which tools of other servers a client sees up front: all, a core set, or a search tool.",
     ..PLAIN
 };
 /// `servers.first_wait`
@@ -405,9 +405,9 @@ pub static FIRST_WAIT: Key = Key {
     section: "servers",
     name: "first_wait",
     shape: Shape::Span { least: 0, most: 60 },
-    unset: "as long as the client has patience: Codex 0.9 s, others 8 s",
+    unset: "as long as the client waits: Codex 0.9 s, others 8 s",
     project: FromProject::Yields,
-    doc: "How long a client's first list waits for servers that were never met.",
+    doc: "How long a client's first list waits for servers that have never been started.",
     ..PLAIN
 };
 /// `observers.discover`
@@ -416,7 +416,7 @@ pub static DISCOVER: Key = Key {
     name: "discover",
     default: "false",
     project: FromProject::Yields,
-    doc: "Whether servers with a tool `observe` get a copy of every call. EFFERENT_COPY_ENABLE=1 says yes, too; EFFERENT_COPY_DISABLE=1 says no whatever else is said.",
+    doc: "Whether servers with a tool `observe` get a copy of every call. EFFERENT_COPY_ENABLE=1 also switches it on; EFFERENT_COPY_DISABLE=1 switches it off whatever else is set.",
     ..PLAIN
 };
 /// `observers.exclude`
@@ -464,7 +464,7 @@ pub static APPEND_ANCHORS: Key = Key {
     name: "append_anchors",
     default: "false",
     project: FromProject::Yields,
-    doc: "Whether a client's last result of a round ends with the texts that tools keep in the model's sight.",
+    doc: "Whether the last result of a round ends with the anchored texts.",
     ..PLAIN
 };
 /// `context.refresh`
@@ -473,7 +473,7 @@ pub static REFRESH: Key = Key {
     name: "refresh",
     default: "false",
     project: FromProject::Yields,
-    doc: "Whether it ends with the files that changed since the model saw them.",
+    doc: "Whether the last result of a round ends with a list of files that changed since the model read them.",
     ..PLAIN
 };
 /// `clients.structured`
@@ -481,7 +481,7 @@ pub static STRUCTURED: Key = Key {
     name: "structured",
     shape: Shape::Choice(&["auto", "always", "never"]),
     default: "auto",
-    doc: "Which clients get structured content beside the text of a result: those that are not known to hand it to a model, all, or none.",
+    doc: "Which clients get structured content beside the text of a result: auto (not those that pass it to the model), all, or none.",
     ..CLIENTS
 };
 /// `clients.text`
@@ -509,7 +509,7 @@ pub static REPLY_CHARS: Key = Key {
 pub static MODEL: Key = Key {
     name: "model",
     shape: Shape::Text,
-    unset: "`tectum run` wants --model",
+    unset: "`tectum run` needs --model",
     doc: "The model of `tectum run`, by its name at its server.",
     ..RUN
 };
@@ -517,7 +517,7 @@ pub static MODEL: Key = Key {
 pub static BASE_URL: Key = Key {
     name: "base_url",
     shape: Shape::Text,
-    unset: "`tectum run` wants --base-url",
+    unset: "`tectum run` needs --base-url",
     doc: "The address of its server's API, such as http://127.0.0.1:8080/v1, without any key in it.",
     ..RUN
 };
@@ -534,7 +534,7 @@ pub static CONTEXT: Key = Key {
     name: "context",
     shape: Shape::Count { least: 1000, most: 100_000_000 },
     default: "128000",
-    doc: "Tokens that the model takes at once; the conversation is compacted before they are used up.",
+    doc: "The model's context size in tokens; the conversation is compacted before it is full.",
     ..RUN
 };
 /// `run.max_rounds`

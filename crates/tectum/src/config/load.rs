@@ -20,7 +20,7 @@ use super::{
 };
 
 /// What to do where there is nothing to serve.
-const DIRECTORY: &str = "name a directory that is there with -C DIR, or go to one";
+const DIRECTORY: &str = "name an existing directory with -C DIR, or change to one";
 /// The largest file of settings that is read.
 const MAX_FILE: u64 = 1 << 20;
 
@@ -98,7 +98,8 @@ impl Sources {
             None if let Some(given) = &self.file => {
                 let name = Origin::Flag("--config".into());
                 let missing = Problem::new(name, format!("there is no file {}", given.display()));
-                problems.push(missing.hint("correct its path; a relative one starts where you are"));
+                problems
+                    .push(missing.hint("correct the path; a relative path starts at the current directory"));
             }
             None => {}
         }

@@ -145,7 +145,7 @@ fn a_named_file_replaces_the_projects_and_is_trusted() {
     assert_eq!(config.workspace.roots, [layers.scratch.path().join("project")]);
 
     layers.sources.file = Some("/nowhere.toml".into());
-    let hint = "(correct its path; a relative one starts where you are)";
+    let hint = "(correct the path; a relative path starts at the current directory)";
     assert_eq!(layers.problems(), format!("flag --config: there is no file /nowhere.toml {hint}"));
 }
 

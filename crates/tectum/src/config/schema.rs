@@ -43,7 +43,7 @@ pub fn schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "tectum.toml",
-        "description": "Every key is optional; an empty file is a safe set-up.",
+        "description": "Every key is optional; an empty file is safe.",
         "type": "object",
         "properties": properties,
         "additionalProperties": false,

@@ -8,13 +8,13 @@ use super::place::{Origin, Problem};
 pub(super) fn unreadable(name: Arc<str>, error: &io::Error) -> Problem {
     let (why, hint) = match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
-            ("it is a link to nothing".to_owned(), "make what it leads to, or take the link away")
+            ("it is a link to a missing file".to_owned(), "create the file it points to, or remove the link")
         }
         io::ErrorKind::InvalidData => ("it is not text in UTF-8".to_owned(), "save it as UTF-8"),
         io::ErrorKind::PermissionDenied => {
-            (error.to_string(), "let this user read it (chmod u+r), or take it away")
+            (error.to_string(), "let this user read it (chmod u+r), or remove it")
         }
-        _ => (error.to_string(), "put a file that can be read in its place, or take it away"),
+        _ => (error.to_string(), "replace it with a readable file, or remove it"),
     };
     Problem::new(Origin::File { name, line: 1, column: 1 }, format!("cannot read it: {why}")).hint(hint)
 }

@@ -33,7 +33,7 @@ pub fn toml(config: &Config, survey: &Survey) -> String {
     }
     for held in holding::tables(merged, survey) {
         for origin in &held.elsewhere {
-            text.push_str(&line(&format!("\n# [servers.{}] also stands in", held.entry.name), origin));
+            text.push_str(&line(&format!("\n# [servers.{}] is also in", held.entry.name), origin));
         }
         text.push_str(&table(&held.entry));
     }
@@ -115,8 +115,7 @@ pub fn json(config: &Config, survey: &Survey) -> serde_json::Value {
 fn remark(config: &Config, key: &Key) -> Option<String> {
     if *key == keys::ALLOW && !config.permissions.consent.suffices() {
         return Some(
-            "rules of the project's tectum.toml permit nothing until you agree to them: `tectum trust`"
-                .into(),
+            "rules in the project's tectum.toml have no effect until you approve them: `tectum trust`".into(),
         );
     }
     let theirs = config.of_project().get(key)?;

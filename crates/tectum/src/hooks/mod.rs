@@ -28,10 +28,10 @@ use self::refusal::Refusal;
 const PATHS: [(&str, &str); 6] = [
     ("/status", "whether it runs"),
     ("/api", "this list"),
-    ("/api/observers", "who gets a copy of every call, and what became of the copies"),
-    ("/api/observers/{name}", "the same of one observer"),
-    ("/api/policy", "which settings hold, and what is wrong with those there are now"),
-    ("/api/counters", "what was not passed on, since the start"),
+    ("/api/observers", "which observers get a copy of every call, and what happened to the copies"),
+    ("/api/observers/{name}", "the same for one observer"),
+    ("/api/policy", "the settings in effect, and what is wrong with the settings files"),
+    ("/api/counters", "what was dropped since the start"),
 ];
 
 impl Hooks {

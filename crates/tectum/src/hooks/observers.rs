@@ -29,13 +29,13 @@ pub(super) async fn one(
     name: Result<Path<String>, PathRejection>,
 ) -> Result<Json<ObserverStatus>, Refusal> {
     let Ok(Path(name)) = name else {
-        return Err(Fault::not_found("there is no observer of a name that is no UTF-8")
+        return Err(Fault::not_found("an observer's name must be UTF-8")
             .hint("names of servers are letters, digits, `-` and `_`")
             .into());
     };
     let Some(watching) = &hooks.observers else {
-        return Err(Fault::not_found(format!("there is no observer `{name}`, since no calls are copied"))
-            .hint("`[observers] discover = true` in tectum.toml, or EFFERENT_COPY_ENABLE=1, looks for observers")
+        return Err(Fault::not_found(format!("there is no observer `{name}`, because observers are off"))
+            .hint("set `[observers] discover = true` in tectum.toml, or EFFERENT_COPY_ENABLE=1")
             .into());
     };
     let mut known = watching.status();
@@ -44,7 +44,7 @@ pub(super) async fn one(
         None => {
             let names: Vec<String> = known.into_keys().collect();
             let hint = if names.is_empty() {
-                "no server here takes copies".to_owned()
+                "no server here is an observer".to_owned()
             } else {
                 format!("known observers: {}", names.join(", "))
             };

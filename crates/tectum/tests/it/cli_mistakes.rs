@@ -95,18 +95,18 @@ fn adding_says_what_may_keep_a_program_from_starting() {
     let rig = Rig::with(&[("diary.py", ""), ("bin/mine", "#!/bin/sh\n")]);
     let absent = said(&rig, &["add", "a", "--", "no-such-program-anywhere"]);
     assert_eq!(absent.code, 0);
-    assert!(absent.err.contains("there is no program `no-such-program-anywhere` in PATH"), "{}", absent.err);
+    assert!(absent.err.contains("`no-such-program-anywhere` is not in PATH"), "{}", absent.err);
     let script = said(&rig, &["add", "b", "--", "sh", "diary.py"]);
-    assert!(script.err.contains("`diary.py` is looked for in the served folder"), "{}", script.err);
+    assert!(script.err.contains("`diary.py` is relative to the served directory"), "{}", script.err);
     let mine = said(&rig, &["add", "c", "--", "./bin/mine"]);
     let full = rig.project().canonicalize().expect("there").join("bin/mine").display().to_string();
-    assert!(mine.err.contains(&format!("written down as {full}")), "{}", mine.err);
+    assert!(mine.err.contains(&format!("stored as {full}")), "{}", mine.err);
     assert!(said(&rig, &["list"]).out.contains(&full));
     let project = said(&rig, &["add", "d", "--project", "--", "./bin/mine"]);
     assert!(rig.read("tectum.toml").contains("\"./bin/mine\""), "{}", project.err);
     let dashes = said(&rig, &["add", "e", "npx", "-y", "bar"]);
     assert_eq!(dashes.code, 2);
-    assert!(dashes.err.contains("stand behind `--`: tectum add NAME -- COMMAND"), "{}", dashes.err);
+    assert!(dashes.err.contains("after `--`: tectum add NAME -- COMMAND"), "{}", dashes.err);
     said(&rig, &["add", "e"]).fails(
         2,
         "error: `e` needs a command or a URL\n\
@@ -122,7 +122,7 @@ fn importing_tectum_itself_says_so_and_changes_nothing() {
     let only = said(&rig, &["import", "claude"]);
     assert_eq!(only.code, 4);
     assert!(
-        only.err.starts_with("error: ~/.claude.json names no server but Tectum itself\n"),
+        only.err.starts_with("error: ~/.claude.json has no server other than Tectum itself\n"),
         "{}",
         only.err
     );
@@ -130,7 +130,7 @@ fn importing_tectum_itself_says_so_and_changes_nothing() {
     let mut both = me;
     both["mcpServers"]["other"] = json!({"command": "cat"});
     std::fs::write(rig.home().join(".claude.json"), both.to_string()).expect("written");
-    said(&rig, &["import", "claude"]).gives("ok: 1 server of ~/.claude.json is used from now on\n");
+    said(&rig, &["import", "claude"]).gives("ok: 1 server from ~/.claude.json is now in use\n");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn what_is_not_there_is_told_with_what_to_do() {
     let rig = Rig::with(&[("a.txt", "1\n2\n3\n")]);
     said(&rig, &["-c", "nope.toml", "tools"]).fails(
         2,
-        "error: flag --config: there is no file nope.toml\nhint: correct its path; a relative one starts where you are\n",
+        "error: flag --config: there is no file nope.toml\nhint: correct the path; a relative path starts at the current directory\n",
     );
     said(&rig, &["call", "Read", "path=a.txt"])
         .fails(4, "error: unknown tool: Read\nhint: did you mean `read_file`?\n");

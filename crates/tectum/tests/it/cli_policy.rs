@@ -28,7 +28,7 @@ fn a_protected_name_is_told_with_its_pattern_and_its_place() {
     assert_eq!(denied.code, 3);
     assert!(denied.out.contains("layer 2 validate"), "{}", denied.out);
     assert!(
-        denied.out.contains("→ `private/**` stands in tectum.toml:2; to change: edit it there"),
+        denied.out.contains("→ `private/**` is set in tectum.toml:2; to change: edit it there"),
         "{}",
         denied.out
     );

@@ -66,7 +66,7 @@ fn tools_are_left_out_by_name_and_stay_out() {
     rig.configure("[tools]\nexclude = [\"[\"]\n");
     let wrong = rig.run(&["tools"]);
     let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
-    assert!(wrong.status.code() == Some(2) && said.contains("is no pattern of names"), "{said}");
+    assert!(wrong.status.code() == Some(2) && said.contains("is not a valid pattern"), "{said}");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn logs_go_to_standard_error_and_only_when_asked() {
         command.env(name, value).args(["call", "read_file", "path=a.txt"]);
         let said = Said::from(command.output().expect("runs"));
         assert_eq!((said.code, said.out.as_str()), (0, "one\n"));
-        assert_eq!(said.err.contains("TECTUM_LOG is not understood"), warns, "{value}: {}", said.err);
+        assert_eq!(said.err.contains("TECTUM_LOG is invalid"), warns, "{value}: {}", said.err);
     }
 }
 
@@ -181,7 +181,7 @@ fn a_server_that_was_never_met_is_told_of_and_can_be_met() {
     assert!(!said.out.contains("not known"), "{}", said.out);
     rig.configure(&command("gone", "no-such-program-anywhere", &[], ""));
     let said = Said::from(rig.run(&["tools", "--meet"]));
-    assert!(said.code == 0 && said.err.contains("note: `gone` could not be met"), "{}", said.err);
+    assert!(said.code == 0 && said.err.contains("note: `gone` could not be started"), "{}", said.err);
 }
 
 #[test]

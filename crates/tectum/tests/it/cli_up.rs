@@ -102,7 +102,7 @@ fn serving_a_home_or_everything_is_warned_of_first() {
     let home = rig.home().canonicalize().expect("there").display().to_string();
     let warning = |folder: &str| {
         format!(
-            "warning: all of {folder} is served, your own files among it; to serve one project, name its folder with -C DIR\n"
+            "warning: all of {folder} is served, including your personal files; to serve one project, name its directory with -C DIR\n"
         )
     };
     for folder in [home.as_str(), "/"] {
@@ -123,7 +123,7 @@ fn a_port_that_another_tectum_has_is_said_so() {
     let house = rig.http();
     let said = Said::from(rig.run(&["up", "--port", &house.port.to_string()]));
     assert_eq!(said.code, 5);
-    let taken = format!("error: another Tectum listens on 127.0.0.1:{} already\n", house.port);
+    let taken = format!("error: another Tectum is already listening on 127.0.0.1:{}\n", house.port);
     assert!(said.err.starts_with(&taken), "{}", said.err);
 }
 
@@ -165,11 +165,11 @@ fn without_a_token_it_is_loud_and_stays_on_loopback() {
     signal(&rig, &child, "-INT");
     lines.read_to_string(&mut shown).expect("readable");
     let said = ended(child);
-    assert!(said.code == 0 && said.err.starts_with("warning: no token is asked for"), "{}", said.err);
-    assert!(shown.contains("token   none asked for") && !shown.contains("Bearer"), "{shown}");
+    assert!(said.code == 0 && said.err.starts_with("warning: no token is required"), "{}", said.err);
+    assert!(shown.contains("token   not required") && !shown.contains("Bearer"), "{shown}");
 
     let remote = Said::from(rig.run(&["up", "--listen", "0.0.0.0:0", "--no-auth"]));
-    assert!(remote.code == 2 && remote.err.contains("not served without a token"), "{}", remote.err);
+    assert!(remote.code == 2 && remote.err.contains("so a token is required"), "{}", remote.err);
     let remote = Said::from(rig.run(&["up", "--listen", "0.0.0.0:0"]));
     assert!(remote.code == 2 && remote.err.contains("allow_remote = true"), "{}", remote.err);
 }
@@ -198,7 +198,7 @@ fn without_a_home_the_token_must_be_brought_along() {
     command.env_remove("HOME").env_remove("XDG_STATE_HOME").env_remove("XDG_CONFIG_HOME");
     let said = Said::from(command.args(["up", "--port", "0"]).output().expect("runs"));
     assert!(
-        said.code == 2 && said.err.contains("neither XDG_STATE_HOME nor HOME is set to a whole path"),
+        said.code == 2 && said.err.contains("neither XDG_STATE_HOME nor HOME is set to an absolute path"),
         "{}",
         said.err
     );
@@ -219,7 +219,7 @@ fn a_project_file_cannot_open_a_listener() {
     let said = Said::from(rig.run(&["up"]));
     assert_eq!(said.code, 2);
     assert!(
-        said.err.starts_with("error: tectum.toml:2:1: `http.listen` is not taken from a project's file"),
+        said.err.starts_with("error: tectum.toml:2:1: `http.listen` is ignored in a project's file"),
         "{}",
         said.err
     );

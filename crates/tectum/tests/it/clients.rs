@@ -533,7 +533,7 @@ fn people_see_what_a_clients_model_is_given() {
     );
     let list = Said::from(rig.run(&["tools", "--as", "codex"]));
     assert!(
-        list.code == 0 && list.out.contains("read_file  (") && list.out.contains("what it searches for"),
+        list.code == 0 && list.out.contains("read_file  (") && list.out.contains("the tools it searches for"),
         "{}",
         list.out
     );

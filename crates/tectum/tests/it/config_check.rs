@@ -13,7 +13,7 @@ fn check(toml: &str, expect: &str) {
 fn no_file_and_an_empty_file_are_right() {
     for rig in [Rig::new(), Rig::with(&[("tectum.toml", "")])] {
         let project = rig.project().canonicalize().expect("there");
-        let expect = format!("ok: the settings for {} are right\n", project.display());
+        let expect = format!("ok: the settings for {} are valid\n", project.display());
         Said::from(rig.run(&["config", "check"])).gives(&expect);
         Said::from(rig.run(&["-q", "config", "check"])).gives("");
     }
@@ -122,16 +122,16 @@ fn every_command_refuses_to_run_with_wrong_settings() {
 fn a_file_named_on_the_command_line_must_exist() {
     let rig = Rig::new();
     Said::from(rig.run(&["--config", "gone.toml", "config", "check"]))
-        .fails(2, "error: flag --config: there is no file gone.toml\nhint: correct its path; a relative one starts where you are\n");
+        .fails(2, "error: flag --config: there is no file gone.toml\nhint: correct the path; a relative path starts at the current directory\n");
     Said::from(rig.run(&["--config", ".", "config", "check"])).fails(
         2,
         "error: .:1:1: cannot read it: it is not a file\n\
-         hint: put a file that can be read in its place, or take it away\n",
+         hint: replace it with a readable file, or remove it\n",
     );
     Said::from(rig.run(&["-C", "gone", "config", "check"])).fails(
         2,
         "error: flag --dir: cannot serve gone: No such file or directory (os error 2)\n\
-             hint: name a directory that is there with -C DIR, or go to one\n",
+             hint: name an existing directory with -C DIR, or change to one\n",
     );
 }
 
@@ -146,7 +146,7 @@ fn a_file_that_cannot_be_read_says_why_and_what_to_do() {
     std::fs::create_dir(rig.project().join(".mcp.json")).expect("made");
     let said = Said::from(rig.run(&["list"]));
     assert!(said.out.contains(".mcp.json:1:1: cannot read it: it is not a file"), "{}", said.out);
-    assert!(said.out.contains("put a file that can be read in its place, or take it away"), "{}", said.out);
+    assert!(said.out.contains("replace it with a readable file, or remove it"), "{}", said.out);
 }
 
 #[test]
@@ -185,11 +185,11 @@ fn every_mistake_is_told_at_once() {
     assert_eq!(said.code, 2);
     for (line, words) in [
         (2, "is no regular expression"),
-        (3, "is no pattern of names"),
+        (3, "is not a valid pattern"),
         (5, "`a(`"),
         (5, "`b)(`"),
         (7, "did you mean `command`?"),
-        (9, "`servers.b` has a `url` that is no address"),
+        (9, "`servers.b` has a `url` that is not a URL"),
         (11, "`servers.c` has a `${` that is not closed"),
     ] {
         let place = format!("tectum.toml:{line}:");
@@ -220,11 +220,11 @@ fn what_is_not_quite_right_is_said_in_the_end_and_to_programs() {
     let rig = Rig::with(&[(".mcp.json", r#"{"mcpServers":{"web":{"url":"not a url"}}}"#)]);
     let said = Said::from(rig.run(&["config", "check"]));
     assert!(
-        said.code == 0 && said.err.contains("`servers.web` has a `url` that is no address"),
+        said.code == 0 && said.err.contains("`servers.web` has a `url` that is not a URL"),
         "{}",
         said.err
     );
-    assert!(said.out.ends_with("are right, but for the warning above\n"), "{}", said.out);
+    assert!(said.out.ends_with("are valid, except for the warning above\n"), "{}", said.out);
     let json = Said::from(rig.run(&["config", "check", "--json"])).json();
     assert_eq!((&json["ok"], json["warnings"].as_array().map(Vec::len)), (&true.into(), Some(1)), "{json}");
     rig.write(".mcp.json", "{");

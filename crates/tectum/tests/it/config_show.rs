@@ -94,7 +94,7 @@ fn what_tables_of_a_server_say_together_is_shown_as_it_holds() {
         assert!((own..web).contains(&at(line)), "{line}: {shown}");
     }
     assert!(!shown.contains("permission = \"allow\"") && !shown.contains("web-server"), "{shown}");
-    assert!(shown.contains("# [servers.pj] also stands in") && at("timeout = \"5s\"") > web, "{shown}");
+    assert!(shown.contains("# [servers.pj] is also in") && at("timeout = \"5s\"") > web, "{shown}");
     let json = Said::from(rig.run(&["config", "show", "--json"])).json();
     let pj = &json["servers"]["pj"];
     assert_eq!((&pj["permission"]["value"], &pj["command"]["value"][0]), (&"ask".into(), &"prog".into()));

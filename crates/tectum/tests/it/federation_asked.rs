@@ -28,7 +28,7 @@ fn what_a_project_brings_waits_for_consent() {
     let said = run(&rig, &["trust"]);
     assert_eq!(said.code, 3, "{}", said.err);
     assert!(
-        said.err.contains("nobody is here to agree to web") && said.err.contains("--yes"),
+        said.err.contains("cannot ask for approval of web") && said.err.contains("--yes"),
         "{}",
         said.err
     );
@@ -45,7 +45,7 @@ fn what_a_project_brings_waits_for_consent() {
     let ledger = rig.home().join("state/tectum/trust.json");
     assert_eq!(ledger.metadata().expect("there").permissions().mode() & 0o777, 0o600);
     assert!(!std::fs::read_to_string(&ledger).expect("there").contains(SECRET));
-    ok(&rig, &["trust"]).gives("nothing waits for your consent\n");
+    ok(&rig, &["trust"]).gives("nothing waits for your approval\n");
 
     rig.write(".mcp.json", MCP.replace("\"web\"]", "\"web\",\"\u{202e}evil\"]"));
     assert_eq!(ok(&rig, &["trust", "--list", "--json"]).json()["servers"][0]["trust"], "changed");
@@ -72,7 +72,7 @@ fn a_person_is_asked_about_each() {
     assert!(said.out.contains("connects to    \"https://o\" (http)\n  headers        H\n"), "{}", said.out);
     assert!(said.out.ends_with("ok: trusted other\n"), "{}", said.out);
     assert!(
-        said.err.contains("Start `other` from now on") && said.err.contains("Start `web`"),
+        said.err.contains("Let `other` start exactly like this") && said.err.contains("Let `web` start"),
         "{}",
         said.err
     );
@@ -91,7 +91,7 @@ fn consent_is_not_needed_for_what_is_your_own() {
     let rig = Rig::new();
     ok(&rig, &["add", "mine", "--", "x"]);
     let said = run(&rig, &["trust", "mine"]);
-    assert!(said.code == 2 && said.err.contains("is your own and needs no consent"), "{}", said.err);
+    assert!(said.code == 2 && said.err.contains("is your own and needs no approval"), "{}", said.err);
     ok(&rig, &["add", "theirs", "--project", "--", "./x"]);
     assert_eq!(rig.read("tectum.toml"), "[servers.theirs]\ncommand = \"./x\"\n");
     assert_eq!(state(&rig, "theirs"), "untrusted");
@@ -119,14 +119,14 @@ fn an_input_is_asked_for_by_name_and_kept_out_of_sight() {
         .expect("starts");
     child.stdin.take().expect("piped").write_all(b"hunter2\n").expect("written");
     let said = Said::from(child.wait_with_output().expect("ends"));
-    assert_eq!((said.code, said.out.as_str()), (0, "ok: kept the answer to `api-key`\n"));
+    assert_eq!((said.code, said.out.as_str()), (0, "ok: stored the value for `api-key`\n"));
     assert_eq!(state(&rig, "s"), "enabled");
     let said = typed(&rig, &["input", "api-key"], "hunter2\n");
     assert!(said.code == 0 && said.err.contains("what you type is not shown"), "{}", said.err);
     let kept = rig.home().join("state/tectum/inputs.json");
     assert_eq!(kept.metadata().expect("there").permissions().mode() & 0o777, 0o600);
-    ok(&rig, &["input", "api-key", "--forget"]).gives("ok: forgot the answer to `api-key`\n");
-    ok(&rig, &["input", "api-key", "--forget"]).gives("ok: there was no answer to `api-key`\n");
+    ok(&rig, &["input", "api-key", "--forget"]).gives("ok: deleted the value for `api-key`\n");
+    ok(&rig, &["input", "api-key", "--forget"]).gives("ok: there was no value for `api-key`\n");
     assert_eq!(state(&rig, "s"), "problem");
     assert_eq!(run(&rig, &["input", "api-key"]).code, 2);
 }

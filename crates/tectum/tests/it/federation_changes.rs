@@ -66,7 +66,7 @@ fn what_stands_in_the_projects_file_is_removed_only_on_demand() {
 fn an_address_is_one_and_its_secrets_are_not_shown() {
     let rig = Rig::new();
     let said = run(&rig, &["add", "a", "--url", "nonsense"]);
-    assert!(said.code == 2 && said.err.contains("has a `url` that is no address"), "{}", said.err);
+    assert!(said.code == 2 && said.err.contains("has a `url` that is not a URL"), "{}", said.err);
     let said = run(&rig, &["add", "a"]);
     assert!(said.code == 2 && said.err.contains("`tectum add a -- COMMAND ARGS...`"), "{}", said.err);
     assert!(!user_file(&rig).exists());
@@ -93,18 +93,18 @@ fn a_switch_that_cannot_be_heard_is_not_thrown_and_one_that_changes_nothing_says
     assert_eq!(hint, "switch it on with `tectum enable pj --project`");
     run(&rig, &["enable", "pj"]).fails(
         5,
-        "error: `pj` is switched off in tectum.toml:2, which goes before\n\
+        "error: `pj` is switched off in tectum.toml:2, which takes precedence\n\
          hint: `tectum enable pj --project` changes it there\n",
     );
     assert_eq!(user_text(&rig), before);
     ok(&rig, &["enable", "pj", "--project"]);
     assert_eq!(state(&rig, "pj"), "enabled");
-    assert_eq!(ok(&rig, &["enable", "pj"]).out, "ok: `pj` is on already; nothing was changed\n");
+    assert_eq!(ok(&rig, &["enable", "pj"]).out, "ok: `pj` is already on; nothing was changed\n");
     assert_eq!(ok(&rig, &["enable", "pj", "--json"]).json()["changed"], false);
     ok(&rig, &["disable", "pj"]);
     run(&rig, &["enable", "pj", "--project"]).fails(
         5,
-        "error: `pj` is switched off in ~/config/tectum/tectum.toml:3, which goes before\n\
+        "error: `pj` is switched off in ~/config/tectum/tectum.toml:3, which takes precedence\n\
          hint: `tectum enable pj` changes it there\n",
     );
 }
@@ -124,7 +124,7 @@ fn a_server_of_the_project_is_switched_for_this_project_alone() {
     assert_eq!(ok(&rig, &["-C", "other", "get", "web", "--json"]).json()["state"], "enabled");
     assert_eq!(ok(&rig, &["-C", "empty", "list", "--json"]).json()["broken"], serde_json::json!([]));
     assert!(ok(&rig, &["get", "web"]).out.contains("it is switched off in your state for this project"));
-    assert_eq!(ok(&rig, &["disable", "web"]).out, "ok: `web` is off already; nothing was changed\n");
+    assert_eq!(ok(&rig, &["disable", "web"]).out, "ok: `web` is already off; nothing was changed\n");
     ok(&rig, &["enable", "web", "--dry-run"]);
     assert_eq!(state(&rig, "web"), "disabled");
     ok(&rig, &["enable", "web"]);
@@ -155,6 +155,11 @@ fn whoever_gives_up_an_answer_gets_the_terminal_back() {
     let pid = Pid::from_raw(i32::try_from(child.id()).expect("a number")).expect("a process");
     kill_process(pid, Signal::INT).expect("sent");
     let said = Said::from(child.wait_with_output().expect("ends"));
-    assert!(said.code == 6 && said.err.contains("no answer to `key` was kept"), "{} {}", said.code, said.err);
+    assert!(
+        said.code == 6 && said.err.contains("no value for `key` was stored"),
+        "{} {}",
+        said.code,
+        said.err
+    );
     assert!(shows());
 }

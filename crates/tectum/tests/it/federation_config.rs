@@ -117,17 +117,17 @@ fn what_cannot_be_added_is_refused_and_nothing_is_written() {
     };
     refuse(&["add", "a__b", "--", "x"], 2, "cannot be a server's name");
     refuse(&["add", "a"], 2, "--url");
-    refuse(&["add", "a", "--env", "hunter2", "--", "x"], 2, "each --env is a name, `=` and a value");
+    refuse(&["add", "a", "--env", "hunter2", "--", "x"], 2, "--env takes a name, `=` and a value");
     refuse(&["add", "a", "--type", "carrier", "--url", "https://x"], 2, "`servers.a.type` must be one of");
     refuse(&["add", "a", "--type", "http", "--", "x"], 2, "cannot be of type http");
-    refuse(&["remove", "a"], 4, "no file names a server `a`");
-    refuse(&["get", "a"], 4, "no file names a server `a`");
+    refuse(&["remove", "a"], 4, "there is no server `a`");
+    refuse(&["get", "a"], 4, "there is no server `a`");
     assert!(!user_file(&rig).exists());
     ok(&rig, &["add", "a", "--", "x"]);
     let mode = user_file(&rig).metadata().expect("there").permissions().mode() & 0o777;
     assert_eq!(mode, 0o600);
-    refuse(&["add", "a", "--", "y"], 5, "has a server `a` already");
-    refuse(&["disable", "b"], 4, "no file names a server `b`");
+    refuse(&["add", "a", "--", "y"], 5, "already has a server `a`");
+    refuse(&["disable", "b"], 4, "there is no server `b`");
     let error = run(&rig, &["restart", "ab", "--json"]).error();
     assert_eq!((&error["kind"], &error["hint"]), (&json!("not_found"), &json!("did you mean `a`?")));
 }
@@ -195,7 +195,7 @@ fn other_programs_are_found_and_used_live_or_copied() {
     assert_eq!(states(&rig), expect.map(|(name, state)| (name.to_owned(), state.to_owned())));
 
     let again = user_text(&rig);
-    assert!(ok(&rig, &["import", "claude"]).out.contains("reads them already"));
+    assert!(ok(&rig, &["import", "claude"]).out.contains("already reads them"));
     assert_eq!(user_text(&rig), again);
     assert_eq!(run(&rig, &["import", "zed"]).code, 4);
     assert_eq!(run(&rig, &["import", "gemini"]).code, 2);
@@ -209,7 +209,7 @@ fn a_project_says_what_of_itself_is_read_and_nothing_of_yours_goes() {
     let rig = Rig::with(&[(".cursor/mcp.json", MCP)]);
     put(rig.home().join("config/tectum/mcp_config.json"), r#"{"servers":[{"name":"mine","command":["x"]}]}"#);
     let said = run(&rig, &["import", "cursor", "--project"]);
-    assert_eq!(said.out, "ok: 1 server of .cursor/mcp.json is used from now on\n", "{}", said.err);
+    assert_eq!(said.out, "ok: 1 server from .cursor/mcp.json is now in use\n", "{}", said.err);
     assert_eq!(
         rig.read("tectum.toml"),
         "[federation]\nread = [\".mcp.json\", \"mcp_config.json\", \".cursor/mcp.json\"]\n"
@@ -233,7 +233,7 @@ fn a_restart_is_a_number_that_grows() {
     let there = || ok(&rig, &["get", "a", "--json"]).json()["running"] != json!([]);
     crate::federated::until("how its servers are", there);
     ok(&rig, &["restart", "a"])
-        .gives("ok: a running Tectum restarts `a` in a moment; `tectum list` shows how it is\n");
+        .gives("ok: a running Tectum restarts `a` in a moment; `tectum list` shows its state\n");
     client.close();
     rig.write(".mcp.json", MCP);
     ok(&rig, &["add", "gone", "--", "no-such-program-anywhere"]);
@@ -287,7 +287,7 @@ fn the_settings_are_checked_and_shown_with_the_servers() {
     );
     run(&rig, &["config", "check"]).fails(
         2,
-        "error: ~/config/tectum/tectum.toml:6:10: [servers.gone] has neither `command` nor `url`, and no other file names `gone`\n\
+        "error: ~/config/tectum/tectum.toml:6:10: [servers.gone] has neither `command` nor `url`, and no other file has a server `gone`\n\
          hint: add the `command` or the `url`, or remove the table\n",
     );
     put(
@@ -333,7 +333,7 @@ fn mistakes_do_not_repeat_what_may_be_secret() {
         }
     }
     let rig = Rig::with(&[(".mcp.json", r#"{"mcpServers":{"a":{"command":"x","env":{"K": hunter2}}}}"#)]);
-    assert!(run(&rig, &["list"]).out.contains("a value should stand here"));
+    assert!(run(&rig, &["list"]).out.contains("expected a value"));
 }
 
 #[test]

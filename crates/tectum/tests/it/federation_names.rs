@@ -124,11 +124,7 @@ fn a_required_server_that_is_not_there_ends_the_start() {
         let rig = with(&command("one", "false", &[], "required = true\nstart_timeout = \"10s\""));
         let said = Said::from(rig.run(verb));
         assert_eq!(said.code, 7, "{verb:?}: {}", said.err);
-        assert!(
-            said.err.contains("a required server is not there: one could not be started"),
-            "{}",
-            said.err
-        );
+        assert!(said.err.contains("a required server is missing: one could not be started"), "{}", said.err);
     }
     let rig = with(&echo("one", &[], "required = true"));
     let mut client = Client::new(&rig, Era::Legacy);

@@ -36,7 +36,7 @@ fn a_server_that_cannot_be_reached_says_where_to_look() {
     assert!(said.err.contains("web could not be started") && said.err.contains(hint), "{}", said.err);
     let said = Said::from(rig.run(&["login", "web"]));
     assert_eq!(said.code, 7, "{}", said.err);
-    assert!(said.err.contains("hint: see that its address is right"), "{}", said.err);
+    assert!(said.err.contains("hint: check that its URL is right"), "{}", said.err);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_tool_of_a_server_that_is_not_there_is_refused_with_the_reason() {
     for (tool, words) in [
         ("slow__echo", &["`slow` has not said yet what it offers", "tectum list -v"][..]),
         ("dead__echo", &["`dead` is not there", "`tectum restart dead`"]),
-        ("web__echo", &["`web` is not started", "no person has agreed", "`tectum trust web`"]),
+        ("web__echo", &["`web` is not started", "is not approved", "`tectum trust web`"]),
         ("off__echo", &["`off` is not started", "switched off", "`tectum enable off`"]),
         ("wrong__echo", &["`wrong` is not started", "NOBODY_SET_THIS"]),
         ("fine__none", &["`fine` offers no such tool"]),

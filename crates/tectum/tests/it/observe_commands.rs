@@ -62,7 +62,7 @@ fn a_file_of_the_muted_that_cannot_be_read_is_named() {
     std::fs::write(&file, "{broken").expect("written");
     let said = run(&rig, &["observe", "unmute", "eye"]);
     assert!(
-        said.code != 0 && said.err.contains("muted.json") && said.err.contains("removed"),
+        said.code != 0 && said.err.contains("muted.json") && said.err.contains("you can remove it"),
         "{}",
         said.err
     );
@@ -82,7 +82,7 @@ fn a_house_without_observers_says_so() {
     let mut client = Client::new(&rig, Era::Legacy);
     client.until_listed("one__echo");
     until("the record", || status(&rig)["running"] == true);
-    assert!(ok(&rig, &["observe", "list"]).out.contains("no server here takes copies"));
+    assert!(ok(&rig, &["observe", "list"]).out.contains("no server here is an observer"));
     client.pipe.close();
     rig.set("EFFERENT_COPY_DISABLE", "1");
     let mut client = Client::new(&rig, Era::Legacy);

@@ -102,7 +102,7 @@ fn only_the_user_allows_a_git_directory_elsewhere() {
     rig.write("tectum.toml", &allowed);
     let said = diff(&rig, None);
     assert!(
-        said.code != 0 && said.err.contains("`workspace.git_dirs` is not taken from a project's file"),
+        said.code != 0 && said.err.contains("`workspace.git_dirs` is ignored in a project's file"),
         "{}",
         said.err
     );

@@ -25,16 +25,16 @@ fn an_allow_rule_for_what_reaches_beyond_the_project_waits_for_consent() {
     assert!(asked.out.starts_with("ASK"), "{}", asked.out);
     assert!(asked.out.contains("`diagnostics` (tectum.toml:2) has no effect until"), "{}", asked.out);
     assert!(
-        asked.out.contains("→ to change: agree to the project's rules with `tectum trust`"),
+        asked.out.contains("→ to change: approve the project's rules with `tectum trust`"),
         "{}",
         asked.out
     );
     let refused = said(&rig, &["call", "diagnostics", "path=a.py"]);
     assert!(refused.code == 3 && refused.err.contains("`tectum trust`"), "{}", refused.err);
     let checked = said(&rig, &["config", "check"]);
-    assert!(checked.code == 0 && checked.err.contains("permit nothing until you agree"), "{}", checked.err);
+    assert!(checked.code == 0 && checked.err.contains("have no effect until you approve"), "{}", checked.err);
     let shown = said(&rig, &["config", "show"]);
-    assert!(shown.out.contains("permit nothing until you agree to them: `tectum trust`"), "{}", shown.out);
+    assert!(shown.out.contains("have no effect until you approve them: `tectum trust`"), "{}", shown.out);
     // What the user's settings permit anyway needs nobody's consent.
     assert_eq!(said(&rig, &["call", "read_file", "path=a.py"]).code, 0);
 }
@@ -47,12 +47,12 @@ fn consent_is_to_exactly_these_rules() {
     for rule in ["allows         \"diagnostics\"", "allows         \"read_*\""] {
         assert!(unasked.out.contains(rule), "{}", unasked.out);
     }
-    assert!(unasked.err.contains("nobody is here to agree to permissions.allow"), "{}", unasked.err);
+    assert!(unasked.err.contains("cannot ask for approval of permissions.allow"), "{}", unasked.err);
     assert_eq!(asks(&rig).code, 3);
 
     assert_eq!(said(&rig, &["trust", "--yes"]).code, 0);
     assert_eq!(asks(&rig).code, 0, "agreed");
-    assert_eq!(said(&rig, &["trust"]).out.trim(), "nothing waits for your consent");
+    assert_eq!(said(&rig, &["trust"]).out.trim(), "nothing waits for your approval");
     assert!(said(&rig, &["trust", "--list"]).out.contains("permissions.allow  trusted"));
 
     rig.write("tectum.toml", "[permissions]\nallow = [\"diagnostics\", \"*\"]\n");
@@ -69,7 +69,7 @@ fn consent_is_to_exactly_these_rules() {
 #[test]
 fn rules_that_permit_nothing_new_ask_nobody() {
     let rig = Rig::with(&[("tectum.toml", "[permissions]\nallow = [\"read_*\"]\n")]);
-    assert_eq!(said(&rig, &["trust"]).out.trim(), "nothing waits for your consent");
+    assert_eq!(said(&rig, &["trust"]).out.trim(), "nothing waits for your approval");
     assert!(!said(&rig, &["config", "check"]).err.contains("warning"));
     // Where the user's own default is stricter they would permit something.
     rig.configure("[permissions]\ndefault = \"ask\"\n");

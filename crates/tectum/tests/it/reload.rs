@@ -138,7 +138,7 @@ fn settings_that_are_wrong_keep_the_last_good_ones() {
         rig.configure(broken);
         let said = reload(&rig);
         assert_eq!(said.code, 2, "{}", said.out);
-        assert!(said.err.contains("keeps its last good settings") && said.err.contains(why), "{}", said.err);
+        assert!(said.err.contains("keeps its last valid settings") && said.err.contains(why), "{}", said.err);
         holds(&mut client);
     }
     std::fs::remove_file(&file).expect("removed");

@@ -76,7 +76,7 @@ fn a_tier_hands_over_where_it_may() {
     let (said, asked) = run(to("boss"));
     assert_eq!(asked[2].messages()[0]["content"], "You plan.");
     assert!(last(&asked).1.contains("there is no tier `boss`"), "{:?}", last(&asked));
-    assert!(said.err.contains("  no hand-over to boss: "), "{}", said.err);
+    assert!(said.err.contains("  not handed over to boss: "), "{}", said.err);
 }
 
 #[test]

@@ -145,9 +145,9 @@ fn wrong_settings_are_told_before_anybody_is_asked() {
 fn settings_hold_no_password() {
     let rig = Rig::new();
     for (address, words) in [
-        ("https://me:hunter2@host/v1", ["settings are no place for secrets", "--api-key-env"]),
-        ("https://host/v1?api_key=hunter2", ["settings are no place for secrets", "--api-key-env"]),
-        ("hunter2", ["`run.base_url` is no address", "http://127.0.0.1:8080/v1"]),
+        ("https://me:hunter2@host/v1", ["do not keep secrets in settings", "--api-key-env"]),
+        ("https://host/v1?api_key=hunter2", ["do not keep secrets in settings", "--api-key-env"]),
+        ("hunter2", ["`run.base_url` is not a URL", "http://127.0.0.1:8080/v1"]),
     ] {
         rig.configure(&format!("[run]\nbase_url = \"{address}\"\n"));
         for command in ["show", "check"] {

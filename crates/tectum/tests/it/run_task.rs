@@ -90,7 +90,7 @@ fn a_key_that_is_not_there_is_told_before_anything_is_sent() {
             2,
             &format!(
                 "error: the variable {name} of --api-key-env is not set\n\
-                 hint: set {name} to the key, or leave the flag out where none is wanted\n"
+                 hint: set {name} to the API key, or leave the flag out if the server needs none\n"
             ),
         );
     }
@@ -198,7 +198,11 @@ fn rounds_are_counted_and_the_model_sums_up() {
     let server = ModelServer::start(true, replies);
     let said = run(&rig, &server, &["--max-rounds", "1"]);
     assert_eq!((said.code, said.out.as_str()), (5, "I read it.\n"));
-    assert!(said.err.ends_with("stopped: the task had its rounds of calls (--max-rounds)\n"), "{}", said.err);
+    assert!(
+        said.err.ends_with("stopped: the limit on rounds of calls was reached (--max-rounds)\n"),
+        "{}",
+        said.err
+    );
     assert_eq!(server.asked()[1].body["tool_choice"], "none");
 }
 

@@ -86,7 +86,7 @@ fn fault(program: &str, name: &str, trouble: &Trouble) -> Fault {
         ),
         _ => (
             FaultKind::Upstream,
-            "ask again: it is started anew; code_check looks at the syntax without a server",
+            "ask again: the server is restarted; code_check looks at the syntax without a server",
         ),
     };
     Fault::new(kind, format!("{program} did not check {name}: {trouble}")).hint(hint)

@@ -147,9 +147,11 @@ impl Carried<'_> {
             .into());
         }
         let Some(client) = self.caller.client.clone() else {
-            return Err(
-                Fault::new(FaultKind::Upstream, "the server asks a person, and there is none here").into()
-            );
+            return Err(Fault::new(
+                FaultKind::Upstream,
+                "the server asks a question, and there is no person to answer it",
+            )
+            .into());
         };
         let mut answers = Object::new();
         for (key, method, params) in &input.requests {

@@ -21,8 +21,8 @@ use super::{
 /// Add another MCP server.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-It goes to your own tectum.toml, or to the project's with --project. ${NAME} in a value stands for
-an environment variable, so that no secret needs to be written down.
+It is added to your own tectum.toml, or to the project's with --project. ${NAME} in a value is
+replaced by an environment variable, so that no secret needs to be written down.
 
 Examples:
   tectum add files -- npx -y @modelcontextprotocol/server-filesystem .
@@ -32,13 +32,13 @@ pub(crate) struct Add {
     /// Its name: letters, digits, - and single _
     #[arg(value_name = "NAME")]
     name: String,
-    /// The address of a server that is running already
+    /// The URL of a server that is already running
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// An environment variable of the program
     #[arg(long, value_name = "K=V", conflicts_with = "url")]
     env: Vec<String>,
-    /// Where the program starts
+    /// The working directory of the program
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     cwd: Option<String>,
     /// A header of every request
@@ -86,7 +86,7 @@ impl Add {
             return Err(fault.hint(hint).into());
         }
         if draft.has(name.as_str()) {
-            let fault = Fault::conflict(format!("{} has a server `{name}` already", draft.name));
+            let fault = Fault::conflict(format!("{} already has a server `{name}`", draft.name));
             return Err(fault
                 .hint(format!("remove it first with `tectum remove {name}`, or choose another name"))
                 .into());
@@ -104,7 +104,7 @@ impl Add {
         let name = entry.name.as_str();
         let mut notes = self.notes();
         if let Some(other) = site.survey.server(name) {
-            notes.push(format!("`{name}` of {} is not used any more", other.entry.origin));
+            notes.push(format!("`{name}` from {} is no longer used", other.entry.origin));
         }
         if self.target.project && site.sources.file.is_none() {
             notes.push(format!("it starts once it is trusted: `tectum trust {name}`"));
@@ -131,18 +131,18 @@ impl Add {
             return notes;
         };
         if program != *typed {
-            notes.push(format!("`{typed}` is written down as {program}, so that every project finds it"));
+            notes.push(format!("`{typed}` is stored as {program}, so that it is found from every project"));
         }
         let plain = !program.contains(['/', '$', '~']);
         let path = std::env::var_os("PATH").unwrap_or_default();
         if plain && !std::env::split_paths(&path).any(|folder| folder.join(&program).is_file()) {
-            notes.push(format!("there is no program `{program}` in PATH: install it before it is needed"));
+            notes.push(format!("`{program}` is not in PATH: install it before it is needed"));
         }
         let here = |arg: &&String| !arg.starts_with(['/', '-']) && Path::new(arg).is_file();
         if !self.target.project && self.cwd.is_none() {
             notes.extend(args.iter().filter(here).map(|arg| {
                 format!(
-                    "`{arg}` is looked for in the served folder; write its full path to use it everywhere"
+                    "`{arg}` is relative to the served directory; write its full path to use it everywhere"
                 )
             }));
         }
@@ -173,7 +173,7 @@ impl Add {
                 }
                 // The value may be a secret, so it is not repeated.
                 _ => Err(Fault::invalid(format!(
-                    "each --{} is a name, `{separator}` and a value",
+                    "--{} takes a name, `{separator}` and a value",
                     &key.name.trim_end_matches('s')
                 ))
                 .hint(format!("write NAME{separator}value"))),

@@ -34,12 +34,12 @@ use super::{
     change::Target,
 };
 
-/// Use the servers of another program.
+/// Use the servers configured in another program.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Clients: claude, claude-desktop, cursor, vscode, windsurf, codex, zed, gemini. Their files are read
-as they stand and never changed: what changes there changes here. With --copy the entries are
-copied to tectum.toml instead. Without an argument, what there is to import is listed.")]
+live and never changed: a change there takes effect here. With --copy the entries are copied to
+tectum.toml instead. Without an argument, it lists what can be imported.")]
 pub(crate) struct Import {
     /// A client, or a file that names servers
     #[arg(value_name = "CLIENT|FILE")]
@@ -72,7 +72,7 @@ impl Import {
                 if finds.is_empty() {
                     let places: Vec<String> =
                         spots(&site, client).into_iter().map(|(_, written)| written).collect();
-                    let fault = Fault::not_found(format!("{} names no servers", client.title));
+                    let fault = Fault::not_found(format!("{} has no servers", client.title));
                     return Err(fault.hint(format!("looked at {}", places.join(", "))).into());
                 }
                 finds
@@ -85,7 +85,8 @@ impl Import {
         let mut entries = finds.iter().flat_map(|find| find.entries.iter().map(move |entry| (find, entry)));
         if entries.all(|(find, entry)| is_tectum(&site, find, entry)) {
             let files: Vec<&str> = finds.iter().map(|find| find.written.as_str()).collect();
-            let fault = Fault::not_found(format!("{} names no server but Tectum itself", files.join(", ")));
+            let fault =
+                Fault::not_found(format!("{} has no server other than Tectum itself", files.join(", ")));
             return Err(fault.hint("there is nothing to import; `tectum import` lists the others").into());
         }
         if self.copy { self.copied(&site, &finds, screen) } else { self.live(&site, &finds, screen) }
@@ -112,11 +113,11 @@ impl Import {
             finds.iter().flat_map(|find| find.entries.iter().filter(|entry| !is_tectum(site, find, entry)));
         let servers: Vec<&str> = others.map(|entry| entry.name.as_str()).collect();
         let sentence = if added.is_empty() {
-            format!("{} reads them already", draft.name)
+            format!("{} already reads them", draft.name)
         } else {
             let (servers, verb) =
                 (counted(servers.len() as u64, "server"), if servers.len() == 1 { "is" } else { "are" });
-            format!("{servers} of {} {verb} used from now on", added.join(", "))
+            format!("{servers} from {} {verb} now in use", added.join(", "))
         };
         site.finish(&draft, self.target.dry_run, &Done { servers, sentence, notes: waits(finds) }, screen)
     }
@@ -127,7 +128,7 @@ impl Import {
             finds.iter().find(|find| find.source.place == Place::Project && !self.target.project)
         {
             let fault = Fault::invalid(format!(
-                "{} lies in the project, and your own file is for what you trust",
+                "{} is inside the project, and only servers you trust belong in your own file",
                 find.source.name
             ));
             return Err(fault
@@ -182,7 +183,7 @@ fn is_tectum(site: &Site, find: &Find, entry: &Entry) -> bool {
 fn waits(finds: &[Find]) -> Vec<String> {
     let theirs = finds.iter().filter(|find| find.source.place == Place::Project);
     theirs
-        .map(|find| format!("those of {} start once they are trusted: `tectum trust`", find.written))
+        .map(|find| format!("the servers in {} start once they are trusted: `tectum trust`", find.written))
         .collect()
 }
 
@@ -199,7 +200,7 @@ fn list(site: &Site, screen: &Screen) -> Result<(), Failure> {
         return screen.print_json(&json!({ "found": finds.iter().map(data).collect::<Vec<Value>>() }));
     }
     if finds.is_empty() {
-        return screen.print("no other program on this machine names servers");
+        return screen.print("no other program on this machine has servers");
     }
     let head = format!("{:<14}  {:>7}  {:<4}  FILE", "CLIENT", "SERVERS", "READ");
     let mut text = format!("{}\n", screen.paint(Colour::Bold, &head));
@@ -247,7 +248,7 @@ fn of_file(site: &Site, from: &str) -> Result<Find, Failure> {
     let path = std::path::absolute(from)?;
     look(site, "", &path, written(site, &path)).ok_or_else(|| {
         let known: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
-        let fault = Fault::not_found(format!("there is neither a client nor a file `{from}`"));
+        let fault = Fault::not_found(format!("no client or file is called `{from}`"));
         fault.hint(format!("clients: {}", known.join(", "))).into()
     })
 }

@@ -37,16 +37,16 @@ pub(crate) struct Restart {
     name: String,
 }
 
-/// Keep an answer to what a file asks for as ${input:ID}.
+/// Store the value of ${input:ID} for settings files that ask for it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The answer is read from standard input, one line; a terminal does not show it. It is kept for its
-owner only, never in a project. TECTUM_INPUT_<ID> in the environment goes before it.")]
+The value is read from standard input, one line; a terminal does not show it. It is stored in a
+private file outside every project. TECTUM_INPUT_<ID> in the environment overrides it.")]
 pub(crate) struct Input {
-    /// The id, as the file has it
+    /// The id, as it is in the file
     #[arg(value_name = "ID")]
     id: String,
-    /// Forget the answer
+    /// Delete the value
     #[arg(long)]
     forget: bool,
 }
@@ -75,7 +75,7 @@ impl Restart {
         let running = site.running().len();
         let sentence = match running {
             0 => format!("no Tectum runs for this folder; `{name}` starts when it is needed"),
-            _ => format!("a running Tectum restarts `{name}` in a moment; `tectum list` shows how it is"),
+            _ => format!("a running Tectum restarts `{name}` in a moment; `tectum list` shows its state"),
         };
         if screen.json {
             screen.print_json(
@@ -115,9 +115,9 @@ impl Input {
             Ok(())
         } else {
             let done = match (self.forget, before.is_some()) {
-                (true, true) => "forgot the answer to",
-                (true, false) => "there was no answer to",
-                (false, _) => "kept the answer to",
+                (true, true) => "deleted the value for",
+                (true, false) => "there was no value for",
+                (false, _) => "stored the value for",
             };
             screen.print(&format!("{} {done} `{}`", screen.paint(Colour::Green, "ok:"), self.id))
         }
@@ -135,7 +135,7 @@ fn answer(id: &str, screen: &Screen) -> Result<String, Failure> {
     }
     let answer = line.lines().next().unwrap_or_default();
     if answer.is_empty() {
-        return Err(Fault::invalid(format!("there is no answer to `{id}` on standard input"))
+        return Err(Fault::invalid(format!("there is no value for `{id}` on standard input"))
             .hint(format!("type it, or pipe it: printf %s \"$KEY\" | tectum input {id}"))
             .into());
     }
@@ -164,7 +164,7 @@ fn typed_unseen(id: &str) -> Result<String, Failure> {
     });
     match typed?? {
         Some(line) => Ok(line),
-        None => Err(Fault::new(FaultKind::Cancelled, format!("no answer to `{id}` was kept")).into()),
+        None => Err(Fault::new(FaultKind::Cancelled, format!("no value for `{id}` was stored")).into()),
     }
 }
 

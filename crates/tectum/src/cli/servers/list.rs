@@ -39,8 +39,9 @@ pub(crate) fn list(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
         }));
     }
     if site.survey.servers.is_empty() && site.survey.broken.is_empty() {
-        screen
-            .print("no servers yet: `tectum add` adds one, `tectum import` finds those of other programs")?;
+        screen.print(
+            "no servers yet: `tectum add` adds one, `tectum import` finds the servers of other programs",
+        )?;
     } else {
         screen.print(&table(&site, &live, shared.verbose > 0, screen))?;
     }

@@ -69,7 +69,7 @@ impl Site {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`tectum list` shows all of them".into(),
         };
-        Fault::not_found(format!("no file names a server `{name}`")).hint(hint).into()
+        Fault::not_found(format!("there is no server `{name}`")).hint(hint).into()
     }
 
     /// The file that is changed: the user's, or the project's.
@@ -82,7 +82,7 @@ impl Site {
             (false, [path, ..]) if own => (path, Owner::Operator),
             _ => {
                 let fault = Fault::invalid(
-                    "there is no place for your own tectum.toml: neither XDG_CONFIG_HOME nor HOME is set to a whole path",
+                    "there is nowhere to keep your own tectum.toml: neither XDG_CONFIG_HOME nor HOME is set to an absolute path",
                 );
                 return Err(fault.hint("set HOME, or write to the project's file with --project").into());
             }
@@ -113,7 +113,7 @@ impl Site {
     /// The user's state, which some commands cannot do without.
     fn state(&self) -> Result<&Path, Failure> {
         self.config.state.as_deref().ok_or_else(|| {
-            Fault::invalid("there is no place for Tectum's state: neither XDG_STATE_HOME nor HOME is set to a whole path")
+            Fault::invalid("there is nowhere to keep Tectum's state: neither XDG_STATE_HOME nor HOME is set to an absolute path")
                 .hint("set HOME")
                 .into()
         })
@@ -172,7 +172,7 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
         _ => FaultKind::Conflict,
     };
     let hint = match error.kind() {
-        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => "make room on that disk",
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => "free some space on that disk",
         _ => "let this user write there, or set XDG_CONFIG_HOME and XDG_STATE_HOME to other directories",
     };
     Fault::new(kind, format!("cannot write {}: {error}", path.display())).hint(hint).into()

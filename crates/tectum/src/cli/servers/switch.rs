@@ -31,7 +31,7 @@ pub(crate) struct Enable {
     target: Target,
 }
 
-/// Switch a server off, wherever it is named.
+/// Switch a server off, wherever it is configured.
 #[derive(Debug, Args)]
 pub(crate) struct Disable {
     /// Its name
@@ -168,7 +168,7 @@ impl Switch<'_> {
         let (name, word) = (self.name, if self.on { "off" } else { "on" });
         let command = if self.on { "enable" } else { "disable" };
         let project = if self.target.project { "" } else { " --project" };
-        let fault = Fault::conflict(format!("`{name}` is switched {word} in {at}, which goes before"));
+        let fault = Fault::conflict(format!("`{name}` is switched {word} in {at}, which takes precedence"));
         Some(fault.hint(format!("`tectum {command} {name}{project}` changes it there")))
     }
 
@@ -182,7 +182,7 @@ impl Switch<'_> {
     }
 
     fn already(&self) -> String {
-        format!("`{}` is {} already; nothing was changed", self.name, self.word())
+        format!("`{}` is already {}; nothing was changed", self.name, self.word())
     }
 
     fn word(&self) -> &'static str {

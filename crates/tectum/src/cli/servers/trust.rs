@@ -27,24 +27,24 @@ use super::{
     Site, cannot_write, entry_data,
 };
 
-/// See and agree to what a project's servers would start and its rules would allow.
+/// Review and approve what a project's servers would start and its rules would allow.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A server that a file inside the project names does not start until somebody agreed to it. Allow
-rules of the project's tectum.toml permit nothing beyond your own settings until somebody agreed to
-them; they are named permissions.allow here. The consent is to exactly what is shown; when that
-changes, it is asked for again. It is kept in your own state, never in the project.")]
+A server configured in a file inside the project does not start until you approve it. Allow rules in
+the project's tectum.toml permit nothing beyond your own settings until you approve them; here they
+are called permissions.allow. You approve exactly what is shown; when that changes, you are asked
+again. Approvals are stored in your own state directory, never in the project.")]
 pub(crate) struct TrustCommand {
-    /// Which servers, or permissions.allow; all that waits when nothing is named
+    /// Which servers, or permissions.allow; without any, all that wait for approval
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Agree without being asked, for scripts
+    /// Approve without asking, for scripts
     #[arg(short, long, conflicts_with_all = ["list", "revoke"])]
     yes: bool,
-    /// Show what is trusted and what waits
+    /// Show what is trusted and what waits for approval
     #[arg(long, conflicts_with_all = ["names", "revoke"])]
     list: bool,
-    /// Take the consent to a server, or to permissions.allow, back
+    /// Revoke the approval of a server, or of permissions.allow
     #[arg(long, value_name = "NAME", conflicts_with = "names")]
     revoke: Option<String>,
 }
@@ -63,7 +63,7 @@ impl TrustCommand {
             return if screen.json {
                 screen.print_json(&json!({ "ok": true, "trusted": [] }))
             } else {
-                screen.print("nothing waits for your consent")
+                screen.print("nothing waits for your approval")
             };
         }
         let asks = !self.yes && !screen.json && io::stdin().is_terminal();
@@ -72,7 +72,8 @@ impl TrustCommand {
                 waiting.iter().try_for_each(|asked| screen.print(&asked.shown(screen)))?;
             }
             let names: Vec<&str> = waiting.iter().map(Asked::name).collect();
-            let message = format!("nobody is here to agree to {}", names.join(", "));
+            let message =
+                format!("cannot ask for approval of {}: standard input is not a terminal", names.join(", "));
             let hint = "run `tectum trust` in a terminal, or add --yes when you know what they do";
             return Err(Fault::new(FaultKind::Permission, message).hint(hint).into());
         }
@@ -102,9 +103,10 @@ impl TrustCommand {
         for name in self.names.iter().filter(|name| *name != RULES) {
             if asked.iter().all(|(entry, _)| entry.name.as_str() != name) {
                 let server = site.server(name)?;
-                let message = format!("`{name}` of {} is your own and needs no consent", server.entry.origin);
+                let message =
+                    format!("`{name}` from {} is your own and needs no approval", server.entry.origin);
                 return Err(Fault::invalid(message)
-                    .hint("only servers that a project names wait for it")
+                    .hint("only servers from a project's own files need approval")
                     .into());
             }
         }
@@ -140,7 +142,7 @@ impl Asked<'_> {
     fn consent(&self, screen: &Screen) -> Result<bool, Failure> {
         screen.tell(&match self {
             Self::Server(entry, _) => {
-                format!("Start `{}` from now on, exactly so? Type yes or no:", entry.name)
+                format!("Let `{}` start exactly like this from now on? Type yes or no:", entry.name)
             }
             Self::Rules(..) => "Let these calls run without asking from now on? Type yes or no:".to_owned(),
         });
@@ -184,7 +186,7 @@ fn list(site: &Site, screen: &Screen) -> Result<(), Failure> {
         return screen.print_json(&data);
     }
     if asked.is_empty() && rules.is_empty() {
-        return screen.print("no file inside the project names a server or allows a call");
+        return screen.print("the project's files have no servers and no allow rules");
     }
     let servers = asked.iter().map(|(entry, trust)| (entry.name.as_str(), word(trust), &entry.origin));
     let lines: Vec<_> =
@@ -215,13 +217,13 @@ fn revoke(site: &Site, name: &str, screen: &Screen) -> Result<(), Failure> {
         }
     })?;
     if !revoked {
-        let fault = Fault::not_found(format!("nothing named `{name}` of this project is trusted"));
+        let fault = Fault::not_found(format!("`{name}` is not trusted in this project"));
         return Err(fault.hint("`tectum trust --list` shows what is").into());
     }
     if screen.json {
         screen.print_json(&json!({ "ok": true, "revoked": name }))
     } else {
-        screen.print(&format!("{} `{name}` is not trusted any more", screen.paint(Colour::Green, "ok:")))
+        screen.print(&format!("{} `{name}` is no longer trusted", screen.paint(Colour::Green, "ok:")))
     }
 }
 
@@ -274,7 +276,7 @@ fn shown_rules(config: &Config, rules: &[Item], screen: &Screen) -> String {
     for rule in rules {
         text.push_str(&format!("  allows         {}\n", spoken::quoted(&rule.text)));
     }
-    text.push_str("  without asking, as if these rules stood in your own file; language servers and other\n");
+    text.push_str("  without asking, as if these rules were in your own file; language servers and other\n");
     text.push_str("  programs that such calls start may run code of the project\n");
     if let Trust::Changed(changes) = &config.permissions.consent {
         changes.iter().for_each(|change| text.push_str(&format!("  changed        {change}\n")));

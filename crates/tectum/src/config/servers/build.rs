@@ -116,7 +116,7 @@ impl Filling<'_> {
     fn directives(&self) -> Result<Vec<String>, Problem> {
         let items = self.entry.values.list(&keys::DIRECTIVES);
         if let Some(item) = items.iter().find(|item| !NAMES.contains(&item.text.as_str())) {
-            let message = format!("`{}` is no directive", item.text);
+            let message = format!("`{}` is not a directive", item.text);
             return Err(self.wrong(&item.origin, &message, &format!("known: {}", NAMES.join(", "))));
         }
         Ok(texts(items))
@@ -128,7 +128,7 @@ impl Filling<'_> {
         let url = self.fill(values.word(&keys::URL).unwrap_or_default(), origin)?;
         if !address::is_address(&url) {
             let hint = "write it as http://host/path or https://host/path";
-            return Err(self.wrong(origin, "its url is no address", hint));
+            return Err(self.wrong(origin, "its `url` is not a URL", hint));
         }
         let headers = self.table(&keys::HEADERS)?;
         for (name, value) in &headers {
@@ -169,7 +169,7 @@ impl Filling<'_> {
         let filled = variables::fill(text, self.entry.source.dialect, self.scope)
             .map_err(|why| self.wrong(origin, &why.message, &why.hint))?;
         if filled.contains('\0') {
-            return Err(self.wrong(origin, "a value holds a zero byte, which no system takes", "remove it"));
+            return Err(self.wrong(origin, "a value contains a zero byte", "remove it"));
         }
         Ok(filled)
     }
@@ -182,7 +182,7 @@ impl Filling<'_> {
                 return Err(self.wrong(
                     origin,
                     "a path begins with `~/` and HOME is not set",
-                    "write the whole path",
+                    "write an absolute path",
                 ));
             }
             (None, _) => base.join(text),

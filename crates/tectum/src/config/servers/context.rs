@@ -75,7 +75,7 @@ pub fn switched_file(state: &Path, directory: &Path) -> PathBuf {
 /// A table of our own state. One that cannot be read counts as empty, and that is told.
 fn kept<V: for<'de> serde::Deserialize<'de>>(path: &Path, notes: &mut Vec<String>) -> BTreeMap<String, V> {
     table(path).unwrap_or_else(|why| {
-        notes.push(format!("{why}; it is not used"));
+        notes.push(format!("{why}; it is ignored"));
         BTreeMap::new()
     })
 }

@@ -41,7 +41,7 @@ pub(super) fn contradictions(entry: &Entry) -> Vec<Problem> {
         if name.is_empty() || name.contains(['=', '\0']) {
             say(
                 Some(&item.origin),
-                format!("has an environment variable that no system takes: {name:?}"),
+                format!("has an invalid environment variable name: {name:?}"),
                 "rename it",
             );
         }
@@ -49,7 +49,7 @@ pub(super) fn contradictions(entry: &Entry) -> Vec<Problem> {
     for (name, item) in values.table(&keys::HEADERS) {
         let legal = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
         if name.is_empty() || !name.chars().all(legal) {
-            say(Some(&item.origin), format!("has a header with a name that is none: {name:?}"), "rename it");
+            say(Some(&item.origin), format!("has an invalid header name: {name:?}"), "rename it");
         }
     }
     if let (Some(timeout), Some(most)) = (values.number(&keys::TIMEOUT), values.number(&keys::MAX_TIMEOUT))
@@ -58,7 +58,7 @@ pub(super) fn contradictions(entry: &Entry) -> Vec<Problem> {
         say(
             values.origin(&keys::MAX_TIMEOUT),
             "has a `max_timeout` below its `timeout`".into(),
-            "raise the one or lower the other",
+            "raise `max_timeout` or lower `timeout`",
         );
     }
     if let Some(item) = texts(values).into_iter().find(|item| is_unclosed(item.text)) {
@@ -68,12 +68,12 @@ pub(super) fn contradictions(entry: &Entry) -> Vec<Problem> {
     // What a variable stands for is seen when it is filled in.
     if values.word(&keys::URL).is_some_and(|url| !url.contains('$') && !is_address(url)) {
         let hint = "write it as http://host/path or https://host/path";
-        say(values.origin(&keys::URL), "has a `url` that is no address".into(), hint);
+        say(values.origin(&keys::URL), "has a `url` that is not a URL".into(), hint);
     }
     let (command, url) = (values.origin(&keys::COMMAND), values.origin(&keys::URL));
     match (command, url) {
         (Some(_), Some(url)) => {
-            say(Some(url), "has both a `command` and a `url`".into(), "keep the one that is meant");
+            say(Some(url), "has both a `command` and a `url`".into(), "keep only one of them");
         }
         (Some(_), None) if entry.kind() != "stdio" => say(
             values.origin(&keys::TYPE),

@@ -110,7 +110,7 @@ pub(super) fn translate(
             "envFile" => found.env_file = env_file(entry, value, directory, problems),
             "source" => {
                 if matches!(&value.form, Form::Text(word) if word == "extension") {
-                    found.not_ours = Some("an extension of another editor starts it");
+                    found.not_ours = Some("an extension of another editor provides it");
                 }
             }
             _ => {}
@@ -196,7 +196,7 @@ fn forward(entry: &mut Entry, value: Written, problems: &mut Vec<Problem>) {
         match name.filter(|name| is_name(name)) {
             Some(name) => entry.forward.push(name),
             None => {
-                let message = format!("`{}.env_vars` holds something that is no variable's name", entry.name);
+                let message = format!("`{}.env_vars` has an entry that is not a variable name", entry.name);
                 problems.push(Problem::new(one.origin, message));
             }
         }
@@ -208,7 +208,7 @@ fn header_from(entry: &mut Entry, header: &str, before: &str, value: Written, pr
     let origin = value.origin;
     let variable = if let Form::Text(name) = value.form { Some(name) } else { None };
     let Some(variable) = variable.filter(|name| is_name(name)) else {
-        let message = format!("`{}` names no variable for the header {header}", entry.name);
+        let message = format!("`{}` has no variable for the header {header}", entry.name);
         problems.push(Problem::new(origin, message));
         return;
     };

@@ -64,7 +64,10 @@ pub fn parse(source: &Arc<Source>, text: &str, directory: &Path) -> Result<Forei
         json::read(&source.name, text, &|path| wanted(path, &project))?
     };
     let Form::Table(top) = top.form else {
-        return Err(Problem::new(top.origin, format!("it holds {} and no servers", top.form.described())));
+        return Err(Problem::new(
+            top.origin,
+            format!("it contains {} instead of servers", top.form.described()),
+        ));
     };
     let mut reading = ForeignReader { source, directory, content: ForeignContent::default() };
     reading.top(top, &project);
@@ -138,7 +141,9 @@ impl ForeignReader<'_> {
                 Some(other) => {
                     let name = &self.source.name;
                     let got = other.described();
-                    self.content.notes.push(format!("{name}: `{map}` holds {got} and no servers"));
+                    self.content
+                        .notes
+                        .push(format!("{name}: `{map}` is {got} instead of a table of servers"));
                 }
             }
         }
@@ -164,7 +169,7 @@ impl ForeignReader<'_> {
         match name.map(|field| field.value.form.clone()) {
             Some(Form::Text(name)) => self.server(name, origin, server),
             _ => self.content.notes.push(format!(
-                "{}: a server without a name is left aside; give it a `name`",
+                "{}: skipped a server without a name; give it a `name`",
                 Problem::new(origin, "").to_string().trim_end_matches([':', ' '])
             )),
         }
@@ -180,18 +185,18 @@ impl ForeignReader<'_> {
                 let file = &self.source.name;
                 self.content
                     .notes
-                    .push(format!("{file} names more than {MOST_SERVERS} servers; the rest is left aside"));
+                    .push(format!("{file} has more than {MOST_SERVERS} servers; the rest are skipped"));
             }
             return;
         }
         if self.content.entries.iter().any(|entry| entry.name == name) {
-            self.content.notes.push(format!("{place}: `{name}` is there already, and the first one counts"));
+            self.content.notes.push(format!("{place}: `{name}` is a duplicate; the first one is used"));
             return;
         }
         if name.as_str() != written {
             let shown = super::spoken::text(&written);
             self.content.notes.push(format!(
-                "{place}: `{shown}` is called `{name}` here, since names hold letters, digits, `-` and `_`"
+                "{place}: `{shown}` is called `{name}` here, because names consist of letters, digits, `-` and `_`"
             ));
         }
         let mut entry = Entry {
@@ -214,14 +219,14 @@ impl ForeignReader<'_> {
         };
         self.content.files.extend(found.env_file);
         if let Some(why) = found.not_ours {
-            self.content.notes.push(format!("{}: `{}` is left aside: {why}", entry.origin, entry.name));
+            self.content.notes.push(format!("{}: `{}` is skipped: {why}", entry.origin, entry.name));
             return;
         }
         if problems.is_empty() {
             problems.extend(contradictions(&entry));
         }
         if problems.is_empty() && !entry.is_whole() {
-            let message = format!("`{}` has neither a command nor an address", entry.name);
+            let message = format!("`{}` has neither a `command` nor a `url`", entry.name);
             problems.push(Problem::new(entry.origin.clone(), message).hint("give it a `command` or a `url`"));
         }
         entry.problem = problems.into_iter().next();

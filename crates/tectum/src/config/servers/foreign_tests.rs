@@ -55,7 +55,7 @@ fn the_older_list_of_commands() {
     let content = read("/p/mcp_config.json", "{\"servers\":[\n{\"command\":[\"x\"]}, 3]}");
     assert!(content.entries.is_empty());
     assert!(
-        content.notes[0].starts_with("mcp_config.json:2:1: a server without a name"),
+        content.notes[0].starts_with("mcp_config.json:2:1: skipped a server without a name"),
         "{:?}",
         content.notes
     );
@@ -191,11 +191,11 @@ fn what_is_wrong_with_one_server_is_its_own_problem() {
             "b stdio ok",
             "c stdio x PROBLEM .mcp.json:4:28: in `c.args`: each entry must be text, got the number 1",
             "d stdio  PROBLEM .mcp.json:5:5: `d` must be a table, got the number 7",
-            "e stdio  PROBLEM .mcp.json:6:1: `e` has neither a command nor an address",
+            "e stdio  PROBLEM .mcp.json:6:1: `e` has neither a `command` nor a `url`",
             "f http x url:https://y PROBLEM .mcp.json:7:26: `servers.f` has both a `command` and a `url`",
             "g stdio x env:N=1,T=true",
-            "h stdio x env:A=B= PROBLEM .mcp.json:9:33: `servers.h` has an environment variable that no system takes: \"A=B\"",
-            "i http  url:https://y headers:a b= PROBLEM .mcp.json:10:41: `servers.i` has a header with a name that is none: \"a b\"",
+            "h stdio x env:A=B= PROBLEM .mcp.json:9:33: `servers.h` has an invalid environment variable name: \"A=B\"",
+            "i http  url:https://y headers:a b= PROBLEM .mcp.json:10:41: `servers.i` has an invalid header name: \"a b\"",
         ],
     );
 }
@@ -217,7 +217,7 @@ fn a_file_cannot_bring_any_number_of_servers() {
     let many: Vec<String> = (0..300).map(|i| format!("\"s{i}\":{{\"command\":\"x\"}}")).collect();
     let content = read("/p/.mcp.json", &format!("{{\"mcpServers\":{{{}}}}}", many.join(",")));
     assert_eq!(content.entries.len(), MOST_SERVERS);
-    assert_eq!(content.notes, [".mcp.json names more than 256 servers; the rest is left aside"]);
+    assert_eq!(content.notes, [".mcp.json has more than 256 servers; the rest are skipped"]);
 }
 
 #[test]

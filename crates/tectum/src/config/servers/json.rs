@@ -23,7 +23,7 @@ pub(super) fn read(
     value.map_err(|wrong| {
         let at = wrong.at.unwrap_or(reader.at);
         Problem::new(reader.lines.place(at), format!("this is not JSON: {}", wrong.message))
-            .hint("comments and trailing commas are taken; anything else must be as JSON has it")
+            .hint("comments and trailing commas are allowed; everything else must be valid JSON")
     })
 }
 
@@ -79,13 +79,13 @@ impl Reader<'_> {
             match self.peek() {
                 Some(b'}') => break,
                 Some(b'"') => {}
-                _ => return wrong("a name in quotes or `}` should stand here"),
+                _ => return wrong("expected a name in quotes or `}`"),
             }
             let name_at = self.at;
             let name = self.string()?;
             self.space()?;
             if self.peek() != Some(b':') {
-                return wrong("`:` should stand here");
+                return wrong("expected `:`");
             }
             self.at += 1;
             self.space()?;
@@ -136,7 +136,7 @@ impl Reader<'_> {
                 Ok(true)
             }
             Some(byte) if byte == end => Ok(false),
-            _ => wrong(format!("`,` or `{}` should stand here", char::from(end))),
+            _ => wrong(format!("expected `,` or `{}`", char::from(end))),
         }
     }
 
@@ -157,7 +157,7 @@ impl Reader<'_> {
         let Some(quoted) = self.text.get(start..=end) else { return wrong("a text is not closed") };
         serde_json::from_str(quoted).map_err(|_| Wrong {
             at: Some(start),
-            message: "a text holds a line break, a control character or an escape that is none".into(),
+            message: "a string contains a line break, a control character or an invalid escape".into(),
         })
     }
 
@@ -175,7 +175,7 @@ impl Reader<'_> {
                 (None, None) => Form::Other("number that is too large"),
             },
             // It may be a secret without its quotes, so it is not repeated.
-            _ => return wrong("a value should stand here"),
+            _ => return wrong("expected a value"),
         };
         self.at += end;
         Ok(form)

@@ -37,7 +37,7 @@ pub static ARGS: Key = Key {
 pub static ENV: Key = Key {
     name: "env",
     shape: Shape::Table,
-    doc: "Environment variables of the program. ${NAME} stands for one of yours.",
+    doc: "Environment variables of the program. ${NAME} is replaced by one of yours.",
     ..SERVER
 };
 /// `cwd`
@@ -49,12 +49,8 @@ pub static CWD: Key = Key {
     ..SERVER
 };
 /// `url`
-pub static URL: Key = Key {
-    name: "url",
-    shape: Shape::Text,
-    doc: "The address of a server that is running already.",
-    ..SERVER
-};
+pub static URL: Key =
+    Key { name: "url", shape: Shape::Text, doc: "The URL of a server that is already running.", ..SERVER };
 /// `type`
 pub static TYPE: Key = Key {
     name: "type",
@@ -67,7 +63,7 @@ pub static TYPE: Key = Key {
 pub static HEADERS: Key = Key {
     name: "headers",
     shape: Shape::Table,
-    doc: "Headers of every request. ${NAME} stands for one of your environment variables.",
+    doc: "Headers of every request. ${NAME} is replaced by one of your environment variables.",
     ..SERVER
 };
 /// `era`
@@ -75,7 +71,7 @@ pub static ERA: Key = Key {
     name: "era",
     shape: Shape::Choice(&["auto", "legacy", "modern"]),
     default: "auto",
-    doc: "Which era of the protocol the server speaks.",
+    doc: "Which protocol version the server speaks.",
     ..SERVER
 };
 /// `enabled`
@@ -88,7 +84,7 @@ pub static REQUIRED: Key =
 pub static PREFIX: Key = Key {
     name: "prefix",
     default: "true",
-    doc: "Whether its tools are called NAME__tool. One server at most goes without.",
+    doc: "Whether its tools are called NAME__tool. At most one server may have no prefix.",
     ..SERVER
 };
 /// `start_timeout`
@@ -104,7 +100,7 @@ pub static TIMEOUT: Key = Key {
     name: "timeout",
     shape: Shape::Span { least: 1, most: DAY },
     default: "5m",
-    doc: "How long a call may stay silent. A call is answered before its client gives up, whatever stands here.",
+    doc: "How long a call may go without any sign of progress. A call is answered before its client gives up, whatever this says.",
     ..SERVER
 };
 /// `max_timeout`
@@ -112,7 +108,7 @@ pub static MAX_TIMEOUT: Key = Key {
     name: "max_timeout",
     shape: Shape::Span { least: 1, most: DAY },
     default: "30m",
-    doc: "How long a call may take at all.",
+    doc: "How long a call may take in total.",
     ..SERVER
 };
 /// `concurrency`
@@ -120,7 +116,7 @@ pub static CONCURRENCY: Key = Key {
     name: "concurrency",
     shape: Shape::Count { least: 1, most: 1024 },
     default: "64",
-    doc: "Calls that run there at once; more wait.",
+    doc: "Calls that run there at the same time; further calls wait.",
     ..SERVER
 };
 /// `rate`
@@ -155,7 +151,7 @@ pub static PERMISSION: Key = Key {
     name: "permission",
     shape: Shape::Choice(&["allow", "ask", "deny"]),
     default: "allow",
-    doc: "What holds for its tools where no rule of [permissions] speaks.",
+    doc: "The permission for its tools where no rule in [permissions] matches.",
     ..SERVER
 };
 /// `new_tools`
@@ -163,7 +159,7 @@ pub static NEW_TOOLS: Key = Key {
     name: "new_tools",
     shape: Shape::Choice(&["take", "ask"]),
     default: "take",
-    doc: "Whether a tool that it adds after it was first met is taken, or withheld until a person approves it.",
+    doc: "Whether a tool it adds after its first start is used at once, or withheld until a person approves it.",
     ..SERVER
 };
 /// `max_result`
@@ -171,7 +167,7 @@ pub static MAX_RESULT: Key = Key {
     name: "max_result",
     shape: Shape::Size { least: 1024 },
     default: "1M",
-    doc: "The largest result that is passed on as it stands.",
+    doc: "The largest result that is passed on unchanged.",
     ..SERVER
 };
 /// `directives`
@@ -179,7 +175,7 @@ pub static DIRECTIVES: Key = Key {
     name: "directives",
     shape: WORDS,
     default: "context_anchor,todo_state_changed,notify_presenter",
-    doc: "What its results may ask of the loop around a model; anchors and notes unless more is said.",
+    doc: "Which directives its results may use; anchors and notes by default.",
     ..SERVER
 };
 /// `scopes`
@@ -187,7 +183,7 @@ pub static SCOPES: Key = Key {
     name: "scopes",
     shape: WORDS,
     unset: "the server decides",
-    doc: "What to ask for at login.",
+    doc: "The OAuth scopes to request at login.",
     ..SERVER
 };
 /// `client_id`

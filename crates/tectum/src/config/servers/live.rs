@@ -97,7 +97,8 @@ impl Live {
             Ok(config) => self.config = Some(config),
             Err(problems) => {
                 self.broken.clone_from(&problems.0);
-                let kept = if self.config.is_some() { "; the last good settings are kept" } else { "" };
+                let kept =
+                    if self.config.is_some() { "; the last valid settings stay in effect" } else { "" };
                 notes.extend(problems.0.iter().map(|problem| format!("{problem}{kept}")));
             }
         }
@@ -187,7 +188,7 @@ impl Live {
             }
             Err(problem) => match self.good.get(&path) {
                 Some(content) => {
-                    notes.push(format!("{problem}; its servers stay as they were"));
+                    notes.push(format!("{problem}; its servers stay unchanged"));
                     Ok(Some(ForeignContent { notes: Vec::new(), ..content.clone() }))
                 }
                 None => {

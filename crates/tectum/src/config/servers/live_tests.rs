@@ -18,11 +18,11 @@ fn a_broken_file_keeps_what_it_had() {
     files.write("home/config/mcp_config.json", "{\"mcpServers\":{");
     let resolved = live.specs();
     assert_eq!(names(&resolved), ["a", "b"]);
-    assert!(resolved.notes[0].ends_with("its servers stay as they were"), "{:?}", resolved.notes);
+    assert!(resolved.notes[0].ends_with("its servers stay unchanged"), "{:?}", resolved.notes);
     files.write("home/config/tectum.toml", "[servers.a]\ncommand = ");
     let resolved = live.specs();
     assert_eq!(names(&resolved), ["a", "b"]);
-    assert!(resolved.notes[0].ends_with("the last good settings are kept"), "{:?}", resolved.notes);
+    assert!(resolved.notes[0].ends_with("the last valid settings stay in effect"), "{:?}", resolved.notes);
     files.write("home/config/tectum.toml", "[servers.c]\ncommand = \"x\"\n");
     files.write("home/config/mcp_config.json", "{}");
     assert_eq!(names(&live.specs()), ["c"]);

@@ -46,10 +46,10 @@ pub fn why(entry: &Entry, context: &Context, http: &Http, scope: Scope<'_>) -> O
         |file: &Path| context.executable.as_deref().is_some_and(|own| ancestry::is_same_program(file, own));
     if let Some(file) = &found {
         if is_this(file) {
-            return Some("this very program, or a copy of it".into());
+            return Some("this program, or a copy of it".into());
         }
         if let Some(target) = marked(file).filter(|target| is_this(target)) {
-            return Some(format!("a script that starts this very program, {}", target.display()));
+            return Some(format!("a script that starts this program, {}", target.display()));
         }
     }
     let named = Path::new(command).file_name().is_some_and(|name| name == "tectum");

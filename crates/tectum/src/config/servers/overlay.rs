@@ -25,7 +25,7 @@ pub(super) fn strays(overlays: &[Entry], named: &BTreeMap<ServerName, Vec<Entry>
                 origin: overlay.origin.clone(),
                 why: Why::Problem,
                 message: format!(
-                    "[servers.{name}] has neither `command` nor `url`, and no other file names `{name}`"
+                    "[servers.{name}] has neither `command` nor `url`, and no other file has a server `{name}`"
                 ),
                 hint: Some("add the `command` or the `url`, or remove the table".into()),
             }
@@ -55,7 +55,7 @@ fn cover(entry: &mut Entry, overlay: &Entry, notes: &mut Vec<String>) {
         let Some((value, origin)) = overlay.values.get(key) else { continue };
         if keys::OF_URLS.contains(key) && entry.values.get(&keys::URL).is_none() {
             notes.push(format!(
-                "{origin}: `{}` means nothing for `{}`, which is a command",
+                "{origin}: `{}` has no effect on `{}`, which is started by a command",
                 key.name, entry.name
             ));
             continue;
@@ -78,7 +78,7 @@ fn tighten(entry: &mut Entry, overlay: &Entry, notes: &mut Vec<String>) {
             }
             _ => {
                 notes.push(format!(
-                    "{origin}: `{}` of `{}` is left aside: a project's file may only switch off a server of \
+                    "{origin}: `{}` of `{}` is ignored: a project's file may only switch off a server of \
                      yours, exclude its tools, ask about its new ones, or make its permission stricter",
                     key.name, entry.name
                 ));

@@ -189,9 +189,9 @@ impl Survey {
             let used = &judged[chosen].0.origin;
             let (at, name) = (&entry.origin, &entry.name);
             self.notes.push(if i < chosen {
-                format!("{at}: `{name}` is not trusted; the one of {used} is used")
+                format!("{at}: `{name}` is not trusted; the one from {used} is used")
             } else {
-                format!("{at}: `{name}` is not used, since {used} goes before")
+                format!("{at}: `{name}` is not used, because {used} takes precedence")
             });
         }
         let Some((entry, trust)) = judged.into_iter().nth(chosen) else { return };
@@ -247,17 +247,17 @@ fn verdict(
         return Err(held(Why::Disabled, format!("it is switched off in {origin}"), hint));
     }
     if let Some(why) = context.switched_lost.as_ref().filter(|_| entry.source.place == Place::Project) {
-        let hint = "fix or remove that file; then switch off again what is not to start";
+        let hint = "fix or remove that file; then switch off the servers that should not start";
         return Err(held(Why::Problem, format!("it may be switched off: {why}"), Some(hint.into())));
     }
     if let Some(wrong) = entry.problem.clone().or_else(|| contradictions(entry).into_iter().next()) {
         return Err(problem(wrong));
     }
-    let hint = Some(format!("see what it would start, and agree, with `tectum trust {name}`"));
+    let hint = Some(format!("review and approve it with `tectum trust {name}`"));
     match trust {
         Trust::Own | Trust::Given => {}
         Trust::Asked => {
-            let message = format!("{} comes with the project, and nobody agreed to it yet", entry.origin);
+            let message = format!("{} comes with the project and is not approved yet", entry.origin);
             return Err(held(Why::Untrusted, message, hint));
         }
         Trust::Changed(changes) => {
@@ -268,8 +268,8 @@ fn verdict(
     let generation = context.generations.get(name.as_str()).copied().unwrap_or(0);
     let spec = build::spec(entry, scope, generation).map_err(problem)?;
     if ourselves::is_above(&spec, context) {
-        let message = format!("{}: the Tectum that this one was started by has it already", entry.origin);
-        let hint = "call it there, or give it to this one alone, in the tectum.toml of its folder".to_owned();
+        let message = format!("{}: the Tectum that started this one already runs it", entry.origin);
+        let hint = "call it there, or configure it only in the tectum.toml of this directory".to_owned();
         return Err(held(Why::Problem, message, Some(hint)));
     }
     Ok(Box::new(spec))

@@ -77,7 +77,7 @@ fn the_users_servers_run_and_the_projects_wait() {
         ("home/config/mcp_config.json", "{\"servers\":[{\"name\":\"e\",\"command\":[\"x\"]}]}"),
     ]);
     let waits = |name: &str, at: &str| {
-        format!("{name} Untrusted: {at} comes with the project, and nobody agreed to it yet")
+        format!("{name} Untrusted: {at} comes with the project and is not approved yet")
     };
     assert_eq!(
         told(&files.survey()),
@@ -114,7 +114,9 @@ fn where_a_file_lies_decides_and_not_who_names_it() {
         "{told:?}"
     );
     files.write(PROJECT, "[federation]\nread = [\"../home/mine.json\"]\n");
-    assert!(files.sources.load().expect_err("refused").to_string().contains("reaches out of the project"));
+    assert!(
+        files.sources.load().expect_err("refused").to_string().contains("names a path outside the project")
+    );
 }
 
 #[test]
@@ -130,9 +132,9 @@ fn the_first_that_may_start_counts_and_the_rest_is_told() {
     assert_eq!(
         survey.notes,
         [
-            "tectum.toml:1: `a` is not trusted; the one of ~/config/tectum.toml:1 is used",
-            "~/1.json:1: `a` is not used, since ~/config/tectum.toml:1 goes before",
-            "~/2.json:1: `b` is not used, since ~/1.json:1 goes before",
+            "tectum.toml:1: `a` is not trusted; the one from ~/config/tectum.toml:1 is used",
+            "~/1.json:1: `a` is not used, because ~/config/tectum.toml:1 takes precedence",
+            "~/2.json:1: `b` is not used, because ~/1.json:1 takes precedence",
         ]
     );
     files.agree("a");
@@ -157,11 +159,11 @@ fn tables_without_a_command_change_the_entry_of_that_name() {
         [
             "a Disabled: it is switched off in ~/config/tectum.toml:2",
             "b ready x",
-            "gone Problem: [servers.gone] has neither `command` nor `url`, and no other file names `gone`",
+            "gone Problem: [servers.gone] has neither `command` nor `url`, and no other file has a server `gone`",
         ]
     );
     assert!(
-        survey.notes[0].ends_with("`scopes` means nothing for `b`, which is a command"),
+        survey.notes[0].ends_with("`scopes` has no effect on `b`, which is started by a command"),
         "{:?}",
         survey.notes
     );
@@ -187,11 +189,7 @@ fn a_project_may_only_tighten_what_is_yours() {
     let spec = survey.server("c").expect("there").verdict.clone().expect("ready");
     assert_eq!((spec.permission, spec.new_tools), (tectum_core::Judgement::Ask, NewTools::Ask));
     assert_eq!(survey.notes.len(), 3, "{:?}", survey.notes);
-    assert!(
-        survey.notes[0].starts_with("tectum.toml:4: `prefix` of `a` is left aside"),
-        "{:?}",
-        survey.notes
-    );
+    assert!(survey.notes[0].starts_with("tectum.toml:4: `prefix` of `a` is ignored"), "{:?}", survey.notes);
 }
 
 #[test]
@@ -219,7 +217,7 @@ fn variables_are_filled_or_the_server_waits() {
     let Ok(spec) = &survey.server("c").expect("there").verdict else { panic!("{survey:?}") };
     let Transport::Http(remote) = &spec.transport else { panic!("{spec:?}") };
     assert_eq!((remote.url.as_str(), remote.headers["A"].reveal()), ("https://h/", "Bearer hunter2"));
-    assert_eq!(told[3], "d Problem: ~/config/tectum.toml:16:7: server `d`: its url is no address");
+    assert_eq!(told[3], "d Problem: ~/config/tectum.toml:16:7: server `d`: its `url` is not a URL");
     let debug = format!("{survey:?}");
     assert!(!debug.contains("hunter2") && !debug.contains("as-written"), "values stay hidden: {debug}");
 }
@@ -235,7 +233,7 @@ fn ourselves_are_never_federated() {
     assert_eq!(told(&survey), ["d ready tectum x"]);
     assert!(survey.notes.is_empty(), "they are no mistake: {:?}", survey.notes);
     assert_eq!(survey.skipped.len(), 3, "{:?}", survey.skipped);
-    let skipped = "`a` is skipped: this entry is Tectum itself (this very program, or a copy of it)";
+    let skipped = "`a` is skipped: this entry is Tectum itself (this program, or a copy of it)";
     assert!(survey.skipped[0].ends_with(skipped), "{:?}", survey.skipped);
 }
 
@@ -264,7 +262,7 @@ fn own_tables_are_strict() {
         ),
         (
             "[servers.a]\ncommand = \"x\"\nurl = \"https://y\"",
-            "3:7: `servers.a` has both a `command` and a `url` (keep the one that is meant)",
+            "3:7: `servers.a` has both a `command` and a `url` (keep only one of them)",
         ),
         (
             "[servers.a]\nurl = \"https://y\"\nargs = []",
@@ -272,7 +270,7 @@ fn own_tables_are_strict() {
         ),
         (
             "[servers.a]\nargs = []",
-            "2:8: `servers.a.args` says what a server is, and there is neither `command` nor `url` (add the `command` or the `url`)",
+            "2:8: `servers.a.args` needs a `command` or a `url` beside it (add the `command` or the `url`)",
         ),
         ("[servers.a]\n", "1:10: [servers.a] says nothing (give a `command` or a `url`, or remove it)"),
         (
@@ -289,15 +287,15 @@ fn own_tables_are_strict() {
         ),
         (
             "servers = 1",
-            "1:11: `servers` holds one table for each server, got the number 1 (write [servers.NAME] on a line of its own)",
+            "1:11: `servers` must be a table with one table per server, got the number 1 (write [servers.NAME] on a line of its own)",
         ),
         (
             "[servers.a]\ncommand = \"x\"\nprefix = false\n[servers.b]\ncommand = \"x\"\nprefix = false",
-            "6:10: `servers.a` and `servers.b` both have prefix = false, and only one server may go without (remove it from one of them)",
+            "6:10: `servers.a` and `servers.b` both have prefix = false, and only one server may have no prefix (remove it from one of them)",
         ),
         (
             "[servers.a]\ncommand = \"x\"\ntimeout = 9\nmax_timeout = 5",
-            "4:15: `servers.a` has a `max_timeout` below its `timeout` (raise the one or lower the other)",
+            "4:15: `servers.a` has a `max_timeout` below its `timeout` (raise `max_timeout` or lower `timeout`)",
         ),
     ] {
         let files = Files::new(&[(USER, text)]);

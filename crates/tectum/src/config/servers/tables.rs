@@ -26,7 +26,8 @@ pub(in super::super) fn table(
     let fields = match written.form {
         Form::Table(fields) => fields,
         other => {
-            let message = format!("`servers` holds one table for each server, got {}", other.described());
+            let message =
+                format!("`servers` must be a table with one table per server, got {}", other.described());
             problems.push(
                 Problem::new(written.origin, message).hint("write [servers.NAME] on a line of its own"),
             );
@@ -119,7 +120,7 @@ fn misplaced(entry: &Entry) -> Vec<Problem> {
         ];
     }
     let strays = keys::IDENTITY.iter().filter_map(said);
-    let lacks = "says what a server is, and there is neither `command` nor `url`";
+    let lacks = "needs a `command` or a `url` beside it";
     strays.map(|stray| tell(stray, lacks, "add the `command` or the `url`")).collect()
 }
 
@@ -134,7 +135,7 @@ pub(in super::super) fn double_plain(entries: &[Entry]) -> Option<Problem> {
     let second = plain.find(|entry| entry.name != first.name)?;
     let origin = second.values.origin(&keys::PREFIX).unwrap_or(&second.origin).clone();
     let message = format!(
-        "`servers.{}` and `servers.{}` both have prefix = false, and only one server may go without",
+        "`servers.{}` and `servers.{}` both have prefix = false, and only one server may have no prefix",
         first.name, second.name
     );
     Some(Problem::new(origin, message).hint("remove it from one of them"))

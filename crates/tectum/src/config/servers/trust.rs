@@ -60,10 +60,9 @@ impl Ledger {
         match serde_json::from_str::<Value>(&text) {
             Ok(Value::Object(mut fields)) => match fields.remove("trusted") {
                 Some(Value::Array(records)) => Ok(Self { path, records }),
-                _ => Err(format!(
-                    "{} does not hold what was trusted; delete it to be asked again",
-                    path.display()
-                )),
+                _ => {
+                    Err(format!("{} is not a list of approvals; delete it to be asked again", path.display()))
+                }
             },
             _ => Err(format!("{} is not JSON; delete it to be asked again", path.display())),
         }

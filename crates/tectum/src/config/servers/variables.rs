@@ -53,7 +53,7 @@ pub fn input_variable(id: &str) -> String {
 
 fn filled(text: &str, dialect: Dialect, scope: Scope<'_>, depth: usize) -> Result<String, Unfilled> {
     if depth > MOST_DEPTH {
-        return Err(unfilled("the defaults of variables are nested too deep", "write it more simply"));
+        return Err(unfilled("the defaults of variables are nested too deeply", "write it more simply"));
     }
     let (mut out, mut rest) = (String::new(), text);
     while let Some(at) = rest.find('$') {
@@ -87,7 +87,7 @@ fn filled(text: &str, dialect: Dialect, scope: Scope<'_>, depth: usize) -> Resul
     }
     out.push_str(rest);
     if out.len() > MOST_TEXT {
-        let message = format!("with its variables filled in it is longer than {MOST_TEXT} bytes");
+        let message = format!("with its variables replaced it is longer than {MOST_TEXT} bytes");
         return Err(unfilled(message, "pass such values in a file"));
     }
     Ok(out)
@@ -154,8 +154,8 @@ fn value(inside: &str, dialect: Dialect, scope: Scope<'_>, depth: usize) -> Resu
         // What stands there may be part of a secret; only what is plainly a kind is repeated.
         _ => Err(unfilled(
             match inside.split_once(':').filter(|(kind, _)| is_name(kind)) {
-                Some((kind, _)) => format!("`${{{kind}:…}}` is no variable that is known here"),
-                None => "a `${…}` holds no variable that is known here".into(),
+                Some((kind, _)) => format!("`${{{kind}:…}}` is an unknown variable"),
+                None => "a `${…}` is an unknown variable".into(),
             },
             "use ${NAME}, ${NAME:-default}, ${env:NAME}, ${input:id}, ${workspaceFolder} or ${userHome}; \
              write `$${` for the characters",
@@ -175,7 +175,10 @@ fn lookup(name: &str, scope: Scope<'_>) -> Result<Option<String>, Unfilled> {
         None => Ok(None),
         Some(value) => match value.to_str() {
             Some(value) => Ok(Some(value.to_owned())),
-            None => Err(unfilled(format!("the environment variable {name} is not UTF-8"), "set it anew")),
+            None => Err(unfilled(
+                format!("the environment variable {name} is not UTF-8"),
+                "set it to text in UTF-8",
+            )),
         },
     }
 }
@@ -195,7 +198,7 @@ fn input(id: &str, scope: Scope<'_>) -> Result<String, Unfilled> {
     };
     Err(unfilled(
         format!("the input `{shown}`{words} has no value"),
-        format!("keep one with `tectum input {shown}`, or set {name} where Tectum is started"),
+        format!("store one with `tectum input {shown}`, or set {name} where Tectum is started"),
     ))
 }
 
@@ -264,10 +267,10 @@ mod tests {
             ("${input:ask}", "the input `ask` (Your key) has no value"),
             ("${input:}", "the input `` has no value"),
             ("${A", "a `${` is not closed"),
-            ("${}", "a `${…}` holds no variable that is known here"),
-            ("${command:x}", "`${command:…}` is no variable that is known here"),
-            ("${a b}", "a `${…}` holds no variable that is known here"),
-            ("${BIG}${BIG}", "with its variables filled in it is longer than 131072 bytes"),
+            ("${}", "a `${…}` is an unknown variable"),
+            ("${command:x}", "`${command:…}` is an unknown variable"),
+            ("${a b}", "a `${…}` is an unknown variable"),
+            ("${BIG}${BIG}", "with its variables replaced it is longer than 131072 bytes"),
         ] {
             assert_eq!(try_fill(text, Dialect::Plain).expect_err(text).message, expect);
         }
