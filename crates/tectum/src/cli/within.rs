@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tectum::{
     Config, Fault, FaultKind,
     peers::child::lineage::{Above, MOST_DEPTH, WITHIN},
+    state::canonical,
 };
 
 /// JSON-RPC's code for a request that is not carried out.
@@ -39,11 +40,11 @@ impl ServedAbove {
 
 /// Why this folder is not served here, if it is not.
 pub(crate) fn circle(config: &Config, served_above: ServedAbove) -> Option<Fault> {
-    let directory = canonical(config.directory.clone());
+    let directory = canonical(&config.directory);
     let above = Above::read(std::env::var_os(WITHIN).as_deref());
     let houses = served_above.folders();
     let shown = directory.display();
-    if above.serves(&directory) || houses.iter().any(|folder| canonical(folder.clone()) == directory) {
+    if above.serves(&directory) || houses.iter().any(|folder| canonical(folder) == directory) {
         let message = format!(
             "a Tectum that serves {shown} started this one for the same directory: circle. Tectum was configured \
              as a server of itself, so this one does not serve"
@@ -90,9 +91,4 @@ pub(crate) fn refuse(circle: Fault) -> Fault {
         }
     }
     circle
-}
-
-#[expect(clippy::disallowed_methods, reason = "the operator's own directories, not an agent's path")]
-fn canonical(folder: PathBuf) -> PathBuf {
-    std::fs::canonicalize(&folder).unwrap_or(folder)
 }

@@ -18,6 +18,7 @@ use super::{
     servers::{self, Place, Source},
     value::{Item, Value},
 };
+use crate::state;
 
 /// Whose file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -256,12 +257,10 @@ fn loosening(place: Origin, key: &Key) -> Problem {
     ))
 }
 
-/// True for what lies in the project also when links are followed.
-#[expect(clippy::disallowed_methods, reason = "paths of the configuration, before any agent is served")]
+/// True for what lies in the project also when links are followed, whether it is there yet or not.
 fn inside(path: &str, project: &Path) -> bool {
-    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let path = real(Path::new(path));
-    path.strip_prefix(real(project))
+    let path = state::canonical(Path::new(path));
+    path.strip_prefix(state::canonical(project))
         .is_ok_and(|below| !below.components().any(|part| part == std::path::Component::ParentDir))
 }
 

@@ -104,6 +104,24 @@ fn a_project_cannot_reach_out_of_itself() {
 }
 
 #[test]
+fn a_link_that_leads_out_is_followed_also_to_what_is_not_there_yet() {
+    let scratch = tempfile::tempdir().expect("a directory");
+    let (project, outside) = (scratch.path().join("project"), scratch.path().join("outside"));
+    for folder in [&project, &outside] {
+        std::fs::create_dir(folder).expect("made");
+    }
+    std::os::unix::fs::symlink(&outside, project.join("out")).expect("linked");
+    for (root, found) in [("out", 1), ("out/new", 1), ("new", 0)] {
+        let (base, text) =
+            (Base { directory: &project, home: None }, format!("[workspace]\nroots = [\"{root}\"]\n"));
+        let (mut problems, path) = (Vec::new(), project.join("tectum.toml"));
+        let file = File { name: "tectum.toml".into(), text: &text, owner: Owner::Project, path: &path };
+        file.read(base, &mut problems);
+        assert_eq!(problems.len(), found, "{root}: {problems:?}");
+    }
+}
+
+#[test]
 fn two_names_for_one_thing_are_a_contradiction() {
     check(
         "[mcp]\nallow_symlinks = false\n[workspace]\nsymlinks = \"never\"\n",
