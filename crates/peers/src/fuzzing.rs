@@ -3,10 +3,7 @@
 
 use serde_json::Value;
 
-use crate::wire::{
-    events::{Events, Found},
-    rpc::{self, Message},
-};
+use crate::wire::{Events, Message, StreamItem, rpc};
 
 /// Reads a message. What is taken for one must be JSON with the members it was read from.
 pub fn message(bytes: &[u8]) {
@@ -34,11 +31,11 @@ pub fn events(step: u8, bytes: &[u8]) {
         let (mut found, mut cut) = (Vec::new(), false);
         for part in bytes.chunks(step) {
             events.feed(part, |event| match event {
-                Found::Event { name, data } => {
+                StreamItem::Event { name, data } => {
                     assert!(data.len() <= MOST, "an event over its bound");
                     found.push((name.to_owned(), data.to_vec()));
                 }
-                Found::TooLong { .. } => cut = true,
+                StreamItem::TooLong { .. } => cut = true,
             });
         }
         (found, cut, events.last_id.clone(), events.retry)

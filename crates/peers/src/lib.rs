@@ -1,6 +1,7 @@
 //! Where MCP begins and ends: Tectum as a server, and the servers it federates.
 
 pub mod auth;
+mod client;
 pub mod client_table;
 pub mod federation;
 #[cfg(fuzzing)]

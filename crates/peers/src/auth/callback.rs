@@ -113,9 +113,10 @@ impl Desk {
             None => page(StatusCode::GONE, "This login is over."),
             Some(send) => {
                 let _ = send.send(answer);
-                let said = match refused {
-                    true => "The login was refused. The terminal says more; this window can be closed.",
-                    false => "The terminal goes on from here; this window can be closed.",
+                let said = if refused {
+                    "The login was refused. The terminal says more; this window can be closed."
+                } else {
+                    "The terminal goes on from here; this window can be closed."
                 };
                 page(StatusCode::OK, said)
             }

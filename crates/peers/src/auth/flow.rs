@@ -1,6 +1,6 @@
 //! One authorization from its discovery to its token, and the renewal of one that was given.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, sync::Once};
 
 use reqwest::{
     Client, Url,
@@ -11,10 +11,10 @@ use rmcp::transport::auth::{
     InMemoryCredentialStore, OAuthClientConfig,
 };
 
-use super::{store::Kept, union};
+use super::{Kept, union};
 use crate::{
-    link::{parse, same_origin},
     spec::{Remote, Secret},
+    wire::{origin::parse, same_origin},
 };
 
 /// How we are called where clients are registered.
@@ -54,10 +54,12 @@ impl Flow {
         let (mut manager, metadata) = discover(&remote.url, challenge).await.map_err(words)?;
         let memory = InMemoryCredentialStore::new();
         manager.set_credential_store(memory.clone());
-        let first = match remote.scopes.is_empty() {
-            false => remote.scopes.clone(),
-            true if scopes.is_empty() => manager.select_initial_scopes(&[]).await,
-            true => Vec::new(),
+        let first = if !remote.scopes.is_empty() {
+            remote.scopes.clone()
+        } else if scopes.is_empty() {
+            manager.select_initial_scopes(&[]).await
+        } else {
+            Vec::new()
         };
         let mut scopes = union(&first, scopes);
         let offers = metadata.scopes_supported.iter().flatten().any(|scope| scope == OFFLINE);
@@ -145,10 +147,11 @@ async fn discover(
     url: &str,
     challenge: Option<&str>,
 ) -> Result<(AuthorizationManager, AuthorizationMetadata), AuthError> {
-    super::install_tls();
-    let mut manager = match is_private(url).await {
-        true => AuthorizationManager::new_allowing_private_addresses(url).await?,
-        false => AuthorizationManager::new(url).await?,
+    install_tls();
+    let mut manager = if is_private(url).await {
+        AuthorizationManager::new_allowing_private_addresses(url).await?
+    } else {
+        AuthorizationManager::new(url).await?
     };
     let metadata = manager.resolve_metadata_from_challenge(challenge).await?.metadata;
     manager.set_metadata(metadata.clone());
@@ -195,4 +198,13 @@ fn refusal(answer: &Url) -> Option<String> {
 
 fn words(error: AuthError) -> String {
     error.to_string().chars().take(500).collect()
+}
+
+/// Installs the one provider of cryptography that TLS uses here. Calling it again changes nothing.
+pub fn install_tls() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // A host program that installed one before us keeps its own.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{callback::Callback, flow::Flow, store::Store, union};
+use super::{Flow, Store, callback::Callback, union};
 use crate::spec::{Remote, ServerName};
 
 /// What a login brought.

@@ -12,34 +12,24 @@ mod login;
 mod store;
 
 use std::{
-    fmt,
     path::Path,
-    sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use reqwest::header::HeaderValue;
 use rmcp::transport::auth::WWWAuthenticateParams;
 
 pub use browser::open;
+pub use flow::install_tls;
 pub use login::{Granted, login, logout};
 
 use self::{
     flow::{Flow, Renewal},
-    store::{Kept, Store},
+    store::{Bearer, Kept, Store, union},
 };
 use crate::{
-    link::Loss,
     spec::{Remote, ServerName},
+    wire::Loss,
 };
-
-/// Installs the one provider of cryptography that TLS uses here. Calling it again changes nothing.
-pub fn install_tls() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // A host program that installed one before us keeps its own.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    });
-}
 
 /// Who answers when a server wants a login.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,21 +54,17 @@ impl Authorize {
 
 /// What a server said when it refused a request.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct Challenge {
     /// Its challenge, where it gave one.
-    pub(crate) challenge: Option<String>,
+    pub(crate) text: Option<String>,
     /// The login is good, but does not reach far enough.
     pub(crate) rights: bool,
 }
 
-/// A token to send.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Bearer(String);
-
 /// The login at one server.
-pub(crate) struct Login(Arc<Desk>);
+pub(crate) struct Login(Arc<Account>);
 
-struct Desk {
+struct Account {
     name: ServerName,
     remote: Remote,
     store: Store,
@@ -106,7 +92,7 @@ impl Login {
         authorize: Authorize,
         client: reqwest::Client,
     ) -> Self {
-        Self(Arc::new(Desk {
+        Self(Arc::new(Account {
             name: name.clone(),
             remote: remote.clone(),
             store: Store::new(state, name, &remote.url),
@@ -120,23 +106,23 @@ impl Login {
     /// The token to send, renewed if it is about to end. Without one the server says whether it
     /// wants one.
     pub(crate) async fn bearer(&self) -> Result<Option<Bearer>, Loss> {
-        let desk = &self.0;
-        if matches!(*desk.held(), Held::Unread) {
-            desk.reread()?;
+        let account = &self.0;
+        if matches!(*account.held(), Held::Unread) {
+            account.reread()?;
         }
-        match &*desk.held() {
+        match &*account.held() {
             Held::Unread | Held::Nothing => return Ok(None),
             Held::Kept(kept) if !kept.ends_soon() => return Ok(kept.bearer()),
             Held::Kept(_) => {}
         }
-        let desk = desk.clone();
-        finished(async move { Ok(desk.renewed().await) }).await
+        let account = account.clone();
+        finished(async move { Ok(account.renewed().await) }).await
     }
 
     /// The server refused this token, or that there was none. Good when another try is worth it.
-    pub(crate) async fn refused(&self, refusal: Refusal, used: Option<Bearer>) -> Result<(), Loss> {
-        let desk = self.0.clone();
-        finished(async move { desk.refused(&refusal, used.as_ref()).await }).await
+    pub(crate) async fn refused(&self, refusal: Challenge, used: Option<Bearer>) -> Result<(), Loss> {
+        let account = self.0.clone();
+        finished(async move { account.refused(&refusal, used.as_ref()).await }).await
     }
 }
 
@@ -151,19 +137,19 @@ async fn finished<T: Send + 'static>(
     }
 }
 
-impl Desk {
+impl Account {
     /// The token after its renewal. Where that fails the old one goes: clocks differ, and the
     /// server's counts.
     async fn renewed(&self) -> Option<Bearer> {
         let _turn = self.turn.lock().await;
         let kept = self.kept()?;
-        match kept.ends_soon() {
-            true => self.renew(&kept, None).await.map_or_else(|_| kept.bearer(), |renewed| renewed.bearer()),
-            false => kept.bearer(),
+        if !kept.ends_soon() {
+            return kept.bearer();
         }
+        self.renew(&kept, None).await.map_or_else(|_| kept.bearer(), |renewed| renewed.bearer())
     }
 
-    async fn refused(&self, refusal: &Refusal, used: Option<&Bearer>) -> Result<(), Loss> {
+    async fn refused(&self, refusal: &Challenge, used: Option<&Bearer>) -> Result<(), Loss> {
         let _turn = self.turn.lock().await;
         // Somebody may have logged in, or another call renewed it meanwhile.
         if self.kept().and_then(|kept| kept.bearer()).as_ref() != used {
@@ -177,7 +163,7 @@ impl Desk {
         if !refusal.rights
             && let Some(kept) = &kept
         {
-            match self.renew(kept, refusal.challenge.as_deref()).await {
+            match self.renew(kept, refusal.text.as_deref()).await {
                 Ok(_) => return Ok(()),
                 Err(Renewal::Needed) => {}
                 Err(Renewal::Failed(why)) => {
@@ -185,7 +171,7 @@ impl Desk {
                 }
             }
         }
-        let wanted = if refusal.rights { self.wanted(refusal.challenge.as_deref()) } else { Vec::new() };
+        let wanted = if refusal.rights { self.wanted(refusal.text.as_deref()) } else { Vec::new() };
         match self.authorize {
             Authorize::Follow => self.follow(refusal, kept, &wanted).await,
             Authorize::Person => Err(self.ask_for_login(refusal, kept, wanted).await),
@@ -193,7 +179,7 @@ impl Desk {
     }
 
     /// Goes through the authorization without anybody.
-    async fn follow(&self, refusal: &Refusal, kept: Option<Kept>, wanted: &[String]) -> Result<(), Loss> {
+    async fn follow(&self, refusal: &Challenge, kept: Option<Kept>, wanted: &[String]) -> Result<(), Loss> {
         let fail =
             |why: String| Loss::Unauthorized(format!("{} wants a login, which failed: {why}", self.name));
         let granted = kept.map(|kept| kept.granted()).unwrap_or_default();
@@ -203,7 +189,7 @@ impl Desk {
         let scopes = if refusal.rights { union(&granted, wanted) } else { Vec::new() };
         // Nobody listens there: the answer is read from the redirect itself.
         let redirect = "http://127.0.0.1:1/callback";
-        let challenge = refusal.challenge.as_deref();
+        let challenge = refusal.text.as_deref();
         let flow = Flow::begin(&self.remote, challenge, &scopes, redirect).await.map_err(fail)?;
         let answer = flow.follow(&self.client).await.map_err(fail)?;
         let kept = flow.finish(&answer).await.map_err(fail)?;
@@ -211,7 +197,7 @@ impl Desk {
     }
 
     /// What the caller is told, after what the server wants has been noted for the login.
-    async fn ask_for_login(&self, refusal: &Refusal, kept: Option<Kept>, wanted: Vec<String>) -> Loss {
+    async fn ask_for_login(&self, refusal: &Challenge, kept: Option<Kept>, wanted: Vec<String>) -> Loss {
         let name = &self.name;
         let Some(mut kept) = kept else {
             return Loss::Unauthorized(format!("{name} wants a login: run `tectum login {name}`"));
@@ -279,31 +265,4 @@ impl Desk {
         let scope = WWWAuthenticateParams::parse(challenge, &url).scope.unwrap_or_default();
         scope.split_whitespace().map(str::to_owned).collect()
     }
-}
-
-impl Bearer {
-    /// As a header that is never shown.
-    pub(crate) fn header(&self) -> Result<HeaderValue, Loss> {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", self.0))
-            .map_err(|_| Loss::Unauthorized("its token cannot stand in a header: log in again".into()))?;
-        value.set_sensitive(true);
-        Ok(value)
-    }
-}
-
-impl fmt::Debug for Bearer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(hidden)")
-    }
-}
-
-/// Both, each scope once, in the order they were first named.
-fn union(one: &[String], other: &[String]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::with_capacity(one.len() + other.len());
-    for scope in one.iter().chain(other) {
-        if !all.contains(scope) {
-            all.push(scope.clone());
-        }
-    }
-    all
 }

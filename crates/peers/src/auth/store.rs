@@ -1,6 +1,7 @@
 //! Where logins lie: one file for each server, readable by its owner alone, replaced as a whole.
 
 use std::{
+    fmt,
     fs::File,
     io,
     path::{Path, PathBuf},
@@ -8,12 +9,12 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use reqwest::header::HeaderValue;
 use rmcp::transport::auth::StoredCredentials;
 use serde::{Deserialize, Serialize};
 use tectum_state::{self as state, Exposed, Lasts};
 
-use super::Bearer;
-use crate::spec::ServerName;
+use crate::{spec::ServerName, wire::Loss};
 
 /// A token is renewed this long before its end, so that it does not end on its way.
 const EARLY: u64 = 30;
@@ -45,6 +46,10 @@ pub(super) struct Kept {
     #[serde(skip)]
     token: OnceLock<Option<Token>>,
 }
+
+/// A token to send.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Bearer(String);
 
 /// What is looked at before every request.
 #[derive(Clone)]
@@ -164,6 +169,33 @@ impl Store {
             tokio::time::sleep(LOOK_AGAIN).await;
         }
     }
+}
+
+impl Bearer {
+    /// As a header that is never shown.
+    pub(crate) fn header(&self) -> Result<HeaderValue, Loss> {
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", self.0))
+            .map_err(|_| Loss::Unauthorized("its token cannot stand in a header: log in again".into()))?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+}
+
+impl fmt::Debug for Bearer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(hidden)")
+    }
+}
+
+/// Both, each scope once, in the order they were first named.
+pub(super) fn union(one: &[String], other: &[String]) -> Vec<String> {
+    let mut all: Vec<String> = Vec::with_capacity(one.len() + other.len());
+    for scope in one.iter().chain(other) {
+        if !all.contains(scope) {
+            all.push(scope.clone());
+        }
+    }
+    all
 }
 
 #[cfg(test)]

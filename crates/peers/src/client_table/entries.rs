@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{ClientFacts, ModelReads, ToolsShown};
+use super::facts::{ClientFacts, ModelReads, ToolsShown};
 
 /// The first entry whose name and version fit holds.
 pub(super) const ENTRIES: &[ClientFacts] = &[

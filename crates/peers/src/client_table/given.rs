@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ClientFacts, ModelReads};
+use super::facts::{ClientFacts, ModelReads};
 
 impl ClientFacts {
     /// The client that people mean by a word: its title, the first word of it, or its name.

@@ -2,71 +2,11 @@
 //! new client is an entry of `entries.rs` and no code.
 
 mod entries;
+mod facts;
 mod given;
 
-use std::time::Duration;
-
 use entries::{ENTRIES, UNKNOWN};
-
-/// What a model is given of a result with text and structured content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ModelReads {
-    /// The text alone.
-    Text,
-    /// The structured content alone.
-    Structured,
-    /// One after the other.
-    Both,
-    /// Nobody looked.
-    Unknown,
-}
-
-/// How a model learns of tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ToolsShown {
-    /// All definitions at once.
-    All,
-    /// The names; definitions on demand.
-    Names,
-    /// By searching for them.
-    Search,
-}
-
-/// What is known of one client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClientFacts {
-    /// The name in `clientInfo`; one that ends in `*` stands for all that begin so.
-    pub name: &'static str,
-    /// The first version that this holds for, and the first that it holds for no longer.
-    pub versions: (Option<&'static str>, Option<&'static str>),
-    /// The name people use.
-    pub title: &'static str,
-    /// What its model is given of a result.
-    pub model_reads: ModelReads,
-    /// Whether it is a coding agent: the lean set of tools is meant for those.
-    pub coding: bool,
-    /// The longest reply that reaches its model whole, in characters, less a margin.
-    pub reply_chars: usize,
-    /// Whether it honours `anthropic/maxResultSizeChars`.
-    pub big_replies: bool,
-    /// How long its first list of tools may take.
-    pub first_wait: Duration,
-    /// How its model learns of tools.
-    pub tools: ToolsShown,
-    /// Tools of ours that it is listed under another name, with that name: it has one of its own of the
-    /// same name, and leaves out ours with it.
-    pub renamed: &'static [(&'static str, &'static str)],
-    /// Whether it can ask its person a question for a server.
-    pub elicitation: bool,
-    /// Whether it reads a list again when it is told that it changed.
-    pub list_changed: bool,
-    /// How long it waits for a silent call; `None` where no end was seen.
-    pub patience: Option<Duration>,
-    /// Whether notes of progress make it wait longer.
-    pub progress: bool,
-    /// Where the facts come from.
-    pub source: &'static str,
-}
+pub use facts::{ClientFacts, ModelReads, ToolsShown};
 
 impl ClientFacts {
     /// The entry for a client of this name and version.

@@ -6,13 +6,13 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    client::{Conversation, Outbox},
     link::{Link, Loss, Question},
-    serve::{Conversation, Outbox},
 };
 
 /// The questions of one call.
 #[derive(Default)]
-pub(super) struct Asking {
+pub(super) struct OpenQuestions {
     /// For this call.
     own: JoinSet<Result<(), Loss>>,
     /// For this call as far as one can tell: the server may want the answer after the call.
@@ -21,7 +21,7 @@ pub(super) struct Asking {
     over: HashMap<Id, CancellationToken>,
 }
 
-impl Asking {
+impl OpenQuestions {
     /// Puts one more question to the client.
     pub(super) fn ask(
         &mut self,
@@ -32,9 +32,10 @@ impl Asking {
     ) {
         let (certain, over) = (question.certain, question.over.clone());
         let asking = async move { client.ask_for(&link, outbox, &question).await };
-        match certain {
-            true => drop(self.own.spawn(asking)),
-            false => drop(self.over.insert(self.guessed.spawn(asking).id(), over)),
+        if certain {
+            self.own.spawn(asking);
+        } else {
+            self.over.insert(self.guessed.spawn(asking).id(), over);
         }
     }
 

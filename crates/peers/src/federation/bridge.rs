@@ -15,21 +15,12 @@ use serde_json::value::RawValue;
 use tectum_core::{Ctx, Fault, FaultKind, ProgressNote};
 use tokio::time::Instant;
 
-use super::{
-    asking::Asking,
-    caller::Caller,
-    parked::{Question, Shelf},
-    questions,
-    standing::cleared,
-    translate,
-};
+use super::{ParkedQuestion, Shelf, asking::OpenQuestions, translate};
 use crate::{
-    link::{Ask, Event, Exchange, Link, Loss, modern_meta},
-    peer::{Class, Peer},
-    wire::{
-        era::Era,
-        object::{Members, Object, quoted},
-    },
+    client::Caller,
+    link::{Ask, Event, Exchange, Link, Loss, TOO_MANY, modern_meta},
+    peer::{Class, Failure, Peer, questions},
+    wire::{Era, Members, Object, frame, quoted},
 };
 
 /// Questions that are put to a client together; a server that asks more is refused them all.
@@ -46,21 +37,6 @@ pub(crate) struct Order {
     pub(crate) params: Vec<(&'static str, Box<RawValue>)>,
     /// Values that stand beside the body where a transport has headers.
     pub(crate) headers: Vec<(String, String)>,
-}
-
-/// Why there is no result.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// The server's own error, as it wrote it.
-    Theirs(Box<RawValue>),
-    /// Ours.
-    Ours(Fault),
-}
-
-impl From<Fault> for Failure {
-    fn from(fault: Fault) -> Self {
-        Self::Ours(fault)
-    }
 }
 
 /// Carries out one request.
@@ -118,9 +94,6 @@ fn too_late(peer: &Peer, patience: Option<Duration>) -> Fault {
     )
 }
 
-/// The error for questions beyond the bound.
-pub(crate) const TOO_MANY: &str = r#"{"code":-32603,"message":"too many questions at once"}"#;
-
 /// What becomes of a call that asked something.
 enum Step {
     /// It has a result for its client.
@@ -164,7 +137,7 @@ impl Carried<'_> {
     async fn cleared_link(&self) -> Result<Arc<Link>, Failure> {
         let link = self.peer.link(&self.class).await?;
         if let Some(tool) = self.order.name.as_deref().filter(|_| self.order.method == "tools/call") {
-            cleared(self.peer, &link, &self.class, tool).await?;
+            self.peer.cleared(&link, &self.class, tool).await?;
         }
         Ok(link)
     }
@@ -217,7 +190,7 @@ impl Carried<'_> {
 
     /// Follows a request to its end.
     async fn follow(&mut self, exchange: Exchange) -> Result<Box<RawValue>, Failure> {
-        let mut asking = Asking::default();
+        let mut asking = OpenQuestions::default();
         let done = self.follow_and_ask(exchange, &mut asking).await;
         asking.end().await;
         done
@@ -226,7 +199,7 @@ impl Carried<'_> {
     async fn follow_and_ask(
         &mut self,
         mut exchange: Exchange,
-        asking: &mut Asking,
+        asking: &mut OpenQuestions,
     ) -> Result<Box<RawValue>, Failure> {
         let quiet = self.peer.spec.timeout;
         let mut until = Instant::now() + quiet;
@@ -268,7 +241,7 @@ impl Carried<'_> {
                     asking.ask(client, self.caller.outbox.clone(), exchange.link().clone(), asked);
                 }
                 Event::Question(asked) => {
-                    let first = Question::new(1, asked);
+                    let first = ParkedQuestion::new(1, asked);
                     match self.brought(&first) {
                         Some(answer) => {
                             let link = exchange.link();
@@ -324,10 +297,10 @@ impl Carried<'_> {
             let Some(token) = &self.caller.token else { return };
             let mut params = Object::new();
             params.raw("progressToken", token).all(&members.keep(|name| name != "progressToken"));
-            return self.caller.tell(crate::serve::notification(method, &params.end())).await;
+            return self.caller.tell(frame::notification(method, &params.end())).await;
         }
         if self.caller.wants(&members.text("level").unwrap_or_default()) {
-            self.caller.tell(crate::serve::notification(method, params.get())).await;
+            self.caller.tell(frame::notification(method, params.get())).await;
         }
     }
 

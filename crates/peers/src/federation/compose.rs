@@ -4,22 +4,44 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::{Arc, PoisonError, atomic::Ordering},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
-use tectum_core::{Snapshot, ToolInfo, ToolRole};
+use arc_swap::ArcSwap;
+use serde_json::value::RawValue;
+use tectum_core::{Provider, Snapshot, Tectum, ToolInfo, ToolRole, anchors};
+use tokio::sync::{Notify, broadcast, watch};
 
-use super::{CALL_TOOL, Exposure, FIND_TOOLS, Federation, Notice, tools::PeerTools};
-use crate::spec::ServerName;
+use super::{
+    CALL_TOOL, Exposure, FIND_TOOLS, Goods, Keepers, OwnEntries, Roster,
+    find::{self, ToolIndex},
+    instructions::Instructions,
+    own,
+    tools::PeerTools,
+};
+use crate::{
+    client::{Notice, Notices},
+    link::Room,
+    peer::{Approvals, Surroundings},
+    spec::ServerName,
+};
 
 /// Federated tools up to which all are listed unless told otherwise.
 const MOST_LISTED: usize = 64;
+/// Until what servers offer is put together again, for each of them: while thousands come, that
+/// would be done all the time.
+const FOR_EACH: Duration = Duration::from_micros(200);
 /// Remarks on one server's tools that are told, and the characters of one.
 const MOST_REMARKS: usize = 50;
 const MOST_REMARK: usize = 500;
+
 /// Who hears that something is new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Audience {
     /// Every client that wants to.
     Everybody,
     /// Nobody, since nobody has seen anything yet.
@@ -27,29 +49,123 @@ pub(super) enum Told {
 }
 
 /// What was put together last, one server at a time.
-#[derive(Default)]
-pub(super) struct Composed {
-    tools: HashMap<ServerName, Arc<PeerTools>>,
+type ComposedTools = HashMap<ServerName, Arc<PeerTools>>;
+
+/// How many tools of a server can be used, and what is to be said of the others.
+type ToolRemarks = (usize, Vec<String>);
+
+/// Puts together what the house and its servers offer.
+pub(crate) struct Composer {
+    house: Tectum,
+    roster: Arc<Roster>,
+    approvals: Arc<Approvals>,
+    keepers: Keepers,
+    exposure: Exposure,
+    /// The tools of our own.
+    base: ArcSwap<Vec<Arc<dyn Provider>>>,
+    index: Arc<ToolIndex>,
+    finder: Arc<dyn Provider>,
+    instructions: Instructions,
+    composed: Mutex<ComposedTools>,
+    remarks: Mutex<HashMap<ServerName, ToolRemarks>>,
+    goods: ArcSwap<Goods>,
+    /// Whether every server has ever said what it offers.
+    whole: AtomicBool,
+    /// Raised whenever there is something new about the servers, or the first client came.
+    changes: watch::Sender<u64>,
+    notices: Notices,
 }
 
-impl Federation {
-    /// Puts everything together anew after a person may have approved something.
-    pub(super) fn recompose_with_approvals(&self) {
-        self.approvals.look_again();
-        self.recompose(Told::Everybody);
+impl Composer {
+    pub(super) fn new(
+        house: Tectum,
+        base: Vec<Arc<dyn Provider>>,
+        roster: Arc<Roster>,
+        keepers: Keepers,
+        exposure: Exposure,
+        around: &Surroundings,
+    ) -> Self {
+        let index = Arc::new(ToolIndex::default());
+        Self {
+            house,
+            roster,
+            keepers,
+            exposure,
+            base: ArcSwap::from_pointee(base),
+            finder: Arc::new(find::provider(&index)),
+            index,
+            instructions: Instructions::new(around.state.as_deref(), around.approvals.clone()),
+            approvals: around.approvals.clone(),
+            composed: Mutex::default(),
+            remarks: Mutex::default(),
+            goods: ArcSwap::default(),
+            whole: AtomicBool::new(false),
+            changes: watch::Sender::default(),
+            notices: around.notices.clone(),
+        }
+    }
+
+    /// Whether the lists have something of every server there is, if only from memory.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.whole.load(Ordering::Relaxed)
+    }
+
+    /// Tells that there is something new about the servers.
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// There is something new.
+    pub(super) fn changed(&self) {
+        self.changes.send_modify(|change| *change += 1);
+    }
+
+    /// The resources and prompts as they are now.
+    pub(crate) fn goods(&self) -> Arc<Goods> {
+        self.goods.load_full()
+    }
+
+    /// One of our own resources as `resources/read` gives it; `None` for any other address.
+    pub(crate) fn own_resource(&self, uri: &str) -> Option<Result<Box<RawValue>, String>> {
+        own::read(&self.house.effects().anchors, uri)
+    }
+
+    /// What is to be said of a server's tools.
+    pub(super) fn remarks(&self, server: &ServerName) -> ToolRemarks {
+        self.remarks.lock().unwrap_or_else(PoisonError::into_inner).get(server).cloned().unwrap_or_default()
+    }
+
+    /// True when some server may say something of itself.
+    pub(super) fn may_have_instructions(&self) -> bool {
+        self.instructions.may_be()
+    }
+
+    /// The instructions for clients: our own where we have tools of our own, and the servers'.
+    pub(super) fn instructions(&self, own: &str) -> Option<String> {
+        let own = (!self.base.load().is_empty()).then_some(own);
+        self.instructions.text(own, &self.roster.peers())
+    }
+
+    /// Puts everything together anew if a person approved something meanwhile.
+    pub(super) fn follow_approvals(&self) {
+        if self.approvals.is_stale() {
+            self.approvals.look_again();
+            self.recompose(Audience::Everybody);
+        }
     }
 
     /// Puts everything together anew beside other tools of our own, which may take other names.
-    pub(super) fn recompose_on_new_base(&self) {
-        self.composed.lock().unwrap_or_else(PoisonError::into_inner).tools.clear();
-        self.recompose(Told::Everybody);
+    pub(super) fn rebase(&self, base: Vec<Arc<dyn Provider>>) {
+        self.base.store(Arc::new(base));
+        self.composed().clear();
+        self.recompose(Audience::Everybody);
     }
 
     /// Puts everything together anew.
-    pub(super) fn recompose(&self, told: Told) {
+    pub(super) fn recompose(&self, audience: Audience) {
         // Held to the end: two at once, and the older one could have the last word.
-        let mut composed = self.composed.lock().unwrap_or_else(PoisonError::into_inner);
-        let peers = self.peers.load_full();
+        let mut composed = self.composed();
+        let peers = self.roster.peers();
         let base = self.base.load_full();
         let own: BTreeSet<Arc<str>> = base
             .iter()
@@ -63,19 +179,19 @@ impl Federation {
         for (name, peer) in peers.iter() {
             let offer = peer.offer();
             whole &= offer.known;
-            let standing = self.approvals.of(&peer.spec, &offer);
-            let same = composed.tools.get(name).filter(|tools| tools.is_of(peer, &offer, &standing));
+            let standing = self.approvals.standing(&peer.spec, &offer);
+            let same = composed.get(name).filter(|tools| tools.is_of(peer, &offer, &standing));
             let tools = same
                 .cloned()
-                .unwrap_or_else(|| Arc::new(PeerTools::of(peer, &offer, &standing, &self.keepers(), &taken)));
+                .unwrap_or_else(|| Arc::new(PeerTools::new(peer, &offer, &standing, &self.keepers, &taken)));
             federated += tools.count();
             remarks.insert(name.clone(), (tools.usable(), short(&tools.remarks)));
             providers.push(tools.clone());
             offered.insert(name.clone(), tools);
         }
         self.approvals.keep_only(|name| offered.contains_key(name));
-        composed.tools = offered;
-        let (core, search) = match self.settings.exposure {
+        *composed = offered;
+        let (core, search) = match self.exposure {
             Exposure::All => (false, false),
             Exposure::Auto => (false, federated >= MOST_LISTED),
             Exposure::Search => (false, true),
@@ -99,9 +215,8 @@ impl Federation {
         }
         // Nobody takes a list for whole while the one before is replaced.
         self.whole.fetch_and(whole, Ordering::Relaxed);
-        let withheld =
-            composed.tools.values().flat_map(|tools| tools.withheld()).map(str::to_owned).collect();
-        if told == Told::Everybody && !next.says_the_same(&self.house.registry().snapshot()) {
+        let withheld = composed.values().flat_map(|tools| tools.withheld()).map(str::to_owned).collect();
+        if audience == Audience::Everybody && !next.says_the_same(&self.house.registry().snapshot()) {
             self.house.registry().replace(next);
         } else {
             self.house.registry().replace_quietly(next);
@@ -109,16 +224,68 @@ impl Federation {
         self.index.set(&self.house.registry().snapshot(), withheld);
         self.whole.store(whole, Ordering::Relaxed);
         let (resources, prompts) = self.gather();
-        self.keep_word_of_instructions();
-        self.changes.send_modify(|change| *change += 1);
-        if told == Told::Nobody {
+        self.instructions.keep_word(&peers);
+        self.changed();
+        if audience == Audience::Nobody {
             return;
         }
         if resources {
-            let _ = self.notices.send(Notice::Resources);
+            self.notices.send(Notice::Resources);
         }
         if prompts {
-            let _ = self.notices.send(Notice::Prompts);
+            self.notices.send(Notice::Prompts);
+        }
+    }
+
+    /// The lists of everything but tools, made anew; tells whether clients would see a difference.
+    fn gather(&self) -> (bool, bool) {
+        let own = OwnEntries::list(&self.house.effects().anchors, !self.base.load().is_empty());
+        let goods = Goods::gather(&self.roster.peers(), own);
+        let before = self.goods.load_full();
+        let resources = goods.resources != before.resources || goods.templates != before.templates;
+        let prompts = goods.prompts != before.prompts;
+        self.goods.store(Arc::new(goods));
+        (resources, prompts)
+    }
+
+    fn composed(&self) -> MutexGuard<'_, ComposedTools> {
+        self.composed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Puts everything together anew whenever a server offers another thing.
+pub(super) async fn follow_offers(composer: Arc<Composer>, offers: Arc<Notify>) {
+    loop {
+        offers.notified().await;
+        let composing = composer.clone();
+        // Several servers often come up together; one composition serves them all. It may be of
+        // thousands of tools, so it is made beside those who call some. It fails only if it panicked.
+        let _ = tokio::task::spawn_blocking(move || composing.recompose(Audience::Everybody)).await;
+        let servers = u32::try_from(composer.roster.peers().len()).unwrap_or(u32::MAX);
+        tokio::time::sleep(FOR_EACH * servers).await;
+    }
+}
+
+/// Tells clients of anchors that come, change and go.
+pub(super) async fn follow_anchors(
+    composer: Arc<Composer>,
+    mut changes: broadcast::Receiver<anchors::Change>,
+) {
+    loop {
+        let change = changes.recv().await;
+        let (key, listed) = match &change {
+            Ok(anchors::Change::Updated(key)) => (Some(key), false),
+            Ok(anchors::Change::Set(key) | anchors::Change::Removed(key)) => (Some(key), true),
+            // Some were missed; the list tells what there is.
+            Err(broadcast::error::RecvError::Lagged(_)) => (None, true),
+            Err(broadcast::error::RecvError::Closed) => return,
+        };
+        if listed && composer.gather().0 {
+            composer.notices.send(Notice::Resources);
+        }
+        if let Some(key) = key {
+            let notice = Notice::Updated { names: own::names(key), room: Room::default() };
+            composer.notices.send(notice);
         }
     }
 }
@@ -138,10 +305,13 @@ fn short(remarks: &[String]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use tectum_core::{Gate, Rules, Tectum, security::Allowlist};
+    use tectum_core::{Gate, Rules, security::Allowlist};
 
-    use super::{super::Settings, *};
-    use crate::spec::{Launch, ServerSpec, Transport};
+    use super::*;
+    use crate::{
+        federation::{Federation, Settings},
+        spec::{Launch, ServerSpec, Transport},
+    };
 
     fn spec(number: usize) -> ServerSpec {
         let launch = Launch { command: "true".into(), args: Vec::new(), env: Default::default(), cwd: None };
@@ -159,13 +329,13 @@ mod tests {
         let first = specs.clone();
         let federation = Federation::start(house, Vec::new(), settings, move || first);
         let composed = || {
-            let composed = federation.composed.lock().expect("whole");
-            (federation.approvals.counted(), composed.tools.clone())
+            let composer = &federation.composer;
+            (composer.approvals.counted(), composer.composed().clone())
         };
         federation.settle();
         let (counted, tools) = composed();
         assert_eq!((counted, tools.len()), ((50, 50), 50));
-        federation.recompose(Told::Everybody);
+        federation.composer.recompose(Audience::Everybody);
         assert_eq!(composed().0, (50, 50));
 
         let mut changed = specs.clone();

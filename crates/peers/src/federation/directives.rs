@@ -48,14 +48,14 @@ impl CarriedDirectives {
     /// What an object's own member holds; text that is no JSON object holds nothing.
     fn in_object(text: &str) -> Self {
         #[derive(Deserialize)]
-        struct Carrier<'c> {
+        struct CarriedText<'c> {
             #[serde(borrow, rename = "_directives")]
             directives: Option<&'c RawValue>,
         }
         if memchr::memmem::find(text.as_bytes(), MEMBER.as_bytes()).is_none() {
             return Self::default();
         }
-        let carrier = serde_json::from_str::<Carrier<'_>>(text).ok();
+        let carrier = serde_json::from_str::<CarriedText<'_>>(text).ok();
         carrier
             .and_then(|carrier| carrier.directives)
             .map(|list| Self::in_list(list.get()))
@@ -67,33 +67,33 @@ impl CarriedDirectives {
     /// server writes the same into both.
     pub(super) fn in_result(result: &str) -> Self {
         #[derive(Deserialize)]
-        struct ToolResult<'r> {
+        struct CarryingResult<'r> {
             #[serde(borrow, rename = "_meta")]
-            meta: Option<Meta<'r>>,
+            meta: Option<CarryingMeta<'r>>,
             #[serde(borrow, rename = "structuredContent")]
             structured: Option<&'r RawValue>,
             #[serde(borrow, default)]
             content: Vec<&'r RawValue>,
         }
         #[derive(Deserialize)]
-        struct Meta<'m> {
+        struct CarryingMeta<'m> {
             #[serde(borrow, rename = "tectum/directives")]
             directives: Option<&'m RawValue>,
         }
         #[derive(Deserialize)]
-        struct TextBlock {
+        struct CarryingBlock {
             text: String,
         }
         let has = |word: &str| memchr::memmem::find(result.as_bytes(), word.as_bytes()).is_some();
         if !has(MEMBER) && !has(META) {
             return Self::default();
         }
-        let Ok(result) = serde_json::from_str::<ToolResult<'_>>(result) else { return Self::default() };
+        let Ok(result) = serde_json::from_str::<CarryingResult<'_>>(result) else { return Self::default() };
         let in_meta = result.meta.and_then(|meta| meta.directives).map(|list| Self::in_list(list.get()));
         let in_data = || result.structured.map(|data| Self::in_object(data.get()));
         let in_texts = || {
             let texts =
-                result.content.iter().filter_map(|raw| serde_json::from_str::<TextBlock>(raw.get()).ok());
+                result.content.iter().filter_map(|raw| serde_json::from_str::<CarryingBlock>(raw.get()).ok());
             let mut all = Self::default();
             for found in texts.map(|block| Self::in_object(&block.text)) {
                 all.directives.extend(found.directives);

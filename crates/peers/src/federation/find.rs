@@ -11,7 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Snapshot, Subject, Tool, ToolInfo, ToolRole, Wants, World,
+    Card, Ctx, Effect, Fault, NativeSet, NativeTool, Reply, Snapshot, Subject, Tool, ToolInfo, ToolRole,
+    Wants, World,
 };
 
 /// How many tools are found at most.
@@ -62,11 +63,16 @@ pub(crate) struct FoundTool {
 
 /// The tool that finds tools.
 #[derive(Debug, Default)]
-pub(crate) struct FindTools(pub(crate) Arc<Shared>);
+pub(crate) struct FindTools(pub(crate) Arc<ToolIndex>);
+
+/// The tools that find and call others, as a provider.
+pub(crate) fn provider(index: &Arc<ToolIndex>) -> NativeSet {
+    NativeSet::new(vec![NativeTool::new(FindTools(index.clone())), NativeTool::new(CallTool)])
+}
 
 /// The index everybody shares.
 #[derive(Debug, Default)]
-pub(crate) struct Shared(Mutex<Arc<Searched>>);
+pub(crate) struct ToolIndex(Mutex<Arc<Searched>>);
 
 /// The tools to search in. Their index is made by the first search: servers come and go more often than
 /// anybody searches.
@@ -79,7 +85,7 @@ struct Searched {
     index: OnceLock<Index>,
 }
 
-impl Shared {
+impl ToolIndex {
     /// From now on these are searched: those of servers, since not every client hears when one joins the
     /// list, and those of ours that are not listed; none that is withheld.
     pub(crate) fn set(&self, tools: &Arc<Snapshot>, withheld: BTreeSet<String>) {
@@ -99,7 +105,7 @@ impl Searched {
             let searched = |info: &&ToolInfo| info.server.is_some() || !info.listed;
             let own = |info: &ToolInfo| matches!(&*info.name, FIND_TOOLS | CALL_TOOL);
             let tools = tools.tools().filter(searched).filter(|info| !own(info));
-            Index::of(tools.filter(|info| !self.withheld.contains(&*info.name)))
+            Index::new(tools.filter(|info| !self.withheld.contains(&*info.name)))
         })
     }
 }
@@ -196,7 +202,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    fn of<'t>(tools: impl Iterator<Item = &'t ToolInfo>) -> Self {
+    fn new<'t>(tools: impl Iterator<Item = &'t ToolInfo>) -> Self {
         let mut index = Self::default();
         for info in tools {
             let number = index.tools.len();
@@ -312,7 +318,7 @@ mod tests {
             info("gh__get_user", "Who a person is"),
             info("db__runQuery", "Run SQL against the database of this repository"),
         ];
-        let index = Index::of(tools.iter());
+        let index = Index::new(tools.iter());
         for (query, expect) in [
             ("create an issue", "gh__create_issue"),
             ("list issues", "gh__list_issues"),

@@ -1,17 +1,16 @@
 //! The resources and prompts of all servers together: one list of each, and the way back from
 //! a name to the server that has it.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
-use super::{names, own::Own};
+use super::{
+    OwnEntries, Peers, names,
+    own::{decoded, encoded},
+};
 use crate::{
     peer::{Item, Peer},
-    serve::Pages,
     spec::ServerName,
-    wire::object::{Members, Object, quoted},
+    wire::{Members, Object, Pages, quoted},
 };
 
 /// What an address begins with that names its server: always understood, and what a resource is
@@ -30,7 +29,7 @@ pub(crate) struct Goods {
     by_uri: HashMap<String, Source>,
     by_template: Vec<(String, Source)>,
     by_prompt: HashMap<String, Source>,
-    peers: BTreeMap<ServerName, Arc<Peer>>,
+    peers: Arc<Peers>,
 }
 
 /// Where something comes from, and what it is called there.
@@ -44,11 +43,11 @@ pub(crate) struct Source {
 
 impl Goods {
     /// Gathers what is our own and what these servers offer, in the order of their names.
-    pub(super) fn of(peers: &BTreeMap<ServerName, Arc<Peer>>, own: Own) -> Self {
+    pub(super) fn gather(peers: &Arc<Peers>, own: OwnEntries) -> Self {
         let mut goods = Self { peers: peers.clone(), ..Self::default() };
         let (mut resources, mut templates, mut prompts) = (own.resources, own.templates, Vec::new());
         let (mut stale, mut whole) = (Vec::new(), true);
-        for (name, peer) in peers {
+        for (name, peer) in peers.iter() {
             let offer = peer.offer();
             whole &= offer.known;
             let source = |item: &Item| Source { peer: peer.clone(), own: item.key.clone() };
@@ -118,16 +117,6 @@ impl Goods {
         found.dedup_by(|one, other| Arc::ptr_eq(&one.peer, &other.peer));
         found
     }
-
-    /// The addresses clients know a server's resource by.
-    pub(crate) fn exposed(&self, server: &ServerName, own: &str) -> Vec<String> {
-        let mut known = vec![explicit(server, own)];
-        match self.by_uri.get(own) {
-            Some(source) if source.peer.spec.name != *server => {}
-            _ => known.push(own.to_owned()),
-        }
-        known
-    }
 }
 
 /// A definition under another name; everything else as it was written.
@@ -135,47 +124,17 @@ pub(crate) fn renamed(item: &Item, key: &str, name: &str) -> String {
     let Some(members) = Members::of(item.json.get()) else { return item.json.get().to_owned() };
     let mut object = Object::new();
     for (member, value) in &members.0 {
-        match member == key {
-            true => object.raw(member, &quoted(name)),
-            false => object.raw(member, value.get()),
-        };
+        if member == key {
+            object.raw(member, &quoted(name));
+        } else {
+            object.raw(member, value.get());
+        }
     }
     object.end()
 }
 
 fn explicit(server: &ServerName, uri: &str) -> String {
     format!("{OURS}{server}/{}", encoded(uri))
-}
-
-/// A text as a part of an address.
-pub(super) fn encoded(text: &str) -> String {
-    let mut address = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            true => address.push(char::from(byte)),
-            false => address.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    address
-}
-
-/// The text that a part of an address stands for.
-pub(super) fn decoded(text: &str) -> Option<String> {
-    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
-    while let [first, more @ ..] = rest {
-        match first {
-            b'%' => {
-                let hex = more.get(..2).and_then(|hex| std::str::from_utf8(hex).ok())?;
-                bytes.push(u8::from_str_radix(hex, 16).ok()?);
-                rest = &more[2..];
-            }
-            plain => {
-                bytes.push(*plain);
-                rest = more;
-            }
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// True when an address could be made from a template: its fixed parts stand in it in order.

@@ -9,8 +9,8 @@ use std::{
 
 use tectum_state::Lasts;
 
-use super::Federation;
-use crate::visible::visible;
+use super::Peers;
+use crate::{peer::Approvals, visible::visible};
 
 /// Bytes of one server's instructions that are passed on beside those of others: enough for
 /// what most servers write, and no server takes the room of all.
@@ -27,37 +27,42 @@ struct Said<'a> {
     text: &'a str,
 }
 
-impl Federation {
-    /// The instructions for clients: our own where we have tools of our own, and the servers'.
-    pub(crate) fn instructions(self: &Arc<Self>, own: &str) -> Option<String> {
-        // Most servers say nothing of themselves, and then the first word need not wait until it is
-        // known which servers there are.
-        if self.word_of_instructions().is_some_and(|word| word.exists()) {
-            self.settle();
-        }
-        let peers = self.peers.load();
+/// The instructions of all servers.
+pub(super) struct Instructions {
+    approvals: Arc<Approvals>,
+    /// A file that is there while some server says something of itself.
+    word: Option<PathBuf>,
+}
+
+impl Instructions {
+    pub(super) fn new(state: Option<&Path>, approvals: Arc<Approvals>) -> Self {
+        Self { approvals, word: state.map(|state| state.join("instructions.json")) }
+    }
+
+    /// False when no server said anything of itself when it was last known: then nobody has to find
+    /// out which servers there are.
+    pub(super) fn may_be(&self) -> bool {
+        self.word.as_ref().is_some_and(|word| word.exists())
+    }
+
+    /// What clients are told: our own where there is any, and what the servers say.
+    pub(super) fn text(&self, own: Option<&str>, peers: &Peers) -> Option<String> {
         let offers: Vec<_> = peers.values().map(|peer| (peer, peer.offer())).collect();
         let said = offers.iter().filter_map(|(peer, offer)| {
-            if self.approvals.of(&peer.spec, offer).withholds_instructions() {
+            if self.approvals.standing(&peer.spec, offer).withholds_instructions() {
                 return None;
             }
             let text = offer.instructions.as_deref().map(str::trim).filter(|text| !text.is_empty())?;
             Some(Said { name: peer.spec.name.as_str(), prefix: peer.spec.prefix, text })
         });
-        let own = (!self.base.load().is_empty()).then_some(own);
         composed(own, peers.len() == 1, &said.collect::<Vec<_>>())
     }
 
-    /// A file that is there while some server says something of itself.
-    fn word_of_instructions(&self) -> Option<PathBuf> {
-        self.settings.state.as_ref().map(|state| state.join("instructions.json"))
-    }
-
     /// Leaves word for the next start whether any server says something of itself.
-    pub(super) fn keep_word_of_instructions(&self) {
-        let Some(word) = self.word_of_instructions() else { return };
+    pub(super) fn keep_word(&self, peers: &Peers) {
+        let Some(word) = self.word.clone() else { return };
         let says = |text: &String| !text.trim().is_empty();
-        let any = self.peers.load().values().any(|peer| peer.offer().instructions.as_ref().is_some_and(says));
+        let any = peers.values().any(|peer| peer.offer().instructions.as_ref().is_some_and(says));
         if word.exists() == any {
             return;
         }
@@ -89,9 +94,10 @@ fn composed(own: Option<&str>, alone: bool, said: &[Said<'_>]) -> Option<String>
     for Said { name, prefix, text } in said {
         let tools = if *prefix { format!(" (its tools begin with {name}__)") } else { String::new() };
         let section = format!("\n\nThe server {name} says of itself{tools}:\n{}", quoted(text));
-        match sections.len() + section.len() <= room {
-            true => sections.push_str(&section),
-            false => left_out += 1,
+        if sections.len() + section.len() <= room {
+            sections.push_str(&section);
+        } else {
+            left_out += 1;
         }
     }
     if left_out > 0 {
@@ -107,9 +113,10 @@ fn quoted(text: &str) -> String {
     let shown = visible(text);
     let end = shown.floor_char_boundary(MOST_OF_ONE);
     let mut quoted: String = shown[..end].lines().fold(String::new(), |all, line| all + "> " + line + "\n");
-    match end < shown.len() {
-        true => _ = write!(quoted, "(cut: the first {end} of {} bytes)", shown.len()),
-        false => _ = quoted.pop(),
+    if end < shown.len() {
+        let _ = write!(quoted, "(cut: the first {end} of {} bytes)", shown.len());
+    } else {
+        quoted.pop();
     }
     quoted
 }

@@ -1,140 +1,81 @@
 //! All federated servers behind one endpoint: their tools join the registry, their resources
 //! and prompts the lists, and what changes is told to whoever listens.
 
-mod absent;
-mod approvals;
 mod asking;
 mod bridge;
-mod caller;
 mod compose;
 mod definitions;
 mod directives;
-mod early;
 mod find;
-mod follow;
 mod goods;
 mod instructions;
 mod lean;
-mod meet;
 mod names;
-mod news;
 mod observed;
 mod own;
 mod parked;
-mod pins;
 mod profiles;
-mod questions;
 mod review;
-mod settle;
+mod roster;
+mod settings;
 mod spool;
-mod standing;
-mod tasks;
+mod subscriptions;
+mod task_routes;
 mod tools;
 mod translate;
-mod wishes;
 
 use std::{
-    collections::{BTreeMap, HashMap},
-    path::PathBuf,
+    collections::BTreeMap,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        Arc,
+        atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use arc_swap::ArcSwap;
 use serde_json::value::RawValue;
-use tectum_core::{NativeSet, NativeTool, Provider, Tectum};
-use tokio::sync::{Notify, broadcast, mpsc, watch};
+use tectum_core::{Fault, Provider, Tectum};
+use tokio::sync::{Notify, SemaphorePermit, watch};
+use tokio_util::task::AbortOnDropHandle;
 
 pub(crate) use self::{
-    approvals::Approvals,
-    bridge::{Failure, Order, TOO_MANY},
-    caller::{Caller, LEVELS, abilities, ability_names, can, shows_forms},
+    bridge::Order,
     find::{CALL_TOOL, FIND_TOOLS},
-    follow::Following,
     goods::{Goods, Source},
-    news::Notice,
     parked::Shelf,
-    questions::{refusal, shown as shown_question},
-    standing::{Standing, cleared},
-    tasks::{EXTENSION as TASKS, TaskNote, named as named_task},
+    roster::Peers,
     translate::{asking as asking_result, input_required, to_modern},
-    wishes::{Levels, Watchers},
 };
 use self::{
-    caller::Callers,
-    compose::{Composed, Told},
-    find::{CallTool, FindTools},
-    meet::Starts,
-    news::hear,
+    compose::{Audience, Composer, follow_anchors, follow_offers},
     observed::Observed,
-    settle::First,
+    own::OwnEntries,
+    parked::ParkedQuestion,
+    roster::Roster,
     spool::Spool,
-    tasks::Tasks,
+    subscriptions::Subscriptions,
+    task_routes::TaskRoutes,
     tools::Keepers,
 };
 pub use self::{
-    pins::{Change, Subject},
     profiles::{Patterns, Profile, Profiles},
     review::Review,
+    settings::{Exposure, Settings},
 };
+pub use crate::peer::{Change, Subject};
 use crate::{
     auth::Authorize,
+    client::{Caller, ClientForms, Clients, Conversation, NoticeReader, Notices, Unheard},
+    client_table::ClientFacts,
     lineage::Lineage,
     link::Door,
-    peer::{News, Peer, Surroundings},
-    serve::{ClientForms, Clients, Unheard},
-    spec::{ServerName, ServerSpec},
-    wire::object::Members,
+    peer::{Approvals, Failure, Levels, Peer, Surroundings, Tasks, Watchers},
+    spec::ServerSpec,
+    wire::Members,
 };
 
-/// Notices that a slow listener may fall behind by.
-const NOTICES: usize = 1024;
 /// How long the last writes may take when the house closes.
 const LAST_WRITES: Duration = Duration::from_secs(5);
-/// What all servers' tasks may tell before it is heard; who tells more waits.
-const NEWS: usize = 256;
-
-/// Where the federation finds what no server's spec says.
-#[derive(Clone, Debug, Default)]
-pub struct Settings {
-    /// Where children start that name no directory.
-    pub directory: PathBuf,
-    /// Where what is known about servers outlives the process; nothing is kept without it.
-    pub state: Option<PathBuf>,
-    /// Where logins at servers are kept; nobody is logged in without it.
-    pub logins: Option<PathBuf>,
-    /// The executable whose `guard` command watches over children; without one they are
-    /// started directly.
-    pub guard: Option<PathBuf>,
-    /// Which tools are listed.
-    pub exposure: Exposure,
-    /// How long a first list waits for servers that were never met; the client decides where absent.
-    pub first_wait: Option<Duration>,
-    /// Which of the tools each client is listed.
-    pub profiles: Profiles,
-    /// Servers that are named and do not start, with the reason and what to do, as a client may hear
-    /// it. Kept up by whoever names the servers.
-    pub held: Arc<Mutex<BTreeMap<String, String>>>,
-    /// What clients are given of results.
-    pub forms: ClientForms,
-}
-
-/// Which tools clients are shown. All of them can be called.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Exposure {
-    /// All, while federated servers bring fewer than 64; beyond that theirs are searched.
-    #[default]
-    Auto,
-    /// All.
-    All,
-    /// The few every project needs; the others are searched.
-    Core,
-    /// Our own; those of federated servers are searched.
-    Search,
-}
 
 /// How one server is, for people and programs.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -155,48 +96,29 @@ pub struct ServerStatus {
 
 /// All federated servers.
 pub struct Federation {
-    house: Tectum,
-    first: First,
-    base: ArcSwap<Vec<Arc<dyn Provider>>>,
     settings: Settings,
-    peers: ArcSwap<BTreeMap<ServerName, Arc<Peer>>>,
-    goods: ArcSwap<Goods>,
-    /// The clients of calls that are on their way to a server.
-    pub(crate) callers: Arc<Callers>,
-    shelf: Arc<Shelf>,
-    tasks: Arc<Tasks>,
-    spool: Option<Arc<Spool>>,
-    door: Arc<Door>,
-    index: Arc<find::Shared>,
-    finder: Arc<dyn Provider>,
-    notices: broadcast::Sender<Notice>,
-    offers: Arc<Notify>,
-    news: mpsc::Sender<News>,
+    /// Which servers there are.
+    pub(crate) roster: Arc<Roster>,
+    /// What they offer, put together.
+    pub(crate) composer: Arc<Composer>,
+    /// What clients want to hear of.
+    pub(crate) subscriptions: Subscriptions,
+    /// Which server works on which task.
+    pub(crate) tasks: TaskRoutes,
+    /// What outlives one step of a call.
+    pub(crate) keepers: Keepers,
     approvals: Arc<Approvals>,
-    composed: Mutex<Composed>,
-    /// Whether every server has ever said what it offers.
-    whole: AtomicBool,
-    /// How many tools of each server can be used, and what is to be said of the others.
-    remarks: Mutex<HashMap<ServerName, (usize, Vec<String>)>>,
-    watchers: Arc<Watchers>,
-    /// What the first client could do, and its number: for whom servers that come later start.
-    met: OnceLock<(Arc<str>, Option<u64>)>,
-    /// Raised whenever there is something new about the servers, or the first client came.
-    changes: watch::Sender<u64>,
-    /// The clients that said what they can do in a handshake.
-    clients: Arc<Clients>,
+    notices: Notices,
     /// What clients missed.
     pub(crate) unheard: Unheard,
     /// How often an answer could not carry what was to be told in it.
     pub(crate) waited: Arc<AtomicU64>,
-    /// From which level on each client wants logs.
-    levels: Arc<Levels>,
     /// Which house this is to those that calls pass through.
     pub(crate) lineage: Arc<Lineage>,
     /// The servers that get copies of calls.
     pub(crate) observed: Observed,
-    /// Turns to start servers that nobody waits for.
-    starts: Arc<Starts>,
+    /// The tasks that put together anew what changed.
+    _following: [AbortOnDropHandle<()>; 2],
 }
 
 impl Federation {
@@ -208,58 +130,77 @@ impl Federation {
         settings: Settings,
         first: impl FnOnce() -> Vec<ServerSpec> + Send + 'static,
     ) -> Arc<Self> {
-        let (news, heard) = mpsc::channel(NEWS);
-        let offers = Arc::new(Notify::new());
-        let spool = settings.state.as_ref().map(|state| Arc::new(Spool::new(state.join("results"))));
-        let index = Arc::new(find::Shared::default());
-        let finder =
-            NativeSet::new(vec![NativeTool::new(FindTools(index.clone())), NativeTool::new(CallTool)]);
-        let federation = Arc::new(Self {
-            house,
-            first: First::new(first),
-            base: ArcSwap::from_pointee(base),
-            peers: ArcSwap::default(),
-            goods: ArcSwap::default(),
+        let state = settings.state.as_deref();
+        let around = Surroundings {
+            directory: settings.directory.clone(),
+            state: settings.state.clone(),
+            approvals: Arc::new(Approvals::new(settings.state.clone())),
+            guard: settings.guard.clone(),
+            door: Arc::new(Door::new(settings.logins.as_deref(), Authorize::of_process())),
+            clients: Arc::<Clients>::default(),
+            watchers: Arc::<Watchers>::default(),
+            tasks: Arc::<Tasks>::default(),
+            levels: Arc::<Levels>::default(),
+            offers: Arc::new(Notify::new()),
+            notices: Notices::default(),
+            lineage: Arc::default(),
+        };
+        let keepers = Keepers {
             callers: Arc::default(),
             shelf: Arc::default(),
-            tasks: Arc::default(),
-            door: Arc::new(Door::new(settings.logins.as_deref(), Authorize::of_process())),
-            spool,
-            index,
-            finder: Arc::new(finder),
-            notices: broadcast::Sender::new(NOTICES),
-            offers: offers.clone(),
-            news,
-            approvals: Arc::new(Approvals::new(settings.state.clone())),
-            composed: Mutex::default(),
-            whole: AtomicBool::new(false),
-            remarks: Mutex::default(),
-            watchers: Arc::default(),
-            met: OnceLock::new(),
-            changes: watch::Sender::default(),
-            clients: Arc::default(),
-            levels: Arc::default(),
+            spool: state.map(|state| Arc::new(Spool::new(state.join("results")))),
+            tasks: around.tasks.clone(),
+        };
+        let roster = Arc::new(Roster::new(first, around.clone(), settings.held.clone()));
+        let anchors = house.effects().anchors.changes();
+        let composer =
+            Composer::new(house, base, roster.clone(), keepers.clone(), settings.exposure, &around);
+        let composer = Arc::new(composer);
+        let Surroundings { approvals, clients, watchers, tasks, levels, offers, notices, lineage, .. } =
+            around;
+        let following = [
+            AbortOnDropHandle::new(tokio::spawn(follow_offers(composer.clone(), offers))),
+            AbortOnDropHandle::new(tokio::spawn(follow_anchors(composer.clone(), anchors))),
+        ];
+        Arc::new(Self {
+            _following: following,
+            subscriptions: Subscriptions { roster: roster.clone(), clients, watchers, levels },
+            tasks: TaskRoutes { tasks, roster: roster.clone(), notices: notices.clone() },
+            roster,
+            composer,
+            keepers,
+            approvals,
+            notices,
             unheard: Unheard::default(),
             waited: Arc::default(),
-            lineage: Arc::default(),
+            lineage,
             observed: Observed::default(),
-            starts: Arc::default(),
             settings,
+        })
+    }
+
+    /// Makes sure that the servers are known, and that what they offered last stands in the registry
+    /// and in the lists. The first who needs that waits for it, on the spot; afterwards it costs
+    /// nothing. No server is started for it. Must be called in a runtime, and never while a lock of
+    /// the federation is held.
+    pub fn settle(&self) {
+        self.roster.settle_once(|begun| {
+            // Whoever reads a list settles first, so nobody has seen another one.
+            self.composer.recompose(Audience::Nobody);
+            let roster = self.roster.clone();
+            // A client may have said what it wants to hear before there were servers.
+            tokio::spawn(async move { roster.resume(begun).await });
         });
-        tokio::spawn(hear(Arc::downgrade(&federation), offers, heard));
-        let anchors = federation.house.effects().anchors.changes();
-        tokio::spawn(own::follow(Arc::downgrade(&federation), anchors));
-        federation
     }
 
     /// Makes these the servers. Those whose spec did not change are left alone, with their
     /// calls in flight. The others end; those that ran start again, and new ones start if a
     /// client is there to see their tools.
-    pub async fn apply(self: &Arc<Self>, specs: Vec<ServerSpec>) {
+    pub async fn apply(&self, specs: Vec<ServerSpec>) {
         self.settle();
-        let replaced = self.replace_peers(specs);
-        self.recompose(Told::Everybody);
-        self.resume_all(replaced.begun).await;
+        let replaced = self.roster.replace(specs);
+        self.composer.recompose(Audience::Everybody);
+        self.roster.resume(replaced.begun).await;
         // The old ones end beside us: a slow end delays nobody.
         for peer in replaced.ended {
             tokio::spawn(async move { peer.stop().await });
@@ -267,10 +208,41 @@ impl Federation {
     }
 
     /// Makes these the tools of our own, and tells clients if they see a difference.
-    pub fn rebase(self: &Arc<Self>, base: Vec<Arc<dyn Provider>>) {
+    pub fn rebase(&self, base: Vec<Arc<dyn Provider>>) {
         self.settle();
-        self.base.store(Arc::new(base));
-        self.recompose_on_new_base();
+        self.composer.rebase(base);
+    }
+
+    /// What a person approved meanwhile holds from now on, and what is gone is withheld.
+    pub fn follow_approvals(&self) {
+        self.composer.follow_approvals();
+    }
+
+    /// Waits until every server that must be there is, or names those that are not.
+    pub async fn require(&self) -> Result<(), Fault> {
+        self.settle();
+        self.roster.require().await
+    }
+
+    /// Meets the servers that may have a tool of this name and were never met. For one call
+    /// alone: a client is not kept waiting for servers.
+    pub async fn meet(&self, tool: &str) -> Result<(), Fault> {
+        self.settle();
+        self.roster.meet_for(tool).await?;
+        self.composer.recompose(Audience::Everybody);
+        match self.roster.why_held(tool) {
+            Some(why) => Err(Fault::not_found(format!("unknown tool: {tool}: {why}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Meets every server that was never met, all at the same time, and says why others are away.
+    /// For somebody who is shown the tools once, before the work begins.
+    pub async fn meet_all(&self) -> Vec<(String, Fault)> {
+        self.settle();
+        let away = self.roster.meet_all().await;
+        self.composer.recompose(Audience::Everybody);
+        away
     }
 
     /// How many messages clients missed because they did not read in time.
@@ -289,68 +261,95 @@ impl Federation {
         &self.settings.forms
     }
 
+    /// Which tools a client is listed.
+    pub fn profile(&self, client: &str, facts: &ClientFacts) -> Profile {
+        self.settings.profiles.profile(client, facts)
+    }
+
     /// How every server is.
     pub fn status(&self) -> BTreeMap<String, ServerStatus> {
-        let remarks = self.remarks.lock().unwrap_or_else(PoisonError::into_inner);
-        let one = |(name, peer): (&ServerName, &Arc<Peer>)| {
+        let one = |peer: &Arc<Peer>| {
             let status = peer.status();
             let since = status.since.duration_since(std::time::UNIX_EPOCH).map_or(0, |age| age.as_secs());
-            let offer = peer.offer();
-            let (tools, mut said) = remarks.get(name).cloned().unwrap_or_default();
-            said.extend(offer.left_out.iter().cloned());
+            let (tools, mut remarks) = self.composer.remarks(&peer.spec.name);
+            remarks.extend(peer.offer().left_out.iter().cloned());
             if peer.dropped() > 0 {
-                said.push(
+                remarks.push(
                     "it sends more messages that nobody asked for than can be taken: some were dropped"
                         .into(),
                 );
             }
-            let status = ServerStatus {
-                state: status.state.word(),
-                since,
-                tools,
-                starts: status.starts,
-                error: status.error,
-                remarks: said,
-            };
-            (name.to_string(), status)
+            let state = status.state.word();
+            ServerStatus { state, since, tools, starts: status.starts, error: status.error, remarks }
         };
-        self.peers.load().iter().map(one).collect()
+        self.roster.peers().iter().map(|(name, peer)| (name.to_string(), one(peer))).collect()
     }
 
     /// Ends all servers, and everything they started.
     pub async fn stop(&self) {
-        // Who asks from now on finds none.
-        self.first.forget();
-        let peers = self.peers.swap(Arc::default());
-        let ending: tokio::task::JoinSet<()> =
-            peers.values().cloned().map(|peer| async move { peer.stop().await }).collect();
-        ending.join_all().await;
+        self.roster.stop().await;
         let _ = tokio::time::timeout(LAST_WRITES, self.approvals.flushed()).await;
     }
 
-    /// Whether the lists have something of every server there is, if only from memory.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.whole.load(Ordering::Relaxed)
+    /// A client is there: servers that were never met are started, so that it sees their tools.
+    pub(crate) fn wake(&self, caller: &Caller) {
+        self.settle();
+        self.roster.wake(caller);
+        self.composer.changed();
     }
 
-    /// Tells that there is something new about the servers.
-    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
-        self.changes.subscribe()
+    /// Somebody uses what servers offer: those that died before they said what that is are tried
+    /// again. Costs nothing where all were met.
+    pub(crate) fn revive(&self) {
+        if !self.composer.is_whole() {
+            self.roster.revive();
+        }
     }
 
-    /// The servers as they are now.
-    pub(crate) fn servers(&self) -> Arc<BTreeMap<ServerName, Arc<Peer>>> {
-        self.peers.load_full()
+    /// What to say of a tool that nobody knows, if its name is of a server that is.
+    pub(crate) fn why_absent(&self, tool: &str) -> Option<String> {
+        let (server, _) = tool.split_once("__")?;
+        if let Some(why) = self.roster.why_held(tool) {
+            return Some(why);
+        }
+        let why = self.roster.why_absent(server);
+        // The call is a use of it: the next one may find it.
+        self.revive();
+        why
     }
 
-    /// The resources and prompts as they are now.
-    pub(crate) fn goods(&self) -> Arc<Goods> {
-        self.goods.load_full()
+    /// How long a first list waits, where that was said.
+    pub(crate) fn first_wait(&self) -> Option<Duration> {
+        self.settings.first_wait
+    }
+
+    /// Waits until the servers that were never met have said what they offer, but no longer than this.
+    pub(crate) async fn first_offers(&self, patience: Duration) {
+        self.roster.first_offers(patience).await;
+        self.composer.recompose(Audience::Everybody);
+    }
+
+    /// A client said in its handshake what it can do. Those who left without a word are found out.
+    pub(crate) fn joined(self: &Arc<Self>, client: &Arc<Conversation>) {
+        for gone in self.subscriptions.join(client) {
+            let federation = self.clone();
+            tokio::spawn(async move { federation.subscriptions.leave(gone).await });
+        }
+    }
+
+    /// The instructions for clients: our own where we have tools of our own, and the servers'. Most
+    /// servers say nothing of themselves, and then the first word need not wait until it is known
+    /// which servers there are.
+    pub(crate) fn instructions(&self, own: &str) -> Option<String> {
+        if self.composer.may_have_instructions() {
+            self.settle();
+        }
+        self.composer.instructions(own)
     }
 
     /// What changes from now on.
-    pub(crate) fn notices(&self) -> broadcast::Receiver<Notice> {
-        self.notices.subscribe()
+    pub(crate) fn notices(&self) -> NoticeReader {
+        self.notices.subscribe(self.unheard.clone())
     }
 
     /// Carries out a request at a server.
@@ -360,20 +359,13 @@ impl Federation {
         order: Order,
         caller: &Caller,
     ) -> Result<Box<RawValue>, Failure> {
-        bridge::run(&source.peer, order, caller, &self.shelf, None).await
-    }
-
-    /// The server that works on a task, as where a question about the task goes.
-    pub(crate) fn task(&self, id: &str) -> Option<Source> {
-        let place = self.tasks.place(id)?;
-        let peer = self.peers.load().get(&place.server)?.clone();
-        Some(Source { peer, own: place.own })
+        bridge::run(&source.peer, order, caller, &self.keepers.shelf, None).await
     }
 
     /// The extensions that any server declares, each as the first one wrote it.
     pub(crate) fn extensions(&self) -> BTreeMap<String, String> {
         let mut all = BTreeMap::new();
-        for peer in self.peers.load().values() {
+        for peer in self.roster.peers().values() {
             let offer = peer.offer();
             for (name, value) in offer.extensions.as_deref().and_then(Members::of).unwrap_or_default().0 {
                 all.entry(name.into_owned()).or_insert_with(|| value.get().to_owned());
@@ -382,49 +374,47 @@ impl Federation {
         all
     }
 
-    fn keepers(&self) -> Keepers {
-        Keepers {
-            callers: self.callers.clone(),
-            shelf: self.shelf.clone(),
-            spool: self.spool.clone(),
-            tasks: self.tasks.clone(),
-        }
-    }
-
     /// A result that was too large to be passed on, in ranges; `None` for any other address.
     pub(crate) async fn kept(&self, uri: &str) -> Option<std::io::Result<Box<RawValue>>> {
-        let spool = self.spool.clone().filter(|_| uri.starts_with(spool::ADDRESS))?;
+        let spool = self.keepers.spool.clone().filter(|_| uri.starts_with(spool::ADDRESS))?;
         let uri = uri.to_owned();
         let read = tokio::task::spawn_blocking(move || spool.read(&uri)).await;
         Some(read.unwrap_or_else(|_| Err(std::io::Error::other("it could not be read"))))
     }
 
-    /// What a person approved meanwhile holds from now on, and what is gone is withheld.
-    pub fn follow_approvals(&self) {
-        if self.approvals.is_stale() {
-            self.recompose_with_approvals();
-        }
+    /// The servers as they are now.
+    pub(crate) fn servers(&self) -> Arc<Peers> {
+        self.roster.peers()
     }
 
-    fn surroundings(&self) -> Surroundings {
-        Surroundings {
-            directory: self.settings.directory.clone(),
-            state: self.settings.state.clone(),
-            approvals: self.approvals.clone(),
-            guard: self.settings.guard.clone(),
-            door: self.door.clone(),
-            clients: self.clients.clone(),
-            watchers: self.watchers.clone(),
-            levels: self.levels.clone(),
-            offers: self.offers.clone(),
-            news: self.news.clone(),
-            lineage: self.lineage.clone(),
-        }
+    /// Tells that there is something new about the servers.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.composer.changes()
+    }
+
+    /// Waits until a server has said what it offers, if it never did.
+    pub(crate) async fn meet_server(&self, peer: &Arc<Peer>) -> Result<(), Fault> {
+        self.roster.meet_server(peer).await
+    }
+
+    /// The capabilities and the session of the first client; none before one connects.
+    pub(crate) fn first_client(&self) -> (Arc<str>, Option<u64>) {
+        self.roster.first_client()
+    }
+
+    /// Whether a client was ever there.
+    pub(crate) fn has_client(&self) -> bool {
+        self.roster.has_client()
+    }
+
+    /// A turn to start a server that nobody waits for.
+    pub(crate) async fn turn_to_start(&self) -> Option<SemaphorePermit<'_>> {
+        self.roster.turn_to_start().await
     }
 }
 
 impl std::fmt::Debug for Federation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Federation").field("peers", &self.peers.load()).finish_non_exhaustive()
+        f.debug_struct("Federation").field("peers", &self.roster.peers()).finish_non_exhaustive()
     }
 }

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::Federation;
+use super::Peers;
 use crate::{child::neighbour, spec::ServerName};
 
 /// The servers that get copies of calls.
@@ -24,21 +24,19 @@ impl Observed {
         !self.names().is_empty()
     }
 
-    fn names(&self) -> MutexGuard<'_, BTreeSet<ServerName>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Federation {
     /// The observer whose process is at the other end of a connection, if one is. Looks through
     /// the system's records on the spot.
-    pub(crate) fn observer_at(&self, ours: SocketAddr, theirs: SocketAddr) -> Option<Arc<str>> {
-        let (names, peers) = (self.observed.names().clone(), self.peers.load());
+    pub(crate) fn at(&self, peers: &Peers, ours: SocketAddr, theirs: SocketAddr) -> Option<Arc<str>> {
+        let names = self.names().clone();
         let processes = |name: &ServerName| peers.get(name).map(|peer| peer.processes()).unwrap_or_default();
         let roots: Vec<(u32, &ServerName)> =
             names.iter().flat_map(|name| processes(name).into_iter().map(move |pid| (pid, name))).collect();
         let pids: Vec<u32> = roots.iter().map(|(pid, _)| *pid).collect();
         let found = neighbour::at_other_end(&pids, ours, theirs)?;
         roots.iter().find(|(pid, _)| *pid == found).map(|(_, name)| name.as_str().into())
+    }
+
+    fn names(&self) -> MutexGuard<'_, BTreeSet<ServerName>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

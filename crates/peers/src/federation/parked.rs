@@ -25,7 +25,7 @@ const MARK: &str = "tectum1.";
 
 /// A question of a server's that waits for its answer.
 #[derive(Debug)]
-pub(crate) struct Question {
+pub(crate) struct ParkedQuestion {
     /// What the client knows it by.
     pub(crate) key: String,
     /// What the server asked.
@@ -38,7 +38,7 @@ pub(crate) struct Parked {
     /// The server's side of it.
     pub(crate) exchange: Exchange,
     /// What the server wants to know.
-    pub(crate) questions: Vec<Question>,
+    pub(crate) questions: Vec<ParkedQuestion>,
 }
 
 /// Where things of one kind wait.
@@ -46,17 +46,17 @@ pub(crate) struct Parked {
 pub(crate) struct Shelf<T = Parked> {
     mark: &'static str,
     key: [u8; 32],
-    waiting: Arc<Mutex<HashMap<[u8; 16], Place<T>>>>,
+    waiting: Arc<Mutex<HashMap<[u8; 16], ShelfPlace<T>>>>,
 }
 
 #[derive(Debug)]
-struct Place<T> {
+struct ShelfPlace<T> {
     parked: T,
     digest: blake3::Hash,
     until: Instant,
 }
 
-impl Question {
+impl ParkedQuestion {
     /// The `number`th question of a call. A server that names its questions keeps its names.
     pub(crate) fn new(number: usize, asked: link::Question) -> Self {
         let named = serde_json::from_str::<String>(&asked.id).ok().filter(|name| !name.is_empty());
@@ -95,7 +95,7 @@ impl<T: Send + 'static> Shelf<T> {
             return Err(Fault::new(FaultKind::Upstream, "too many calls wait for answers of their clients")
                 .hint("answer or give up some of them first"));
         }
-        waiting.insert(handle, Place { parked, digest, until });
+        waiting.insert(handle, ShelfPlace { parked, digest, until });
         drop(waiting);
         self.sweep_later();
         Ok(self.sealed(&handle))

@@ -7,14 +7,14 @@ use globset::{Glob, GlobMatcher, GlobSet, GlobSetBuilder};
 use serde_json::{Map, Value};
 use tectum_core::{ToolInfo, ToolRole};
 
-use super::{Federation, lean};
+use super::lean;
 use crate::client_table::ClientFacts;
 
 /// Which profile each client has.
 #[derive(Clone, Debug, Default)]
 pub struct Profiles {
-    chosen: Choice,
-    clients: Vec<(GlobMatcher, Choice)>,
+    chosen: ProfileChoice,
+    clients: Vec<(GlobMatcher, ProfileChoice)>,
     own: BTreeMap<String, Arc<Patterns>>,
 }
 
@@ -41,7 +41,7 @@ pub struct Patterns {
 
 /// What was chosen for a client.
 #[derive(Clone, Debug, Default)]
-enum Choice {
+enum ProfileChoice {
     /// Lean for a coding agent, all for others.
     #[default]
     Auto,
@@ -78,18 +78,18 @@ impl Profiles {
     }
 
     /// The profile of a client, by the name in its `clientInfo`.
-    pub fn of(&self, client: &str, facts: &ClientFacts) -> Profile {
+    pub fn profile(&self, client: &str, facts: &ClientFacts) -> Profile {
         let own = self.clients.iter().find(|(glob, _)| glob.is_match(client)).map(|(_, choice)| choice);
         match own.unwrap_or(&self.chosen) {
-            Choice::This(profile) => profile.clone(),
-            Choice::Auto if facts.coding => Profile::Lean,
-            Choice::Auto => Profile::All,
+            ProfileChoice::This(profile) => profile.clone(),
+            ProfileChoice::Auto if facts.coding => Profile::Lean,
+            ProfileChoice::Auto => Profile::All,
         }
     }
 
-    fn choice(&self, name: &str) -> Result<Choice, String> {
-        Ok(Choice::This(match name {
-            "auto" => return Ok(Choice::Auto),
+    fn choice(&self, name: &str) -> Result<ProfileChoice, String> {
+        Ok(ProfileChoice::This(match name {
+            "auto" => return Ok(ProfileChoice::Auto),
             "lean" => Profile::Lean,
             "all" => Profile::All,
             name => {
@@ -100,13 +100,6 @@ impl Profiles {
                 )
             }
         }))
-    }
-}
-
-impl Federation {
-    /// Which tools a client is listed.
-    pub fn profile(&self, client: &str, facts: &ClientFacts) -> Profile {
-        self.settings.profiles.of(client, facts)
     }
 }
 
@@ -177,13 +170,13 @@ mod tests {
     fn a_client_has_its_own_profile_or_that_of_its_kind() {
         let mut profiles = Profiles::default();
         let (codex, other) = (ClientFacts::find("codex-mcp-client", "1"), ClientFacts::unknown());
-        assert_eq!(profiles.of("codex-mcp-client", codex), Profile::Lean);
-        assert_eq!(profiles.of("program", other), Profile::All);
+        assert_eq!(profiles.profile("codex-mcp-client", codex), Profile::Lean);
+        assert_eq!(profiles.profile("program", other), Profile::All);
         profiles.define("review=read_* search_*, !search_files").expect("a profile");
         profiles.choose_for("codex-*=review").expect("a choice");
         profiles.choose("lean").expect("a choice");
-        assert!(matches!(profiles.of("codex-mcp-client", codex), Profile::Own(_)));
-        assert_eq!(profiles.of("program", other), Profile::Lean);
+        assert!(matches!(profiles.profile("codex-mcp-client", codex), Profile::Own(_)));
+        assert_eq!(profiles.profile("program", other), Profile::Lean);
         for wrong in ["review", "all=x", "=x", "a={"] {
             assert!(profiles.define(wrong).is_err(), "{wrong}");
         }

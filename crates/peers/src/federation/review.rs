@@ -6,11 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    approvals::gone,
-    pins::{Change, Pins},
+use crate::{
+    peer::{Change, Pins, gone, remembered},
+    spec::ServerSpec,
 };
-use crate::{peer::remembered, spec::ServerSpec};
 
 /// What waits at one server.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +22,7 @@ pub struct Review {
 
 impl Review {
     /// What waits at a server, as it is kept here.
-    pub fn of(state: &Path, spec: &ServerSpec) -> Self {
+    pub fn read(state: &Path, spec: &ServerSpec) -> Self {
         let lost = match Pins::read(state, &spec.name) {
             Ok(Some(pins)) => return Self { changes: pins.changes(), lost: None },
             Ok(None) if !remembered(state, spec).known => return Self::default(),

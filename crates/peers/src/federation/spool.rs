@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use tectum_core::CallId;
 use tectum_state::Lasts;
 
-use crate::wire::object::{Members, Object, quoted, raw};
+use crate::wire::{Members, Object, quoted, raw};
 
 /// What the addresses begin with.
 pub(crate) const ADDRESS: &str = "tectum://results/";

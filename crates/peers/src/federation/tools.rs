@@ -10,23 +10,18 @@ use tectum_core::{
 };
 
 use super::{
-    bridge::{self, Failure, Order},
-    caller::Callers,
+    Order, Shelf, Spool, bridge,
     definitions::{self, Accepted},
     directives::CarriedDirectives,
     goods::renamed,
     names,
-    parked::Shelf,
-    spool::Spool,
-    standing::Standing,
-    tasks::Tasks,
 };
 use crate::{
+    client::{Callers, text_size, with_text},
     link::{error_parts, headers},
-    peer::{Item, Offer, Peer},
-    serve::{text_size, with_text},
+    peer::{Failure, Item, Offer, Peer, Standing, Tasks},
     visible::make_visible,
-    wire::{object::raw, tool_result},
+    wire::{raw, tool_result},
 };
 
 /// The tools whose calls are never copied: an observer's own, and the audit trail.
@@ -40,12 +35,12 @@ pub(crate) struct PeerTools {
     standing: Arc<Standing>,
     keepers: Keepers,
     infos: Arc<[ToolInfo]>,
-    own: HashMap<Arc<str>, Own>,
+    own: HashMap<Arc<str>, OwnTool>,
     /// What was renamed or left out, for people.
     pub(crate) remarks: Vec<String>,
 }
 
-/// Where things are kept that outlive a call.
+/// What outlives a call: parked calls, large results, tasks.
 #[derive(Clone, Debug)]
 pub(crate) struct Keepers {
     /// The clients of calls that come from one.
@@ -60,7 +55,7 @@ pub(crate) struct Keepers {
 
 /// What a tool is called at its server, and whether it may be called.
 #[derive(Debug)]
-struct Own {
+struct OwnTool {
     name: Arc<str>,
     /// The same as JSON.
     json: Box<RawValue>,
@@ -71,7 +66,7 @@ struct Own {
 
 impl PeerTools {
     /// What a server offers now, but for what its configuration leaves out.
-    pub(crate) fn of(
+    pub(crate) fn new(
         peer: &Arc<Peer>,
         offer: &Arc<Offer>,
         standing: &Arc<Standing>,
@@ -145,7 +140,7 @@ impl PeerTools {
                     }
                     let schema = headers::annotated_schema(item.json.get());
                     let json = raw(crate::wire::object::quoted(&item.key));
-                    tools.own.insert(name, Own { name: item.key.clone(), json, schema, withheld });
+                    tools.own.insert(name, OwnTool { name: item.key.clone(), json, schema, withheld });
                     infos.push(info);
                 }
                 Err(why) => {
@@ -200,12 +195,11 @@ fn info(item: &Item, name: &Arc<str>, peer: &Peer, stale: bool) -> Result<(ToolI
     let (title, description) = (text("title"), text("description"));
     let output = definition.get("outputSchema").cloned();
     let reads = definition.get("annotations").is_some_and(|hints| hints["readOnlyHint"] == true);
-    let written = match repairs.is_empty() {
-        true => renamed(item, "name", name),
-        false => {
-            definition.insert("name".into(), (**name).into());
-            Value::Object(definition).to_string()
-        }
+    let written = if repairs.is_empty() {
+        renamed(item, "name", name)
+    } else {
+        definition.insert("name".into(), (**name).into());
+        Value::Object(definition).to_string()
     };
     let info = ToolInfo {
         name: name.clone(),
@@ -238,10 +232,7 @@ fn shown(definition: String) -> String {
         return definition;
     }
     let Ok(mut value) = serde_json::from_str::<Value>(&definition) else { return definition };
-    match make_visible(&mut value) {
-        true => value.to_string(),
-        false => definition,
-    }
+    if make_visible(&mut value) { value.to_string() } else { definition }
 }
 
 impl Provider for PeerTools {

@@ -2,21 +2,14 @@
 
 use serde_json::value::RawValue;
 
-use crate::{
-    serve::server_meta,
-    wire::{
-        era::Era,
-        object::{Members, Object, raw},
-        rpc::code,
-    },
-};
+use crate::wire::{Era, Members, Object, code, raw, server_meta};
 
 /// Members that only the newer era knows.
 const MODERN_ONLY: &[&str] = &["resultType", "ttlMs", "cacheScope"];
 
 /// What a modern server wants to know before it goes on.
 #[derive(Debug)]
-pub(crate) struct Input {
+pub(crate) struct InputRequired {
     /// Key, method and parameters of each question.
     pub(crate) requests: Vec<(String, String, String)>,
     /// What it wants to see again.
@@ -24,7 +17,7 @@ pub(crate) struct Input {
 }
 
 /// The questions of a result that is none yet.
-pub(crate) fn input_required(result: &RawValue) -> Option<Input> {
+pub(crate) fn input_required(result: &RawValue) -> Option<InputRequired> {
     let members = Members::of(result.get())?;
     if members.text("resultType").as_deref() != Some("input_required") {
         return None;
@@ -35,7 +28,7 @@ pub(crate) fn input_required(result: &RawValue) -> Option<Input> {
         let params = request.get("params").map_or("{}", |raw| raw.get());
         Some((key.clone().into_owned(), request.text("method")?, params.to_owned()))
     };
-    Some(Input {
+    Some(InputRequired {
         requests: requests.0.iter().filter_map(read).collect(),
         state: members.text("requestState"),
     })

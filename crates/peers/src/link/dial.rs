@@ -7,25 +7,25 @@ use std::{
 };
 
 use super::{
-    Carrier, Inbox, Link, LooseMessages, Loss, Unfit, greet,
-    http::{self, Address, Kind},
-    sse::Sse,
+    Carrier, HttpCarrier, Inbox, Link, LooseMessages, Sse, Unfit, greet,
+    http::{self, Address, ClientKind},
 };
 use crate::{
     auth::{Authorize, Login, install_tls},
     spec::{EraChoice, Remote, ServerName},
+    wire::{Loss, origin},
 };
 
 /// What all remote servers share: connections that are kept, and where logins lie.
 pub(crate) struct Door {
     /// One for each kind of address, made for the first server that needs it.
-    clients: [OnceLock<Result<reqwest::Client, String>>; Kind::COUNT],
+    clients: [OnceLock<Result<reqwest::Client, String>>; ClientKind::COUNT],
     state: Option<PathBuf>,
     authorize: Authorize,
 }
 
 /// A greeted connection, and where its loose messages come out.
-pub(crate) type Connected = (Arc<Link>, LooseMessages);
+pub(crate) type ConnectedLink = (Arc<Link>, LooseMessages);
 
 impl Door {
     /// Logins lie below this state directory; without one they last as long as the process.
@@ -35,7 +35,7 @@ impl Door {
 
     fn address(&self, name: &ServerName, remote: &Remote) -> Result<Address, Loss> {
         install_tls();
-        let kind = Kind::of(&http::parse(&remote.url).map_err(Loss::Failed)?);
+        let kind = ClientKind::new(&origin::parse(&remote.url).map_err(Loss::Failed)?);
         let client = self.clients[kind.number()].get_or_init(|| http::client(kind));
         let client = client.clone().map_err(Loss::Failed)?;
         let login = Login::new(name, remote, self.state.as_deref(), self.authorize, client.clone());
@@ -51,16 +51,16 @@ pub(crate) async fn connect(
     choice: EraChoice,
     capabilities: &str,
     door: &Door,
-) -> Result<Connected, Loss> {
+) -> Result<ConnectedLink, Loss> {
     let (inbox, loose) = Inbox::new();
     let inbox = Arc::new(inbox);
-    let carrier = http::Remote::new(door.address(name, remote)?, inbox.clone());
+    let carrier = HttpCarrier::new(door.address(name, remote)?, inbox.clone());
     let link = Link::new(Carrier::Http(carrier), inbox);
     let loss = match greet(&link, choice, capabilities).await {
         Ok(()) => return Ok((link, loose)),
         Err(Unfit::DiedAtProbe(loss) | Unfit::Lost(loss)) => loss,
     };
-    let older = matches!(&link.carrier, Carrier::Http(remote) if remote.speaks_otherwise());
+    let older = link.speaks_otherwise();
     link.stop().await;
     if !older || choice == EraChoice::Modern {
         return Err(loss);
@@ -79,7 +79,7 @@ pub(crate) async fn connect_sse(
     remote: &Remote,
     capabilities: &str,
     door: &Door,
-) -> Result<Connected, Loss> {
+) -> Result<ConnectedLink, Loss> {
     let (inbox, loose) = Inbox::new();
     let inbox = Arc::new(inbox);
     let carrier = Sse::open(door.address(name, remote)?, inbox.clone()).await?;

@@ -4,79 +4,15 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
 
-use super::{Ask, Link, Loss, error_parts};
+use super::{Ask, Hello, Link, hello::client_info, modern_meta};
 use crate::{
     spec::EraChoice,
-    wire::{
-        era::{Era, LATEST_LEGACY, LEGACY, MODERN},
-        object::{Members, Object, raw},
-        rpc::code,
-    },
+    wire::{Era, LATEST_LEGACY, LEGACY, Loss, MODERN, Members, Object, code, error_parts, raw},
 };
 
 /// How long a server may leave the question for its era unanswered. Servers of the older era
 /// answer it with an error as soon as they run; some never answer what they do not know.
 const PROBE: Duration = Duration::from_secs(10);
-
-/// What a server said about itself.
-#[derive(Clone, Debug)]
-pub(crate) struct Hello {
-    /// Its era.
-    pub(crate) era: Era,
-    /// The version settled on.
-    pub(crate) version: String,
-    /// What it can do, as it wrote it.
-    pub(crate) capabilities: Box<RawValue>,
-    /// What it wants models to know.
-    pub(crate) instructions: Option<String>,
-}
-
-impl Default for Hello {
-    fn default() -> Self {
-        Self {
-            era: Era::Legacy,
-            version: LATEST_LEGACY.into(),
-            capabilities: raw("{}".into()),
-            instructions: None,
-        }
-    }
-}
-
-impl Hello {
-    /// The extensions it declares, as it wrote them.
-    pub(crate) fn extensions(&self) -> Option<String> {
-        let extensions = Members::of(self.capabilities.get())?.get("extensions")?;
-        extensions.get().starts_with('{').then(|| extensions.get().to_owned())
-    }
-
-    /// True when the server declares this capability, such as `tools` or `resources.subscribe`.
-    pub(crate) fn can(&self, path: &str) -> bool {
-        let mut value = &*self.capabilities;
-        for step in path.split('.') {
-            match Members::of(value.get()).and_then(|members| members.get(step)) {
-                Some(next) => value = next,
-                None => return false,
-            }
-        }
-        !matches!(value.get(), "false" | "null")
-    }
-}
-
-/// Who we are, for servers.
-pub(crate) fn client_info() -> String {
-    Object::new()
-        .text("name", "tectum")
-        .text("title", "Tectum")
-        .text("version", env!("CARGO_PKG_VERSION"))
-        .end()
-}
-
-/// The facts every modern request carries.
-pub(crate) fn modern_meta(meta: &mut Object, capabilities: &str) {
-    meta.text("io.modelcontextprotocol/protocolVersion", MODERN)
-        .raw("io.modelcontextprotocol/clientInfo", &client_info())
-        .raw("io.modelcontextprotocol/clientCapabilities", capabilities);
-}
 
 /// Why a greeting failed.
 #[derive(Debug)]
@@ -115,9 +51,8 @@ pub(crate) async fn greet(link: &Arc<Link>, choice: EraChoice, capabilities: &st
         },
     };
     let hello = hello.map_err(Unfit::Lost)?;
-    link.settle(&hello);
     let legacy = hello.era == Era::Legacy;
-    let _ = link.hello.set(hello);
+    link.settle(hello);
     if legacy {
         link.notify("notifications/initialized", "{}").map_err(Unfit::Lost)?;
     }

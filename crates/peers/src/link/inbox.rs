@@ -5,6 +5,7 @@
 
 mod budget;
 mod glance;
+mod limits;
 mod room;
 mod signals;
 mod sort;
@@ -20,17 +21,18 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use self::{budget::Budget, room::Rooms, turn::Turn};
+use self::{budget::Allowance, room::Rooms, turn::ReadTurn};
 pub(crate) use self::{
     room::Room,
     signals::{Signal, Signals},
 };
 use super::{
-    Event, Loss, Question,
-    mailbox::{Receiver, Sender, mailbox},
+    Event, Question, Receiver,
+    mailbox::{Sender, mailbox},
     noise::Noise,
     question::Questions,
 };
+use crate::wire::Loss;
 
 /// Events kept for one call that its client has not taken yet; beyond that the call fails, so
 /// that what arrives is either whole or known to be lost.
@@ -89,8 +91,8 @@ pub(crate) struct Inbox {
     loose: mpsc::Sender<(Loose, Room)>,
     rooms: Rooms,
     signals: Signals,
-    budget: Mutex<Budget>,
-    turn: Turn,
+    budget: Mutex<Allowance>,
+    turn: ReadTurn,
     closed: CancellationToken,
     /// Set when there was a message.
     heard: AtomicBool,
@@ -140,8 +142,8 @@ impl Inbox {
             loose,
             rooms: Rooms::default(),
             signals: Signals::default(),
-            budget: Mutex::new(Budget::new(Instant::now())),
-            turn: Turn::default(),
+            budget: Mutex::new(Allowance::new(Instant::now())),
+            turn: ReadTurn::default(),
             closed: CancellationToken::new(),
             heard: AtomicBool::new(false),
         };

@@ -14,23 +14,20 @@ use super::Event;
 
 /// Both ends of a new mailbox.
 pub(super) fn mailbox() -> (Sender, Receiver) {
-    let shared = Arc::new(Shared::default());
-    (Sender(shared.clone()), Receiver(shared))
+    let mailbox = Arc::<Mutex<Mailbox>>::default();
+    (Sender(mailbox.clone()), Receiver(mailbox))
 }
 
 /// Where events go in.
 #[derive(Debug)]
-pub(super) struct Sender(Arc<Shared>);
+pub(super) struct Sender(Arc<Mutex<Mailbox>>);
 
 /// Where they come out.
 #[derive(Debug)]
-pub(crate) struct Receiver(Arc<Shared>);
+pub(crate) struct Receiver(Arc<Mutex<Mailbox>>);
 
 #[derive(Debug, Default)]
-struct Shared(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
+struct Mailbox {
     events: VecDeque<Event>,
     waiting: Option<Waker>,
     /// Set when nothing more can come.
@@ -40,7 +37,7 @@ struct State {
 impl Sender {
     /// Puts an event in. If nobody is there to take it, it is dropped with the mailbox.
     pub(super) fn send(&self, event: Event) {
-        let mut state = self.0.lock();
+        let mut state = lock(&self.0);
         state.events.push_back(event);
         wake(state);
     }
@@ -48,7 +45,7 @@ impl Sender {
 
 impl Drop for Sender {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
+        let mut state = lock(&self.0);
         state.ended = true;
         wake(state);
     }
@@ -58,7 +55,7 @@ impl Receiver {
     /// The next event; `None` when there is none and nothing more can come.
     pub(super) async fn recv(&mut self) -> Option<Event> {
         poll_fn(|cx| {
-            let mut state = self.0.lock();
+            let mut state = lock(&self.0);
             if let Some(event) = state.events.pop_front() {
                 return Poll::Ready(Some(event));
             }
@@ -75,14 +72,12 @@ impl Receiver {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock(mailbox: &Mutex<Mailbox>) -> MutexGuard<'_, Mailbox> {
+    mailbox.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Wakes who waits, after the lock is given back.
-fn wake(mut state: MutexGuard<'_, State>) {
+fn wake(mut state: MutexGuard<'_, Mailbox>) {
     let waiting = state.waiting.take();
     drop(state);
     if let Some(waiting) = waiting {

@@ -41,7 +41,7 @@ impl Noise {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::{Inbox, Origin};
+    use crate::link::inbox::{Inbox, Origin};
 
     #[test]
     fn what_is_no_message_is_counted_and_its_beginning_is_harmless() {

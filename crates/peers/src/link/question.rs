@@ -9,6 +9,11 @@ use tokio_util::sync::CancellationToken;
 /// Questions one connection may have open; a server that asks more is refused.
 const MOST_OPEN: usize = 1024;
 
+/// The error for questions beyond the bound.
+pub(crate) const TOO_MANY: &str = r#"{"code":-32603,"message":"too many questions at once"}"#;
+/// The error for a question where nobody can be asked.
+pub(crate) const NOBODY: &str = r#"{"code":-32601,"message":"nobody can be asked here"}"#;
+
 /// A question of the server's.
 #[derive(Debug)]
 pub(crate) struct Question {

@@ -11,10 +11,10 @@ use reqwest::{
 use tokio::runtime::Handle;
 
 use super::{
-    Inbox, Kind, Loss, MOST_UNASKED, Origin, Outgoing,
-    http::{self, Address, Turns, broken, collect, same_origin, status_words},
+    Inbox, Kind, MOST_UNASKED, Origin, Outgoing,
+    http::{self, Address, SendOrder, broken, collect, status_words},
 };
-use crate::wire::events::{Events, Found};
+use crate::wire::{Events, Loss, StreamItem, same_origin};
 
 /// How long a server may take to tell where to post to.
 const ENDPOINT: Duration = Duration::from_secs(10);
@@ -27,13 +27,13 @@ const MAX_RECEIPT: usize = 1024 * 1024;
 const SMALL: usize = 64 * 1024;
 
 /// One server's stream and the address beside it.
-pub(crate) struct Sse(Arc<Shared>);
+pub(crate) struct Sse(Arc<SseServer>);
 
-struct Shared {
+struct SseServer {
     address: Address,
     endpoint: Url,
     inbox: Arc<Inbox>,
-    turns: Turns,
+    order: SendOrder,
     runtime: Handle,
 }
 
@@ -59,11 +59,11 @@ impl Sse {
         let told = tokio::time::timeout(ENDPOINT, stream.endpoint(address.url(), &inbox)).await;
         let endpoint =
             told.unwrap_or_else(|_| Err(Loss::Failed("it did not tell where to post to".into())))?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SseServer {
             address,
             endpoint,
             inbox: inbox.clone(),
-            turns: Turns::default(),
+            order: SendOrder::default(),
             runtime: Handle::current(),
         });
         tokio::spawn(async move {
@@ -82,7 +82,7 @@ impl Sse {
         let body = Bytes::from(message.bytes);
         let shared = self.0.clone();
         if let Kind::Request { id, .. } = message.kind {
-            let before = shared.turns.so_far();
+            let before = shared.order.so_far();
             self.0.spawn(async move {
                 before.cancelled().await;
                 if let Err(loss) = shared.post(body, Some(id)).await {
@@ -91,7 +91,7 @@ impl Sse {
             });
             return Ok(());
         }
-        let turn = shared.turns.take();
+        let turn = shared.order.take();
         let turn = turn.ok_or_else(|| Loss::Failed("it does not take what it is sent".into()))?;
         self.0.spawn(async move {
             turn.come().await;
@@ -109,7 +109,7 @@ impl Drop for Sse {
     }
 }
 
-impl Shared {
+impl SseServer {
     /// Runs a task that ends with the connection.
     fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         let closed = self.inbox.closed().clone();
@@ -131,10 +131,10 @@ impl Shared {
         if let Some(id) = id {
             http::deliver(&self.inbox, id, &receipt);
         }
-        match status.is_success() {
-            true => Ok(()),
-            false => Err(Loss::Failed(status_words(status, &headers, &receipt))),
+        if status.is_success() {
+            return Ok(());
         }
+        Err(Loss::Failed(status_words(status, &headers, &receipt)))
     }
 }
 
@@ -151,8 +151,8 @@ impl Stream {
                 }
                 Err(error) => return Err(Loss::Failed(broken(&error))),
             };
-            let each = |found: Found<'_>| match found {
-                Found::Event { name: "endpoint", data } if told.is_none() => {
+            let each = |found: StreamItem<'_>| match found {
+                StreamItem::Event { name: "endpoint", data } if told.is_none() => {
                     told = Some(String::from_utf8_lossy(data).trim().to_owned());
                 }
                 found => take(inbox, &found),
@@ -196,10 +196,10 @@ fn bound(events: &mut Events, inbox: &Inbox) {
     }
 }
 
-fn take(inbox: &Inbox, found: &Found<'_>) {
+fn take(inbox: &Inbox, found: &StreamItem<'_>) {
     match found {
-        Found::Event { name: "" | "message", data } => http::deliver_all(inbox, data, Origin::Shared),
-        Found::Event { .. } => {}
-        Found::TooLong { start, size } => inbox.deliver_too_long(start, *size),
+        StreamItem::Event { name: "" | "message", data } => http::deliver_all(inbox, data, Origin::Shared),
+        StreamItem::Event { .. } => {}
+        StreamItem::TooLong { start, size } => inbox.deliver_too_long(start, *size),
     }
 }

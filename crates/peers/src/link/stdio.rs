@@ -17,10 +17,10 @@ use tokio::{
     sync::{Notify, watch},
 };
 
-use super::{Inbox, Kind, Loss, MOST_UNASKED, Origin, Outgoing};
+use super::{Inbox, Kind, MOST_UNASKED, Origin, Outgoing};
 use crate::{
     child::{Child, Life},
-    wire::lines::{Line, Lines, on_one_line},
+    wire::{Line, Lines, Loss, on_one_line},
 };
 
 /// Bytes that may wait for a server that does not read; beyond that it counts as gone.
@@ -58,12 +58,12 @@ enum Phase {
 
 #[derive(Debug)]
 struct Out {
-    writer: Mutex<Writer>,
+    writer: Mutex<PipeWriter>,
     more: Notify,
 }
 
 #[derive(Debug)]
-struct Writer {
+struct PipeWriter {
     /// `None` once the server was told that nothing more comes.
     pipe: Option<Arc<pipe::Sender>>,
     waiting: BytesMut,
@@ -77,7 +77,7 @@ impl Pipes {
         let Child { stdin, stdout, life } = child;
         let process = life.id();
         let out = Arc::new(Out {
-            writer: Mutex::new(Writer {
+            writer: Mutex::new(PipeWriter {
                 pipe: Some(Arc::new(stdin)),
                 waiting: BytesMut::new(),
                 requests: Vec::new(),
@@ -148,7 +148,7 @@ impl Pipes {
 }
 
 impl Out {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Writer> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, PipeWriter> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -20,7 +20,7 @@ use super::{
     schema::{OBSERVE, observe_of},
 };
 use crate::{
-    federation::{Federation, cleared},
+    federation::Federation,
     link::{Ask, Exchange, Link, Loss, error_parts, headers},
     peer::Peer,
     wire::object::{Members, Object},
@@ -266,7 +266,7 @@ async fn open(federation: &Federation, peer: &Arc<Peer>) -> Result<Way, String> 
     let (abilities, _) = federation.first_client();
     let class = peer.class(&abilities, None);
     let link = peer.link(&class).await.map_err(|fault| fault.message)?;
-    cleared(peer, &link, &class, OBSERVE).await.map_err(|fault| fault.message)?;
+    peer.cleared(&link, &class, OBSERVE).await.map_err(|fault| fault.message)?;
     let offer = peer.offer();
     let observe = observe_of(&offer).map(str::to_owned);
     let declares = offer.extensions.as_deref().and_then(Members::of);

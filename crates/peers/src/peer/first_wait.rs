@@ -1,5 +1,5 @@
-//! Whether a server that was never met is worth waiting for: once, and neither in this run nor in the next
-//! after it did not come.
+//! Whether a server that was never met is worth waiting for: not again once it did not come in time, in this
+//! run or the one before.
 
 use std::{
     path::{Path, PathBuf},
@@ -33,8 +33,8 @@ impl FirstWait {
     }
 }
 
-/// Where is kept that a server was waited for and did not come, and what stands there then: a server that
-/// was changed or restarted since is another one.
+/// The file that remembers that a server did not come in time, and its content: a digest of the spec, so that
+/// it does not hold for a server that was changed or restarted since.
 pub(crate) fn late_word(state: &Path, spec: &ServerSpec) -> (PathBuf, String) {
     let digest = blake3::hash(format!("{:?} {}", spec.transport, spec.generation).as_bytes());
     (state.join(format!("{}.late", spec.name)), digest.to_hex().to_string())

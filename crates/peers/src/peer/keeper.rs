@@ -2,292 +2,277 @@
 //! what is offered. Everything it waits for runs beside it, so it always answers.
 
 mod connect;
-mod deaths;
-mod ends;
 mod guarded;
 mod hear;
 mod levels;
+mod links;
 mod lists;
+mod pauses;
 mod watch;
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet, VecDeque},
     sync::Arc,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
-use tectum_core::Fault;
-use tokio::{
-    sync::{mpsc, oneshot},
-    task::JoinSet,
-};
+use tectum_core::{Fault, FaultKind};
+use tokio::sync::mpsc;
 
 use self::{
     connect::connect,
-    ends::{IDLE, MOST_LINKS},
-    guarded::guarded,
     hear::Hearing,
     levels::tell_levels,
-    lists::Stale,
-    watch::{End, Listening, Standing},
+    links::{LinkEvent, LinkReply, Links, MOST_LINKS},
+    lists::Lists,
+    pauses::spread,
+    watch::ResourceWatch,
 };
-use super::{Awaited, Class, Command, Peer, State, Surroundings, health::Deaths, shares::Shares};
+use super::{Class, Peer, Shares, State, Surroundings, handle::Command, health::Deaths};
 use crate::{
     link::{Link, LooseMessages, Loss},
-    wire::era::Era,
+    spec::ServerSpec,
+    wire::Era,
 };
 
+/// Commands that may wait for a server's task.
+const COMMANDS: usize = 256;
 /// A connection that has lived so long clears the record of deaths.
 const STEADY: Duration = Duration::from_secs(60);
-/// How often idle ones are looked for.
+/// How often idle connections are looked for.
 const LOOK: Duration = Duration::from_secs(60);
-/// The pause before a server that is there is asked again what it did not answer; each further
-/// failure doubles it.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// The longest such pause: a server that is mended is found within a minute or two.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-
-type Waiting = Vec<oneshot::Sender<Result<Arc<Link>, Fault>>>;
-
-/// What ends beside the task.
-enum Done {
-    Opened(Class, Result<(Arc<Link>, LooseMessages), Loss>),
-    Closed(Class, Arc<Link>),
-    Listed(Box<lists::Listed>),
-    Unheard { number: u64, end: End },
-}
 
 struct Keeper {
     peer: Arc<Peer>,
     around: Surroundings,
-    opening: HashMap<Class, Waiting>,
-    links: HashMap<Class, (Arc<Link>, Instant)>,
-    /// Connections on their way whose client has left.
-    unwanted: HashSet<Class>,
-    work: JoinSet<Done>,
     deaths: Deaths,
-    /// What it offers to each class of clients.
-    shares: Shares,
-    /// What is to be asked for, of whom.
-    stale: VecDeque<Stale>,
-    /// When the first and the last of the changes came that are not listed yet.
-    changed: Option<(Instant, Instant)>,
-    listing: bool,
-    /// Where a listing tells of the tools before it has asked for the rest.
-    early: mpsc::Sender<lists::Tools>,
-    /// What says that it changed is not asked for before this.
-    listed_until: Option<Instant>,
-    /// Listings that failed one after the other, and when the next is tried.
-    failures: u32,
-    retry: Option<Instant>,
-    /// What the server was told last to be watched, whether that is to be told anew, and who waits
-    /// for its answer.
-    watched: BTreeSet<String>,
-    unwatched: bool,
-    awaited: Vec<Awaited>,
-    listening: Option<Listening>,
-    standing: Standing,
-    /// The resources that it agreed to tell of last, and those it refused to.
-    granted: BTreeSet<String>,
-    refused: Option<BTreeSet<String>>,
-    /// How many subscriptions there were, how many ended by themselves, and when the next is tried.
-    listens: u64,
-    unheard_times: u32,
-    listen_again: Option<Instant>,
+    links: Links,
+    lists: Lists,
+    watch: ResourceWatch,
 }
 
-/// Keeps a server until it is told to stop.
-pub(super) async fn keep(
-    peer: Arc<Peer>,
-    around: Surroundings,
-    shares: Shares,
-    mut orders: mpsc::Receiver<Command>,
-) {
-    let (early, mut tools) = mpsc::channel(1);
-    let mut keeper = Keeper {
-        peer,
-        around,
-        opening: HashMap::new(),
-        links: HashMap::new(),
-        unwanted: HashSet::new(),
-        work: JoinSet::new(),
+/// Begins to keep a server. It is not started before somebody needs it.
+pub(crate) fn start(spec: ServerSpec, around: Surroundings) -> Arc<Peer> {
+    let (commands, orders) = mpsc::channel(COMMANDS);
+    let shares = around.state.as_deref().map(|state| Shares::kept(state, &spec)).unwrap_or_default();
+    let peer = Arc::new(Peer::new(spec, &around, &shares, commands));
+    let keeper = Keeper {
         deaths: Deaths::default(),
-        shares,
-        stale: VecDeque::new(),
-        changed: None,
-        listing: false,
-        early,
-        listed_until: None,
-        failures: 0,
-        retry: None,
-        watched: BTreeSet::new(),
-        unwatched: false,
-        awaited: Vec::new(),
-        listening: None,
-        standing: Standing::default(),
-        granted: BTreeSet::new(),
-        refused: None,
-        listens: 0,
-        unheard_times: 0,
-        listen_again: None,
+        links: Links::default(),
+        lists: Lists::new(peer.clone(), &around, shares),
+        watch: ResourceWatch::default(),
+        peer: peer.clone(),
+        around,
     };
-    let mut look = tokio::time::interval(LOOK);
-    let stopped = 'kept: loop {
-        let (listing_due, listen_due) = (keeper.listing_due(), keeper.listen_again);
-        tokio::select! {
-            order = orders.recv() => {
-                let mut next = order;
-                loop {
-                    match next {
-                        Some(Command::Stop(done)) => break 'kept Some(done),
-                        Some(order) => keeper.order(order),
-                        None => break 'kept None,
-                    }
-                    match orders.try_recv() {
-                        Ok(order) => next = Some(order),
-                        Err(_) => break,
-                    }
-                }
-                // Many wishes that come together are told to the server together.
-                keeper.watch();
-            }
-            Some(done) = keeper.work.join_next() => {
-                if let Ok(done) = done {
-                    // What was told early is in it, too.
-                    while matches!(done, Done::Listed(_)) && tools.try_recv().is_ok() {}
-                    keeper.done(done);
-                }
-            }
-            Some(tools) = tools.recv() => keeper.tools_listed(tools),
-            () = reached(listing_due) => keeper.list(),
-            () = reached(listen_due) => keeper.listen(Vec::new()),
-            _ = look.tick(), if keeper.links.len() > 1 => keeper.end_idle(IDLE, MOST_LINKS),
-        }
-    };
-    keeper.end().await;
-    if let Some(stopped) = stopped {
-        let _ = stopped.send(());
-    }
+    tokio::spawn(keeper.keep(orders));
+    peer
 }
 
 impl Keeper {
+    /// Keeps the server until it is told to stop.
+    async fn keep(mut self, mut orders: mpsc::Receiver<Command>) {
+        let mut look = tokio::time::interval(LOOK);
+        let stopped = 'kept: loop {
+            let (listing_due, watch_due) = (self.lists.due(), self.watch.due());
+            tokio::select! {
+                order = orders.recv() => {
+                    let mut next = order;
+                    loop {
+                        match next {
+                            Some(Command::Stop(done)) => break 'kept Some(done),
+                            Some(order) => self.order(order),
+                            None => break 'kept None,
+                        }
+                        match orders.try_recv() {
+                            Ok(order) => next = Some(order),
+                            Err(_) => break,
+                        }
+                    }
+                    // Many changes that come together are told to the server together.
+                    self.watch.sync(&self.peer.spec.name, &self.around.watchers, &self.links);
+                }
+                Some(event) = self.links.next() => match event {
+                    LinkEvent::Opened(class, Ok((link, loose))) => self.opened(class, link, loose),
+                    LinkEvent::Opened(class, Err(loss)) => self.failed(&class, &loss),
+                    LinkEvent::Closed(class, link) => self.closed(&class, &link),
+                },
+                Some(said) = self.lists.next() => self.lists.take(said, &self.links),
+                Some(ended) = self.watch.next() => self.watch.ended(&self.peer.spec.name, ended),
+                () = reached(listing_due) => self.lists.begin(&self.links),
+                () = reached(watch_due) => self.watch.listen(&self.links, Vec::new()),
+                _ = look.tick(), if self.links.has_spare() => {
+                    let ended = self.links.end_idle();
+                    self.let_go(&ended);
+                }
+            }
+        };
+        self.watch.clear();
+        self.peer.links.store(Arc::default());
+        self.links.stop().await;
+        self.peer.say(State::Stopped, None);
+        if let Some(stopped) = stopped {
+            let _ = stopped.send(());
+        }
+    }
+
     fn order(&mut self, order: Command) {
         match order {
             Command::Open { class, reply } => self.open(class, reply),
-            Command::Left(client) => self.left(client),
-            Command::Changed(what, class) => self.change(&class, what),
-            Command::Subscriptions(awaited) => {
-                self.unwatched = true;
-                self.awaited.extend(awaited);
+            Command::Left(client) => {
+                let ended = self.links.leave(client);
+                self.let_go(&ended);
+                if !ended.is_empty() && self.links.is_empty() {
+                    self.peer.say(State::Idle, None);
+                }
             }
+            Command::Changed(what, class) => self.lists.change(&class, what),
+            Command::Subscriptions(awaited) => self.watch.changed(awaited),
             Command::Stop(_) => {}
         }
     }
 
-    fn open(&mut self, class: Class, reply: oneshot::Sender<Result<Arc<Link>, Fault>>) {
-        self.unwanted.remove(&class);
-        if let Some((link, _)) = self.links.get(&class)
-            && !link.closed().is_cancelled()
-        {
+    fn open(&mut self, class: Class, reply: LinkReply) {
+        if let Some(link) = self.links.live(&class) {
             let _ = reply.send(Ok(link.clone()));
-            return self.list_sooner();
+            return self.lists.sooner();
         }
-        if let Some(waiting) = self.opening.get_mut(&class) {
-            waiting.push(reply);
-            return;
-        }
+        let Some(reply) = self.links.wait(&class, reply) else { return };
         let now = Instant::now();
         if self.deaths.is_open(now) {
             let _ = reply.send(Err(self.left_alone(now)));
             return;
         }
-        if !self.make_room() {
+        let ended = self.links.make_room();
+        self.let_go(&ended);
+        if self.links.is_full() {
             let _ = reply.send(Err(self.crowded()));
             return;
         }
-        self.opening.insert(class.clone(), vec![reply]);
         // Until it is there, why it was not is still worth knowing.
-        self.say(State::Starting, self.peer.status().error);
+        self.peer.say(State::Starting, self.peer.status().error);
         let (peer, around, pause) = (self.peer.clone(), self.around.clone(), self.deaths.pause(now));
-        self.work.spawn(async move {
-            tokio::time::sleep(pause).await;
-            let opened = guarded(connect(&peer, &around, &class)).await;
-            Done::Opened(class, opened)
-        });
-    }
-
-    fn done(&mut self, done: Done) {
-        match done {
-            Done::Opened(class, Ok((link, loose))) => self.opened(class, link, loose),
-            Done::Opened(class, Err(loss)) => self.failed(&class, &loss),
-            Done::Closed(class, link) => self.closed(&class, &link),
-            Done::Listed(listed) => self.listed(*listed),
-            Done::Unheard { number, end } => self.unheard(number, &end),
-        }
+        let connect = {
+            let class = class.clone();
+            async move {
+                tokio::time::sleep(pause).await;
+                connect(&peer, &around, &class).await
+            }
+        };
+        self.links.open(class, reply, connect);
     }
 
     fn opened(&mut self, class: Class, link: Arc<Link>, loose: LooseMessages) {
         let era = link.hello().era;
         self.peer.remember_era(era);
-        let waiting = self.opening.remove(&class).unwrap_or_default();
-        if self.unwanted.remove(&class) && era == Era::Legacy {
+        let (waiting, unwanted) = self.links.arrived(&class);
+        if unwanted && era == Era::Legacy {
             let state = if self.links.is_empty() { State::Idle } else { State::Ready };
-            self.say(state, None);
+            self.peer.say(state, None);
             tokio::spawn(async move { link.stop().await });
             return;
         }
         // Without a handshake one connection serves everybody.
         let class = if era == Era::Modern { Class::default() } else { class };
-        self.links.insert(class.clone(), (link.clone(), Instant::now()));
-        let known_as = class.clone();
-        self.publish();
-        self.say(State::Ready, None);
+        self.links.keep(&class, &link);
+        self.links.publish(&self.peer);
+        self.peer.say(State::Ready, None);
         let hearing = Hearing::new(self.peer.clone(), class.clone(), link.clone(), self.around.clone());
         tokio::spawn(hearing.hear(loose));
-        let closing = link.clone();
-        self.work.spawn(async move {
-            closing.closed().cancelled().await;
-            Done::Closed(class, closing)
-        });
-        if link.hello().era == Era::Legacy && link.hello().can("logging") {
+        if era == Era::Legacy && link.hello().can("logging") {
             tokio::spawn(tell_levels(link.clone(), self.around.levels.lowest()));
         }
         // Also where another connection has said it: each is compared with what was approved.
-        self.stale.push_back(Stale::everything(known_as));
-        self.list();
-        self.watch_on(&link);
+        self.lists.everything(class, &self.links);
+        self.watch.connected(&link, &self.links);
         for reply in waiting {
             let _ = reply.send(Ok(link.clone()));
         }
     }
 
-    fn publish(&self) {
-        let live = self.links.iter().map(|(class, (link, _))| (class.clone(), link.clone()));
-        self.peer.links.store(Arc::new(live.collect()));
+    /// A connection could not be made.
+    fn failed(&mut self, class: &Class, loss: &Loss) {
+        self.count_death(Some(loss));
+        let (waiting, _) = self.links.arrived(class);
+        self.peer.forget_era();
+        let said = self.peer.stderr.lines().pop();
+        let why = match said {
+            Some(said) => format!("{loss}; it said last: {said}"),
+            None => loss.to_string(),
+        };
+        // Where there are other connections, their clients are served as before.
+        let state = if self.links.is_empty() { self.down() } else { State::Ready };
+        self.peer.say(state, Some(why.clone()));
+        // Whoever waits for it is told; who does not says so.
+        tracing::info!(server = %self.peer.spec.name, why, "could not be started");
+        for reply in waiting {
+            let mut fault = self.peer.fault(loss);
+            let name = &self.peer.spec.name;
+            fault.message = format!("{name} could not be started: {why}");
+            if fault.hint.is_none() {
+                fault.hint = Some(format!("a person can see how it is reached with `tectum get {name}`"));
+            }
+            let _ = reply.send(Err(fault));
+        }
     }
 
-    fn say(&self, state: State, error: Option<String>) {
-        self.peer.status.send_modify(|status| {
-            if status.state != state {
-                status.since = SystemTime::now();
-            }
-            if state == State::Ready && status.state != State::Ready {
-                status.starts += 1;
-            }
-            status.state = state;
-            status.error = error;
-        });
+    /// A connection ended.
+    fn closed(&mut self, class: &Class, link: &Arc<Link>) {
+        let Some(age) = self.links.remove(class, link) else { return };
+        if age > STEADY {
+            self.deaths.forget();
+        }
+        self.count_death(link.lost().as_ref());
+        self.let_go(std::slice::from_ref(class));
+        if self.links.is_empty() {
+            self.watch.disconnected();
+            self.lists.disconnected();
+            let how = link.lost().map(|loss| loss.to_string());
+            tracing::info!(server = %self.peer.spec.name, how, "is gone");
+            self.peer.say(self.down(), how);
+        }
     }
 
-    async fn end(mut self) {
-        self.listening = None;
-        self.standing.clear();
-        self.peer.links.store(Arc::default());
-        self.work.abort_all();
-        let stopping: JoinSet<()> =
-            self.links.drain().map(|(_, (link, _))| async move { link.stop().await }).collect();
-        stopping.join_all().await;
-        self.say(State::Stopped, None);
+    /// Connections of these classes have ended: what was known through them is a memory.
+    fn let_go(&mut self, ended: &[Class]) {
+        if !ended.is_empty() {
+            self.links.publish(&self.peer);
+            ended.iter().for_each(|class| self.lists.grow_stale(class, &self.links));
+        }
+    }
+
+    fn down(&self) -> State {
+        if self.deaths.is_open(Instant::now()) { State::Broken } else { State::Down }
+    }
+
+    /// Counts a death. One of a server that was never met keeps nobody from trying it again, unless
+    /// it was cut off for what it sent.
+    fn count_death(&mut self, loss: Option<&Loss>) {
+        let (now, flooded) = (Instant::now(), matches!(loss, Some(Loss::Flooding(_))));
+        if self.peer.offer().known || flooded {
+            self.deaths.count(now, spread());
+        } else {
+            self.deaths.count_unmet(now, spread());
+        }
+    }
+
+    /// Why it is not started now.
+    fn left_alone(&self, now: Instant) -> Fault {
+        let name = &self.peer.spec.name;
+        let wait = self.deaths.pause(now).as_secs().max(1);
+        let why = self.peer.status().error.unwrap_or_default();
+        Fault::new(
+            FaultKind::Upstream,
+            format!("{name} died too often and is left alone for {wait} s: {why}"),
+        )
+        .hint(format!("`tectum list -v` shows what it said; `tectum restart {name}` tries at once"))
+    }
+
+    /// Why there is no connection for one more class of clients.
+    fn crowded(&self) -> Fault {
+        let name = &self.peer.spec.name;
+        let text = format!("{name} has {MOST_LINKS} connections, and all of them are in use");
+        Fault::new(FaultKind::Upstream, text).hint(
+            "try again when other clients have finished; `isolation = \"shared\"` lets clients share one",
+        )
     }
 }
 
@@ -297,15 +282,4 @@ async fn reached(moment: Option<Instant>) {
         Some(moment) => tokio::time::sleep_until(moment.into()).await,
         None => std::future::pending().await,
     }
-}
-
-/// How long to wait before something that failed so often is tried again.
-fn pause(failures: u32) -> Duration {
-    let pause = FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(8)).min(LONGEST_PAUSE);
-    pause.mul_f64(0.5 + spread())
-}
-
-/// A number in 0..1, so that servers that died together do not come back in step.
-fn spread() -> f64 {
-    getrandom::u32().map_or(0.5, |bits| f64::from(bits) / f64::from(u32::MAX))
 }

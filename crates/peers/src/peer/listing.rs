@@ -11,10 +11,7 @@ use serde_json::value::RawValue;
 use super::{Item, Offer, What};
 use crate::{
     link::{Ask, Link, Loss, error_parts, modern_meta},
-    wire::{
-        era::Era,
-        object::{Members, Object, quoted},
-    },
+    wire::{Era, Members, Object, quoted},
 };
 
 /// Pages of one list; a server that never ends its list is cut there.
@@ -59,7 +56,7 @@ async fn list(
     offer: &mut Offer,
 ) -> Result<Vec<Item>, Loss> {
     let most = if method == "tools/list" { MOST_TOOLS } else { MOST_ITEMS };
-    let mut listed = Listed { method, key, name, most, ..Listed::default() };
+    let mut listed = ListReader { method, key, name, most, ..ListReader::default() };
     let mut cursor: Option<String> = None;
     let mut whole = false;
     for _ in 0..MOST_PAGES {
@@ -69,12 +66,11 @@ async fn list(
             let (code, message) = error_parts(&error);
             Loss::Failed(format!("{method}: MCP {code}: {message}"))
         })?;
-        let (taken, read) = match page.get().len() > LARGE {
-            false => listed.take(&page),
-            true => {
-                let reading = tokio::task::spawn_blocking(move || listed.take(&page));
-                reading.await.map_err(|_| Loss::Failed(format!("{method}: its answer could not be read")))?
-            }
+        let (taken, read) = if page.get().len() > LARGE {
+            let reading = tokio::task::spawn_blocking(move || listed.take(&page));
+            reading.await.map_err(|_| Loss::Failed(format!("{method}: its answer could not be read")))?
+        } else {
+            listed.take(&page)
         };
         (listed, cursor) = (taken, read?);
         whole = cursor.is_none() && !listed.is_full();
@@ -95,7 +91,7 @@ async fn list(
 
 /// What was read of a list so far, never more than is kept.
 #[derive(Default)]
-struct Listed {
+struct ListReader {
     method: &'static str,
     /// The member that holds the list, and the one that names an entry.
     key: &'static str,
@@ -111,7 +107,7 @@ struct Listed {
     untold: usize,
 }
 
-impl Listed {
+impl ListReader {
     /// Takes the entries of one more page, as far as there is room, and gives the next page's cursor.
     fn take(mut self, page: &RawValue) -> (Self, Result<Option<String>, Loss>) {
         self.bytes += page.get().len();
@@ -143,15 +139,16 @@ impl Listed {
     }
 
     fn leave_out(&mut self, why: String) {
-        match self.left_out.len() < MOST_TOLD {
-            true => self.left_out.push(why),
-            false => self.untold += 1,
+        if self.left_out.len() < MOST_TOLD {
+            self.left_out.push(why);
+        } else {
+            self.untold += 1;
         }
     }
 }
 
 /// Reads the entries of a list one by one. Those beyond the bound are passed over.
-struct Entries<'l>(&'l mut Listed);
+struct Entries<'l>(&'l mut ListReader);
 
 impl<'de> Visitor<'de> for Entries<'_> {
     type Value = ();
@@ -192,9 +189,15 @@ mod tests {
     use super::*;
     use crate::wire::object::raw;
 
-    fn taken(page: &str) -> (Listed, Result<Option<String>, Loss>) {
-        Listed { method: "tools/list", key: "tools", name: "name", most: MOST_TOOLS, ..Listed::default() }
-            .take(&raw(page.to_owned()))
+    fn taken(page: &str) -> (ListReader, Result<Option<String>, Loss>) {
+        ListReader {
+            method: "tools/list",
+            key: "tools",
+            name: "name",
+            most: MOST_TOOLS,
+            ..ListReader::default()
+        }
+        .take(&raw(page.to_owned()))
     }
 
     #[test]

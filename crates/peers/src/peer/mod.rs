@@ -3,370 +3,39 @@
 //! Others hold a handle. They get a live connection or a fault that says why there is none;
 //! what the server offers is always answered from memory.
 
+mod approvals;
+mod class;
+mod early;
+mod failure;
 mod first_wait;
+mod handle;
 mod health;
 mod keeper;
 mod listing;
 mod offer;
+mod pins;
+pub(crate) mod questions;
 mod shares;
+mod standing;
+mod surroundings;
+mod tasks;
+mod wishes;
 
-use std::{
-    collections::HashMap,
-    fmt,
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use self::{offer::What, shares::Shares};
 
-use arc_swap::ArcSwap;
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock as _};
-use tectum_core::{Fault, FaultKind};
-use tokio::{
-    sync::{Notify, Semaphore, SemaphorePermit, mpsc, oneshot, watch},
-    time::Instant,
-};
-
-use self::{first_wait::FirstWait, shares::Shares};
+pub use self::pins::{Change, Subject};
 pub(crate) use self::{
+    approvals::{Approvals, gone},
+    class::Class,
+    failure::Failure,
     first_wait::late_word,
-    health::{State, Status},
-    offer::{Item, Offer, What},
+    handle::{Peer, remembered},
+    health::State,
+    keeper::start,
+    offer::{Item, Offer},
+    pins::Pins,
+    standing::Standing,
+    surroundings::Surroundings,
+    tasks::Tasks,
+    wishes::{Levels, Watchers},
 };
-use crate::{
-    child::Stderr,
-    federation::{Approvals, Failure, Levels, Standing, Watchers, ability_names},
-    lineage::Lineage,
-    link::{Door, Link, Loss, Room},
-    serve::Clients,
-    spec::{EraChoice, Isolation, ServerName, ServerSpec},
-    wire::era::Era,
-};
-
-/// Commands that may wait for a server's task.
-const COMMANDS: usize = 256;
-
-/// Clients that can be served by one connection: those that can answer the same questions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Class {
-    /// What a server may ask for, as the client declared it.
-    pub(crate) abilities: Arc<str>,
-    /// The one client, where connections are not shared.
-    pub(crate) client: Option<u64>,
-}
-
-/// Where a server's task finds what is not in its spec.
-#[derive(Clone)]
-pub(crate) struct Surroundings {
-    /// Where children start that name no directory.
-    pub(crate) directory: PathBuf,
-    /// Where what is known about servers outlives us; nothing is kept without it.
-    pub(crate) state: Option<PathBuf>,
-    /// What was approved of servers.
-    pub(crate) approvals: Arc<Approvals>,
-    /// The executable that guards children.
-    pub(crate) guard: Option<PathBuf>,
-    /// The way to remote servers.
-    pub(crate) door: Arc<Door>,
-    /// Who can be asked what a server asks outside of a call.
-    pub(crate) clients: Arc<Clients>,
-    /// Which resources are watched.
-    pub(crate) watchers: Arc<Watchers>,
-    /// From which level on logs are wanted.
-    pub(crate) levels: Arc<Levels>,
-    /// Where is told that what a server offers is another thing now. However often that is said, it
-    /// is heard once.
-    pub(crate) offers: Arc<Notify>,
-    /// Where other changes are told. Who tells waits for a place.
-    pub(crate) news: mpsc::Sender<News>,
-    /// Which house this is to those that calls pass through.
-    pub(crate) lineage: Arc<Lineage>,
-}
-
-/// What a server's task tells the federation.
-#[derive(Debug)]
-pub(crate) enum News {
-    /// A resource changed.
-    Updated {
-        /// Whose.
-        server: ServerName,
-        /// Which, by the server's own name.
-        uri: String,
-    },
-    /// A question put to a person elsewhere was answered there.
-    ElicitationDone {
-        /// The notification's parameters as they were written.
-        params: String,
-    },
-    /// A task is in another state.
-    Task {
-        /// Whose.
-        server: ServerName,
-        /// The notification's parameters as they were written.
-        params: String,
-        /// The room that they take.
-        room: Room,
-    },
-}
-
-/// A handle on one server.
-pub(crate) struct Peer {
-    pub(crate) spec: Arc<ServerSpec>,
-    links: ArcSwap<HashMap<Class, Arc<Link>>>,
-    era: Mutex<EraChoice>,
-    offer: ArcSwap<Offer>,
-    /// What it said last, also while it is still being asked for the rest.
-    heard: ArcSwap<Offer>,
-    status: watch::Sender<Status>,
-    commands: mpsc::Sender<Command>,
-    seats: Semaphore,
-    rate: Option<DefaultDirectRateLimiter>,
-    approvals: Arc<Approvals>,
-    pub(crate) stderr: Arc<Stderr>,
-    pub(crate) lineage: Arc<Lineage>,
-    first_wait: FirstWait,
-}
-
-/// Who waits to hear that a resource is watched, and which.
-type Awaited = (String, oneshot::Sender<Result<(), Failure>>);
-
-enum Command {
-    Open { class: Class, reply: oneshot::Sender<Result<Arc<Link>, Fault>> },
-    Changed(What, Class),
-    Left(u64),
-    Subscriptions(Option<Awaited>),
-    Stop(oneshot::Sender<()>),
-}
-
-impl Peer {
-    /// Begins to keep a server. It is not started before somebody needs it.
-    pub(crate) fn start(spec: ServerSpec, surroundings: Surroundings) -> Arc<Self> {
-        let (commands, orders) = mpsc::channel(COMMANDS);
-        let spec = Arc::new(spec);
-        let shares =
-            surroundings.state.as_deref().map(|state| Shares::kept(state, &spec)).unwrap_or_default();
-        let known = Arc::new(shares.together());
-        if known.known {
-            surroundings.approvals.expect(&spec.name);
-        }
-        let unmet = surroundings.state.as_deref().filter(|_| !known.known);
-        let first_wait = unmet.map(|state| FirstWait::kept(state, &spec)).unwrap_or_default();
-        let rate = spec.rate.map(|rate| RateLimiter::direct(Quota::per_minute(rate)));
-        let log = surroundings.state.as_ref().map(|state| state.join(format!("{}.log", spec.name)));
-        let stderr = log.map(|log| Stderr::with_file(&log)).unwrap_or_default();
-        let peer = Arc::new(Self {
-            links: ArcSwap::default(),
-            era: Mutex::new(match spec.era {
-                EraChoice::Auto => known.era.map_or(EraChoice::Auto, choice),
-                era => era,
-            }),
-            heard: ArcSwap::new(known.clone()),
-            offer: ArcSwap::new(known),
-            status: watch::Sender::new(Status::default()),
-            commands,
-            seats: Semaphore::new(spec.concurrency),
-            rate,
-            approvals: surroundings.approvals.clone(),
-            stderr: Arc::new(stderr),
-            lineage: surroundings.lineage.clone(),
-            first_wait,
-            spec,
-        });
-        tokio::spawn(keeper::keep(peer.clone(), surroundings, shares, orders));
-        peer
-    }
-
-    /// What it offers, as last known.
-    pub(crate) fn offer(&self) -> Arc<Offer> {
-        self.offer.load_full()
-    }
-
-    /// Whether it was never met and may still say what it offers: it is being started, or will be.
-    pub(crate) fn is_on_its_way(&self) -> bool {
-        let status = self.status.borrow();
-        !self.offer.load().known && status.error.is_none() && status.state != State::Stopped
-    }
-
-    /// Whether nobody waited so long yet for what it offers; the first who asks begins to wait.
-    pub(crate) fn is_worth_waiting_for(&self, patience: Duration) -> bool {
-        self.first_wait.is_left(patience)
-    }
-
-    /// What was approved of it, compared with what it said last.
-    pub(crate) fn standing(&self) -> Arc<Standing> {
-        self.approvals.of(&self.spec, &self.heard.load_full())
-    }
-
-    /// Whether there is a connection.
-    pub(crate) fn is_connected(&self) -> bool {
-        self.links.load().values().any(|link| !link.closed().is_cancelled())
-    }
-
-    /// How many messages of its present connections were dropped, since it sent too many.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.links.load().values().map(|link| link.dropped()).sum()
-    }
-
-    /// The processes that we started for it.
-    pub(crate) fn processes(&self) -> Vec<u32> {
-        self.links.load().values().filter_map(|link| link.process()).collect()
-    }
-
-    /// How it is.
-    pub(crate) fn status(&self) -> Status {
-        self.status.borrow().clone()
-    }
-
-    /// The class of a client with these abilities. `None` stands for a client that cannot be told
-    /// from others: one without a session.
-    pub(crate) fn class(&self, abilities: &Arc<str>, client: Option<u64>) -> Class {
-        // Without a handshake every request says what its client can do.
-        if self.era() == EraChoice::Modern {
-            return Class::default();
-        }
-        let client = client.filter(|_| self.spec.isolation == Isolation::PerClient);
-        Class { abilities: abilities.clone(), client }
-    }
-
-    /// True when nobody who can do all of this ever saw what it offers: it may offer more to one who can.
-    pub(crate) fn is_unseen_by(&self, abilities: &str) -> bool {
-        self.era() != EraChoice::Modern && !ability_names(abilities).is_subset(&self.offer().abilities)
-    }
-
-    /// Tells the server something on the connection of this class, if there is one and it has a
-    /// handshake: without one, every request says what its client has to say.
-    pub(crate) fn notify(&self, class: &Class, method: &str) {
-        if let Some(link) = self.links.load().get(class)
-            && link.hello().era == Era::Legacy
-        {
-            // A server that is gone asks anew when it is back.
-            let _ = link.notify(method, "{}");
-        }
-    }
-
-    /// A live connection; the server is started if it has to be.
-    pub(crate) async fn link(&self, class: &Class) -> Result<Arc<Link>, Fault> {
-        if let Some(link) = self.links.load().get(class)
-            && !link.closed().is_cancelled()
-        {
-            return Ok(link.clone());
-        }
-        let (reply, opened) = oneshot::channel();
-        let open = Command::Open { class: class.clone(), reply };
-        self.commands.send(open).await.map_err(|_| self.stopped())?;
-        opened.await.map_err(|_| self.stopped())?
-    }
-
-    /// Its turn by the rate, and then a place among its calls: whoever waits for the first keeps nobody
-    /// from the second, so it is clear which of the two there is too little of.
-    pub(crate) async fn seat(&self) -> Result<SemaphorePermit<'_>, Fault> {
-        let until = Instant::now() + self.spec.timeout;
-        if let Some(rate) = &self.rate {
-            let turn = async {
-                while let Err(early) = rate.check() {
-                    let clock = governor::clock::DefaultClock::default();
-                    tokio::time::sleep(early.wait_time_from(clock.now()).max(Duration::from_millis(1))).await;
-                }
-            };
-            tokio::time::timeout_at(until, turn).await.map_err(|_| self.too_often())?;
-        }
-        let seat = tokio::time::timeout_at(until, self.seats.acquire()).await;
-        seat.map_err(|_| self.full())?.map_err(|_| self.stopped())
-    }
-
-    fn full(&self) -> Fault {
-        let (name, wait, most) = (&self.spec.name, self.spec.timeout.as_secs(), self.spec.concurrency);
-        let text =
-            format!("{name} is busy: it has {most} calls at once, and no place became free within {wait} s");
-        Fault::new(FaultKind::Upstream, text).hint("call it less often at once, or raise its `concurrency`")
-    }
-
-    fn too_often(&self) -> Fault {
-        let (name, wait) = (&self.spec.name, self.spec.timeout.as_secs());
-        let most = self.spec.rate.map_or(0, std::num::NonZero::get);
-        let text = format!(
-            "{name} is called too often: it may be called {most} times a minute, and its turn did not come within {wait} s"
-        );
-        Fault::new(FaultKind::Upstream, text).hint("wait before the next call, or raise its `rate`")
-    }
-
-    /// Lets its task know that other resources are watched now.
-    pub(crate) async fn subscribe(&self) {
-        let _ = self.commands.send(Command::Subscriptions(None)).await;
-    }
-
-    /// The same, and waits until the server has agreed to tell of one of them.
-    pub(crate) async fn subscribe_to(&self, uri: String) -> Result<(), Failure> {
-        let (reply, agreed) = oneshot::channel();
-        let command = Command::Subscriptions(Some((uri, reply)));
-        self.commands.send(command).await.map_err(|_| self.stopped())?;
-        agreed.await.map_err(|_| self.stopped())?
-    }
-
-    /// A client left: what is there for it alone is ended.
-    pub(crate) async fn left(&self, client: u64) {
-        if self.spec.isolation == Isolation::PerClient {
-            let _ = self.commands.send(Command::Left(client)).await;
-        }
-    }
-
-    /// What it offers changed, for this class: a server with several connections has several states.
-    pub(crate) async fn changed(&self, what: What, class: &Class) {
-        let _ = self.commands.send(Command::Changed(what, class.clone())).await;
-    }
-
-    /// Ends it, with everything it started.
-    pub(crate) async fn stop(&self) {
-        let (done, ended) = oneshot::channel();
-        if self.commands.send(Command::Stop(done)).await.is_ok() {
-            let _ = ended.await;
-        }
-    }
-
-    /// The fault of a connection that came to nothing.
-    pub(crate) fn fault(&self, loss: &Loss) -> Fault {
-        let name = &self.spec.name;
-        let fault = Fault::new(FaultKind::Upstream, format!("{name}: {loss}"));
-        match loss {
-            Loss::Unauthorized(_) => fault.hint(format!("a person can log in with `tectum login {name}`")),
-            _ => fault,
-        }
-    }
-
-    fn stopped(&self) -> Fault {
-        Fault::new(FaultKind::Upstream, format!("{} was stopped", self.spec.name))
-            .hint("it was removed, disabled or changed in the configuration")
-    }
-
-    fn era(&self) -> EraChoice {
-        *self.era.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn remember_era(&self, era: Era) {
-        *self.era.lock().unwrap_or_else(PoisonError::into_inner) = choice(era);
-    }
-
-    fn forget_era(&self) {
-        *self.era.lock().unwrap_or_else(PoisonError::into_inner) = self.spec.era;
-    }
-}
-
-/// What a server offered in an earlier run.
-pub(crate) fn remembered(state: &Path, spec: &ServerSpec) -> Offer {
-    Shares::kept(state, spec).together()
-}
-
-fn choice(era: Era) -> EraChoice {
-    match era {
-        Era::Legacy => EraChoice::Legacy,
-        Era::Modern => EraChoice::Modern,
-    }
-}
-
-impl fmt::Debug for Peer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Peer")
-            .field("name", &self.spec.name)
-            .field("status", &self.status())
-            .finish_non_exhaustive()
-    }
-}

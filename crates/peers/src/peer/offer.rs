@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::value::RawValue;
 
-use crate::wire::era::Era;
+use crate::wire::Era;
 
 /// One kind of thing a server lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -14,9 +14,9 @@ use serde_json::value::RawValue;
 
 use super::{Item, Offer};
 use crate::{
-    federation::ability_names,
+    client::ability_names,
     spec::{ServerSpec, Transport},
-    wire::era::Era,
+    wire::Era,
 };
 
 /// Shares of one server: clients differ in a handful of ways. Beyond that the oldest that nobody
@@ -37,7 +37,7 @@ struct Share {
 
 impl Shares {
     /// What is known of one class.
-    pub(super) fn of(&self, abilities: &str) -> Offer {
+    pub(super) fn offer(&self, abilities: &str) -> Offer {
         let unknown = || Offer { abilities: ability_names(abilities), ..Offer::default() };
         self.find(abilities).map_or_else(unknown, |share| share.offer.clone())
     }
@@ -45,7 +45,7 @@ impl Shares {
     /// What a server just said to one class. `live` tells which other classes it can speak to itself.
     pub(super) fn put(&mut self, abilities: &str, now: Offer, live: &dyn Fn(&str) -> bool) {
         let class = class(abilities);
-        let before = self.of(abilities);
+        let before = self.offer(abilities);
         // Nobody of another era comes back to what was known of that era.
         self.0.retain(|share| share.offer.era == now.era);
         for share in self.0.iter_mut().filter(|share| share.class != class && !live(&share.class)) {
@@ -142,7 +142,7 @@ pub(super) fn class(abilities: &str) -> String {
 
 /// The form on the disk.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct KeptShares {
     digest: String,
     modern: bool,
     shares: Vec<KeptShare>,
@@ -165,7 +165,7 @@ impl Shares {
     pub(super) fn kept(state: &Path, spec: &ServerSpec) -> Self {
         // Without it the server is asked; what was approved of it is kept elsewhere.
         let kept = tectum_state::read(&file(state, spec)).ok().flatten();
-        let kept: Option<Kept> = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let kept: Option<KeptShares> = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let Some(kept) = kept.filter(|kept| kept.digest == digest(spec)) else { return Self::default() };
         let era = if kept.modern { Era::Modern } else { Era::Legacy };
         let share = |kept: KeptShare| {
@@ -214,7 +214,7 @@ impl Shares {
         };
         let known = self.0.iter().filter(|share| share.offer.known);
         let modern = self.0.iter().any(|share| share.offer.era == Some(Era::Modern));
-        let form = Kept { digest: digest(spec), modern, shares: known.map(share).collect() };
+        let form = KeptShares { digest: digest(spec), modern, shares: known.map(share).collect() };
         Some((file(state, spec), serde_json::to_vec(&form).ok()?))
     }
 }
@@ -258,7 +258,7 @@ mod tests {
             };
             let tools = said.split_whitespace().map(item).collect();
             let now =
-                Offer { era: Some(Era::Legacy), tools, fresh: true, known: true, ..shares.of(abilities) };
+                Offer { era: Some(Era::Legacy), tools, fresh: true, known: true, ..shares.offer(abilities) };
             shares.put(abilities, now, &live);
             let says = |item: &Item| Members::of(item.json.get()).and_then(|item| item.text("says"));
             let seen: Vec<String> = shares.together().tools.iter().filter_map(says).collect();

@@ -1,44 +1,16 @@
-//! Writing answers: JSON-RPC around results that are bytes already.
+//! The answer to a tool call, in the form that its client takes.
 
 use serde_json::value::RawValue;
 use tectum_core::{Fault, FaultKind, Outcome, Payload, PeerReply};
 
-use super::{catalogue, form::Form};
-use crate::wire::{
-    era::Era,
-    object::{Members, Object},
-    rpc::code,
+use crate::{
+    client::Form,
+    wire::{
+        Era, Members, Object, code,
+        frame::{error, open, result, string},
+        server_meta,
+    },
 };
-
-/// Starts an answer to `id`.
-fn open(out: &mut Vec<u8>, id: &str, key: &str) {
-    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    out.extend_from_slice(id.as_bytes());
-    out.extend_from_slice(br#",""#);
-    out.extend_from_slice(key.as_bytes());
-    out.extend_from_slice(br#"":"#);
-}
-
-/// A result that is JSON already.
-pub(crate) fn result(out: &mut Vec<u8>, id: &str, json: &str) {
-    // Room for all of it at once, a newline too.
-    out.reserve(json.len() + id.len() + 48);
-    open(out, id, "result");
-    out.extend_from_slice(json.as_bytes());
-    out.push(b'}');
-}
-
-/// An error; `data` is JSON already.
-pub(crate) fn error(out: &mut Vec<u8>, id: Option<&str>, code: i32, message: &str, data: Option<&str>) {
-    open(out, id.unwrap_or("null"), "error");
-    out.extend_from_slice(format!(r#"{{"code":{code},"message":"#).as_bytes());
-    string(out, message);
-    if let Some(data) = data {
-        out.extend_from_slice(br#","data":"#);
-        out.extend_from_slice(data.as_bytes());
-    }
-    out.extend_from_slice(b"}}");
-}
 
 /// What came of a tool call in the form that its client takes, with further texts at its end. Nothing
 /// for a cancelled one: nobody waits for it.
@@ -144,7 +116,7 @@ fn close_call(out: &mut Vec<u8>, era: Era, outcome: Option<&Outcome>, fault: Opt
     }
     if era == Era::Modern {
         out.extend_from_slice(br#","resultType":"complete""#);
-        let (key, info) = catalogue::server_meta();
+        let (key, info) = server_meta();
         meta.raw(key, &info);
     }
     if outcome.is_some() || era == Era::Modern {
@@ -152,14 +124,4 @@ fn close_call(out: &mut Vec<u8>, era: Era, outcome: Option<&Outcome>, fault: Opt
         out.extend_from_slice(meta.end().as_bytes());
     }
     out.extend_from_slice(b"}}");
-}
-
-/// A notification; `params` is JSON already.
-pub(crate) fn notification(method: &str, params: &str) -> Vec<u8> {
-    format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#).into_bytes()
-}
-
-fn string(out: &mut Vec<u8>, text: &str) {
-    // Writing a string into memory cannot fail.
-    let _ = serde_json::to_writer(out, text);
 }

@@ -8,6 +8,7 @@
 //! server of an approved call asks something itself, the try that answers it goes on with that call.
 
 mod form;
+pub(super) mod open;
 #[cfg(test)]
 mod tests;
 
@@ -20,44 +21,16 @@ use tectum_core::{
 use tokio::sync::oneshot;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::endpoint::{Delivery, Endpoint};
+use self::open::{Brought, OpenQuestion, PendingAnswer};
+use super::{Delivery, Endpoint};
 use crate::{
-    federation::{Caller, Shelf, asking_result, input_required, shows_forms},
-    wire::{
-        era::Era,
-        object::{Members, Object, raw},
-        rpc::{Request, text},
-    },
+    client::{Caller, shows_forms},
+    federation::{Shelf, asking_result, input_required},
+    wire::{Era, Members, Object, Request, raw, rpc::text},
 };
 
-/// What the handles of our own questions begin with.
-pub(super) const MARK: &str = "tectum-ask1.";
 /// The name of our question among those that a client is asked.
 const KEY: &str = "tectum_approval";
-
-/// A question that waits for the client's next try.
-#[derive(Debug)]
-pub(crate) struct OpenQuestion {
-    question: Question,
-    answer: PendingAnswer,
-    brought: Brought,
-}
-
-/// What is known of the answer.
-#[derive(Debug)]
-enum PendingAnswer {
-    /// Nothing yet. Letting go of it takes the question back from the desk.
-    Open { decide: oneshot::Sender<Decision>, settled: AbortOnDropHandle<Result<(), Fault>> },
-    /// It was a yes, and the call has not ended.
-    Yes,
-}
-
-/// What a try brought along for the server beyond us: answers to it, and what it wants to see again.
-#[derive(Clone, Debug, Default)]
-struct Brought {
-    input: Option<Box<RawValue>>,
-    state: Option<String>,
-}
 
 /// How the person behind one call is asked.
 #[derive(Debug, Default)]

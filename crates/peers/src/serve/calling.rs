@@ -11,21 +11,11 @@ use serde_json::value::RawValue;
 use tectum_core::{Call, CallId, Outcome, Progress, ProgressNote};
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    answer,
-    closing::Part,
-    endpoint::{Delivery, Endpoint, Handled, caller},
-    heartbeat::Pulse,
-    running::{Running, Sequel},
-    turns::Turn,
-};
+use super::{Delivery, Endpoint, Handled, Running, Turn, answer, caller, refuse, running::Sequel, seat};
 use crate::{
-    federation::{CALL_TOOL, Caller},
-    wire::{
-        era::Era,
-        object::Members,
-        rpc::{self, Params, Request, code},
-    },
+    client::{Caller, Part, Pulse},
+    federation::CALL_TOOL,
+    wire::{Era, Members, Params, Request, code, frame, rpc},
 };
 
 impl Endpoint {
@@ -39,8 +29,7 @@ impl Endpoint {
     ) -> Handled {
         let Request { id, params, .. } = request;
         let Some(name) = params.name.as_deref() else {
-            answer::error(out, Some(id), code::INVALID_PARAMS, "tools/call: `name` must be a string", None);
-            return Handled::Answered;
+            return refuse(out, id, code::INVALID_PARAMS, "tools/call: `name` must be a string");
         };
         let snapshot = self.house.registry().snapshot();
         // The call is of the tool inside: rules, records and observers see that one.
@@ -53,8 +42,7 @@ impl Endpoint {
         let name = &*name;
         if name.is_empty() && inner.is_some() {
             let message = format!("{CALL_TOOL}: `name` is missing: give the tool's name and its `arguments`");
-            answer::error(out, Some(id), code::INVALID_PARAMS, &message, None);
-            return Handled::Answered;
+            return refuse(out, id, code::INVALID_PARAMS, &message);
         }
         let form = self.form(delivery.from, params);
         let Some(tool) = snapshot.tool(name).or_else(|| snapshot.tool(form.meant(name)?)) else {
@@ -62,13 +50,11 @@ impl Endpoint {
             let why = why.map(|why| format!(": {why}"));
             let hint = || snapshot.find(name).err().and_then(|fault| fault.hint);
             let more = why.or_else(|| hint().map(|hint| format!(" ({hint})"))).unwrap_or_default();
-            answer::error(out, Some(id), code::INVALID_PARAMS, &format!("Unknown tool: {name}{more}"), None);
-            return Handled::Answered;
+            return refuse(out, id, code::INVALID_PARAMS, &format!("Unknown tool: {name}{more}"));
         };
         // A copy may come back to a house that its call passed through: it is not copied again.
         if let Some(why) = self.circle(params).filter(|_| tool.observed) {
-            answer::error(out, Some(id), code::INVALID_REQUEST, &format!("{name}: {why}"), None);
-            return Handled::Answered;
+            return refuse(out, id, code::INVALID_REQUEST, &format!("{name}: {why}"));
         }
         let args = match arguments {
             Some(raw) if raw.get() != "null" => raw.to_owned(),
@@ -76,22 +62,17 @@ impl Endpoint {
         };
         let approval = match self.approval(delivery, request, era, &tool.name, &args) {
             Ok(approval) => approval,
-            Err(why) => {
-                answer::error(out, Some(id), code::INVALID_PARAMS, &why, None);
-                return Handled::Answered;
-            }
+            Err(why) => return refuse(out, id, code::INVALID_PARAMS, &why),
         };
         let cancel = CancellationToken::new();
         // Nothing of a call begins before it has its place.
-        let seat = match delivery.from.seat(id, &cancel) {
+        let seat = match seat(delivery, id, &cancel, out) {
             Ok(seat) => seat,
-            Err(refused) => {
-                let (code, message) = refused.error();
-                answer::error(out, Some(id), code, message, None);
-                return Handled::Answered;
-            }
+            Err(refused) => return refused,
         };
-        let pulse = Pulse::of(delivery, params).map(Arc::new);
+        let token = params.meta.as_ref().and_then(|meta| meta.progress_token);
+        let pulse = token.zip(delivery.outbox);
+        let pulse = pulse.map(|(token, outbox)| Arc::new(Pulse::new(token.get(), outbox.clone())));
         let (progress, caller, turn) = match &tool.server {
             None => (progress(pulse.as_ref()), None, delivery.turns.take()),
             Some(_) => {
@@ -127,7 +108,7 @@ impl Endpoint {
             && let Poll::Ready(outcome) = Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop()))
         {
             if let Some(question) = approval.question() {
-                answer::result(out, id, question.get());
+                frame::result(out, id, question.get());
             } else {
                 answer::outcome(out, id, era, &form, &outcome, &close(&outcome));
             }
@@ -142,7 +123,7 @@ impl Endpoint {
             approval.carry_on(&mut outcome);
             let mut out = Vec::new();
             if let Some(question) = approval.question() {
-                answer::result(&mut out, &id, question.get());
+                frame::result(&mut out, &id, question.get());
             } else {
                 answer::outcome(&mut out, &id, era, &form, &outcome, &close(&outcome));
             }
@@ -155,7 +136,7 @@ impl Endpoint {
     fn part(&self, delivery: &Delivery<'_>, params: &Params<'_>) -> Option<Part> {
         let thread = params.meta.as_ref().and_then(|meta| meta.thread).and_then(rpc::text);
         let seen = || delivery.from.seen(thread.as_deref().unwrap_or_default());
-        self.house.effects().closing().any().then(|| Part::of(seen()))
+        self.house.effects().closing().any().then(|| Part::begin(seen()))
     }
 }
 

@@ -14,15 +14,12 @@ use rmcp::model::{
 use serde_json::Value;
 use tectum_core::{Effect, OutputSchema, Registry, Snapshot, ToolInfo};
 
-use super::{
-    form::Form,
-    hints,
-    pages::{Pages, TTL_MS},
-};
+use super::hints;
 use crate::{
+    client::Form,
     client_table::{ClientFacts, ToolsShown},
     federation::Profile,
-    wire::era::{self, MODERN},
+    wire::{MODERN, Pages, era, pages::TTL_MS},
 };
 
 /// What a model is told of us that has to search for tools. It stands alone: some clients show no
@@ -92,13 +89,6 @@ fn pages(snapshot: &Snapshot, whole: bool, profile: &Profile, form: &Form) -> Pa
     let mut stale: Vec<&str> = servers.filter(|server| server.stale).map(|server| &*server.server).collect();
     stale.dedup();
     Pages::new("tools", &tools, &stale, whole)
-}
-
-/// The metadata every modern result carries: our name under the protocol's key.
-pub(crate) fn server_meta() -> (&'static str, String) {
-    let version = env!("CARGO_PKG_VERSION");
-    let info = format!(r#"{{"name":"tectum","title":"Tectum","version":"{version}"}}"#);
-    ("io.modelcontextprotocol/serverInfo", info)
 }
 
 /// The answer to `initialize`.

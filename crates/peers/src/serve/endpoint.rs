@@ -10,23 +10,19 @@ use tectum_core::Tectum;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    answer,
-    approval::{self, OpenQuestion},
+    Opening, Running, Turn, Turns,
+    approval::open::{MARK, OpenQuestion},
     catalogue::{self, Catalogue},
-    conversation::{Conversation, Refused},
-    form::{ClientForms, Form},
-    listen::Opening,
-    outbox::Outbox,
-    running::Running,
-    turns::{Turn, Turns},
-    unheard::Unheard,
 };
 use crate::{
-    federation::{Caller, Federation, LEVELS, Shelf},
+    client::{
+        CallSeat, Caller, ClientForms, Conversation, Form, LEVELS, NoticeReader, Notices, Outbox, Refused,
+        Unheard,
+    },
+    federation::{Federation, Shelf},
     wire::{
-        era::{self, Era},
-        object::Members,
-        rpc::{self, Malformed, Message, Params, Request, code},
+        Era, Members, Message, Pages, Params, Request, code, era, frame,
+        rpc::{self, Malformed},
     },
 };
 
@@ -81,7 +77,7 @@ impl Endpoint {
             federation,
             catalogue: Arc::default(),
             met: Arc::default(),
-            open_questions: Arc::new(Shelf::new(approval::MARK)),
+            open_questions: Arc::new(Shelf::new(MARK)),
         }
     }
 
@@ -92,15 +88,21 @@ impl Endpoint {
         self.forms.form(from.name(), from.facts(), asked)
     }
 
-    /// The counter of what clients miss: one for the house.
+    /// What clients are told unasked; nothing, where there are no servers.
+    pub(crate) fn notices(&self) -> NoticeReader {
+        let notices = self.federation.as_ref().map(|federation| federation.notices());
+        notices.unwrap_or_else(|| Notices::default().subscribe(Unheard::default()))
+    }
+
+    /// The counter of messages that clients missed.
     pub(crate) fn unheard(&self) -> Unheard {
         self.federation.as_ref().map(|federation| federation.unheard.clone()).unwrap_or_default()
     }
 
-    /// Handles one message, writing what can be answered at once to `out`.
+    /// Handles one message; an answer that is there at once is written to `out`.
     pub(crate) fn handle(&self, delivery: &Delivery<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Handled {
         match rpc::read(bytes) {
-            Ok(Message::Request(request)) => self.request(delivery, &request, out),
+            Ok(Message::Request(request)) => self.request(delivery, &request, out, true),
             Ok(Message::Notification { method, params }) => {
                 self.notification(delivery.from, &method, &params);
                 Handled::Silent
@@ -110,33 +112,15 @@ impl Endpoint {
                 Handled::Silent
             }
             Err(Malformed { id, code, message }) => {
-                answer::error(out, id.as_deref(), code, &message, None);
+                frame::error(out, id.as_deref(), code, &message, None);
                 Handled::Answered
             }
         }
     }
 
-    /// Handles one request that was read already.
+    /// Handles one request that was read already. It waits for the servers that it is about, unless they
+    /// were waited for.
     pub(crate) fn request(
-        &self,
-        delivery: &Delivery<'_>,
-        request: &Request<'_>,
-        out: &mut Vec<u8>,
-    ) -> Handled {
-        self.request_and_wait(delivery, request, out, true)
-    }
-
-    /// The same when the servers were waited for that it is about.
-    pub(super) fn handle_met(
-        &self,
-        delivery: &Delivery<'_>,
-        request: &Request<'_>,
-        out: &mut Vec<u8>,
-    ) -> Handled {
-        self.request_and_wait(delivery, request, out, false)
-    }
-
-    fn request_and_wait(
         &self,
         delivery: &Delivery<'_>,
         request: &Request<'_>,
@@ -148,7 +132,7 @@ impl Endpoint {
         let era = match Era::of(params.meta.as_ref(), required) {
             Ok(era) => era,
             Err(bad) => {
-                answer::error(out, Some(id), bad.code, &bad.message, bad.data.as_deref());
+                frame::error(out, Some(id), bad.code, &bad.message, bad.data.as_deref());
                 return Handled::Answered;
             }
         };
@@ -157,12 +141,10 @@ impl Endpoint {
         }
         if delivery.from.is_in_flight(id) {
             let (code, message) = Refused::DuplicateId.error();
-            answer::error(out, Some(id), code, message, None);
-            return Handled::Answered;
+            return refuse(out, id, code, message);
         }
         if let Err(message) = input_is_whole(params) {
-            answer::error(out, Some(id), code::INVALID_PARAMS, message, None);
-            return Handled::Answered;
+            return refuse(out, id, code::INVALID_PARAMS, message);
         }
         match (&**method, era) {
             // What needs no server is answered before any of them is known.
@@ -183,8 +165,7 @@ impl Endpoint {
         match (&**method, era) {
             ("tools/call", _) => return self.call(delivery, request, era, out),
             _ if let Some(why) = self.circle(params) => {
-                answer::error(out, Some(id), code::INVALID_REQUEST, &format!("{method}: {why}"), None);
-                return Handled::Answered;
+                return refuse(out, id, code::INVALID_REQUEST, &format!("{method}: {why}"));
             }
             ("subscriptions/listen", Era::Modern) => return self.listen(delivery, request, out),
             _ => {}
@@ -193,8 +174,8 @@ impl Endpoint {
             return handled;
         }
         match self.plain(era, delivery, request) {
-            Ok(result) => answer::result(out, id, &result),
-            Err((code, message)) => answer::error(out, Some(id), code, &message, None),
+            Ok(result) => frame::result(out, id, &result),
+            Err((code, message)) => return refuse(out, id, code, &message),
         }
         Handled::Answered
     }
@@ -228,7 +209,7 @@ impl Endpoint {
                 Ok(catalogue::discover(&extensions.unwrap_or_default(), self.instructions(from.from, params)))
             }
             ("tools/list", _) => {
-                let whole = self.federation.as_ref().is_none_or(|federation| federation.is_whole());
+                let whole = self.federation.as_ref().is_none_or(|federation| federation.composer.is_whole());
                 let client = (from.from.name(), from.from.facts());
                 let profile = self.federation.as_ref().map(|all| all.profile(client.0, client.1));
                 let (profile, form) = (profile.unwrap_or_default(), self.form(from.from, params));
@@ -283,7 +264,7 @@ impl Endpoint {
             if first {
                 federation.wake(&caller);
             }
-            federation.meet_client(&caller);
+            federation.roster.meet_client(&caller);
         });
     }
 
@@ -300,12 +281,31 @@ impl Endpoint {
             }
             "notifications/roots/list_changed" => {
                 if let Some(federation) = &self.federation {
-                    federation.roots_changed(from);
+                    federation.subscriptions.roots_changed(from);
                 }
             }
             _ => {}
         }
     }
+}
+
+/// Answers with an error.
+pub(super) fn refuse(out: &mut Vec<u8>, id: &str, code: i32, message: &str) -> Handled {
+    frame::error(out, Some(id), code, message, None);
+    Handled::Answered
+}
+
+/// Registers a call as in flight; or refuses it.
+pub(super) fn seat(
+    delivery: &Delivery<'_>,
+    id: &str,
+    cancel: &CancellationToken,
+    out: &mut Vec<u8>,
+) -> Result<CallSeat, Handled> {
+    delivery.from.seat(id, cancel).map_err(|refused| {
+        let (code, message) = refused.error();
+        refuse(out, id, code, message)
+    })
 }
 
 /// Gives a call its place in the client's table, and its work to whoever carries it.
@@ -316,16 +316,12 @@ pub(super) fn seated<F: Future<Output = Vec<u8>> + Send + 'static>(
     out: &mut Vec<u8>,
     work: impl FnOnce(String) -> F,
 ) -> Handled {
-    match delivery.from.seat(id, cancel) {
+    match seat(delivery, id, cancel, out) {
         Ok(seat) => {
             let work = Box::pin(work(id.to_owned()));
             Handled::Running(Running { work, seat: Some(seat), turn: Turn::none(), sequel: None })
         }
-        Err(refused) => {
-            let (code, message) = refused.error();
-            answer::error(out, Some(id), code, message, None);
-            Handled::Answered
-        }
+        Err(refused) => refused,
     }
 }
 
@@ -360,13 +356,13 @@ pub(super) fn caller(delivery: &Delivery<'_>, request: &Request<'_>, era: Era) -
 fn input_is_whole(params: &Params<'_>) -> Result<(), &'static str> {
     let Some(input) = params.input_responses else { return Ok(()) };
     let members = Members::of(input.get());
-    match members.is_some_and(|members| members.0.iter().all(|(_, answer)| answer.get().starts_with('{'))) {
-        true => Ok(()),
-        false => Err("`inputResponses` must be an object of objects"),
+    if members.is_some_and(|members| members.0.iter().all(|(_, answer)| answer.get().starts_with('{'))) {
+        return Ok(());
     }
+    Err("`inputResponses` must be an object of objects")
 }
 
-fn page(pages: &super::Pages, era: Era, request: &Request<'_>) -> Result<String, (i32, String)> {
+fn page(pages: &Pages, era: Era, request: &Request<'_>) -> Result<String, (i32, String)> {
     let cursor = request.params.cursor.filter(|raw| raw.get() != "null");
     let cursor = cursor.map(|raw| rpc::text(raw).unwrap_or_default());
     let page = pages.page(era, cursor.as_deref()).map(str::to_owned);

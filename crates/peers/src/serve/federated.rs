@@ -3,29 +3,23 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
+use tectum_core::Fault;
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    answer,
-    endpoint::{Delivery, Endpoint, Handled, caller, seated},
-};
+use super::{Delivery, Endpoint, Handled, caller, refuse, seated};
 use crate::{
-    federation::{Caller, Failure, Federation, Goods, Order, Source, TASKS, named_task, to_modern},
+    client::{Caller, TASKS, named_task},
+    federation::{Federation, Goods, Order, Source, to_modern},
     link::error_parts,
-    wire::{
-        era::Era,
-        object::{Members, Object, quoted, raw},
-        rpc::{self, Request, code},
-    },
+    peer::Failure,
+    wire::{Era, Members, Object, Request, code, frame, quoted, raw, rpc},
 };
 
 /// What a client asked for, and who may have it.
-struct Asked {
+struct Forwarded {
     sources: Vec<Source>,
     method: &'static str,
     params: Vec<(&'static str, Box<RawValue>)>,
-    /// What to say when nobody has it.
-    missing: (i32, String),
     /// The parameter that carries the server's own name.
     named: Named,
 }
@@ -50,8 +44,7 @@ impl Endpoint {
     ) -> Option<Handled> {
         if request.method == "resources/subscribe" && delivery.from.watches_enough() {
             let message = "resources/subscribe: too many subscriptions: unsubscribe from some first";
-            answer::error(out, Some(request.id), code::INTERNAL, message, None);
-            return Some(Handled::Answered);
+            return Some(refuse(out, request.id, code::INTERNAL, message));
         }
         if let Some(handled) = self.own_resource(delivery, request, era, out) {
             return Some(handled);
@@ -75,14 +68,14 @@ impl Endpoint {
             _ => return None,
         };
         let asked = match asked {
-            Ok(asked) if !asked.sources.is_empty() => asked,
-            Ok(Asked { missing: (code, message), .. }) | Err((code, message)) => {
+            Ok(asked) => asked,
+            Err((code, message)) => {
                 let data = match code {
                     // Tasks are the one capability that is asked for here.
                     code::MISSING_CAPABILITY => Some(needs_tasks()),
                     _ => request.params.uri.map(|uri| Object::new().raw("uri", uri.get()).end()),
                 };
-                answer::error(out, Some(request.id), code, &message, data.as_deref());
+                frame::error(out, Some(request.id), code, &message, data.as_deref());
                 return Some(Handled::Answered);
             }
         };
@@ -111,13 +104,13 @@ impl Endpoint {
         out: &mut Vec<u8>,
     ) -> Option<Handled> {
         let uri = request.params.uri.and_then(rpc::text)?;
-        let read = self.federation.as_ref()?.own_resource(&uri)?;
+        let read = self.federation.as_ref()?.composer.own_resource(&uri)?;
         match (&*request.method, era) {
             ("resources/read", _) => answered(out, request.id, era, read),
             // An anchor may be watched before it is there.
             ("resources/subscribe" | "resources/unsubscribe", Era::Legacy) => {
                 delivery.from.watch(&uri, request.method == "resources/subscribe");
-                answer::result(out, request.id, "{}");
+                frame::result(out, request.id, "{}");
             }
             _ => return None,
         }
@@ -150,38 +143,33 @@ impl Endpoint {
 
     /// The resources and prompts there are.
     pub(super) fn goods(&self) -> Arc<Goods> {
-        self.federation.as_ref().map(|federation| federation.goods()).unwrap_or_default()
+        self.federation.as_ref().map(|federation| federation.composer.goods()).unwrap_or_default()
     }
 
-    fn resource(&self, request: &Request<'_>, era: Era) -> Result<Asked, (i32, String)> {
+    fn resource(&self, request: &Request<'_>, era: Era) -> Result<Forwarded, (i32, String)> {
         let uri = request.params.uri.and_then(rpc::text);
         let uri =
             uri.ok_or_else(|| (code::INVALID_PARAMS, "resources/read: `uri` must be a string".into()))?;
         let missing = if era == Era::Modern { code::INVALID_PARAMS } else { code::RESOURCE_NOT_FOUND };
-        Ok(Asked {
-            sources: self.goods().resource(&uri),
-            method: "resources/read",
-            params: Vec::new(),
-            missing: (missing, format!("no such resource: {uri}")),
-            named: Named::Uri,
-        })
+        let sources = self.goods().resource(&uri);
+        if sources.is_empty() {
+            return Err((missing, format!("no such resource: {uri}")));
+        }
+        Ok(Forwarded { sources, method: "resources/read", params: Vec::new(), named: Named::Uri })
     }
 
-    fn prompt(&self, request: &Request<'_>) -> Result<Asked, (i32, String)> {
+    fn prompt(&self, request: &Request<'_>) -> Result<Forwarded, (i32, String)> {
         let name = request.params.name.as_deref();
         let name =
             name.ok_or_else(|| (code::INVALID_PARAMS, "prompts/get: `name` must be a string".into()))?;
-        Ok(Asked {
-            sources: self.goods().prompt(name).cloned().into_iter().collect(),
-            method: "prompts/get",
-            params: request.params.arguments.map(|raw| ("arguments", raw.to_owned())).into_iter().collect(),
-            missing: (code::INVALID_PARAMS, format!("no such prompt: {name}")),
-            named: Named::Name,
-        })
+        let source = self.goods().prompt(name).cloned();
+        let source = source.ok_or_else(|| (code::INVALID_PARAMS, format!("no such prompt: {name}")))?;
+        let params = request.params.arguments.map(|raw| ("arguments", raw.to_owned())).into_iter().collect();
+        Ok(Forwarded { sources: vec![source], method: "prompts/get", params, named: Named::Name })
     }
 
     /// A question about a task goes to the server that works on it.
-    fn task(&self, request: &Request<'_>, method: &'static str) -> Result<Asked, (i32, String)> {
+    fn task(&self, request: &Request<'_>, method: &'static str) -> Result<Forwarded, (i32, String)> {
         if !knows_tasks(request) {
             return Err((
                 code::MISSING_CAPABILITY,
@@ -190,22 +178,14 @@ impl Endpoint {
         }
         let id = request.params.task_id.and_then(rpc::text);
         let id = id.ok_or_else(|| (code::INVALID_PARAMS, format!("{method}: `taskId` must be a string")))?;
-        Ok(Asked {
-            sources: self
-                .federation
-                .as_ref()
-                .and_then(|federation| federation.task(&id))
-                .into_iter()
-                .collect(),
-            method,
-            // Answers that came along are passed on like those to any other question.
-            params: Vec::new(),
-            missing: (code::INVALID_PARAMS, format!("no such task: {id}")),
-            named: Named::Task(id.into_owned()),
-        })
+        let source = self.federation.as_ref().and_then(|federation| federation.tasks.source(&id));
+        let source = source.ok_or_else(|| (code::INVALID_PARAMS, format!("no such task: {id}")))?;
+        let named = Named::Task(id.into_owned());
+        // Answers that came along are passed on like those to any other question.
+        Ok(Forwarded { sources: vec![source], method, params: Vec::new(), named })
     }
 
-    fn completion(&self, request: &Request<'_>) -> Result<Asked, (i32, String)> {
+    fn completion(&self, request: &Request<'_>) -> Result<Forwarded, (i32, String)> {
         let invalid = |message: &str| (code::INVALID_PARAMS, format!("completion/complete: {message}"));
         let params = Members::of(request.raw).unwrap_or_default();
         let reference = params.get("ref").and_then(|raw| Members::of(raw.get()));
@@ -221,34 +201,22 @@ impl Endpoint {
             _ => return Err(invalid("`ref.type` must be ref/prompt or ref/resource")),
         };
         let (key, source) = found.ok_or_else(|| invalid("`ref` names nothing"))?;
-        let missing = (code::INVALID_PARAMS, "nothing to complete: no such prompt or template".to_owned());
-        let Some(source) = source else {
-            return Ok(Asked {
-                sources: Vec::new(),
-                method: "",
-                params: Vec::new(),
-                missing,
-                named: Named::Inside,
-            });
-        };
+        let missing = || (code::INVALID_PARAMS, "nothing to complete: no such prompt or template".to_owned());
+        let source = source.ok_or_else(missing)?;
         let mut own = Object::new();
         for (name, value) in &reference.0 {
-            match name == key {
-                true => own.text(name, &source.own),
-                false => own.raw(name, value.get()),
-            };
+            if name == key {
+                own.text(name, &source.own);
+            } else {
+                own.raw(name, value.get());
+            }
         }
         let mut passed = vec![("ref", raw(own.end()))];
         for key in ["argument", "context"] {
             passed.extend(params.get(key).map(|value| (key, value.to_owned())));
         }
-        Ok(Asked {
-            sources: vec![source],
-            method: "completion/complete",
-            params: passed,
-            missing,
-            named: Named::Inside,
-        })
+        let (sources, method) = (vec![source], "completion/complete");
+        Ok(Forwarded { sources, method, params: passed, named: Named::Inside })
     }
 }
 
@@ -271,62 +239,53 @@ pub(super) fn needs_tasks() -> String {
 fn answered(out: &mut Vec<u8>, id: &str, era: Era, read: Result<Box<RawValue>, String>) {
     let missing = if era == Era::Modern { code::INVALID_PARAMS } else { code::RESOURCE_NOT_FOUND };
     match read {
-        Ok(read) if era == Era::Modern => answer::result(out, id, to_modern("resources/read", read).get()),
-        Ok(read) => answer::result(out, id, read.get()),
-        Err(why) => answer::error(out, Some(id), missing, &why, None),
+        Ok(read) if era == Era::Modern => frame::result(out, id, to_modern("resources/read", read).get()),
+        Ok(read) => frame::result(out, id, read.get()),
+        Err(why) => frame::error(out, Some(id), missing, &why, None),
     }
 }
 
 /// Asks one server after the other; the first that has it answers.
 async fn first_that_has_it(
     federation: &Federation,
-    asked: Asked,
+    asked: Forwarded,
     caller: &Caller,
 ) -> Result<Box<RawValue>, Failure> {
-    let mut last = None;
-    let several = asked.sources.len() > 1;
+    let mut last = Err(Fault::internal("nobody was asked").into());
     for source in &asked.sources {
-        let mut params: Vec<_> = asked.params.clone();
-        match &asked.named {
-            Named::Name => params.insert(0, ("name", raw(quoted(&source.own)))),
-            Named::Uri => params.insert(0, ("uri", raw(quoted(&source.own)))),
-            Named::Task(_) => params.insert(0, ("taskId", raw(quoted(&source.own)))),
-            Named::Inside => {}
-        }
-        let name = match &asked.named {
+        let key = match &asked.named {
+            Named::Name => Some("name"),
+            Named::Uri => Some("uri"),
+            Named::Task(_) => Some("taskId"),
             Named::Inside => None,
-            Named::Name | Named::Uri | Named::Task(_) => Some(source.own.to_string()),
         };
+        let own = key.map(|key| (key, raw(quoted(&source.own))));
+        let params = own.into_iter().chain(asked.params.clone()).collect();
+        let name = key.map(|_| source.own.to_string());
         let order = Order { method: asked.method, name, params, headers: Vec::new() };
-        match federation.run(source, order, caller).await {
-            Ok(result) => {
-                return Ok(match &asked.named {
-                    Named::Task(id) if **id != *source.own => named_task(result, id),
-                    _ => result,
-                });
-            }
-            Err(failure) if several => last = Some(failure),
-            Err(failure) => return Err(failure),
+        last = federation.run(source, order, caller).await;
+        if last.is_ok() {
+            break;
         }
     }
-    Err(last.unwrap_or_else(|| {
-        let (code, message) = asked.missing;
-        Failure::Theirs(raw(Object::new().raw("code", &code.to_string()).text("message", &message).end()))
-    }))
+    match &asked.named {
+        Named::Task(id) => last.map(|result| named_task(result, id)),
+        _ => last,
+    }
 }
 
 pub(super) fn written(out: &mut Vec<u8>, id: &str, done: Result<Box<RawValue>, Failure>) {
     match done {
-        Ok(result) => answer::result(out, id, result.get()),
+        Ok(result) => frame::result(out, id, result.get()),
         Err(Failure::Theirs(error)) => {
             let (code, message) = error_parts(&error);
             let data = Members::of(error.get()).and_then(|members| members.get("data"));
             let code = i32::try_from(code).unwrap_or(code::INTERNAL);
-            answer::error(out, Some(id), code, &message, data.map(RawValue::get));
+            frame::error(out, Some(id), code, &message, data.map(RawValue::get));
         }
         Err(Failure::Ours(fault)) => {
             let data = fault.hint.as_ref().map(|hint| Object::new().text("hint", hint).end());
-            answer::error(out, Some(id), code::INTERNAL, &fault.message, data.as_deref());
+            frame::error(out, Some(id), code::INTERNAL, &fault.message, data.as_deref());
         }
     }
 }

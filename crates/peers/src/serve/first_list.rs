@@ -5,20 +5,11 @@ use std::{pin::Pin, sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    answer,
-    endpoint::{Delivery, Endpoint, Handled, caller},
-    running::Running,
-    turns::Turn,
-};
+use super::{Delivery, Endpoint, Handled, Running, Turn, caller, seat};
 use crate::{
     client_table::ClientFacts,
     federation::{CALL_TOOL, FIND_TOOLS, Federation},
-    wire::{
-        era::Era,
-        object::{Members, Object, quoted},
-        rpc::{self, Request},
-    },
+    wire::{Era, Members, Object, Request, quoted, rpc},
 };
 
 /// How long before a client gives up it is answered.
@@ -36,18 +27,14 @@ impl Endpoint {
         era: Era,
         out: &mut Vec<u8>,
     ) -> Option<Handled> {
-        let federation = self.federation.clone().filter(|federation| !federation.is_whole())?;
+        let federation = self.federation.clone().filter(|federation| !federation.composer.is_whole())?;
         let met = self.awaited(&federation, delivery.from.facts(), request)?;
         // Whoever is waited for is started.
         self.meet(|| caller(delivery, request, era));
         let cancel = CancellationToken::new();
-        let seat = match delivery.from.seat(request.id, &cancel) {
+        let seat = match seat(delivery, request.id, &cancel, out) {
             Ok(seat) => seat,
-            Err(refused) => {
-                let (code, message) = refused.error();
-                answer::error(out, Some(request.id), code, message, None);
-                return Some(Handled::Answered);
-            }
+            Err(refused) => return Some(refused),
         };
         let mut again = Object::new();
         again.text("jsonrpc", "2.0").raw("id", request.id).raw("method", &quoted(&request.method));
@@ -64,7 +51,7 @@ impl Endpoint {
             let delivery =
                 Delivery { from: &from, outbox: outbox.as_ref(), turns: &turns, modern, ahead: false };
             let handled = match rpc::read(again.as_bytes()) {
-                Ok(rpc::Message::Request(request)) => endpoint.handle_met(&delivery, &request, &mut out),
+                Ok(rpc::Message::Request(request)) => endpoint.request(&delivery, &request, &mut out, false),
                 _ => Handled::Silent,
             };
             match handled {
@@ -92,8 +79,8 @@ impl Endpoint {
             "prompts/get" if self.goods().prompt(name).is_none() => longest,
             "resources/read" | "resources/subscribe" => {
                 let uri = request.params.uri.and_then(rpc::text).unwrap_or_default();
-                let known =
-                    federation.own_resource(&uri).is_some() || !self.goods().resource(&uri).is_empty();
+                let known = federation.composer.own_resource(&uri).is_some()
+                    || !self.goods().resource(&uri).is_empty();
                 (!known).then_some(longest)?
             }
             "completion/complete" => longest,
@@ -101,7 +88,7 @@ impl Endpoint {
         };
         let patience = federation.first_wait().unwrap_or(patience);
         let federation = federation.clone();
-        let is_pending = federation.is_pending(patience);
+        let is_pending = federation.roster.is_pending(patience);
         is_pending.then(|| Box::pin(async move { federation.first_offers(patience).await }) as Met)
     }
 
@@ -119,7 +106,7 @@ impl Endpoint {
         if self.house.registry().snapshot().tool(&name).is_some() {
             return None;
         }
-        let timeout = federation.time_until_offered(&name)?;
+        let timeout = federation.roster.time_until_offered(&name)?;
         let patience = facts.patience.unwrap_or(Duration::MAX).saturating_sub(MARGIN).min(timeout);
         let federation = federation.clone();
         Some(Box::pin(async move {

@@ -7,13 +7,9 @@ use serde_json::Value;
 use tectum_core::{Gate, Rules, SessionId, Snapshot, Tectum, security::Allowlist};
 use tokio::task::JoinSet;
 
-use super::{
-    conversation::Conversation,
-    endpoint::{Delivery, Endpoint, Handled},
-    turns::Turns,
-    unheard::Unheard,
-};
+use super::{Delivery, Endpoint, Handled, Turns};
 use crate::{
+    client::{Conversation, Unheard},
     federation::{Federation, Settings},
     spec::{EraChoice, Launch, ServerName, ServerSpec, Transport},
 };

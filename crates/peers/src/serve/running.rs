@@ -8,15 +8,18 @@ use std::{
 
 use tectum_core::CallId;
 
-use super::{conversation::Seat, turns::Turn};
-use crate::federation::{Caller, Federation};
+use super::Turn;
+use crate::{
+    client::{CallSeat, Caller},
+    federation::Federation,
+};
 
 /// An answer that is being worked on.
 pub(crate) struct Running {
     pub(super) work: Pin<Box<dyn Future<Output = Vec<u8>> + Send>>,
     /// Its place among the client's calls, to be given back right before the answer goes out: the
     /// client may use its id again then.
-    pub(super) seat: Option<Seat>,
+    pub(super) seat: Option<CallSeat>,
     /// Its turn, which lasts until the answer is on its way, unless it takes long.
     pub(super) turn: Turn,
     /// To be let go when the answer has gone out.
@@ -36,8 +39,8 @@ impl Future for Running {
     }
 }
 
-/// What a server told of the task that its answer begins: a client can make nothing of it before
-/// it has that answer. Letting go of this tells it.
+/// Sends the notes on a task that were kept back until the answer that names the task has gone out.
+/// That is when this is dropped.
 pub(crate) struct Sequel {
     federation: Arc<Federation>,
     call: CallId,
@@ -47,7 +50,7 @@ pub(crate) struct Sequel {
 impl Sequel {
     /// A call that goes to a server begins: its client is known there until it was answered.
     pub(super) fn begin(federation: Arc<Federation>, call: CallId, caller: Arc<Caller>) -> Self {
-        federation.callers.keep(call, caller.clone());
+        federation.keepers.callers.keep(call, caller.clone());
         Self { federation, call, caller }
     }
 }
@@ -55,7 +58,7 @@ impl Sequel {
 impl Drop for Sequel {
     fn drop(&mut self) {
         // The call took it, unless it never came so far.
-        self.federation.callers.take(self.call);
-        self.federation.answered(&self.caller);
+        self.federation.keepers.callers.take(self.call);
+        self.federation.tasks.answered(&self.caller);
     }
 }

@@ -7,24 +7,19 @@
 use std::{io, sync::Arc, time::Duration};
 
 use tectum_core::{SessionId, Tectum};
-use tokio::sync::{broadcast, watch};
+use tokio::sync::watch;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{
-    answer,
-    conversation::Conversation,
-    endpoint::{Delivery, Endpoint, Handled},
-    outbox::{Bounds, Outbox, Queue, queue},
-    turns::Turns,
-    unheard::Unheard,
-};
+use super::{Delivery, Endpoint, Handled, Turns};
 use crate::{
-    federation::{Federation, Notice},
+    client::{Bounds, Conversation, NoticeReader, Outbox, Queue, queue},
+    federation::Federation,
     wire::{
+        Line, Lines, MAX_MESSAGE,
         backlog::Backlog,
-        lines::{Line, Lines, on_one_line},
+        code, frame, on_one_line,
         pipe::{Input, Output},
-        rpc::{MAX_MESSAGE, code, salvage_id},
+        rpc::salvage_id,
     },
 };
 
@@ -49,7 +44,7 @@ pub async fn stdio(
     let client = Conversation::new(SessionId::new("stdio"), endpoint.unheard());
     let (outbox, mut finished) = queue(OUTBOX, endpoint.unheard(), None);
     client.set_unasked(outbox.clone());
-    let notices = endpoint.federation.as_ref().map(|federation| federation.notices());
+    let notices = endpoint.notices();
     let announcing = tokio::spawn(announce(changes, notices, client.clone(), outbox.clone()));
     let mut server = Server {
         endpoint,
@@ -78,7 +73,7 @@ pub async fn stdio(
 /// Tells the client when the tools changed, or something else it may want to know.
 async fn announce(
     mut changes: watch::Receiver<u64>,
-    mut notices: Option<broadcast::Receiver<Notice>>,
+    mut notices: NoticeReader,
     client: Arc<Conversation>,
     outbox: Outbox,
 ) {
@@ -88,29 +83,12 @@ async fn announce(
                 Ok(()) => client.tools_changed(),
                 Err(_) => return,
             },
-            notice = next_notice(&mut notices, client.unheard()) => client.noticed(&notice),
+            notice = notices.next() => client.noticed(&notice),
         };
         for message in messages {
             if outbox.send(message).await.is_err() {
                 return;
             }
-        }
-    }
-}
-
-/// The next notice; never, where there are no servers. Who fell behind goes on with the next.
-pub(super) async fn next_notice(
-    notices: &mut Option<broadcast::Receiver<Notice>>,
-    unheard: &Unheard,
-) -> Notice {
-    loop {
-        match notices {
-            Some(receiver) => match receiver.recv().await {
-                Ok(notice) => return notice,
-                Err(broadcast::error::RecvError::Lagged(missed)) => unheard.add(missed),
-                Err(broadcast::error::RecvError::Closed) => *notices = None,
-            },
-            None => std::future::pending().await,
         }
     }
 }
@@ -235,7 +213,7 @@ impl Server {
             Line::TooLong { start, size } => {
                 self.calls_ahead = 0;
                 let message = format!("the message has {size} bytes, the limit is {MAX_MESSAGE}");
-                answer::error(
+                frame::error(
                     &mut self.out.bytes,
                     salvage_id(start).as_deref(),
                     code::INVALID_REQUEST,

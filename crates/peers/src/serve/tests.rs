@@ -18,14 +18,11 @@ use tectum_core::{
 
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    Auth, HttpOptions, HttpServer,
-    conversation::Conversation,
-    endpoint::{Delivery, Endpoint, Handled},
-    turns::{Turn, Turns},
-    unheard::Unheard,
+use super::{Auth, Delivery, Endpoint, Handled, HttpOptions, HttpServer, Turn, Turns};
+use crate::{
+    client::{Conversation, Unheard},
+    federation::{Federation, Settings},
 };
-use crate::federation::{Federation, Settings};
 
 /// What a made-up tool does.
 #[derive(Clone, Copy)]

@@ -13,7 +13,7 @@ use tokio::{
     time::Sleep,
 };
 
-use super::budget::Budget;
+use crate::client::Budget;
 
 /// Calls that run at the same time.
 const MOST: usize = 32;

@@ -1,21 +1,11 @@
-//! What clients want to be told of by servers, log messages and changes of resources, in the words
-//! of the older era; and what becomes of it when they leave.
+//! Subscriptions of the older era, to resources and to log messages, and their end when a client leaves.
 
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    answer,
-    conversation::Conversation,
-    endpoint::{Delivery, Endpoint, Handled, caller, seated},
-    federated::written,
-};
+use super::{Delivery, Endpoint, Handled, caller, federated::written, refuse, seated};
 use crate::{
-    federation::{Caller, Failure, Federation, Source},
-    wire::{
-        era::Era,
-        object::raw,
-        rpc::{self, Request, code},
-    },
+    client::Conversation,
+    wire::{Era, Request, code, frame, raw, rpc},
 };
 
 impl Endpoint {
@@ -23,7 +13,7 @@ impl Endpoint {
     pub(super) fn set_level(&self, client: &Conversation, level: &str) {
         client.set_level(level);
         if let Some(federation) = &self.federation {
-            federation.level(client.key(), level);
+            federation.subscriptions.level(client.key(), level);
         }
     }
 
@@ -31,7 +21,7 @@ impl Endpoint {
     pub(super) fn unwatch(&self, client: &Conversation) {
         if let Some(federation) = self.federation.clone() {
             let key = client.key();
-            tokio::spawn(async move { federation.unwatch(key).await });
+            tokio::spawn(async move { federation.subscriptions.leave(key).await });
         }
     }
 
@@ -48,25 +38,22 @@ impl Endpoint {
         let sources = uri.as_ref().map(|uri| self.goods().resource(uri)).unwrap_or_default();
         let (Some(uri), Some(federation), false) = (uri, self.federation.clone(), sources.is_empty()) else {
             let message = format!("{}: `uri` must name a resource", request.method);
-            answer::error(out, Some(request.id), code::RESOURCE_NOT_FOUND, &message, None);
-            return Handled::Answered;
+            return refuse(out, request.id, code::RESOURCE_NOT_FOUND, &message);
         };
         let client = delivery.from.clone();
         // Updates may come as soon as the server knows.
         let new = client.watch(&uri, on);
         if !on {
-            answer::result(out, request.id, "{}");
+            frame::result(out, request.id, "{}");
             tokio::spawn(async move {
-                for source in &sources {
-                    federation.watch_no_more(client.key(), source).await;
-                }
+                federation.subscriptions.unwatch(client.key(), &uri, &sources).await;
             });
             return Handled::Answered;
         }
         let caller = caller(delivery, request, Era::Legacy);
         seated(delivery, request.id, &CancellationToken::new(), out, |id| {
             Box::pin(async move {
-                let done = watched(&federation, &caller, &sources).await;
+                let done = federation.subscriptions.watch(&caller, &uri, &sources).await;
                 if done.is_err() && new {
                     client.watch(&uri, false);
                 }
@@ -76,20 +63,4 @@ impl Endpoint {
             })
         })
     }
-}
-
-/// Asks one server after the other to tell of a resource's changes; the first that agrees does.
-pub(super) async fn watched(
-    federation: &Federation,
-    caller: &Caller,
-    sources: &[Source],
-) -> Result<(), Failure> {
-    let mut last = Ok(());
-    for source in sources {
-        last = federation.watch(caller, source).await;
-        if last.is_ok() {
-            break;
-        }
-    }
-    last
 }

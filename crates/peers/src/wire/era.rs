@@ -2,7 +2,10 @@
 
 use rmcp::model::ProtocolVersion;
 
-use super::rpc::{Meta, code, text};
+use super::{
+    code,
+    rpc::{Meta, text},
+};
 
 /// The newest version with a handshake.
 pub(crate) const LATEST_LEGACY: &str = "2025-11-25";
@@ -72,3 +75,16 @@ pub(crate) fn negotiate(asked: &str) -> &'static str {
 pub(crate) fn sdk_version(version: &'static str) -> ProtocolVersion {
     serde_json::from_value(version.into()).unwrap_or_default()
 }
+
+/// The metadata every modern result carries: our name under the protocol's key.
+pub(crate) fn server_meta() -> (&'static str, String) {
+    let version = env!("CARGO_PKG_VERSION");
+    let info = format!(r#"{{"name":"tectum","title":"Tectum","version":"{version}"}}"#);
+    ("io.modelcontextprotocol/serverInfo", info)
+}
+
+/// Metadata that belongs to one hop and is not passed on.
+pub(crate) const OWN_META: &str = "io.modelcontextprotocol/";
+
+/// Where a message of a subscription says which one it belongs to.
+pub(crate) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";

@@ -36,7 +36,7 @@ pub(crate) struct Events {
 
 /// What was found.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Found<'e> {
+pub(crate) enum StreamItem<'e> {
     /// An event with data. Its name is empty where it has none.
     Event { name: &'e str, data: &'e [u8] },
     /// Longer than the bound: the beginning of its data, and the size it has by now.
@@ -80,7 +80,7 @@ impl Events {
     }
 
     /// Takes what came and hands over every event that is complete.
-    pub(crate) fn feed(&mut self, mut bytes: &[u8], mut each: impl FnMut(Found<'_>)) {
+    pub(crate) fn feed(&mut self, mut bytes: &[u8], mut each: impl FnMut(StreamItem<'_>)) {
         if mem::take(&mut self.after_return)
             && let Some(rest) = bytes.strip_prefix(b"\n")
         {
@@ -104,7 +104,7 @@ impl Events {
 
     /// Adds to the line that is being read, as long as the event stays within its bound. Going
     /// over it is told at once: the rest may take for ever.
-    fn extend(&mut self, part: &[u8], each: &mut impl FnMut(Found<'_>)) {
+    fn extend(&mut self, part: &[u8], each: &mut impl FnMut(StreamItem<'_>)) {
         self.size += part.len();
         if self.size <= self.most {
             self.line.extend_from_slice(part);
@@ -116,7 +116,7 @@ impl Events {
             start.extend_from_slice(&part[..part.len().min(KEPT - start.len())]);
             self.data = Vec::new();
             self.line = Vec::new();
-            each(Found::TooLong { start: &start, size: self.size });
+            each(StreamItem::TooLong { start: &start, size: self.size });
         }
         // One byte tells that the line is not the empty one that ends the event.
         if self.line.is_empty() && !part.is_empty() {
@@ -124,7 +124,7 @@ impl Events {
         }
     }
 
-    fn end_line(&mut self, each: &mut impl FnMut(Found<'_>)) {
+    fn end_line(&mut self, each: &mut impl FnMut(StreamItem<'_>)) {
         let mut line = mem::take(&mut self.line);
         if mem::take(&mut self.fresh) && line.starts_with(b"\xEF\xBB\xBF") {
             line.drain(..3);
@@ -163,7 +163,7 @@ impl Events {
         }
     }
 
-    fn end_event(&mut self, each: &mut impl FnMut(Found<'_>)) {
+    fn end_event(&mut self, each: &mut impl FnMut(StreamItem<'_>)) {
         let mut data = mem::take(&mut self.data);
         self.size = 0;
         let name = mem::take(&mut self.name);
@@ -176,7 +176,7 @@ impl Events {
         }
         data.pop();
         if !data.is_empty() {
-            each(Found::Event { name: &name, data: &data });
+            each(StreamItem::Event { name: &name, data: &data });
         }
         if data.capacity() <= KEPT {
             data.clear();
@@ -197,8 +197,10 @@ mod tests {
             for part in text.as_bytes().chunks(step) {
                 events.feed(part, |event| {
                     found.push(match event {
-                        Found::Event { name, data } => format!("{name}|{}", String::from_utf8_lossy(data)),
-                        Found::TooLong { start, size } => format!("too long {} {size}", start.len()),
+                        StreamItem::Event { name, data } => {
+                            format!("{name}|{}", String::from_utf8_lossy(data))
+                        }
+                        StreamItem::TooLong { start, size } => format!("too long {} {size}", start.len()),
                     });
                 });
             }

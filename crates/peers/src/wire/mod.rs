@@ -4,8 +4,23 @@
 pub(crate) mod backlog;
 pub(crate) mod era;
 pub(crate) mod events;
+pub(crate) mod frame;
 pub(crate) mod lines;
+pub(crate) mod loss;
 pub(crate) mod object;
+pub(crate) mod origin;
+pub(crate) mod pages;
 pub(crate) mod pipe;
 pub(crate) mod rpc;
 pub(crate) mod tool_result;
+
+pub(crate) use self::{
+    era::{Era, LATEST_LEGACY, LEGACY, MODERN, OWN_META, SUBSCRIPTION, server_meta},
+    events::{Events, StreamItem},
+    lines::{Line, Lines, on_one_line},
+    loss::Loss,
+    object::{Members, Object, quoted, raw},
+    origin::{is_local, same_origin},
+    pages::Pages,
+    rpc::{MAX_MESSAGE, Message, Opened, Params, Request, code, error_parts},
+};

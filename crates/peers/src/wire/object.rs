@@ -84,9 +84,10 @@ impl Object {
             self.0.push(',');
         }
         // Names of members hardly ever hold anything that is written otherwise in a string.
-        match key.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
-            true => self.0.extend(["\"", key, "\":", json]),
-            false => self.0.extend([&quoted(key), ":", json]),
+        if key.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
+            self.0.extend(["\"", key, "\":", json]);
+        } else {
+            self.0.extend([&quoted(key), ":", json]);
         }
         self
     }

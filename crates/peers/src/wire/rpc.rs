@@ -172,9 +172,10 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Message<'_>, Malformed> {
 }
 
 fn parameters<'m>(raw: &'m str, method: &str, id: Option<&str>) -> Result<Params<'m>, Malformed> {
-    let read = match raw.starts_with('{') {
-        true => serde_json::from_str(raw).map_err(|error| error.to_string()),
-        false => Err("`params` must be an object".into()),
+    let read = if raw.starts_with('{') {
+        serde_json::from_str(raw).map_err(|error| error.to_string())
+    } else {
+        Err("`params` must be an object".into())
     };
     read.map_err(|why| Malformed {
         id: id.map(str::to_owned),
@@ -300,6 +301,21 @@ pub(crate) fn nests_deeper_than(bytes: &[u8], most: usize) -> bool {
 /// A JSON string out of a raw value, as text.
 pub(crate) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Text<'_>>(raw.get()).ok().map(|text| text.0)
+}
+
+/// The code and message of an error object.
+pub(crate) fn error_parts(error: &RawValue) -> (i64, String) {
+    #[derive(serde::Deserialize)]
+    struct Parts {
+        #[serde(default)]
+        code: i64,
+        #[serde(default)]
+        message: String,
+    }
+    match serde_json::from_str::<Parts>(error.get()) {
+        Ok(parts) => (parts.code, parts.message),
+        Err(_) => (0, error.get().chars().take(200).collect()),
+    }
 }
 
 #[cfg(test)]

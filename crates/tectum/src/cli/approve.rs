@@ -58,7 +58,7 @@ impl ApproveTools {
             |spec: &ServerSpec| self.server.as_ref().is_none_or(|server| spec.name.as_str() == server);
         let mut waiting = Vec::new();
         for spec in specs.into_iter().filter(wanted) {
-            let review = Review::of(&place, &spec);
+            let review = Review::read(&place, &spec);
             self.refuse_strangers(&spec.name, &review)?;
             let changes = self.chosen(&review);
             if !changes.is_empty() || review.lost.is_some() {

@@ -98,7 +98,7 @@ impl Listed {
     pub(crate) fn of_both(snapshot: &Snapshot, profiles: &Profiles) -> [Self; 2] {
         let agent = ClientFacts::known().iter().find(|facts| facts.coding);
         [ClientFacts::unknown(), agent.unwrap_or(ClientFacts::unknown())].map(|facts| {
-            let profile = profiles.of(facts.name, facts);
+            let profile = profiles.profile(facts.name, facts);
             let listed = || snapshot.tools().filter(|info| profile.lists(info));
             let read = |info: &ToolInfo| tokens(info, &profile);
             Self { tools: listed().count(), tokens: listed().map(read).sum() }

@@ -7,17 +7,12 @@ use serde_json::value::RawValue;
 use tectum_core::{Fault, FaultKind};
 use tokio::time::Instant;
 
-use super::{Carried, Failure, MOST_QUESTIONS, Step, TOO_MANY};
+use super::{Carried, MOST_QUESTIONS, Step};
 use crate::{
-    federation::{
-        parked::{Parked, Question},
-        questions, translate,
-    },
-    link::{self, Event, Exchange, Link},
-    wire::{
-        object::{Members, Object},
-        rpc::code,
-    },
+    federation::{ParkedQuestion, parked::Parked, translate},
+    link::{self, Event, Exchange, Link, TOO_MANY},
+    peer::{Failure, questions},
+    wire::{Members, Object, code},
 };
 
 /// How long further questions are waited for after a first one, so that a client that answers
@@ -82,20 +77,24 @@ impl Carried<'_> {
     }
 
     /// The answer that a client brought along with its first try, knowing the question.
-    pub(super) fn brought(&self, question: &Question) -> Option<String> {
+    pub(super) fn brought(&self, question: &ParkedQuestion) -> Option<String> {
         let given = self.caller.input.as_ref().filter(|_| self.caller.state.is_none())?;
         Some(Members::of(given.get())?.get(&question.key)?.get().to_owned())
     }
 
     /// A modern client answers by trying again: until then the server's call waits.
-    pub(super) async fn park(&mut self, mut exchange: Exchange, first: Question) -> Result<Step, Failure> {
+    pub(super) async fn park(
+        &mut self,
+        mut exchange: Exchange,
+        first: ParkedQuestion,
+    ) -> Result<Step, Failure> {
         let mut questions = vec![first];
         let until = Instant::now() + GATHER;
         while let Ok(event) = tokio::time::timeout_at(until, exchange.next()).await {
             match event {
                 Event::Question(asked) => {
                     let asked = self.shown(&exchange, asked)?;
-                    questions.extend(asked.map(|asked| Question::new(questions.len() + 1, asked)));
+                    questions.extend(asked.map(|asked| ParkedQuestion::new(questions.len() + 1, asked)));
                 }
                 Event::Note { method, params } => self.note(&method, &params).await,
                 Event::Answer(Ok(result)) => {
@@ -135,7 +134,7 @@ impl Carried<'_> {
     pub(super) async fn ask_and_retry(
         &mut self,
         link: Arc<Link>,
-        input: translate::Input,
+        input: translate::InputRequired,
     ) -> Result<Exchange, Failure> {
         self.round += 1;
         if self.round > MOST_ROUNDS {

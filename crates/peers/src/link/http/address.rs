@@ -1,7 +1,7 @@
 //! Where a remote server is reached, and everything that goes with every request to it: the
 //! configured headers, the login, and the refusal to be led to another origin.
 
-use std::{error::Error as _, net::IpAddr, time::Duration};
+use std::{error::Error as _, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
@@ -12,9 +12,9 @@ use reqwest::{
 use tectum_core::fault::bottom;
 
 use crate::{
-    auth::{Login, Refusal},
-    link::Loss,
+    auth::{Challenge, Login},
     spec,
+    wire::{Loss, is_local, origin::parse, same_origin},
 };
 
 /// How long a connection may take to come about.
@@ -53,23 +53,20 @@ pub(crate) struct Unsent {
 
 /// What a client has to be able to do for an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kind {
+pub(crate) struct ClientKind {
     /// Speak TLS. One that never does needs no certificates, and some machines have none.
     tls: bool,
     /// Stay on this machine. A proxy has no business there, whatever the environment says.
     local: bool,
 }
 
-impl Kind {
+impl ClientKind {
     /// How many there are.
     pub(crate) const COUNT: usize = 4;
 
-    /// The kind of this address.
-    pub(crate) fn of(url: &Url) -> Self {
-        let host = url.host_str().unwrap_or_default();
-        let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-        let named = host == "localhost" || host.ends_with(".localhost");
-        Self { tls: url.scheme() == "https", local: named || address.is_ok_and(|ip| ip.is_loopback()) }
+    /// What this address needs.
+    pub(crate) fn new(url: &Url) -> Self {
+        Self { tls: url.scheme() == "https", local: is_local(url) }
     }
 
     /// Its number, below `COUNT`.
@@ -78,13 +75,8 @@ impl Kind {
     }
 }
 
-/// True for an address on this machine.
-pub(crate) fn is_local(url: &Url) -> bool {
-    Kind::of(url).local
-}
-
 /// A client for many servers: its connections are kept and shared.
-pub(crate) fn client(kind: Kind) -> Result<Client, String> {
+pub(crate) fn client(kind: ClientKind) -> Result<Client, String> {
     // A redirect within the origin may be followed as long as the method stays what it was.
     // Anything else is for the operator to see, not for us to obey.
     let policy = redirect::Policy::custom(|attempt| {
@@ -114,11 +106,6 @@ pub(crate) fn client(kind: Kind) -> Result<Client, String> {
         .redirect(policy)
         .build()
         .map_err(|error| format!("no HTTP client can be made: {}", words(&error)))
-}
-
-/// True when both are of one scheme, host and port.
-pub(crate) fn same_origin(one: &Url, other: &Url) -> bool {
-    one.origin() == other.origin() && one.origin().is_tuple()
 }
 
 impl Address {
@@ -188,18 +175,9 @@ impl Address {
     }
 }
 
-/// An address somebody wrote.
-pub(crate) fn parse(url: &str) -> Result<Url, String> {
-    let parsed = Url::parse(url).map_err(|error| format!("`{url}` is no address: {error}"))?;
-    match parsed.scheme() {
-        "http" | "https" if parsed.has_host() => Ok(parsed),
-        _ => Err(format!("`{url}` is neither an http:// nor an https:// address")),
-    }
-}
-
 /// Whether a response asks for a login, or for more than the present one gives. A plain 403 is
 /// an answer like any other.
-fn refusal(response: &Response) -> Option<Refusal> {
+fn refusal(response: &Response) -> Option<Challenge> {
     let challenge = response
         .headers()
         .get_all(WWW_AUTHENTICATE)
@@ -208,9 +186,9 @@ fn refusal(response: &Response) -> Option<Refusal> {
         .find(|value| value.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer")))
         .map(str::to_owned);
     match response.status() {
-        StatusCode::UNAUTHORIZED => Some(Refusal { challenge, rights: false }),
+        StatusCode::UNAUTHORIZED => Some(Challenge { text: challenge, rights: false }),
         StatusCode::FORBIDDEN if challenge.as_ref()?.contains("insufficient_scope") => {
-            Some(Refusal { challenge, rights: true })
+            Some(Challenge { text: challenge, rights: true })
         }
         _ => None,
     }
@@ -243,10 +221,10 @@ pub(crate) fn status_words(status: StatusCode, headers: &HeaderMap, body: &[u8])
     }
     let text: String = String::from_utf8_lossy(body).chars().take(200).collect();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match text.is_empty() || text.starts_with('<') {
-        true => format!("it answered HTTP {status}"),
-        false => format!("it answered HTTP {status}: {text}"),
+    if text.is_empty() || text.starts_with('<') {
+        return format!("it answered HTTP {status}");
     }
+    format!("it answered HTTP {status}: {text}")
 }
 
 /// A connection that broke in the middle.
@@ -288,7 +266,7 @@ mod tests {
             ("https://localhost.example/", true, false),
             ("http://10.0.0.1/", false, false),
         ] {
-            assert_eq!(Kind::of(&parse(url).expect(url)), Kind { tls, local }, "{url}");
+            assert_eq!(ClientKind::new(&parse(url).expect(url)), ClientKind { tls, local }, "{url}");
         }
     }
 }

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use super::{Loss, Origin, Shared, Unsent, deliver_all, feed, request, session};
+use super::{HttpSession, Unsent, deliver_all, feed, refused, request};
 use crate::{
-    link::MOST_UNASKED,
-    wire::events::{Events, Found},
+    link::{MOST_UNASKED, Origin},
+    wire::{Events, Loss, StreamItem},
 };
 
 /// The longest pause between two attempts.
 const MOST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Listens as long as the server offers a stream. Ends when it offers none.
-pub(super) async fn listen(shared: &Shared) {
+pub(super) async fn listen(shared: &HttpSession) {
     let mut last = None;
     let (mut pause, mut had_one) = (request::PAUSE, false);
     loop {
@@ -29,7 +29,7 @@ pub(super) async fn listen(shared: &Shared) {
             // Not offered, or not to us; where there was such a stream, its session may be gone.
             // Where there never was one, the next request finds out.
             Ok(response) if !response.status().is_server_error() => {
-                if session::is_refused(response, had_one).await {
+                if refused::is_refused(response, had_one).await {
                     shared.session_expired();
                 }
                 return;
@@ -45,17 +45,19 @@ pub(super) async fn listen(shared: &Shared) {
 }
 
 /// Delivers what comes until the stream ends, and tells whether anything came.
-async fn read(shared: &Shared, mut response: reqwest::Response) -> (Events, bool) {
+async fn read(shared: &HttpSession, mut response: reqwest::Response) -> (Events, bool) {
     let mut events = Events::new(MOST_UNASKED);
     let mut heard = false;
     // They keep the whole buffer that they were read into.
     response.headers_mut().clear();
     while let Ok(Some(chunk)) = response.chunk().await {
         heard = true;
-        let take = |found: Found<'_>| match found {
-            Found::Event { name: "" | "message", data } => deliver_all(&shared.inbox, data, Origin::Shared),
-            Found::Event { .. } => {}
-            Found::TooLong { start, size } => shared.inbox.deliver_too_long(start, size),
+        let take = |found: StreamItem<'_>| match found {
+            StreamItem::Event { name: "" | "message", data } => {
+                deliver_all(&shared.inbox, data, Origin::Shared)
+            }
+            StreamItem::Event { .. } => {}
+            StreamItem::TooLong { start, size } => shared.inbox.deliver_too_long(start, size),
         };
         feed(&mut events, &chunk, &shared.inbox, take).await;
     }

@@ -3,20 +3,16 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use reqwest::{
     Method, Response, StatusCode,
-    header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue},
+    header::{CONTENT_TYPE, HeaderValue},
 };
 
-use super::{EXPIRED, Phase, SESSION, Shared, Unsent, address, broken, feed, session, status_words};
-use crate::{
-    link::Loss,
-    wire::{
-        events::{Events, Found},
-        rpc::{self, Opened, code},
-    },
+use super::{
+    Call, HttpPhase, HttpSession, SESSION, Unsent, address, broken, feed, refused, session::EXPIRED,
+    status_words,
 };
+use crate::wire::{Events, Loss, Opened, StreamItem, code, rpc};
 
 /// The pause before a stream is taken up again, where the server names none.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
@@ -30,19 +26,8 @@ const MOST_ABSENCES: u32 = 2;
 /// How long a stream may stay open behind its answer, so that its connection can be used again.
 const LINGER: Duration = Duration::from_secs(1);
 
-const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
-
-/// A request on its way.
-pub(super) struct Call {
-    pub(super) id: u64,
-    pub(super) method: &'static str,
-    pub(super) name: Option<String>,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Bytes,
-}
-
 /// Why a request came to nothing.
-enum Fault {
+enum CallFault {
     /// As the caller is told.
     Lost(Loss),
     /// The same, after something had come back: another form of the request may fare better.
@@ -50,21 +35,16 @@ enum Fault {
 }
 
 impl Call {
-    /// True for the question which era a server speaks.
-    pub(super) fn probes(&self) -> bool {
-        self.method == "server/discover"
-    }
-
     /// Sends it and delivers what comes. Whatever happens, it has an answer at the end.
-    pub(super) async fn run(&self, shared: &Shared) {
+    pub(super) async fn run(&self, shared: &HttpSession) {
         let fault = match self.exchange(shared).await {
-            Ok(()) => Fault::Answered(Loss::Failed("its answer is no answer to the request".into())),
+            Ok(()) => CallFault::Answered(Loss::Failed("its answer is no answer to the request".into())),
             Err(fault) => fault,
         };
         let loss = match fault {
             // Servers of the older era refuse what they do not know in every conceivable way.
-            Fault::Answered(Loss::Failed(why) | Loss::Cut(why))
-                if self.probes() && shared.state().phase == Phase::Opening =>
+            CallFault::Answered(Loss::Failed(why) | Loss::Cut(why))
+                if self.probes() && shared.state().phase == HttpPhase::Opening =>
             {
                 let error = crate::wire::object::quoted(&why);
                 let code = code::METHOD_NOT_FOUND;
@@ -75,20 +55,20 @@ impl Call {
                 shared.deliver(self.id, answer.as_bytes());
                 return;
             }
-            Fault::Answered(loss) | Fault::Lost(loss) => loss,
+            CallFault::Answered(loss) | CallFault::Lost(loss) => loss,
         };
         // Nothing happens here when the answer was delivered.
         shared.inbox.fail(self.id, loss);
     }
 
-    async fn exchange(&self, shared: &Shared) -> Result<(), Fault> {
+    async fn exchange(&self, shared: &HttpSession) -> Result<(), CallFault> {
         let headers = shared.headers(Some(self));
         let had_one = headers.contains_key(SESSION);
         let sent = shared.address.send(Method::POST, shared.address.url(), headers, self.body.clone()).await;
-        let response = sent.map_err(|Unsent { loss, reached, .. }| match reached {
-            true => Fault::Answered(loss),
-            false => Fault::Lost(loss),
-        })?;
+        let fault = |Unsent { loss, reached, .. }| {
+            if reached { CallFault::Answered(loss) } else { CallFault::Lost(loss) }
+        };
+        let response = sent.map_err(fault)?;
         if !response.status().is_success() {
             return Err(self.refused(shared, response, had_one).await);
         }
@@ -107,17 +87,17 @@ impl Call {
     }
 
     /// A refusal may hold the answer all the same.
-    async fn refused(&self, shared: &Shared, response: Response, had_one: bool) -> Fault {
+    async fn refused(&self, shared: &HttpSession, response: Response, had_one: bool) -> CallFault {
         let status = response.status();
         let headers = response.headers().clone();
         let body = address::collect(response, address::MAX_REFUSAL).await.unwrap_or_default();
-        if had_one && session::is_unknown(status, &body) {
+        if had_one && refused::is_unknown(status, &body) {
             shared.inbox.refuse(self.id, EXPIRED);
-            return Fault::Lost(Loss::Refused(EXPIRED.into()));
+            return CallFault::Lost(Loss::Refused(EXPIRED.into()));
         }
         let error = matches!(rpc::open(&body), Ok(Opened::Response(response)) if response.outcome.is_err());
         if error && shared.deliver(self.id, &body) {
-            return Fault::Lost(Loss::Failed("it was refused".into()));
+            return CallFault::Lost(Loss::Failed("it was refused".into()));
         }
         let otherwise = [StatusCode::BAD_REQUEST, StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED]
             .contains(&status);
@@ -128,7 +108,7 @@ impl Call {
     }
 
     /// Reads a stream up to the answer, taking it up again where it breaks and can be continued.
-    async fn follow(&self, shared: &Shared, response: Response) -> Result<(), Fault> {
+    async fn follow(&self, shared: &HttpSession, response: Response) -> Result<(), CallFault> {
         let most = shared.inbox.most_of(self.id);
         let mut events = Events::new(most);
         let mut response = Some(response);
@@ -147,7 +127,7 @@ impl Call {
                 }
                 None => "its stream cannot be continued".into(),
             };
-            let legacy = shared.state().phase != Phase::Modern;
+            let legacy = shared.state().phase != HttpPhase::Modern;
             let goes_on = legacy && failures < MOST_FAILURES && absences < MOST_ABSENCES;
             let Some(last) = events.last_id.clone().filter(|_| goes_on) else { return Err(cut(ended)) };
             let pause = events.retry.unwrap_or(PAUSE).clamp(PAUSES.0, PAUSES.1);
@@ -162,7 +142,7 @@ impl Call {
                     response = Some(next);
                 }
                 Ok(other) if other.status().is_client_error() => {
-                    if session::is_refused(other, shared.has_session()).await {
+                    if refused::is_refused(other, shared.has_session()).await {
                         shared.session_expired();
                     }
                     return Err(cut(ended));
@@ -174,19 +154,24 @@ impl Call {
     }
 
     /// Delivers the events of one stream. An error says how it ended without the answer.
-    async fn read(&self, shared: &Shared, mut response: Response, events: &mut Events) -> Result<(), String> {
+    async fn read(
+        &self,
+        shared: &HttpSession,
+        mut response: Response,
+        events: &mut Events,
+    ) -> Result<(), String> {
         loop {
             let chunk = match response.chunk().await {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => return Err("its stream ended before the answer".into()),
                 Err(error) => return Err(broken(&error)),
             };
-            let take = |found: Found<'_>| match found {
-                Found::Event { name: "" | "message", data } => {
+            let take = |found: StreamItem<'_>| match found {
+                StreamItem::Event { name: "" | "message", data } => {
                     shared.deliver(self.id, data);
                 }
-                Found::Event { .. } => {}
-                Found::TooLong { start, size } => shared.inbox.deliver_too_long(start, size),
+                StreamItem::Event { .. } => {}
+                StreamItem::TooLong { start, size } => shared.inbox.deliver_too_long(start, size),
             };
             feed(events, &chunk, &shared.inbox, take).await;
             if !shared.inbox.is_open(self.id) {
@@ -199,19 +184,6 @@ impl Call {
     }
 }
 
-impl Shared {
-    /// Asks for a stream of what the server has to say, continued behind this event.
-    pub(super) async fn open_stream(&self, last: Option<&str>) -> Result<Response, Unsent> {
-        let mut headers = self.headers(None);
-        headers.remove(CONTENT_TYPE);
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        if let Some(Ok(last)) = last.map(HeaderValue::from_str) {
-            headers.insert(LAST_EVENT, last);
-        }
-        self.address.send(Method::GET, self.address.url(), headers, Bytes::new()).await
-    }
-}
-
 /// True for a stream of events.
 pub(crate) fn is_stream(response: &Response) -> bool {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -219,10 +191,10 @@ pub(crate) fn is_stream(response: &Response) -> bool {
 }
 
 /// A stream without the answer at its end.
-fn cut(why: String) -> Fault {
-    Fault::Answered(Loss::Cut(why))
+fn cut(why: String) -> CallFault {
+    CallFault::Answered(Loss::Cut(why))
 }
 
-fn failed(why: String) -> Fault {
-    Fault::Answered(Loss::Failed(why))
+fn failed(why: String) -> CallFault {
+    CallFault::Answered(Loss::Failed(why))
 }

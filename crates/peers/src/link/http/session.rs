@@ -1,101 +1,181 @@
-//! Which refusals are the end of a session. The protocol says 404, but servers that lost their
-//! sessions in a restart also answer 400, and then only their words tell.
+//! What is settled with a server over HTTP: its session, its version, and what stands beside every
+//! message to it.
 
-use reqwest::{Response, StatusCode};
-
-use super::{SESSION, Shared, address};
-use crate::{
-    link::error_parts,
-    wire::rpc::{self, Opened, code},
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// How much of a refusal that is no error of the protocol is searched for words.
-const MOST_WORDS: usize = 4096;
-/// What such servers say. A connection that has a session is initialized, so a server that denies
-/// it is another one than before. The word alone is not enough: a tool may have sessions of its own,
-/// and what has run must not run again.
-const WORDS: [&str; 11] = [
-    "no session",
-    "valid session",
-    "session id",
-    "session-id",
-    "sessionid",
-    "session not found",
-    "no such session",
-    "unknown session",
-    "invalid session",
-    "not initialized",
-    "uninitialized",
-];
+use bytes::Bytes;
+use reqwest::{
+    Method, Response,
+    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
+};
+use tokio::{runtime::Handle, task::AbortHandle};
 
-/// True for a refusal that says that a session is not known. What was refused so did not run.
-pub(super) fn is_unknown(status: StatusCode, body: &[u8]) -> bool {
-    let error = match rpc::open(body) {
-        Ok(Opened::Response(response)) => response.outcome.err().map(error_parts),
-        _ => None,
-    };
-    let refused = |codes: &[i32]| error.as_ref().is_some_and(|(code, _)| codes.contains(&saturated(*code)));
-    match status {
-        StatusCode::NOT_FOUND => !refused(&[code::METHOD_NOT_FOUND]),
-        // These are about what was asked for, whatever words they use.
-        StatusCode::BAD_REQUEST => {
-            !refused(&[code::METHOD_NOT_FOUND, code::INVALID_PARAMS, code::INTERNAL])
-                && speaks_of_it(error.as_ref().map_or(body, |(_, message)| message.as_bytes()))
-        }
-        _ => false,
+use super::{Address, SendOrder, Unsent, deliver, refused};
+use crate::{
+    link::{Inbox, headers::wrapped},
+    wire::{Loss, MODERN},
+};
+
+/// How a connection ends whose session the server does not know any more.
+pub(super) const EXPIRED: &str = "its session expired";
+
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+
+/// What its tasks share.
+pub(super) struct HttpSession {
+    pub(super) address: Address,
+    pub(super) inbox: Arc<Inbox>,
+    pub(super) order: SendOrder,
+    state: Mutex<HttpState>,
+    /// The requests in flight.
+    pub(super) running: Mutex<BTreeMap<u64, AbortHandle>>,
+    /// Where tasks run; whoever lets go of a call may stand outside of it.
+    pub(super) runtime: Handle,
+}
+
+#[derive(Default)]
+pub(super) struct HttpState {
+    pub(super) phase: HttpPhase,
+    pub(super) session: Option<HeaderValue>,
+    /// The stream for unasked messages opens behind the first notification: that one says
+    /// that the handshake is over.
+    pub(super) listener_due: bool,
+    /// The address does not take the handshake of this transport.
+    pub(super) speaks_otherwise: bool,
+}
+
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(super) enum HttpPhase {
+    /// Before the end of the handshake.
+    #[default]
+    Opening,
+    /// Settled on an older version.
+    Legacy(HeaderValue),
+    /// Settled on the newer era.
+    Modern,
+}
+
+/// A request on its way.
+pub(super) struct Call {
+    pub(super) id: u64,
+    pub(super) method: &'static str,
+    pub(super) name: Option<String>,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Bytes,
+}
+
+impl Call {
+    /// True for the question which era a server speaks.
+    pub(super) fn probes(&self) -> bool {
+        self.method == "server/discover"
     }
 }
 
-/// The same for a response that was asked for in this session.
-pub(super) async fn is_refused(response: Response, had_one: bool) -> bool {
-    let status = response.status();
-    let may = had_one && matches!(status, StatusCode::NOT_FOUND | StatusCode::BAD_REQUEST);
-    may && is_unknown(status, &address::collect(response, address::MAX_REFUSAL).await.unwrap_or_default())
-}
+impl HttpSession {
+    /// A session with this address. Nothing is sent yet. Must be called within a runtime.
+    pub(super) fn new(address: Address, inbox: Arc<Inbox>) -> Self {
+        Self {
+            address,
+            inbox,
+            order: SendOrder::default(),
+            state: Mutex::default(),
+            running: Mutex::default(),
+            runtime: Handle::current(),
+        }
+    }
 
-fn speaks_of_it(text: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(&text[..text.len().min(MOST_WORDS)]).to_lowercase();
-    WORDS.iter().any(|word| text.contains(word))
-}
-
-fn saturated(code: i64) -> i32 {
-    i32::try_from(code).unwrap_or(i32::MIN)
-}
-
-impl Shared {
     /// True once the server gave this connection a session.
     pub(super) fn has_session(&self) -> bool {
         self.headers(None).contains_key(SESSION)
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    pub(super) fn state(&self) -> MutexGuard<'_, HttpState> {
+        lock(&self.state)
+    }
 
-    #[test]
-    fn a_refusal_is_the_sessions_by_its_status_or_by_its_words() {
-        let error = |code: i32, message: &str| {
-            format!(r#"{{"jsonrpc":"2.0","id":7,"error":{{"code":{code},"message":"{message}"}}}}"#)
-        };
-        for (status, body, expect) in [
-            (404, String::new(), true),
-            (404, error(-32001, "Session not found"), true),
-            (404, error(-32601, "Method not found"), false),
-            (400, error(-32000, "Bad Request: No valid session ID provided"), true),
-            (400, error(-32000, "Bad Request: Server not initialized"), true),
-            (400, "Bad Request: No valid session ID provided".into(), true),
-            (400, error(-32600, "Invalid Request: unknown SESSION"), true),
-            (400, error(-32000, "your login session has no credit; the item was bought"), false),
-            (400, error(-32602, "`session` must be a string"), false),
-            (400, error(-32603, "session.run failed"), false),
-            (400, error(-32000, "Bad Request: Unsupported protocol version"), false),
-            (400, String::new(), false),
-            (400, format!("{}session", "x".repeat(MOST_WORDS)), false),
-            (500, error(-32000, "no session"), false),
-        ] {
-            let status = StatusCode::from_u16(status).expect("a status");
-            assert_eq!(is_unknown(status, body.as_bytes()), expect, "{status} {body}");
+    /// What stands beside every message, and beside this request where it is one.
+    pub(super) fn headers(&self, call: Option<&Call>) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let state = self.state();
+        let probes = state.phase == HttpPhase::Opening && call.is_some_and(Call::probes);
+        match &state.phase {
+            HttpPhase::Legacy(version) => {
+                headers.insert(VERSION, version.clone());
+            }
+            HttpPhase::Opening if !probes => {}
+            HttpPhase::Opening | HttpPhase::Modern => {
+                headers.insert(VERSION, HeaderValue::from_static(MODERN));
+            }
+        }
+        if let Some(session) = state.session.clone().filter(|_| state.phase != HttpPhase::Modern) {
+            headers.insert(SESSION, session);
+        }
+        let Some(call) = call.filter(|_| probes || state.phase == HttpPhase::Modern) else { return headers };
+        // What was wrapped holds visible characters only, so none of these can fail.
+        if let Ok(method) = HeaderValue::from_str(&wrapped(call.method)) {
+            headers.insert(METHOD, method);
+        }
+        if let Some(Ok(name)) = call.name.as_deref().map(|name| HeaderValue::from_str(&wrapped(name))) {
+            headers.insert(NAME, name);
+        }
+        for (name, value) in &call.headers {
+            if let (Ok(name), Ok(value)) =
+                (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
+            {
+                headers.insert(name, value);
+            }
+        }
+        headers
+    }
+
+    /// Posts what needs no answer.
+    pub(super) async fn tell(&self, body: Bytes) {
+        let headers = self.headers(None);
+        let had_one = headers.contains_key(SESSION);
+        match self.address.send(Method::POST, self.address.url(), headers, body).await {
+            Err(unsent) => tracing::debug!(why = %unsent.loss, "a notification was not taken"),
+            Ok(response) if !response.status().is_success() => {
+                tracing::debug!(status = %response.status(), "a notification was refused");
+                if refused::is_refused(response, had_one).await {
+                    self.session_expired();
+                }
+            }
+            Ok(_) => {}
         }
     }
+
+    pub(super) fn session_expired(&self) {
+        self.inbox.close(Loss::Gone(EXPIRED.into()));
+    }
+
+    /// Delivers what may be one message or several, and an error that names no request as the
+    /// answer to this one. True when the request has its answer.
+    pub(super) fn deliver(&self, id: u64, bytes: &[u8]) -> bool {
+        deliver::deliver(&self.inbox, id, bytes);
+        !self.inbox.is_open(id)
+    }
+
+    /// Asks for a stream of what the server has to say, continued behind this event.
+    pub(super) async fn open_stream(&self, last: Option<&str>) -> Result<Response, Unsent> {
+        let mut headers = self.headers(None);
+        headers.remove(CONTENT_TYPE);
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        if let Some(Ok(last)) = last.map(HeaderValue::from_str) {
+            headers.insert(LAST_EVENT, last);
+        }
+        self.address.send(Method::GET, self.address.url(), headers, Bytes::new()).await
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,7 +10,7 @@ const MOST_WAITING: usize = 1024;
 
 /// The turns of one connection.
 #[derive(Debug, Default)]
-pub(crate) struct Turns(Mutex<Tail>);
+pub(crate) struct SendOrder(Mutex<Tail>);
 
 #[derive(Debug)]
 struct Tail {
@@ -22,7 +22,7 @@ struct Tail {
 
 /// A turn that was taken; letting go of it lets the next one go.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct SendTurn {
     before: CancellationToken,
     _done: DropGuard,
     _waiting: Arc<()>,
@@ -36,16 +36,16 @@ impl Default for Tail {
     }
 }
 
-impl Turns {
+impl SendOrder {
     /// Takes the next turn; `None` when too many wait already.
-    pub(crate) fn take(&self) -> Option<Turn> {
+    pub(crate) fn take(&self) -> Option<SendTurn> {
         let mut tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if Arc::strong_count(&tail.waiting) > MOST_WAITING {
             return None;
         }
         let done = CancellationToken::new();
         let before = std::mem::replace(&mut tail.last, done.clone());
-        Some(Turn { before, _done: done.drop_guard(), _waiting: tail.waiting.clone() })
+        Some(SendTurn { before, _done: done.drop_guard(), _waiting: tail.waiting.clone() })
     }
 
     /// Cancelled when all turns taken so far are over.
@@ -54,7 +54,7 @@ impl Turns {
     }
 }
 
-impl Turn {
+impl SendTurn {
     /// Waits until it has come.
     pub(crate) async fn come(&self) {
         self.before.cancelled().await;

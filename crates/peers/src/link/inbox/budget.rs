@@ -19,7 +19,7 @@ const MOST_DROPPED_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What is left of the budget of one connection.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(super) struct Allowance {
     messages: f64,
     bytes: f64,
     refilled: Instant,
@@ -41,7 +41,7 @@ pub(super) enum Verdict {
     Spent,
 }
 
-impl Budget {
+impl Allowance {
     pub(super) fn new(now: Instant) -> Self {
         let (messages, bytes) = (BURST, BURST_BYTES);
         Self { messages, bytes, refilled: now, dropped: 0, dropped_bytes: 0, total: 0 }
@@ -60,16 +60,21 @@ impl Budget {
         self.dropped += u64::from(messages);
         self.total += u64::from(messages);
         self.dropped_bytes += size as u64;
-        match self.dropped > MOST_DROPPED || self.dropped_bytes > MOST_DROPPED_BYTES {
-            true => Verdict::Spent,
-            false => Verdict::Over(first),
+        if self.dropped > MOST_DROPPED || self.dropped_bytes > MOST_DROPPED_BYTES {
+            return Verdict::Spent;
         }
+        Verdict::Over(first)
     }
 
     /// Whether anything was dropped since the whole budget was there.
     pub(super) fn is_over(&mut self, now: Instant) -> bool {
         self.refill(now);
         self.dropped > 0 || self.dropped_bytes > 0
+    }
+
+    /// A message was dropped since nobody takes them as fast as they come.
+    pub(super) fn count_untaken(&mut self) {
+        self.total += 1;
     }
 
     /// How many messages were dropped.
@@ -79,15 +84,15 @@ impl Budget {
 
     /// Why the server is cut off.
     pub(super) fn words(&self) -> String {
-        match self.dropped > MOST_DROPPED {
-            true => format!(
+        if self.dropped > MOST_DROPPED {
+            return format!(
                 "it sent more than {MOST_DROPPED} messages that nobody asked for, faster than {A_SECOND} a second, and was cut off"
-            ),
-            false => format!(
-                "it sent more than {} MiB that nobody asked for, or in one message, and was cut off",
-                MOST_DROPPED_BYTES >> 20
-            ),
+            );
         }
+        format!(
+            "it sent more than {} MiB that nobody asked for, or in one message, and was cut off",
+            MOST_DROPPED_BYTES >> 20
+        )
     }
 
     fn refill(&mut self, now: Instant) {
@@ -108,7 +113,7 @@ mod tests {
     use super::*;
 
     /// Charges so many small messages, and counts those within the budget.
-    fn taken(budget: &mut Budget, count: u64, now: Instant) -> (u64, Verdict) {
+    fn taken(budget: &mut Allowance, count: u64, now: Instant) -> (u64, Verdict) {
         let mut last = Verdict::Within;
         let within = (0..count).filter(|_| {
             last = budget.charge(1, 10, now);
@@ -120,7 +125,7 @@ mod tests {
     #[test]
     fn a_burst_passes_and_then_so_many_a_second() {
         let now = Instant::now();
-        let mut budget = Budget::new(now);
+        let mut budget = Allowance::new(now);
         assert_eq!(taken(&mut budget, 10_001, now), (10_000, Verdict::Over(true)));
         assert_eq!(budget.charge(1, 10, now), Verdict::Over(false));
         assert_eq!(taken(&mut budget, 5000, now + Duration::from_secs(2)).0, 2000);
@@ -130,7 +135,7 @@ mod tests {
     #[test]
     fn who_goes_on_is_cut_off_and_who_pauses_is_not() {
         let now = Instant::now();
-        let mut budget = Budget::new(now);
+        let mut budget = Allowance::new(now);
         taken(&mut budget, 200_000, now);
         let later = now + Duration::from_secs(60);
         assert_eq!(taken(&mut budget, 200_000, later).1, Verdict::Over(false));
@@ -141,7 +146,7 @@ mod tests {
     #[test]
     fn bytes_count_too() {
         let now = Instant::now();
-        let mut budget = Budget::new(now);
+        let mut budget = Allowance::new(now);
         let mut verdicts = (0..100).map(|_| budget.charge(0, 1 << 20, now));
         assert_eq!(verdicts.by_ref().take(16).filter(|one| *one == Verdict::Within).count(), 16);
         assert_eq!(verdicts.last(), Some(Verdict::Spent));

@@ -1,28 +1,24 @@
 //! Sorting: what a message is, and to which request it goes or that it goes to none.
 
-use std::sync::atomic::Ordering;
+use std::sync::{PoisonError, atomic::Ordering};
 
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Inbox, Loose, MOST_BYTES, MOST_QUEUED, MOST_WORD_BYTES, MOST_WORDS, Origin, Signal,
+    Inbox, Loose, MOST_BYTES, MOST_QUEUED, MOST_WORD_BYTES, MOST_WORDS, Origin,
     glance::{Glance, glance, request},
+    signals::Signal,
 };
 use crate::{
-    link::{Event, Loss, Question},
-    wire::{
-        object::Members,
-        rpc::{self, Opened},
-    },
+    link::{Event, Question},
+    wire::{Loss, Members, Opened, SUBSCRIPTION, rpc},
 };
 
 /// How deep a message may nest: clients read it with parsers that recurse.
 const MOST_DEPTH: usize = 128;
 /// The longest id of a question: people and programs number theirs.
 const MOST_ID: usize = 256;
-/// Where a message of a subscription says which one it belongs to.
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 impl Inbox {
     /// Takes one message. What cannot be read is let go: no id of ours can be found in it.
@@ -34,22 +30,22 @@ impl Inbox {
                     // Said often it means no more, so it is heard even where it is over the budget.
                     self.signals.give(signal);
                     self.affords(bytes.len());
-                    Told::Nothing
+                    FirstLook::Nothing
                 }
-                None if is_of_a_request(&method, origin) => Told::Perhaps,
-                None if self.affords(bytes.len()) => Told::Perhaps,
-                None => Told::Nothing,
+                None if is_of_a_request(&method, origin) => FirstLook::Perhaps,
+                None if self.affords(bytes.len()) => FirstLook::Perhaps,
+                None => FirstLook::Nothing,
             },
             // A second or late answer finds nobody.
             Glance::Answer(Some(id)) if !self.is_open(id) => {
                 self.affords(bytes.len());
-                Told::Nothing
+                FirstLook::Nothing
             }
-            Glance::Answer(_) => Told::Perhaps,
+            Glance::Answer(_) => FirstLook::Perhaps,
             Glance::Unknown => return self.read(bytes, origin),
         };
         self.heard.store(true, Ordering::Relaxed);
-        if told == Told::Perhaps {
+        if told == FirstLook::Perhaps {
             self.read(bytes, origin);
         }
     }
@@ -240,6 +236,7 @@ impl Inbox {
     fn loosen(&self, message: Loose, size: usize) -> bool {
         let taken = self.rooms.take(size).is_some_and(|room| self.loose.try_send((message, room)).is_ok());
         if !taken {
+            self.budget.lock().unwrap_or_else(PoisonError::into_inner).count_untaken();
             tracing::debug!("a server's message was dropped: nobody takes them as fast as it sends");
         }
         taken
@@ -248,7 +245,7 @@ impl Inbox {
 
 /// What a first look at a message told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum FirstLook {
     /// It has to be read.
     Perhaps,
     /// There is nothing more to do with it.

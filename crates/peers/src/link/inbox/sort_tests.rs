@@ -1,7 +1,7 @@
 //! What is dropped, what is kept and what ends a connection, message by message.
 
 use super::*;
-use crate::link::{MAX_MESSAGE, MOST_UNASKED};
+use crate::link::{MOST_UNASKED, outgoing::MAX_MESSAGE};
 
 fn inbox() -> (Inbox, crate::link::LooseMessages) {
     Inbox::new()

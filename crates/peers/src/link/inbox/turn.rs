@@ -1,109 +1,43 @@
-//! How long one connection is read before others have their turn, and how large a message may be.
+//! How long one connection is read before others have their turn.
 
 use std::{
-    sync::{
-        PoisonError,
-        atomic::{AtomicBool, AtomicU32, Ordering},
-    },
-    time::{Duration, Instant},
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
+    time::Duration,
 };
-
-use super::{
-    Inbox, Loss, Signal,
-    budget::Verdict,
-    glance::{Glance, glance},
-};
-use crate::link::MOST_UNASKED;
 
 /// Messages that are sorted in one turn.
 const MOST_A_TURN: u32 = 32;
 /// The pause between the turns of a server that is over its budget: what it writes meanwhile waits
 /// in its pipe, and costs nobody anything.
 const PAUSE: Duration = Duration::from_millis(1);
-/// How much of a message is looked at to tell what it is.
-const BEGINNING: usize = 64 * 1024;
 
 /// What was done since the others had their turn.
 #[derive(Debug, Default)]
-pub(super) struct Turn {
+pub(super) struct ReadTurn {
     sorted: AtomicU32,
     over: AtomicBool,
 }
 
-impl Turn {
+impl ReadTurn {
     /// One more message was sorted.
     pub(super) fn count(&self) {
         self.sorted.fetch_add(1, Ordering::Relaxed);
     }
-}
 
-impl Inbox {
+    /// The server is over its budget.
+    pub(super) fn slow_down(&self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+
     /// Lets others have their turn after a piece of what a server sent was delivered. Costs nothing
     /// where that was an answer or two.
-    pub(crate) async fn pause(&self) {
-        if self.turn.over.swap(false, Ordering::Relaxed) {
-            self.turn.sorted.store(0, Ordering::Relaxed);
+    pub(super) async fn pause(&self) {
+        if self.over.swap(false, Ordering::Relaxed) {
+            self.sorted.store(0, Ordering::Relaxed);
             tokio::time::sleep(PAUSE).await;
-        } else if self.turn.sorted.load(Ordering::Relaxed) >= MOST_A_TURN {
-            self.turn.sorted.store(0, Ordering::Relaxed);
+        } else if self.sorted.load(Ordering::Relaxed) >= MOST_A_TURN {
+            self.sorted.store(0, Ordering::Relaxed);
             tokio::task::yield_now().await;
         }
-    }
-
-    /// The largest message that may begin like this: an answer may be as large as its request
-    /// allows, anything else is smaller.
-    pub(crate) fn most(&self, start: &[u8]) -> usize {
-        let table = self.table();
-        let most = match glance(&start[..start.len().min(BEGINNING)]) {
-            Glance::Answer(Some(id)) => table.open.get(&id).map(|slot| slot.most),
-            Glance::Answer(None) => table.open.values().map(|slot| slot.most).max(),
-            Glance::Unasked(_) | Glance::Unknown => None,
-        };
-        most.unwrap_or(0).max(MOST_UNASKED)
-    }
-
-    /// The largest answer to a request; of one that nobody waits for, what anybody may send.
-    pub(crate) fn most_of(&self, id: u64) -> usize {
-        self.table().open.get(&id).map_or(MOST_UNASKED, |slot| slot.most)
-    }
-
-    /// Bytes came that belong to no message that is kept.
-    pub(crate) fn waste(&self, size: usize) {
-        self.charge(0, size);
-    }
-
-    /// Whether a message that nobody asked for is within the budget. A server that is far beyond it
-    /// is cut off.
-    pub(super) fn affords(&self, size: usize) -> bool {
-        self.charge(1, size)
-    }
-
-    fn charge(&self, messages: u32, size: usize) -> bool {
-        let mut budget = self.budget.lock().unwrap_or_else(PoisonError::into_inner);
-        match budget.charge(messages, size, Instant::now()) {
-            Verdict::Within => return true,
-            Verdict::Over(first) => {
-                if first {
-                    self.signals.give(Signal::Flooding);
-                }
-            }
-            Verdict::Spent => {
-                let words = budget.words();
-                drop(budget);
-                self.close(Loss::Flooding(words));
-            }
-        }
-        self.turn.over.store(true, Ordering::Relaxed);
-        false
-    }
-
-    /// Whether the server sent more than its budget allows, and has not been quiet since.
-    pub(super) fn is_flooded(&self) -> bool {
-        self.budget.lock().unwrap_or_else(PoisonError::into_inner).is_over(Instant::now())
-    }
-
-    /// How many messages were dropped since they were over the budget.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.budget.lock().unwrap_or_else(PoisonError::into_inner).total()
     }
 }

@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::{
-    super::{Ask, Loss, MAX_MESSAGE, connect},
+    super::{Ask, Loss, connect, outgoing::MAX_MESSAGE},
     call, door,
     fake::{Fake, endless, error, events, json_reply, legacy, modern, plain, result, stream, with},
     greeted, loss, name, remote, start,
 };
 use crate::{
     spec::{EraChoice, Secret},
-    wire::era::Era,
+    wire::Era,
 };
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::{
     child::{self, Order},
-    link::{self, Carrier, Inbox, Link, LooseMessages, Loss, Pipes, Unfit, greet},
+    link::{self, Carrier, ConnectedLink, Inbox, Link, Loss, Pipes, Unfit, greet},
     peer::{Class, Peer, Surroundings},
     spec::{EraChoice, Launch, Transport},
 };
@@ -14,12 +14,13 @@ use crate::{
 /// How long the end of a server may take to be known, once its pipes are closed.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// A greeted connection, and where its loose messages come out.
-type Connected = (Arc<Link>, LooseMessages);
-
 /// Opens a connection, within the time a start may take. A program that dies at the question for its
 /// era is started again and asked in the older way.
-pub(super) async fn connect(peer: &Peer, around: &Surroundings, class: &Class) -> Result<Connected, Loss> {
+pub(super) async fn connect(
+    peer: &Peer,
+    around: &Surroundings,
+    class: &Class,
+) -> Result<ConnectedLink, Loss> {
     let abilities = if class.abilities.is_empty() { "{}" } else { &class.abilities };
     let (era, name) = (peer.era(), &peer.spec.name);
     let until = Instant::now() + peer.spec.start_timeout;
@@ -54,7 +55,7 @@ async fn start(
     era: EraChoice,
     abilities: &str,
     until: Instant,
-) -> Result<Connected, Unfit> {
+) -> Result<ConnectedLink, Unfit> {
     let (inbox, loose) = Inbox::new();
     let inbox = Arc::new(inbox);
     let order = Order { launch, directory: &around.directory, guard: around.guard.as_deref() };

@@ -6,17 +6,19 @@ use serde_json::value::RawValue;
 use tokio::task::JoinSet;
 
 use crate::{
-    federation::{TOO_MANY, TaskNote, abilities, can, refusal, shown_question},
-    link::{Link, Loose, LooseMessages, Question, Room, Signal},
-    peer::{Class, News, Peer, Surroundings, What},
-    serve::Conversation,
-    wire::object::{Members, quoted},
+    client::{Conversation, Notice, TaskNote, abilities, can},
+    link::{Link, Loose, LooseMessages, Question, Room, Signal, TOO_MANY},
+    peer::{
+        Class, Peer, Surroundings, What,
+        questions::{in_result, refusal, shown},
+    },
+    wire::{Members, quoted},
 };
 
 /// Questions outside of calls that a server may have open on one connection.
 const MOST_ASKED: usize = 32;
 
-/// The longest word that a question was answered elsewhere: it holds an id.
+/// The longest notification that a question was answered elsewhere: it holds an id.
 const MOST_DONE: usize = 4 * 1024;
 
 /// One connection, and what is said on it that belongs to no call.
@@ -53,7 +55,7 @@ impl Hearing {
             };
             let Some((message, room)) = message else { return };
             match message {
-                Loose::Note { method, params } => self.note(&method, &params, room).await,
+                Loose::Note { method, params } => self.note(&method, params, room),
                 Loose::Question(question) => self.question(question),
                 Loose::Ping { id } => drop(link.answer(&id, Ok("{}"))),
                 Loose::TooMany { id } => drop(link.answer(&id, Err(TOO_MANY))),
@@ -74,28 +76,33 @@ impl Hearing {
         }
     }
 
-    async fn note(&self, method: &str, params: &RawValue, room: Room) {
-        let (peer, news, server) = (&self.peer, &self.around.news, self.peer.spec.name.clone());
+    /// Tells clients what they may want to know of a notification.
+    fn note(&self, method: &str, params: Box<RawValue>, room: Room) {
+        let (peer, around, server) = (&self.peer, &self.around, &self.peer.spec.name);
         match method {
             "notifications/resources/updated" => {
                 let uri = Members::of(params.get()).and_then(|members| members.text("uri"));
+                let names = uri.map(|uri| around.watchers.names(server, &uri)).unwrap_or_default();
                 // Of what nobody watches nobody needs to hear.
-                if let Some(uri) = uri.filter(|uri| self.around.watchers.watch(&server, uri)) {
-                    let _ = news.send(News::Updated { server, uri }).await;
+                if !names.is_empty() {
+                    around.notices.send(Notice::Updated { names, room });
                 }
             }
             "notifications/elicitation/complete" if params.get().len() <= MOST_DONE => {
-                let _ = news.send(News::ElicitationDone { params: params.get().to_owned() }).await;
+                around.notices.send(Notice::ElicitationDone { params: params.get().to_owned(), room });
             }
-            TaskNote::METHOD => {
-                let params = params.get().to_owned();
-                let _ = news.send(News::Task { server, params, room }).await;
-            }
+            TaskNote::METHOD => match in_result(server, params) {
+                Ok(params) => {
+                    let note = around.tasks.told(server.clone(), params.get(), room);
+                    note.into_iter().for_each(|note| around.notices.send(Notice::Task(note)));
+                }
+                Err(why) => tracing::warn!(%server, why, "a task is not told of"),
+            },
             "notifications/message" => {
                 peer.stderr.push(params.get().as_bytes());
                 peer.stderr.push(b"\n");
             }
-            _ => tracing::debug!(server = %peer.spec.name, method, "a notification nobody waits for"),
+            _ => tracing::debug!(%server, method, "a notification nobody waits for"),
         }
     }
 
@@ -104,7 +111,7 @@ impl Hearing {
     /// has the same connection, and nobody else ever used it. Any other question is refused.
     fn question(&mut self, mut question: Question) {
         let link = self.link.clone();
-        match shown_question(&self.peer.spec.name, &question.method, &question.params) {
+        match shown(&self.peer.spec.name, &question.method, &question.params) {
             Ok(params) => question.params = params,
             Err(why) => {
                 tracing::warn!(server = %self.peer.spec.name, why, "a question is refused");

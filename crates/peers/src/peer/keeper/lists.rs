@@ -1,17 +1,24 @@
 //! When a server is asked what it offers, and what becomes of its answer.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, VecDeque},
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use tokio::sync::mpsc;
+use tokio::{
+    sync::{Notify, mpsc},
+    task::JoinSet,
+};
 
-use super::{Done, FIRST_PAUSE, Keeper, guarded, pause};
+use super::{
+    guarded::guarded,
+    links::Links,
+    pauses::{FIRST_PAUSE, pause},
+};
 use crate::{
     link::{Link, Listing, Loss},
-    peer::{Class, Offer, What, listing, shares},
+    peer::{Approvals, Class, Offer, Peer, Shares, Surroundings, What, listing, shares},
 };
 
 /// A burst of changes is answered with one listing this long after the last of them.
@@ -23,21 +30,49 @@ const AT_LATEST: Duration = Duration::from_secs(1);
 /// listed less often.
 const FOR_EACH: Duration = Duration::from_millis(1);
 
+/// The lists of one server: what was said, and what has to be asked for.
+pub(super) struct Lists {
+    peer: Arc<Peer>,
+    approvals: Arc<Approvals>,
+    offers: Arc<Notify>,
+    /// What it offers to each class of clients.
+    shares: Shares,
+    /// What is to be asked for, of whom.
+    stale: VecDeque<Stale>,
+    /// When the first and the last of the changes came that are not listed yet.
+    changed: Option<(Instant, Instant)>,
+    /// The listing that is under way, if one is.
+    work: JoinSet<ListOutcome>,
+    /// Where a listing tells of the tools before it has asked for the rest.
+    early: (mpsc::Sender<ListedTools>, mpsc::Receiver<ListedTools>),
+    /// A list that changed is not asked for before this.
+    not_before: Option<Instant>,
+    /// Listings that failed one after the other, and when the next retry is due.
+    failures: u32,
+    retry: Option<Instant>,
+}
+
 /// What one class of clients has to be told anew.
-pub(super) struct Stale {
+struct Stale {
     class: Class,
     what: BTreeSet<What>,
 }
 
+/// What a listing tells.
+pub(super) enum ListEvent {
+    Tools(Box<ListedTools>),
+    Ended(Box<ListOutcome>),
+}
+
 /// A connection on which a server has just said which tools it has, and what else is known there.
-pub(super) struct Tools {
+pub(super) struct ListedTools {
     link: Arc<Link>,
     class: Class,
     offer: Offer,
 }
 
 /// What became of asking.
-pub(super) struct Listed {
+pub(super) struct ListOutcome {
     link: Arc<Link>,
     asked: Stale,
     missed: BTreeSet<What>,
@@ -45,107 +80,146 @@ pub(super) struct Listed {
     offer: Offer,
 }
 
-impl Stale {
-    pub(super) fn everything(class: Class) -> Self {
-        Self { class, what: [What::Tools, What::Resources, What::Prompts].into() }
+impl Lists {
+    pub(super) fn new(peer: Arc<Peer>, around: &Surroundings, shares: Shares) -> Self {
+        Self {
+            peer,
+            approvals: around.approvals.clone(),
+            offers: around.offers.clone(),
+            shares,
+            stale: VecDeque::new(),
+            changed: None,
+            work: JoinSet::new(),
+            early: mpsc::channel(1),
+            not_before: None,
+            failures: 0,
+            retry: None,
+        }
     }
-}
 
-impl Keeper {
+    /// What the listing under way tells next; `None` while there is none.
+    pub(super) async fn next(&mut self) -> Option<ListEvent> {
+        if self.work.is_empty() {
+            return None;
+        }
+        loop {
+            tokio::select! {
+                ended = self.work.join_next() => if let Ok(listed) = ended? {
+                    // What was told early is in it, too.
+                    while self.early.1.try_recv().is_ok() {}
+                    return Some(ListEvent::Ended(Box::new(listed)));
+                },
+                Some(tools) = self.early.1.recv() => return Some(ListEvent::Tools(Box::new(tools))),
+            }
+        }
+    }
+
     /// A connection ended. What is known of its class is a memory, unless another one serves it.
-    pub(super) fn grow_stale(&mut self, class: &Class) {
-        let served = self.links.keys().any(|other| other.abilities == class.abilities);
+    pub(super) fn grow_stale(&mut self, class: &Class, links: &Links) {
+        let served = links.classes().any(|other| other.abilities == class.abilities);
         if !served && self.shares.grow_stale(&class.abilities) {
             self.compare();
             self.tell();
         }
     }
 
+    /// There is no connection any more.
+    pub(super) fn disconnected(&mut self) {
+        self.retry = None;
+    }
+
+    /// A list changed for a class.
     pub(super) fn change(&mut self, class: &Class, what: What) {
-        match self.stale.iter_mut().find(|stale| stale.class == *class) {
-            Some(stale) => drop(stale.what.insert(what)),
-            None => self.stale.push_back(Stale { class: class.clone(), what: [what].into() }),
-        }
+        self.add(class, [what].into());
         let now = Instant::now();
         self.changed = Some((self.changed.map_or(now, |(first, _)| first), now));
     }
 
-    pub(super) fn listing_due(&self) -> Option<Instant> {
-        if self.listing {
+    fn add(&mut self, class: &Class, what: BTreeSet<What>) {
+        match self.stale.iter_mut().find(|stale| stale.class == *class) {
+            Some(stale) => stale.what.extend(what),
+            None => self.stale.push_back(Stale { class: class.clone(), what }),
+        }
+    }
+
+    /// When the next listing begins.
+    pub(super) fn due(&self) -> Option<Instant> {
+        if !self.work.is_empty() {
             return None;
         }
         let settled = self.changed.map(|(first, last)| (last + SETTLE).min(first + AT_LATEST));
-        let settled = settled.map(|settled| self.listed_until.map_or(settled, |until| settled.max(until)));
+        let settled = settled.map(|settled| self.not_before.map_or(settled, |until| settled.max(until)));
         settled.into_iter().chain(self.retry).min()
     }
 
     /// Somebody uses a server that could not say yet what it offers: it is not asked less often than
     /// at first.
-    pub(super) fn list_sooner(&mut self) {
+    pub(super) fn sooner(&mut self) {
         if !self.peer.offer().known {
             let soon = Instant::now() + FIRST_PAUSE;
             self.retry = self.retry.map(|retry| retry.min(soon));
         }
     }
 
+    /// Everything is to be asked for on a new connection.
+    pub(super) fn everything(&mut self, class: Class, links: &Links) {
+        self.stale.push_back(Stale { class, what: [What::Tools, What::Resources, What::Prompts].into() });
+        self.begin(links);
+    }
+
     /// Asks for the first of what is to be asked for; the others follow when it has answered.
-    pub(super) fn list(&mut self) {
-        if self.listing {
+    pub(super) fn begin(&mut self, links: &Links) {
+        if !self.work.is_empty() {
             return;
         }
         (self.changed, self.retry) = (None, None);
         while let Some(asked) = self.stale.pop_front() {
             // Whoever opens a connection for a class that has none asks for everything.
-            let Some(link) = self.link_for(&asked.class) else { continue };
-            self.listing = true;
-            let offer = self.shares.of(&asked.class.abilities);
-            let (patience, early) = (self.peer.spec.start_timeout, self.early.clone());
-            self.work
-                .spawn(async move { Done::Listed(Box::new(ask(link, asked, offer, patience, early).await)) });
+            let Some(link) = links.like(&asked.class) else { continue };
+            let offer = self.shares.offer(&asked.class.abilities);
+            self.work.spawn(ask(link, asked, offer, self.peer.spec.start_timeout, self.early.0.clone()));
             return;
         }
     }
 
-    /// The connection of this class, or one of those that can answer the same questions.
-    fn link_for(&self, class: &Class) -> Option<Arc<Link>> {
-        let others = self.links.iter().filter(|(other, _)| other.abilities == class.abilities);
-        let mut links = self.links.get(class).into_iter().chain(others.map(|(_, held)| held));
-        links.find(|(link, _)| !link.closed().is_cancelled()).map(|(link, _)| link.clone())
-    }
-
-    /// Its tools are known while the rest is still asked for: calls wait for nothing else.
-    pub(super) fn tools_listed(&mut self, tools: Tools) {
-        let Tools { link, class, mut offer } = tools;
-        offer.fresh = self.link_for(&class).is_some();
-        self.put(&class, offer);
-        link.listing().send_replace(Listing::Done);
+    /// Takes what a listing told.
+    pub(super) fn take(&mut self, event: ListEvent, links: &Links) {
+        match event {
+            ListEvent::Ended(listed) => self.listed(*listed, links),
+            // Calls wait for nothing else.
+            ListEvent::Tools(tools) => {
+                let ListedTools { link, class, mut offer } = *tools;
+                offer.fresh = links.like(&class).is_some();
+                self.put(&class, offer, links);
+                link.listing().send_replace(Listing::Done);
+            }
+        }
     }
 
     /// Takes what a class was told, compares it with what was approved, and remembers it.
-    fn put(&mut self, class: &Class, offer: Offer) {
-        let live: BTreeSet<String> = self.links.keys().map(|class| shares::class(&class.abilities)).collect();
+    fn put(&mut self, class: &Class, offer: Offer, links: &Links) {
+        let live: BTreeSet<String> = links.classes().map(|class| shares::class(&class.abilities)).collect();
         self.shares.put(&class.abilities, offer, &|class| live.contains(class));
         self.compare();
         if self.peer.heard.load().known {
             let (shares, spec) = (self.shares.clone(), self.peer.spec.clone());
             let name = spec.name.clone();
-            self.around.approvals.remember(&name, move |state| shares.to_keep(state, &spec));
+            self.approvals.remember(&name, move |state| shares.to_keep(state, &spec));
         }
     }
 
-    pub(super) fn listed(&mut self, listed: Listed) {
-        let Listed { link, asked, missed, loss, mut offer } = listed;
-        self.listing = false;
-        self.listed_until =
+    fn listed(&mut self, listed: ListOutcome, links: &Links) {
+        let ListOutcome { link, asked, missed, loss, mut offer } = listed;
+        self.not_before =
             Some(Instant::now() + FOR_EACH * u32::try_from(self.shares.count()).unwrap_or(u32::MAX));
         if missed.len() < asked.what.len() {
-            let (tools, there) = (!missed.contains(&What::Tools), self.link_for(&asked.class).is_some());
+            let (tools, there) = (!missed.contains(&What::Tools), links.like(&asked.class).is_some());
             offer.fresh = tools && there;
             offer.known |= tools;
             for left_out in &offer.left_out {
                 tracing::warn!(server = %self.peer.spec.name, left_out, "something it offers cannot be used");
             }
-            self.put(&asked.class, offer);
+            self.put(&asked.class, offer, links);
             if asked.what.contains(&What::Tools) && tools {
                 link.listing().send_replace(Listing::Done);
             }
@@ -153,29 +227,26 @@ impl Keeper {
         }
         let state = self.peer.status().state;
         match loss {
-            None if std::mem::take(&mut self.failures) > 0 => self.say(state, None),
+            None if std::mem::take(&mut self.failures) > 0 => self.peer.say(state, None),
             None => {}
             Some(loss) => {
                 tracing::warn!(server = %self.peer.spec.name, why = %loss, "could not be asked what it offers");
                 if matches!(loss, Loss::Unauthorized(_)) && missed.contains(&What::Tools) {
                     link.listing().send_replace(Listing::Refused(loss.clone()));
                 }
-                self.say(state, Some(loss.to_string()));
+                self.peer.say(state, Some(loss.to_string()));
                 self.failures = self.failures.saturating_add(1);
-                match self.stale.iter_mut().find(|stale| stale.class == asked.class) {
-                    Some(stale) => stale.what.extend(missed),
-                    None => self.stale.push_back(Stale { class: asked.class, what: missed }),
-                }
+                self.add(&asked.class, missed);
             }
         }
         // A server that is gone is asked everything when it is back; one that is there is asked
         // again what it did not say.
-        if self.links.is_empty() {
+        if links.is_empty() {
             self.stale.clear();
         } else if self.failures > 0 {
             self.retry = Some(Instant::now() + pause(self.failures));
         } else if self.changed.is_none() {
-            self.list();
+            self.begin(links);
         }
     }
 
@@ -188,7 +259,7 @@ impl Keeper {
     /// It is what others see from now on.
     fn tell(&self) {
         self.peer.offer.store(self.peer.heard.load_full());
-        self.around.offers.notify_one();
+        self.offers.notify_one();
     }
 }
 
@@ -198,8 +269,8 @@ async fn ask(
     asked: Stale,
     mut offer: Offer,
     patience: Duration,
-    early: mpsc::Sender<Tools>,
-) -> Listed {
+    early: mpsc::Sender<ListedTools>,
+) -> ListOutcome {
     let hello = link.hello();
     offer.era = Some(hello.era);
     offer.instructions.clone_from(&hello.instructions);
@@ -211,9 +282,8 @@ async fn ask(
         match tokio::time::timeout_at(until, guarded(listing::update(&link, &mut offer, *part))).await {
             Ok(Ok(())) => {
                 if *part == What::Tools && asked.what.len() > 1 {
-                    let tools =
-                        Tools { link: link.clone(), class: asked.class.clone(), offer: offer.clone() };
-                    let _ = early.try_send(tools);
+                    let (class, offer) = (asked.class.clone(), offer.clone());
+                    let _ = early.try_send(ListedTools { link: link.clone(), class, offer });
                 }
                 continue;
             }
@@ -224,5 +294,5 @@ async fn ask(
         }
         missed.insert(*part);
     }
-    Listed { link, asked, missed, loss, offer }
+    ListOutcome { link, asked, missed, loss, offer }
 }

@@ -6,24 +6,43 @@ use std::{
     time::Instant,
 };
 
-use serde_json::value::RawValue;
 use tectum_core::{Fault, FaultKind};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinSet};
 
-use super::{Awaited, Done, Keeper, pause};
+use super::{links::Links, pauses::pause};
 use crate::{
-    federation::Failure,
-    link::{Ask, Event, Exchange, Link, Loss, modern_meta},
-    wire::{
-        era::Era,
-        object::{Members, Object, raw},
-        rpc::code,
-    },
+    link::{Ask, Event, Exchange, Link, Loss, NOBODY, acknowledged, modern_meta},
+    peer::{Failure, Watchers, handle::Awaited},
+    spec::ServerName,
+    wire::{Era, Object, code, raw},
 };
 
-/// Those who wait for the server's answer to a subscription. Whoever takes them out answers them.
+/// The resources that a server is asked to tell of, and how far it has agreed.
+#[derive(Default)]
+pub(super) struct ResourceWatch {
+    /// The set that the server was told last, and the dirty flag: there may be another one.
+    watched: BTreeSet<String>,
+    dirty: bool,
+    /// Callers that await the server's acknowledgement.
+    awaited: Vec<Awaited>,
+    /// The subscription of the newer era that was asked for last.
+    listening: Option<Listening>,
+    agreed: LastAgreed,
+    /// The set that the server acknowledged last, and the one it refused.
+    granted: BTreeSet<String>,
+    refused: Option<BTreeSet<String>>,
+    /// How many subscriptions there were, how many ended by themselves one after the other, and when the
+    /// next retry is due.
+    subscriptions: u64,
+    failures: u32,
+    retry: Option<Instant>,
+    /// The subscriptions that are followed, by their numbers.
+    work: JoinSet<(u64, End)>,
+}
+
+/// Callers that await the acknowledgement of a subscription. Whoever takes them out answers them.
 #[derive(Clone, Default)]
-struct Waiting(Arc<Mutex<Vec<Awaited>>>);
+struct AwaitingCallers(Arc<Mutex<Vec<Awaited>>>);
 
 /// How a subscription of the newer era ended by itself.
 pub(super) struct End {
@@ -39,12 +58,12 @@ pub(super) struct Listening {
     /// The resources it is about.
     about: BTreeSet<String>,
     task: AbortHandle,
-    waiting: Waiting,
+    waiting: AwaitingCallers,
 }
 
-/// What the server agreed to last, and holds while it is asked for something else.
+/// The subscription that was acknowledged last. It holds while another one is asked for.
 #[derive(Clone, Default)]
-pub(super) struct Standing(Arc<Mutex<Agreed>>);
+pub(super) struct LastAgreed(Arc<Mutex<Agreed>>);
 
 #[derive(Default)]
 struct Agreed {
@@ -54,7 +73,7 @@ struct Agreed {
     listening: Option<Listening>,
 }
 
-impl Standing {
+impl LastAgreed {
     /// A subscription was agreed to: the one before it has had its time.
     fn agree(&self, number: u64) {
         let mut agreed = self.lock();
@@ -90,7 +109,7 @@ impl Drop for Listening {
     }
 }
 
-impl Waiting {
+impl AwaitingCallers {
     fn add(&self, more: Vec<Awaited>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(more);
     }
@@ -106,24 +125,39 @@ impl Waiting {
     }
 }
 
-impl Keeper {
+impl ResourceWatch {
+    /// The next subscription that ended by itself; `None` while there is none.
+    pub(super) async fn next(&mut self) -> Option<(u64, End)> {
+        loop {
+            if let Ok(ended) = self.work.join_next().await? {
+                return Some(ended);
+            }
+        }
+    }
+
+    /// When the server is asked again.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.retry
+    }
+
+    /// Clients may watch other resources now, and one may await the server's agreement.
+    pub(super) fn changed(&mut self, awaited: Option<Awaited>) {
+        self.dirty = true;
+        self.awaited.extend(awaited);
+    }
+
     /// Lets the server know which resources are watched from now on, if that is new.
-    pub(super) fn watch(&mut self) {
-        if !std::mem::take(&mut self.unwatched) {
+    pub(super) fn sync(&mut self, server: &ServerName, watchers: &Watchers, links: &Links) {
+        if !std::mem::take(&mut self.dirty) {
             return;
         }
-        let watched = self.around.watchers.at(&self.peer.spec.name);
+        let watched = watchers.at(server);
         let before = std::mem::replace(&mut self.watched, watched);
         let awaited = std::mem::take(&mut self.awaited);
         // What somebody waits for is asked even if it was before: only the server knows whether it
         // still is.
         let waits: BTreeSet<&String> = awaited.iter().map(|(uri, _)| uri).collect();
-        let told: Vec<&Arc<Link>> = self
-            .links
-            .values()
-            .map(|(link, _)| link)
-            .filter(|link| link.hello().era == Era::Legacy && link.hello().can("resources.subscribe"))
-            .collect();
+        let told: Vec<&Arc<Link>> = links.all().filter(|link| can_subscribe(link)).collect();
         for link in &told {
             for uri in self.watched.iter().filter(|uri| !before.contains(*uri) && !waits.contains(uri)) {
                 tell(link, "resources/subscribe", "uri", uri);
@@ -132,8 +166,8 @@ impl Keeper {
                 tell(link, "resources/unsubscribe", "uri", uri);
             }
         }
-        if self.links.values().any(|(link, _)| link.hello().era == Era::Modern) {
-            return self.listen(awaited);
+        if links.modern().is_some() {
+            return self.listen(links, awaited);
         }
         for (uri, reply) in awaited {
             let asked = told.iter().map(|link| ask(link, "resources/subscribe", "uri", &uri)).collect();
@@ -142,36 +176,47 @@ impl Keeper {
     }
 
     /// Tells a connection that is new what is watched.
-    pub(super) fn watch_on(&mut self, link: &Arc<Link>) {
+    pub(super) fn connected(&mut self, link: &Arc<Link>, links: &Links) {
         if link.hello().era == Era::Modern {
-            return self.listen(Vec::new());
-        }
-        if link.hello().can("resources.subscribe") {
+            self.listen(links, Vec::new());
+        } else if can_subscribe(link) {
             self.watched.iter().for_each(|uri| tell(link, "resources/subscribe", "uri", uri));
         }
+    }
+
+    /// There is no connection any more.
+    pub(super) fn disconnected(&mut self) {
+        self.clear();
+        (self.retry, self.refused) = (None, None);
+    }
+
+    /// Nothing is asked for any more.
+    pub(super) fn clear(&mut self) {
+        self.listening = None;
+        self.agreed.clear();
     }
 
     /// Asks a modern server to tell of changes. What it agreed to before ends when it has agreed to
     /// this, so that nothing is missed in between, and stays when it refuses; who waits for an
     /// answer that has not come waits for this one.
-    pub(super) fn listen(&mut self, awaited: Vec<Awaited>) {
-        self.listen_again = None;
+    pub(super) fn listen(&mut self, links: &Links, awaited: Vec<Awaited>) {
+        self.retry = None;
         // What was refused is asked for again only when somebody waits for it.
         let refused = awaited.is_empty() && self.refused.as_ref() == Some(&self.watched);
         let about = if refused { self.granted.clone() } else { self.watched.clone() };
-        let waiting = Waiting::default();
+        let waiting = AwaitingCallers::default();
         if let Some(before) = self.listening.take() {
             waiting.add(before.waiting.take());
-            self.standing.keep(before);
+            self.agreed.keep(before);
         }
         waiting.add(awaited);
-        let Some((link, _)) = self.links.values().find(|(link, _)| link.hello().era == Era::Modern) else {
-            self.standing.clear();
+        let Some(link) = links.modern() else {
+            self.agreed.clear();
             return waiting.refuse(|| denied("it is not there"));
         };
         let wanted = wanted(link, &about);
         if wanted == "{}" {
-            self.standing.clear();
+            self.agreed.clear();
             return waiting.refuse(|| denied("nobody watches this resource"));
         }
         let ask = Ask { method: "subscriptions/listen", name: None, headers: Vec::new(), owner: None };
@@ -183,45 +228,47 @@ impl Keeper {
         let exchange = match link.request(ask, params) {
             Ok(exchange) => exchange,
             Err(loss) => {
-                self.standing.clear();
+                self.agreed.clear();
                 return waiting.refuse(|| lost(&loss));
             }
         };
-        self.listens += 1;
-        let (number, asking, standing) = (self.listens, waiting.clone(), self.standing.clone());
-        let task = self.work.spawn(async move {
-            let end = follow(exchange, asking, || standing.agree(number)).await;
-            Done::Unheard { number, end }
-        });
+        self.subscriptions += 1;
+        let (number, asking, last) = (self.subscriptions, waiting.clone(), self.agreed.clone());
+        let task =
+            self.work.spawn(async move { (number, follow(exchange, asking, || last.agree(number)).await) });
         self.listening = Some(Listening { number, about, task, waiting });
     }
 
     /// A subscription ended by itself: the server is asked again, unless it cannot be. What it
     /// agreed to before goes on.
-    pub(super) fn unheard(&mut self, number: u64, end: &End) {
+    pub(super) fn ended(&mut self, server: &ServerName, (number, end): (u64, End)) {
         let Some(ended) = self.listening.take_if(|listening| listening.number == number) else {
-            drop(self.standing.take(Some(number)));
+            drop(self.agreed.take(Some(number)));
             return;
         };
-        self.listening = self.standing.take(None);
+        self.listening = self.agreed.take(None);
         if let Some(holds) = self.listening.as_ref().or(Some(&ended).filter(|_| end.agreed)) {
             self.granted.clone_from(&holds.about);
         }
         if end.refused {
-            let name = &self.peer.spec.name;
             let less = ended.about != self.granted;
             self.refused = Some(ended.about.clone());
             if self.listening.is_some() {
-                return tracing::info!(server = %name, "tells of changes as before, and of no others");
+                return tracing::info!(%server, "tells of changes as before, and of no others");
             }
             // It may still tell of less.
             if !less {
-                return tracing::info!(server = %name, "does not tell of changes");
+                return tracing::info!(%server, "does not tell of changes");
             }
         }
-        self.unheard_times = if end.agreed { 1 } else { self.unheard_times.saturating_add(1) };
-        self.listen_again = Some(Instant::now() + pause(self.unheard_times));
+        self.failures = if end.agreed { 1 } else { self.failures.saturating_add(1) };
+        self.retry = Some(Instant::now() + pause(self.failures));
     }
+}
+
+/// True for a connection of the older era whose server takes subscriptions.
+fn can_subscribe(link: &Link) -> bool {
+    link.hello().era == Era::Legacy && link.hello().can("resources.subscribe")
 }
 
 /// What is to be told of: everything the server can, and the resources somebody watches.
@@ -243,19 +290,17 @@ fn wanted(link: &Link, watched: &BTreeSet<String>) -> String {
 }
 
 /// Follows a subscription to its end.
-async fn follow(mut exchange: Exchange, waiting: Waiting, agree: impl Fn()) -> End {
+async fn follow(mut exchange: Exchange, waiting: AwaitingCallers, agree: impl Fn()) -> End {
     let mut agreed = false;
     loop {
         match exchange.next().await {
             Event::Note { method, params } if method == "notifications/subscriptions/acknowledged" => {
                 agreed = true;
                 agree();
-                let accepted = accepted(&params);
+                let accepted = acknowledged(&params, "resourceSubscriptions");
                 for (uri, reply) in waiting.take() {
-                    let _ = reply.send(match accepted.contains(&uri) {
-                        true => Ok(()),
-                        false => Err(denied("it does not tell of changes of this resource")),
-                    });
+                    let denial = || Err(denied("it does not tell of changes of this resource"));
+                    let _ = reply.send(if accepted.contains(&uri) { Ok(()) } else { denial() });
                 }
             }
             Event::Note { .. } => {}
@@ -274,16 +319,6 @@ async fn follow(mut exchange: Exchange, waiting: Waiting, agree: impl Fn()) -> E
             }
         }
     }
-}
-
-/// The error for a question that nobody can be asked.
-const NOBODY: &str = r#"{"code":-32601,"message":"nobody can be asked here"}"#;
-
-/// The resources that an acknowledgement names.
-fn accepted(params: &RawValue) -> BTreeSet<String> {
-    let accepted = Members::of(params.get()).and_then(|members| members.get("notifications"));
-    let uris = accepted.and_then(|raw| Members::of(raw.get())?.get("resourceSubscriptions"));
-    uris.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }
 
 /// What a server of the older era said on all its connections: one that agreed is enough.

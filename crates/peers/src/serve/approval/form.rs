@@ -9,7 +9,7 @@ use tectum_core::{Decision, Question};
 use crate::{
     link::error_parts,
     visible::{on_one_line, visible},
-    wire::object::{Members, Object},
+    wire::{Members, Object},
 };
 
 /// Characters of a call that are shown.

@@ -6,16 +6,9 @@ use serde_json::{Value, json};
 use tectum_core::{Decision, Inquiry, Judgement, Origin, Rules, SessionId};
 use tokio::sync::mpsc;
 
-use super::super::{
-    conversation::Conversation,
-    endpoint::{Delivery, Endpoint, Handled},
-    outbox::{Bounds, Queue, queue},
-    running::Running,
-    tests::ruled,
-    turns::Turns,
-    unheard::Unheard,
-};
+use super::super::{Delivery, Endpoint, Handled, Running, Turns, tests::ruled};
 use super::KEY;
+use crate::client::{Bounds, Conversation, Queue, Unheard, queue};
 
 /// Longer than anybody is waited for.
 const AGES: Duration = Duration::from_secs(20 * 60);
@@ -25,7 +18,7 @@ struct Asked {
     _scratch: tempfile::TempDir,
     endpoint: Endpoint,
     client: Arc<Conversation>,
-    delivery: super::super::outbox::Outbox,
+    delivery: crate::client::Outbox,
     sent: Queue,
 }
 

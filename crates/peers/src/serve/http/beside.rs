@@ -13,11 +13,11 @@ pub type BesideRequest = Request<Incoming>;
 /// The body of an answer, whole or a stream.
 pub type BesideBody = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
 
-type Answering = Pin<Box<dyn Future<Output = Response<BesideBody>> + Send>>;
+type BesideAnswer = Pin<Box<dyn Future<Output = Response<BesideBody>> + Send>>;
 
 /// Answers what is not for the MCP endpoint.
 #[derive(Clone)]
-pub struct Beside(Arc<dyn Fn(BesideRequest) -> Answering + Send + Sync>);
+pub struct Beside(Arc<dyn Fn(BesideRequest) -> BesideAnswer + Send + Sync>);
 
 impl Beside {
     /// From a function.
@@ -29,7 +29,7 @@ impl Beside {
         Self(Arc::new(move |request| Box::pin(answer(request))))
     }
 
-    pub(super) fn answer(&self, request: BesideRequest) -> Answering {
+    pub(super) fn answer(&self, request: BesideRequest) -> BesideAnswer {
         (self.0)(request)
     }
 }

@@ -18,11 +18,8 @@ use tokio_util::sync::DropGuard;
 
 use super::{BesideBody, connections::Answering};
 use crate::{
-    serve::{
-        budget::{Budget, Share},
-        outbox::{Message, Queue},
-    },
-    wire::lines::on_one_line,
+    client::{Budget, BudgetShare, Queue, QueuedMessage},
+    wire::on_one_line,
 };
 
 /// A comment is sent on a silent stream this often, so that a dead client is noticed.
@@ -32,7 +29,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const SMALL: usize = 4 * 1024;
 
 /// The body of an answer on its way to the client.
-pub(super) struct Answer {
+pub(super) struct AnswerBody {
     reply: Reply,
     _answering: Answering,
 }
@@ -40,26 +37,26 @@ pub(super) struct Answer {
 /// Bytes that count as memory in use until they are written.
 struct Counted<B> {
     bytes: B,
-    _share: Option<Share>,
+    _share: Option<BudgetShare>,
 }
 
 /// The body of an answer.
 pub(super) enum Reply {
     Whole(Option<Bytes>),
-    Events(Events),
+    Events(EventStream),
     Beside(BesideBody),
 }
 
 /// Messages as server-sent events, until their sender ends.
-pub(super) struct Events {
-    first: Option<Message>,
+pub(super) struct EventStream {
+    first: Option<QueuedMessage>,
     messages: Queue,
     silence: Pin<Box<Sleep>>,
     /// Cancels what feeds the stream when the client closes it.
     _closing: Option<DropGuard>,
 }
 
-impl Answer {
+impl AnswerBody {
     /// What is there already counts from now on; messages of a stream do so since they were sent.
     pub(super) fn new(mut reply: Reply, answering: Answering, budget: &Budget) -> Self {
         if let Reply::Whole(Some(bytes)) = &mut reply
@@ -78,7 +75,7 @@ impl<B: AsRef<[u8]>> AsRef<[u8]> for Counted<B> {
     }
 }
 
-impl Body for Answer {
+impl Body for AnswerBody {
     type Data = Bytes;
     type Error = Box<dyn Error + Send + Sync>;
 
@@ -130,7 +127,7 @@ impl Body for Reply {
     }
 }
 
-impl Events {
+impl EventStream {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(event(first)));
@@ -151,7 +148,7 @@ impl Events {
     }
 }
 
-fn event(message: Message) -> Bytes {
+fn event(message: QueuedMessage) -> Bytes {
     let mut event = Vec::with_capacity(message.len() + 24);
     event.extend_from_slice(b"event: message\ndata: ");
     let start = event.len();
@@ -181,20 +178,21 @@ pub(super) fn json(status: StatusCode, bytes: Vec<u8>) -> Response<Reply> {
     full(status, "application/json", bytes)
 }
 
-/// Events from this queue.
+/// EventStream from this queue.
 pub(super) fn event_stream(messages: Queue, status: StatusCode) -> Response<Reply> {
     events(None, messages, None, status)
 }
 
 /// The same after a first one, telling `closing` when the client leaves.
 pub(super) fn events(
-    first: Option<Message>,
+    first: Option<QueuedMessage>,
     messages: Queue,
     closing: Option<DropGuard>,
     status: StatusCode,
 ) -> Response<Reply> {
     let silence = Box::pin(tokio::time::sleep(KEEP_ALIVE));
-    let mut response = Response::new(Reply::Events(Events { first, messages, silence, _closing: closing }));
+    let mut response =
+        Response::new(Reply::Events(EventStream { first, messages, silence, _closing: closing }));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

@@ -15,7 +15,7 @@ use std::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::serve::budget::Budget;
+use crate::client::Budget;
 
 /// Unauthenticated connections at once.
 const MOST_UNAUTHENTICATED: usize = 64;
@@ -30,7 +30,7 @@ const LOOK: Duration = Duration::from_millis(250);
 
 #[derive(Debug)]
 pub(super) struct Connections {
-    lists: Mutex<Lists>,
+    lists: Mutex<ConnectionLists>,
     most: usize,
     started: Instant,
     /// Told when a client stops reading.
@@ -38,7 +38,7 @@ pub(super) struct Connections {
 }
 
 #[derive(Debug, Default)]
-struct Lists {
+struct ConnectionLists {
     unauthenticated: VecDeque<Arc<Connection>>,
     authenticated: HashMap<u64, Arc<Connection>>,
     next: u64,
@@ -64,7 +64,7 @@ pub(super) struct Connection {
 }
 
 /// A connection that is open; forgotten when this is dropped.
-struct Open<'c> {
+struct OpenConnection<'c> {
     connections: &'c Connections,
     number: u64,
 }
@@ -141,7 +141,7 @@ impl Connections {
 
     /// Keeps a connection in the lists until dropped.
     pub(super) fn while_open(&self, connection: &Connection) -> impl Drop + Send + '_ {
-        Open { connections: self, number: connection.number }
+        OpenConnection { connections: self, number: connection.number }
     }
 
     /// Gives back descriptors, as far as some can be spared.
@@ -185,12 +185,12 @@ impl Connections {
         some
     }
 
-    fn lock(&self) -> MutexGuard<'_, Lists> {
+    fn lock(&self) -> MutexGuard<'_, ConnectionLists> {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Lists {
+impl ConnectionLists {
     /// Ends the idle connection that was used least recently, if there is one.
     fn close_idle(&mut self) -> bool {
         let idle = self.authenticated.values().filter(|one| one.is_idle());
@@ -222,13 +222,11 @@ impl Connection {
     /// The client took bytes, or could not.
     pub(super) fn wrote(&self, some: bool) {
         let stalled = self.stalled.load(Ordering::Relaxed) != 0;
-        match some {
-            true if stalled => self.stalled.store(0, Ordering::Relaxed),
-            false if !stalled => {
-                self.stalled.store(self.now(), Ordering::Relaxed);
-                self.stall.notify_one();
-            }
-            _ => {}
+        if some && stalled {
+            self.stalled.store(0, Ordering::Relaxed);
+        } else if !some && !stalled {
+            self.stalled.store(self.now(), Ordering::Relaxed);
+            self.stall.notify_one();
         }
     }
 
@@ -247,7 +245,7 @@ impl Connection {
     }
 }
 
-impl Drop for Open<'_> {
+impl Drop for OpenConnection<'_> {
     fn drop(&mut self) {
         self.connections.closed(self.number);
     }

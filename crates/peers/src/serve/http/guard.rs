@@ -8,7 +8,29 @@ use hyper::{
 };
 use subtle::ConstantTimeEq;
 
-use super::{Auth, HttpOptions, Refusal, refuse};
+use super::{RefusedRequest, refuse};
+
+/// Who may call over HTTP.
+#[derive(Clone, Debug)]
+pub enum Auth {
+    /// A bearer token, compared in constant time.
+    Token(String),
+    /// Anybody who can connect: loopback only.
+    None,
+}
+
+/// How the HTTP side is set up.
+#[derive(Clone, Debug)]
+pub struct HttpOptions {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Who may call.
+    pub auth: Auth,
+    /// Lets `listen` be something else than loopback.
+    pub allow_remote: bool,
+    /// Further `Host` names that are ours.
+    pub hosts: Vec<String>,
+}
 
 /// The checks that stand before every route.
 #[derive(Debug)]
@@ -37,7 +59,7 @@ impl Guard {
     }
 
     /// Refuses what must not be answered.
-    pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+    pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), RefusedRequest> {
         let forbidden = |why: &str| Err(refuse(StatusCode::FORBIDDEN, why));
         match only(headers, &HOST) {
             Some(Some(host)) if self.is_ours(host) => {}

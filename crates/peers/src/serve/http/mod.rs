@@ -10,16 +10,14 @@ mod connections;
 mod guard;
 mod paced;
 mod post;
+mod reply;
 mod sender;
 mod sessions;
 
 use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use hyper::{
-    Method, Request, Response, StatusCode,
-    body::Incoming,
-    header::{ALLOW, CONNECTION, HeaderMap, HeaderValue},
-    server::conn::http1,
+    Method, Request, Response, StatusCode, body::Incoming, header::HeaderMap, server::conn::http1,
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -29,22 +27,23 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use self::beside::{Beside, BesideBody, BesideRequest};
 
+pub use self::guard::{Auth, HttpOptions};
+
 use self::{
-    body::{Answer, Reply},
+    body::{AnswerBody, Reply},
     connections::{Connection, Connections},
     guard::Guard,
     paced::Paced,
-    sender::Sender,
-    sessions::Sessions,
+    reply::{RefusedRequest, accepts, header, last, method_not_allowed, plain, refuse},
+    sender::OtherEnd,
+    sessions::{IDLE, Session, Sessions, Started},
 };
-use super::{
-    budget::Budget, closing::Models, conversation::Conversation, endpoint::Endpoint, stdio::next_notice,
-    turns::Turns,
-};
+use super::{Endpoint, Turns};
 use crate::{
+    client::{Budget, Conversation, Models},
     federation::Federation,
     lineage::SENDER,
-    wire::era::{LEGACY, MODERN},
+    wire::MODERN,
 };
 
 /// The one path.
@@ -61,28 +60,6 @@ const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 const MAX_HEAD: usize = 64 * 1024;
 /// How long calls in flight may go on after the server was told to stop.
 const GRACE: Duration = Duration::from_secs(2);
-
-/// Who may call over HTTP.
-#[derive(Clone, Debug)]
-pub enum Auth {
-    /// A bearer token, compared in constant time.
-    Token(String),
-    /// Anybody who can connect: loopback only.
-    None,
-}
-
-/// How the HTTP side is set up.
-#[derive(Clone, Debug)]
-pub struct HttpOptions {
-    /// Where to listen.
-    pub listen: SocketAddr,
-    /// Who may call.
-    pub auth: Auth,
-    /// Lets `listen` be something else than loopback.
-    pub allow_remote: bool,
-    /// Further `Host` names that are ours.
-    pub hosts: Vec<String>,
-}
 
 /// A listening server.
 #[derive(Debug)]
@@ -208,7 +185,7 @@ impl HttpServer {
 }
 
 async fn serve_connection(service: &Arc<Service>, stream: TcpStream, connection: &Arc<Connection>) {
-    let sender = Arc::new(Sender::of(&stream));
+    let sender = Arc::new(OtherEnd::new(&stream));
     let handler = service_fn(|request| {
         let (service, connection, sender) = (service.clone(), connection.clone(), sender.clone());
         async move {
@@ -223,7 +200,7 @@ async fn serve_connection(service: &Arc<Service>, stream: TcpStream, connection:
                 Some(name) => SENDER.scope(name, response).await,
                 None => response.await,
             };
-            Ok::<_, Infallible>(response.map(|reply| Answer::new(reply, answering, &service.budget)))
+            Ok::<_, Infallible>(response.map(|reply| AnswerBody::new(reply, answering, &service.budget)))
         }
     });
     let mut builder = http1::Builder::new();
@@ -257,8 +234,8 @@ async fn watch(service: Arc<Service>) {
 /// ends sessions that nobody uses.
 async fn announce(service: &Service) {
     let mut changes = service.endpoint.house.registry().changes();
-    let mut notices = service.endpoint.federation.as_ref().map(|federation| federation.notices());
-    let (mut look, unheard) = (tokio::time::interval(sessions::LOOK), service.endpoint.unheard());
+    let mut notices = service.endpoint.notices();
+    let mut look = tokio::time::interval(sessions::LOOK);
     loop {
         tokio::select! {
             _ = look.tick() => service.end_idle_sessions(),
@@ -266,12 +243,24 @@ async fn announce(service: &Service) {
                 Ok(()) => service.sessions.tell(Conversation::tools_changed),
                 Err(_) => return,
             },
-            notice = next_notice(&mut notices, &unheard) => service.sessions.tell(|client| client.noticed(&notice)),
+            notice = notices.next() => service.sessions.tell(|client| client.noticed(&notice)),
         }
     }
 }
 
 impl Service {
+    /// Opens a session; another one makes room if it must.
+    pub(super) fn open_session(&self) -> Result<(String, Arc<Session>), getrandom::Error> {
+        let Started { id, session, ended } = self.sessions.start(self.endpoint.unheard())?;
+        ended.iter().for_each(|client| self.endpoint.unwatch(client));
+        Ok((id, session))
+    }
+
+    /// Ends the sessions that were idle for too long.
+    pub(super) fn end_idle_sessions(&self) {
+        self.sessions.end_idle(IDLE).iter().for_each(|client| self.endpoint.unwatch(client));
+    }
+
     async fn respond(&self, connection: &Arc<Connection>, request: Request<Incoming>) -> Response<Reply> {
         // The connection's buffer bounds a head only roughly.
         if head_size(&request) > MAX_HEAD {
@@ -306,7 +295,7 @@ impl Service {
     }
 
     /// Waits until there is memory for a request.
-    async fn has_memory(&self) -> Result<(), Refusal> {
+    async fn has_memory(&self) -> Result<(), RefusedRequest> {
         if self.budget.room(PATIENCE).await {
             return Ok(());
         }
@@ -345,48 +334,4 @@ impl Service {
 fn head_size(request: &Request<Incoming>) -> usize {
     let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
     target + request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>()
-}
-
-/// An answer that ends a request early.
-type Refusal = Box<Response<Reply>>;
-
-fn refuse(status: StatusCode, text: &str) -> Refusal {
-    Box::new(plain(status, text))
-}
-
-/// An answer after which the connection is closed.
-fn last(mut response: Response<Reply>) -> Response<Reply> {
-    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-    response
-}
-
-fn method_not_allowed() -> Response<Reply> {
-    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "use POST");
-    response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
-    response
-}
-
-fn plain(status: StatusCode, text: &str) -> Response<Reply> {
-    body::full(status, "text/plain; charset=utf-8", format!("{text}\n").into_bytes())
-}
-
-/// A header that stands once, as text.
-fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    headers.get(name)?.to_str().ok()
-}
-
-fn accepts(headers: &HeaderMap, kind: &str) -> bool {
-    let family = kind.split('/').next().unwrap_or_default();
-    match header(headers, "accept") {
-        None => true,
-        Some(accept) => accept.split(',').any(|one| {
-            let one = one.split(';').next().unwrap_or_default().trim();
-            one == kind || one == "*/*" || one.strip_suffix("/*") == Some(family)
-        }),
-    }
-}
-
-/// A version of the older era that we do not know is refused on every request.
-fn known_legacy_version(headers: &HeaderMap) -> bool {
-    header(headers, "mcp-protocol-version").is_none_or(|version| LEGACY.contains(&version))
 }

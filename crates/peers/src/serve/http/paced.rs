@@ -11,7 +11,7 @@ use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-use super::connections::Connection;
+use super::Connection;
 
 pub(super) struct Paced {
     pub(super) stream: TokioIo<TcpStream>,

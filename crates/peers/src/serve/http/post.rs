@@ -15,22 +15,16 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Refusal, Service, accepts,
-    body::{self, Reply},
-    header, known_legacy_version, plain, refuse,
+    RefusedRequest, Reply, Service, accepts, body, header, plain, refuse, reply::known_legacy_version,
     sessions::HEADER,
 };
 use crate::{
+    client::{Bounds, Conversation, Outbox, queue},
     link,
-    serve::{
-        answer,
-        conversation::Conversation,
-        endpoint::{Delivery, Handled},
-        outbox::{Bounds, Outbox, queue},
-    },
+    serve::{Delivery, Handled},
     wire::{
-        era::MODERN,
-        rpc::{self, MAX_MESSAGE, Message, Request as Rpc, code},
+        MAX_MESSAGE, MODERN, Message, code, frame,
+        rpc::{self, Request as Rpc},
     },
 };
 
@@ -169,7 +163,7 @@ impl Service {
         let outlet = streams.then_some(&outbox);
         let mut out = Vec::new();
         let delivery = Delivery { from: client, outbox: outlet, turns: &self.turns, modern, ahead: false };
-        match self.endpoint.request(&delivery, rpc, &mut out) {
+        match self.endpoint.request(&delivery, rpc, &mut out, true) {
             Handled::Answered | Handled::Silent => {
                 let status = if modern { status(&out, rpc) } else { StatusCode::OK };
                 if messages.is_empty() {
@@ -197,7 +191,7 @@ impl Service {
                     left.cancelled().await;
                     client.cancel(&id);
                     if let Some(federation) = federation {
-                        federation.unwatch(client.key()).await;
+                        federation.subscriptions.leave(client.key()).await;
                     }
                 });
                 body::events(None, messages, Some(closing), StatusCode::OK)
@@ -238,7 +232,7 @@ impl Service {
     }
 
     /// The body, whole, within its bounds of size and pace.
-    async fn collect(&self, headers: &HeaderMap, mut incoming: Incoming) -> Result<Bytes, Refusal> {
+    async fn collect(&self, headers: &HeaderMap, mut incoming: Incoming) -> Result<Bytes, RefusedRequest> {
         let too_large = || {
             let message = format!("a message may have {MAX_MESSAGE} bytes");
             Box::new(error(StatusCode::PAYLOAD_TOO_LARGE, None, code::INVALID_REQUEST, &message))
@@ -342,7 +336,7 @@ fn decoded(value: &str) -> Option<String> {
 /// The status of an answer of the newer era.
 fn status(answer: &[u8], rpc: &Rpc<'_>) -> StatusCode {
     #[derive(serde::Deserialize)]
-    struct Answer {
+    struct Written {
         error: Option<Error>,
     }
     #[derive(serde::Deserialize)]
@@ -355,7 +349,7 @@ fn status(answer: &[u8], rpc: &Rpc<'_>) -> StatusCode {
     let meta = rpc.params.meta.as_ref();
     let meta_is_whole =
         meta.is_some_and(|meta| meta.protocol_version.is_some() && meta.client_capabilities.is_some());
-    match serde_json::from_slice::<Answer>(answer)
+    match serde_json::from_slice::<Written>(answer)
         .ok()
         .and_then(|answer| answer.error)
         .map(|error| error.code)
@@ -371,6 +365,6 @@ fn status(answer: &[u8], rpc: &Rpc<'_>) -> StatusCode {
 
 fn error(status: StatusCode, id: Option<&str>, code: i32, message: &str) -> Response<Reply> {
     let mut out = Vec::new();
-    answer::error(&mut out, id, code, message, None);
+    frame::error(&mut out, id, code, message, None);
     body::json(status, out)
 }

@@ -4,16 +4,16 @@ use std::{net::SocketAddr, sync::Arc};
 
 use tokio::{net::TcpStream, sync::OnceCell};
 
-use crate::{federation::Federation, serve::endpoint::Endpoint};
+use crate::{federation::Federation, serve::Endpoint};
 
 /// The other end of one connection. It is looked for once, when there are observers.
-pub(super) struct Sender {
+pub(super) struct OtherEnd {
     ends: Option<(SocketAddr, SocketAddr)>,
     found: OnceCell<Option<Arc<str>>>,
 }
 
-impl Sender {
-    pub(super) fn of(stream: &TcpStream) -> Self {
+impl OtherEnd {
+    pub(super) fn new(stream: &TcpStream) -> Self {
         let ends = stream.local_addr().ok().zip(stream.peer_addr().ok());
         Self { ends: ends.filter(|(_, theirs)| theirs.ip().is_loopback()), found: OnceCell::new() }
     }
@@ -29,7 +29,8 @@ impl Sender {
 }
 
 async fn find(federation: Arc<Federation>, ours: SocketAddr, theirs: SocketAddr) -> Option<Arc<str>> {
-    let found = tokio::task::spawn_blocking(move || federation.observer_at(ours, theirs));
+    let found =
+        tokio::task::spawn_blocking(move || federation.observed.at(&federation.roster.peers(), ours, theirs));
     // It fails only if it panicked, and then it is nobody's.
     found.await.ok().flatten()
 }

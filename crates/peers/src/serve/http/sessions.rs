@@ -10,18 +10,13 @@ use std::{
 use hyper::{StatusCode, header::HeaderMap};
 use tectum_core::SessionId;
 
-use super::{Refusal, Service, header, refuse};
-use crate::serve::{
-    budget::Budget,
-    conversation::Conversation,
-    outbox::{Bounds, Outbox, Queue, queue},
-    unheard::Unheard,
-};
+use super::{RefusedRequest, header, refuse};
+use crate::client::{Bounds, Budget, Conversation, Outbox, Queue, Unheard, queue};
 
 /// Sessions kept at once; the longest idle one makes room for a new one.
 const MOST: usize = 1024;
 /// How long an idle session is kept.
-const IDLE: Duration = Duration::from_secs(30 * 60);
+pub(super) const IDLE: Duration = Duration::from_secs(30 * 60);
 /// How often idle ones are looked for: what is not idle at a look counts as used then.
 pub(super) const LOOK: Duration = Duration::from_secs(60);
 /// Streams one session may hold open.
@@ -36,11 +31,11 @@ pub(super) const HEADER: &str = "mcp-session-id";
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     by_id: Mutex<HashMap<String, Arc<Session>>>,
-    listeners: Mutex<Vec<Listener>>,
+    listeners: Mutex<Vec<SubscribedStream>>,
 }
 
 /// A subscription of the newer era: who asked, and the stream it is heard on.
-type Listener = (Arc<Conversation>, Outbox);
+type SubscribedStream = (Arc<Conversation>, Outbox);
 
 /// One session.
 #[derive(Debug)]
@@ -51,31 +46,17 @@ pub(super) struct Session {
 }
 
 /// A session that was opened.
-struct Started {
+pub(super) struct Started {
     /// Its id: 128 random bits.
-    id: String,
-    session: Arc<Session>,
+    pub(super) id: String,
+    pub(super) session: Arc<Session>,
     /// Who made room for it.
-    ended: Vec<Arc<Conversation>>,
-}
-
-impl Service {
-    /// Opens a session; another one makes room if it must.
-    pub(super) fn open_session(&self) -> Result<(String, Arc<Session>), getrandom::Error> {
-        let Started { id, session, ended } = self.sessions.start(self.endpoint.unheard())?;
-        ended.iter().for_each(|client| self.endpoint.unwatch(client));
-        Ok((id, session))
-    }
-
-    /// Ends the sessions that were idle for too long.
-    pub(super) fn end_idle_sessions(&self) {
-        self.sessions.end_idle(IDLE).iter().for_each(|client| self.endpoint.unwatch(client));
-    }
+    pub(super) ended: Vec<Arc<Conversation>>,
 }
 
 impl Sessions {
     /// Opens a session.
-    fn start(&self, unheard: Unheard) -> Result<Started, getrandom::Error> {
+    pub(super) fn start(&self, unheard: Unheard) -> Result<Started, getrandom::Error> {
         let mut bits = [0_u8; 16];
         getrandom::fill(&mut bits)?;
         let id = bits.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -99,7 +80,7 @@ impl Sessions {
     }
 
     /// Ends the sessions that were idle this long, and their calls with them.
-    fn end_idle(&self, idle: Duration) -> Vec<Arc<Conversation>> {
+    pub(super) fn end_idle(&self, idle: Duration) -> Vec<Arc<Conversation>> {
         let mut ended = Vec::new();
         lock(&self.by_id).retain(|_, session| {
             let busy = session.is_busy();
@@ -116,7 +97,7 @@ impl Sessions {
     }
 
     /// The session a request names.
-    pub(super) fn find(&self, headers: &HeaderMap) -> Result<Arc<Session>, Refusal> {
+    pub(super) fn find(&self, headers: &HeaderMap) -> Result<Arc<Session>, RefusedRequest> {
         let Some(id) = header(headers, HEADER) else {
             return Err(refuse(
                 StatusCode::BAD_REQUEST,
@@ -131,7 +112,7 @@ impl Sessions {
     }
 
     /// Ends the session a request names, and its calls with it.
-    pub(super) fn end(&self, headers: &HeaderMap) -> Result<Arc<Conversation>, Refusal> {
+    pub(super) fn end(&self, headers: &HeaderMap) -> Result<Arc<Conversation>, RefusedRequest> {
         let session = self.find(headers)?;
         lock(&self.by_id).retain(|_, other| !Arc::ptr_eq(other, &session));
         Ok(session.ended())

@@ -24,7 +24,7 @@ pub(super) fn of_server(running: &[Status], name: &str) -> Vec<Value> {
 /// What of a server is withheld until a person approves it, and how that is done.
 pub(super) fn waits(traces: Option<&Path>, server: &Server) -> Option<String> {
     let (spec, traces) = (server.verdict.as_ref().ok()?, traces?);
-    let (review, name) = (Review::of(traces, spec), &spec.name);
+    let (review, name) = (Review::read(traces, spec), &spec.name);
     let what = match (review.lost, review.changes.len() as u64) {
         (Some(why), _) => format!("{why}; its tools and instructions are withheld"),
         (None, 0) => return None,

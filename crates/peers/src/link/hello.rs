@@ -1,0 +1,72 @@
+//! What a server says about itself in the first words on a connection, and what we say.
+
+use serde_json::value::RawValue;
+
+use crate::wire::{Era, LATEST_LEGACY, MODERN, Members, Object, raw};
+
+/// What a server said about itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Hello {
+    /// Its era.
+    pub(crate) era: Era,
+    /// The version settled on.
+    pub(crate) version: String,
+    /// What it can do, as it wrote it.
+    pub(crate) capabilities: Box<RawValue>,
+    /// What it wants models to know.
+    pub(crate) instructions: Option<String>,
+}
+
+impl Default for Hello {
+    fn default() -> Self {
+        Self {
+            era: Era::Legacy,
+            version: LATEST_LEGACY.into(),
+            capabilities: raw("{}".into()),
+            instructions: None,
+        }
+    }
+}
+
+impl Hello {
+    /// The extensions it declares, as it wrote them.
+    pub(crate) fn extensions(&self) -> Option<String> {
+        let extensions = Members::of(self.capabilities.get())?.get("extensions")?;
+        extensions.get().starts_with('{').then(|| extensions.get().to_owned())
+    }
+
+    /// True when the server declares this capability, such as `tools` or `resources.subscribe`.
+    pub(crate) fn can(&self, path: &str) -> bool {
+        let mut value = &*self.capabilities;
+        for step in path.split('.') {
+            match Members::of(value.get()).and_then(|members| members.get(step)) {
+                Some(next) => value = next,
+                None => return false,
+            }
+        }
+        !matches!(value.get(), "false" | "null")
+    }
+}
+
+/// Who we are, for servers.
+pub(crate) fn client_info() -> String {
+    Object::new()
+        .text("name", "tectum")
+        .text("title", "Tectum")
+        .text("version", env!("CARGO_PKG_VERSION"))
+        .end()
+}
+
+/// The facts every modern request carries.
+pub(crate) fn modern_meta(meta: &mut Object, capabilities: &str) {
+    meta.text("io.modelcontextprotocol/protocolVersion", MODERN)
+        .raw("io.modelcontextprotocol/clientInfo", &client_info())
+        .raw("io.modelcontextprotocol/clientCapabilities", capabilities);
+}
+
+/// What the acknowledgement of a subscription names under this key.
+pub(crate) fn acknowledged(params: &RawValue, key: &str) -> Vec<String> {
+    let accepted = Members::of(params.get()).and_then(|members| members.get("notifications"));
+    let names = accepted.and_then(|raw| Members::of(raw.get())?.get(key));
+    names.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+}

@@ -1,0 +1,48 @@
+//! A message on its way to a server, and how large one of a server's may be.
+
+/// The largest message taken from a server: thirty megabytes of picture pass, a line without
+/// an end does not.
+pub(crate) const MAX_MESSAGE: usize = 64 * 1024 * 1024;
+
+/// The largest message that nobody asked for: a question may bring a picture along.
+pub(crate) const MOST_UNASKED: usize = 4 * 1024 * 1024;
+/// The largest page of a list. Thousands of definitions fit.
+const MOST_PAGE: usize = 8 * 1024 * 1024;
+
+/// The largest answer to a request: what tools and resources give may be large, what a server says
+/// of itself is not.
+pub(super) fn most_answer(method: &str) -> usize {
+    match method {
+        "initialize" | "server/discover" | "subscriptions/listen" | "logging/setLevel" => MOST_UNASKED,
+        "resources/subscribe" | "resources/unsubscribe" => MOST_UNASKED,
+        _ if method.ends_with("/list") => MOST_PAGE,
+        _ => MAX_MESSAGE,
+    }
+}
+
+/// A message on its way out.
+pub(crate) struct Outgoing {
+    /// The whole message, without a newline.
+    pub(crate) bytes: Vec<u8>,
+    /// What it is.
+    pub(crate) kind: Kind,
+}
+
+/// What a transport must know of a message to carry it.
+pub(crate) enum Kind {
+    /// A request of ours; its answer is awaited.
+    Request {
+        /// Its id.
+        id: u64,
+        /// Its method.
+        method: &'static str,
+        /// What it is about, for transports that name it beside the body.
+        name: Option<String>,
+        /// Further values that stand beside the body.
+        headers: Vec<(String, String)>,
+    },
+    /// A notification.
+    Notification,
+    /// An answer to a request of the server's.
+    Answer,
+}

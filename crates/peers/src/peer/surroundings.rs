@@ -1,0 +1,42 @@
+//! What a server's task needs that is not in its spec.
+
+use std::{path::PathBuf, sync::Arc};
+
+use tokio::sync::Notify;
+
+use super::{Approvals, Levels, Tasks, Watchers};
+use crate::{
+    client::{Clients, Notices},
+    lineage::Lineage,
+    link::Door,
+};
+
+/// Where a server's task finds what is not in its spec.
+#[derive(Clone)]
+pub(crate) struct Surroundings {
+    /// Where children start that name no directory.
+    pub(crate) directory: PathBuf,
+    /// The directory for what outlives the process; nothing is kept without it.
+    pub(crate) state: Option<PathBuf>,
+    /// What was approved of servers.
+    pub(crate) approvals: Arc<Approvals>,
+    /// The executable that guards children.
+    pub(crate) guard: Option<PathBuf>,
+    /// The way to remote servers.
+    pub(crate) door: Arc<Door>,
+    /// The clients, for questions of servers outside of a call.
+    pub(crate) clients: Arc<Clients>,
+    /// Which resources are watched.
+    pub(crate) watchers: Arc<Watchers>,
+    /// The tasks that servers work on.
+    pub(crate) tasks: Arc<Tasks>,
+    /// From which level on logs are wanted.
+    pub(crate) levels: Arc<Levels>,
+    /// Raised when the offer of a server changed. However often that happens meanwhile, it is handled
+    /// once.
+    pub(crate) offers: Arc<Notify>,
+    /// Where clients are told what servers tell unasked.
+    pub(crate) notices: Notices,
+    /// Which house this is to those that calls pass through.
+    pub(crate) lineage: Arc<Lineage>,
+}

@@ -1,0 +1,53 @@
+//! Short answers, and what the head of a request says.
+
+use hyper::{
+    Response, StatusCode,
+    header::{ALLOW, CONNECTION, HeaderMap, HeaderValue},
+};
+
+use super::{Reply, body};
+use crate::wire::LEGACY;
+
+/// An answer that ends a request early.
+pub(super) type RefusedRequest = Box<Response<Reply>>;
+
+pub(super) fn refuse(status: StatusCode, text: &str) -> RefusedRequest {
+    Box::new(plain(status, text))
+}
+
+/// An answer after which the connection is closed.
+pub(super) fn last(mut response: Response<Reply>) -> Response<Reply> {
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+pub(super) fn method_not_allowed() -> Response<Reply> {
+    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "use POST");
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+    response
+}
+
+pub(super) fn plain(status: StatusCode, text: &str) -> Response<Reply> {
+    body::full(status, "text/plain; charset=utf-8", format!("{text}\n").into_bytes())
+}
+
+/// A header that stands once, as text.
+pub(super) fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
+}
+
+pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
+    let family = kind.split('/').next().unwrap_or_default();
+    match header(headers, "accept") {
+        None => true,
+        Some(accept) => accept.split(',').any(|one| {
+            let one = one.split(';').next().unwrap_or_default().trim();
+            one == kind || one == "*/*" || one.strip_suffix("/*") == Some(family)
+        }),
+    }
+}
+
+/// A version of the older era that we do not know is refused on every request.
+pub(super) fn known_legacy_version(headers: &HeaderMap) -> bool {
+    header(headers, "mcp-protocol-version").is_none_or(|version| LEGACY.contains(&version))
+}

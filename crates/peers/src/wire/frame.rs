@@ -1,0 +1,42 @@
+//! Writing messages: JSON-RPC around results and parameters that are bytes already.
+
+/// Starts an answer to `id`.
+pub(crate) fn open(out: &mut Vec<u8>, id: &str, key: &str) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    out.extend_from_slice(id.as_bytes());
+    out.extend_from_slice(br#",""#);
+    out.extend_from_slice(key.as_bytes());
+    out.extend_from_slice(br#"":"#);
+}
+
+/// A result that is JSON already.
+pub(crate) fn result(out: &mut Vec<u8>, id: &str, json: &str) {
+    // Room for all of it at once, a newline too.
+    out.reserve(json.len() + id.len() + 48);
+    open(out, id, "result");
+    out.extend_from_slice(json.as_bytes());
+    out.push(b'}');
+}
+
+/// An error; `data` is JSON already.
+pub(crate) fn error(out: &mut Vec<u8>, id: Option<&str>, code: i32, message: &str, data: Option<&str>) {
+    open(out, id.unwrap_or("null"), "error");
+    out.extend_from_slice(format!(r#"{{"code":{code},"message":"#).as_bytes());
+    string(out, message);
+    if let Some(data) = data {
+        out.extend_from_slice(br#","data":"#);
+        out.extend_from_slice(data.as_bytes());
+    }
+    out.extend_from_slice(b"}}");
+}
+
+/// A notification; `params` is JSON already.
+pub(crate) fn notification(method: &str, params: &str) -> Vec<u8> {
+    format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#).into_bytes()
+}
+
+/// A text as JSON.
+pub(crate) fn string(out: &mut Vec<u8>, text: &str) {
+    // Writing a string into memory cannot fail.
+    let _ = serde_json::to_writer(out, text);
+}
