@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::Result;
-use tectum_core::{Refresh, Sight, security::RawPath};
+use tectum_core::security::RawPath;
+use tectum_turns::{Refresh, Sight};
 
 use super::native;
 use crate::cases::Measured;

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use tectum_core::{
-    Call, Done, Effect, Fault, Gate, Limits, NativeReply, Payload, Prepared, Provider, Rules, Running,
-    SessionId, Snapshot, Subject, Tectum, ToolInfo, ToolRole, Turn, Wants, World, security::Allowlist,
+    Call, Done, Effect, Fault, Gate, NativeReply, Payload, Prepared, Provider, Rules, Running, SessionId,
+    Snapshot, Subject, Tectum, ToolInfo, ToolRole, Wants, World, security::Allowlist,
 };
+use tectum_turns::{Limits, Turn};
 
 use super::native;
 use crate::cases::Measured;
@@ -78,7 +79,7 @@ pub(super) fn measure(rounds: usize) -> Result<Measured> {
             runtime.block_on(async {
                 if *together {
                     let mut turn = Turn::new(Limits::default());
-                    house.round(&mut turn, calls(count, wait)).await;
+                    turn.round(&house, calls(count, wait)).await;
                 } else {
                     for call in calls(count, wait) {
                         house.call(call).await;

@@ -13,9 +13,10 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        match hides(c) {
-            true => _ = write!(shown, "{}", c.escape_unicode()),
-            false => shown.push(c),
+        if hides(c) {
+            let _ = write!(shown, "{}", c.escape_unicode());
+        } else {
+            shown.push(c);
         }
     }
     Cow::Owned(shown)

@@ -101,8 +101,9 @@ impl Effects {
         *self.skipped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Applies a call's directives, in their order.
-    pub(crate) fn apply(&self, call: CallId, directives: &[Directive]) {
+    /// Applies a call's directives, in their order. The house does so for a call on its own; whoever
+    /// runs several together does when all have ended.
+    pub fn apply(&self, call: CallId, directives: &[Directive]) {
         for directive in directives {
             match directive {
                 Directive::ContextAnchor { key, content } => _ = self.anchors.set(key, content),

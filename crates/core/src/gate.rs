@@ -37,7 +37,7 @@ pub enum Verdict {
 
 /// One step of a decision, for `policy test`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct PolicyStep {
     /// Which station.
     pub station: String,
     /// What it found.
@@ -102,12 +102,12 @@ impl Gate {
     }
 
     /// The same decision, step by step, opening nothing for writing.
-    pub fn explain(&self, call: &Call, prepared: &Prepared) -> (Judgement, Vec<Step>) {
+    pub fn explain(&self, call: &Call, prepared: &Prepared) -> (Judgement, Vec<PolicyStep>) {
         let subjects = self.rules.subjects(prepared);
         let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.world);
         let subjects = subjects.here;
         let mut steps =
-            vec![Step { station: "permission".into(), finding: why, passed: judgement != Judgement::Deny }];
+            vec![PolicyStep { station: "permission".into(), finding: why, passed: judgement != Judgement::Deny }];
         let mut strictest = judgement;
         let mut below = false;
         for (raw, access) in &prepared.wants.paths {
@@ -123,12 +123,12 @@ impl Gate {
                         ("layer 2 validate", "no deny rule protects the name".to_owned()),
                         ("layer 3 resolve", format!("opens {name} beneath its root")),
                     ] {
-                        steps.push(Step { station: layer.into(), finding, passed: true });
+                        steps.push(PolicyStep { station: layer.into(), finding, passed: true });
                     }
                     if !subjects.contains(&name) {
                         let name = self.rules.paths(vec![name]);
                         let (again, why) = self.rules.judge(&call.tool, &name, prepared.world);
-                        steps.push(Step {
+                        steps.push(PolicyStep {
                             station: "permission of the resolved name".into(),
                             finding: why,
                             passed: again != Judgement::Deny,
@@ -138,13 +138,13 @@ impl Gate {
                 }
                 Err(denied) => {
                     let station = format!("layer {} {}", denied.layer.number(), denied.layer.name());
-                    steps.push(Step { station, finding: denied.reason.to_string(), passed: false });
+                    steps.push(PolicyStep { station, finding: denied.reason.to_string(), passed: false });
                     strictest = Judgement::Deny;
                 }
             }
         }
         if below && strictest != Judgement::Deny && self.rules.pick(&call.tool) {
-            steps.push(Step {
+            steps.push(PolicyStep {
                 station: "permission below".into(),
                 finding: "names below that a rule denies or asks for are left out, and a directory \
                           that holds one is neither moved nor removed"

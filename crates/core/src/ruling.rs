@@ -48,9 +48,10 @@ impl Ruling {
 
     /// The rule that keeps a name below a granted directory from a call that was judged so.
     pub(crate) fn hide(&self, tool: &str, name: &str, judged: Judgement) -> Option<String> {
-        let own = match self.allowlist.is_moved() {
-            true => self.own.hide(tool, &self.allowlist.anchored(name), judged),
-            false => self.own.hide(tool, name, judged),
+        let own = if self.allowlist.is_moved() {
+            self.own.hide(tool, &self.allowlist.anchored(name), judged)
+        } else {
+            self.own.hide(tool, name, judged)
         };
         own.or_else(|| self.project.as_ref()?.hide(tool, name, judged))
     }

@@ -10,22 +10,26 @@ use tokio_util::task::TaskTracker;
 
 use crate::{
     Call, Ctx, Desk, Effects, Fault, FaultKind, Gate, Grants, Journal, Outcome, Payload, Prepared, Registry,
-    Snapshot, Tap, Tapped, Verdict, execute::execute, provider::Done, round::Step, tool::ChangeBegun,
-    turn::Checks, walking::Walking,
+    Snapshot, Tap, Tapped, Verdict,
+    execute::execute,
+    provider::Done,
+    step::{Checks, Step},
+    tool::ChangeBegun,
+    walking::Walking,
 };
 
 /// How a call came: on its own, or with others.
-pub(crate) enum Way {
+enum Way {
     /// On its own.
     Alone,
-    /// As a step of a round, whose directives are applied when all its calls have ended.
-    Round(Box<Step>),
+    /// With others; whoever runs them applies their directives.
+    Together(Step),
 }
 
 /// What becomes of a call that nothing stands against.
 enum Cleared {
-    /// It runs; in a round what it gives is noted under its key.
-    Run(Prepared, Grants, Option<(Arc<Checks>, String)>),
+    /// It runs, and whoever checked it hears what it gives.
+    Run(Prepared, Grants, Option<Box<dyn Checks>>),
     /// It ran before.
     Known(Payload),
 }
@@ -130,7 +134,12 @@ impl Tectum {
         self.run(call, tools, Way::Alone)
     }
 
-    pub(crate) fn run(&self, call: Call, tools: Arc<Snapshot>, way: Way) -> Walking {
+    /// Runs one of several calls among these tools. Its directives are left to whoever runs them all.
+    pub fn step(&self, tools: Arc<Snapshot>, call: Call, step: Step) -> Walking {
+        self.run(call, tools, Way::Together(step))
+    }
+
+    fn run(&self, call: Call, tools: Arc<Snapshot>, way: Way) -> Walking {
         let (id, started, cancel) = (call.id, Instant::now(), call.cancel.clone());
         let house = self.clone();
         let walk = Box::pin(async move { house.walk(call, &tools, way, started).await });
@@ -142,11 +151,11 @@ impl Tectum {
         let alone = matches!(way, Way::Alone);
         let mut paths = Vec::new();
         let result = match self.clear(&call, tools, way).await {
-            Ok(Cleared::Run(mut prepared, grants, memory)) => {
+            Ok(Cleared::Run(mut prepared, grants, checks)) => {
                 paths = prepared.wants.paths.drain(..).map(|(path, _)| path).collect();
                 let done = self.execute(&call, prepared, grants).await;
-                if let (Some((checks, key)), Ok(done)) = (memory, &done) {
-                    checks.note(&key, &done.payload);
+                if let (Some(checks), Ok(done)) = (checks, &done) {
+                    checks.done(&done.payload);
                 }
                 done
             }
@@ -170,14 +179,13 @@ impl Tectum {
     }
 
     /// find, prepare, gate, approval: may fail at any step, and has changed nothing until then.
-    /// In a round, what costs less is checked first: one tool over and over before everything,
-    /// the tier and repeated calls before a person is asked.
+    /// Of a call that comes with others, what costs less is checked first.
     async fn clear(&self, call: &Call, tools: &Snapshot, way: Way) -> Result<Cleared, Fault> {
-        let (prepared, round) = match way {
+        let (prepared, checks) = match way {
             Way::Alone => (tools.find(&call.tool)?.prepare(call)?, None),
-            Way::Round(step) => {
-                step.checks.spiral(call)?;
-                (step.prepared?, Some((step.checks, step.key)))
+            Way::Together(Step { prepared, checks }) => {
+                checks.first(call)?;
+                (prepared?, Some(checks))
             }
         };
         let (question, grants) = match self.gate().judge(call, &prepared) {
@@ -185,13 +193,10 @@ impl Tectum {
             Verdict::Deny(fault) => return Err(fault),
             Verdict::Ask(question, grants) => (Some(question), grants),
         };
-        let mut memory = None;
-        if let Some((checks, key)) = round {
-            checks.tier(call)?;
-            if let Some(known) = key.as_deref().and_then(|key| checks.known(call, key)) {
-                return Ok(Cleared::Known(known));
-            }
-            memory = key.map(|key| (checks, key));
+        if let Some(checks) = &checks
+            && let Some(known) = checks.behind_gate(call)?
+        {
+            return Ok(Cleared::Known(known));
         }
         if let Some(question) = question {
             tokio::select! {
@@ -199,11 +204,11 @@ impl Tectum {
                 () = call.cancel.cancelled() => {}
             }
         }
-        // Whoever waited for a person or for other calls of its round may not be wanted any more.
+        // Whoever waited for a person or for other calls may not be wanted any more.
         if call.cancel.is_cancelled() {
             return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
         }
-        Ok(Cleared::Run(prepared, grants, memory))
+        Ok(Cleared::Run(prepared, grants, checks))
     }
 
     async fn execute(&self, call: &Call, prepared: Prepared, grants: Grants) -> Result<Done, Fault> {

@@ -175,10 +175,10 @@ impl Ctx {
     /// is awaited and tells what came of it, whoever has left.
     pub fn begin_change(&self) -> Result<(), Fault> {
         self.check()?;
-        match self.change.begin() {
-            true => Ok(()),
-            false => Err(Fault::new(FaultKind::Cancelled, "the call was cancelled")),
+        if !self.change.begin() {
+            return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
         }
+        Ok(())
     }
 
     /// Runs work that may block where it delays nobody: on the blocking pool of a server, on

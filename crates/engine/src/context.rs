@@ -132,13 +132,13 @@ mod tests {
         Message::tool(&call(id), "r", false)
     }
 
-    fn of(messages: Vec<Message>) -> LoopContext {
+    fn context(messages: Vec<Message>) -> LoopContext {
         LoopContext { messages, ..LoopContext::new("t", 1000) }
     }
 
     #[test]
     fn the_prompt_of_the_tier_comes_first_and_once() {
-        let mut ctx = of(vec![Message::user("hello")]);
+        let mut ctx = context(vec![Message::user("hello")]);
         ctx.set_system("one");
         ctx.set_system("two");
         let said: Vec<&str> = ctx.messages.iter().map(|message| message.content.as_str()).collect();
@@ -155,7 +155,7 @@ mod tests {
             (vec![calls(), Message::user("x"), result("1")], 3),
             (vec![result("9"), Message::user("x")], 1),
         ] {
-            let mut ctx = of(messages);
+            let mut ctx = context(messages);
             assert_eq!((ctx.is_whole(), ctx.mend()), (changes == 0, changes));
             assert!(ctx.is_whole(), "{:?}", ctx.messages);
         }
@@ -170,7 +170,7 @@ mod tests {
                 2 => Message::assistant("", vec![call(&a.to_string()), call(&b.to_string())]),
                 _ => Message::assistant("said", vec![]),
             });
-            let mut ctx = of(messages.collect());
+            let mut ctx = context(messages.collect());
             let whole = ctx.is_whole();
             let changed = ctx.mend();
             prop_assert_eq!(whole, changed == 0);

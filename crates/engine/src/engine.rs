@@ -8,10 +8,8 @@ mod ask;
 
 use std::{collections::HashMap, fmt};
 
-use tectum_core::{
-    Call, CallId, Directive, Fault, Limits, Outcome, Refresh, SessionId, Shown, Sight, Stop, Tectum, Turn,
-    security::RawPath,
-};
+use tectum_core::{Call, CallId, Directive, Fault, Outcome, SessionId, Tectum, security::RawPath};
+use tectum_turns::{Limits, Refresh, Shown, Sight, Stop, Turn};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -192,11 +190,11 @@ impl<M: Model> Engine<M> {
         answer: Answer,
         cancel: &CancellationToken,
     ) -> Result<Option<Stop>, Fault> {
-        let orders = answer.calls.iter().map(|call| Order::of(call, &self.settings.session, cancel));
+        let orders = answer.calls.iter().map(|call| Order::new(call, &self.settings.session, cancel));
         let (ids, calls): (Vec<(CallId, Option<Fault>)>, Vec<Call>) =
             orders.map(|order| ((order.call.id, order.wrong), order.call)).unzip();
         answer.calls.iter().for_each(|call| (self.tell)(Event::Calls(call)));
-        let done = self.house.round(turn, calls).await;
+        let done = turn.round(&self.house, calls).await;
 
         ctx.settle(&self.settings.policy);
         ctx.iteration += 1;
@@ -277,10 +275,7 @@ impl<M: Model> Engine<M> {
         match self.ask(ctx, &offers, false, cancel).await {
             Ok(Some(answer)) => {
                 *usage += answer.usage;
-                match answer.text.trim().is_empty() {
-                    true => stop.message().to_owned(),
-                    false => ctx.say(answer.text),
-                }
+                if answer.text.trim().is_empty() { stop.message().to_owned() } else { ctx.say(answer.text) }
             }
             Ok(None) => stop.message().to_owned(),
             Err(fault) => {

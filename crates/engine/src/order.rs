@@ -24,7 +24,7 @@ pub(crate) struct Order {
 impl Order {
     /// Arguments that are no object go to the house, too: what fails is counted and recorded there,
     /// but the model hears from us what is wrong with them.
-    pub(crate) fn of(call: &ToolCall, session: &SessionId, cancel: &CancellationToken) -> Self {
+    pub(crate) fn new(call: &ToolCall, session: &SessionId, cancel: &CancellationToken) -> Self {
         let (name, arguments) = called(call);
         let (args, wrong) = match object(&arguments) {
             Ok(args) => (args, None),
@@ -84,7 +84,7 @@ mod tests {
 
     fn order(name: &str, arguments: &str) -> (String, String, Option<String>) {
         let call = ToolCall::new("1", name, arguments);
-        let order = Order::of(&call, &SessionId::new("s"), &CancellationToken::new());
+        let order = Order::new(&call, &SessionId::new("s"), &CancellationToken::new());
         let wrong = order.wrong.map(|fault| fault.message);
         (order.call.tool.to_string(), order.call.args.get().to_owned(), wrong)
     }

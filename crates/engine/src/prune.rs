@@ -1,16 +1,16 @@
 //! Making results smaller: the cap on a new one, what is left of an older one, the stub that is
 //! left of an old one, and the block about changed files that only the newest round carries.
 
-use tectum_core::refresh;
+use tectum_turns::{CLOSES, OPENS};
 
 use crate::{LoopContext, Message, Policy, Role};
 
 /// What a stub begins with.
 pub const STUB: &str = "[Previous:";
 /// What a block about changed files begins with.
-pub const NEWS: &str = refresh::OPENS;
+pub const NEWS: &str = OPENS;
 /// What it ends with.
-pub const NEWS_END: &str = refresh::CLOSES;
+pub const NEWS_END: &str = CLOSES;
 
 /// A new result within its cap, with a tail that says what is missing.
 pub fn capped(text: String, most: usize) -> String {
@@ -50,9 +50,10 @@ impl LoopContext {
         last.metadata.news_at = Some(last.content.len());
         let block = block.trim();
         let framed = block.starts_with(NEWS) && block.ends_with(NEWS_END);
-        last.content.push_str(&match framed {
-            true => format!("\n\n{block}"),
-            false => format!("\n\n{NEWS}\n{block}\n{NEWS_END}"),
+        last.content.push_str(&if framed {
+            format!("\n\n{block}")
+        } else {
+            format!("\n\n{NEWS}\n{block}\n{NEWS_END}")
         });
     }
 

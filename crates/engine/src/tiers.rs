@@ -65,9 +65,10 @@ impl Tiers {
         if may.iter().any(|name| name == to) {
             return Ok(tier);
         }
-        let fault = Fault::conflict(match from == to {
-            true => format!("`{to}` is the tier that works already"),
-            false => format!("the tier `{from}` may not hand over to `{to}`"),
+        let fault = Fault::conflict(if from == to {
+            format!("`{to}` is the tier that works already")
+        } else {
+            format!("the tier `{from}` may not hand over to `{to}`")
         });
         Err(match may {
             [] => fault.hint("it may hand over to nobody: go on with the work"),

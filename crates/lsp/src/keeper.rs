@@ -96,7 +96,7 @@ pub struct Keeper {
 
 #[derive(Debug)]
 struct Kept {
-    state: State,
+    state: KeptSession,
     /// Deaths since the last answer.
     deaths: u32,
     /// Files that may have changed since the server was last told.
@@ -104,7 +104,7 @@ struct Kept {
 }
 
 #[derive(Debug)]
-enum State {
+enum KeptSession {
     Away,
     Starting(Start),
     Up(Arc<Session>),
@@ -124,7 +124,7 @@ type Started = Result<Arc<Session>, (Trouble, Instant)>;
 impl Keeper {
     /// A server that is not started yet.
     pub fn new(spec: Spec, patience: Patience) -> Self {
-        let kept = Kept { state: State::Away, deaths: 0, changed: BTreeSet::new() };
+        let kept = Kept { state: KeptSession::Away, deaths: 0, changed: BTreeSet::new() };
         Self { spec, patience, kept: Mutex::new(kept) }
     }
 
@@ -143,7 +143,7 @@ impl Keeper {
 
     /// Whether the server has answered a question and still runs.
     pub fn is_ready(&self) -> bool {
-        matches!(&self.kept().state, State::Up(session) if session.answered() && session.over().is_none())
+        matches!(&self.kept().state, KeptSession::Up(session) if session.answered() && session.over().is_none())
     }
 
     /// What is wrong with a text, as of exactly this text.
@@ -159,9 +159,10 @@ impl Keeper {
         let begun = Instant::now();
         let session = self.session().await?;
         // A start and the first answer are one wait.
-        let limit = match session.answered() {
-            true => self.patience.answer,
-            false => self.patience.start.saturating_sub(begun.elapsed()).max(self.patience.answer),
+        let limit = if session.answered() {
+            self.patience.answer
+        } else {
+            self.patience.start.saturating_sub(begun.elapsed()).max(self.patience.answer)
         };
         let changed: Vec<PathBuf> = std::mem::take(&mut self.kept().changed).into_iter().collect();
         let report = session.diagnose(asked, &changed, limit, self.patience.settle).await;
@@ -177,15 +178,15 @@ impl Keeper {
             let mut kept = self.kept();
             self.look(&mut kept);
             match &kept.state {
-                State::Up(session) => return Ok(session.clone()),
-                State::Pausing { why, until } => {
+                KeptSession::Up(session) => return Ok(session.clone()),
+                KeptSession::Pausing { why, until } => {
                     let pause = until.saturating_duration_since(Instant::now());
                     return Err(Trouble::Pausing { why: why.to_string(), pause });
                 }
-                State::Starting(start) => start.clone(),
-                State::Away => {
+                KeptSession::Starting(start) => start.clone(),
+                KeptSession::Away => {
                     let start = self.start();
-                    kept.state = State::Starting(start.clone());
+                    kept.state = KeptSession::Starting(start.clone());
                     start
                 }
             }
@@ -204,25 +205,25 @@ impl Keeper {
 
     /// Brings the state up to date: a start that is done, a server that ended, a pause that is over.
     fn look(&self, kept: &mut Kept) {
-        if let State::Starting(start) = &kept.state {
+        if let KeptSession::Starting(start) = &kept.state {
             let done = start.done.borrow().clone();
             let lost = start.done.has_changed().is_err();
             match done {
-                Some(Ok(session)) => kept.state = State::Up(session),
+                Some(Ok(session)) => kept.state = KeptSession::Up(session),
                 Some(Err((why, ended))) => self.pause(kept, why, ended),
-                None if lost => kept.state = State::Away,
+                None if lost => kept.state = KeptSession::Away,
                 None => {}
             }
         }
-        if let State::Up(session) = &kept.state {
+        if let KeptSession::Up(session) = &kept.state {
             match session.over() {
                 None => {}
-                Some((Trouble::Idle, _)) => kept.state = State::Away,
+                Some((Trouble::Idle, _)) => kept.state = KeptSession::Away,
                 Some((why, ended)) => self.pause(kept, why, ended),
             }
         }
-        if matches!(&kept.state, State::Pausing { until, .. } if *until <= Instant::now()) {
-            kept.state = State::Away;
+        if matches!(&kept.state, KeptSession::Pausing { until, .. } if *until <= Instant::now()) {
+            kept.state = KeptSession::Away;
         }
     }
 
@@ -230,7 +231,7 @@ impl Keeper {
         let pause =
             self.patience.pause.saturating_mul(1 << kept.deaths.min(16)).min(self.patience.most_pause);
         kept.deaths += 1;
-        kept.state = State::Pausing { why, until: ended + pause };
+        kept.state = KeptSession::Pausing { why, until: ended + pause };
     }
 
     fn start(&self) -> Start {

@@ -83,7 +83,7 @@ pub(crate) struct Given {
     range: Range,
     #[serde(default)]
     severity: Option<u64>,
-    message: Said,
+    message: MessageText,
 }
 
 #[derive(Debug, Deserialize)]
@@ -99,7 +99,7 @@ struct Position {
 /// The newest protocol lets a message be marked-up text.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Said {
+enum MessageText {
     Plain(String),
     Marked { value: String },
 }
@@ -117,7 +117,7 @@ impl Given {
 
     fn told(self) -> Diagnostic {
         let (line, severity) = (self.range.start.line.saturating_add(1), self.severity());
-        let (Said::Plain(text) | Said::Marked { value: text }) = self.message;
+        let (MessageText::Plain(text) | MessageText::Marked { value: text }) = self.message;
         let text: String = text.chars().take(MOST_TEXT).collect();
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let message = visible(&lines.collect::<Vec<_>>().join("; ")).into_owned();

@@ -41,7 +41,7 @@ const MOST_WORDS: usize = 300;
 /// What a session shares with the tasks that hold its pipes.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
     /// Rises when something was said or the server ended.
     news: watch::Sender<u64>,
     out: mpsc::UnboundedSender<Vec<u8>>,
@@ -53,7 +53,7 @@ pub(crate) struct Shared {
 }
 
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct SessionState {
     documents: Documents,
     asked: HashMap<u64, oneshot::Sender<Result<Bytes, Refusal>>>,
     next: u64,
@@ -66,7 +66,7 @@ impl Shared {
     /// What a new session has: nothing asked, no document known. Its messages go into `out`.
     pub(crate) fn new(spec: &Spec, out: mpsc::UnboundedSender<Vec<u8>>) -> Self {
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(SessionState {
                 documents: Documents::default(),
                 asked: HashMap::new(),
                 next: 0,
@@ -82,7 +82,7 @@ impl Shared {
         }
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

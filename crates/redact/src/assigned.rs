@@ -289,10 +289,12 @@ impl<'t> Assignment<'t> {
         let until = |text: &str| text.find(|c: char| c.is_whitespace() || stops.contains(c));
         let telling = &rest[..rest.floor_char_boundary(TELLING)];
         let word = &telling[..until(telling).unwrap_or(telling.len())];
-        let is_secret = match is_setting {
-            _ if word.is_empty() || self.is_measure(word) => false,
-            true => word.len() >= FEW_DIGITS || !word.bytes().all(|byte| byte.is_ascii_digit()),
-            false => is_value(word, self.sign, self.before, &rest[word.len()..]),
+        let is_secret = if word.is_empty() || self.is_measure(word) {
+            false
+        } else if is_setting {
+            word.len() >= FEW_DIGITS || !word.bytes().all(|byte| byte.is_ascii_digit())
+        } else {
+            is_value(word, self.sign, self.before, &rest[word.len()..])
         };
         is_secret.then(|| self.at..self.at + until(rest).unwrap_or(rest.len()))
     }

@@ -36,3 +36,5 @@ pub use tectum_engine as engine;
 pub use tectum_peers as peers;
 /// The native tools.
 pub use tectum_tools as tools;
+/// The turns of a model: rounds of calls, their limits, the files it knows.
+pub use tectum_turns as turns;

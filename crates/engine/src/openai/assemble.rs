@@ -30,13 +30,13 @@ struct Piece {
 #[derive(Deserialize)]
 struct Chunk {
     #[serde(default)]
-    choices: Vec<Choice>,
+    choices: Vec<StreamedChoice>,
     #[serde(default)]
     usage: Option<wire::Cost>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
+struct StreamedChoice {
     #[serde(default)]
     delta: Option<Delta>,
     #[serde(default)]

@@ -22,17 +22,18 @@ pub(super) struct Trouble {
 }
 
 impl Trouble {
-    fn of(message: String, tries: u32) -> Self {
+    fn upstream(message: String, tries: u32) -> Self {
         Self { fault: Fault::new(FaultKind::Upstream, message), tries, wait: None }
     }
 
     /// The request could not be sent.
     pub(super) fn unsent(url: &Url, error: &reqwest::Error) -> Self {
-        let (what, tries) = match error.is_connect() {
-            true => ("cannot be reached", TRIES_TO_CONNECT),
-            false => ("did not answer", TRIES),
+        let (what, tries) = if error.is_connect() {
+            ("cannot be reached", TRIES_TO_CONNECT)
+        } else {
+            ("did not answer", TRIES)
         };
-        let mut trouble = Self::of(format!("the model at {} {what}: {}", origin(url), words(error)), tries);
+        let mut trouble = Self::upstream(format!("the model at {} {what}: {}", origin(url), words(error)), tries);
         trouble.fault.hint = Some("is the server running, and is the address right?".into());
         trouble
     }
@@ -47,13 +48,13 @@ impl Trouble {
 
     /// The answer broke off.
     pub(super) fn broken(url: &Url, why: &str) -> Self {
-        Self::of(format!("the answer of the model at {} broke off: {why}", origin(url)), TRIES)
+        Self::upstream(format!("the answer of the model at {} broke off: {why}", origin(url)), TRIES)
     }
 
     /// The answer is none.
     pub(super) fn nonsense(url: &Url, why: &str) -> Self {
         let message = format!("the model at {} gave no answer that can be read: {why}", origin(url));
-        let mut trouble = Self::of(message, 1);
+        let mut trouble = Self::upstream(message, 1);
         trouble.fault.hint = Some("is this the address of an API for chat completions, with its /v1?".into());
         trouble
     }
@@ -162,10 +163,10 @@ fn said(body: &[u8]) -> String {
     let text =
         own.unwrap_or_else(|| if text.trim_start().starts_with('<') { String::new() } else { text.into() });
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.is_empty() {
-        true => String::new(),
-        false => format!(": {}", line.chars().take(QUOTED).collect::<String>()),
+    if line.is_empty() {
+        return String::new();
     }
+    format!(": {}", line.chars().take(QUOTED).collect::<String>())
 }
 
 /// The message of an error, in one of the forms servers have for it.

@@ -172,10 +172,8 @@ impl OpenAi {
         if !kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream")) {
             let body = self.collect(response, MOST_ANSWER).await?;
             // Some servers stream and call it something else.
-            let answer = match body.trim_ascii_start().starts_with(b"data:") {
-                true => assemble::all(&body),
-                false => wire::whole(&body),
-            };
+            let is_stream = body.trim_ascii_start().starts_with(b"data:");
+            let answer = if is_stream { assemble::all(&body) } else { wire::whole(&body) };
             let answer = answer.map_err(|why| Trouble::nonsense(&self.url, &why))?;
             if !answer.text.is_empty() {
                 said(&answer.text);
@@ -207,10 +205,10 @@ impl OpenAi {
             }
         }
         // Some servers end without the last word.
-        match assembly.is_complete() {
-            true => Ok(assembly.answer()),
-            false => Err(Trouble::broken(&self.url, "the stream ended in the middle of an answer")),
+        if !assembly.is_complete() {
+            return Err(Trouble::broken(&self.url, "the stream ended in the middle of an answer"));
         }
+        Ok(assembly.answer())
     }
 
     async fn collect(&self, mut response: Response, most: usize) -> Result<Vec<u8>, Trouble> {

@@ -61,10 +61,7 @@ fn call(call: &ToolCall) -> Value {
 /// A name that servers take. One that a model made up would make them refuse everything after it.
 fn legal(name: &str) -> String {
     let legal = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' };
-    match name.is_empty() {
-        true => "unknown".to_owned(),
-        false => name.chars().map(legal).take(MOST_NAME).collect(),
-    }
+    if name.is_empty() { "unknown".to_owned() } else { name.chars().map(legal).take(MOST_NAME).collect() }
 }
 
 fn tool(offer: &Offer) -> Value {
@@ -77,12 +74,12 @@ fn tool(offer: &Offer) -> Value {
 pub(super) fn whole(body: &[u8]) -> Result<Answer, String> {
     #[derive(Deserialize)]
     struct Whole {
-        choices: Vec<Choice>,
+        choices: Vec<WholeChoice>,
         #[serde(default)]
         usage: Option<Cost>,
     }
     #[derive(Deserialize)]
-    struct Choice {
+    struct WholeChoice {
         message: Said,
         #[serde(default)]
         finish_reason: Option<String>,

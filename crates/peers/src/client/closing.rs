@@ -14,7 +14,8 @@ use std::{
     },
 };
 
-use tectum_core::{FaultKind, Outcome, Payload, PeerReply, Refresh, Sight, Tectum};
+use tectum_core::{FaultKind, Outcome, Payload, PeerReply, Tectum};
+use tectum_turns::{Refresh, Sight};
 
 use super::Form;
 use crate::wire::Members;

@@ -9,7 +9,7 @@ use tectum::{
     config::{Origin, keys},
     core::{
         Judgement, Prepared, Subject, ToolInfo, World,
-        gate::Step,
+        gate::PolicyStep,
         security::{Reason, built_in::opened_by},
     },
     peers::spec::ServerSpec,
@@ -159,8 +159,8 @@ fn unmet(config: &Config, tool: String, spec: &ServerSpec) -> Finding {
         spec.name
     );
     let steps = vec![
-        Step { station: "find".into(), finding: find, passed: true },
-        Step { station: "permission".into(), finding: why, passed: judgement != Judgement::Deny },
+        PolicyStep { station: "find".into(), finding: find, passed: true },
+        PolicyStep { station: "permission".into(), finding: why, passed: judgement != Judgement::Deny },
     ];
     let advice = advice_on_rules(config, judgement, &steps);
     Finding { tool, subject: String::new(), judgement, steps, advice }
@@ -200,7 +200,7 @@ struct Finding {
     tool: String,
     subject: String,
     judgement: Judgement,
-    steps: Vec<Step>,
+    steps: Vec<PolicyStep>,
     advice: Option<String>,
 }
 
@@ -214,9 +214,9 @@ impl Finding {
         let head = format!("{}  {}  {}", screen.paint(colour, word), self.tool, self.subject);
         let mut text = format!("{}\n", head.trim_end());
         let widest =
-            |of: fn(&Step) -> &str| self.steps.iter().map(|step| of(step).chars().count()).max().unwrap_or(0);
+            |of: fn(&PolicyStep) -> &str| self.steps.iter().map(|step| of(step).chars().count()).max().unwrap_or(0);
         let (stations, findings) = (widest(|step| &step.station), widest(|step| &step.finding));
-        for Step { station, finding, passed } in &self.steps {
+        for PolicyStep { station, finding, passed } in &self.steps {
             let end =
                 if *passed { screen.paint(Colour::Dim, "pass") } else { screen.paint(Colour::Red, "stop") };
             let finding = harmless(finding);
@@ -230,7 +230,7 @@ impl Finding {
 
     fn data(&self) -> Value {
         let step =
-            |step: &Step| json!({ "station": step.station, "finding": step.finding, "passed": step.passed });
+            |step: &PolicyStep| json!({ "station": step.station, "finding": step.finding, "passed": step.passed });
         json!({
             "decision": self.judgement.to_string(),
             "tool": self.tool,
@@ -247,7 +247,7 @@ fn advice(
     house: &Tectum,
     prepared: &Prepared,
     judgement: Judgement,
-    steps: &[Step],
+    steps: &[PolicyStep],
 ) -> Option<String> {
     if steps.iter().any(|step| !step.passed && step.station.starts_with("permission")) {
         return advice_on_rules(config, judgement, steps);
@@ -285,7 +285,7 @@ fn advice(
 }
 
 /// The same where only the rules had a say.
-fn advice_on_rules(config: &Config, judgement: Judgement, steps: &[Step]) -> Option<String> {
+fn advice_on_rules(config: &Config, judgement: Judgement, steps: &[PolicyStep]) -> Option<String> {
     let mut rules = steps.iter().filter(|step| step.station.starts_with("permission"));
     if rules.clone().any(|step| step.finding.contains("`tectum trust`")) {
         let own = "or add a rule to [permissions] of ~/.config/tectum/tectum.toml";

@@ -15,9 +15,10 @@ use tectum::{
         keys::{self, Key},
         servers::Live,
     },
-    core::{Stop, Tally, security::RawPath},
+    core::{Tally, security::RawPath},
     engine::{Engine, Finished, LoopContext, OpenAi, Reason, Settings, Tiers, openai::Place},
     servers::Household,
+    turns::Stop,
 };
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;

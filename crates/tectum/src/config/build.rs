@@ -9,7 +9,7 @@ use std::{
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use tectum_core::{
-    Closing, Judgement, Limits, Rule, Rules,
+    Closing, Judgement, Rule, Rules,
     security::{Durability, Links, TrackedOpens},
 };
 use tectum_engine::context::USUAL_BUDGET;
@@ -17,6 +17,7 @@ use tectum_peers::{
     federation::Profiles,
     serve::{ClientForms, Structured},
 };
+use tectum_turns::Limits;
 
 use super::{
     keys::{self, Key},

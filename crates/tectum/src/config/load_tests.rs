@@ -2,11 +2,9 @@
 
 use std::{ffi::OsString, path::Path};
 
-use tectum_core::{
-    Limits,
-    security::{Durability, Links},
-};
+use tectum_core::security::{Durability, Links};
 use tectum_engine::context::USUAL_BUDGET;
+use tectum_turns::Limits;
 use tempfile::TempDir;
 
 use super::super::{AuthMode, Config, keys, servers::Survey, show};

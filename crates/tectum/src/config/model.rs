@@ -4,11 +4,12 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration}
 
 use globset::GlobSet;
 use tectum_core::{
-    Closing, Judgement, Limits, Rules, World,
+    Closing, Judgement, Rules, World,
     security::{Durability, Links, TrackedOpens},
 };
 use tectum_peers::{federation::Profiles, serve::ClientForms};
 use tectum_redact::Redactor;
+use tectum_turns::Limits;
 
 use super::{
     keys::Key,

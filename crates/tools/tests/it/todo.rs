@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json, value::RawValue};
 use tectum_core::{
-    Call, Directive, Gate, Limits, NativeSet, Outcome, Payload, Rules, SessionId, Snapshot, Stop, Tectum,
-    Turn, security::Allowlist,
+    Call, Directive, Gate, NativeSet, Outcome, Payload, Rules, SessionId, Snapshot, Tectum,
+    security::Allowlist,
 };
 use tectum_tools::{Settings, catalog};
 
@@ -132,9 +132,7 @@ async fn work_is_handed_to_a_tier_that_is_there() {
     let args = json!({ "target_tier": "eng", "reason": "planned", "context": "see PLAN.md" });
     let call =
         Call::new(SessionId::new("s"), "handoff", RawValue::from_string(args.to_string()).expect("JSON"));
-    let round = desk.house.round(&mut Turn::new(Limits::default()), vec![call]).await;
-    assert_eq!(round.stop, Some(Stop::Directive));
-    let outcome = &round.outcomes[0];
+    let outcome = &desk.house.call(call).await;
     assert!(said(outcome).contains("your own todos were not done: Plan"), "{}", said(outcome));
     let names: Vec<&str> = outcome.directives.iter().map(Directive::name).collect();
     assert_eq!(

@@ -4,9 +4,10 @@
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
 use similar::TextDiff;
-use tectum_security::{Access, Candidate, RawPath, SafePath, Stamp};
-
-use crate::{Gate, Tectum, ToolName};
+use tectum_core::{
+    Gate, Tectum, ToolName,
+    security::{Access, Candidate, RawPath, SafePath, Stamp},
+};
 
 /// The first line of a block.
 pub const OPENS: &str = "Changed since you read it:";
@@ -314,19 +315,6 @@ fn block(kind: &str, text: &str) -> String {
         String::new()
     };
     format!("{fence}{kind}\n{shown}{fence}\n{rest}")
-}
-
-/// A text without the blocks that earlier rounds left in it.
-pub fn without_blocks(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find(OPENS) {
-        let Some(end) = rest[start..].find(CLOSES) else { break };
-        kept.push_str(rest[..start].trim_end_matches('\n'));
-        rest = &rest[start + end + CLOSES.len()..];
-    }
-    kept.push_str(rest);
-    kept
 }
 
 #[cfg(test)]

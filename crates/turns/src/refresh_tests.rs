@@ -5,10 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tectum_security::Allowlist;
+use tectum_core::{Origin, Rule, Rules, security::Allowlist};
 
 use super::*;
-use crate::{Origin, Rule, Rules};
 
 struct Scene {
     sight: Sight,
@@ -165,11 +164,4 @@ fn a_file_can_be_shown_from_the_beginning() {
     scene.write("none", "now\n");
     let block = scene.changed().expect("a block");
     assert!(block.contains("`a.rs` changed") && block.contains("`none` is new") && !block.contains("SECRET"));
-}
-
-#[test]
-fn older_blocks_are_taken_out_exactly() {
-    let text = format!("result\n\n{OPENS}\nx {OPENS} y\n{CLOSES}\nafter {OPENS} open");
-    assert_eq!(without_blocks(&text), format!("result\nafter {OPENS} open"));
-    assert_eq!(without_blocks("plain\n"), "plain\n");
 }

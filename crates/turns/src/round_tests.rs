@@ -11,15 +11,16 @@ use std::{
 
 use globset::{Glob, GlobSetBuilder};
 use serde_json::{json, value::RawValue};
-use tectum_security::{Access, Allowlist, RawPath};
+use tectum_core::{
+    Directive, Done, Effect, NativeReply, Payload, Prepared, Provider, Rules, Running, SessionId, Snapshot,
+    Subject, Tally, ToolInfo, ToolRole, Wants, World,
+    directives::{Cause, Skipped, TODO_ANCHOR},
+    security::Allowlist,
+};
 use tokio::sync::Barrier;
 
 use super::*;
-use crate::{
-    Directive, Done, Effect, Limits, NativeReply, Payload, Prepared, Provider, Rules, Running, SessionId,
-    Snapshot, Subject, Tally, ToolInfo, ToolRole, Wants, World,
-    directives::{Cause, Skipped, TODO_ANCHOR},
-};
+use crate::Limits;
 
 /// What a tool of these tests does, by its name's first part; its second tells it from others.
 struct Stage {
@@ -140,7 +141,7 @@ async fn calls_run_together_and_come_back_in_their_order() {
     let scene = scene(4);
     let calls = (0..4).map(|i| call("together", &json!({ "as": i.to_string() }))).collect();
     // Each waits for all others: one after the other they would never end.
-    let done = scene.house.round(&mut Turn::new(Limits::default()), calls).await;
+    let done = Turn::new(Limits::default()).round(&scene.house, calls).await;
     assert_eq!(done.outcomes.iter().map(text).collect::<Vec<_>>(), ["0", "1", "2", "3"]);
     assert_eq!((done.stop, done.advice), (None, vec![None; 4]));
 }
@@ -155,7 +156,7 @@ async fn who_changes_a_file_goes_before_those_who_come_after() {
         call("write", &json!({ "path": "b", "as": "4" })),
         call("read", &json!({ "path": "a/x", "as": "5" })),
     ];
-    let done = scene.house.round(&mut Turn::new(Limits::default()), calls).await;
+    let done = Turn::new(Limits::default()).round(&scene.house, calls).await;
     assert!(done.outcomes.iter().all(|outcome| !outcome.failed()), "{:?}", done.outcomes);
     let log = scene.log.lock().expect("whole").clone();
     let at = |word: &str| log.iter().position(|entry| entry == word).expect("logged");
@@ -173,7 +174,7 @@ async fn one_at_a_time_is_no_deadlock() {
         calls.push(call(tool, &json!({ "path": format!("f{}", i % 2), "as": i.to_string() })));
     }
     let limits = Limits { concurrency: 1, ..Limits::default() };
-    let done = scene.house.round(&mut Turn::new(limits), calls).await;
+    let done = Turn::new(limits).round(&scene.house, calls).await;
     assert_eq!(
         done.outcomes.iter().map(text).collect::<Vec<_>>(),
         (0..10).map(|i| i.to_string()).collect::<Vec<_>>()
@@ -189,7 +190,7 @@ async fn stopping_finishes_the_batch_and_directives_come_in_call_order() {
         call("todo", &json!({ "as": "list" })),
         call("anchor", &json!({ "path": "slow2", "as": "last" })),
     ];
-    let done = scene.house.round(&mut Turn::new(Limits::default()), calls).await;
+    let done = Turn::new(Limits::default()).round(&scene.house, calls).await;
     assert_eq!((done.outcomes.len(), done.stop), (4, Some(Stop::Directive)));
     let anchors = scene.house.effects().anchors.all();
     let kept: Vec<(&str, &str)> = anchors.iter().map(|one| (&*one.key, &*one.content)).collect();
@@ -201,7 +202,7 @@ async fn what_is_asked_in_vain_is_counted_alone_and_in_a_round() {
     let scene = scene(1);
     assert!(!scene.house.call(call("vain", &json!({ "as": "1" }))).await.failed());
     let calls = vec![call("vain", &json!({ "as": "2" })), call("do", &json!({}))];
-    scene.house.round(&mut Turn::new(Limits::default()), calls).await;
+    Turn::new(Limits::default()).round(&scene.house, calls).await;
     assert_eq!(scene.house.effects().skipped(), Tally { not_understood: 2, ..Tally::default() });
 }
 
@@ -211,18 +212,18 @@ async fn a_repeated_call_gets_its_result_again_until_something_changed() {
     let mut turn = Turn::new(Limits::default());
     let same = || vec![call("do", &json!({ "a": "1", "b": "2", "as": "x" }))];
     let turned = || vec![call("do", &json!({ "b": "2", "as": "x", "a": "1" }))];
-    scene.house.round(&mut turn, same()).await;
-    let again = scene.house.round(&mut turn, turned()).await;
+    turn.round(&scene.house, same()).await;
+    let again = turn.round(&scene.house, turned()).await;
     assert_eq!((text(&again.outcomes[0]).as_str(), scene.runs.load(Ordering::Relaxed)), ("x", 1));
     assert!(again.advice[0].as_deref().is_some_and(|advice| advice.contains("made before")));
     // Another change, and the same call may have another result.
-    scene.house.round(&mut turn, vec![call("do", &json!({ "as": "other" }))]).await;
-    scene.house.round(&mut turn, same()).await;
+    turn.round(&scene.house, vec![call("do", &json!({ "as": "other" }))]).await;
+    turn.round(&scene.house, same()).await;
     assert_eq!(scene.runs.load(Ordering::Relaxed), 3);
     // Twice in one round is once.
-    let twice = scene.house.round(&mut turn, vec![same().remove(0), same().remove(0)]).await;
+    let twice = turn.round(&scene.house, vec![same().remove(0), same().remove(0)]).await;
     assert_eq!((scene.runs.load(Ordering::Relaxed), twice.stop), (3, None));
-    let third = scene.house.round(&mut turn, same()).await;
+    let third = turn.round(&scene.house, same()).await;
     assert_eq!(third.stop, Some(Stop::Repeats));
 }
 
@@ -231,7 +232,7 @@ async fn readers_and_failures_are_not_remembered() {
     let scene = scene(1);
     let mut turn = Turn::new(Limits::default());
     for _ in 0..2 {
-        scene.house.round(&mut turn, vec![call("read", &json!({})), call("fail", &json!({}))]).await;
+        turn.round(&scene.house, vec![call("read", &json!({})), call("fail", &json!({}))]).await;
     }
     assert_eq!(scene.runs.load(Ordering::Relaxed), 4);
 }
@@ -243,11 +244,11 @@ async fn rounds_of_failures_end_the_turn_and_a_success_begins_anew() {
     let fail = || call("fail", &json!({}));
     let fine = || call("read", &json!({}));
     // However many fail in one answer: the model could not know.
-    assert_eq!(scene.house.round(&mut turn, vec![fail(), fail(), fail(), fail()]).await.stop, None);
-    assert_eq!(scene.house.round(&mut turn, vec![fail()]).await.stop, None);
-    assert_eq!(scene.house.round(&mut turn, vec![fail(), fine(), fail()]).await.stop, None);
+    assert_eq!(turn.round(&scene.house, vec![fail(), fail(), fail(), fail()]).await.stop, None);
+    assert_eq!(turn.round(&scene.house, vec![fail()]).await.stop, None);
+    assert_eq!(turn.round(&scene.house, vec![fail(), fine(), fail()]).await.stop, None);
     for expect in [None, None, Some(Stop::Errors)] {
-        assert_eq!(scene.house.round(&mut turn, vec![fail(), fail()]).await.stop, expect);
+        assert_eq!(turn.round(&scene.house, vec![fail(), fail()]).await.stop, expect);
     }
     assert!(Stop::Errors.message().contains("failed"));
 }
@@ -258,11 +259,11 @@ async fn a_turn_has_its_rounds_and_a_round_its_calls() {
     let limits = Limits { rounds: 2, calls: 3, ..Limits::default() };
     let mut turn = Turn::new(limits);
     let calls = || (0..5).map(|i| call("read", &json!({ "as": i.to_string() }))).collect::<Vec<_>>();
-    let first = scene.house.round(&mut turn, calls()).await;
+    let first = turn.round(&scene.house, calls()).await;
     assert_eq!((first.stop, first.outcomes.iter().filter(|one| one.failed()).count()), (None, 2));
     assert!(text(&first.outcomes[4]).contains("may make 3 calls"), "{}", text(&first.outcomes[4]));
     assert_eq!(scene.runs.load(Ordering::Relaxed), 3);
-    assert_eq!(scene.house.round(&mut turn, vec![]).await.stop, Some(Stop::Rounds));
+    assert_eq!(turn.round(&scene.house, vec![]).await.stop, Some(Stop::Rounds));
 }
 
 #[tokio::test]
@@ -271,15 +272,15 @@ async fn one_tool_round_after_round_is_warned_about_and_then_refused() {
     let mut turn = Turn::new(Limits::default());
     let read = |i: usize| vec![call("read", &json!({ "as": i.to_string() }))];
     for i in 1..=6 {
-        let done = scene.house.round(&mut turn, read(i)).await;
+        let done = turn.round(&scene.house, read(i)).await;
         assert_eq!(done.advice[0].is_some(), i >= 5, "round {i}");
         assert!(!done.outcomes[0].failed());
     }
-    let refused = scene.house.round(&mut turn, read(7)).await;
+    let refused = turn.round(&scene.house, read(7)).await;
     assert!(text(&refused.outcomes[0]).contains("round after round"));
     assert_eq!(scene.runs.load(Ordering::Relaxed), 6);
-    scene.house.round(&mut turn, vec![call("do", &json!({}))]).await;
-    assert!(!scene.house.round(&mut turn, read(8)).await.outcomes[0].failed());
+    turn.round(&scene.house, vec![call("do", &json!({}))]).await;
+    assert!(!turn.round(&scene.house, read(8)).await.outcomes[0].failed());
 }
 
 #[tokio::test]
@@ -288,7 +289,7 @@ async fn a_tier_has_its_tools() {
     let mut turn = Turn::new(Limits::default());
     let tools = GlobSetBuilder::new().add(Glob::new("re*").expect("a glob")).build().expect("a set");
     turn.hold_to("reader", tools);
-    let done = scene.house.round(&mut turn, vec![call("do", &json!({})), call("read", &json!({}))]).await;
+    let done = turn.round(&scene.house, vec![call("do", &json!({})), call("read", &json!({}))]).await;
     assert!(text(&done.outcomes[0]).contains("not a tool of the tier `reader`"));
     assert!(!done.outcomes[1].failed());
 }
@@ -298,7 +299,7 @@ async fn bad_arguments_and_unknown_tools_cost_their_own_call() {
     let scene = scene(1);
     let calls =
         vec![call("do", &json!([1])), call("dance", &json!({})), call("do", &json!({ "as": "fine" }))];
-    let done = scene.house.round(&mut Turn::new(Limits::default()), calls).await;
+    let done = Turn::new(Limits::default()).round(&scene.house, calls).await;
     let failed: Vec<bool> = done.outcomes.iter().map(Outcome::failed).collect();
     assert_eq!(failed, [true, true, false]);
 }
@@ -310,7 +311,7 @@ async fn a_round_that_nobody_waits_for_is_recorded_all_the_same() {
     scene.house.journal().attach(writer).expect("the first");
     let calls = vec![call("hang", &json!({ "path": "a" })), call("write", &json!({ "path": "a" }))];
     let house = scene.house.clone();
-    let waiting = tokio::spawn(async move { house.round(&mut Turn::new(Limits::default()), calls).await });
+    let waiting = tokio::spawn(async move { Turn::new(Limits::default()).round(&house, calls).await });
     while scene.runs.load(Ordering::Relaxed) == 0 {
         tokio::task::yield_now().await;
     }
@@ -334,7 +335,7 @@ async fn who_waits_in_a_round_that_is_cancelled_never_begins() {
         tokens.iter().for_each(CancellationToken::cancel);
     };
     let mut turn = Turn::new(limits);
-    let (done, ()) = tokio::join!(scene.house.round(&mut turn, calls), leaving);
+    let (done, ()) = tokio::join!(turn.round(&scene.house, calls), leaving);
     let kinds = done.outcomes.iter().map(|one| one.result.as_ref().err().map(|fault| fault.kind));
     assert_eq!(kinds.collect::<Vec<_>>(), [Some(FaultKind::Cancelled); 2]);
     assert_eq!(scene.runs.load(Ordering::Relaxed), 1);

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
+use tectum_core::{
+    Call, Fault, FaultKind, Gate, Outcome, Prepared, Step, Tectum,
+    security::{Access, RawPath},
+};
 use tokio::{sync::Semaphore, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    Call, Fault, FaultKind, Gate, Outcome, Prepared, Stop, Tectum, Turn,
-    tectum::Way,
-    turn::{self, Checks},
-};
+use crate::turn::{self, CallChecks, Stop, Turn};
 
 /// What came of a round.
 #[derive(Debug)]
@@ -23,48 +23,40 @@ pub struct RoundOutcome {
     pub stop: Option<Stop>,
 }
 
-/// A call on its way through a round.
-pub(crate) struct Step {
-    /// The call with its arguments parsed, or why they could not be.
-    pub(crate) prepared: Result<Prepared, Fault>,
-    /// What tells it from others, for tools that change something.
-    pub(crate) key: Option<String>,
-    /// What it is checked against.
-    pub(crate) checks: Arc<Checks>,
-}
-
 /// A path that a call touches.
-struct Place {
+struct TouchedPath {
     name: String,
     changes: bool,
 }
 
-impl Tectum {
+impl Turn {
     /// Runs the calls of a round: together where they can be, one after the other where one changes
     /// what the other touches. No call waits for a later one, so none waits for ever.
-    pub async fn round(&self, turn: &mut Turn, calls: Vec<Call>) -> RoundOutcome {
-        let snapshot = self.registry().snapshot();
-        let gate = self.gate();
-        let most = turn.limits().calls;
-        let free = Arc::new(Semaphore::new(turn.limits().concurrency.max(1)));
-        let checks = Arc::new(turn.begin(&calls));
-        let keys: Vec<Option<String>> = calls.iter().map(|call| turn::key(call, &snapshot)).collect();
-        let (mut ends, mut places): (Vec<CancellationToken>, Vec<Vec<Place>>) = (Vec::new(), Vec::new());
+    pub async fn round(&mut self, house: &Tectum, calls: Vec<Call>) -> RoundOutcome {
+        let tools = house.registry().snapshot();
+        let gate = house.gate();
+        let most = self.limits().calls;
+        let free = Arc::new(Semaphore::new(self.limits().concurrency.max(1)));
+        let checks = Arc::new(self.begin(&calls));
+        let keys: Vec<Option<String>> = calls.iter().map(|call| turn::key(call, &tools)).collect();
+        let (mut ends, mut places): (Vec<CancellationToken>, Vec<Vec<TouchedPath>>) =
+            (Vec::new(), Vec::new());
         let mut running = JoinSet::new();
         for (i, call) in calls.into_iter().enumerate() {
-            let prepared = match i < most {
-                true => snapshot.find(&call.tool).and_then(|provider| provider.prepare(&call)),
-                false => Err(too_many(most)),
+            let prepared = if i < most {
+                tools.find(&call.tool).and_then(|provider| provider.prepare(&call))
+            } else {
+                Err(too_many(most))
             };
-            let own = prepared.as_ref().map(|prepared| places_of(prepared, &gate)).unwrap_or_default();
+            let own = prepared.as_ref().map(|prepared| touched_paths(prepared, &gate)).unwrap_or_default();
             let key = keys[i].clone();
             let before = (0..i).filter(|j| meet(&places[*j], &own) || key.is_some() && keys[*j] == key);
             let before: Vec<CancellationToken> = before.map(|j| ends[j].clone()).collect();
             let end = CancellationToken::new();
             places.push(own);
             ends.push(end.clone());
-            let (house, tools, free) = (self.clone(), snapshot.clone(), free.clone());
-            let step = Step { prepared, key, checks: checks.clone() };
+            let (house, tools, free) = (house.clone(), tools.clone(), free.clone());
+            let step = Step { prepared, checks: Box::new(CallChecks { round: checks.clone(), key }) };
             running.spawn(async move {
                 // However this ends, those behind it go on.
                 let _end = end.drop_guard();
@@ -72,7 +64,7 @@ impl Tectum {
                     other.cancelled().await;
                 }
                 let place = free.acquire().await;
-                let outcome = house.run(call, tools, Way::Round(Box::new(step))).await;
+                let outcome = house.step(tools, call, step).await;
                 drop(place);
                 (i, outcome)
             });
@@ -84,11 +76,11 @@ impl Tectum {
         outcomes.sort_by_key(|(i, _)| *i);
         let outcomes: Vec<Outcome> = outcomes.into_iter().map(|(_, outcome)| outcome).collect();
         for outcome in &outcomes {
-            self.effects().apply(outcome.call, &outcome.directives);
+            house.effects().apply(outcome.call, &outcome.directives);
         }
         match Arc::try_unwrap(checks) {
             Ok(checks) => {
-                let (stop, advice) = turn.end(checks, &keys, &outcomes);
+                let (stop, advice) = self.end(checks, &keys, &outcomes);
                 RoundOutcome { outcomes, advice, stop }
             }
             // Every task has ended, so nobody else holds them.
@@ -102,8 +94,8 @@ fn too_many(most: usize) -> Fault {
         .hint("make it in the next answer, if it is still needed")
 }
 
-fn places_of(prepared: &Prepared, gate: &Gate) -> Vec<Place> {
-    let place = |(raw, access): &(tectum_security::RawPath, tectum_security::Access)| Place {
+fn touched_paths(prepared: &Prepared, gate: &Gate) -> Vec<TouchedPath> {
+    let place = |(raw, access): &(RawPath, Access)| TouchedPath {
         name: gate.allowlist().subject(raw).unwrap_or_else(|| raw.as_str().to_owned()),
         changes: access.changes(),
     };
@@ -111,7 +103,7 @@ fn places_of(prepared: &Prepared, gate: &Gate) -> Vec<Place> {
 }
 
 /// Whether one changes what the other touches.
-fn meet(one: &[Place], other: &[Place]) -> bool {
+fn meet(one: &[TouchedPath], other: &[TouchedPath]) -> bool {
     let holds = |outer: &str, inner: &str| {
         outer.is_empty()
             || outer == "."

@@ -8,8 +8,9 @@ use std::{
 
 use globset::GlobSet;
 use serde_json::Value;
-
-use crate::{Call, CallId, Effect, Fault, FaultKind, Outcome, Payload, Snapshot, ToolName};
+use tectum_core::{
+    Call, CallId, Checks, Directive, Effect, Fault, FaultKind, Outcome, Payload, Snapshot, ToolName,
+};
 
 /// The limits of one turn: from a person's message to the model's last answer to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +106,7 @@ impl Turn {
     }
 
     /// Begins a round: what its calls are checked against.
-    pub(crate) fn begin(&mut self, calls: &[Call]) -> Checks {
+    pub(crate) fn begin(&mut self, calls: &[Call]) -> RoundChecks {
         self.rounds += 1;
         let first = calls.first().map(|call| &call.tool);
         let one = first.filter(|first| calls.iter().all(|call| call.tool == **first));
@@ -114,7 +115,7 @@ impl Turn {
             (Some(tool), _) => Some((tool.clone(), 1)),
             (None, _) => None,
         };
-        Checks {
+        RoundChecks {
             same: self.same.clone(),
             most_same: self.limits.same_tool,
             memory: Mutex::new(std::mem::take(&mut self.memory)),
@@ -127,7 +128,7 @@ impl Turn {
     /// should know about each call.
     pub(crate) fn end(
         &mut self,
-        checks: Checks,
+        checks: RoundChecks,
         keys: &[Option<String>],
         outcomes: &[Outcome],
     ) -> (Option<Stop>, Vec<Option<String>>) {
@@ -160,7 +161,7 @@ impl Turn {
             memory = done;
         }
         self.memory = memory;
-        if outcomes.iter().any(|outcome| outcome.directives.contains(&crate::Directive::StopProcessing)) {
+        if outcomes.iter().any(|outcome| outcome.directives.contains(&Directive::StopProcessing)) {
             stop = Some(Stop::Directive);
         }
         if self.rounds >= self.limits.rounds {
@@ -184,7 +185,7 @@ const REPEATED: &str = "this call was made before and nothing has changed since;
 
 /// What the calls of one round are checked against.
 #[derive(Debug)]
-pub(crate) struct Checks {
+pub(crate) struct RoundChecks {
     same: Option<(ToolName, usize)>,
     most_same: usize,
     memory: Mutex<HashMap<String, Payload>>,
@@ -192,9 +193,9 @@ pub(crate) struct Checks {
     allowed: Option<(Arc<str>, GlobSet)>,
 }
 
-impl Checks {
+impl RoundChecks {
     /// The first check, since it costs nothing: one tool and nothing else, round after round.
-    pub(crate) fn spiral(&self, call: &Call) -> Result<(), Fault> {
+    fn spiral(&self, call: &Call) -> Result<(), Fault> {
         match &self.same {
             Some((tool, times)) if *tool == call.tool && *times >= self.most_same + GRACE => Err(Fault::new(
                 FaultKind::Conflict,
@@ -206,7 +207,7 @@ impl Checks {
     }
 
     /// Whether the tier may use the tool.
-    pub(crate) fn tier(&self, call: &Call) -> Result<(), Fault> {
+    fn tier(&self, call: &Call) -> Result<(), Fault> {
         match &self.allowed {
             Some((tier, tools)) if !tools.is_match(&*call.tool) => Err(Fault::new(
                 FaultKind::Permission,
@@ -218,7 +219,7 @@ impl Checks {
     }
 
     /// The result of the same call, if it was made before.
-    pub(crate) fn known(&self, call: &Call, key: &str) -> Option<Payload> {
+    fn known(&self, call: &Call, key: &str) -> Option<Payload> {
         let known = self.memory().get(key).cloned()?;
         self.repeated.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id);
         Some(known)
@@ -229,8 +230,32 @@ impl Checks {
     }
 
     /// What a call just gave: one that repeats it in the same round gets it, too.
-    pub(crate) fn note(&self, key: &str, payload: &Payload) {
+    fn note(&self, key: &str, payload: &Payload) {
         self.memory().insert(key.to_owned(), payload.clone());
+    }
+}
+
+/// The same for one call.
+pub(crate) struct CallChecks {
+    pub(crate) round: Arc<RoundChecks>,
+    /// What tells the call from others, for tools that change something.
+    pub(crate) key: Option<String>,
+}
+
+impl Checks for CallChecks {
+    fn first(&self, call: &Call) -> Result<(), Fault> {
+        self.round.spiral(call)
+    }
+
+    fn behind_gate(&self, call: &Call) -> Result<Option<Payload>, Fault> {
+        self.round.tier(call)?;
+        Ok(self.key.as_deref().and_then(|key| self.round.known(call, key)))
+    }
+
+    fn done(&self, payload: &Payload) {
+        if let Some(key) = &self.key {
+            self.round.note(key, payload);
+        }
     }
 }
 

@@ -1,0 +1,10 @@
+//! The turns of a model: the calls of one answer run together, what a turn remembers and when it ends,
+//! and the files that the model knows.
+
+mod refresh;
+mod round;
+mod turn;
+
+pub use refresh::{CLOSES, OPENS, Refresh, Shown, Sight};
+pub use round::RoundOutcome;
+pub use turn::{Limits, Stop, Turn};
