@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use tectum_core::{Gate, NativeSet, Rules, Snapshot, Tectum, security::Allowlist};
+use tectum_core::{Gate, Rules, Snapshot, Tectum, security::Allowlist};
+use tectum_native::NativeSet;
 use tectum_tools::{Settings, catalog};
 
 /// A gate over a directory, and the house of all native tools behind it.

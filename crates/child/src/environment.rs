@@ -10,6 +10,7 @@ use std::{
 
 use crate::{
     Installed, Launch, NotInstalled,
+    installed::may_run,
     lineage::{self, WITHIN},
 };
 
@@ -141,10 +142,6 @@ pub(super) fn explained(error: io::Error, command: &str, served: &Path) -> io::E
         Err(missing @ NotInstalled::OfProject(_)) if named => self::missing(missing.describe(command)),
         _ => error,
     }
-}
-
-pub(super) fn may_run(file: &Path) -> bool {
-    file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
 fn not_executable(file: &Path) -> io::Error {

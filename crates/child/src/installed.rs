@@ -11,8 +11,6 @@ use std::{
 
 use rustix::fs::{Mode, OFlags};
 
-use crate::environment;
-
 /// The first line of a script is no longer than this.
 const FIRST_LINE: u64 = 256;
 
@@ -78,7 +76,7 @@ impl Installed {
             (true, true) => (vec![named.to_owned()], Vec::new()),
             (true, false) => (Vec::new(), Vec::new()),
         };
-        let runnable = |files: Vec<PathBuf>| files.into_iter().filter(|file| environment::may_run(file));
+        let runnable = |files: Vec<PathBuf>| files.into_iter().filter(|file| may_run(file));
         let (found, of_project): (Vec<_>, Vec<_>) =
             runnable(candidates).partition(|file| self.is_apart(file) && self.runs_apart(file));
         let passed_over = of_project.into_iter().chain(runnable(passed_over)).next();
@@ -107,6 +105,10 @@ impl Installed {
         // `env` searches what it is told; in a child, that is among the same entries.
         interpreter.is_absolute() && self.is_apart(interpreter)
     }
+}
+
+pub(super) fn may_run(file: &Path) -> bool {
+    file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
 /// What stands behind `#!` at the start of a script.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tectum_security::{Denied, Missing, PathError, Reason, built_in};
 
-use crate::arguments::nearest;
+use crate::nearest;
 
 /// What sort of failure it was. Each edge translates a kind once: into an MCP result, an HTTP
 /// status, an exit code.

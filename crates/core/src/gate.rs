@@ -106,8 +106,11 @@ impl Gate {
         let subjects = self.rules.subjects(prepared);
         let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.world);
         let subjects = subjects.here;
-        let mut steps =
-            vec![PolicyStep { station: "permission".into(), finding: why, passed: judgement != Judgement::Deny }];
+        let mut steps = vec![PolicyStep {
+            station: "permission".into(),
+            finding: why,
+            passed: judgement != Judgement::Deny,
+        }];
         let mut strictest = judgement;
         let mut below = false;
         for (raw, access) in &prepared.wants.paths {

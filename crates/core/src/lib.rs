@@ -5,7 +5,6 @@
 //! its own.
 
 pub mod anchors;
-pub mod arguments;
 pub mod call;
 pub mod desk;
 pub mod directives;
@@ -13,15 +12,14 @@ pub mod effects;
 mod execute;
 pub mod fault;
 pub mod gate;
+mod ids;
 pub mod journal;
-mod lenient;
-mod mistakes;
-pub mod native;
+mod judgement;
+mod nearest;
 pub mod provider;
 pub mod registry;
 pub mod rules;
 mod ruling;
-mod schema;
 pub mod step;
 pub mod tap;
 pub mod tectum;
@@ -29,19 +27,19 @@ pub mod tool;
 mod walking;
 
 pub use anchors::{Anchor, Anchors};
-pub use call::{
-    Call, CallId, NativeReply, Outcome, Payload, PeerReply, Progress, ProgressNote, SessionId, ToolName,
-};
+pub use call::{Call, NativeReply, Outcome, Payload, PeerReply, Progress, ProgressNote};
 pub use desk::{AskId, Asker, Asking, Decision, Desk, Inquiry, Question};
 pub use directives::{Directive, Role};
 pub use effects::{Closing, Effects, Note, Tally};
 pub use fault::{Fault, FaultKind};
 pub use gate::{Gate, Verdict};
+pub use ids::{CallId, SessionId, ToolName};
 pub use journal::{Entry, Journal};
-pub use native::{NativeSet, NativeTool};
+pub use judgement::Judgement;
+pub use nearest::nearest;
 pub use provider::{Done, OutputSchema, Prepared, Provider, Running, ServerTool, ToolInfo, Work};
 pub use registry::{Registry, Snapshot};
-pub use rules::{Judgement, Origin, Rule, Rules};
+pub use rules::{Origin, Rule, Rules};
 pub use step::{Checks, Step};
 pub use tap::{Tap, Tapped};
 pub use tectum::Tectum;

@@ -12,7 +12,7 @@ use std::{
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
-use crate::{Fault, FaultKind, Provider, ToolInfo, ToolName, ToolRole, arguments::nearest};
+use crate::{Fault, FaultKind, Provider, ToolInfo, ToolName, ToolRole, nearest};
 
 /// All tools at one moment.
 #[derive(Clone, Default)]

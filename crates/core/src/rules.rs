@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::{World, arguments::nearest};
+use crate::{Judgement, World, nearest};
 
 /// Where a rule was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,27 +22,6 @@ impl fmt::Display for Origin {
             Some(file) => write!(f, "{}", file.display()),
             None => f.write_str("built in"),
         }
-    }
-}
-
-/// What the rules say about a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Judgement {
-    /// Go ahead.
-    Allow,
-    /// A person decides.
-    Ask,
-    /// No.
-    Deny,
-}
-
-impl fmt::Display for Judgement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        })
     }
 }
 

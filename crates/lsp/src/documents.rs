@@ -14,9 +14,9 @@ use serde_json::{Value, json, value::RawValue};
 use tokio::time::Instant;
 
 use crate::{
-    keeper::Asked,
     message::notification,
     report::{Given, Report},
+    spec::Asked,
     uri,
 };
 

@@ -15,13 +15,15 @@ mod pipes;
 mod report;
 mod session;
 mod shared;
+mod spec;
 mod trouble;
 mod uri;
 
 pub use tectum_child::{Installed, Launch, Secret, own_guard};
 
 pub use self::{
-    keeper::{Asked, Keeper, Patience, Spec},
+    keeper::Keeper,
     report::{Diagnostic, Report, Severity},
+    spec::{Asked, Patience, Spec},
     trouble::Trouble,
 };

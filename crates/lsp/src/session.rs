@@ -22,9 +22,9 @@ use tokio::{
 use crate::{
     Report, Trouble,
     greeting::greeting,
-    keeper::{Asked, Patience, Spec},
     message, pipes,
     shared::{Shared, refused},
+    spec::{Asked, Patience, Spec},
 };
 
 /// A server that said hello. Dropping it ends it.

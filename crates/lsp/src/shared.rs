@@ -25,9 +25,9 @@ use crate::{
     Report, Trouble, answers,
     documents::{Documents, Known},
     greeting::folder,
-    keeper::{Asked, Spec},
     message::{self, AGAIN, Incoming, Refusal},
     report::Given,
+    spec::{Asked, Spec},
     uri,
 };
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
-use crate::{literal, words::parameter_value};
+use crate::literal;
 
 /// The sign behind a name that gives it a value. Besides signs of assignment there are the end of a
 /// tag, a member `value` behind the one that has the name, a second argument, and a space behind a flag
@@ -348,6 +348,14 @@ fn is_value(word: &str, sign: &str, before: &str, after: &str) -> bool {
         && !named.trim().contains(' ')
         && (rest.is_empty() || rest.starts_with(['\n', '\r', '#']))
         && !type_name
+}
+
+/// The value of a parameter that begins here.
+pub(crate) fn parameter_value(text: &str, at: usize, least: usize) -> Option<Range<usize>> {
+    let rest = &text[at..];
+    let length = rest.find(|c: char| c.is_whitespace() || "&#\"'<>`".contains(c)).unwrap_or(rest.len());
+    // A variable is only a name.
+    (length >= least && !rest.starts_with(['{', '$'])).then(|| at..at + length)
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::HIDDEN;
+/// What stands where something was hidden.
+pub const HIDDEN: &str = "[redacted]";
 
 /// A stretch that is hidden.
 #[derive(Debug, Clone, PartialEq, Eq)]

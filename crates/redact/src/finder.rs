@@ -6,7 +6,15 @@ use globset::GlobSet;
 use regex::Regex;
 use serde::de::IgnoredAny;
 
-use crate::{edits::Edit, encoded, json, tokens::Tokens, unfold::unfold, view::View, words::Words};
+use crate::{
+    edits::Edit,
+    encoded,
+    json::{self, Secrets},
+    tokens::Tokens,
+    unfold::unfold,
+    view::View,
+    words::Words,
+};
 
 /// Texts that are written in more layers than this are hidden whole.
 const MOST_LAYERS: usize = 24;
@@ -27,27 +35,6 @@ pub(crate) struct Finder {
 impl Finder {
     pub(crate) fn new(names: GlobSet, texts: Option<Regex>) -> Result<Self, String> {
         Ok(Self { tokens: Tokens::new()?, words: Words::new()?, names, texts })
-    }
-
-    pub(crate) fn is_secret_name(&self, name: &str) -> bool {
-        self.words.is_secret_name(name) || (!self.names.is_empty() && self.names.is_match(name))
-    }
-
-    pub(crate) fn leaves_key_open(&self, text: &str) -> bool {
-        self.tokens.leaves_key_open(text)
-    }
-
-    /// Finds what is hidden in a text that stands inside of so many documents.
-    pub(crate) fn text(&self, text: &str, depth: u8, edits: &mut Vec<Edit>) {
-        let is_document = depth < MOST_DOCUMENTS
-            && text.trim_start().starts_with(['{', '[', '"'])
-            && serde_json::from_str::<IgnoredAny>(text).is_ok();
-        let before = edits.len();
-        if is_document && json::find(self, text, depth, edits).is_ok() {
-            return;
-        }
-        edits.truncate(before);
-        self.layers(text, 0, |range| edits.push(Edit::inside(range)));
     }
 
     /// Looks at a text, and at what it reads with one layer after the other taken off.
@@ -93,6 +80,28 @@ impl Finder {
                 }
             });
         }
+    }
+}
+
+impl Secrets for Finder {
+    fn is_secret_name(&self, name: &str) -> bool {
+        self.words.is_secret_name(name) || (!self.names.is_empty() && self.names.is_match(name))
+    }
+
+    fn leaves_key_open(&self, text: &str) -> bool {
+        self.tokens.leaves_key_open(text)
+    }
+
+    fn text(&self, text: &str, depth: u8, edits: &mut Vec<Edit>) {
+        let is_document = depth < MOST_DOCUMENTS
+            && text.trim_start().starts_with(['{', '[', '"'])
+            && serde_json::from_str::<IgnoredAny>(text).is_ok();
+        let before = edits.len();
+        if is_document && json::find(self, text, depth, edits).is_ok() {
+            return;
+        }
+        edits.truncate(before);
+        self.layers(text, 0, |range| edits.push(Edit::inside(range)));
     }
 }
 

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use crate::{
     edits::Edit,
-    finder::Finder,
     literal, tokens,
     view::{Builder, View},
 };
@@ -17,8 +16,23 @@ pub(crate) struct NotJson;
 const NAMING: &[&str] = &["name", "key", "variable", "header"];
 const VALUES: &[&str] = &["value", "val", "values", "content"];
 
+/// What is asked about the names and strings of a document.
+pub(crate) trait Secrets {
+    /// Whether a value under this name is a secret.
+    fn is_secret_name(&self, name: &str) -> bool;
+    /// Whether a private key begins in this text and does not end there.
+    fn leaves_key_open(&self, text: &str) -> bool;
+    /// Finds what is hidden in a text that stands inside of so many documents.
+    fn text(&self, text: &str, depth: u8, edits: &mut Vec<Edit>);
+}
+
 /// Finds what is hidden in a text of JSON.
-pub(crate) fn find(finder: &Finder, json: &str, depth: u8, edits: &mut Vec<Edit>) -> Result<(), NotJson> {
+pub(crate) fn find(
+    finder: &dyn Secrets,
+    json: &str,
+    depth: u8,
+    edits: &mut Vec<Edit>,
+) -> Result<(), NotJson> {
     Walk { finder, json, depth, edits, expect: Expect::Nothing, key_is_open: false }.run()
 }
 
@@ -33,7 +47,7 @@ enum Expect {
 }
 
 struct Walk<'w> {
-    finder: &'w Finder,
+    finder: &'w dyn Secrets,
     json: &'w str,
     depth: u8,
     edits: &'w mut Vec<Edit>,

@@ -27,12 +27,11 @@ use std::{borrow::Cow, sync::OnceLock};
 use globset::{GlobBuilder, GlobSetBuilder};
 use regex::Regex;
 
+pub use edits::HIDDEN;
 use finder::Finder;
+use json::Secrets as _;
 pub use lines::Lines;
 pub use names::is_suspicious_parameter;
-
-/// What stands where something was hidden.
-pub const HIDDEN: &str = "[redacted]";
 
 /// What is hidden.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use crate::{
-    assigned::Assigned,
+    assigned::{Assigned, parameter_value},
     names::{self, PARAMETERS, Stands, TELLING},
     rules::Rules,
 };
@@ -113,14 +113,6 @@ impl Words {
             }
         }
     }
-}
-
-/// The value of a parameter that begins here.
-pub(crate) fn parameter_value(text: &str, at: usize, least: usize) -> Option<Range<usize>> {
-    let rest = &text[at..];
-    let length = rest.find(|c: char| c.is_whitespace() || "&#\"'<>`".contains(c)).unwrap_or(rest.len());
-    // A variable is only a name.
-    (length >= least && !rest.starts_with(['{', '$'])).then(|| at..at + length)
 }
 
 fn is_name(byte: u8) -> bool {

@@ -6,9 +6,10 @@ use std::{
 };
 
 use tectum_core::{
-    Gate, Judgement, NativeSet, NativeTool, Provider, Rule, Snapshot, Tectum, World,
+    Gate, Judgement, Provider, Rule, Snapshot, Tectum, World,
     security::{Allowlist, allowlist::BuildError},
 };
+use tectum_native::{NativeSet, NativeTool};
 use tectum_tools::{GitSettings, LanguageServers, Settings, Threads, catalog};
 
 use crate::{

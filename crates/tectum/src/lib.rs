@@ -32,6 +32,8 @@ pub use tectum_core as core;
 pub use tectum_core::{Call, Fault, FaultKind, Outcome, Payload, SessionId, Tectum};
 /// The loop of a model around the house.
 pub use tectum_engine as engine;
+/// Tools of this process as a provider.
+pub use tectum_native as native;
 /// Serving over MCP.
 pub use tectum_peers as peers;
 /// The native tools.

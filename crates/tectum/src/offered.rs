@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use tectum_core::{Call, Fault, NativeSet, Prepared, Provider, ToolInfo};
+use tectum_core::{Call, Fault, Prepared, Provider, ToolInfo};
+use tectum_native::NativeSet;
 
 /// Some tools of a set.
 #[derive(Clone, Debug)]

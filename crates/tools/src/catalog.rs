@@ -1,8 +1,8 @@
 //! Every native tool, once.
 
 use std::sync::Arc;
+use tectum_native::NativeTool;
 
-use tectum_core::NativeTool;
 use tectum_syntax::Packs;
 
 use crate::{

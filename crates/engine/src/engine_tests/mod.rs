@@ -17,9 +17,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tectum_core::{
-    Card, Ctx, Effect, Gate, NativeSet, NativeTool, Reply, Rules, Snapshot, Subject, Tool, ToolRole, Wants,
-    World, security::Allowlist,
+    Card, Ctx, Effect, Gate, Reply, Rules, Snapshot, Subject, Tool, ToolRole, Wants, World,
+    security::Allowlist,
 };
+use tectum_native::{NativeSet, NativeTool};
 use tokio::sync::Notify;
 
 use super::*;

@@ -3,11 +3,13 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{events::Events, fault::message, wire};
+use super::{
+    events::Events,
+    fault::message,
+    wire::{self, MOST_CALLS},
+};
 use crate::{Answer, Finish, ToolCall, Usage};
 
-/// Calls of one answer; a server that sends more is broken.
-pub(super) const MOST_CALLS: usize = 128;
 /// What ends a stream.
 const DONE: &str = "[DONE]";
 

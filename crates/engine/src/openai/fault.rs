@@ -3,11 +3,20 @@
 
 use std::time::{Duration, SystemTime};
 
-use reqwest::header::{DATE, LOCATION, RETRY_AFTER};
+use reqwest::{
+    StatusCode, Url,
+    header::{DATE, HeaderMap, LOCATION, RETRY_AFTER},
+};
 use serde_json::Value;
-use tectum_core::fault::bottom;
+use tectum_core::{Fault, FaultKind, fault::bottom};
 
-use super::{Fault, FaultKind, HeaderMap, Place, StatusCode, TRIES, TRIES_TO_CONNECT, Url};
+use super::place::Place;
+
+/// The longest pause, also where a server asks for one. It is better to be told than to hang.
+pub(super) const MOST_PAUSE: Duration = Duration::from_secs(60);
+/// How often a request is sent. A refused connection rarely comes back, so it gets fewer.
+pub(super) const TRIES: u32 = 5;
+const TRIES_TO_CONNECT: u32 = 3;
 
 /// Characters of a server's own words that are repeated.
 const QUOTED: usize = 300;
@@ -33,7 +42,8 @@ impl Trouble {
         } else {
             ("did not answer", TRIES)
         };
-        let mut trouble = Self::upstream(format!("the model at {} {what}: {}", origin(url), words(error)), tries);
+        let mut trouble =
+            Self::upstream(format!("the model at {} {what}: {}", origin(url), words(error)), tries);
         trouble.fault.hint = Some("is the server running, and is the address right?".into());
         trouble
     }
@@ -71,7 +81,7 @@ impl Trouble {
             || status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED;
         let wait = again.then(|| wanted(headers)).flatten();
         let mut fault = refusal(place, url, status, headers, body);
-        if let Some(wait) = wait.filter(|wait| *wait > super::MOST_PAUSE) {
+        if let Some(wait) = wait.filter(|wait| *wait > MOST_PAUSE) {
             fault.hint = Some(format!("it asks to wait {} s: try again then", wait.as_secs()));
         }
         Self { fault, tries: if again { TRIES } else { 1 }, wait }

@@ -5,6 +5,7 @@
 mod assemble;
 mod events;
 mod fault;
+mod place;
 mod wire;
 
 use std::{
@@ -19,64 +20,26 @@ use std::{
 
 use bytes::Bytes;
 use reqwest::{
-    Client, Response, StatusCode, Url,
+    Client, Response, Url,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue},
     redirect,
 };
-use tectum_core::{Fault, FaultKind};
+use tectum_core::Fault;
 
-use self::{assemble::Assembly, events::Events, fault::Trouble};
+pub use self::place::Place;
+use self::{
+    assemble::Assembly,
+    events::Events,
+    fault::{MOST_PAUSE, Trouble},
+};
 use crate::{Answer, Model, Prompt};
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long a server may stay silent: before it answers, and between two pieces. Models that think
-/// are silent for minutes.
-const PATIENCE: Duration = Duration::from_secs(300);
-/// The first pause before a request is sent again; each one after it is twice as long.
-const PAUSE: Duration = Duration::from_millis(500);
-/// The longest pause, also where a server asks for one. It is better to be told than to hang.
-const MOST_PAUSE: Duration = Duration::from_secs(60);
-/// How often a request is sent. A refused connection rarely comes back, so it gets fewer.
-const TRIES: u32 = 5;
-const TRIES_TO_CONNECT: u32 = 3;
 /// The largest answer, in bytes: far more than any model says at once.
 const MOST_ANSWER: usize = 32 << 20;
 /// The largest body of a refusal that is looked at.
 const MOST_REFUSAL: usize = 64 * 1024;
-
-/// Where a model is reached.
-#[derive(Clone)]
-pub struct Place {
-    /// The address of the API, such as `http://127.0.0.1:8080/v1`.
-    pub base_url: String,
-    /// The model's name there.
-    pub model: String,
-    /// The environment variable that holds the key, where one is needed.
-    pub key_env: Option<String>,
-    /// How long the server may stay silent.
-    pub patience: Duration,
-    /// The first pause before a request is sent again.
-    pub pause: Duration,
-}
-
-impl Place {
-    /// This model at this address, without a key.
-    pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
-        let (base_url, model) = (base_url.into(), model.into());
-        Self { base_url, model, key_env: None, patience: PATIENCE, pause: PAUSE }
-    }
-}
-
-impl fmt::Debug for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An address may hold a password.
-        f.debug_struct("Place")
-            .field("model", &self.model)
-            .field("key_env", &self.key_env)
-            .finish_non_exhaustive()
-    }
-}
 
 /// A model at such a place.
 pub struct OpenAi {

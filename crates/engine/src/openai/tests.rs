@@ -7,8 +7,9 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use tectum_core::FaultKind;
 
-use super::*;
+use super::{fault::TRIES, *};
 use crate::{Finish, Message, ToolCall, Usage};
 
 /// A server that gives one answer after the other, each on its own connection, and tells what it

@@ -3,8 +3,11 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{assemble::MOST_CALLS, fault::message};
+use super::fault::message;
 use crate::{Answer, Finish, Message, Offer, Prompt, Role, ToolCall, Usage};
+
+/// Calls of one answer; a server that sends more is broken.
+pub(super) const MOST_CALLS: usize = 128;
 
 /// The longest name of a function.
 const MOST_NAME: usize = 64;

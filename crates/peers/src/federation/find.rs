@@ -11,9 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tectum_core::{
-    Card, Ctx, Effect, Fault, NativeSet, NativeTool, Reply, Snapshot, Subject, Tool, ToolInfo, ToolRole,
-    Wants, World,
+    Card, Ctx, Effect, Fault, Reply, Snapshot, Subject, Tool, ToolInfo, ToolRole, Wants, World,
 };
+use tectum_native::{NativeSet, NativeTool};
 
 /// How many tools are found at most.
 const MOST_FOUND: usize = 20;

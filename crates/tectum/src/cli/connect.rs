@@ -10,7 +10,7 @@ use tectum::{
         AuthMode,
         servers::clients::{CLIENTS, Client},
     },
-    core::arguments::nearest,
+    core::nearest,
     token::{self, TokenPlace},
 };
 

@@ -9,10 +9,8 @@ use std::{
 use serde_json::{Map, Number, Value, value::RawValue};
 use tectum::{
     Fault,
-    core::{
-        Provider, Snapshot, ToolInfo,
-        arguments::{nearest, signature},
-    },
+    core::{Provider, Snapshot, ToolInfo, nearest},
+    native::signature,
 };
 
 /// The largest value taken from a file or from standard input, in bytes.

@@ -213,8 +213,9 @@ impl Finding {
         };
         let head = format!("{}  {}  {}", screen.paint(colour, word), self.tool, self.subject);
         let mut text = format!("{}\n", head.trim_end());
-        let widest =
-            |of: fn(&PolicyStep) -> &str| self.steps.iter().map(|step| of(step).chars().count()).max().unwrap_or(0);
+        let widest = |of: fn(&PolicyStep) -> &str| {
+            self.steps.iter().map(|step| of(step).chars().count()).max().unwrap_or(0)
+        };
         let (stations, findings) = (widest(|step| &step.station), widest(|step| &step.finding));
         for PolicyStep { station, finding, passed } in &self.steps {
             let end =
@@ -229,8 +230,7 @@ impl Finding {
     }
 
     fn data(&self) -> Value {
-        let step =
-            |step: &PolicyStep| json!({ "station": step.station, "finding": step.finding, "passed": step.passed });
+        let step = |step: &PolicyStep| json!({ "station": step.station, "finding": step.finding, "passed": step.passed });
         json!({
             "decision": self.judgement.to_string(),
             "tool": self.tool,

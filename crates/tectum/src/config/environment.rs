@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 
-use tectum_core::arguments::nearest;
+use tectum_core::nearest;
 
 use super::{
     accept::Base,

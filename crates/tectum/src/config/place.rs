@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use tectum_core::arguments::nearest;
+use tectum_core::nearest;
 
 /// Where a value was written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,9 +4,10 @@
 use std::{sync::Arc, time::Duration};
 
 use tectum_core::{
-    Card, Ctx, Effect, Fault, NativeTool, Reply, Subject, ToolRole, Wants, World,
+    Card, Ctx, Effect, Fault, Reply, Subject, ToolRole, Wants, World,
     security::{Access, RawPath},
 };
+use tectum_native::NativeTool;
 use tectum_syntax::Detail;
 
 use super::{

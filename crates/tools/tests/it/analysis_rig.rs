@@ -6,7 +6,8 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use tectum_core::{Fault, Gate, NativeSet, Origin, Rule, Rules, Snapshot, Tectum, security::Allowlist};
+use tectum_core::{Fault, Gate, Origin, Rule, Rules, Snapshot, Tectum, security::Allowlist};
+use tectum_native::NativeSet;
 use tectum_tools::{GitSettings, Settings, catalog};
 
 use crate::files_rig::{call, run};

@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Value, value::RawValue};
-use tectum_core::{Call, Effect, NativeSet, Provider, SessionId, Snapshot, ToolInfo};
+use tectum_core::{Call, Effect, Provider, SessionId, Snapshot, ToolInfo};
+use tectum_native::NativeSet;
 use tectum_tools::{Settings, catalog};
 
 use crate::attacker::calls;

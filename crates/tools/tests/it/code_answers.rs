@@ -124,7 +124,7 @@ async fn a_check_by_a_grammar_says_whose_opinion_it_is() {
 
 /// Name, description and input schema of the tools that a filter takes, as a client is told them.
 fn listed(wanted: impl Fn(&str) -> bool) -> Vec<(String, usize)> {
-    let tools = tectum_core::NativeSet::new(tectum_tools::catalog(&tectum_tools::Settings::default()));
+    let tools = tectum_native::NativeSet::new(tectum_tools::catalog(&tectum_tools::Settings::default()));
     let size = |info: &tectum_core::ToolInfo| {
         let told = json!({"name": &*info.name, "description": &*info.description, "inputSchema": &*info.input_schema});
         (info.name.to_string(), told.to_string().len())

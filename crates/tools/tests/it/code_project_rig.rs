@@ -8,9 +8,10 @@ use std::{
 
 use serde_json::{Value, json};
 use tectum_core::{
-    Card, Effect, Fault, Gate, NativeSet, NativeTool, Rules, Snapshot, Tectum, ToolRole, Wants, World,
+    Card, Effect, Fault, Gate, Rules, Snapshot, Tectum, ToolRole, Wants, World,
     security::{Access, Allowlist, AllowlistBuilder, Durability},
 };
+use tectum_native::{NativeSet, NativeTool};
 use tectum_syntax::Packs;
 use tectum_tools::{
     Settings,

@@ -5,9 +5,10 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::{Value, json, value::RawValue};
 use tectum_core::{
-    Call, FaultKind, Gate, Judgement, NativeSet, Origin, Outcome, Payload, Rules, SessionId, Snapshot,
-    Tectum, security::Allowlist,
+    Call, FaultKind, Gate, Judgement, Origin, Outcome, Payload, Rules, SessionId, Snapshot, Tectum,
+    security::Allowlist,
 };
+use tectum_native::NativeSet;
 use tectum_tools::{LanguageServers, Settings, catalog};
 
 /// Servers for a house whose Python server finds every line of a text wrong.

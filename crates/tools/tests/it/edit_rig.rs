@@ -7,9 +7,10 @@ use std::{
 
 use serde_json::Value;
 use tectum_core::{
-    Fault, FaultKind, Gate, NativeSet, Rules, Snapshot, Tectum,
+    Fault, FaultKind, Gate, Rules, Snapshot, Tectum,
     security::{Allowlist, Durability},
 };
+use tectum_native::NativeSet;
 use tectum_tools::{Settings, catalog};
 
 use crate::files_rig::call;

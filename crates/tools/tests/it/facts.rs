@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tectum_core::{NativeSet, Snapshot, Tectum, security::Durability};
+use tectum_core::{Snapshot, Tectum, security::Durability};
+use tectum_native::NativeSet;
 use tectum_tools::{Settings, catalog};
 
 use crate::{

@@ -3,9 +3,8 @@
 use std::{path::Path, sync::Arc};
 
 use serde_json::{Value, value::RawValue};
-use tectum_core::{
-    Call, Fault, Gate, NativeSet, Payload, Rules, SessionId, Snapshot, Tectum, security::Allowlist,
-};
+use tectum_core::{Call, Fault, Gate, Payload, Rules, SessionId, Snapshot, Tectum, security::Allowlist};
+use tectum_native::NativeSet;
 use tectum_tools::{Settings, catalog};
 
 /// A project and the house over it.

@@ -4,9 +4,10 @@ use std::{path::Path, sync::Arc};
 
 use serde_json::{Value, json, value::RawValue};
 use tectum_core::{
-    Call, FaultKind, Gate, Judgement, NativeSet, Origin, Provider, Rule, Rules, SessionId, Snapshot, Tectum,
+    Call, FaultKind, Gate, Judgement, Origin, Provider, Rule, Rules, SessionId, Snapshot, Tectum,
     security::Allowlist,
 };
+use tectum_native::NativeSet;
 use tectum_tools::{Settings, catalog};
 
 use crate::files_rig::{Rig, call};

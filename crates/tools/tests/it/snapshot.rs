@@ -6,9 +6,8 @@ use std::sync::{
 };
 
 use serde_json::json;
-use tectum_core::{
-    Call, FaultKind, Gate, NativeSet, Payload, Rules, SessionId, Snapshot, Tectum, security::Allowlist,
-};
+use tectum_core::{Call, FaultKind, Gate, Payload, Rules, SessionId, Snapshot, Tectum, security::Allowlist};
+use tectum_native::NativeSet;
 use tectum_tools::{Settings, catalog};
 
 #[test]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json, value::RawValue};
 use tectum_core::{
-    Call, Directive, Gate, NativeSet, Outcome, Payload, Rules, SessionId, Snapshot, Tectum,
-    security::Allowlist,
+    Call, Directive, Gate, Outcome, Payload, Rules, SessionId, Snapshot, Tectum, security::Allowlist,
 };
+use tectum_native::NativeSet;
 use tectum_tools::{Settings, catalog};
 
 struct Desk {

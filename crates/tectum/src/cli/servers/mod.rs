@@ -22,7 +22,7 @@ use tectum::{
         file::{Owner, shown},
         servers::{Survey, edit::Draft, survey::Server},
     },
-    core::arguments::nearest,
+    core::nearest,
     state,
     status::Status,
 };

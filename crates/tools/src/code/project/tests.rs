@@ -8,10 +8,10 @@ use std::{
 
 use serde::Deserialize;
 use tectum_core::{
-    Call, Card, Effect, Gate, NativeSet, NativeTool, Payload, Reply, Rules, SessionId, Snapshot, Tectum,
-    ToolRole, Wants, World,
+    Call, Card, Effect, Gate, Payload, Reply, Rules, SessionId, Snapshot, Tectum, ToolRole, Wants, World,
     security::{Access, Allowlist, RawPath},
 };
+use tectum_native::{NativeSet, NativeTool};
 use tectum_syntax::Packs;
 
 use super::{Ahead, Defining, Entry, FileContent, MOST_TREES, Project, Reader, Sources};

@@ -5,20 +5,25 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
+use tectum_core::Fault;
 
-use crate::{Fault, lenient, mistakes::explain};
+use crate::{lenient, mistakes::explain};
 
 /// Arguments that fit, and the names that were read as others.
 #[derive(Debug)]
-pub struct Parsed<T> {
+pub(crate) struct Parsed<T> {
     /// The arguments.
-    pub args: T,
+    pub(crate) args: T,
     /// What the reply says about names that were taken for others.
-    pub note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
 /// Parses the arguments of `tool`.
-pub fn parse<T: DeserializeOwned>(tool: &str, raw: &RawValue, schema: &Value) -> Result<Parsed<T>, Fault> {
+pub(crate) fn parse<T: DeserializeOwned>(
+    tool: &str,
+    raw: &RawValue,
+    schema: &Value,
+) -> Result<Parsed<T>, Fault> {
     let mut json = serde_json::Deserializer::from_str(raw.get());
     let error = match serde_path_to_error::deserialize(&mut json) {
         Ok(args) => return Ok(Parsed { args, note: None }),
@@ -50,33 +55,6 @@ fn said(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
         }
         field => format!("`{field}`: {said}"),
     }
-}
-
-/// The nearest known name, if one is near enough to be meant; letter case makes no difference. One
-/// that shares no letter is not, however short both are.
-pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    known
-        .into_iter()
-        .map(|near| (strsim::damerau_levenshtein(&name.to_lowercase(), &near.to_lowercase()), near))
-        .filter(|(distance, near)| {
-            let longer = near.len().max(name.len());
-            *distance <= (longer / 3).max(1) && *distance < longer
-        })
-        .min()
-        .map(|(_, near)| near)
-        .or(None)
-}
-
-/// One line saying what a tool takes: `path, start_line, [end_line]`.
-pub fn signature(schema: &Value) -> String {
-    let required: Vec<&str> =
-        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let Some(properties) = schema["properties"].as_object().filter(|map| !map.is_empty()) else {
-        return "no arguments".into();
-    };
-    let name =
-        |name: &String| if required.contains(&name.as_str()) { name.clone() } else { format!("[{name}]") };
-    properties.keys().map(name).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -147,14 +125,6 @@ mod tests {
                 "missing argument `old` in `edits.0`",
             ],
         );
-    }
-
-    #[test]
-    fn a_name_that_shares_nothing_is_not_the_one_that_was_meant() {
-        assert_eq!(nearest("s", ["d"]), None);
-        assert_eq!(nearest("", ["d"]), None);
-        assert_eq!(nearest("ab", ["ac", "xy"]), Some("ac"));
-        assert_eq!(nearest("readme.md", ["README.md", "src"]), Some("README.md"));
     }
 
     #[test]

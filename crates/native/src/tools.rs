@@ -5,12 +5,13 @@ use std::{collections::HashMap, fmt, sync::Arc};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
+use tectum_core::{
+    Call, Card, Ctx, Done, Fault, NativeReply, OutputSchema, Payload, Prepared, Provider, Reply, Text, Tool,
+    ToolInfo, Wants, Work,
+};
 
 use crate::{
-    Call, Card, Ctx, Fault, NativeReply, OutputSchema, Payload, Prepared, Provider, Reply, Text, Tool,
-    ToolInfo, Wants,
     arguments::{self, Parsed},
-    provider::{Done, Work},
     schema,
 };
 

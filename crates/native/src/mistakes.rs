@@ -3,11 +3,7 @@
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
-
-use crate::{
-    Fault,
-    arguments::{nearest, signature},
-};
+use tectum_core::{Fault, nearest};
 
 /// How many mistakes are listed before the rest is only counted.
 const MOST_MISTAKES: usize = 12;
@@ -39,6 +35,18 @@ pub(crate) fn explain(tool: &str, given: Option<Value>, schema: &Value, parser: 
         mistakes.push(format!("and {more} more"));
     }
     Fault::invalid(format!("{tool}: {}", mistakes.join("; "))).hint(hint)
+}
+
+/// One line saying what a tool takes: `path, start_line, [end_line]`.
+pub fn signature(schema: &Value) -> String {
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let Some(properties) = schema["properties"].as_object().filter(|map| !map.is_empty()) else {
+        return "no arguments".into();
+    };
+    let name =
+        |name: &String| if required.contains(&name.as_str()) { name.clone() } else { format!("[{name}]") };
+    properties.keys().map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// Lets every object of a schema take the names it lists and no other. The list of tools does not
