@@ -83,7 +83,9 @@ fn requests(case: Case, server: Server, data: &Data) -> Result<Vec<Request>> {
     let requests = match case {
         Case::Ping => vec![Request::new("ping", &serde_json::json!({}))],
         // Tectum has no tool that does nothing; reading one byte is its cheapest call.
-        Case::Call if server == Server::Tectum => vec![server.read(&data.one_byte(), "x")],
+        Case::Call if matches!(server, Server::Tectum | Server::TectumBefore) => {
+            vec![server.read(&data.one_byte(), "x")]
+        }
         Case::Call => vec![Request::tool("echo", serde_json::json!({"message": "x"}), "x")],
         Case::List => vec![server.list(&data.listed(), data::entry_name(data::ENTRIES - 1))],
         Case::Edit => {

@@ -11,6 +11,8 @@ use crate::record::Entry;
 /// What one run is to do.
 pub(crate) struct RunPlan {
     pub(crate) tectum: Option<PathBuf>,
+    /// Another build, which takes part beside it.
+    pub(crate) before: Option<PathBuf>,
     pub(crate) cases: Vec<Case>,
     /// Empty means every server of a case.
     pub(crate) servers: Vec<Server>,
@@ -71,20 +73,28 @@ impl Case {
     }
 
     fn servers(self) -> &'static [Server] {
-        use Server::{Floor, NodeEverything, NodeFilesystem, Ripgrep, RustFilesystem, Tectum, TectumFast};
+        use Server::{
+            Floor, NodeEverything, NodeFilesystem, Ripgrep, RustFilesystem, Tectum, TectumBefore, TectumFast,
+        };
         match self {
-            Self::Read | Self::List | Self::Memory => &[Floor, Tectum, RustFilesystem, NodeFilesystem],
-            Self::Ping | Self::Call => &[Floor, Tectum, NodeEverything],
-            Self::Edit => &[Tectum, TectumFast, RustFilesystem, NodeFilesystem],
-            Self::Start => &[Floor, Tectum, RustFilesystem],
-            Self::Search => &[Ripgrep, Tectum],
+            Self::Read | Self::List | Self::Memory => {
+                &[Floor, Tectum, TectumBefore, RustFilesystem, NodeFilesystem]
+            }
+            Self::Ping | Self::Call => &[Floor, Tectum, TectumBefore, NodeEverything],
+            Self::Edit => &[Tectum, TectumFast, TectumBefore, RustFilesystem, NodeFilesystem],
+            Self::Start => &[Floor, Tectum, TectumBefore, RustFilesystem],
+            Self::Search => &[Ripgrep, Tectum, TectumBefore],
         }
     }
 
     /// Those of its servers that this run is about.
     pub(crate) fn contenders(self, plan: &RunPlan) -> impl Iterator<Item = Server> {
         let wanted = |server: &Server| {
-            let present = plan.tectum.is_some() || !matches!(server, Server::Tectum | Server::TectumFast);
+            let present = match server {
+                Server::Tectum | Server::TectumFast => plan.tectum.is_some(),
+                Server::TectumBefore => plan.before.is_some(),
+                _ => true,
+            };
             present && (plan.servers.is_empty() || plan.servers.contains(server))
         };
         self.servers().iter().copied().filter(wanted)

@@ -13,10 +13,11 @@ use crate::record::View;
 use crate::{code, economy, find, gateway, observe, turns};
 
 pub(crate) const HELP: &str = "\
-tectum-bench [run] [--tectum PATH] [--case NAME]... [--server NAME]... [--rounds N]
+tectum-bench [run] [--tectum PATH] [--before PATH] [--case NAME]... [--server NAME]... [--rounds N]
              [--slice-ms MS] [--out DIR] [--data DIR] [--one-cpu]
     Measure every case, or those named (a prefix is enough), visiting the servers in turn.
-    Without --tectum the peers and the floor run alone. --one-cpu pins everything to one CPU.
+    Without --tectum the peers and the floor run alone. --before sets another build beside it, to
+    see what a change costs. --one-cpu pins everything to one CPU.
 tectum-bench code [--tectum PATH] [--case NAME]... [--rounds N] [--out DIR] [--data DIR]
              [--corpora DIR]
     The same for code: outlines, usages, the index of a project, and how often they are right.
@@ -101,6 +102,7 @@ fn plan(mut args: impl Iterator<Item = OsString>) -> Result<RunPlan> {
     let checkout = checkout()?;
     let mut plan = RunPlan {
         tectum: None,
+        before: None,
         cases: Vec::new(),
         servers: Vec::new(),
         rounds: None,
@@ -115,6 +117,7 @@ fn plan(mut args: impl Iterator<Item = OsString>) -> Result<RunPlan> {
         match option {
             "--one-cpu" => plan.one_cpu = true,
             "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
+            "--before" => plan.before = Some(binary(value(&mut args, option)?)?),
             "--case" => plan.cases.extend(Case::named(&text(&mut args, option)?)?),
             "--server" => plan.servers.push(Server::named(&text(&mut args, option)?)?),
             "--rounds" => plan.rounds = Some(number(&mut args, option)?),

@@ -17,6 +17,8 @@ pub(crate) enum Server {
     Tectum,
     /// Tectum that does not wait for the disk after an edit, as neither peer does.
     TectumFast,
+    /// Another build of Tectum, to see what a change costs.
+    TectumBefore,
     RustFilesystem,
     NodeFilesystem,
     NodeEverything,
@@ -26,6 +28,7 @@ pub(crate) enum Server {
 /// Everything a server may need to be started.
 pub(crate) struct Grounds {
     pub(crate) tectum: Option<PathBuf>,
+    pub(crate) before: Option<PathBuf>,
     pub(crate) peers: Peers,
     pub(crate) data: Data,
 }
@@ -61,10 +64,11 @@ pub(crate) fn last_words(log: &Path) -> String {
 }
 
 impl Server {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Floor,
         Self::Tectum,
         Self::TectumFast,
+        Self::TectumBefore,
         Self::RustFilesystem,
         Self::NodeFilesystem,
         Self::NodeEverything,
@@ -76,6 +80,7 @@ impl Server {
             Self::Floor => "floor",
             Self::Tectum => "tectum",
             Self::TectumFast => "tectum-fast",
+            Self::TectumBefore => "tectum-before",
             Self::RustFilesystem => "rust-mcp-filesystem",
             Self::NodeFilesystem => "server-filesystem",
             Self::NodeEverything => "server-everything",
@@ -105,8 +110,9 @@ impl Server {
                 launch.program = std::env::current_exe()?;
                 launch.args = vec!["floor".into(), "--root".into(), root];
             }
-            Self::Tectum | Self::TectumFast => {
-                launch.program = grounds.tectum.clone().context("--tectum names no binary")?;
+            Self::Tectum | Self::TectumFast | Self::TectumBefore => {
+                let build = if self == Self::TectumBefore { &grounds.before } else { &grounds.tectum };
+                launch.program = build.clone().context("no binary was named")?;
                 launch.args = vec!["serve".into(), "-C".into(), root];
                 if self == Self::TectumFast {
                     launch.env.push(("TECTUM_FILES_DURABILITY", "rename".into()));

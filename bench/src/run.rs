@@ -20,6 +20,7 @@ pub(crate) fn run(plan: &RunPlan) -> Result<()> {
     }
     let grounds = Grounds {
         tectum: plan.tectum.clone(),
+        before: plan.before.clone(),
         peers: Peers::at(&plan.peers),
         data: Data::prepare(&plan.data)?,
     };

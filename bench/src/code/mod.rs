@@ -124,6 +124,7 @@ pub(crate) fn run(plan: &CodePlan) -> Result<()> {
     let machine = Machine::here();
     let grounds = Grounds {
         tectum: plan.tectum.clone(),
+        before: None,
         peers: Peers::at(&plan.peers),
         data: Data::prepare(&plan.data)?,
     };

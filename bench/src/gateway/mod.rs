@@ -104,6 +104,7 @@ pub(crate) fn run(plan: &GatewayPlan) -> Result<()> {
     let machine = Machine::here();
     let grounds = Grounds {
         tectum: plan.tectum.clone(),
+        before: None,
         peers: Peers::at(&plan.peers),
         data: Data::prepare(&plan.data)?,
     };

@@ -72,6 +72,7 @@ impl TurnsCase {
 pub(crate) fn run(plan: &TurnsPlan) -> Result<()> {
     let grounds = Grounds {
         tectum: plan.tectum.clone(),
+        before: None,
         peers: Peers::at(&plan.peers),
         data: Data::prepare(&plan.data)?,
     };
