@@ -90,34 +90,50 @@ pub enum Kind {
     Field,
 }
 
-/// Each kind, with its word in an outline and its word in query files.
-const KINDS: [(Kind, &str, &str); 15] = [
-    (Kind::Namespace, "Namespace", "namespace"),
-    (Kind::Class, "Class", "class"),
-    (Kind::Struct, "Struct", "struct"),
-    (Kind::Union, "Union", "union"),
-    (Kind::Enum, "Enum", "enum"),
-    (Kind::Interface, "Interface", "interface"),
-    (Kind::Trait, "Trait", "trait"),
-    (Kind::Impl, "Impl", "impl"),
-    (Kind::Typedef, "Typedef", "typedef"),
-    (Kind::Function, "Func", "function"),
-    (Kind::Method, "Method", "method"),
-    (Kind::Macro, "Macro", "macro"),
-    (Kind::Constant, "Const", "constant"),
-    (Kind::Variable, "Var", "variable"),
-    (Kind::Field, "Field", "field"),
+/// The words for the kinds in query files.
+const CAPTURES: [(&str, Kind); 15] = [
+    ("namespace", Kind::Namespace),
+    ("class", Kind::Class),
+    ("struct", Kind::Struct),
+    ("union", Kind::Union),
+    ("enum", Kind::Enum),
+    ("interface", Kind::Interface),
+    ("trait", Kind::Trait),
+    ("impl", Kind::Impl),
+    ("typedef", Kind::Typedef),
+    ("function", Kind::Function),
+    ("method", Kind::Method),
+    ("macro", Kind::Macro),
+    ("constant", Kind::Constant),
+    ("variable", Kind::Variable),
+    ("field", Kind::Field),
 ];
 
 impl Kind {
     /// The word between the brackets of an outline.
     pub fn label(self) -> &'static str {
-        KINDS.iter().find(|(kind, ..)| *kind == self).map_or("", |(_, label, _)| label)
+        match self {
+            Self::Namespace => "Namespace",
+            Self::Class => "Class",
+            Self::Struct => "Struct",
+            Self::Union => "Union",
+            Self::Enum => "Enum",
+            Self::Interface => "Interface",
+            Self::Trait => "Trait",
+            Self::Impl => "Impl",
+            Self::Typedef => "Typedef",
+            Self::Function => "Func",
+            Self::Method => "Method",
+            Self::Macro => "Macro",
+            Self::Constant => "Const",
+            Self::Variable => "Var",
+            Self::Field => "Field",
+        }
     }
 
     /// What captures in query files call it: `@definition.<word>`.
     pub fn of_capture(word: &str) -> Option<Self> {
-        KINDS.iter().find(|(.., known)| *known == word).map(|(kind, ..)| *kind)
+        CAPTURES.iter().find(|(known, _)| *known == word).map(|(_, kind)| *kind)
     }
 
     /// Whether it can hold methods and fields.
