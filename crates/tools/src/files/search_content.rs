@@ -42,7 +42,7 @@ impl SearchContent {
     }
 }
 
-/// Search text in files (grep): lines that match a regular expression.
+/// Search code or text in files (grep): lines that match a regular expression.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
