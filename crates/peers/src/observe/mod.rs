@@ -292,9 +292,10 @@ impl Shared {
     fn reader(&self, name: &ServerName) -> Reader {
         // Before the first client everybody is there from the beginning.
         let is_first = self.initial.get().is_none_or(|initial| initial.contains(name));
-        match is_first && !self.counts().contains_key(name) {
-            true => self.copies.from_the_start(),
-            false => self.copies.from_now(),
+        if is_first && !self.counts().contains_key(name) {
+            self.copies.from_the_start()
+        } else {
+            self.copies.from_now()
         }
     }
 
@@ -332,10 +333,12 @@ impl Shared {
             }
             let is_muted = is_muted(&muted, name);
             let idle = known.is_some_and(|counts| counts.idle.load(Ordering::Relaxed));
-            let state = match is_muted {
-                true => "muted",
-                false if self.wants(name, peer) && peer.is_connected() && !idle => "watching",
-                false => "away",
+            let state = if is_muted {
+                "muted"
+            } else if self.wants(name, peer) && peer.is_connected() && !idle {
+                "watching"
+            } else {
+                "away"
             };
             Some((
                 name.to_string(),

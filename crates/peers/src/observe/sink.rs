@@ -270,13 +270,14 @@ async fn open(federation: &Federation, peer: &Arc<Peer>) -> Result<Way, String> 
     let offer = peer.offer();
     let observe = observe_of(&offer).map(str::to_owned);
     let declares = offer.extensions.as_deref().and_then(Members::of);
-    let audits = match declares.is_some_and(|declared| declared.get(audit::EXTENSION).is_some()) {
-        true => match timeout(DISCOVERY, audit::list(&link)).await {
+    let audits = if declares.is_some_and(|declared| declared.get(audit::EXTENSION).is_some()) {
+        match timeout(DISCOVERY, audit::list(&link)).await {
             Ok(Ok(audits)) => audits,
             Ok(Err(loss)) => return Err(loss.to_string()),
             Err(_) => return Err("it did not say which interceptors it has".into()),
-        },
-        false => Vec::new(),
+        }
+    } else {
+        Vec::new()
     };
     Ok(Way { link, observe, audits })
 }
