@@ -44,12 +44,7 @@ def biggest(shapes):
 LONG = "".join(f'{number:05d} the quick brown fox "jumps" over lazy dogs\n' for number in range(1, 8001))
 HERE = Path(__file__).resolve().parent
 WEATHER = [sys.executable, str(HERE / "weather.py")]
-CONTEXT = "[context]
-refresh = true
-append_anchors = true
-[tools]
-profile = \"all\"
-"  # the lean list has no to-do list
+CONTEXT = "[context]\nrefresh = true\nappend_anchors = true\n[tools]\nprofile = \"all\"\n"  # the lean list has no to-do list
 TODO = "count the quokkas"
 
 
