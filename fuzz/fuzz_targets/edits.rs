@@ -11,9 +11,10 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Value, json, value::RawValue};
 use tectum_core::{
-    Call, Gate, NativeSet, Payload, Rules, SessionId, Snapshot, Tectum,
+    Call, Gate, Payload, Rules, SessionId, Snapshot, Tectum,
     security::{Allowlist, Durability},
 };
+use tectum_native::NativeSet;
 use tectum_tools::{Settings, catalog, text::TextFile};
 use tokio::runtime::Runtime;
 
