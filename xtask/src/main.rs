@@ -8,6 +8,7 @@ mod bench;
 mod check;
 mod checkout;
 mod clients;
+mod dist;
 mod fuzz;
 mod packs;
 mod soak;
@@ -30,6 +31,7 @@ Usage: cargo xtask <command>
   check                           formatting, clippy, tidy and the tests
   tidy                            the rules of the house that a machine can see
   packs [--accept]                compile every query and compare every language's snapshots
+  dist                            build the binary that is shipped
   bench [<arguments>]             build the shipped binary and measure it
   clients [<arguments>]           what real coding agents give their models; --help lists the arguments
   fuzz [<targets>] [--seconds N]  any bytes as paths, messages, event streams and edits, a minute each
@@ -59,11 +61,12 @@ fn run(words: &[&str]) -> Result<()> {
         ["tidy"] => tidy::run(&Checkout::read()?),
         ["packs"] => packs::run(&Checkout::read()?, false),
         ["packs", "--accept"] => packs::run(&Checkout::read()?, true),
+        ["dist"] => dist::run(&Checkout::read()?),
         ["bench", rest @ ..] => bench::run(&Checkout::read()?, rest),
         ["clients", rest @ ..] => clients::run(&Checkout::read()?, rest),
         ["fuzz", rest @ ..] => fuzz::run(&Checkout::read()?, rest),
         ["soak", rest @ ..] => soak::run(&Checkout::read()?, rest),
-        [command @ ("check" | "tidy"), ..] => bail!("`cargo xtask {command}` takes no arguments."),
+        [command @ ("check" | "tidy" | "dist"), ..] => bail!("`cargo xtask {command}` takes no arguments."),
         [command, ..] => bail!("There is no command `{command}`.\n\n{}", COMMANDS.trim_end()),
     }
 }

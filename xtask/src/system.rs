@@ -17,6 +17,7 @@ pub struct Need {
 
 pub const GIT: Need = Need { name: "git", probe: &["git", "--version"], package: "git" };
 pub const STRACE: Need = Need { name: "strace", probe: &["strace", "--version"], package: "strace" };
+pub const VALGRIND: Need = Need { name: "valgrind", probe: &["valgrind", "--version"], package: "valgrind" };
 pub const NPM: Need = Need { name: "npm", probe: &["npm", "--version"], package: "npm" };
 pub const PYTHON_VENV: Need = Need {
     name: "python3 with venv",
@@ -34,10 +35,10 @@ pub fn ensure(needs: &[Need]) -> Result<()> {
     let names = names(&missing);
     if !step::works(Command::new("apt-get").arg("--version")) {
         bail!(
-            "The tests need {names}. This is no Debian system, so please install what is missing yourself."
+            "This command needs {names}. This is no Debian system, so please install what is missing yourself."
         );
     }
-    eprintln!("Installing Debian packages, because the tests need {names}.");
+    eprintln!("Installing Debian packages, because this command needs {names}.");
     let packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
     let by_hand = || format!("Please run `apt-get install {}` as root, then try again", packages.join(" "));
     step::run(apt().arg("update")).with_context(by_hand)?;
