@@ -135,6 +135,9 @@ impl Form {
 
     /// A definition of a server's tool as this client should list it.
     pub(crate) fn definition(&self, definition: &str) -> String {
+        if self.data && self.declared.is_none() {
+            return definition.to_owned();
+        }
         let members = Members::of(definition).unwrap_or_default();
         let superfluous = !self.data && members.get("outputSchema").is_some();
         if !superfluous && self.declared.is_none() {

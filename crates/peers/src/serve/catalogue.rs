@@ -147,7 +147,12 @@ fn tool(info: &ToolInfo, name: &str, profile: &Profile, form: &Form) -> String {
     tool.title = Some(info.title.clone());
     // One that may be anything says nothing, and clients refuse the whole list for it.
     let output = info.output_schema.as_ref().filter(|_| form.data).map(OutputSchema::value);
-    tool.output_schema = output.filter(|schema| schema["type"] == "object").map(|schema| object(&schema));
+    tool.output_schema = output.and_then(|schema| match schema.into_owned() {
+        Value::Object(schema) if schema.get("type").is_some_and(|kind| kind == "object") => {
+            Some(Arc::new(schema))
+        }
+        _ => None,
+    });
     tool.annotations = Some(ToolAnnotations::from_raw(
         None,
         Some(info.effect == Effect::Read),
@@ -157,10 +162,6 @@ fn tool(info: &ToolInfo, name: &str, profile: &Profile, form: &Form) -> String {
     ));
     tool.meta = hints::meta(&info.name).map(MetaObject);
     form.definition(&serde_json::to_string(&tool).unwrap_or_default())
-}
-
-fn object(schema: &Value) -> Arc<serde_json::Map<String, Value>> {
-    Arc::new(schema.as_object().cloned().unwrap_or_default())
 }
 
 #[cfg(test)]
