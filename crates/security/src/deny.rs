@@ -191,7 +191,9 @@ impl Patterns {
         let mut sources = Vec::new();
         let mut edges = Edges::default();
         if patterns.iter().map(|(_, glob)| glob.len()).sum::<usize>() > MAX_PATTERNS {
-            return Err(format!("the patterns have more than {MAX_PATTERNS} bytes together: shorten the list"));
+            return Err(format!(
+                "the patterns have more than {MAX_PATTERNS} bytes together: shorten the list"
+            ));
         }
         for (source, glob) in patterns {
             let glob = GlobBuilder::new(&fold(&glob))
