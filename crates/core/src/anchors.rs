@@ -1,5 +1,5 @@
-//! Context anchors: texts that stay in the model's sight, one for each key, the newest last. They
-//! are no part of a history: whoever assembles a prompt puts them at its end.
+//! Context anchors: texts that stay in the model's context, one for each key, the newest last. They
+//! are not part of a history: the code that assembles a prompt puts them at its end.
 
 use std::sync::{
     Arc, PoisonError, RwLock,
@@ -8,29 +8,29 @@ use std::sync::{
 
 use tokio::sync::broadcast;
 
-/// What all anchors together may be: they stand at the end of every prompt. The oldest makes room.
+/// The limit for all anchors together, since every prompt ends with them. The oldest is removed first.
 const MOST: Bound = Bound { number: 64, bytes: 64 * 1024 };
-/// What those of one server may be, whose name stands before a `/` in their keys.
+/// The limit for the anchors of one server, whose name is before the `/` in their keys.
 const MOST_OF_A_SERVER: Bound = Bound { number: 16, bytes: 16 * 1024 };
-/// Bytes of one anchor. What is longer is cut, and says so.
+/// The most bytes of one anchor. A longer one is cut, and says so.
 const MOST_CONTENT: usize = 32 * 1024;
-/// The same of a server's.
+/// The most bytes of one anchor of a server.
 const MOST_CONTENT_OF_A_SERVER: usize = 8 * 1024;
-/// Characters of a key.
+/// The most characters of a key.
 const MOST_KEY: usize = 128;
-/// Changes that a slow listener may fall behind by.
+/// The number of changes that a slow listener may fall behind by.
 const CHANGES: usize = 256;
 
 /// One anchor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anchor {
-    /// Its name.
+    /// The name of the anchor.
     pub key: Arc<str>,
-    /// Its text, never empty.
+    /// The text of the anchor, never empty.
     pub content: Arc<str>,
 }
 
-/// How many anchors there may be, and their bytes.
+/// A limit on the number of anchors and on their bytes.
 #[derive(Clone, Copy)]
 struct Bound {
     number: usize,
@@ -38,7 +38,7 @@ struct Bound {
 }
 
 impl Bound {
-    /// The oldest of a server's, or of all, while they are more than this.
+    /// The index of the oldest anchor of a server, or of all, if they are over this limit.
     fn pushes_out(self, kept: &[Anchor], server: Option<&str>) -> Option<usize> {
         let counts = |anchor: &&Anchor| server.is_none() || sender(&anchor.key) == server;
         let bytes: usize = kept.iter().filter(counts).map(|anchor| anchor.content.len()).sum();
@@ -47,20 +47,20 @@ impl Bound {
     }
 }
 
-/// The server whose anchor a key names.
+/// The server that an anchor's key belongs to.
 fn sender(key: &str) -> Option<&str> {
     let word = |server: &str| server.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
     key.split_once('/').map(|(server, _)| server).filter(|server| word(server))
 }
 
-/// What happened to an anchor.
+/// A change of an anchor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It is new.
+    /// The anchor is new.
     Set(Arc<str>),
-    /// It says something else.
+    /// The anchor has a new text.
     Updated(Arc<str>),
-    /// It is gone.
+    /// The anchor was removed.
     Removed(Arc<str>),
 }
 
@@ -80,8 +80,7 @@ impl Default for Anchors {
 }
 
 impl Anchors {
-    /// Sets an anchor, which becomes the newest; empty content removes it. True if that changed
-    /// anything.
+    /// Sets an anchor, which becomes the newest; empty content removes it. True if anything changed.
     pub fn set(&self, key: &str, content: &str) -> bool {
         let key: Arc<str> = key.chars().take(MOST_KEY).collect::<String>().into();
         let mut told = Vec::new();
@@ -120,7 +119,7 @@ impl Anchors {
         changed
     }
 
-    /// One of them.
+    /// The anchor with this key.
     pub fn get(&self, key: &str) -> Option<Anchor> {
         self.kept
             .read()
@@ -130,12 +129,12 @@ impl Anchors {
             .cloned()
     }
 
-    /// All of them, the newest last.
+    /// All anchors, the newest last.
     pub fn all(&self) -> Vec<Anchor> {
         self.kept.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// All of them as one text for the end of a prompt; `None` when there is none.
+    /// All anchors as one text for the end of a prompt; `None` if there are none.
     pub fn rendered(&self) -> Option<String> {
         let mut texts: Vec<Arc<str>> = self.all().into_iter().map(|anchor| anchor.content).collect();
         if !texts.is_empty() {
@@ -144,18 +143,18 @@ impl Anchors {
         (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
-    /// The line that says how many had to make room; `None` while none had to.
+    /// The line that says how many anchors were removed to make room; `None` if none were.
     pub fn made_room(&self) -> Option<String> {
         let gone = self.pushed_out();
         (gone > 0).then(|| format!("[{gone} older anchors made room for newer ones]"))
     }
 
-    /// How many had to make room for others.
+    /// How many anchors were removed to make room for others.
     pub fn pushed_out(&self) -> u64 {
         self.pushed_out.load(Ordering::Relaxed)
     }
 
-    /// What changes from now on.
+    /// Subscribes to changes from now on.
     pub fn changes(&self) -> broadcast::Receiver<Change> {
         self.changes.subscribe()
     }

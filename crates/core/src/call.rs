@@ -1,4 +1,4 @@
-//! What goes through the house: a call on the way in, an outcome on the way out.
+//! What passes through the house: a call on the way in, an outcome on the way out.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -11,27 +11,26 @@ use crate::{Asker, CallId, Directive, Fault, SessionId, ToolName};
 /// A request to run one tool once.
 #[derive(Debug)]
 pub struct Call {
-    /// Its name, given by us.
+    /// The id of the call, assigned by us.
     pub id: CallId,
-    /// The conversation.
+    /// The conversation it belongs to.
     pub session: SessionId,
-    /// Which tool.
+    /// The tool to run.
     pub tool: ToolName,
-    /// The arguments as they came. They are parsed once, by whoever runs the call.
+    /// The arguments as they came. The provider that runs the call parses them once.
     pub args: Box<RawValue>,
     /// Cancelled when the caller leaves.
     pub cancel: CancellationToken,
     /// Where progress goes, if the caller asked for it.
     pub progress: Progress,
-    /// The most bytes of text that its caller can take.
+    /// The most bytes of text that the caller can take.
     pub room: usize,
-    /// Who is asked where a rule wants a person's consent to this call.
+    /// The way to the person who is asked if a rule requires consent to this call.
     pub asker: Asker,
 }
 
 impl Call {
-    /// A call with a fresh name, nobody to cancel it and nobody to watch its progress, for a caller
-    /// that takes a text of any length.
+    /// A call with a new id, without cancellation and progress, for a caller that takes a text of any length.
     pub fn new(session: SessionId, tool: impl Into<ToolName>, args: Box<RawValue>) -> Self {
         Self {
             id: CallId::fresh(),
@@ -46,38 +45,38 @@ impl Call {
     }
 }
 
-/// How far a call has come.
+/// A progress note of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgressNote {
-    /// Rises with every note.
+    /// The progress so far; it rises with every note.
     pub done: u64,
-    /// Where it ends, if known.
+    /// The value of `done` at the end, if known.
     pub total: Option<u64>,
     /// One line for people.
     pub message: String,
 }
 
-/// The way a running tool tells how far it has come.
+/// The callback through which a running tool reports progress.
 #[derive(Clone, Default)]
 pub struct Progress(Option<Arc<dyn Fn(ProgressNote) + Send + Sync>>);
 
 impl Progress {
-    /// Nobody asked.
+    /// No listener.
     pub fn none() -> Self {
         Self(None)
     }
 
-    /// Notes go to this function, which must not block.
+    /// Sends notes to this function, which must not block.
     pub fn to(sink: impl Fn(ProgressNote) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(sink)))
     }
 
-    /// True when somebody listens.
+    /// True if there is a listener.
     pub fn wanted(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Sends a note, if anybody listens.
+    /// Sends a note to the listener, if there is one.
     pub fn note(&self, note: ProgressNote) {
         if let Some(sink) = &self.0 {
             sink(note);
@@ -91,23 +90,23 @@ impl fmt::Debug for Progress {
     }
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug)]
 pub struct Outcome {
     /// The call it answers.
     pub call: CallId,
-    /// What the tool gave, or why it did not.
+    /// The result of the tool, or the fault.
     pub result: Result<Payload, Fault>,
-    /// What the tool asks of the loop around it.
+    /// The directives of the tool for the loop around it.
     pub directives: Vec<Directive>,
-    /// The files and directories it was allowed to touch, as it named them; none for a refusal.
+    /// The files and directories the call was allowed to touch, as it named them; none for a refusal.
     pub paths: Vec<RawPath>,
-    /// How long it took, from the first station to the last.
+    /// The duration from the first station to the last.
     pub took: Duration,
 }
 
 impl Outcome {
-    /// Whether it failed, as a call or by its tool's own word.
+    /// True if the call failed, or if the tool says so in its result.
     pub fn failed(&self) -> bool {
         match &self.result {
             Err(_) => true,
@@ -120,14 +119,14 @@ impl Outcome {
 /// A successful result.
 #[derive(Clone, Debug)]
 pub enum Payload {
-    /// From one of our own tools.
+    /// The result of one of our own tools.
     Native(NativeReply),
-    /// From a peer.
+    /// The result of a peer.
     Peer(PeerReply),
 }
 
 impl Payload {
-    /// How many bytes it holds.
+    /// The size of the result in bytes.
     pub fn size(&self) -> usize {
         match self {
             Self::Native(reply) => reply.text.len() + reply.structured.len(),
@@ -136,20 +135,20 @@ impl Payload {
     }
 }
 
-/// What a peer gave, in the peer's own language.
+/// The result of a peer, in the peer's own format.
 #[derive(Clone, Debug)]
 pub struct PeerReply {
-    /// As the peer wrote it: forwarded byte for byte.
+    /// The result as the peer wrote it: forwarded byte for byte.
     pub json: Box<RawValue>,
-    /// Whether the peer's tool says that it failed.
+    /// True if the peer's tool says that it failed.
     pub failed: bool,
 }
 
-/// What a native tool gave: text as the model reads it, and the same as data.
+/// The result of a native tool: text as the model reads it, and the same as data.
 #[derive(Clone, Debug)]
 pub struct NativeReply {
-    /// For the model.
+    /// The text for the model.
     pub text: String,
-    /// For programs: JSON that fits the tool's output schema.
+    /// The data for programs: JSON that fits the tool's output schema.
     pub structured: String,
 }

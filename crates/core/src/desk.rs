@@ -1,4 +1,4 @@
-//! Questions waiting for a human. Silence is never consent.
+//! Questions that wait for a person's answer. Silence is never consent.
 
 use std::{
     collections::HashMap,
@@ -19,32 +19,32 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{CallId, Fault, FaultKind, ToolName};
 
-/// How long a question that a person sees waits for its answer.
+/// How long a question waits for its answer once a person sees it.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long a question may wait until a person sees it, behind others.
+/// How long a question may wait behind others until a person sees it.
 const LONGEST: Duration = Duration::from_secs(15 * 60);
 
-/// Names one question.
+/// The id of one question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AskId(u64);
 
-/// What a person is asked: may this one call go ahead?
+/// The question to a person: may this one call run?
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Which call.
+    /// The id of the call.
     pub call: CallId,
-    /// Which tool.
+    /// The tool of the call.
     pub tool: ToolName,
-    /// What it is about: the tool's primary argument.
+    /// The subject of the call: the tool's primary argument.
     pub subject: String,
     /// The arguments as they came.
     pub args: String,
-    /// The rule that asks, and where it stands.
+    /// The rule that asks, and the place where it is written.
     pub rule: String,
 }
 
 impl Question {
-    /// What a person can do so that the call is not asked about again.
+    /// Tells a person how to allow the call without being asked again.
     pub fn how_to_allow(&self) -> String {
         // An ask rule beats every allow rule, so only a default gives way to one.
         if let Some(rule) = self.rule.strip_prefix("ask rule ") {
@@ -63,41 +63,41 @@ impl Question {
 /// A person's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Go ahead, this once.
+    /// The call may run, this once.
     Approve,
-    /// No, and why.
+    /// The call may not run, and why.
     Deny(String),
 }
 
 /// A question on its way to a person. Everybody who shows questions gets one; the first answer wins.
 #[derive(Clone, Debug)]
 pub struct Inquiry {
-    /// Names it, for the answer.
+    /// The id to answer with.
     pub id: AskId,
-    /// What is asked.
+    /// The question.
     pub question: Question,
     shown: watch::Sender<bool>,
     settled: CancellationToken,
 }
 
 impl Inquiry {
-    /// A person sees it from now on: the time for an answer begins when the first does.
+    /// Notes that a person sees it now: the timeout for the answer starts when the first person does.
     pub fn shown(&self) {
         self.shown.send_replace(true);
     }
 
-    /// Cancelled when no answer is wanted any more: somebody answered, nobody did in time, or the
-    /// call was cancelled.
+    /// Cancelled when no answer is needed any more: somebody answered, the timeout passed, or the call
+    /// was cancelled.
     pub fn settled(&self) -> &CancellationToken {
         &self.settled
     }
 }
 
-/// Ends when a question about a call is settled: without a fault the call goes ahead.
+/// The future of one question about a call: without a fault the call may run.
 pub type Asking = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>;
 
-/// The way to the person behind one call, who is asked about this call and about no other. Whoever
-/// sends the call along with it asks the [`Desk`] there, in whichever way reaches that person.
+/// The way to the person behind one call, who is asked about this call and no other. The caller
+/// supplies it with the call and asks the [`Desk`] there, in whichever way reaches that person.
 #[derive(Clone, Default)]
 pub struct Asker(Option<Arc<dyn Fn(Question) -> Asking + Send + Sync>>);
 
@@ -107,12 +107,12 @@ impl Asker {
         Self(None)
     }
 
-    /// Questions go to this function. Letting go of what it gives takes the question back.
+    /// Sends questions to this function. Dropping the future it returns withdraws the question.
     pub fn to(ask: impl Fn(Question) -> Asking + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(ask)))
     }
 
-    /// Asks, in this way or at the desk alone.
+    /// Asks in this way, or only at the desk if there is none.
     pub(crate) async fn ask(&self, desk: &Desk, question: Question) -> Result<(), Fault> {
         match &self.0 {
             Some(ask) => ask(question).await,
@@ -135,7 +135,7 @@ pub struct Desk {
     next: AtomicU64,
 }
 
-/// Forgets a question when nobody waits for its answer any more, however that came.
+/// Removes a question when nobody waits for its answer any more, for whatever reason.
 struct Waiting<'a> {
     desk: &'a Desk,
     id: AskId,
@@ -150,20 +150,20 @@ impl Drop for Waiting<'_> {
 }
 
 impl Desk {
-    /// Adds somebody who shows questions to a person.
+    /// Adds the queue of somebody who shows questions to a person.
     pub fn attach(&self, asker: mpsc::Sender<Inquiry>) {
         self.askers.lock().unwrap_or_else(PoisonError::into_inner).push(asker);
     }
 
-    /// Asks everybody who shows questions, and waits. Nobody to ask, no answer in time, a lost answer:
-    /// all are a no.
+    /// Asks everybody who shows questions, and waits. If there is nobody to ask, no answer in time or
+    /// a lost answer, the call is refused.
     pub async fn ask(&self, question: Question) -> Result<(), Fault> {
         self.ask_also(question, |_| std::future::ready(None)).await
     }
 
-    /// The same, and asks one more person, who sees this question and no other. `show` ends with
-    /// their answer, or with `None` where they cannot be asked; it is let go of when no answer is
-    /// wanted any more.
+    /// Like `ask`, and asks one more person, who sees this question and no other. `show` ends with
+    /// their answer, or with `None` if they cannot be asked; it is dropped when no answer is needed
+    /// any more.
     pub async fn ask_also<F: Future<Output = Option<Decision>>>(
         &self,
         question: Question,
@@ -190,7 +190,7 @@ impl Desk {
                     tokio::time::sleep(PATIENCE).await;
                     late(&question)
                 }
-                // Everybody who could have shown it has let go of it.
+                // Everybody who could have shown the question has dropped it.
                 Ok(false) => nobody_to_ask(&question),
                 Err(_) => unseen(&question),
             }
@@ -224,7 +224,7 @@ impl Desk {
         let mut askers = self.askers.lock().unwrap_or_else(PoisonError::into_inner);
         askers.retain(|asker| !asker.is_closed());
         for asker in askers.iter() {
-            // One that has no room shows it to nobody; if none has, nobody is asked.
+            // A full queue does not take it; if all queues are full, nobody is asked.
             let _ = asker.try_send(inquiry.clone());
         }
     }

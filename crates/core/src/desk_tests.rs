@@ -28,7 +28,7 @@ async fn nobody_to_ask_is_a_refusal_that_says_how_to_allow() {
     assert!(fault.hint.expect("hint").contains(r#"allow = ["shell(ls)"]"#));
 }
 
-/// A desk with so many who show questions, and what they are given.
+/// A desk with `N` queues for questions, and their receivers.
 fn desk<const N: usize>() -> (Arc<Desk>, [mpsc::Receiver<Inquiry>; N]) {
     let desk = Arc::new(Desk::default());
     let shown = std::array::from_fn(|_| {
@@ -86,7 +86,7 @@ async fn the_time_of_a_question_begins_when_it_is_shown() {
     inquiries[0].shown();
     tokio::time::sleep(PATIENCE - Duration::from_secs(1)).await;
     desk.answer(inquiries[0].id, Decision::Approve).expect("in time");
-    // The second waited behind the first all the while.
+    // The second question waited behind the first for all that time.
     inquiries[1].shown();
     tokio::time::sleep(PATIENCE - Duration::from_secs(1)).await;
     desk.answer(inquiries[1].id, Decision::Approve).expect("in time");
@@ -101,7 +101,7 @@ async fn a_question_that_nobody_shows_is_refused_as_well() {
     let inquiry = one.recv().await.expect("asked");
     assert_eq!(asked.await.expect("ends").expect_err("refused").kind, FaultKind::Timeout);
     assert!(inquiry.settled().is_cancelled());
-    // Whoever had it to show lets go of it.
+    // The receiver that had it drops it.
     let asked = asking(&desk);
     drop(one.recv().await.expect("asked"));
     assert_eq!(asked.await.expect("ends").expect_err("refused").kind, FaultKind::Permission);

@@ -1,10 +1,10 @@
-//! What a tool may ask of the loop around it: a closed list, typed here, JSON at the boundary.
-//! Nothing vanishes silently: what is left out is counted, with the reason.
+//! Directives, which a tool's result may carry for the loop around it: a closed list, typed here, JSON
+//! at the boundary. Nothing is dropped silently: every directive left out is counted, with the reason.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Who speaks an injected message.
+/// The role that an injected message has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -17,22 +17,22 @@ pub enum Role {
     Assistant,
 }
 
-/// One request to the loop.
+/// One directive for the loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "params", rename_all = "snake_case")]
 pub enum Directive {
-    /// Finish this batch, then stop.
+    /// Finish this batch of calls, then stop.
     StopProcessing,
     /// Hand over to another tier.
     TierChange {
-        /// Which tier.
+        /// The tier to hand over to.
         #[serde(alias = "tier")]
         target_tier: String,
-        /// Why.
+        /// The reason.
         #[serde(default)]
         reason: String,
     },
-    /// Keep this text where the model will see it; empty text removes it.
+    /// Keep this text in the model's context; an empty text removes it.
     ContextAnchor {
         /// The anchor's name.
         key: String,
@@ -48,21 +48,21 @@ pub enum Directive {
     InjectContext {
         /// The text.
         content: String,
-        /// Who says it.
+        /// The role of the message.
         #[serde(default)]
         role: Role,
     },
     /// Replace old tool results by stubs.
     PruneMessages {
-        /// How many recent ones stay.
+        /// How many recent results stay.
         #[serde(default = "two")]
         keep_recent: usize,
     },
-    /// Tell the presentation layer something.
+    /// Send a note to the presentation layer.
     NotifyPresenter {
-        /// What about.
+        /// The topic of the note.
         key: String,
-        /// The data.
+        /// The data of the note.
         #[serde(default)]
         data: Value,
     },
@@ -72,7 +72,7 @@ fn two() -> usize {
     2
 }
 
-/// The anchor that a changed to-do list becomes.
+/// The key of the anchor that holds the to-do list.
 pub const TODO_ANCHOR: &str = "todo_state";
 /// The names of all directives on the wire.
 pub const NAMES: &[&str] = &[
@@ -88,34 +88,34 @@ pub const NAMES: &[&str] = &[
 /// Directives of a result that were left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// Why.
+    /// The reason.
     pub cause: Cause,
-    /// How many; more than one only where the rest of a list is left out.
+    /// How many; more than one only if the rest of a list is left out.
     pub count: u64,
-    /// The same in a sentence, for the log.
+    /// The reason as a sentence, for the log.
     pub words: String,
 }
 
 /// Why a directive is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// There is no such directive, or its parameters do not fit.
+    /// The directive does not exist, or its parameters do not fit.
     NotUnderstood,
-    /// Its sender may not ask for it.
+    /// The sender may not use it.
     NotAllowed,
-    /// It stands beyond what is read of one result.
+    /// It is beyond the number that is read of one result.
     TooMany,
 }
 
 impl Skipped {
-    /// One of them.
+    /// One directive that was left out.
     pub fn one(cause: Cause, words: impl Into<String>) -> Self {
         Self { cause, count: 1, words: words.into() }
     }
 }
 
 impl Directive {
-    /// Its name on the wire.
+    /// The name on the wire.
     pub fn name(&self) -> &'static str {
         match self {
             Self::StopProcessing => "stop_processing",
@@ -128,7 +128,7 @@ impl Directive {
         }
     }
 
-    /// Reads one entry: `{"type", "params"}`, with `params` left out where all have a default.
+    /// Reads one entry: `{"type", "params"}`; `params` may be absent if all of them have a default.
     pub fn read(entry: &str) -> Result<Self, String> {
         let mut value: Value = serde_json::from_str(entry).map_err(|error| error.to_string())?;
         let Some(members) = value.as_object_mut() else { return Err("it is no object".into()) };

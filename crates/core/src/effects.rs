@@ -1,5 +1,5 @@
-//! The last station of a call but one: what its directives do to the house. Those that are about a
-//! conversation (stopping, tiers, messages) are the engine's business; they pass here untouched.
+//! The last station of a call but one: applies its directives to the house. Directives about a
+//! conversation (stopping, tiers, messages) pass unchanged: the engine applies them.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,58 +11,58 @@ use crate::{
     directives::{Cause, Skipped, TODO_ANCHOR},
 };
 
-/// Notes that a slow listener may fall behind by.
+/// The number of notes that a slow listener may fall behind by.
 const NOTES: usize = 256;
 
-/// Something for whoever shows the house to people.
+/// A note for presenters, which show the house to people.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
-    /// Whose call it came from.
+    /// The id of the call that sent it.
     pub call: CallId,
-    /// What about.
+    /// The topic of the note.
     pub key: String,
-    /// The data.
+    /// The data of the note.
     pub data: Value,
 }
 
-/// What is added to the last result of a round for clients that keep their own history.
+/// What is appended to the last result of a round for clients that keep their own history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Closing {
-    /// The anchors.
+    /// True if the anchors are appended.
     pub append_anchors: bool,
-    /// The files that changed since the model saw them.
+    /// True if files that changed since the model saw them are appended.
     pub refresh: bool,
 }
 
 impl Closing {
-    /// Whether there is anything.
+    /// True if anything is appended.
     pub fn any(self) -> bool {
         self.append_anchors || self.refresh
     }
 }
 
-/// How many directives were left out, by what was wrong with them.
+/// How many directives were left out, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Tally {
-    /// There is no such directive, or its parameters do not fit.
+    /// The directive does not exist, or its parameters do not fit.
     pub not_understood: u64,
-    /// The sender may not ask for it.
+    /// The sender may not use it.
     pub not_allowed: u64,
-    /// Beyond what is read of one result.
+    /// It is beyond the number that is read of one result.
     pub too_many: u64,
 }
 
 impl Tally {
-    /// All of them.
+    /// The sum of all reasons.
     pub fn total(self) -> u64 {
         self.not_understood + self.not_allowed + self.too_many
     }
 }
 
-/// What directives have done to the house.
+/// The state that directives change in the house.
 #[derive(Debug)]
 pub struct Effects {
-    /// The texts that stay in sight.
+    /// The texts that stay in the model's context.
     pub anchors: Anchors,
     notes: broadcast::Sender<Note>,
     skipped: Mutex<Tally>,
@@ -81,28 +81,28 @@ impl Default for Effects {
 }
 
 impl Effects {
-    /// Says what stands at the end of a round from now on.
+    /// Sets what is appended to a round from now on.
     pub fn close_with(&self, closing: Closing) {
         *self.closing.lock().unwrap_or_else(PoisonError::into_inner) = closing;
     }
 
-    /// What stands there; nothing unless somebody said so.
+    /// What is appended to a round; nothing by default.
     pub fn closing(&self) -> Closing {
         *self.closing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes for presenters, from now on.
+    /// Subscribes to notes for presenters from now on.
     pub fn notes(&self) -> broadcast::Receiver<Note> {
         self.notes.subscribe()
     }
 
-    /// How many entries could not be understood, were not allowed or were too many.
+    /// How many directives were left out: not understood, not allowed or too many.
     pub fn skipped(&self) -> Tally {
         *self.skipped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Applies a call's directives, in their order. The house does so for a call on its own; whoever
-    /// runs several together does when all have ended.
+    /// Applies a call's directives, in their order. The house does so for a call on its own; for calls
+    /// that run together, their runner does so when all have ended.
     pub fn apply(&self, call: CallId, directives: &[Directive]) {
         for directive in directives {
             match directive {
@@ -111,7 +111,7 @@ impl Effects {
                     _ = self.anchors.set(TODO_ANCHOR, formatted_state);
                 }
                 Directive::NotifyPresenter { key, data } => {
-                    // Nobody may be looking.
+                    // There may be no listener.
                     let _ = self.notes.send(Note { call, key: key.clone(), data: data.clone() });
                 }
                 Directive::StopProcessing
@@ -122,7 +122,7 @@ impl Effects {
         }
     }
 
-    /// Counts what a result carried in vain.
+    /// Counts the directives of a result that were left out.
     pub(crate) fn count(&self, tool: &ToolName, skipped: &[Skipped]) {
         for Skipped { cause, count, words } in skipped {
             tracing::warn!(%tool, why = words, "a directive was left out");

@@ -1,5 +1,4 @@
-//! The provider's station: the work runs under a deadline, can be cancelled, and its panic is
-//! its own.
+//! The provider's station: the work runs under a deadline, can be cancelled, and a panic ends only this call.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -13,12 +12,12 @@ use crate::{
     provider::{Done, Running, Work},
 };
 
-/// How long a change that has begun may go on after its call was cancelled or its deadline passed.
-/// Renames and syncs are short; a disk that hangs is not waited for without end.
+/// How long a change that has begun may continue after its call was cancelled or its deadline passed.
+/// Renames and syncs are short; the wait for a disk that hangs is bounded.
 const GRACE: Duration = Duration::from_secs(30);
 
-/// Runs the work to its end, its deadline or its cancellation, whichever comes first. A change that
-/// has begun comes to its end.
+/// Runs the work until it ends, its deadline passes or it is cancelled, whichever comes first. A
+/// change that has begun is finished.
 pub(crate) async fn execute(work: Work, ctx: Ctx, deadline: Duration) -> Result<Done, Fault> {
     let (cancel, change) = (ctx.cancel.clone(), ctx.change.clone());
     let most = ctx.max_output;
@@ -47,7 +46,7 @@ pub(crate) async fn execute(work: Work, ctx: Ctx, deadline: Duration) -> Result<
     }
 }
 
-/// Tools page their own output; their closing note may pass the cap by this much.
+/// Tools page their own output; the note at its end may exceed the cap by this many bytes.
 const SLACK: usize = 4096;
 
 fn late(deadline: Duration) -> Fault {
@@ -55,7 +54,7 @@ fn late(deadline: Duration) -> Fault {
         .hint("ask for less at once; after a change, read the file to see whether it was made")
 }
 
-/// Work that may panic at its start or at any step: either way the call ends with a fault.
+/// Work that may panic at its start or at any step: in both cases the call ends with a fault.
 struct Isolated {
     work: Option<Work>,
     ctx: Option<Ctx>,

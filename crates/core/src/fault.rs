@@ -8,14 +8,13 @@ use tectum_security::{Denied, Missing, PathError, Reason, built_in};
 
 use crate::nearest;
 
-/// What sort of failure it was. Each edge translates a kind once: into an MCP result, an HTTP
-/// status, an exit code.
+/// The kind of a failure. Each edge translates it once: into an MCP result, an HTTP status, an exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultKind {
     /// Arguments do not parse or fit.
     InvalidInput,
-    /// Gate, layer or human said no.
+    /// The gate, a layer or a person said no.
     Permission,
     /// No such tool, file or symbol.
     NotFound,
@@ -29,7 +28,7 @@ pub enum FaultKind {
     Cancelled,
     /// A peer failed or is away.
     Upstream,
-    /// Our bug.
+    /// A bug of ours.
     Internal,
 }
 
@@ -47,7 +46,7 @@ impl FaultKind {
         }
     }
 
-    /// The status of an HTTP answer that tells of a failure of this kind.
+    /// The HTTP status for a failure of this kind.
     pub fn http_status(self) -> u16 {
         match self {
             Self::InvalidInput => 400,
@@ -55,7 +54,7 @@ impl FaultKind {
             Self::NotFound => 404,
             Self::Conflict => 409,
             Self::TooLarge => 413,
-            // Nobody reads this one; servers that log it have this number for it.
+            // Nobody reads this status; servers that log it use this number for it.
             Self::Cancelled => 499,
             Self::Internal => 500,
             Self::Upstream => 502,
@@ -64,48 +63,48 @@ impl FaultKind {
     }
 }
 
-/// A failure, told to whoever can act on it.
+/// A failure, with what its reader can do about it.
 #[derive(Debug)]
 pub struct Fault {
-    /// Which kind.
+    /// The kind of the failure.
     pub kind: FaultKind,
     /// What happened.
     pub message: String,
     /// What to try next.
     pub hint: Option<String>,
-    /// What lay beneath, for the journal; never shown to the model.
+    /// The underlying error, for the journal; never shown to the model.
     pub source: Option<Box<dyn Error + Send + Sync>>,
     /// A peer's own error as it wrote it, for edges that speak its language.
     pub raw: Option<Box<RawValue>>,
 }
 
 impl Fault {
-    /// A fault of a kind, with its message.
+    /// A fault of this kind with a message.
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: None, source: None, raw: None }
     }
 
-    /// Arguments do not fit.
+    /// A fault of the kind `InvalidInput`: the arguments do not fit.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(FaultKind::InvalidInput, message)
     }
 
-    /// Nothing there.
+    /// A fault of the kind `NotFound`.
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(FaultKind::NotFound, message)
     }
 
-    /// The world is not as the caller believes.
+    /// A fault of the kind `Conflict`: the state is not what the caller assumes.
     pub fn conflict(message: impl Into<String>) -> Self {
         Self::new(FaultKind::Conflict, message)
     }
 
-    /// Our bug.
+    /// A fault of the kind `Internal`: a bug of ours.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(FaultKind::Internal, message)
     }
 
-    /// The same fault with advice.
+    /// The same fault with a hint.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -132,8 +131,8 @@ impl Error for Fault {
     }
 }
 
-/// What lies at the bottom of an error: its last cause, in that cause's own words. What stands above
-/// it often repeats an address, and an address may hold a secret. `None` for an error without a cause.
+/// The root cause of an error, in its own words. The errors above it often repeat an address, and an
+/// address may hold a secret. `None` for an error without a cause.
 pub fn bottom(error: &dyn Error) -> Option<String> {
     let causes = std::iter::successors(error.source(), |&cause| cause.source());
     causes.last().map(ToString::to_string)
@@ -240,7 +239,7 @@ impl From<PathError> for Fault {
     }
 }
 
-/// What to try where nothing was found.
+/// The hint if nothing was found.
 fn near(missing: &Missing) -> String {
     if missing.dangling {
         return "name the file that the link should lead to, or delete the link itself".into();

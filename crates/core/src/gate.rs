@@ -11,38 +11,38 @@ use crate::{
     Call, Fault, FaultKind, Grants, Judgement, Prepared, Question, Rules, ToolName, World, ruling::Ruling,
 };
 
-/// The rules and the reach of this house at one moment.
+/// The rules and the allowlist of this house at one moment.
 #[derive(Debug)]
 pub struct Gate {
     rules: Arc<Ruling>,
     allowlist: Arc<Allowlist>,
-    /// The filters in use, one for each tool and judgement: what is kept under a filter is
-    /// found again under the same one. There are no more than tools.
+    /// The filters in use, one for each tool and judgement, so that what is cached under a filter is
+    /// found again under the same one. There are no more of them than tools.
     filters: Mutex<BTreeMap<(ToolName, Judgement), Hide>>,
 }
 
-/// How many denials of one call are told before the rest is only counted.
+/// How many denials of one call are listed; the rest is only counted.
 const MOST_DENIALS: usize = 8;
 
-/// What the gate decided.
+/// The decision of the gate.
 #[derive(Debug)]
 pub enum Verdict {
-    /// Go ahead with these capabilities.
+    /// The call may run with these capabilities.
     Allow(Grants),
-    /// Ask first.
+    /// A person decides first.
     Ask(Question, Grants),
-    /// No.
+    /// The call is refused.
     Deny(Fault),
 }
 
 /// One step of a decision, for `policy test`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyStep {
-    /// Which station.
+    /// The station that decided.
     pub station: String,
-    /// What it found.
+    /// The finding of the station.
     pub finding: String,
-    /// Whether the call went on.
+    /// True if the call went on.
     pub passed: bool,
 }
 
@@ -52,19 +52,19 @@ impl Gate {
         Self::tightened(rules, None, allowlist)
     }
 
-    /// The same with further rules of the project. A call passes only if both let it through.
+    /// A gate with the operator's rules and the project's. A call passes only if both let it through.
     pub fn tightened(rules: Rules, project: Option<Rules>, allowlist: Arc<Allowlist>) -> Self {
         let rules = Arc::new(Ruling::new(rules, project, allowlist.clone()));
         Self { rules, allowlist, filters: Mutex::default() }
     }
 
-    /// What may be reached.
+    /// The allowlist: the paths that calls may reach.
     pub fn allowlist(&self) -> &Allowlist {
         &self.allowlist
     }
 
-    /// Decides. Rules first, since they cost nothing; then the paths, opened beneath their
-    /// roots; then the rules again for every path that turned out to have another name.
+    /// Decides about a call. Rules first, since they cost nothing; then the paths, opened beneath
+    /// their roots; then the rules again for every path that turned out to have another name.
     pub fn judge(&self, call: &Call, prepared: &Prepared) -> Verdict {
         let subjects = self.rules.subjects(prepared);
         let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.world);
@@ -101,7 +101,7 @@ impl Gate {
         }
     }
 
-    /// The same decision, step by step, opening nothing for writing.
+    /// The same decision step by step; it opens nothing for writing.
     pub fn explain(&self, call: &Call, prepared: &Prepared) -> (Judgement, Vec<PolicyStep>) {
         let subjects = self.rules.subjects(prepared);
         let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.world);
@@ -158,8 +158,7 @@ impl Gate {
         (strictest, steps)
     }
 
-    /// The path as this tool would get it for reading without asking anybody; `None` where it would
-    /// not.
+    /// The path if this tool may read it without asking anybody; else `None`.
     pub fn readable(&self, tool: &str, raw: &RawPath) -> Option<SafePath> {
         let may = |name: &str| {
             let name = self.rules.paths(vec![name.to_owned()]);
@@ -170,8 +169,7 @@ impl Gate {
         may(&path.name()).then_some(path)
     }
 
-    /// A directory's grant does not reach the names in it that a rule judges more strictly
-    /// than it judged the call.
+    /// Hides the names in a granted directory that a rule judges more strictly than it judged the call.
     fn hiding(&self, call: &Call, judged: Judgement, paths: Vec<SafePath>) -> Vec<SafePath> {
         if !self.rules.pick(&call.tool) {
             return paths;
@@ -184,7 +182,7 @@ impl Gate {
         paths.into_iter().map(|path| path.hiding(hide.clone())).collect()
     }
 
-    /// Everything that stands against a call the rules deny, judged by its words alone.
+    /// All denials of a call that the rules deny, judged by the names of its paths alone.
     fn ruled_out(&self, call: &Call, prepared: &Prepared, subjects: &[String], why: &str) -> Vec<Fault> {
         let mut denials = Vec::new();
         if subjects.len() > 1 && !self.rules.ban(&call.tool) {
@@ -214,7 +212,7 @@ fn refused(call: &Call, why: &str) -> Fault {
         .hint("a person can change the rule in tectum.toml; `tectum policy test` explains every step")
 }
 
-/// One fault for all the denials of a call, so that they can be mended at once.
+/// One fault for all denials of a call, so that the caller can fix them at once.
 fn together(mut denials: Vec<Fault>) -> Fault {
     if denials.len() == 1 {
         return denials.remove(0);

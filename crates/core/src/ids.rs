@@ -1,4 +1,4 @@
-//! The names of calls, conversations and tools.
+//! The ids of calls and conversations, and the names of tools.
 
 use std::{
     fmt,
@@ -11,12 +11,12 @@ use std::{
 /// A tool's public name.
 pub type ToolName = Arc<str>;
 
-/// Names one call, across processes and restarts.
+/// The id of one call, unique across processes and restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CallId(u64);
 
 impl CallId {
-    /// A name nobody had before.
+    /// A new id that no other call has.
     pub fn fresh() -> Self {
         static SEED: OnceLock<u64> = OnceLock::new();
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -29,7 +29,7 @@ impl CallId {
         Self(z ^ (z >> 31))
     }
 
-    /// Reads the form [`fmt::Display`] writes.
+    /// Reads the form that [`fmt::Display`] writes.
     pub fn parse(text: &str) -> Option<Self> {
         let hex = text.strip_prefix("c-")?;
         (hex.len() == 16).then(|| u64::from_str_radix(hex, 16).ok()).flatten().map(Self)
@@ -42,12 +42,12 @@ impl fmt::Display for CallId {
     }
 }
 
-/// Names the conversation a call belongs to.
+/// The id of the conversation a call belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SessionId(pub Arc<str>);
 
 impl SessionId {
-    /// Wraps a name.
+    /// An id with this name.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())
     }

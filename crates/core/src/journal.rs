@@ -1,4 +1,4 @@
-//! The record of every call, refused ones too. The writer lives elsewhere; this is its door.
+//! The record of every call, refused ones too. The writer is elsewhere; this is its interface.
 
 use std::{
     sync::OnceLock,
@@ -9,33 +9,33 @@ use tokio::sync::mpsc;
 
 use crate::{Call, CallId, FaultKind, Outcome, SessionId, ToolName};
 
-/// One call, as it is remembered.
+/// The journal entry of one call.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// When it ended.
+    /// The time when it ended.
     pub at: SystemTime,
-    /// Which call.
+    /// The id of the call.
     pub call: CallId,
-    /// Which conversation.
+    /// The conversation it belongs to.
     pub session: SessionId,
-    /// Which tool.
+    /// The tool of the call.
     pub tool: ToolName,
     /// The arguments as they came.
     pub args: String,
-    /// The kind of failure, or success.
+    /// The kind and message of a failure; `None` for success.
     pub failed: Option<(FaultKind, String)>,
-    /// How long it took.
+    /// The duration of the call.
     pub took: Duration,
 }
 
-/// Where entries go. Without a writer nothing is kept and a call does no work here.
+/// The queue to the writer. Without a writer nothing is kept and a call does no work here.
 #[derive(Debug, Default)]
 pub struct Journal {
     writer: OnceLock<mpsc::Sender<Entry>>,
 }
 
 impl Journal {
-    /// Connects the one writer. A second one is refused.
+    /// Attaches the writer. A second one is refused.
     pub fn attach(&self, writer: mpsc::Sender<Entry>) -> Result<(), mpsc::Sender<Entry>> {
         self.writer.set(writer)
     }

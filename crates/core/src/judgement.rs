@@ -1,15 +1,15 @@
-//! What rules say about a call.
+//! The judgement of rules about a call.
 
 use std::fmt;
 
-/// What the rules say about a call.
+/// The judgement of the rules about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Judgement {
-    /// Go ahead.
+    /// The call may run.
     Allow,
     /// A person decides.
     Ask,
-    /// No.
+    /// The call is refused.
     Deny,
 }
 

@@ -1,8 +1,7 @@
 //! The vocabulary of the house and the walk of a call through it.
 //!
 //! Nothing here speaks MCP or HTTP, parses a language or opens a file: tools, peers and edges
-//! bring that and meet here. The walk is [`Tectum::call`]; every station on it has a file of
-//! its own.
+//! bring that and meet here. The walk is [`Tectum::call`]; every station on it has a file of its own.
 
 pub mod anchors;
 pub mod call;
@@ -43,7 +42,7 @@ pub use rules::{Origin, Rule, Rules};
 pub use step::{Checks, Step};
 pub use tap::{Tap, Tapped};
 pub use tectum::Tectum;
-/// The room below, for those who hold its handles.
+/// The crate below, for those who hold its handles.
 pub use tectum_security as security;
 pub use tool::{Card, Ctx, Effect, Grants, Reply, Subject, Text, Tool, ToolRole, Wants, World};
 pub use walking::Walking;

@@ -1,7 +1,7 @@
-//! The name that was meant by one that nothing has.
+//! The known name that an unknown one was probably meant to be.
 
-/// The nearest known name, if one is near enough to be meant; letter case makes no difference. One
-/// that shares no letter is not, however short both are.
+/// The nearest known name, if one is near enough; letter case makes no difference. A name that shares
+/// no letter is not near, however short both are.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     known
         .into_iter()

@@ -1,4 +1,4 @@
-//! Anything that offers tools: the native set, and each peer.
+//! Providers, which offer tools: the native set, and each peer.
 
 use std::{borrow::Cow, fmt, pin::Pin, sync::Arc, time::Duration};
 
@@ -8,51 +8,51 @@ use crate::{
     Call, Ctx, Directive, Effect, Fault, Payload, ToolName, ToolRole, Wants, World, directives::Skipped,
 };
 
-/// Something that offers tools.
+/// A provider of tools.
 pub trait Provider: Send + Sync {
-    /// What it offers now. Never waits.
+    /// The tools it offers now. Never waits.
     fn tools(&self) -> Arc<[ToolInfo]>;
-    /// Parses the call's arguments once and says what it will need.
+    /// Parses the call's arguments once and declares what the call needs.
     fn prepare(&self, call: &Call) -> Result<Prepared, Fault>;
 }
 
-/// What is known about a tool without calling it.
+/// The definition of a tool: what is known without calling it.
 #[derive(Clone, Debug)]
 pub struct ToolInfo {
-    /// Its name.
+    /// The name of the tool.
     pub name: ToolName,
-    /// Its name for people.
+    /// The name for people.
     pub title: String,
-    /// What the model reads.
+    /// The description for the model.
     pub description: String,
     /// JSON Schema (2020-12) of its arguments.
     pub input_schema: Arc<Value>,
     /// JSON Schema of its structured result.
     pub output_schema: Option<OutputSchema>,
-    /// What it does to the world.
+    /// How the tool affects the world.
     pub effect: Effect,
-    /// Which world.
+    /// The world it touches.
     pub world: World,
-    /// Whether a second identical call changes nothing more.
+    /// True if a second identical call changes nothing more.
     pub idempotent: bool,
     /// The argument permission rules are matched against.
     pub primary: String,
-    /// What it is used for beside calls of it.
+    /// The role of the tool apart from calls of it.
     pub role: ToolRole,
-    /// Whose it is, for a tool of a federated server.
+    /// The server, for a tool of a federated server.
     pub server: Option<ServerTool>,
-    /// False for a tool that is left out of the list and found by searching.
+    /// False if the tool is left out of the list and found by searching.
     pub listed: bool,
-    /// False for a tool whose calls no watcher sees.
+    /// False if no watcher sees its calls.
     pub observed: bool,
 }
 
-/// JSON Schema of a structured result. Few ask for it, so that our own are made when somebody does.
+/// JSON Schema of a structured result. Few clients ask for it, so ours is derived only on request.
 #[derive(Clone, Debug)]
 pub enum OutputSchema {
-    /// As a server gave it.
+    /// A schema as a server gave it.
     Given(Arc<Value>),
-    /// Of a type of ours.
+    /// A schema derived from a type of ours.
     Derived(fn() -> Value),
 }
 
@@ -66,38 +66,38 @@ impl OutputSchema {
     }
 }
 
-/// What is known about a federated tool beyond its name.
+/// The definition of a federated tool, beyond its name.
 #[derive(Clone, Debug)]
 pub struct ServerTool {
-    /// The server.
+    /// The name of the server.
     pub server: Arc<str>,
     /// The whole definition as the server wrote it, under our name.
     pub definition: Arc<str>,
-    /// True when the server has not confirmed it since it was last away.
+    /// True if the server has not confirmed it since it was last away.
     pub stale: bool,
-    /// Whether the server says that it only reads. Nothing that protects goes by it.
+    /// True if the server says that the tool only reads. No protection relies on it.
     pub reads: bool,
 }
 
-/// Work that has begun.
+/// The future of work that has begun.
 pub type Running = Pin<Box<dyn Future<Output = Result<Done, Fault>> + Send>>;
 
-/// The work of a prepared call, waiting for its capabilities.
+/// The work of a prepared call, which needs its capabilities to begin.
 pub type Work = Box<dyn FnOnce(Ctx) -> Running + Send>;
 
-/// What a provider gives back.
+/// The result of a provider.
 #[derive(Debug)]
 pub struct Done {
     /// The result.
     pub payload: Payload,
-    /// What the tool asks of the loop.
+    /// The directives of the tool for the loop.
     pub directives: Vec<Directive>,
-    /// What it asked in vain.
+    /// The directives that were left out.
     pub skipped: Vec<Skipped>,
 }
 
 impl Done {
-    /// A result that asks for nothing.
+    /// A result without directives.
     pub fn new(payload: Payload) -> Self {
         Self { payload, directives: Vec::new(), skipped: Vec::new() }
     }
@@ -105,15 +105,15 @@ impl Done {
 
 /// A call whose arguments were parsed.
 pub struct Prepared {
-    /// What it needs.
+    /// The subject and the paths it needs.
     pub wants: Wants,
-    /// What it does to the world.
+    /// How the call affects the world.
     pub effect: Effect,
-    /// Which world.
+    /// The world it touches.
     pub world: World,
-    /// How long it may take.
+    /// The deadline of the call.
     pub deadline: Duration,
-    /// How many bytes of text it may give.
+    /// The most bytes of text it may return.
     pub max_output: usize,
     /// The work itself.
     pub work: Work,

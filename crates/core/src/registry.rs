@@ -1,4 +1,4 @@
-//! The first station: which provider has the tool. Readers see one snapshot from start to end.
+//! The first station: finds the provider of a tool. Readers see one snapshot from start to end.
 
 use std::{
     collections::HashMap,
@@ -25,7 +25,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The tools of several providers. A name taken by an earlier provider stays with it.
+    /// The tools of several providers. If two have the same name, the earlier provider keeps it.
     pub fn of(providers: &[Arc<dyn Provider>]) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let mut snapshot = Self { version: NEXT.fetch_add(1, Ordering::Relaxed), ..Self::default() };
@@ -46,19 +46,19 @@ impl Snapshot {
         snapshot
     }
 
-    /// A number that no other set of tools has.
+    /// A version number that no other set of tools has.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// Leaves all tools out of the list but these; they can still be called.
+    /// Lists only these tools; the others can still be called.
     pub fn list_only(&mut self, listed: impl Fn(&ToolInfo) -> bool) {
         for info in self.infos.values_mut() {
             info.listed &= listed(info);
         }
     }
 
-    /// True when a client would be told the same about both.
+    /// True if both give clients the same definitions.
     pub fn says_the_same(&self, other: &Self) -> bool {
         let said = |info: &ToolInfo| {
             let definition = info.server.as_ref().map(|server| server.definition.clone());
@@ -72,12 +72,12 @@ impl Snapshot {
         self.order.iter().filter_map(|name| self.infos.get(name))
     }
 
-    /// One tool.
+    /// The tool with this name.
     pub fn tool(&self, name: &str) -> Option<&ToolInfo> {
         self.infos.get(name)
     }
 
-    /// The tool whose rules decide which files a model is shown beside its calls.
+    /// The tool whose rules decide which files a model is shown besides its calls.
     pub fn reader(&self) -> Option<&ToolName> {
         self.reader.as_ref()
     }
@@ -96,8 +96,8 @@ impl Snapshot {
 }
 
 impl Snapshot {
-    /// The first listed tool with this word in its name, at its beginning if there is one, or else in
-    /// its description: models write `Read` or `Grep` for a tool that has that word somewhere.
+    /// The first listed tool whose name begins with this word, or else has it, or else has it in its
+    /// description: models write `Read` or `Grep` for a tool that has that word somewhere.
     fn by_word(&self, word: &str) -> Option<&str> {
         let word = word.to_lowercase();
         let has =
@@ -115,7 +115,7 @@ impl fmt::Debug for Snapshot {
     }
 }
 
-/// The tools of the house, now. Replaced as a whole, never changed.
+/// The current tools of the house. Replaced as a whole, never changed.
 #[derive(Debug)]
 pub struct Registry {
     now: ArcSwap<Snapshot>,
@@ -128,23 +128,23 @@ impl Registry {
         Self { now: ArcSwap::from_pointee(first), version: watch::Sender::new(0) }
     }
 
-    /// What there is now.
+    /// The current snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.now.load_full()
     }
 
-    /// Replaces all of it and tells those who watch.
+    /// Replaces the snapshot and notifies all watchers.
     pub fn replace(&self, next: Snapshot) {
         self.now.store(Arc::new(next));
         self.version.send_modify(|version| *version += 1);
     }
 
-    /// Replaces all of it by what says the same to clients: nobody need be told.
+    /// Replaces the snapshot by one that says the same to clients: no watcher is notified.
     pub fn replace_quietly(&self, next: Snapshot) {
         self.now.store(Arc::new(next));
     }
 
-    /// Changes whenever the tools do.
+    /// Subscribes to changes of the tools.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.version.subscribe()
     }

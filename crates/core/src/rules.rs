@@ -9,9 +9,9 @@ use crate::{Judgement, World, nearest};
 /// Where a rule was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The file; `None` for what is built in or came from elsewhere.
+    /// The file; `None` if the rule is built in or came from elsewhere.
     pub file: Option<PathBuf>,
-    /// The line, from 1; 0 when unknown.
+    /// The line, from 1; 0 if unknown.
     pub line: usize,
 }
 
@@ -25,7 +25,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// One rule. In a pattern `*` also crosses `/`, and `folder/**` is about the folder itself too.
+/// One rule. In a pattern `*` also matches `/`, and `folder/**` also matches the folder itself.
 #[derive(Clone, Debug)]
 pub struct Rule {
     text: String,
@@ -34,7 +34,7 @@ pub struct Rule {
     subject: Option<Pattern>,
 }
 
-/// What a rule is about: the pattern, and the folder of one that ends in `/**`.
+/// The subject of a rule: the pattern, and the folder of a pattern that ends in `/**`.
 #[derive(Clone, Debug)]
 struct Pattern {
     names: GlobMatcher,
@@ -48,7 +48,7 @@ impl Pattern {
 }
 
 impl Rule {
-    /// Reads `tool` or `tool(subject-glob)`.
+    /// Parses `tool` or `tool(subject-glob)`.
     pub fn parse(text: &str, origin: Origin) -> Result<Self, String> {
         let broken =
             |why: &str| Err(format!("`{text}` is not a rule: {why}; write `tool` or `tool(pattern)`"));
@@ -70,7 +70,7 @@ impl Rule {
         };
         let pattern = |pattern: &str| {
             let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
-            // Whoever moves or removes the folder moves or removes all that lies in it.
+            // A call that moves or removes the folder moves or removes everything in it.
             let folder = pattern.strip_suffix("/**").filter(|folder| !folder.is_empty());
             Ok::<_, String>(Pattern { names: glob(pattern)?, folder: folder.map(glob).transpose()? })
         };
@@ -78,7 +78,7 @@ impl Rule {
         Ok(Self { text: text.to_owned(), origin, tool: glob(tool.trim())?, subject })
     }
 
-    /// True for a rule about this tool.
+    /// True if the rule is about this tool.
     pub fn is_for(&self, tool: &str) -> bool {
         self.tool.is_match(tool)
     }
@@ -88,7 +88,7 @@ impl Rule {
             && self.subject.as_ref().is_none_or(|glob| subjects.iter().any(|subject| glob.is_match(subject)))
     }
 
-    /// True for a rule about some subjects of this tool, not about all.
+    /// True if the rule is about some subjects of this tool, not about all.
     fn picks(&self, tool: &str) -> bool {
         self.subject.is_some() && self.tool.is_match(tool)
     }
@@ -110,22 +110,22 @@ impl fmt::Display for Rule {
 /// The three lists and the default.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    /// Never.
+    /// The rules for calls that are refused.
     pub deny: Vec<Rule>,
-    /// Only with a person's consent.
+    /// The rules for calls that need a person's consent.
     pub ask: Vec<Rule>,
-    /// Without asking.
+    /// The rules for calls that need no consent.
     pub allow: Vec<Rule>,
-    /// Allow rules of the project that no person agreed to. They permit nothing; a refusal names them.
+    /// Allow rules of the project that no person approved. They permit nothing; a refusal names them.
     pub held: Vec<Rule>,
-    /// What holds when no rule matches, and where that was said. Unset: project tools are
-    /// allowed, tools that reach beyond the project ask.
+    /// The judgement if no rule matches, and where it was set. Unset: project tools are allowed, tools
+    /// that reach beyond the project ask.
     pub default: Option<(Judgement, Origin)>,
 }
 
 impl Rules {
-    /// What holds for a tool and all its subjects, and which rule says so. A deny or ask rule
-    /// binds when it matches any subject; an allow rule must cover every one of them.
+    /// The judgement about a tool and all its subjects, and the rule that decided. A deny or ask rule
+    /// applies if it matches any subject; an allow rule must cover every one of them.
     pub fn judge(&self, tool: &str, subjects: &[String], world: World) -> (Judgement, String) {
         if let Some(rule) = self.deny.iter().find(|rule| rule.matches(tool, subjects)) {
             return (Judgement::Deny, format!("deny rule {rule}"));
@@ -146,10 +146,10 @@ impl Rules {
         }
     }
 
-    /// What holds where no rule speaks.
+    /// The judgement if no rule matches.
     fn fallback(&self, world: World) -> (Judgement, String) {
         match (&self.default, world) {
-            // A server's own word tightens a default, and never loosens it.
+            // The judgement in a server's configuration tightens a default, and never loosens it.
             (Some((judgement, _)), World::Peer(own)) if own > *judgement => {
                 (own, format!("`permission = \"{own}\"` of its server"))
             }
@@ -166,8 +166,8 @@ impl Rules {
 }
 
 impl Rules {
-    /// The rules whose tool is none of these, each as a sentence: a typo in a rule protects
-    /// nothing and would otherwise go unnoticed.
+    /// The rules that match none of these tools, each as a sentence: a typo in a rule protects nothing
+    /// and would otherwise go unnoticed.
     pub fn strangers(&self, tools: &[&str]) -> Vec<String> {
         let lists = [("deny", &self.deny), ("ask", &self.ask), ("allow", &self.allow), ("allow", &self.held)];
         let rules = lists.into_iter().flat_map(|(list, rules)| rules.iter().map(move |rule| (list, rule)));
@@ -183,18 +183,18 @@ impl Rules {
             .collect()
     }
 
-    /// True when a rule without a pattern denies the tool, whatever it is called with.
+    /// True if a rule without a pattern denies the tool, whatever its arguments.
     pub(crate) fn ban(&self, tool: &str) -> bool {
         self.deny.iter().any(|rule| rule.subject.is_none() && rule.tool.is_match(tool))
     }
 
-    /// True when a deny or ask rule is about some names only, so that a directory may hold
-    /// names that are judged more strictly than the directory was.
+    /// True if a deny or ask rule is about some names only, so a directory may hold names that are
+    /// judged more strictly than the directory was.
     pub(crate) fn pick(&self, tool: &str) -> bool {
         self.deny.iter().chain(&self.ask).any(|rule| rule.picks(tool))
     }
 
-    /// The rule that keeps a name below a granted directory from a call that was judged so.
+    /// The rule that hides a name below a granted directory from a call with this judgement.
     pub(crate) fn hide(&self, tool: &str, name: &str, judged: Judgement) -> Option<String> {
         let find = |rules: &[Rule]| {
             let about = |rule: &&Rule| {
@@ -264,7 +264,7 @@ mod tests {
         assert!(rule.starts_with("deny rule `*(secrets/**)`"), "{rule}");
         assert!(rules.hide("read_file", "drafts", Judgement::Allow).is_some());
         assert!(rules.hide("read_file", "drafts", Judgement::Ask).is_none());
-        // The default asks about it, but no rule names it: a granted directory brings it along.
+        // The default asks about it, but no rule names it: the grant of the directory includes it.
         assert!(rules.hide("read_file", "src/a", Judgement::Allow).is_none());
         assert!(!Rules::default().pick("read_file"));
     }

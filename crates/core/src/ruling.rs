@@ -1,4 +1,4 @@
-//! The rules of two owners over one call: each is judged by itself, and the stricter word holds.
+//! The rules of two owners about one call: each set is judged by itself, and the stricter one applies.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use tectum_security::{Allowlist, RawPath};
 
 use crate::{Judgement, Prepared, Rules, Subject, World};
 
-/// The rules that hold at a gate.
+/// The rules of a gate.
 #[derive(Debug)]
 pub(crate) struct Ruling {
-    /// The operator's. Their patterns are read from the allowlist's anchor.
+    /// The operator's rules. Their patterns are relative to the allowlist's anchor.
     own: Rules,
-    /// The project's. They make the operator's word stricter or change nothing.
+    /// The project's rules. They tighten the operator's judgement or change nothing.
     project: Option<Rules>,
     allowlist: Arc<Allowlist>,
 }
 
-/// What a rule may be about, as the project spells it and, where that differs, as the operator does.
+/// The subjects of a call as the project spells them and, if that differs, as the operator does.
 #[derive(Debug)]
 pub(crate) struct Names {
     pub(crate) here: Vec<String>,
@@ -28,25 +28,25 @@ impl Ruling {
         Self { own, project, allowlist }
     }
 
-    /// What holds for a tool and all its names, and which rule says so.
+    /// The judgement about a tool and all its names, and the rule that decided.
     pub(crate) fn judge(&self, tool: &str, names: &Names, world: World) -> (Judgement, String) {
         let own = self.own.judge(tool, names.anchored.as_ref().unwrap_or(&names.here), world);
-        // Which world a tool is of was the operator's to weigh; of the project only its own rules count.
+        // The operator's rules already judged the world of the tool; of the project only its own rules count.
         let project = self.project.as_ref().map(|rules| rules.judge(tool, &names.here, World::Project));
         project.filter(|project| project.0 > own.0).unwrap_or(own)
     }
 
-    /// True when a rule denies the tool whatever it is called with.
+    /// True if a rule denies the tool whatever its arguments.
     pub(crate) fn ban(&self, tool: &str) -> bool {
         self.all().any(|rules| rules.ban(tool))
     }
 
-    /// True when a rule is about some names only.
+    /// True if a rule is about some names only.
     pub(crate) fn pick(&self, tool: &str) -> bool {
         self.all().any(|rules| rules.pick(tool))
     }
 
-    /// The rule that keeps a name below a granted directory from a call that was judged so.
+    /// The rule that hides a name below a granted directory from a call with this judgement.
     pub(crate) fn hide(&self, tool: &str, name: &str, judged: Judgement) -> Option<String> {
         let own = if self.allowlist.is_moved() {
             self.own.hide(tool, &self.allowlist.anchored(name), judged)
@@ -56,7 +56,7 @@ impl Ruling {
         own.or_else(|| self.project.as_ref()?.hide(tool, name, judged))
     }
 
-    /// Everything a rule may be about: the primary argument first, then each path.
+    /// All subjects of a call: the primary argument first, then each path.
     pub(crate) fn subjects(&self, prepared: &Prepared) -> Names {
         let primary = match &prepared.wants.subject {
             Subject::Path(raw) => Some(raw),
@@ -70,7 +70,7 @@ impl Ruling {
             }
         }
         let mut names = self.paths(paths);
-        // A text is no path, so nobody spells it differently.
+        // A text is not a path, so both spell it the same.
         if let Subject::Text(text) = &prepared.wants.subject {
             for list in [Some(&mut names.here), names.anchored.as_mut()].into_iter().flatten() {
                 list.retain(|name| name != text);
@@ -80,7 +80,7 @@ impl Ruling {
         names
     }
 
-    /// Names of paths, spelled from the primary base.
+    /// Names of paths, relative to the primary base.
     pub(crate) fn paths(&self, here: Vec<String>) -> Names {
         let anchored = self.allowlist.is_moved();
         let anchored = anchored.then(|| here.iter().map(|name| self.allowlist.anchored(name)).collect());

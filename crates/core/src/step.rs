@@ -1,22 +1,21 @@
-//! A call that comes with others: what whoever runs them together puts between the stations of its
-//! walk.
+//! A call that runs together with others: the checks that their runner puts between the stations of its walk.
 
 use crate::{Call, Fault, Payload, Prepared};
 
-/// What one call is checked against beside the gate. The cheapest check comes first.
+/// The checks of one call besides the gate. The cheapest comes first.
 pub trait Checks: Send + Sync {
-    /// Before every station.
+    /// The check before every station.
     fn first(&self, call: &Call) -> Result<(), Fault>;
-    /// Behind the gate, before a person is asked. A result that is known already ends the walk.
+    /// The check after the gate, before a person is asked. A result that is already known ends the walk.
     fn behind_gate(&self, call: &Call) -> Result<Option<Payload>, Fault>;
-    /// What the call gave.
+    /// Reports the result of the call.
     fn done(&self, payload: &Payload);
 }
 
-/// A call of several, ready to walk.
+/// One of several calls, ready to run.
 pub struct Step {
-    /// Its arguments parsed, or why they could not be.
+    /// The parsed arguments, or why they could not be parsed.
     pub prepared: Result<Prepared, Fault>,
-    /// What it is checked against.
+    /// The checks of the call.
     pub checks: Box<dyn Checks>,
 }

@@ -1,5 +1,5 @@
-//! The tap on calls: whoever watches is handed each call before it runs and after it ended, on the
-//! call's own thread, and must not wait there.
+//! The tap on calls: a watcher gets each call before it runs and after it ended, on the call's own
+//! thread, and must not wait there.
 
 use std::fmt;
 
@@ -7,28 +7,28 @@ use arc_swap::ArcSwapOption;
 
 use crate::{Call, Outcome, Snapshot};
 
-/// A call as a watcher sees it.
+/// A call as the watcher sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Tapped<'a> {
     /// The call.
     pub call: &'a Call,
-    /// What came of it; `None` before it runs.
+    /// The outcome of the call; `None` before it runs.
     pub outcome: Option<&'a Outcome>,
 }
 
 type Watcher = Box<dyn Fn(Tapped<'_>) + Send + Sync>;
 
-/// Where calls can be watched. With nobody watching, a call does no work here.
+/// The place of the watcher. Without one, a call does no work here.
 #[derive(Default)]
 pub struct Tap(ArcSwapOption<Watcher>);
 
 impl Tap {
-    /// From now on this watcher sees every call. It takes the place of the one before.
+    /// Shows every call to this watcher from now on. It replaces the previous one.
     pub fn open(&self, watcher: impl Fn(Tapped<'_>) + Send + Sync + 'static) {
         self.0.store(Some(std::sync::Arc::new(Box::new(watcher))));
     }
 
-    /// Nobody watches any more.
+    /// Removes the watcher.
     pub fn close(&self) {
         self.0.store(None);
     }

@@ -1,4 +1,4 @@
-//! The house: one call's walk from door to door.
+//! The house: the walk of one call from start to end.
 
 use std::{
     sync::Arc,
@@ -18,19 +18,19 @@ use crate::{
     walking::Walking,
 };
 
-/// How a call came: on its own, or with others.
+/// The way a call runs: on its own, or with others.
 enum Way {
     /// On its own.
     Alone,
-    /// With others; whoever runs them applies their directives.
+    /// With others; their runner applies their directives.
     Together(Step),
 }
 
-/// What becomes of a call that nothing stands against.
+/// A call that passed all checks.
 enum Cleared {
-    /// It runs, and whoever checked it hears what it gives.
+    /// It runs, and its checks get the result.
     Run(Prepared, Grants, Option<Box<dyn Checks>>),
-    /// It ran before.
+    /// It ran before, with this result.
     Known(Payload),
 }
 
@@ -58,8 +58,8 @@ impl Tectum {
         Self::build(tools, gate, false)
     }
 
-    /// The same for a process that runs one call and ends: blocking work is done on the spot,
-    /// since there is nobody it could delay.
+    /// A house for a process that runs one call and ends: blocking work runs on the calling thread,
+    /// since it delays nobody.
     pub fn for_one_call(tools: Snapshot, gate: Gate) -> Self {
         Self::build(tools, gate, true)
     }
@@ -84,37 +84,37 @@ impl Tectum {
         &self.rooms.registry
     }
 
-    /// The gate, now.
+    /// The current gate.
     pub fn gate(&self) -> Arc<Gate> {
         self.rooms.gate.load_full()
     }
 
-    /// Replaces rules and reach for the calls that start from now on.
+    /// Replaces rules and allowlist for the calls that start from now on.
     pub fn replace_gate(&self, gate: Gate) {
         self.rooms.gate.store(Arc::new(gate));
     }
 
-    /// Where people are asked.
+    /// The desk, where people are asked.
     pub fn desk(&self) -> &Desk {
         &self.rooms.desk
     }
 
-    /// Where calls can be watched.
+    /// The tap, where calls can be watched.
     pub fn tap(&self) -> &Tap {
         &self.rooms.tap
     }
 
-    /// What directives did: anchors, and notes for presenters.
+    /// The effects of directives: anchors, and notes for presenters.
     pub fn effects(&self) -> &Effects {
         &self.rooms.effects
     }
 
-    /// Where calls are recorded.
+    /// The journal, where calls are recorded.
     pub fn journal(&self) -> &Journal {
         &self.rooms.journal
     }
 
-    /// Waits until every call in flight has ended, for at most this long.
+    /// Waits until every call in flight has ended, for at most this long. True if all have.
     pub async fn drain(&self, patience: Duration) -> bool {
         self.rooms.calls.close();
         let done = tokio::time::timeout(patience, self.rooms.calls.wait()).await.is_ok();
@@ -122,19 +122,18 @@ impl Tectum {
         done
     }
 
-    /// Runs a call, on the thread of whoever waits for it. If they leave, the call is cancelled and
-    /// goes to its end in a task of its own, so nobody can keep it out of the journal.
+    /// Runs a call on the thread of its caller. If the caller drops it, the call is cancelled and ends
+    /// in a task of its own, so nobody can keep it out of the journal.
     pub fn call(&self, call: Call) -> Walking {
         self.call_among(self.registry().snapshot(), call)
     }
 
-    /// The same among tools that were looked at before: the call sees these and no others, whatever
-    /// there is by now.
+    /// Runs a call with the tools of this snapshot and no others, whatever the registry has by now.
     pub fn call_among(&self, tools: Arc<Snapshot>, call: Call) -> Walking {
         self.run(call, tools, Way::Alone)
     }
 
-    /// Runs one of several calls among these tools. Its directives are left to whoever runs them all.
+    /// Runs one of several calls with these tools. Their runner applies its directives.
     pub fn step(&self, tools: Arc<Snapshot>, call: Call, step: Step) -> Walking {
         self.run(call, tools, Way::Together(step))
     }
@@ -178,8 +177,8 @@ impl Tectum {
         outcome
     }
 
-    /// find, prepare, gate, approval: may fail at any step, and has changed nothing until then.
-    /// Of a call that comes with others, what costs less is checked first.
+    /// find, prepare, gate, approval: may fail at any step, and has changed nothing until then. The
+    /// checks of a call that runs with others begin with the cheapest.
     async fn clear(&self, call: &Call, tools: &Snapshot, way: Way) -> Result<Cleared, Fault> {
         let (prepared, checks) = match way {
             Way::Alone => (tools.find(&call.tool)?.prepare(call)?, None),
@@ -204,7 +203,7 @@ impl Tectum {
                 () = call.cancel.cancelled() => {}
             }
         }
-        // Whoever waited for a person or for other calls may not be wanted any more.
+        // The caller may have left while the call waited for a person or for other calls.
         if call.cancel.is_cancelled() {
             return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
         }

@@ -8,7 +8,7 @@ use tectum_security::Allowlist;
 use super::*;
 use crate::{Effect, NativeReply, Provider, Rules, SessionId, Subject, ToolInfo, ToolRole, Wants, World};
 
-/// One tool, which says what it was made with.
+/// A tool that says what it was made with.
 struct Says {
     tool: &'static str,
     words: &'static str,

@@ -18,15 +18,15 @@ use crate::{CallId, Directive, Fault, FaultKind, Judgement, Progress};
 
 /// A tool that runs in this process. The doc comment on `Args` is what the model reads.
 pub trait Tool: Send + Sync + 'static {
-    /// What it takes.
+    /// The arguments of the tool.
     type Args: DeserializeOwned + JsonSchema + Send + 'static;
-    /// What it gives, as data.
+    /// The output of the tool, as data.
     type Output: Serialize + JsonSchema + Send + 'static;
-    /// Its facts.
+    /// The facts of the tool.
     const CARD: Card;
-    /// What it needs for these arguments. It gets that and nothing else.
+    /// What a call with these arguments needs. It gets that and nothing else.
     fn wants(&self, args: &Self::Args) -> Wants;
-    /// Runs it.
+    /// Runs the tool.
     fn call(
         &self,
         ctx: &Ctx,
@@ -34,36 +34,36 @@ pub trait Tool: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Reply<Self::Output>, Fault>> + Send;
 }
 
-/// What a tool does to the world.
+/// How a tool affects the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Looks only.
+    /// Reads only.
     Read,
-    /// Adds, and takes nothing away.
+    /// Adds, and removes nothing.
     Add,
     /// Changes or removes what was there.
     Change,
 }
 
-/// Which world a tool touches.
+/// The world that a tool touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum World {
     /// The project's files.
     Project,
     /// Everything beyond: processes, the network.
     Open,
-    /// Whatever a federated server reaches; what its configuration says holds where no rule speaks.
+    /// Whatever a federated server reaches, with the judgement of its configuration if no rule matches.
     Peer(Judgement),
 }
 
-/// What the house uses a tool for beside calls of it.
+/// The role of a tool apart from calls of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolRole {
-    /// Nothing else.
+    /// No other role.
     Usual,
     /// Every project needs it: it is listed even where only a few are.
     Basic,
-    /// Basic, and the rules for it decide which files a model is shown beside its calls.
+    /// Basic, and its rules decide which files a model is shown besides its calls.
     Reader,
     /// A tool of another role does its work, or agents have one of their own: a short list leaves it out.
     Alias,
@@ -72,30 +72,30 @@ pub enum ToolRole {
 /// The facts of a tool that do not depend on a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Card {
-    /// Its name.
+    /// The name of the tool.
     pub name: &'static str,
-    /// Its name for people.
+    /// The name for people.
     pub title: &'static str,
-    /// What it does to the world.
+    /// How the tool affects the world.
     pub effect: Effect,
-    /// Which world.
+    /// The world it touches.
     pub world: World,
-    /// Whether a second identical call changes nothing more.
+    /// True if a second identical call changes nothing more.
     pub idempotent: bool,
     /// The argument that permission rules are matched against.
     pub primary: &'static str,
-    /// How long it may take.
+    /// The deadline of a call.
     pub deadline: Duration,
-    /// How many bytes of text it may give.
+    /// The most bytes of text a call may return.
     pub max_output: usize,
-    /// What it is used for beside calls of it.
+    /// The role of the tool apart from calls of it.
     pub role: ToolRole,
 }
 
-/// What a call is about, for permission rules.
+/// The subject of a call, for permission rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// A path: matched in its one spelling below the primary base.
+    /// A path, matched by its one spelling below the primary base.
     Path(RawPath),
     /// Any other primary argument, as it came.
     Text(String),
@@ -126,44 +126,44 @@ pub struct Grants {
 }
 
 impl Grants {
-    /// What the gate opened.
+    /// The capabilities that the gate opened.
     pub fn new(paths: Vec<SafePath>) -> Self {
         Self { paths }
     }
 
-    /// All of them, in the order they were declared.
+    /// All paths, in the order they were declared.
     pub fn paths(&self) -> &[SafePath] {
         &self.paths
     }
 }
 
-/// What a running tool holds: its name, its capabilities and the way to be stopped.
+/// The context of a running tool: its call, its capabilities and its cancellation.
 #[derive(Clone)]
 pub struct Ctx {
-    /// This call.
+    /// The id of the call.
     pub call: CallId,
-    /// Its capabilities.
+    /// The capabilities of the call.
     pub grants: Arc<Grants>,
     /// Cancelled when the caller left or the deadline passed.
     pub cancel: CancellationToken,
-    /// Where progress goes.
+    /// The callback for progress.
     pub progress: Progress,
-    /// How many bytes of text may be given.
+    /// The most bytes of text the tool may return.
     pub max_output: usize,
-    /// Whether blocking work is done on the spot.
+    /// True if blocking work runs on the calling thread.
     pub(crate) on_the_spot: bool,
-    /// Whether it has begun to change something.
+    /// The flag that the call has begun to change something.
     pub(crate) change: ChangeBegun,
 }
 
 impl Ctx {
-    /// The `index`th declared path.
+    /// The declared path with this index.
     pub fn path(&self, index: usize) -> Result<&SafePath, Fault> {
         let granted = self.grants.paths().get(index);
         granted.ok_or_else(|| Fault::internal("the tool asked for a path it did not declare"))
     }
 
-    /// Ends a long piece of work that nobody waits for any more.
+    /// A fault if nobody waits for the work any more, so that long work can end early.
     pub fn check(&self) -> Result<(), Fault> {
         if self.cancel.is_cancelled() {
             return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
@@ -171,8 +171,8 @@ impl Ctx {
         Ok(())
     }
 
-    /// The last moment to be cancelled: from here on the call changes something, and its outcome
-    /// is awaited and tells what came of it, whoever has left.
+    /// The last point at which the call can be cancelled: from here on it changes something, and its
+    /// outcome is awaited and recorded, even if the caller has left.
     pub fn begin_change(&self) -> Result<(), Fault> {
         self.check()?;
         if !self.change.begin() {
@@ -181,8 +181,8 @@ impl Ctx {
         Ok(())
     }
 
-    /// Runs work that may block where it delays nobody: on the blocking pool of a server, on
-    /// the spot in a process that runs one call and ends.
+    /// Runs work that may block where it delays nobody: on the blocking pool of a server, on the
+    /// calling thread in a process that runs one call and ends.
     pub async fn blocking<T, F>(&self, work: F) -> Result<T, Fault>
     where
         T: Send + 'static,
@@ -208,8 +208,8 @@ impl fmt::Debug for Ctx {
     }
 }
 
-/// Whether a call has begun to change something. Until then it can be stopped without a trace;
-/// from then on only its own end tells what happened.
+/// The flag that a call has begun to change something. Until then the call can be stopped without a
+/// trace; from then on only its own end tells what happened.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChangeBegun(Arc<AtomicU8>);
 
@@ -218,12 +218,12 @@ impl ChangeBegun {
     const BEGUN: u8 = 1;
     const STOPPED: u8 = 2;
 
-    /// True unless the call was stopped before.
+    /// Marks the change as begun. True if the call was not stopped before.
     pub(crate) fn begin(&self) -> bool {
         self.settle(Self::BEGUN)
     }
 
-    /// True unless the change began before.
+    /// Marks the call as stopped. True if the change had not begun before.
     pub(crate) fn stop(&self) -> bool {
         self.settle(Self::STOPPED)
     }
@@ -237,30 +237,30 @@ impl ChangeBegun {
 /// The text of a reply.
 #[derive(Debug)]
 pub enum Text<T> {
-    /// Written for the occasion.
+    /// A text written for this reply.
     Said(String),
-    /// A part of the output itself, moved out once the rest was written down.
+    /// A part of the output itself, moved out after the rest was serialized.
     Part(fn(T) -> String),
 }
 
-/// What a tool gives.
+/// The reply of a tool.
 #[derive(Debug)]
 pub struct Reply<T> {
-    /// For the model.
+    /// The text for the model.
     pub text: Text<T>,
-    /// For programs.
+    /// The data for programs.
     pub output: T,
-    /// What it asks of the loop around it.
+    /// The directives of the tool for the loop around it.
     pub directives: Vec<Directive>,
 }
 
 impl<T> Reply<T> {
-    /// Text and data, no requests.
+    /// A reply of text and data, without directives.
     pub fn new(text: impl Into<String>, output: T) -> Self {
         Self { text: Text::Said(text.into()), output, directives: Vec::new() }
     }
 
-    /// Data, with a part of it as the text.
+    /// A reply of data, with a part of it as the text.
     pub fn showing(part: fn(T) -> String, output: T) -> Self {
         Self { text: Text::Part(part), output, directives: Vec::new() }
     }

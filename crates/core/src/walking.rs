@@ -1,4 +1,4 @@
-//! A call while somebody waits for it: it goes on with them, and to its end without them.
+//! A call while its caller waits for it: it runs with the caller, and ends without if the caller leaves.
 
 use std::{
     fmt,
@@ -16,19 +16,19 @@ use tokio_util::{
 
 use crate::{CallId, Fault, Outcome};
 
-/// The walk of one call.
+/// The future of one call's walk.
 type Walk = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-/// A call on its way. Nothing is handed over for it: whoever awaits it walks it. Dropped before its
-/// end, it is cancelled and ends in a task.
+/// A call in progress. No task is spawned for it: awaiting it runs it. Dropped before its end, it is
+/// cancelled and ends in a task.
 #[must_use = "nobody walks a call that is not awaited: it is cancelled"]
 pub struct Walking {
     call: CallId,
-    /// `None` once it has ended.
+    /// The walk; `None` once it has ended.
     walk: Option<Walk>,
     cancel: CancellationToken,
     calls: TaskTracker,
-    /// Counts it among the calls in flight.
+    /// The token that counts it among the calls in flight.
     _place: TaskTrackerToken,
 }
 
@@ -53,7 +53,7 @@ impl Future for Walking {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
         let Some(walk) = &mut self.walk else { return Poll::Ready(self.lost()) };
-        // The work's panics are caught where it runs; one beside it still ends only this call.
+        // The work's panics are caught where it runs; a panic outside of it still ends only this call.
         let step = std::panic::catch_unwind(AssertUnwindSafe(|| walk.as_mut().poll(cx)));
         if matches!(step, Ok(Poll::Pending)) {
             return Poll::Pending;
@@ -73,7 +73,7 @@ impl Drop for Walking {
     fn drop(&mut self) {
         let Some(walk) = self.walk.take() else { return };
         self.cancel.cancel();
-        // Without a runtime everything ends, and so does the call.
+        // Without a runtime nothing can run on, so the call ends here.
         if let Ok(runtime) = Handle::try_current() {
             self.calls.spawn_on(walk, &runtime);
         }
