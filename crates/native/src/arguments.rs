@@ -1,6 +1,6 @@
-//! Turning a call's JSON into a tool's typed arguments.
+//! Parses a call's JSON into a tool's typed arguments.
 //!
-//! The good case is one pass of serde. Only when that fails is the schema asked what was meant
+//! The good case is one pass of serde. Only if that fails does the schema tell what was meant
 //! (`lenient.rs`), and after that what is wrong (`mistakes.rs`).
 
 use serde::de::DeserializeOwned;
@@ -9,12 +9,12 @@ use tectum_core::Fault;
 
 use crate::{lenient, mistakes::explain};
 
-/// Arguments that fit, and the names that were read as others.
+/// Arguments that fit, and a note about those that were renamed.
 #[derive(Debug)]
 pub(crate) struct Parsed<T> {
     /// The arguments.
     pub(crate) args: T,
-    /// What the reply says about names that were taken for others.
+    /// The note in the reply about names that were read as others.
     pub(crate) note: Option<String>,
 }
 
@@ -43,10 +43,10 @@ pub(crate) fn parse<T: DeserializeOwned>(
     Err(explain(tool, given, schema, &parser))
 }
 
-/// What the parser says, with the field's name.
+/// The parser's message, with the field's name.
 fn said(error: &serde_path_to_error::Error<serde_json::Error>) -> String {
     let said = error.inner().to_string();
-    // Where in the text it stopped helps nobody who wrote no text.
+    // The position in the text helps nobody: the model did not write the text.
     let said = said.rfind(" at line ").map_or(said.as_str(), |end| &said[..end]);
     match error.path().to_string().as_str() {
         "." => said.to_owned(),

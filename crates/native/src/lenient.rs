@@ -1,13 +1,13 @@
-//! What a model means where it writes something else: other tools' names for an argument, numbers
-//! and lists as text, null for what it leaves out. Only where the intent is certain; everything else
-//! stays as it came and is a mistake.
+//! Adapts what a model writes to what it means: other tools' names for an argument, numbers and lists
+//! as text, null for an absent argument. Only if the intent is certain; everything else stays as it
+//! came and is a mistake.
 
 use serde_json::{Map, Value};
 
 use crate::mistakes::resolve;
 
-/// Our names, each with the names that other tools have for the same thing. A name is read as ours
-/// only where the schema has ours and not that one. Rows further up choose first.
+/// Our names, each with the names that other tools use for the same argument. A name is read as ours
+/// only if the schema has ours and not that one. Earlier rows choose first.
 const SYNONYMS: &[(&str, &[&str])] = &[
     ("include", &["glob", "globs", "file_pattern", "include_pattern"]),
     ("pattern", &["query", "regex", "regexp", "glob", "search_pattern"]),
@@ -31,17 +31,17 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("edits", &["changes"]),
 ];
 
-/// What was made of the arguments.
+/// The changes that were made to the arguments.
 #[derive(Debug, Default)]
 pub(crate) struct Adapted {
-    /// Whether anything was changed.
+    /// True if anything was changed.
     pub(crate) changed: bool,
     /// The given name and ours, each pair once.
     renamed: Vec<(String, String)>,
 }
 
 impl Adapted {
-    /// `[arguments read: file_path as path]`.
+    /// The note for the reply: `[arguments read: file_path as path]`.
     pub(crate) fn note(&self) -> Option<String> {
         let pairs: Vec<String> =
             self.renamed.iter().map(|(given, ours)| format!("{given} as {ours}")).collect();
@@ -49,7 +49,7 @@ impl Adapted {
     }
 }
 
-/// Writes arguments the way the schema has them, wherever it is certain what they mean.
+/// Rewrites arguments to fit the schema, wherever it is certain what they mean.
 pub(crate) fn adapt(given: &mut Value, schema: &Value) -> Adapted {
     let mut adapted = Adapted::default();
     fit(given, schema, schema, &mut adapted);
@@ -78,8 +78,8 @@ fn fit(value: &mut Value, at: &Value, schema: &Value, adapted: &mut Adapted) {
     }
 }
 
-/// Gives arguments the names the schema knows them by. The same name in another spelling
-/// (`oldString`) needs no row.
+/// Renames arguments to the names in the schema. The same name in another spelling (`oldString`) needs
+/// no row.
 fn rename(map: &mut Map<String, Value>, known: &Map<String, Value>, adapted: &mut Adapted) {
     if map.keys().all(|name| known.contains_key(name)) {
         return;
@@ -88,7 +88,7 @@ fn rename(map: &mut Map<String, Value>, known: &Map<String, Value>, adapted: &mu
     SYNONYMS.iter().for_each(|(ours, names)| take(map, known, ours, names, adapted));
 }
 
-/// Gives the first of these names that is there and unknown the name `ours`.
+/// Renames to `ours` the first of these names that is given and not in the schema.
 fn take(
     map: &mut Map<String, Value>,
     known: &Map<String, Value>,
@@ -113,13 +113,12 @@ fn take(
     }
 }
 
-/// A name without what its spelling adds.
+/// A name without letter case and signs, to compare spellings.
 fn bare(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Takes away each null that stands for an argument which need not be given. What it means to leave
-/// one out is said in one place, the tool's own type.
+/// Removes each null of an optional argument. Only the tool's own type defines what an absent argument means.
 fn drop_nulls(map: &mut Map<String, Value>, at: &Value, known: &Map<String, Value>, adapted: &mut Adapted) {
     let required =
         |name: &str| at["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
@@ -128,7 +127,7 @@ fn drop_nulls(map: &mut Map<String, Value>, at: &Value, known: &Map<String, Valu
     adapted.changed |= before > map.len();
 }
 
-/// A value in the type the schema asks for, where it is certain which one is meant.
+/// A value converted to the type in the schema, if it is certain which one is meant.
 fn converted(value: &Value, at: &Value, schema: &Value) -> Option<Value> {
     let takes = |kind: &str| match &at["type"] {
         Value::String(one) => one == kind,
@@ -136,7 +135,7 @@ fn converted(value: &Value, at: &Value, schema: &Value) -> Option<Value> {
         _ => false,
     };
     match value {
-        // Some models write every number with a point.
+        // Some models write every number with a decimal point.
         Value::Number(number) if number.is_f64() && !takes("number") => whole(number.as_f64()?),
         Value::String(text) if !takes("string") => {
             let text = text.trim();
@@ -163,7 +162,7 @@ fn converted(value: &Value, at: &Value, schema: &Value) -> Option<Value> {
 
 /// A number like `1.0` as `1`.
 fn whole(float: f64) -> Option<Value> {
-    /// Up to here every whole number has its own floating-point form.
+    /// Every whole number up to this one has its own floating-point form.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if float.fract() != 0.0 || float.abs() >= EXACT {
         return None;
@@ -197,7 +196,7 @@ mod tests {
         })
     }
 
-    /// What becomes of the arguments, and what is said of them.
+    /// The adapted arguments, and the note about them.
     #[track_caller]
     fn check(mut given: Value, expect: Value, note: &str) {
         let adapted = adapt(&mut given, &schema());
@@ -217,7 +216,7 @@ mod tests {
             json!({"path": "a", "edits": [{"old_string": "1"}, {"old_string": "2"}]}),
             "[arguments read: old_str as old_string]",
         );
-        // Ours is there, so the other one is a mistake and stays.
+        // Our name is given too, so the other one is a mistake and stays.
         let both = json!({"path": "a", "file": "b", "strange": 1});
         check(both.clone(), both, "");
     }

@@ -1,5 +1,5 @@
-//! Tools of this process as a provider: from one declaration to a schema, from a call's JSON to typed
-//! arguments, with what is certainly meant read and every mistake named at once.
+//! Tools of this process as a provider: one declaration becomes a schema, a call's JSON becomes typed
+//! arguments. What is certainly meant is accepted, and every mistake is named at once.
 
 mod arguments;
 mod lenient;

@@ -1,15 +1,15 @@
-//! What is wrong with a call's arguments: every mistake at once, each with the field's name and
-//! what was expected there.
+//! The mistakes in a call's arguments: all of them at once, each with the field's name and the
+//! expected value.
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::Value;
 use tectum_core::{Fault, nearest};
 
-/// How many mistakes are listed before the rest is only counted.
+/// How many mistakes are listed; the rest is only counted.
 const MOST_MISTAKES: usize = 12;
 
-/// Everything that is wrong with the arguments of `tool`, as the schema sees it; what the parser
-/// said where the schema finds nothing.
+/// Lists everything the schema finds wrong with the arguments of `tool`, or the parser's message if it
+/// finds nothing.
 pub(crate) fn explain(tool: &str, given: Option<Value>, schema: &Value, parser: &str) -> Fault {
     let hint = format!("{tool} takes: {}", signature(schema));
     let Some(given) = given else {
@@ -37,7 +37,7 @@ pub(crate) fn explain(tool: &str, given: Option<Value>, schema: &Value, parser: 
     Fault::invalid(format!("{tool}: {}", mistakes.join("; "))).hint(hint)
 }
 
-/// One line saying what a tool takes: `path, start_line, [end_line]`.
+/// One line with the arguments of a tool: `path, start_line, [end_line]`.
 pub fn signature(schema: &Value) -> String {
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
@@ -49,8 +49,8 @@ pub fn signature(schema: &Value) -> String {
     properties.keys().map(name).collect::<Vec<_>>().join(", ")
 }
 
-/// Lets every object of a schema take the names it lists and no other. The list of tools does not
-/// say so, since it would say it for every tool.
+/// Makes every object of a schema accept only the names it lists. The list of tools does not say so,
+/// since it would repeat it for every tool.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
@@ -81,7 +81,7 @@ fn describe(
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             let known = properties_at(schema, given, &place);
-            // The hint lists what the tool itself takes; further in, it is said once.
+            // The hint lists the arguments of the tool itself; names of nested objects are listed once.
             let mut told = place.is_empty();
             for name in unexpected {
                 let advice = match nearest(name, known.iter().map(String::as_str)) {
@@ -126,13 +126,13 @@ fn describe(
     }
 }
 
-/// The names a schema knows at a place of the instance.
+/// The names in the schema at a place of the instance.
 fn properties_at(schema: &Value, given: &Value, place: &str) -> Vec<String> {
     let at = schema_at(schema, given, place);
     at["properties"].as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default()
 }
 
-/// The values a schema lists, if it does nothing but list values.
+/// The values that a schema lists, if it only lists values.
 fn choices(schema: &Value, at: &Value) -> Option<Vec<String>> {
     let at = resolve(schema, at);
     let spelled = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -150,7 +150,7 @@ fn choices(schema: &Value, at: &Value) -> Option<Vec<String>> {
     all.map(|all| all.concat()).filter(|all| !all.is_empty())
 }
 
-/// What a schema says about a place of the instance (only as deep as our tools nest).
+/// The part of a schema for a place of the instance (only as deep as our tools nest).
 fn schema_at<'s>(schema: &'s Value, given: &Value, place: &str) -> &'s Value {
     let mut at = schema;
     let mut value = given;
@@ -164,7 +164,7 @@ fn schema_at<'s>(schema: &'s Value, given: &Value, place: &str) -> &'s Value {
     at
 }
 
-/// What a schema's reference leads to, or the part itself where it is none.
+/// The target of a schema's reference, or the part itself if it is not a reference.
 pub(crate) fn resolve<'s>(schema: &'s Value, at: &'s Value) -> &'s Value {
     match at["$ref"].as_str().and_then(|reference| schema.pointer(reference.trim_start_matches('#'))) {
         Some(target) => target,
@@ -186,7 +186,7 @@ fn shown(value: &Value) -> String {
     if text.chars().count() <= 40 { format!("{kind} {text}") } else { kind.to_owned() }
 }
 
-/// A text in an error message, cut where it grows long.
+/// A text in an error message, cut if it is long.
 fn short(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(40) {

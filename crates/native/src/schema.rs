@@ -1,18 +1,18 @@
-//! Schemas as clients get them: every byte of a tools list is read by every model, so what says
-//! nothing is left out.
+//! Schemas as clients get them: every model reads every byte of a tools list, so members without
+//! information are left out.
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
-/// The schema of what a tool takes. That an argument may be null, that no other is taken, and that a
-/// number is not below zero is not said: what is left out is left out, and the rest is checked.
+/// The schema of a tool's arguments. It leaves out that an argument may be null, that unknown ones are
+/// refused and that a number is not negative: an absent argument needs no null, and the rest is checked.
 pub(crate) fn input<T: JsonSchema>() -> Map<String, Value> {
     let mut map = output::<T>();
     shorten(&mut map);
     map
 }
 
-/// The schema of what a tool gives. What the whole is, the tool says.
+/// The schema of a tool's output. It has no description of the whole: the tool's own says that.
 pub(crate) fn result<T: JsonSchema>() -> Value {
     let mut map = output::<T>();
     map.remove("description");
@@ -30,12 +30,12 @@ fn output<T: JsonSchema>() -> Map<String, Value> {
     map
 }
 
-/// Leaves out of an input schema what nobody needs who writes arguments.
+/// Removes from an input schema what a writer of arguments does not need.
 fn shorten(map: &mut Map<String, Value>) {
     if map.get("additionalProperties").is_some_and(Value::is_boolean) {
         map.remove("additionalProperties");
     }
-    // The project itself and zero are what everybody expects where nothing is given.
+    // Everybody expects the project itself and zero as defaults.
     let nothing =
         [("minimum", 0.into()), ("default", 0.into()), ("default", ".".into()), ("description", "".into())];
     for (key, nothing) in nothing {
@@ -68,8 +68,8 @@ fn shorten(map: &mut Map<String, Value>) {
     within(map, shorten);
 }
 
-/// Leaves out what says nothing: widths of numbers, defaults that are nothing, and what a list
-/// of words means where its own description tells.
+/// Removes what carries no information: widths of numbers, empty defaults, and the meaning of each
+/// word in a list if the list has a description.
 fn lean(map: &mut Map<String, Value>) {
     map.remove("format");
     let says_nothing = |value: &Value| match value {
@@ -94,8 +94,7 @@ fn lean(map: &mut Map<String, Value>) {
     within(map, lean);
 }
 
-/// Does the same to every schema inside of this one. Below `properties` the keys are names of
-/// arguments.
+/// Applies `work` to every schema inside of this one. Below `properties` the keys are names of arguments.
 fn within(map: &mut Map<String, Value>, work: fn(&mut Map<String, Value>)) {
     for (key, value) in map.iter_mut() {
         match value {
@@ -115,7 +114,7 @@ fn below(value: &mut Value, work: fn(&mut Map<String, Value>)) {
     }
 }
 
-/// The words of a choice between plain words.
+/// The words of a choice, if it is only between words.
 fn words(choices: &Value) -> Option<Value> {
     let word = |choice: &Value| match (choice["type"].as_str(), &choice["const"]) {
         (Some("string"), word @ Value::String(_)) => Some(word.clone()),

@@ -1,4 +1,4 @@
-//! The native set: tools of this process behind the same door as every peer.
+//! The native set: tools of this process with the same interface as every peer.
 
 use std::{collections::HashMap, fmt, sync::Arc};
 
@@ -26,7 +26,7 @@ pub struct NativeTool {
 }
 
 impl NativeTool {
-    /// Derives everything from the one declaration.
+    /// Derives everything from one declaration.
     pub fn new<T: Tool>(tool: T) -> Self {
         let info = info::<T::Args, T::Output>(&T::CARD, None);
         let schema = info.input_schema.clone();
@@ -62,13 +62,13 @@ impl NativeTool {
         Self { info, prepare: Box::new(prepare), max_output: usize::MAX }
     }
 
-    /// The same tool with its output capped below what it would allow itself.
+    /// The same tool with a lower cap on its output.
     pub fn capped(mut self, max_output: Option<usize>) -> Self {
         self.max_output = max_output.unwrap_or(usize::MAX);
         self
     }
 
-    /// What is known about it.
+    /// The definition of the tool.
     pub fn info(&self) -> &ToolInfo {
         &self.info
     }
@@ -110,7 +110,7 @@ fn done<O: Serialize>(name: &str, note: Option<String>, reply: Reply<O>) -> Resu
     Ok(Done { directives: reply.directives, ..Done::new(payload) })
 }
 
-/// The output as JSON, in a buffer that need not grow for most replies.
+/// The output as JSON, in a buffer that is large enough for most replies.
 fn written<T: serde::Serialize>(reply: &Reply<T>) -> serde_json::Result<String> {
     const USUAL: usize = 8 * 1024;
     let room = match &reply.text {
@@ -125,8 +125,8 @@ fn written<T: serde::Serialize>(reply: &Reply<T>) -> serde_json::Result<String> 
 fn info<A: JsonSchema, O: JsonSchema>(card: &Card, description: Option<&str>) -> ToolInfo {
     let Card { name, title, effect, world, idempotent, primary, role, .. } = *card;
     let mut input = schema::input::<A>();
-    // The doc comment on `Args` is the tool's description, unless a row brings its own; the
-    // schema need not repeat it.
+    // The doc comment on `Args` is the tool's description, unless a row has its own; the schema need
+    // not repeat it.
     let documented = input.remove("description").and_then(|text| text.as_str().map(str::to_owned));
     let description = description.map(str::to_owned).or(documented).unwrap_or_default();
     ToolInfo {
