@@ -1,4 +1,4 @@
-//! The turns of a model: the calls of one answer run together, what a turn remembers and when it ends,
+//! The turns of a model: the calls of one answer run together, the memory and the limits of a turn,
 //! and the files that the model knows.
 
 mod refresh;

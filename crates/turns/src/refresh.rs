@@ -1,5 +1,5 @@
-//! The files that a model works on, kept fresh in its context: looked at once after a round, and
-//! told only where they are not as the model last saw them.
+//! The files that a model works on, kept fresh in its context: checked once after a round, and shown
+//! only if they changed since the model last saw them.
 
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc};
 
@@ -11,36 +11,36 @@ use tectum_core::{
 
 /// The first line of a block.
 pub const OPENS: &str = "Changed since you read it:";
-/// Its last, so that it can be taken out exactly.
+/// The last line of a block, so that the block can be removed exactly.
 pub const CLOSES: &str = "(end of what changed)";
-/// Files that are followed; what is older than so many makes room.
+/// The most files that are tracked; beyond that the oldest is dropped.
 const MOST_FILES: usize = 10_000;
-/// The largest file that is followed, in bytes.
+/// The largest file that is tracked, in bytes.
 const MOST_FILE: u64 = 1024 * 1024;
-/// Texts that are kept to tell what changed; beyond so many bytes a change is told whole.
+/// The most bytes of texts that are kept for diffs; beyond that a changed file is shown whole.
 const MOST_KEPT: usize = 64 * 1024 * 1024;
-/// Characters of one file in a block, and of the block.
+/// The most characters of one file in a block, and of the block.
 const MOST_OF_FILE: usize = 20_000;
 const MOST_OF_BLOCK: usize = 60_000;
-/// A text of fewer lines is told whole.
+/// A text with fewer lines is shown whole.
 const SHORT: usize = 200;
-/// A difference above this share of the text is no shorter to read than the text.
+/// A diff above this share of the text is no shorter to read than the text.
 const LARGE: f64 = 0.6;
-/// Lines around a difference.
+/// Lines of context around a difference.
 const AROUND: usize = 3;
 
-/// The files that a model knows.
+/// The tracked files, which the model knows.
 #[derive(Debug, Default)]
 pub struct Refresh {
     files: BTreeMap<String, File>,
     kept: usize,
-    /// Rises with every file that comes, so that the oldest is known.
+    /// Rises with every tracked file, so that the oldest is known.
     turn: u64,
-    /// The rules that the files were judged by.
+    /// The rules that the files were last judged by.
     under: Option<Sight>,
 }
 
-/// What a model may be shown of files: what the gate lets it read with the tool that reads files.
+/// The files that a model may be shown: those that the gate lets it read with the tool that reads files.
 #[derive(Clone, Debug)]
 pub struct Sight {
     gate: Arc<Gate>,
@@ -48,12 +48,12 @@ pub struct Sight {
 }
 
 impl Sight {
-    /// What holds in a house now. Without a tool that reads files nothing is shown.
+    /// The current gate and reader of a house. Without a tool that reads files nothing is shown.
     pub fn now(house: &Tectum) -> Self {
         Self::new(house.gate(), house.registry().snapshot().reader().cloned())
     }
 
-    /// What this gate lets a model read with this tool.
+    /// The files that this gate lets a model read with this tool.
     pub fn new(gate: Arc<Gate>, reader: Option<ToolName>) -> Self {
         Self { gate, reader }
     }
@@ -83,29 +83,29 @@ struct File {
     since: u64,
 }
 
-/// What the model knows of a file.
+/// The state of a file as the model knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Seen {
-    /// This text.
+    /// The text.
     Text(Arc<str>),
-    /// A text with this hash, which is not kept.
+    /// The hash of a text that is not kept.
     Hash(blake3::Hash),
-    /// That it is not there.
+    /// The file does not exist.
     Absent,
-    /// That it cannot be shown, and why.
+    /// The file cannot be shown, and why.
     Error(&'static str),
 }
 
-/// A file as a model is shown it.
+/// A file as the model is shown it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// Its name and its text, or why there is none.
+    /// The name and the text of the file, or why there is no text.
     pub text: String,
-    /// Why there is no text; `None` when there is one.
+    /// Why there is no text; `None` if there is one.
     pub why_not: Option<&'static str>,
 }
 
-/// One file that is not as it was.
+/// The kind of change of a file.
 enum Change {
     Created,
     Deleted,
@@ -113,8 +113,8 @@ enum Change {
 }
 
 impl Refresh {
-    /// Follows a file from now on, as it is now. What the gate would not let a model read is not
-    /// followed, nor is what is no file.
+    /// Tracks a file from now on, in its current state. Skips what the gate would not let a model
+    /// read, and what is not a file.
     pub fn track(&mut self, sight: &Sight, raw: &RawPath) {
         let Some(name) = sight.name(raw) else { return };
         let Some(candidate) = sight.admit(raw) else { return };
@@ -133,8 +133,8 @@ impl Refresh {
         self.under.get_or_insert_with(|| sight.clone());
     }
 
-    /// Follows a file from now on and gives it as it is now, for the beginning of a conversation.
-    /// What cannot be shown is named with the reason.
+    /// Tracks a file from now on and returns it in its current state, for the beginning of a
+    /// conversation. A file that cannot be shown is named with the reason.
     pub fn show(&mut self, sight: &Sight, raw: &RawPath) -> Shown {
         self.track(sight, raw);
         let name = sight.name(raw).unwrap_or_else(|| raw.to_string());
@@ -149,30 +149,30 @@ impl Refresh {
         Shown { text: format!("### `{name}`\n({why})\n"), why_not: Some(why) }
     }
 
-    /// How many files are followed.
+    /// How many files are tracked.
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// True when none is.
+    /// True if no file is tracked.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// True when a file may not be as the model last saw it.
+    /// True if a file may have changed since the model last saw it.
     pub fn may_differ(&self) -> bool {
         self.files.values().any(|file| file.candidate.stamp() != file.stamp)
     }
 
-    /// What changed since the model last saw it, as one closed block; `None` when nothing did.
-    /// From now on the model has seen it.
+    /// The changes since the model last saw the files, as one closed block; `None` if there are none.
+    /// From now on they count as seen.
     pub fn changed(&mut self, sight: &Sight) -> Option<String> {
         self.changed_within(sight, MOST_OF_BLOCK)
     }
 
-    /// The same in about so many characters; files beyond them are named only.
+    /// Like `changed`, in about `most` characters; files beyond them are only named.
     pub fn changed_within(&mut self, sight: &Sight, most: usize) -> Option<String> {
-        // Most files are as they were, and are not opened. Under other rules all are judged anew.
+        // Most files are unchanged, and are not opened. Under other rules all are judged again.
         let all = !self.under.as_ref().is_some_and(|under| under.is_same(sight));
         self.under = Some(sight.clone());
         let differs = |file: &File| all || file.candidate.stamp() != file.stamp;
@@ -197,7 +197,7 @@ impl Refresh {
         let raw = RawPath::new(name);
         let stamp = self.files.get(name)?.candidate.stamp();
         let (Some(now), Some(candidate)) = (look(sight, &raw), sight.admit(&raw)) else {
-            // It may not be read any more: the model is told nothing about it.
+            // The file may not be read any more: the model is told nothing about it.
             self.forget(name);
             return None;
         };
@@ -236,7 +236,7 @@ impl Refresh {
     }
 }
 
-/// What there is; `None` for what may not be read.
+/// The current state of a file; `None` if it may not be read.
 fn look(sight: &Sight, raw: &RawPath) -> Option<Seen> {
     let path = sight.open(raw)?;
     if path.kind().is_none() {
@@ -253,7 +253,7 @@ fn look(sight: &Sight, raw: &RawPath) -> Option<Seen> {
     }
 }
 
-/// The part of a block about one file; `None` when it is as it was.
+/// The part of a block about one file; `None` if it is unchanged.
 fn told(name: &str, before: &Seen, now: &Seen) -> Option<String> {
     let same = match (before, now) {
         (Seen::Hash(hash), Seen::Text(text)) => *hash == blake3::hash(text.as_bytes()),
@@ -272,7 +272,7 @@ fn told(name: &str, before: &Seen, now: &Seen) -> Option<String> {
         (_, Seen::Error(why)) => format!("({why})\n"),
         (Seen::Text(old), Seen::Text(new)) => difference(name, old, new).unwrap_or_else(|| fenced(name, new)),
         (_, Seen::Text(new)) => fenced(name, new),
-        // A look never gives a hash.
+        // `look` never returns a hash.
         (_, Seen::Hash(_)) => String::new(),
     };
     let head = match change {
@@ -283,7 +283,7 @@ fn told(name: &str, before: &Seen, now: &Seen) -> Option<String> {
     Some(format!("### `{name}` {head}\n{body}"))
 }
 
-/// The change as a diff, where that is shorter to read than the text.
+/// The change as a diff, if that is shorter to read than the text.
 fn difference(name: &str, old: &str, new: &str) -> Option<String> {
     if new.lines().count() < SHORT {
         return None;
@@ -304,7 +304,7 @@ fn block(kind: &str, text: &str) -> String {
     if !shown.ends_with('\n') {
         shown.push('\n');
     }
-    // A fence that the text itself does not hold.
+    // A fence that does not occur in the text.
     let mut fence = String::from("```");
     while shown.contains(&fence) {
         fence.push('`');

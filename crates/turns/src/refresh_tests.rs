@@ -62,7 +62,7 @@ fn nothing_changed_is_no_block() {
     scene.track("a.rs");
     scene.track("./a.rs");
     assert_eq!((scene.refresh.len(), scene.changed()), (1, None));
-    // Written anew with the same text: another stamp, the same content.
+    // Written again with the same text: another stamp, the same content.
     scene.write("a.rs", "one\n");
     assert_eq!(scene.changed(), None);
 }
@@ -118,7 +118,7 @@ fn what_may_not_be_read_never_enters() {
     }
     assert!(scene.refresh.is_empty());
     scene.track("plain");
-    // A rule that comes later closes it, and nothing more is told of it.
+    // A later rule denies it, and nothing more is shown of it.
     scene.write("plain", "y\n");
     let deny = vec![Rule::parse("read_file(plain)", Origin { file: None, line: 0 }).expect("a rule")];
     let closed = sight(&scene.root, Rules { deny, ..Rules::default() });

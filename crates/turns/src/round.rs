@@ -1,5 +1,5 @@
-//! A round: the calls of one answer of a model, run together. Results and directives come in the
-//! order of the calls, whatever ended first.
+//! A round: the calls of one answer of a model, run together. Results and directives keep the order of
+//! the calls, whichever ended first.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::turn::{self, CallChecks, Stop, Turn};
 
-/// What came of a round.
+/// The outcome of a round.
 #[derive(Debug)]
 pub struct RoundOutcome {
-    /// One for each call, in their order.
+    /// The outcome of each call, in their order.
     pub outcomes: Vec<Outcome>,
-    /// What the model should know beside the result, for each call.
+    /// A note for the model besides the result, for each call.
     pub advice: Vec<Option<String>>,
     /// Why the turn ends here, if it does.
     pub stop: Option<Stop>,
@@ -30,8 +30,8 @@ struct TouchedPath {
 }
 
 impl Turn {
-    /// Runs the calls of a round: together where they can be, one after the other where one changes
-    /// what the other touches. No call waits for a later one, so none waits for ever.
+    /// Runs the calls of a round: in parallel if they can be, one after the other if one changes what
+    /// the other touches. Calls wait only for earlier ones, so there is no deadlock.
     pub async fn round(&mut self, house: &Tectum, calls: Vec<Call>) -> RoundOutcome {
         let tools = house.registry().snapshot();
         let gate = house.gate();
@@ -58,7 +58,7 @@ impl Turn {
             let (house, tools, free) = (house.clone(), tools.clone(), free.clone());
             let step = Step { prepared, checks: Box::new(CallChecks { round: checks.clone(), key }) };
             running.spawn(async move {
-                // However this ends, those behind it go on.
+                // However this call ends, those that wait for it go on.
                 let _end = end.drop_guard();
                 for other in before {
                     other.cancelled().await;
@@ -83,7 +83,7 @@ impl Turn {
                 let (stop, advice) = self.end(checks, &keys, &outcomes);
                 RoundOutcome { outcomes, advice, stop }
             }
-            // Every task has ended, so nobody else holds them.
+            // Every task has ended, so nobody else holds the checks.
             Err(_) => RoundOutcome { advice: outcomes.iter().map(|_| None).collect(), outcomes, stop: None },
         }
     }
@@ -102,7 +102,7 @@ fn touched_paths(prepared: &Prepared, gate: &Gate) -> Vec<TouchedPath> {
     prepared.wants.paths.iter().map(place).collect()
 }
 
-/// Whether one changes what the other touches.
+/// True if one call changes what the other touches.
 fn meet(one: &[TouchedPath], other: &[TouchedPath]) -> bool {
     let holds = |outer: &str, inner: &str| {
         outer.is_empty()

@@ -22,7 +22,7 @@ use tokio::sync::Barrier;
 use super::*;
 use crate::Limits;
 
-/// What a tool of these tests does, by its name's first part; its second tells it from others.
+/// A provider whose tools do what their names say; the argument `as` tells calls apart in the log.
 struct Stage {
     tools: Vec<ToolInfo>,
     log: Arc<Mutex<Vec<String>>>,
@@ -140,7 +140,7 @@ fn text(outcome: &Outcome) -> String {
 async fn calls_run_together_and_come_back_in_their_order() {
     let scene = scene(4);
     let calls = (0..4).map(|i| call("together", &json!({ "as": i.to_string() }))).collect();
-    // Each waits for all others: one after the other they would never end.
+    // Each waits for all others: run one after the other they would never end.
     let done = Turn::new(Limits::default()).round(&scene.house, calls).await;
     assert_eq!(done.outcomes.iter().map(text).collect::<Vec<_>>(), ["0", "1", "2", "3"]);
     assert_eq!((done.stop, done.advice), (None, vec![None; 4]));
@@ -161,7 +161,7 @@ async fn who_changes_a_file_goes_before_those_who_come_after() {
     let log = scene.log.lock().expect("whole").clone();
     let at = |word: &str| log.iter().position(|entry| entry == word).expect("logged");
     assert!(at("1-") < at("2+") && at("2-") < at("3+") && at("2-") < at("5+"), "{log:?}");
-    // The other file is nobody's concern.
+    // The other file does not matter.
     assert!(at("4+") < at("2+"), "{log:?}");
 }
 
@@ -216,11 +216,11 @@ async fn a_repeated_call_gets_its_result_again_until_something_changed() {
     let again = turn.round(&scene.house, turned()).await;
     assert_eq!((text(&again.outcomes[0]).as_str(), scene.runs.load(Ordering::Relaxed)), ("x", 1));
     assert!(again.advice[0].as_deref().is_some_and(|advice| advice.contains("made before")));
-    // Another change, and the same call may have another result.
+    // After another change the same call may have another result.
     turn.round(&scene.house, vec![call("do", &json!({ "as": "other" }))]).await;
     turn.round(&scene.house, same()).await;
     assert_eq!(scene.runs.load(Ordering::Relaxed), 3);
-    // Twice in one round is once.
+    // The same call twice in one round runs once.
     let twice = turn.round(&scene.house, vec![same().remove(0), same().remove(0)]).await;
     assert_eq!((scene.runs.load(Ordering::Relaxed), twice.stop), (3, None));
     let third = turn.round(&scene.house, same()).await;
@@ -243,7 +243,7 @@ async fn rounds_of_failures_end_the_turn_and_a_success_begins_anew() {
     let mut turn = Turn::new(Limits::default());
     let fail = || call("fail", &json!({}));
     let fine = || call("read", &json!({}));
-    // However many fail in one answer: the model could not know.
+    // Failures in one answer count once, however many: the model had not seen them.
     assert_eq!(turn.round(&scene.house, vec![fail(), fail(), fail(), fail()]).await.stop, None);
     assert_eq!(turn.round(&scene.house, vec![fail()]).await.stop, None);
     assert_eq!(turn.round(&scene.house, vec![fail(), fine(), fail()]).await.stop, None);
@@ -318,7 +318,7 @@ async fn a_round_that_nobody_waits_for_is_recorded_all_the_same() {
     waiting.abort();
     let entry = entries.recv().await.expect("recorded");
     assert_eq!((&*entry.tool, entry.failed.map(|(kind, _)| kind)), ("hang", Some(FaultKind::Cancelled)));
-    // The one behind it never began.
+    // The call that waits for it never began.
     assert_eq!(scene.runs.load(Ordering::Relaxed), 1);
 }
 

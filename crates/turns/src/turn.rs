@@ -1,5 +1,5 @@
-//! A turn's memory and limits: what keeps a model from going round in circles. Every refusal says
-//! what to do instead.
+//! A turn's memory and limits, which keep a model from going round in circles. Every refusal says what
+//! to do instead.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -15,18 +15,18 @@ use tectum_core::{
 /// The limits of one turn: from a person's message to the model's last answer to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Calls of one round that run at the same time.
+    /// The most calls of one round that run at the same time.
     pub concurrency: usize,
-    /// Calls of one round.
+    /// The most calls of one round.
     pub calls: usize,
-    /// Rounds of one turn.
+    /// The most rounds of one turn.
     pub rounds: usize,
     /// Rounds in a row in which every call failed, after which the turn ends. Calls of one answer
-    /// count once: the model has seen none of their failures when it makes them.
+    /// count once: the model has not seen their failures when it makes them.
     pub errors: usize,
     /// Repeated calls in a row after which the turn ends.
     pub repeats: usize,
-    /// Rounds of one and the same tool after which the model is warned; two more are refused.
+    /// Rounds with one and the same tool after which the model is warned; two rounds later it is refused.
     pub same_tool: usize,
 }
 
@@ -36,9 +36,9 @@ impl Default for Limits {
     }
 }
 
-/// From the warning about one tool to the refusal.
+/// The number of rounds between the warning about one tool and the refusal.
 const GRACE: usize = 2;
-/// A result that is not worth keeping for a repeated call.
+/// The most bytes of a result that is kept for a repeated call.
 const MOST_KEPT: usize = 256 * 1024;
 
 /// Why a turn ends before the model is done.
@@ -46,16 +46,16 @@ const MOST_KEPT: usize = 256 * 1024;
 pub enum Stop {
     /// A tool asked for it.
     Directive,
-    /// It had its rounds.
+    /// It reached its limit of rounds.
     Rounds,
-    /// One failure after the other.
+    /// Every call failed, round after round.
     Errors,
-    /// The same call again and again.
+    /// The model repeats the same call.
     Repeats,
 }
 
 impl Stop {
-    /// For the model and for people.
+    /// The reason, for the model and for people.
     pub fn message(self) -> &'static str {
         match self {
             Self::Directive => "a tool ended this turn",
@@ -72,7 +72,7 @@ impl Stop {
     }
 }
 
-/// One turn, from round to round.
+/// The state of one turn across its rounds.
 #[derive(Debug)]
 pub struct Turn {
     limits: Limits,
@@ -90,22 +90,22 @@ impl Turn {
         Self { limits, rounds: 0, errors: 0, repeats: 0, same: None, memory: HashMap::new(), allowed: None }
     }
 
-    /// Holds the turn to the tools of a tier.
+    /// Restricts the turn to the tools of a tier.
     pub fn hold_to(&mut self, tier: impl Into<Arc<str>>, tools: GlobSet) {
         self.allowed = Some((tier.into(), tools));
     }
 
-    /// Its limits.
+    /// The limits of the turn.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// How many rounds it had.
+    /// The number of rounds so far.
     pub fn rounds(&self) -> usize {
         self.rounds
     }
 
-    /// Begins a round: what its calls are checked against.
+    /// Begins a round and returns the checks for its calls.
     pub(crate) fn begin(&mut self, calls: &[Call]) -> RoundChecks {
         self.rounds += 1;
         let first = calls.first().map(|call| &call.tool);
@@ -124,8 +124,8 @@ impl Turn {
         }
     }
 
-    /// Ends a round: remembers what it did, and says whether the turn goes on and what the model
-    /// should know about each call.
+    /// Ends a round: remembers its results, and returns why the turn ends, if it does, and a note for
+    /// the model about each call.
     pub(crate) fn end(
         &mut self,
         checks: RoundChecks,
@@ -149,14 +149,14 @@ impl Turn {
                 stop = stop.or(Some(Stop::Repeats));
             }
             advice.push(again.then(|| REPEATED.to_owned()).or_else(|| self.warning()));
-            // Whoever failed may try the same again.
+            // A failed call may be tried again.
             if let (false, false, Some(key), Ok(payload)) = (again, outcome.failed(), key, &outcome.result)
                 && payload.size() <= MOST_KEPT
             {
                 done.insert(key.clone(), payload.clone());
             }
         }
-        // A change makes what was known before it old: the same call may now have another result.
+        // A change makes older results stale: the same call may now have another result.
         if !done.is_empty() {
             memory = done;
         }
@@ -183,7 +183,7 @@ impl Turn {
 
 const REPEATED: &str = "this call was made before and nothing has changed since; this is its result from then. Do something else";
 
-/// What the calls of one round are checked against.
+/// The checks for the calls of one round.
 #[derive(Debug)]
 pub(crate) struct RoundChecks {
     same: Option<(ToolName, usize)>,
@@ -194,7 +194,7 @@ pub(crate) struct RoundChecks {
 }
 
 impl RoundChecks {
-    /// The first check, since it costs nothing: one tool and nothing else, round after round.
+    /// The first check, since it costs nothing: refuses a tool that alone was called round after round.
     fn spiral(&self, call: &Call) -> Result<(), Fault> {
         match &self.same {
             Some((tool, times)) if *tool == call.tool && *times >= self.most_same + GRACE => Err(Fault::new(
@@ -206,7 +206,7 @@ impl RoundChecks {
         }
     }
 
-    /// Whether the tier may use the tool.
+    /// Refuses a tool that the tier may not use.
     fn tier(&self, call: &Call) -> Result<(), Fault> {
         match &self.allowed {
             Some((tier, tools)) if !tools.is_match(&*call.tool) => Err(Fault::new(
@@ -229,16 +229,16 @@ impl RoundChecks {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a call just gave: one that repeats it in the same round gets it, too.
+    /// Remembers the result of a call, also for one that repeats it in the same round.
     fn note(&self, key: &str, payload: &Payload) {
         self.memory().insert(key.to_owned(), payload.clone());
     }
 }
 
-/// The same for one call.
+/// The checks for one call.
 pub(crate) struct CallChecks {
     pub(crate) round: Arc<RoundChecks>,
-    /// What tells the call from others, for tools that change something.
+    /// The key that identifies a repeated call, for tools that change something.
     pub(crate) key: Option<String>,
 }
 
@@ -259,8 +259,8 @@ impl Checks for CallChecks {
     }
 }
 
-/// What tells a call from every other one: its tool and its arguments, whatever their order.
-/// `None` for tools that only read, which may well be asked again.
+/// The key that identifies a call: its tool and its arguments, in any order. `None` for tools that
+/// only read, since repeating those is fine.
 pub(crate) fn key(call: &Call, tools: &Snapshot) -> Option<String> {
     let info = tools.tool(&call.tool)?;
     if info.effect == Effect::Read || info.server.as_ref().is_some_and(|server| server.reads) {
