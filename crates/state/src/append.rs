@@ -1,5 +1,5 @@
-//! Files that grow. What stands in them is their owner's business; records that have to be whole are
-//! kept in a [`Log`](crate::Log).
+//! Files that grow. Their owner defines the content; records that must be whole are kept in a
+//! [`Log`](crate::Log).
 
 use std::{
     fs::{File, OpenOptions, Permissions},
@@ -10,16 +10,16 @@ use std::{
 
 use crate::folder::make_folder;
 
-/// Opens a log to write at its end, made for its owner alone if it is not there.
+/// Opens a log to append to it; creates it for its owner alone if it does not exist.
 pub fn append(path: &Path) -> io::Result<File> {
     make_folder(path)?;
     let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
-    // A file that was there before keeps its mode otherwise.
+    // Otherwise a file that existed before keeps its mode.
     file.set_permissions(Permissions::from_mode(0o600))?;
     Ok(file)
 }
 
-/// Makes a new log; an error of the kind `AlreadyExists` where there is one.
+/// Creates a log; an error of the kind `AlreadyExists` if there is one.
 pub fn create(path: &Path) -> io::Result<File> {
     make_folder(path)?;
     OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)

@@ -1,4 +1,4 @@
-//! Folders of ours, and the names in them.
+//! Our folders, and the names in them.
 
 use std::{
     fs::{self, DirBuilder, File},
@@ -10,7 +10,7 @@ use std::{
 
 use crate::{is_absent, unique};
 
-/// Makes the folder of a file of ours, which only its owner may enter.
+/// Creates the folder of a file, which only its owner may enter.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(folder) => DirBuilder::new().recursive(true).mode(0o700).create(folder),
@@ -18,7 +18,7 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Has the disk confirm the names in the folder of a file.
+/// Syncs the names in the folder of a file to the disk.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(folder) => File::open(folder)?.sync_all(),
@@ -26,18 +26,18 @@ pub fn sync_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A file in a folder of ours.
+/// A file in one of our folders.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its path.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// When it was last written.
+    /// The time when it was last written.
     pub written: SystemTime,
 }
 
-/// The files in a folder of ours; none where there is no folder. One that goes meanwhile is left out.
+/// The files in a folder; none if there is no folder. A file that vanishes meanwhile is left out.
 pub fn list(folder: &Path) -> io::Result<Vec<Entry>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -51,7 +51,7 @@ pub fn list(folder: &Path) -> io::Result<Vec<Entry>> {
     Ok(entries.flatten().filter_map(fact).collect())
 }
 
-/// Removes a file of ours. True when there was one.
+/// Removes a file. True if there was one.
 pub fn remove(path: &Path) -> io::Result<bool> {
     match fs::remove_file(path) {
         Ok(()) => Ok(true),
@@ -60,13 +60,12 @@ pub fn remove(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Gives a file of ours another name; one that has it already is replaced.
+/// Renames a file; a file that already has the new name is replaced.
 pub fn rename(path: &Path, to: &Path) -> io::Result<()> {
     fs::rename(path, to)
 }
 
-/// Moves a file of ours out of the way, under a name that nothing else has, and gives that name.
-/// `None` when there is none.
+/// Moves a file out of the way, to a unique name, and returns that name. `None` if there is no file.
 pub fn set_aside(path: &Path, why: &str) -> io::Result<Option<PathBuf>> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();

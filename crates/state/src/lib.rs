@@ -1,9 +1,9 @@
 //! Files of our own: decisions of people, logins, approvals, undo images, logs. They are read,
 //! replaced, appended to, locked, listed and removed here and nowhere else.
 //!
-//! A file is for its owner alone, is replaced as a whole, and is *absent* or *broken*, which are two
-//! things: whoever keeps a decision of a person must not take the second for the first. What waits
-//! for the disk says so; never call that on a thread that answers clients.
+//! A file is for its owner alone, is replaced as a whole, and is *absent* or *broken*. A reader of a
+//! person's decision must not take the second for the first. Functions that wait for the disk say so;
+//! never call them on a thread that answers clients.
 
 // The names here are our own or the operator's, never an agent's: those are opened by
 // `tectum-security` alone.
@@ -28,17 +28,17 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-/// True for the error of a file that is not there.
+/// True if the error means that the file does not exist.
 pub fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// A word that no other writer uses for a name, in this process or another that runs.
+/// A word for file names that no other writer uses, in this process or another that runs.
 fn unique() -> String {
     format!("{}-{}", std::process::id(), unique_number())
 }
 
-/// A number that was not given before in this process; a later one is greater.
+/// A number that is unique in this process; a later one is greater.
 fn unique_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)

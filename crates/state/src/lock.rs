@@ -1,5 +1,5 @@
-//! Locks among processes. We never remove a lock file; where somebody else does, whoever holds the
-//! removed one holds nothing that the next sees, so the name is looked at again once it is locked.
+//! Locks among processes. We never remove a lock file. If somebody else does, its lock no longer keeps
+//! others out, so the name is checked again after locking.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -10,14 +10,13 @@ use std::{
 
 use crate::{folder::make_folder, is_absent};
 
-/// The lock file at this path, not locked yet.
+/// Opens the lock file at this path, not locked yet.
 fn lock_file(path: &Path) -> io::Result<File> {
     make_folder(path)?;
     OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
 }
 
-/// Waits until nobody else, in this process or another, holds this lock. It ends when the file is
-/// dropped.
+/// Waits until nobody else, in this process or another, holds this lock. Dropping the file releases it.
 pub fn lock(path: &Path) -> io::Result<File> {
     loop {
         let file = lock_file(path)?;
@@ -38,7 +37,7 @@ pub fn try_lock(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Whether the path still leads to this file.
+/// True if the path still leads to this file.
 fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     let held = file.metadata()?;
     let named = match path.metadata() {
@@ -82,7 +81,7 @@ mod tests {
             assert!(!is_named(&removed, &path).expect("looked at"));
             assert!(is_named(&second, &path).expect("looked at"));
             drop(removed);
-            // What it waited for is not what others lock now, so `lock` would look again.
+            // The file it waited for is not the one that others lock now, so `lock` would try again.
             assert!(!waiting.join().expect("ends"));
             assert!(try_lock(&path).expect("opened").is_none());
         });

@@ -1,8 +1,8 @@
-//! A log of records in segments: every process appends to files of its own and reads everybody's.
+//! A log of records in segments: every process appends to its own files and reads everybody's.
 //!
-//! Appending is one `write`, and one sync where records survive a power cut. A record is whole or it is
-//! none: one that a crash cut off fails its length or its checksum, and those before it stand. A segment
-//! that is full is followed by a new one, and only then do the oldest go.
+//! Appending is one `write`, and one sync if records must survive a power cut. A record is whole or
+//! ignored: one that a crash cut off fails its length or its checksum, and those before it stay valid.
+//! A full segment is followed by a new one, and only then are the oldest removed.
 
 use std::{
     cmp::Reverse,
@@ -17,19 +17,19 @@ use std::{
 
 use crate::{Entry, Lasts, create, list, open, remove, sync_folder, unique_number};
 
-/// Before the key: the length of the payload, and the checksum of key and payload.
+/// The bytes before the key: the length of the payload, and the checksum of key and payload.
 const NUMBERS: usize = 16;
 
-/// How much a log keeps.
+/// The limits of a log.
 #[derive(Clone, Copy, Debug)]
 pub struct LogBounds {
-    /// A segment is full at this size; a larger record has one for itself.
+    /// The size at which a segment is full; a larger record gets its own.
     pub segment: u64,
-    /// Bytes of all segments together.
+    /// The most bytes of all segments together.
     pub bytes: u64,
-    /// Segments of all processes together.
+    /// The most segments of all processes together.
     pub segments: usize,
-    /// Newest records of this process whose place is remembered.
+    /// The most records of this process whose place is remembered, the newest ones.
     pub remembered: usize,
 }
 
@@ -42,11 +42,11 @@ pub struct Log<const KEY: usize> {
     own: Mutex<OwnSegments<KEY>>,
 }
 
-/// What this process writes and wrote.
+/// The segments that this process writes and wrote.
 #[derive(Debug, Default)]
 struct OwnSegments<const KEY: usize> {
     open: Option<Segment>,
-    /// Where its newest records are, the newest last.
+    /// The places of its newest records, the newest last.
     places: VecDeque<([u8; KEY], PathBuf, u64)>,
 }
 
@@ -58,7 +58,7 @@ struct Segment {
 }
 
 impl<const KEY: usize> Log<KEY> {
-    /// The log in a folder. Nothing is made before there is something to keep.
+    /// The log in a folder. Nothing is created before the first record.
     pub fn new(directory: PathBuf, bounds: LogBounds, lasts: Lasts) -> Self {
         Self { directory, bounds, lasts, own: Mutex::default() }
     }
@@ -87,7 +87,7 @@ impl<const KEY: usize> Log<KEY> {
             Lasts::Process => Ok(()),
         };
         if let Err(error) = segment.file.write_all(&frame).and_then(|()| sync(&segment.file)) {
-            // Half a record would hide the ones after it.
+            // A partial record would hide the ones after it.
             if segment.file.set_len(segment.length).is_err() {
                 own.open = None;
             }
@@ -130,7 +130,7 @@ impl<const KEY: usize> Log<KEY> {
     fn segment<'o>(&self, own: &'o mut OwnSegments<KEY>, size: u64) -> io::Result<&'o mut Segment> {
         let fits = |segment: &Segment| {
             let room = segment.length == 0 || segment.length + size <= self.bounds.segment;
-            // Another process may have let ours go, if it had been silent for long.
+            // Another process may have removed our segment, if we had not written for long.
             room && segment.file.metadata().is_ok_and(|about| about.nlink() > 0)
         };
         if !own.open.as_ref().is_some_and(fits) {
@@ -139,7 +139,7 @@ impl<const KEY: usize> Log<KEY> {
             self.make_room(size)?;
             own.open = Some(Segment::begin(&self.directory)?);
             if self.lasts == Lasts::PowerCut {
-                // A folder that is new is a new name in the one above it.
+                // A new folder is a new name in the folder above it.
                 let named_anew = self.directory.ancestors().take(missing + 1);
                 named_anew.map(|folder| folder.join("segment")).try_for_each(|path| sync_folder(&path))?;
             }
@@ -147,13 +147,13 @@ impl<const KEY: usize> Log<KEY> {
         own.open.as_mut().ok_or_else(|| io::Error::other("no segment"))
     }
 
-    /// Lets the oldest segments go so that one more fits.
+    /// Removes the oldest segments so that one more fits.
     fn make_room(&self, size: u64) -> io::Result<()> {
         let mut bytes = self.bounds.segment.max(size);
         for (index, segment) in newest_first(&self.directory)?.iter().enumerate() {
             bytes += segment.size;
             if index + 1 >= self.bounds.segments || bytes > self.bounds.bytes {
-                // Another process may have let it go just now.
+                // Another process may have removed it just now.
                 let _ = remove(&segment.path);
             }
         }
@@ -181,8 +181,8 @@ struct RecordAt<const KEY: usize> {
 }
 
 impl<const KEY: usize> RecordAt<KEY> {
-    /// The record that begins here; `None` at the end, and where a process was killed before its record
-    /// was whole.
+    /// The record that begins here; `None` at the end, and where a process was killed before its
+    /// record was whole.
     fn read_header(file: &File, size: u64, start: u64) -> io::Result<Option<Self>> {
         let mut numbers = [0; NUMBERS];
         let mut key = [0; KEY];
@@ -195,18 +195,18 @@ impl<const KEY: usize> RecordAt<KEY> {
         let (length, checksum) = numbers.split_at(8);
         let (Ok(length), Ok(checksum)) = (length.try_into(), checksum.try_into()) else { return Ok(None) };
         let length = u64::from_le_bytes(length);
-        // A machine that lost power may leave zeros where a record was to be.
+        // A power cut may leave zeros in the place of a record.
         let written = checksum != [0; 8];
         let whole = length <= room - (NUMBERS + KEY) as u64;
         Ok((written && whole).then_some(Self { key, start, length, checksum }))
     }
 
-    /// Where the next one begins.
+    /// The offset of the next record.
     fn end(&self) -> u64 {
         self.start + (NUMBERS + KEY) as u64 + self.length
     }
 
-    /// What it holds; `None` when its bytes are not the ones that were written.
+    /// The payload; `None` if its bytes are not the ones that were written.
     fn payload(&self, file: &File) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = vec![0; KEY + usize::try_from(self.length).unwrap_or(0)];
         file.read_exact_at(&mut bytes, self.start + NUMBERS as u64)?;
@@ -220,10 +220,10 @@ fn checksum(bytes: &[u8]) -> [u8; 8] {
     first
 }
 
-/// All segments, the one written last first.
+/// All segments, the most recently written first.
 fn newest_first(directory: &Path) -> io::Result<Vec<Entry>> {
     let mut found = list(directory)?;
-    // Two segments of one process may have the same stamp; their names know their order.
+    // Two segments of one process may have the same timestamp; their names give the order.
     found.sort_by_cached_key(|segment| Reverse((segment.written, segment.path.clone())));
     Ok(found)
 }
@@ -242,7 +242,7 @@ fn newest<const KEY: usize>(path: &Path, key: [u8; KEY]) -> io::Result<Option<Ve
     found.map_or(Ok(None), |record| record.payload(&file))
 }
 
-/// A segment to be read, with its size now; `None` when it was let go.
+/// Opens a segment to read it, with its current size; `None` if it was removed.
 fn sized(path: &Path) -> io::Result<Option<(File, u64)>> {
     let Some(file) = open(path)? else { return Ok(None) };
     let size = file.metadata()?.len();

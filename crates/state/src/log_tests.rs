@@ -1,4 +1,4 @@
-//! Torn tails, several writers, segments that are full, bounds, and records that come back.
+//! Torn tails, several writers, full segments, limits, and records that are found again.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ fn check(log: &Keyed, key: u32, expect: Option<&[u8]>) {
     assert_eq!(log.find(key.to_be_bytes()).expect("read").as_deref(), expect, "{key}");
 }
 
-/// Where the segments are, the oldest first.
+/// The paths of the segments, the oldest first.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<_> = fs::read_dir(directory.join("log"))
         .expect("there")
@@ -102,7 +102,7 @@ fn writers_have_segments_of_their_own_and_the_oldest_go() {
         Ok(())
     });
     assert!(too_large.is_err());
-    // The segment that was let go is not written to: the next record has another.
+    // The removed segment is not written to: the next record goes to another.
     append(&other, 21, b"after");
     check(&one, 21, Some(b"after"));
 }

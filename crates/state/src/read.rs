@@ -1,4 +1,4 @@
-//! Reading: `None` is a file that is not there, an error one that cannot be read.
+//! Reading: `None` means that the file does not exist, an error that it cannot be read.
 
 use std::{
     fmt,
@@ -10,10 +10,10 @@ use std::{
 
 use crate::is_absent;
 
-/// The largest file of ours that is read into memory.
+/// The largest of our files that is read into memory.
 const MOST: u64 = 64 << 20;
 
-/// Opens a file of ours to read it.
+/// Opens a file to read it.
 pub fn open(path: &Path) -> io::Result<Option<File>> {
     match File::open(path) {
         Ok(file) => Ok(Some(file)),
@@ -22,12 +22,12 @@ pub fn open(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Reads a file of ours.
+/// Reads a file.
 pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     open(path)?.map(whole).transpose()
 }
 
-/// Reads a file whose words count only if nobody but its owner could have written or read them.
+/// Reads a file that is trusted only if nobody but its owner could have written or read it.
 pub fn read_private(path: &Path) -> io::Result<Option<String>> {
     let Some(file) = open(path)? else { return Ok(None) };
     let mode = file.metadata()?.permissions().mode() & 0o777;
@@ -38,15 +38,15 @@ pub fn read_private(path: &Path) -> io::Result<Option<String>> {
     text.map(Some).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
-/// Why a private file is not taken: others can reach it.
+/// The reason why a private file is refused: others can reach it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exposed {
-    /// Its mode.
+    /// The mode of the file.
     pub mode: u32,
 }
 
 impl Exposed {
-    /// Whether this is why a file could not be read.
+    /// The value inside an error, if this is why the file could not be read.
     pub fn in_error(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }

@@ -12,40 +12,40 @@ use crate::{
     unique,
 };
 
-/// For its owner only.
+/// The mode of a file for its owner only.
 const PRIVATE: u32 = 0o600;
 
-/// What a replaced file survives.
+/// What a replaced file must survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lasts {
-    /// A power cut: when the call returns, the new one is on the disk. It waits for the disk.
+    /// A power cut: when the call returns, the new file is on the disk. It waits for the disk.
     PowerCut,
-    /// The end of the process; it is worth nothing after a power cut, so nobody waits for the disk.
+    /// The end of the process; the file is worthless after a power cut, so nobody waits for the disk.
     Process,
 }
 
-/// Replaces a file of ours, or makes it for its owner alone.
+/// Replaces a file, or creates it for its owner alone.
 pub fn replace(path: &Path, bytes: &[u8], lasts: Lasts) -> io::Result<()> {
     put(path, bytes, PRIVATE, lasts)
 }
 
-/// Replaces a file of the operator's, or makes it with this mode. It survives a power cut.
+/// Replaces a file of the operator's, or creates it with this mode. It survives a power cut.
 pub fn replace_with_mode(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     put(path, bytes, mode, Lasts::PowerCut)
 }
 
-/// Makes a file for its owner alone, whole or not at all; an error of the kind `AlreadyExists` where
+/// Creates a file for its owner alone, whole or not at all; an error of the kind `AlreadyExists` if
 /// there is one. It survives a power cut.
 pub fn create_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     make_folder(path)?;
     let fresh = beside(path);
     let made = write(&fresh, bytes, PRIVATE, Lasts::PowerCut).and_then(|()| fs::hard_link(&fresh, path));
-    // Its other name is the file's own by now, or nobody's.
+    // By now the file has its own name too, or was not created: the temporary name can go.
     let _ = fs::remove_file(&fresh);
     made.and_then(|()| sync_folder(path))
 }
 
-/// A link stays a link, and a file that is there keeps its mode.
+/// Replaces the target of a link, not the link; an existing file keeps its mode.
 fn put(path: &Path, bytes: &[u8], mode: u32, lasts: Lasts) -> io::Result<()> {
     let target = if path.is_symlink() { fs::canonicalize(path)? } else { path.to_owned() };
     make_folder(&target)?;
@@ -53,7 +53,7 @@ fn put(path: &Path, bytes: &[u8], mode: u32, lasts: Lasts) -> io::Result<()> {
     let fresh = beside(&target);
     let written = write(&fresh, bytes, mode, lasts).and_then(|()| fs::rename(&fresh, &target));
     if written.is_err() {
-        // Half a file helps nobody; the error tells what happened.
+        // A partial file helps nobody; the error says what happened.
         let _ = fs::remove_file(&fresh);
     }
     written?;
@@ -65,7 +65,7 @@ fn put(path: &Path, bytes: &[u8], mode: u32, lasts: Lasts) -> io::Result<()> {
 
 fn write(path: &Path, bytes: &[u8], mode: u32, lasts: Lasts) -> io::Result<()> {
     let mut file: File = OpenOptions::new().write(true).create_new(true).mode(PRIVATE).open(path)?;
-    // The mode above passes through the umask; this does not.
+    // The umask applies to the mode above, but not here.
     file.set_permissions(Permissions::from_mode(mode))?;
     file.write_all(bytes)?;
     match lasts {
@@ -74,7 +74,7 @@ fn write(path: &Path, bytes: &[u8], mode: u32, lasts: Lasts) -> io::Result<()> {
     }
 }
 
-/// A hidden name beside a file.
+/// A hidden name in the same folder.
 fn beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}.new", unique()))
