@@ -1,11 +1,11 @@
-//! What a server asks of us, and what it is told. It gets its settings and its folders; nothing it
-//! asks for changes anything.
+//! Answers to the requests of a server. It gets its settings and its folders; no request of it changes
+//! anything.
 
 use serde_json::{Value, json, value::RawValue};
 
 use crate::message::METHOD_NOT_FOUND;
 
-/// Sections of settings that one request may ask for; servers ask for a few.
+/// The most sections of settings that one request may ask for; servers ask for a few.
 const MOST_SECTIONS: usize = 64;
 
 /// The answer to a request of the server.
@@ -31,7 +31,7 @@ pub(crate) fn answer(
     }
 }
 
-/// One value for each section that was asked for, `null` for what nobody set.
+/// One value for each requested section, `null` for one that is not set.
 fn configuration(params: Option<&RawValue>, settings: &Value) -> Value {
     let params: Value = params.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
     let items = params["items"].as_array().map_or(&[][..], Vec::as_slice);

@@ -1,7 +1,7 @@
-//! The texts a server knows from us, and what it said about which version of each.
+//! The texts that we sent to a server, and its diagnostics for each version of them.
 //!
-//! Only what is being asked about is open. Everything else a server reads from the disk, so that it
-//! never sees a text of ours that somebody changed since.
+//! Only documents with a pending question are open. A server reads all others from the disk, so it
+//! never sees an outdated text from us.
 
 use std::{
     collections::HashMap,
@@ -20,16 +20,16 @@ use crate::{
     uri,
 };
 
-/// Files that a server is told of at once; more of them change only with a branch.
+/// The most changed files in one notification; only a switch of branches changes more.
 const MOST_CHANGED: usize = 1000;
 
 /// The open documents of one server.
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
     open: HashMap<PathBuf, Document>,
-    /// Rises with every text that is sent, of whichever document.
+    /// The version counter, which rises with every text that is sent, of whichever document.
     version: i64,
-    /// Whether this server says which version it speaks of.
+    /// True if this server names the version in its diagnostics.
     names_versions: bool,
 }
 
@@ -37,9 +37,9 @@ pub(crate) struct Documents {
 struct Document {
     version: i64,
     content: blake3::Hash,
-    /// What was said since this version was sent.
+    /// The diagnostics since this version was sent.
     said: Option<Said>,
-    /// Questions that wait for it.
+    /// The number of questions that wait for it.
     waiting: usize,
 }
 
@@ -50,28 +50,28 @@ struct Said {
     at: Instant,
 }
 
-/// What is known about a version.
+/// The diagnostics that are known for a version.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// This, for good.
+    /// The final diagnostics.
     Final(Report),
-    /// Something without a version, which counts if nothing else comes until then.
+    /// Diagnostics without a version, which become final if no others come until then.
     Unless(Instant),
-    /// Nothing.
+    /// No diagnostics yet.
     Nothing,
 }
 
 impl Documents {
-    /// Makes a text the one the server knows, and gives the version to wait for and the messages
-    /// that do it. With `pulled`, the server is asked for each answer, so an unchanged text need
-    /// not be sent again to get a new one.
+    /// Sends a text to the server: returns the version to wait for and the messages to send. With
+    /// `pulled`, the server answers each request, so an unchanged text need not be sent again to get a
+    /// new answer.
     pub(crate) fn bring(&mut self, asked: &Asked, changed: &[PathBuf], pulled: bool) -> (i64, Vec<Vec<u8>>) {
         let mut messages = self.close_others(&asked.path);
         messages.extend(changes(changed.iter().filter(|path| **path != asked.path)));
         let content = blake3::hash(asked.text.as_bytes());
         let again = self.names_versions;
         match self.open.get_mut(&asked.path) {
-            // Somebody waits for the same text right now, or an answer to it is still to come.
+            // Another question waits for the same text, or its answer is still to come.
             Some(document)
                 if document.content == content
                     && (pulled || document.said.is_none() || document.waiting > 0) =>
@@ -79,8 +79,8 @@ impl Documents {
                 document.waiting += 1;
                 return (document.version, messages);
             }
-            // Some servers do not look again at a text that stays the same, though what it
-            // depends on may have changed. Closing it makes them.
+            // Some servers do not check an unchanged text again, though what it depends on may have
+            // changed. Closing it makes them.
             Some(document) if document.content == content && again => {
                 messages.push(self.close(&asked.path));
             }
@@ -108,28 +108,28 @@ impl Documents {
         (version, messages)
     }
 
-    /// Closes a document of a server that names no versions, before it is asked about again. Such a
-    /// server may say nothing where nothing changed, and what it says would not tell which text it
-    /// is about; about a document that was just opened it always speaks.
+    /// Closes a document of a server that names no versions, before the next question about it. Such a
+    /// server may send nothing if nothing changed, and its diagnostics would not tell which text they
+    /// are about; for a document that was just opened it always sends some.
     pub(crate) fn close_unversioned(&mut self, path: &Path) -> Option<Vec<u8>> {
         let spoke = |document: &Document| document.said.is_some() && document.waiting == 0;
         let anew = !self.names_versions && self.open.get(path).is_some_and(spoke);
         anew.then(|| self.close(path))
     }
 
-    /// A question waits no more.
+    /// Ends the wait of one question.
     pub(crate) fn leave(&mut self, path: &Path) {
         if let Some(document) = self.open.get_mut(path) {
             document.waiting = document.waiting.saturating_sub(1);
         }
     }
 
-    /// How many questions wait.
+    /// The number of questions that wait.
     pub(crate) fn waiting(&self) -> usize {
         self.open.values().map(|document| document.waiting).sum()
     }
 
-    /// Takes what a server says unasked. About documents that are not open nothing is kept.
+    /// Stores the diagnostics that a server publishes. Those for documents that are not open are dropped.
     pub(crate) fn published(&mut self, params: &RawValue) -> Result<(), serde_json::Error> {
         #[derive(Deserialize)]
         struct Published<'p> {
@@ -153,7 +153,7 @@ impl Documents {
         Ok(())
     }
 
-    /// What is known about this version of a document, or a later one.
+    /// The diagnostics for this version of a document, or a later one.
     pub(crate) fn known(&self, path: &Path, version: i64, settle: Duration) -> Known {
         let Some(document) = self.open.get(path) else { return Known::Nothing };
         match &document.said {
@@ -182,7 +182,7 @@ impl Documents {
     }
 }
 
-/// Tells of files that may have changed on the disk.
+/// The notification about files that may have changed on the disk.
 fn changes<'c>(paths: impl Iterator<Item = &'c PathBuf>) -> Option<Vec<u8>> {
     /// The protocol's number for a file that was changed.
     const CHANGED: u8 = 2;

@@ -1,4 +1,4 @@
-//! What a server said, about which text.
+//! The diagnostics of a server, and the text they are about.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn said(documents: &mut Documents, path: &str, version: Option<i64>, message: &s
     documents.published(&RawValue::from_string(params.to_string()).expect("JSON")).expect("readable");
 }
 
-/// The methods of messages, without their words.
+/// The methods of messages, without their parameters.
 fn methods(messages: &[Vec<u8>]) -> Vec<String> {
     let method = |message: &Vec<u8>| {
         let text = String::from_utf8_lossy(message);
@@ -52,7 +52,7 @@ async fn only_the_version_of_the_text_counts() {
     let (second, sent) = bring(&mut documents, "/a.py", "2");
     assert_eq!(sent, ["didChange"]);
     assert!(second > first);
-    // What is said about the text before is late, and a word without a version is not about it.
+    // Diagnostics for the previous text are late, and those without a version are not about this one.
     said(&mut documents, "/a.py", Some(first), "wrong");
     said(&mut documents, "/a.py", None, "");
     assert_eq!(told(&documents, "/a.py", second), None);
@@ -64,7 +64,7 @@ async fn only_the_version_of_the_text_counts() {
 async fn a_text_that_stays_the_same_is_looked_at_again() {
     let mut documents = Documents::default();
     let (first, _) = bring(&mut documents, "/a.py", "1");
-    // Before the answer a second question waits for the same.
+    // A second question waits for the same answer.
     assert_eq!(bring(&mut documents, "/a.py", "1"), (first, vec![]));
     said(&mut documents, "/a.py", Some(first), "");
     documents.leave(Path::new("/a.py"));
@@ -72,7 +72,7 @@ async fn a_text_that_stays_the_same_is_looked_at_again() {
     let (second, sent) = bring(&mut documents, "/a.py", "1");
     assert_eq!(sent, ["didClose", "didOpen"]);
     assert!(second > first && told(&documents, "/a.py", second).is_none());
-    // A server that is asked for each answer needs no new text.
+    // A server that answers requests for diagnostics needs no new text.
     let (third, messages) = documents.bring(&asked("/a.py", "1"), &[], true);
     assert_eq!((third, messages.len()), (second, 0));
 }
@@ -86,7 +86,7 @@ async fn others_are_closed_unless_somebody_waits() {
     let (_, messages) = documents.bring(&asked("/b.py", "2"), &["/a.py".into(), "/b.py".into()], false);
     assert_eq!(methods(&messages), ["didClose", "didChangeWatchedFiles", "didChange"]);
     assert_eq!(documents.waiting(), 2);
-    // Nothing is kept about a document that is not open.
+    // Diagnostics for a document that is not open are dropped.
     said(&mut documents, "/a.py", Some(1), "wrong");
     assert_eq!(told(&documents, "/a.py", 1), None);
 }
@@ -104,7 +104,7 @@ async fn words_without_a_version_count_when_they_have_settled() {
     assert_eq!(told(&documents, "/a.ts", version), None);
     tokio::time::advance(SETTLE / 2).await;
     assert_eq!(told(&documents, "/a.ts", version).expect("settled"), ["wrong"]);
-    // It is opened anew for each question, once nobody waits for it.
+    // It is opened again for each question, once no other waits for it.
     assert!(documents.close_unversioned(Path::new("/a.ts")).is_none());
     documents.leave(Path::new("/a.ts"));
     assert!(documents.close_unversioned(Path::new("/a.ts")).is_some());

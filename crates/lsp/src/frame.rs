@@ -1,17 +1,17 @@
-//! The frames of the protocol: a header that says how long the body is, and the body. Both have a
-//! bound, and a stream that breaks the form is given up.
+//! The frames of the protocol: a header with the length of the body, and the body. Both have a limit,
+//! and a stream that breaks the format is given up.
 
 use bytes::{Bytes, BytesMut};
 use thiserror::Error;
 
-/// Bytes of one header. Two short lines are usual.
+/// The most bytes of one header. Two short lines are usual.
 const MOST_HEADER: usize = 4 * 1024;
-/// Bytes of one body: ten thousand long diagnostics.
+/// The most bytes of one body: ten thousand long diagnostics.
 const MOST_BODY: usize = 16 * 1024 * 1024;
-/// Ends a header.
+/// The end of a header.
 const BLANK: &[u8] = b"\r\n\r\n";
 
-/// Why a stream cannot be read on.
+/// Why a stream cannot be read further.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum Broken {
     #[error("a header without an end")]
@@ -31,12 +31,12 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// Takes what was read, however it was split.
+    /// Adds bytes that were read, however they were split.
     pub(crate) fn push(&mut self, chunk: &[u8]) {
         self.bytes.extend_from_slice(chunk);
     }
 
-    /// The next whole body.
+    /// The next complete body.
     pub(crate) fn next(&mut self) -> Result<Option<Bytes>, Broken> {
         let length = match self.body {
             Some(length) => length,

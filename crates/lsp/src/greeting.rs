@@ -1,4 +1,4 @@
-//! The first request to a server: who we are and the little we can do.
+//! The handshake: the first request to a server, with our name and our few capabilities.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::uri;
 
-/// What `initialize` is asked with.
+/// The parameters of `initialize`.
 pub(crate) fn greeting(root: &Path, folders: &Value, options: &Value) -> Value {
     json!({
         "processId": std::process::id(),
@@ -32,7 +32,7 @@ pub(crate) fn greeting(root: &Path, folders: &Value, options: &Value) -> Value {
     })
 }
 
-/// A directory, as the protocol writes it.
+/// A directory in the protocol's form.
 pub(crate) fn folder(root: &Path) -> Value {
     let name = root.file_name().map_or_else(|| "/".into(), |name| name.to_string_lossy());
     json!({ "uri": uri::of_path(root), "name": name })

@@ -1,5 +1,5 @@
-//! Keeps one server: starts it when it is needed, lets everybody share it, and gives it a pause
-//! after a death.
+//! Keeps one server: starts it on demand, shares it among all callers, and waits with a backoff after
+//! it died.
 
 use std::{
     collections::BTreeSet,
@@ -14,7 +14,7 @@ use tokio::{
 
 use crate::{Asked, Patience, Report, Spec, Trouble, session::Session};
 
-/// Files that are remembered as changed while nobody asks.
+/// The most changed files that are remembered between questions.
 const MOST_CHANGED: usize = 1000;
 
 /// One server, running or not.
@@ -28,9 +28,9 @@ pub struct Keeper {
 #[derive(Debug)]
 struct Kept {
     state: KeptSession,
-    /// Deaths since the last answer.
+    /// The number of deaths since the last answer.
     deaths: u32,
-    /// Files that may have changed since the server was last told.
+    /// Files that may have changed since the last notification to the server.
     changed: BTreeSet<PathBuf>,
 }
 
@@ -42,14 +42,14 @@ enum KeptSession {
     Pausing { why: Trouble, until: Instant },
 }
 
-/// A start that goes on whoever waits for it.
+/// A start that continues even if a caller stops waiting for it.
 #[derive(Clone, Debug)]
 struct Start {
     since: Instant,
     done: watch::Receiver<Option<Started>>,
 }
 
-/// How a start ended, and when it failed.
+/// The result of a start, and the time of a failure.
 type Started = Result<Arc<Session>, (Trouble, Instant)>;
 
 impl Keeper {
@@ -59,12 +59,12 @@ impl Keeper {
         Self { spec, patience, kept: Mutex::new(kept) }
     }
 
-    /// How long everything may take.
+    /// The timeouts of the server.
     pub fn patience(&self) -> &Patience {
         &self.patience
     }
 
-    /// Says that a file may have changed on the disk; the server hears of it with the next question.
+    /// Notes that a file may have changed on the disk; the server is notified with the next question.
     pub fn changed(&self, path: PathBuf) {
         let mut kept = self.kept();
         if kept.changed.len() < MOST_CHANGED {
@@ -72,15 +72,15 @@ impl Keeper {
         }
     }
 
-    /// Whether the server has answered a question and still runs.
+    /// True if the server has answered a question and still runs.
     pub fn is_ready(&self) -> bool {
         matches!(&self.kept().state, KeptSession::Up(session) if session.answered() && session.over().is_none())
     }
 
-    /// What is wrong with a text, as of exactly this text.
+    /// The diagnostics for exactly this text.
     pub async fn diagnose(&self, asked: &Asked) -> Result<Report, Trouble> {
         match self.ask(asked).await {
-            // It was on its way out when the question came.
+            // The idle server was just ending when the question came.
             Err(Trouble::Idle) => self.ask(asked).await,
             answer => answer,
         }
@@ -89,7 +89,7 @@ impl Keeper {
     async fn ask(&self, asked: &Asked) -> Result<Report, Trouble> {
         let begun = Instant::now();
         let session = self.session().await?;
-        // A start and the first answer are one wait.
+        // The start and the first answer share one timeout.
         let limit = if session.answered() {
             self.patience.answer
         } else {
@@ -103,7 +103,7 @@ impl Keeper {
         report
     }
 
-    /// The running server, started if need be.
+    /// The running server, started if necessary.
     async fn session(&self) -> Result<Arc<Session>, Trouble> {
         let start = {
             let mut kept = self.kept();
@@ -134,7 +134,7 @@ impl Keeper {
         }
     }
 
-    /// Brings the state up to date: a start that is done, a server that ended, a pause that is over.
+    /// Updates the state: a start that is done, a server that ended, a pause that is over.
     fn look(&self, kept: &mut Kept) {
         if let KeptSession::Starting(start) = &kept.state {
             let done = start.done.borrow().clone();
@@ -171,7 +171,7 @@ impl Keeper {
         tokio::spawn(async move {
             let session = tokio::select! {
                 session = Session::open(&spec, &patience) => session,
-                // The keeper is gone, and everybody who waited.
+                // The keeper was dropped, and so was everybody who waited.
                 () = tell.closed() => return,
             };
             let _ = tell.send(Some(session.map(Arc::new).map_err(|why| (why, Instant::now()))));

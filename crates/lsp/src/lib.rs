@@ -1,9 +1,9 @@
-//! Language servers: started at the first question, spoken to in their own protocol, ended when
-//! nobody asks any more. What they find wrong with a text comes out as plain lines.
+//! Language servers: started at the first question, spoken to in their own protocol, ended when idle.
+//! Their diagnostics come out as plain lines.
 //!
-//! A server is a stranger: whatever it sends, or fails to send, costs the question it was asked and
-//! nothing else. Which server is right for a file, and whether it may be started, is decided
-//! elsewhere. No file is opened here; a server gets the texts that somebody was allowed to read.
+//! A server is not trusted: whatever it sends, or fails to send, affects only the question it was
+//! asked. Which server is right for a file, and whether it may be started, is decided elsewhere. No
+//! file is opened here; a server gets the texts that somebody was allowed to read.
 
 mod answers;
 mod documents;

@@ -1,8 +1,7 @@
-//! Messages of the protocol: what comes in is looked at only as far as it must be, what goes out is
-//! written whole.
+//! Messages of the protocol: incoming ones are parsed only as far as necessary, outgoing ones are complete.
 //!
-//! The handful of shapes that are needed are written here: a crate with all types of the protocol
-//! would be many thousand lines for a dozen members, and would refuse what a newer server adds.
+//! Only the few shapes that are needed are defined here: a crate with all types of the protocol would
+//! be many thousand lines for a dozen members, and would refuse what a newer server adds.
 
 use std::borrow::Cow;
 
@@ -11,12 +10,12 @@ use serde_json::{Value, json, value::RawValue};
 
 use crate::frame::framed;
 
-/// A request that came to an end because something newer came: it may be asked again.
+/// The error codes of a request that something newer cancelled: it may be retried.
 pub(crate) const AGAIN: &[i64] = &[-32800, -32801, -32802];
-/// What is answered to a method nobody knows here.
+/// The error code for a method that is unknown here.
 pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
 
-/// What a server sent.
+/// A message from a server.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Incoming<'m> {
     #[serde(borrow)]
@@ -30,7 +29,7 @@ pub(crate) struct Incoming<'m> {
     pub(crate) error: Option<Refusal>,
 }
 
-/// A request that failed.
+/// The error of a request that failed.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Refusal {
     pub(crate) code: i64,
@@ -43,12 +42,12 @@ pub(crate) fn request(id: u64, method: &str, params: &Value) -> Vec<u8> {
     frame(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
 }
 
-/// Something that wants no answer.
+/// A notification, which gets no answer.
 pub(crate) fn notification(method: &str, params: &Value) -> Vec<u8> {
     frame(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
 }
 
-/// The answer to a request of the server, whose id goes back as it came.
+/// The answer to a request of the server, with its id as it came.
 pub(crate) fn answer(id: &RawValue, answer: &Result<Value, i64>) -> Vec<u8> {
     let body = match answer {
         Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),

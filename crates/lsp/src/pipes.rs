@@ -1,4 +1,4 @@
-//! A server's process and its pipes: who reads, who writes, and how it all ends.
+//! A server's process and its pipes: reading, writing and the shutdown.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -16,13 +16,13 @@ use tokio::{
 
 use crate::{Trouble, frame::Frames, message, shared::Shared};
 
-/// Read from the server at once.
+/// The most bytes of one read.
 const CHUNK: usize = 64 * 1024;
-/// How long a server may take to answer that it will stop. Then it is ended anyway.
+/// The timeout for a server to confirm the shutdown. Then it is ended anyway.
 const FAREWELL: Duration = Duration::from_millis(500);
-/// Lines of its last words that are told.
+/// The most lines of its last output on standard error that are reported.
 const LAST_WORDS: usize = 5;
-/// Characters of each of them.
+/// The most characters of each of them.
 const MOST_WORDS: usize = 300;
 /// Holds the process from its start to its end.
 pub(crate) async fn live(
@@ -50,7 +50,7 @@ pub(crate) async fn live(
         let _ = timeout(FAREWELL, farewell).await;
     }
     let status = match why {
-        // It closed its output; how it ended says more than that.
+        // The server closed its output; the exit status says more than that.
         Trouble::Died(_) => timeout(FAREWELL, life.ended()).await.ok(),
         _ => None,
     };
@@ -62,7 +62,7 @@ pub(crate) async fn live(
     life.stop().await;
 }
 
-/// Reads until nothing more comes, and says why.
+/// Reads until the stream ends or breaks, and returns why.
 async fn read(shared: &Shared, mut stdout: pipe::Receiver) -> Trouble {
     let mut frames = Frames::default();
     let mut chunk = vec![0; CHUNK];
@@ -81,7 +81,7 @@ async fn read(shared: &Shared, mut stdout: pipe::Receiver) -> Trouble {
                 return why;
             }
         }
-        // A server that never stops talking must not keep a thread of the runtime to itself.
+        // A server that never stops sending must not occupy a thread of the runtime.
         tokio::task::yield_now().await;
     }
 }
@@ -94,12 +94,12 @@ pub(crate) async fn write(
     let work = async {
         let mut broken = false;
         while let Some(frame) = queue.recv().await {
-            // A broken pipe is the reader's to notice, which knows more about the end.
+            // A broken pipe is left to the reader, which knows more about the end.
             broken = broken || stdin.write_all(&frame).await.is_err();
             shared.queued.fetch_sub(frame.len(), Ordering::Relaxed);
         }
     };
-    // The last messages are still written after the end was asked for, for as long as a farewell takes.
+    // After a stop the last messages are still written, for as long as the shutdown may take.
     let over = async {
         shared.end.cancelled().await;
         sleep(FAREWELL).await;

@@ -1,37 +1,37 @@
-//! What a server finds wrong with a text, in our words: lines counted from 1, one line of text for
-//! each finding, bounded.
+//! The diagnostics of a server in our format: lines counted from 1, one line of text for each finding,
+//! bounded.
 
 use std::fmt;
 
 use serde::Deserialize;
 use tectum_child::visible::visible;
 
-/// Findings of one report; a model reads no more, and a broken generator makes many.
+/// The most findings of one report; a model reads no more, and a broken generator makes many.
 const MOST: usize = 1000;
-/// Characters of one finding.
+/// The most characters of one finding.
 const MOST_TEXT: usize = 1000;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// It is wrong.
+    /// The code is wrong.
     Error,
-    /// It may be wrong.
+    /// The code may be wrong.
     Warning,
-    /// Worth knowing.
+    /// Information.
     Info,
-    /// Could be nicer.
+    /// A suggestion.
     Hint,
 }
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Its line, counted from 1.
+    /// The line, counted from 1.
     pub line: u64,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What it is, on one line.
+    /// The message, on one line.
     pub message: String,
 }
 
@@ -40,7 +40,7 @@ pub struct Diagnostic {
 pub struct Report {
     /// The findings.
     pub found: Vec<Diagnostic>,
-    /// How many more there were.
+    /// The number of findings that were left out.
     pub left_out: usize,
 }
 
@@ -48,7 +48,7 @@ impl Report {
     pub(crate) fn of(given: Vec<Given>) -> Self {
         let left_out = given.len().saturating_sub(MOST);
         let mut given = given;
-        // The worst stay when there are too many.
+        // If there are too many, the worst are kept.
         if left_out > 0 {
             given.sort_by_key(Given::severity);
             given.truncate(MOST);
@@ -96,7 +96,7 @@ struct Position {
     line: u64,
 }
 
-/// The newest protocol lets a message be marked-up text.
+/// A message, which the newest protocol lets be marked-up text.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum MessageText {
@@ -105,7 +105,7 @@ enum MessageText {
 }
 
 impl Given {
-    /// A finding without a severity is taken seriously.
+    /// The severity; a finding without one counts as an error.
     fn severity(&self) -> Severity {
         match self.severity {
             Some(2) => Severity::Warning,

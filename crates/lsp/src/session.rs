@@ -1,6 +1,5 @@
-//! One running server: how it is started and greeted, and what it is asked. When it breaks the
-//! protocol, takes nothing in, ends or is not asked for long, everything that waits for it learns
-//! why.
+//! One running server: its start, its handshake and the questions to it. If it breaks the protocol,
+//! reads nothing, ends or is idle for too long, everybody who waits for it learns why.
 
 use std::{
     path::PathBuf,
@@ -27,20 +26,20 @@ use crate::{
     spec::{Asked, Patience, Spec},
 };
 
-/// A server that said hello. Dropping it ends it.
+/// A server that completed the handshake. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Session {
     shared: Arc<Shared>,
-    /// Whether it can be asked about a document; else it says by itself what it found.
+    /// True if it answers requests about a document; else it publishes its diagnostics by itself.
     pulled: bool,
-    /// Whether it has answered a question yet. The first answer is part of its start.
+    /// True if it has answered a question yet. The first answer is part of its start.
     answered: AtomicBool,
     /// Ends it when dropped.
     _end: tokio_util::sync::DropGuard,
 }
 
 impl Session {
-    /// Starts a server and greets it.
+    /// Starts a server and does the handshake.
     pub(crate) async fn open(spec: &Spec, patience: &Patience) -> Result<Self, Trouble> {
         let root = spec.roots.first().cloned().unwrap_or_else(|| PathBuf::from("/"));
         let log = Arc::new(Stderr::new());
@@ -73,7 +72,7 @@ impl Session {
         Ok(Self { shared, pulled, answered: AtomicBool::new(false), _end: end })
     }
 
-    /// What is wrong with a text, as of exactly this text.
+    /// The diagnostics for exactly this text.
     pub(crate) async fn diagnose(
         &self,
         asked: &Asked,
@@ -95,12 +94,12 @@ impl Session {
         Ok(report)
     }
 
-    /// Whether it has answered a question yet.
+    /// True if it has answered a question yet.
     pub(crate) fn answered(&self) -> bool {
         self.answered.load(Ordering::Relaxed)
     }
 
-    /// Why it has ended, if it has, and when.
+    /// Why and when it ended, if it has.
     pub(crate) fn over(&self) -> Option<(Trouble, Instant)> {
         self.shared.state().over.clone()
     }

@@ -1,5 +1,5 @@
-//! What a session shares with the tasks that hold its server's pipes: the texts it knows, the
-//! questions that wait, and why it ended.
+//! The state that a session shares with the tasks that hold its server's pipes: the documents, the
+//! pending questions, and why it ended.
 
 use std::{
     collections::HashMap,
@@ -31,22 +31,22 @@ use crate::{
     uri,
 };
 
-/// Bytes that may wait to be read by the server: several of the largest texts.
+/// The most bytes in the queue to the server: several of the largest texts.
 const MOST_QUEUED: usize = 64 * 1024 * 1024;
-/// Between asking again for an answer that something newer came between.
+/// The delay before a retry of a request that something newer cancelled.
 const ASK_AGAIN: Duration = Duration::from_millis(50);
-/// Characters of what a server says about a refusal.
+/// The most characters of a server's message about a refusal.
 const MOST_WORDS: usize = 300;
 
-/// What a session shares with the tasks that hold its pipes.
+/// The state that a session shares with the tasks that hold its pipes.
 #[derive(Debug)]
 pub(crate) struct Shared {
     state: Mutex<SessionState>,
-    /// Rises when something was said or the server ended.
+    /// A counter that rises with new diagnostics and when the server ends.
     news: watch::Sender<u64>,
     out: mpsc::UnboundedSender<Vec<u8>>,
     pub(crate) queued: AtomicUsize,
-    /// Cancelled by whoever wants the server to end.
+    /// Cancelled to end the server.
     pub(crate) end: CancellationToken,
     pub(crate) settings: Value,
     pub(crate) folders: Value,
@@ -63,7 +63,7 @@ pub(crate) struct SessionState {
 }
 
 impl Shared {
-    /// What a new session has: nothing asked, no document known. Its messages go into `out`.
+    /// The state of a new session: no questions, no documents. Its messages go into `out`.
     pub(crate) fn new(spec: &Spec, out: mpsc::UnboundedSender<Vec<u8>>) -> Self {
         Self {
             state: Mutex::new(SessionState {
@@ -86,7 +86,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a message into the queue; the order of the queue is the order the server sees.
+    /// Puts a message into the queue; the server sees messages in the order of the queue.
     pub(crate) fn send(&self, frame: Vec<u8>) -> Result<(), Trouble> {
         if self.queued.fetch_add(frame.len(), Ordering::Relaxed) > MOST_QUEUED {
             return Err(self.give_up(Trouble::Stuck));
@@ -94,7 +94,7 @@ impl Shared {
         self.out.send(frame).map_err(|_| self.give_up(Trouble::Stuck))
     }
 
-    /// Notes why the server ends and tells everybody who waits. The first reason counts.
+    /// Records why the server ends and notifies everybody who waits. The first reason counts.
     pub(crate) fn give_up(&self, why: Trouble) -> Trouble {
         let mut state = self.state();
         let why = state.over.get_or_insert_with(|| (why, Instant::now())).0.clone();
@@ -105,7 +105,7 @@ impl Shared {
         why
     }
 
-    /// Asks, and waits for the answer. Whoever stops waiting takes the question back.
+    /// Sends a request and waits for the answer. Dropping the wait cancels the request.
     pub(crate) async fn request(
         &self,
         method: &str,
@@ -139,7 +139,7 @@ impl Shared {
         }
         state.used = Instant::now();
         let (version, messages) = state.documents.bring(asked, changed, pulled);
-        // Under the lock: two questions must not cross on their way into the queue.
+        // Under the lock: the messages of two questions must not mix in the queue.
         let queued: usize = messages.iter().map(Vec::len).sum();
         let full = self.queued.fetch_add(queued, Ordering::Relaxed) > MOST_QUEUED;
         let sent = !full && messages.into_iter().all(|message| self.out.send(message).is_ok());
@@ -148,13 +148,13 @@ impl Shared {
         if sent { Ok((version, waiting)) } else { Err(self.give_up(Trouble::Stuck)) }
     }
 
-    /// Closes a document that has to be opened anew, and lets the server say what it says about a
-    /// closed document, so that nobody takes it for an answer.
+    /// Closes a document that must be opened again, and waits until the server has sent its
+    /// diagnostics for a closed document, so that nobody takes them for an answer.
     pub(crate) async fn close_unversioned(&self, path: &Path, most: Duration) -> Result<(), Trouble> {
         let closing = self.state().documents.close_unversioned(path);
         let Some(closing) = closing else { return Ok(()) };
         self.send(closing)?;
-        // No server knows this method, and each refuses it when it has come so far.
+        // No server knows this method, and each refuses it when it has processed everything before it.
         let refused = self.request("tectum/barrier", &Value::Null);
         match timeout(most, refused).await {
             Ok(Err(why)) => Err(why),
@@ -162,7 +162,7 @@ impl Shared {
         }
     }
 
-    /// Asks for the findings. The server gets the question after the text, so it answers for it.
+    /// Requests the diagnostics. The request follows the text in the queue, so the answer is about it.
     pub(crate) async fn pull(&self, path: &Path) -> Result<Report, Trouble> {
         #[derive(Deserialize)]
         struct Full {
@@ -184,7 +184,7 @@ impl Shared {
         }
     }
 
-    /// Waits for what the server says by itself about this version.
+    /// Waits for the diagnostics that the server publishes for this version.
     pub(crate) async fn told(&self, path: &Path, version: i64, settle: Duration) -> Result<Report, Trouble> {
         let mut news = self.news.subscribe();
         loop {
@@ -209,7 +209,7 @@ impl Shared {
         }
     }
 
-    /// Takes one message of the server.
+    /// Handles one message of the server.
     pub(crate) fn take(&self, body: &Bytes) -> Result<(), Trouble> {
         let nonsense = |what: &str| Trouble::Nonsense(what.to_owned());
         let incoming: Incoming<'_> =
@@ -228,7 +228,7 @@ impl Shared {
                 Ok(())
             }
             (None, Some(id)) => {
-                // An answer nobody waits for is late, and forgotten.
+                // An answer that nobody waits for is late, and dropped.
                 let asked = id.get().parse().ok().and_then(|id: u64| self.state().asked.remove(&id));
                 if let Some(tell) = asked {
                     let result = incoming
@@ -242,7 +242,7 @@ impl Shared {
         }
     }
 
-    /// Returns when nobody has asked for so long.
+    /// Returns when the server has been idle for this long.
     pub(crate) async fn idle(&self, most: Duration) {
         loop {
             let until = {
@@ -258,7 +258,7 @@ impl Shared {
     }
 }
 
-/// A question that waits; dropping it makes the document one that may be closed.
+/// A question that waits; once it is dropped, the document may be closed.
 pub(crate) struct Waiting {
     shared: Arc<Shared>,
     path: PathBuf,

@@ -1,28 +1,28 @@
-//! Which server is kept, how long it may take, and what it is asked.
+//! The server to keep, its timeouts, and the question to it.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use serde_json::Value;
 use tectum_child::Launch;
 
-/// Which server, and where.
+/// The server to start, and where.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// The command.
     pub launch: Launch,
-    /// The directories it is to look at; the first is where it starts.
+    /// The directories it works on; it starts in the first.
     pub roots: Vec<PathBuf>,
-    /// What ends it with everything it started, see `tectum_child`.
+    /// The program that ends it with everything it started, see `tectum_child`.
     pub guard: Option<PathBuf>,
     /// The most memory each of its processes may take, in bytes.
     pub memory: Option<u64>,
-    /// What it is told when it is greeted.
+    /// The initialization options that it gets in the handshake.
     pub options: Value,
-    /// What it is told when it asks for settings.
+    /// The settings that it gets on request.
     pub settings: Value,
 }
 
-/// How long everything may take.
+/// The timeouts of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// How long a question waits for a server to start, and for its first answer.
@@ -31,28 +31,28 @@ pub struct Patience {
     pub most_start: Duration,
     /// How long a question waits for a server that has answered before.
     pub answer: Duration,
-    /// A server that names no versions has said what counts when it was silent for so long.
+    /// The silence after which the diagnostics of a server that names no versions are final.
     pub settle: Duration,
-    /// A server that nobody asked for so long is ended.
+    /// How long a server may be idle before it is ended.
     pub idle: Duration,
-    /// The pause after a death; it doubles with every death that follows without an answer.
+    /// The backoff after a death; it doubles with every death that follows without an answer.
     pub pause: Duration,
-    /// The longest pause.
+    /// The longest backoff.
     pub most_pause: Duration,
 }
 
 impl Default for Patience {
     fn default() -> Self {
         Self {
-            // Below the deadline of a tool's call, so that the reason is told and not the deadline.
+            // Below the deadline of a tool's call, so that the caller gets the reason and not the deadline.
             start: Duration::from_secs(50),
             // A large project on a cold disk; package runners download first.
             most_start: Duration::from_secs(180),
-            // What an agent likes to wait after each edit.
+            // The time that an agent accepts to wait after each edit.
             answer: Duration::from_secs(2),
-            // Longer than the parts of one analysis are apart.
+            // Longer than the gaps between the parts of one analysis.
             settle: Duration::from_millis(500),
-            // Memory is given back, and the next question starts it again.
+            // Frees the memory; the next question starts the server again.
             idle: Duration::from_secs(10 * 60),
             pause: Duration::from_secs(1),
             most_pause: Duration::from_secs(60),
@@ -60,12 +60,12 @@ impl Default for Patience {
     }
 }
 
-/// A text to look at.
+/// A text to check.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// Its file's absolute path.
+    /// The absolute path of its file.
     pub path: PathBuf,
-    /// Its language, as the protocol names it.
+    /// The language, as the protocol names it.
     pub language: &'static str,
     /// The text.
     pub text: Arc<str>,

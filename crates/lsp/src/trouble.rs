@@ -1,4 +1,4 @@
-//! What can go wrong with a server, as sentences for whoever asked it.
+//! The failures of a server, as sentences for the caller.
 
 use std::{io, time::Duration};
 
@@ -7,39 +7,39 @@ use thiserror::Error;
 /// Why a question was not answered.
 #[derive(Debug, Clone, Error)]
 pub enum Trouble {
-    /// There is no such program, or it may not be run.
+    /// The program does not exist, or may not be run.
     #[error("{0}")]
     NotStarted(String),
-    /// It has not said hello yet.
+    /// The handshake is not done yet.
     #[error("the server is still starting ({} s so far)", .0.as_secs())]
     Starting(Duration),
-    /// It never said hello.
-    #[error("the server did not say hello within {} s and was ended", .0.as_secs())]
+    /// The handshake timed out.
+    #[error("the server did not finish the handshake within {} s and was ended", .0.as_secs())]
     Silent(Duration),
-    /// It has not said what is wrong with this version of the text.
+    /// The diagnostics for this version of the text are not there in time.
     #[error("the server has not finished with this version of the text within {}", seconds(*.0))]
     Slow(Duration),
-    /// It ended by itself.
+    /// The server ended by itself.
     #[error("the server ended: {0}")]
     Died(String),
-    /// It ended before, and gets a pause.
+    /// The server ended before, and waits for its backoff.
     #[error("{why}; it is not started again for {}", seconds(*.pause))]
     Pausing {
         /// How it ended.
         why: String,
-        /// What is left of the pause.
+        /// The rest of the pause.
         pause: Duration,
     },
-    /// What it sent is not the protocol.
+    /// The server broke the protocol.
     #[error("the server sent {0}, and was ended")]
     Nonsense(String),
-    /// It takes nothing in.
+    /// The server does not read its input.
     #[error("the server does not read what it is sent, and was ended")]
     Stuck,
-    /// It was asked properly and said no.
+    /// The server refused a valid request.
     #[error("the server refused: {0}")]
     Refused(String),
-    /// Nobody needed it, and it was ended.
+    /// The server was idle, and was ended.
     #[error("the server was not needed any more")]
     Idle,
 }
@@ -50,7 +50,7 @@ impl Trouble {
     }
 }
 
-/// A time for people: `2 s`, `0.3 s`.
+/// A duration for people: `2 s`, `0.3 s`.
 fn seconds(time: Duration) -> String {
     let tenths = time.as_millis().div_ceil(100);
     if tenths.is_multiple_of(10) {

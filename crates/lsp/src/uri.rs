@@ -1,5 +1,4 @@
-//! Files as the protocol names them. Servers spell the same name in different ways, so names are
-//! compared as paths.
+//! File URIs of the protocol. Servers spell the same URI in different ways, so they are compared as paths.
 
 use std::{
     ffi::OsStr,
@@ -10,7 +9,7 @@ use std::{
 
 const SCHEME: &str = "file://";
 
-/// The address of a file by its absolute path.
+/// The URI of a file by its absolute path.
 pub(crate) fn of_path(path: &Path) -> String {
     let mut uri = String::from(SCHEME);
     for &byte in path.as_os_str().as_bytes() {
@@ -24,7 +23,7 @@ pub(crate) fn of_path(path: &Path) -> String {
     uri
 }
 
-/// The path behind an address; `None` for what is no file here.
+/// The path of a URI; `None` if it is not a local file.
 pub(crate) fn to_path(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix(SCHEME)?;
     let rest = rest.strip_prefix("localhost").unwrap_or(rest).as_bytes();

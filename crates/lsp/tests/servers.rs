@@ -1,5 +1,5 @@
-//! Servers with good and bad manners: each question gets its answer or one clear reason, and
-//! nothing of a server is left.
+//! Well-behaved and broken servers: each question gets its answer or one clear reason, and no process
+//! of a server is left.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +17,7 @@ struct Rig {
     scratch: tempfile::TempDir,
 }
 
-/// Long enough for a busy machine; no test waits for it to pass unless it says so.
+/// Long enough for a busy machine; tests do not wait for it to pass unless they say so.
 const LONG: Duration = Duration::from_secs(60);
 
 fn patience() -> Patience {
@@ -113,7 +113,7 @@ async fn many_questions_share_one_server() {
         async move { rig.ask(&name, &text).await }
     };
     let mut asked: Vec<_> = names.iter().enumerate().map(|one| Box::pin(ask(one))).collect();
-    // Several texts of one file at once: each gets its own version's answer or that of a later one.
+    // Several texts of one file at once: each gets the answer for its own version or a later one.
     let mut answers = Vec::new();
     std::future::poll_fn(|cx| {
         asked.retain_mut(|question| match question.as_mut().poll(cx) {
