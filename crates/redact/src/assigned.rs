@@ -1,6 +1,6 @@
-//! Values that a text gives to a name which means a secret: `password=…`, `"api_key": "…"`,
-//! `X-Api-Key: …`, `<secret>…</secret>`. Only the value is hidden. Code that passes such a value on
-//! is left alone where it can be told from a value; where it cannot, it is hidden.
+//! Values that a text assigns to a secret name: `password=…`, `"api_key": "…"`, `X-Api-Key: …`,
+//! `<secret>…</secret>`. Only the value is hidden. Code that passes such a value on is left alone if
+//! it can be told from a value; if not, it is hidden.
 
 use std::ops::Range;
 
@@ -8,9 +8,9 @@ use regex::Regex;
 
 use crate::literal;
 
-/// The sign behind a name that gives it a value. Besides signs of assignment there are the end of a
-/// tag, a member `value` behind the one that has the name, a second argument, and a space behind a flag
-/// of a command or a word of an old format.
+/// The sign of assignment after a name. Besides real ones it may be the end of a tag, a member `value`
+/// after the one with the name, a second argument, or a space after a flag of a command or a word of
+/// an old format.
 const SIGN: &str = r#"(?x) \A (?:
     (?P<sign> \\*["'`]? \]? [\ \t]* (?: :=? | =>? ) [\ \t]* )
   | (?P<pair> \\*["']? [\ \t]* ,? \s* \\*["']? (?i:value) \\*["']? [\ \t]* [:=] [\ \t]*)
@@ -18,7 +18,7 @@ const SIGN: &str = r#"(?x) \A (?:
   | (?P<tag> > | [\ ][a-zA-Z][a-zA-Z0-9:_-]*[\ ]?= )
   | (?P<space> \s+ ) )"#;
 
-/// Calls that a written value stands in without becoming another.
+/// Calls that wrap a literal value without changing it.
 const AROUND: &[&str] = &[
     "Some(",
     "Ok(",
@@ -32,10 +32,10 @@ const AROUND: &[&str] = &[
     "bytes(",
     "str(",
 ];
-/// So many of them are looked through.
+/// The most such calls inside each other that are looked through.
 const MOST_AROUND: usize = 3;
 
-/// Words that stand in a value's place in code and in forms, and are none.
+/// Words in the place of a value, in code and in forms, that are not values.
 const NO_VALUES: &[&str] = &[
     "any",
     "bool",
@@ -60,7 +60,7 @@ const NO_VALUES: &[&str] = &[
     "void",
 ];
 
-/// Parts of names under which a number is a measure of secrets and none itself.
+/// Parts of names under which a number is a measure of secrets and not a secret itself.
 const MEASURES: &[&str] = &[
     "count",
     "days",
@@ -85,11 +85,11 @@ const MEASURES: &[&str] = &[
 
 /// A number with fewer digits is a count or a flag rather than a secret.
 const FEW_DIGITS: usize = 4;
-/// So much of a bare word tells what it is. Without a bound, names in names would be read again and
-/// again.
+/// The most bytes of a bare word that are read to tell what it is. Without a limit, names in names
+/// would be read again and again.
 const TELLING: usize = 256;
 
-/// Words that stand behind the name of a flag in a sentence or a synopsis.
+/// Words that follow the name of a flag in a sentence or a synopsis.
 const PROSE: &[&str] = &[
     "and",
     "are",
@@ -132,8 +132,8 @@ impl Assigned {
         Regex::new(SIGN).map(Self).map_err(|error| error.to_string())
     }
 
-    /// The value that the text gives to the name that stands here. `attributes` gets the rest of a
-    /// tag whose element has the value, since it may have names with values too.
+    /// The value that the text assigns to the name at this place. `attributes` gets the rest of a tag
+    /// whose element has the value, since it may have names with values too.
     pub(crate) fn value(
         &self,
         text: &str,
@@ -161,14 +161,14 @@ impl Assigned {
     }
 }
 
-/// A name and a sign, and what stands around them.
+/// A name and a sign of assignment, with the text around them.
 struct Assignment<'t> {
     text: &'t str,
     name: &'t str,
-    /// What stands before the name.
+    /// The text before the name.
     before: &'t str,
     sign: &'t str,
-    /// Where the value begins, if there is one.
+    /// The offset of the value, if there is one.
     at: usize,
 }
 
@@ -200,14 +200,14 @@ impl<'t> Assignment<'t> {
         literal::quoted(self.text, self.at).or_else(word)
     }
 
-    /// What is given in a call if the environment has none of this name: `getenv("DB_PASSWORD", "…")`.
+    /// The default in a call that reads a variable of this name: `getenv("DB_PASSWORD", "…")`.
     fn second(&self) -> Option<Range<usize>> {
         let is_variable = !self.name.contains(|c: char| c.is_lowercase());
         let first = self.before.strip_suffix(['"', '\'']).is_some_and(|before| before.ends_with('('));
         if is_variable && first { literal::quoted(self.text, self.at) } else { None }
     }
 
-    /// The value of a flag, of a variable in a list of settings, of an instruction of SQL.
+    /// The value of a flag, of a variable in a list of settings, or in an SQL statement.
     fn spaced(&self) -> Option<Range<usize>> {
         let rest = &self.text[self.at..];
         let flag = self.name.starts_with('-') && !self.before.ends_with(|c: char| c.is_alphanumeric());
@@ -227,7 +227,7 @@ impl<'t> Assignment<'t> {
         }
     }
 
-    /// The word that stands here, unless it belongs to a sentence about the name.
+    /// The word at this place, unless it belongs to a sentence about the name.
     fn word(&self) -> Option<Range<usize>> {
         let rest = &self.text[self.at..];
         let length = rest.find(|c: char| c.is_whitespace() || "\"'`".contains(c)).unwrap_or(rest.len());
@@ -252,7 +252,7 @@ impl<'t> Assignment<'t> {
             .or_else(|| self.bare())
     }
 
-    /// Where the value begins inside of calls that only wrap it.
+    /// The offset of the value inside of calls that only wrap it.
     fn inside(&self) -> usize {
         let mut at = self.at;
         for _ in 0..MOST_AROUND {
@@ -262,7 +262,7 @@ impl<'t> Assignment<'t> {
         at
     }
 
-    /// A text in quotes behind the name's type: `password: str = "…"`.
+    /// A quoted text after the name's type: `password: str = "…"`.
     fn typed(&self) -> Option<Range<usize>> {
         if !self.sign.trim().ends_with(':') {
             return None;
@@ -272,7 +272,7 @@ impl<'t> Assignment<'t> {
 
     fn bare(&self) -> Option<Range<usize>> {
         let rest = &self.text[self.at..];
-        // A parameter of an address or of a form is a value whatever it looks like.
+        // A parameter of a URL or of a form is a value whatever it looks like.
         if self.sign == "=" && self.before.ends_with(['?', '&']) {
             return parameter_value(self.text, self.at, 1);
         }
@@ -283,7 +283,7 @@ impl<'t> Assignment<'t> {
         if rest.starts_with(['=', ':', '~']) || (self.sign != "=" && rest.starts_with('|')) {
             return None;
         }
-        // In an environment file and on a command line the value goes on to the next space.
+        // In an environment file and on a command line the value extends to the next space.
         let is_setting = self.sign == "=" && !self.name.contains(|c: char| c.is_lowercase());
         let stops = if is_setting { "\"'`" } else { "\"'`,;&(){}[]<>" };
         let until = |text: &str| text.find(|c: char| c.is_whitespace() || stops.contains(c));
@@ -306,7 +306,7 @@ impl<'t> Assignment<'t> {
     }
 }
 
-/// Whether a bare word is a value rather than code.
+/// True if a bare word is a value rather than code.
 fn is_value(word: &str, sign: &str, before: &str, after: &str) -> bool {
     // A call, an index, a type with parameters, a path.
     if after.starts_with(['(', '[', '{', '<']) || word.contains("::") {
@@ -329,7 +329,7 @@ fn is_value(word: &str, sign: &str, before: &str, after: &str) -> bool {
     if !plain.split('.').all(part) {
         return true;
     }
-    // What is left is a word as variables and fields have them.
+    // The rest are words like names of variables and fields.
     if plain.contains('.') {
         return false;
     }
@@ -350,7 +350,7 @@ fn is_value(word: &str, sign: &str, before: &str, after: &str) -> bool {
         && !type_name
 }
 
-/// The value of a parameter that begins here.
+/// The value of the parameter that begins here.
 pub(crate) fn parameter_value(text: &str, at: usize, least: usize) -> Option<Range<usize>> {
     let rest = &text[at..];
     let length = rest.find(|c: char| c.is_whitespace() || "&#\"'<>`".contains(c)).unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! Values of secret names go, in every way they are written; code that has none stays as it is.
+//! Values of secret names are hidden, however they are written; code without any is unchanged.
 
 use crate::{
     edits::{Edit, apply},

@@ -1,16 +1,16 @@
-//! What is to be hidden in a text, and the text without it.
+//! The ranges to hide in a text, and the text without them.
 
 use std::ops::Range;
 
-/// What stands where something was hidden.
+/// The placeholder for a hidden range.
 pub const HIDDEN: &str = "[redacted]";
 
-/// A stretch that is hidden.
+/// A range to hide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edit {
     pub(crate) range: Range<usize>,
-    /// A value of JSON that is no string becomes one; inside of so many strings its quotes are
-    /// escaped.
+    /// The number of strings around a JSON value that is not a string: it becomes one, with its quotes
+    /// escaped for that depth.
     pub(crate) quoted: Option<u8>,
 }
 
@@ -20,14 +20,14 @@ impl Edit {
     }
 }
 
-/// The text with every stretch hidden.
+/// The text with every range hidden.
 pub(crate) fn apply(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     let mut out = String::with_capacity(text.len());
     let mut kept = 0;
     let mut edits = edits.into_iter().peekable();
     while let Some(mut edit) = edits.next() {
-        // Stretches that meet are one.
+        // Ranges that overlap or touch become one.
         while let Some(next) = edits.next_if(|next| next.range.start <= edit.range.end) {
             edit.range.end = edit.range.end.max(next.range.end);
             edit.quoted = edit.quoted.or(next.quoted);

@@ -1,4 +1,4 @@
-//! Long runs of base64: what they say once decoded, and tokens that are nothing but such runs.
+//! Long runs of base64: their decoded text, and tokens that consist of nothing but such runs.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ use base64::{
 
 use crate::unfold::is_base64;
 
-/// Shorter runs hold no secret of a known kind.
+/// The least length of a run; shorter ones hold no secret of a known kind.
 const LEAST: usize = 20;
-/// Every token has a word of at least so many letters.
+/// The least length of a long word; every token has one.
 const LONG: usize = 14;
-/// So much of a run tells whether it is text.
+/// The number of characters of a run that tell if it is text.
 const TELLING: usize = 16;
 
 const FORGIVING: GeneralPurposeConfig = GeneralPurposeConfig::new()
@@ -23,7 +23,7 @@ const FORGIVING: GeneralPurposeConfig = GeneralPurposeConfig::new()
 const PLAIN: GeneralPurpose = GeneralPurpose::new(&STANDARD, FORGIVING);
 const SAFE: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, FORGIVING);
 
-/// Gives each run of base64 that is text once decoded, with that text.
+/// Calls `give` with each run of base64 that decodes to text, and with that text.
 pub(crate) fn texts(text: &str, words: &[Range<usize>], mut give: impl FnMut(Range<usize>, &str)) {
     for run in words.iter().filter(|word| word.len() >= LEAST) {
         if let Some(decoded) = decode(&text[run.clone()]) {
@@ -33,7 +33,7 @@ pub(crate) fn texts(text: &str, words: &[Range<usize>], mut give: impl FnMut(Ran
     }
 }
 
-/// Gives each bot token of Discord: three words with dots between them, the first a number in base64.
+/// Calls `give` with each Discord bot token: three words joined by dots, the first a number in base64.
 pub(crate) fn discord(text: &str, words: &[Range<usize>], mut give: impl FnMut(Range<usize>)) {
     let bytes = text.as_bytes();
     let part =
@@ -58,7 +58,7 @@ pub(crate) fn long_words(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut at = 0;
     while let Some(window) = bytes.get(at..at + LONG) {
-        // A word that fills the window has its last byte, too: most windows end there.
+        // A word that fills the window includes its last byte, so most windows are ruled out there.
         if let Some(other) = window.iter().rposition(|byte| !is_base64(*byte)) {
             at += other + 1;
             continue;
@@ -70,7 +70,7 @@ pub(crate) fn long_words(bytes: &[u8]) -> Vec<Range<usize>> {
     words
 }
 
-/// The text that a run of base64 means.
+/// The text that a run of base64 decodes to.
 fn decode(run: &str) -> Option<String> {
     let is_safe = run.bytes().any(|byte| matches!(byte, b'-' | b'_'));
     let engine = if is_safe { SAFE } else { PLAIN };
@@ -79,7 +79,7 @@ fn decode(run: &str) -> Option<String> {
     if !start[..length].iter().all(|byte| is_text(*byte)) {
         return None;
     }
-    // One letter too many is the begin of a group that was cut.
+    // One letter too many is the start of a group that was cut.
     let whole = if run.len() % 4 == 1 { &run[..run.len() - 1] } else { run };
     let mut decoded = engine.decode(whole).ok()?;
     if let Err(error) = std::str::from_utf8(&decoded) {

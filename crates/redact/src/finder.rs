@@ -1,4 +1,4 @@
-//! Finds secrets in a text, as it stands and as it reads once its layers of writing are taken off.
+//! Finds secrets in a text, as it is and with its layers of encoding removed.
 
 use std::ops::Range;
 
@@ -16,14 +16,14 @@ use crate::{
     words::Words,
 };
 
-/// Texts that are written in more layers than this are hidden whole.
+/// The most layers of encoding; a text with more is hidden whole.
 const MOST_LAYERS: usize = 24;
-/// Documents in documents in documents: deeper ones are read as texts.
+/// The most documents inside each other; deeper ones are read as plain text.
 const MOST_DOCUMENTS: u8 = 8;
-/// Base64 in base64.
+/// The most layers of base64 inside each other.
 const MOST_ENCODED: u8 = 4;
 
-/// The definition of a secret, with what the settings add to it.
+/// The definition of a secret, with the additions of the settings.
 #[derive(Debug)]
 pub(crate) struct Finder {
     tokens: Tokens,
@@ -37,7 +37,7 @@ impl Finder {
         Ok(Self { tokens: Tokens::new()?, words: Words::new()?, names, texts })
     }
 
-    /// Looks at a text, and at what it reads with one layer after the other taken off.
+    /// Searches a text, and then the same text with one layer after the other removed.
     fn layers(&self, text: &str, encoded: u8, mut give: impl FnMut(Range<usize>)) {
         self.layer(text, encoded, &mut give);
         let mut views: Vec<View<'_>> = Vec::new();
@@ -61,7 +61,7 @@ impl Finder {
         }
     }
 
-    /// Looks at a text as it stands.
+    /// Searches a text as it is.
     fn layer(&self, text: &str, encoded: u8, give: &mut dyn FnMut(Range<usize>)) {
         let long = encoded::long_words(text.as_bytes());
         self.tokens.find(text, &long, &mut *give);
@@ -105,7 +105,7 @@ impl Secrets for Finder {
     }
 }
 
-/// Stretches that meet become one.
+/// Merges ranges that overlap or touch.
 fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| (range.start, range.end));
     let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());

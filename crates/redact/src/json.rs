@@ -1,4 +1,4 @@
-//! One pass over a text of JSON: values under secret names, and every string as it reads.
+//! One pass over a JSON text: values under secret names, and every decoded string.
 
 use std::ops::Range;
 
@@ -8,25 +8,25 @@ use crate::{
     view::{Builder, View},
 };
 
-/// The text is no JSON.
+/// The text is not JSON.
 #[derive(Debug)]
 pub(crate) struct NotJson;
 
-/// Members that name what their neighbour `value` holds.
+/// Members that name the content of their neighbour `value`.
 const NAMING: &[&str] = &["name", "key", "variable", "header"];
 const VALUES: &[&str] = &["value", "val", "values", "content"];
 
-/// What is asked about the names and strings of a document.
+/// The questions about names and strings of a document.
 pub(crate) trait Secrets {
-    /// Whether a value under this name is a secret.
+    /// True if a value under this name is a secret.
     fn is_secret_name(&self, name: &str) -> bool;
-    /// Whether a private key begins in this text and does not end there.
+    /// True if a private key begins in this text and does not end there.
     fn leaves_key_open(&self, text: &str) -> bool;
-    /// Finds what is hidden in a text that stands inside of so many documents.
+    /// Finds what to hide in a text that is inside of `depth` documents.
     fn text(&self, text: &str, depth: u8, edits: &mut Vec<Edit>);
 }
 
-/// Finds what is hidden in a text of JSON.
+/// Finds what to hide in a JSON text.
 pub(crate) fn find(
     finder: &dyn Secrets,
     json: &str,
@@ -36,7 +36,7 @@ pub(crate) fn find(
     Walk { finder, json, depth, edits, expect: Expect::Nothing, key_is_open: false }.run()
 }
 
-/// Whether the next value is a secret because of what stood before it.
+/// The next value that is a secret because of what came before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expect {
     Nothing,
@@ -52,7 +52,7 @@ struct Walk<'w> {
     depth: u8,
     edits: &'w mut Vec<Edit>,
     expect: Expect,
-    /// A private key began in an earlier string and has not ended: a list of lines.
+    /// True if a private key began in an earlier string and has not ended: a list of lines.
     key_is_open: bool,
 }
 
@@ -74,7 +74,7 @@ impl Walk<'_> {
                 self.value(inner, &view, names);
                 continue;
             }
-            // Lines of a key are values.
+            // Lines of a key are values, so a name ends it.
             self.key_is_open = false;
             self.text(inner, &view);
             let expected = self.expect == Expect::Value && VALUES.contains(&&*view.text);
@@ -87,7 +87,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What is expected holds in the same list or object only.
+    /// Drops the expectation at the end of the list or object.
     fn keep_expecting(&mut self, between: Range<usize>) {
         let ends: &[u8] = if self.expect == Expect::Value { b"{}[]" } else { b"{}[]:0123456789tfn" };
         let between = &self.json.as_bytes()[between];
@@ -96,7 +96,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A string that is a value.
+    /// Handles a string that is a value.
     fn value(&mut self, inner: Range<usize>, view: &View<'_>, names_another: bool) {
         if self.expect == Expect::Next && !view.text.is_empty() && !view.text.starts_with('-') {
             self.expect = Expect::Nothing;
@@ -117,7 +117,7 @@ impl Walk<'_> {
         self.text(inner, view);
     }
 
-    /// A string that may hold anything.
+    /// Handles a string with any content.
     fn text(&mut self, inner: Range<usize>, view: &View<'_>) {
         if self.key_is_open {
             self.key_is_open = !view.text.contains("-----");
@@ -151,7 +151,7 @@ impl Walk<'_> {
     }
 }
 
-/// Headers whose values stand beside them in lists.
+/// True if the text is the name of a header whose value follows it in a list.
 fn is_header(text: &str) -> bool {
     ["authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key"]
         .iter()
@@ -163,7 +163,7 @@ fn past_space(json: &str, from: usize) -> usize {
     from + rest.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(rest.len())
 }
 
-/// Where a string ends that starts here.
+/// The end of the string that starts here.
 fn string_end(json: &str, start: usize) -> Result<usize, NotJson> {
     let bytes = json.as_bytes();
     let mut at = start + 1;
@@ -176,7 +176,7 @@ fn string_end(json: &str, start: usize) -> Result<usize, NotJson> {
     }
 }
 
-/// Where a value ends that starts here.
+/// The end of the value that starts here.
 fn value_end(json: &str, start: usize) -> Result<usize, NotJson> {
     let bytes = json.as_bytes();
     let (mut at, mut depth) = (start, 0_usize);
@@ -204,7 +204,7 @@ fn value_end(json: &str, start: usize) -> Result<usize, NotJson> {
     }
 }
 
-/// What the inside of a string of JSON says.
+/// The decoded content of a JSON string.
 fn string(inner: &str) -> Result<View<'_>, NotJson> {
     let mut built = Builder::default();
     let mut done = 0;

@@ -1,7 +1,6 @@
-//! Tokens that are known by how they begin, whoever holds them: the facts that their issuers
-//! publish, as a table.
+//! Tokens that are known by their prefix: the facts that their issuers publish, as a table.
 
-/// What the rest of a token consists of.
+/// The characters that the rest of a token consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Body {
     /// Hexadecimal digits.
@@ -10,28 +9,28 @@ pub(crate) enum Body {
     Alnum,
     /// Letters, digits, `_` and `-`.
     Word,
-    /// The same with dots.
+    /// Letters, digits, `_`, `-` and dots.
     Dotted,
-    /// The signs of base64, with padding.
+    /// The characters of base64, with padding.
     Base64,
-    /// The rest of an address.
+    /// The rest of a URL.
     Path,
 }
 
-/// How a token is told from a word that happens to begin like one.
+/// How a token is told from a word with the same beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edge {
-    /// The prefix says enough.
+    /// The prefix is enough.
     Free,
-    /// No letter, digit or underscore stands before it.
+    /// No letter, digit or underscore comes before it.
     Word,
-    /// The same, and the body is exactly as long as the least.
+    /// Like `Word`, and the body is exactly as long as the least length.
     Exact,
-    /// The same as `Word`, and the body mixes letters and digits as no name does.
+    /// Like `Word`, and the body mixes letters and digits as no name does.
     Mixed,
 }
 
-/// One kind: its prefixes, what follows and how much of it at least.
+/// One kind of token: its prefixes, the characters of its body, the body's least length, its edge.
 pub(crate) type Kind = (&'static [&'static str], Body, usize, Edge);
 
 use Body::{Alnum, Base64, Dotted, Hex, Path, Word};

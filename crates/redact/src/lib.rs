@@ -1,11 +1,9 @@
-//! What records and copies do not show: values under names that mean a secret, and texts that
-//! look like one. Only what is hidden changes; every other byte stays as it was. What is executed
-//! never passes here.
+//! Hides secrets in records and copies: values under secret names, and texts that look like a secret.
+//! Only hidden ranges change; every other byte stays as it was. What is executed never passes here.
 //!
-//! A text is looked at as it stands and as it reads with its layers of writing taken off, one after
-//! the other ([`unfold`]); what is found leads back to the bytes it was written with ([`view`]). What
-//! a secret is stands in three tables: [`kinds`] for tokens, [`names`] for names, [`rules`] for what
-//! stands before one.
+//! A text is searched as it is and with its layers of encoding removed, one after the other
+//! ([`unfold`]); what is found is mapped back to the original bytes ([`view`]). Three tables define
+//! secrets: [`kinds`] for tokens, [`names`] for names, [`rules`] for what comes before one.
 
 mod assigned;
 mod edits;
@@ -33,20 +31,20 @@ use json::Secrets as _;
 pub use lines::Lines;
 pub use names::is_suspicious_parameter;
 
-/// What is hidden.
+/// The redactor: the secrets that it hides.
 #[derive(Debug)]
 pub struct Redactor {
     finder: Option<Finder>,
 }
 
 impl Redactor {
-    /// Hides nothing.
+    /// A redactor that hides nothing.
     pub fn none() -> Self {
         Self { finder: None }
     }
 
-    /// Hides what is known to be secret everywhere, the values under these names (globs, in any
-    /// letter case) and whatever matches these regular expressions. The error names the bad one.
+    /// Hides what is secret everywhere, the values under these names (globs, in any letter case) and
+    /// whatever matches these regular expressions. The error names the bad one.
     pub fn new(names: &[String], texts: &[String]) -> Result<Self, String> {
         let mut set = GlobSetBuilder::new();
         for name in names {
@@ -64,7 +62,7 @@ impl Redactor {
         Ok(Self { finder: Some(Finder::new(names, texts)?) })
     }
 
-    /// The same JSON without what is hidden. What is no JSON is hidden whole.
+    /// The JSON text with secrets hidden. A text that is not JSON is hidden whole.
     pub fn hide(&self, json: String) -> String {
         let Some(finder) = &self.finder else { return json };
         let mut edits = Vec::new();
@@ -75,7 +73,7 @@ impl Redactor {
         }
     }
 
-    /// The same text without what is hidden.
+    /// The text with secrets hidden.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let Some(finder) = &self.finder else { return Cow::Borrowed(text) };
         let mut edits = Vec::new();
@@ -84,23 +82,23 @@ impl Redactor {
     }
 }
 
-/// The text without what is known to be secret everywhere, for logs and screens.
+/// The text with what is secret everywhere hidden, for logs and screens.
 pub fn text(text: &str) -> Cow<'_, str> {
     static BUILT_IN: OnceLock<Option<Redactor>> = OnceLock::new();
     match BUILT_IN.get_or_init(|| Redactor::new(&[], &[]).ok()) {
         Some(redactor) => redactor.text(text),
-        // The tables are tested; should they ever be wrong, nothing is shown rather than all.
+        // The tables are tested; if they are ever wrong, nothing is shown rather than all.
         None => Cow::Borrowed(HIDDEN),
     }
 }
 
-/// A glob over names, or why it is none.
+/// A glob over names, or why it is not valid.
 pub fn name_glob(name: &str) -> Result<globset::Glob, String> {
     let glob = GlobBuilder::new(name).case_insensitive(true).build();
     glob.map_err(|error| format!("`{name}` is not a valid pattern: {}", error.kind()))
 }
 
-/// Says why a regular expression cannot be used.
+/// Checks a regular expression; the error says why it cannot be used.
 pub fn check_text(text: &str) -> Result<(), String> {
     match Regex::new(text) {
         Ok(regex) if regex.is_match("") => Err(format!("`{text}` matches every text; make it say more")),
@@ -140,7 +138,7 @@ mod tests {
 
     #[test]
     fn texts_that_are_secrets_go_wherever_they_stand() {
-        // Put together here, so that nobody takes this file for a leak.
+        // Assembled here, so that nobody takes this file for a leak.
         let [letters, capitals] = ["abcdefghijklmnopqrstuvwxyz0123456789", "ABCDEFGHIJKLMNOP"];
         for secret in [
             format!("ghp_{letters}"),

@@ -1,4 +1,4 @@
-//! Lines that come one at a time, such as a log's: a private key goes over several of them.
+//! Lines that arrive one at a time, such as a log's: a private key spans several of them.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The line without what is known to be secret.
+    /// The line with everything hidden that is known to be secret.
     pub fn redact<'t>(&mut self, line: &'t str) -> Cow<'t, str> {
         if self.key_is_open {
             let is_end = line.contains("-----");

@@ -1,22 +1,22 @@
-//! Where a written value begins and ends: in quotes of any language, in a block of YAML, in an
-//! element of XML. It reads text that may be cut anywhere, and takes no side on what a value means.
+//! The start and end of a literal value: in quotes of any language, in a block of YAML, in an element
+//! of XML. The text may be cut anywhere, and the meaning of a value does not matter.
 
 use std::ops::Range;
 
-/// Letters and signs that may stand right before a quote and belong to it: `b"…"`, `r#"…"#`, `@"…"`.
+/// The most characters right before a quote that belong to it: `b"…"`, `r#"…"#`, `@"…"`.
 const MOST_PREFIX: usize = 4;
-/// An element with more text than this is a document rather than a value.
+/// The most bytes of text in an element; more is a document rather than a value.
 const MOST_ELEMENT: usize = 4 * 1024;
-/// The attributes of an element that holds a secret are shorter than this.
+/// The most bytes of attributes of an element that holds a secret.
 const MOST_TAG: usize = 400;
-/// What opens a text that is not read as XML.
+/// The opening of a text that is not read as XML.
 const CDATA: &str = "<![CDATA[";
-/// What stands behind the sign of a block on its line: two signs and perhaps a comment.
+/// The most bytes after the sign of a block on its line: two signs and perhaps a comment.
 const MOST_HEADER: usize = 200;
-/// A type that is written before its value is shorter than this.
+/// The most bytes of a type that is written before its value.
 const MOST_TYPE: usize = 120;
 
-/// The inside of the quotes that open here.
+/// The text inside the quotes that open here.
 pub(crate) fn quoted(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text[at..];
     let prefix = rest.bytes().take(MOST_PREFIX + 1).position(|byte| b"\"'`\\".contains(&byte))?;
@@ -40,8 +40,8 @@ pub(crate) fn quoted(text: &str, at: usize) -> Option<Range<usize>> {
     filled(text, open..open + length)
 }
 
-/// How much stands before the closing quote, or on this line where it is missing. A quote that opens
-/// behind so many backslashes closes behind as many; more of them belong to the text inside.
+/// The length up to the closing quote, or to the end of the line if it is missing. A quote that opens
+/// after some backslashes closes after as many; more of them belong to the text inside.
 fn closed(inside: &str, quote: char, slashes: usize) -> usize {
     let mut run = 0;
     for (at, c) in inside.char_indices() {
@@ -55,8 +55,7 @@ fn closed(inside: &str, quote: char, slashes: usize) -> usize {
     inside.len()
 }
 
-/// The character that an escape of JSON means which begins here, two of them where it takes two; how
-/// long it is.
+/// The length and the character of a JSON escape that begins here, or of two if the character takes two.
 pub(crate) fn unicode(text: &str) -> Option<(usize, char)> {
     let unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
@@ -71,11 +70,10 @@ pub(crate) fn unicode(text: &str) -> Option<(usize, char)> {
     }
 }
 
-/// The block of YAML that is announced here: all lines below that stand further to the right than
-/// the line of its name.
+/// The block of YAML that begins here: all lines below that are indented further than the line of its name.
 pub(crate) fn block(text: &str, at: usize) -> Option<Range<usize>> {
     let rest = &text[at..];
-    // The other way to write it is that of HTML.
+    // The other form is that of HTML.
     let announced = rest.strip_prefix(['|', '>']).or_else(|| rest.strip_prefix("&gt;"))?;
     let length = announced.bytes().take(MOST_HEADER).position(|byte| byte == b'\n')?;
     let (header, body) = (&announced[..length], &announced[length + 1..]);
@@ -102,7 +100,7 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
-/// Where an opening tag ends whose name ended here.
+/// The end of an opening tag whose name ended here.
 pub(crate) fn past_tag(text: &str, at: usize) -> Option<usize> {
     let length = text[at..].bytes().take(MOST_TAG).position(|byte| b"<>".contains(&byte))?;
     let is_closed = text[at + length..].starts_with('>') && !text[at..at + length].ends_with('/');
@@ -122,7 +120,7 @@ pub(crate) fn element(text: &str, at: usize) -> Option<Range<usize>> {
     if is_closed { filled(text, at..at + length) } else { None }
 }
 
-/// Where a value begins behind the type that begins here and an equals sign.
+/// The offset of a value after the type that begins here and an equals sign.
 pub(crate) fn past_type(text: &str, at: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (offset, c) in text[at..].char_indices().take(MOST_TYPE) {

@@ -1,19 +1,19 @@
-//! Names that mean a secret, for members of JSON, variables, settings, flags and parameters alike.
+//! Secret names, for members of JSON, variables, settings, flags and parameters alike.
 
-/// How a telling word must stand in a name.
+/// Where a telling word must be in a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stands {
-    /// Anywhere in it.
+    /// Anywhere in the name.
     Anywhere,
-    /// At its end; in capitals anywhere, as variables of the environment have it.
+    /// At its end; anywhere if in capitals, like environment variables.
     AtEnd,
-    /// At its end, behind an underscore and in capitals: `SMTP_PASS`.
+    /// At its end, after an underscore and in capitals: `SMTP_PASS`.
     AsVariable,
-    /// It is the whole name.
+    /// The whole name.
     Alone,
 }
 
-/// The words that make a name mean a secret, in small letters.
+/// The words that make a name secret, in lower case.
 pub(crate) const TELLING: &[(&str, Stands)] = &[
     ("password", Stands::Anywhere),
     ("passwd", Stands::Anywhere),
@@ -47,7 +47,7 @@ pub(crate) const TELLING: &[(&str, Stands)] = &[
     ("pwd", Stands::AsVariable),
 ];
 
-/// Parameters of addresses that are secrets besides those, and how long their values are at least.
+/// Further secret parameters of URLs, and the least length of their values.
 pub(crate) const PARAMETERS: &[(&str, usize)] = &[
     ("auth", 1),
     ("code", 12),
@@ -66,7 +66,7 @@ pub(crate) const PARAMETERS: &[(&str, usize)] = &[
 const SUSPICIOUS: &[&str] =
     &["auth", "credential", "key", "passwd", "password", "secret", "signature", "token"];
 
-/// Whether a telling word at this place makes the name mean a secret.
+/// True if a telling word at this place makes the name secret.
 pub(crate) fn tells(name: &str, start: usize, end: usize, stands: Stands) -> bool {
     let word = &name[start..end];
     match stands {
@@ -81,7 +81,7 @@ fn is_capital(text: &str) -> bool {
     !text.bytes().any(|byte| byte.is_ascii_lowercase() || byte == b'-')
 }
 
-/// Whether the value of a parameter in an address is hidden on a screen.
+/// True if the value of a URL parameter is hidden on a screen.
 pub fn is_suspicious_parameter(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     PARAMETERS.iter().any(|(known, _)| *known == name) || SUSPICIOUS.iter().any(|part| name.contains(part))

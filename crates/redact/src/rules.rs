@@ -1,27 +1,27 @@
-//! Secrets that are known by what stands before them: headers, addresses, command lines, files of
-//! credentials. A rule is an opening word, a pattern for what follows it at once, and what must stand
-//! before it. Patterns read only as far as they match, so that the work grows with the length.
+//! Secrets that are known by what comes before them: headers, URLs, command lines, files of
+//! credentials. A rule is an opening word, a pattern for what follows directly, and what must come
+//! before it. Patterns read only as far as they match, so the work grows linearly with the length.
 
 use std::ops::Range;
 
 use regex::Regex;
 
-/// So far to the left a command is looked for that an option belongs to.
+/// How many bytes to the left the command of an option is searched.
 const MOST_COMMAND: usize = 512;
 
-/// What must stand before the opening word.
+/// What must come before the opening word.
 #[derive(Debug, Clone, Copy)]
 enum Before {
     Anything,
     /// No letter, digit or underscore.
     NoWord,
-    /// `;` or the begin of the text.
+    /// `;`, perhaps with spaces after it.
     Field,
     /// One of these commands on the same line.
     Command(&'static [&'static str]),
 }
 
-/// Opening word, what stands before it, what follows: the group `s`, or all of it, is the secret.
+/// Opening word, what comes before it, pattern: the group `s`, or the whole match, is the secret.
 type Rule = (&'static str, Before, &'static str);
 
 const MYSQL: Before = Before::Command(&["mysql", "mysqldump", "mysqladmin", "mariadb"]);
@@ -76,7 +76,7 @@ const RULES: &[Rule] = &[
 
 const CURL: &str = r#"[= ]?\s*['"]?[^\s:'"=/]*:(?P<s>[^\s'"/]+)"#;
 
-/// The rules, ready to be asked.
+/// The compiled rules.
 #[derive(Debug)]
 pub(crate) struct Rules(Vec<Regex>);
 
@@ -90,7 +90,7 @@ impl Rules {
         RULES.iter().map(|(opening, _, _)| *opening)
     }
 
-    /// The secret behind the opening word of a rule.
+    /// The secret after the opening word of a rule.
     pub(crate) fn value(&self, number: usize, text: &str, opening: Range<usize>) -> Option<Range<usize>> {
         let (word, before, _) = RULES.get(number)?;
         if !before.fits(&text[..opening.start]) {
@@ -120,7 +120,7 @@ impl Before {
     }
 }
 
-/// Whether a word is a credential rather than one of a sentence.
+/// True if a word is a credential rather than part of a sentence.
 fn is_credential(word: &str) -> bool {
     let has = |is: fn(&u8) -> bool| word.bytes().any(|byte| is(&byte));
     has(u8::is_ascii_digit)

@@ -1,4 +1,4 @@
-//! Finds tokens that are known by how they are written, in one pass over a text.
+//! Finds tokens that are known by their form, in one pass over a text.
 
 use std::ops::Range;
 
@@ -9,22 +9,22 @@ use crate::kinds::{Body, Edge, KINDS};
 
 /// The header of a JSON Web Token in base64.
 const JWT: &str = "eyJ";
-/// No prefix is longer.
+/// The most bytes of a prefix.
 const MOST_PREFIX: usize = 32;
-/// Stands in bot tokens of Telegram behind the number of the bot.
+/// The part of a Telegram bot token after the number of the bot.
 const TELEGRAM: &str = ":AA";
-/// Stands behind a key of Mailchimp, before the number of its data centre.
+/// The part of a Mailchimp key before the number of its data centre.
 const MAILCHIMP: &str = "-us";
-/// Begins each mark of PEM.
+/// The beginning of each PEM marker.
 const DASHES: &str = "-----";
 const BEGIN: &str = "-----BEGIN ";
-/// A key of PuTTY, and what proves it.
+/// The headers of a PuTTY key: its lines, and its MAC.
 const PUTTY: [&str; 2] = ["Private-Lines:", "Private-MAC:"];
-/// So much of the lines of a block tells whether it is a key.
+/// The least length of a run of base64 that is surely a key.
 const SURELY_KEY: usize = 40;
-/// A mark of PEM with its words is shorter.
+/// The most bytes of a PEM marker with its label.
 const MOST_MARK: usize = 80;
-/// So much of a word tells whether it is a name.
+/// The most bytes of a word that are read to tell if it is a name.
 const MOST_NAME: usize = 64;
 
 #[derive(Debug, Clone, Copy)]
@@ -64,8 +64,8 @@ impl Tokens {
         Ok(Self { prefixes: prefixes.map_err(|error| error.to_string())?, shapes, begin: Finder::new(BEGIN) })
     }
 
-    /// Gives the stretch of every token. Only long words are looked at, with what stands right before
-    /// them, since every token has one.
+    /// Calls `give` with the range of every token. Only long words are searched, with the text right
+    /// before them, since every token has one.
     pub(crate) fn find(&self, text: &str, words: &[Range<usize>], mut give: impl FnMut(Range<usize>)) {
         let (mut hidden, mut no_jwt) = (0, 0);
         for word in words {
@@ -78,7 +78,7 @@ impl Tokens {
                 let range = match self.shapes[found.pattern().as_usize()] {
                     Shape::Kind(body, least, edge) => token(text, prefix.clone(), body, least, edge)
                         .map(|end| beginning(text, prefix.start)..end),
-                    // Inside of a run that is none there is none either.
+                    // Inside of a run that is not a JWT there is none either.
                     Shape::Jwt if prefix.start < no_jwt => None,
                     Shape::Jwt => jwt(text, prefix.start).map_err(|end| no_jwt = end).ok(),
                     Shape::Telegram => telegram(text, prefix.start),
@@ -93,7 +93,7 @@ impl Tokens {
         }
     }
 
-    /// Gives the stretch of every private key.
+    /// Calls `give` with the range of every private key.
     pub(crate) fn private_keys(&self, text: &str, mut give: impl FnMut(Range<usize>)) {
         let mut hidden = 0;
         for start in self.begin.find_iter(text.as_bytes()) {
@@ -106,7 +106,7 @@ impl Tokens {
         }
     }
 
-    /// True where a private key began in the text and did not end.
+    /// True if a private key begins in the text and does not end.
     pub(crate) fn leaves_key_open(&self, text: &str) -> bool {
         self.begin.find(text.as_bytes()).is_some() && leaves_key_open(text)
     }
@@ -120,7 +120,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// Where a token ends that begins with this prefix.
+/// The end of a token that begins with this prefix.
 fn token(text: &str, prefix: Range<usize>, body: Body, least: usize, edge: Edge) -> Option<usize> {
     let bytes = text.as_bytes();
     let stands_alone = prefix.start == 0 || !is_word(bytes[prefix.start - 1]);
@@ -128,7 +128,7 @@ fn token(text: &str, prefix: Range<usize>, body: Body, least: usize, edge: Edge)
         return None;
     }
     let rest = &bytes[prefix.end..];
-    // A longer run than this is none of exactly so many.
+    // A longer run cannot have exactly the least length.
     let rest = if edge == Edge::Exact { &rest[..rest.len().min(least + 1)] } else { rest };
     // The first bytes tell most words from tokens, before a long run is read.
     let length = run(&rest[..rest.len().min(least)], |byte| body.has(byte));
@@ -148,7 +148,7 @@ fn token(text: &str, prefix: Range<usize>, body: Body, least: usize, edge: Edge)
     fits.then_some(prefix.end + length)
 }
 
-/// Where a token begins: some have their mark in the middle, with a dot before it.
+/// The start of a token: some have their prefix in the middle, with a dot before it.
 fn beginning(text: &str, prefix: usize) -> usize {
     let bytes = text.as_bytes();
     if bytes[prefix] != b'.' {
@@ -163,7 +163,7 @@ fn beginning(text: &str, prefix: usize) -> usize {
             .count()
 }
 
-/// Whether a stretch between `-` and `_` is long and has letters and digits, as no name has.
+/// True if a part between `-` and `_` is long and has letters and digits, as no name has.
 fn is_mixed(body: &[u8]) -> bool {
     body.split(|byte| matches!(byte, b'-' | b'_')).any(|part| {
         let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -171,7 +171,7 @@ fn is_mixed(body: &[u8]) -> bool {
     })
 }
 
-/// A token of several parts, or where the run ends that is none.
+/// The range of a JWT of several parts, or the end of a run that is none.
 fn jwt(text: &str, start: usize) -> Result<Range<usize>, usize> {
     const LEAST: usize = 8;
     let bytes = text.as_bytes();
@@ -209,7 +209,7 @@ fn mailchimp(text: &str, dash: usize) -> Option<Range<usize>> {
     (digits == KEY && centre > 0).then(|| dash - KEY..dash + MAILCHIMP.len() + centre)
 }
 
-/// A private key between its marks, or what there is of it where it was cut.
+/// A private key between its markers, or the part that is left if it was cut.
 fn pem(text: &str, start: usize) -> Option<Range<usize>> {
     let mark = start + BEGIN.len();
     let words = &text[mark..text.floor_char_boundary(mark + MOST_MARK)];
@@ -227,7 +227,7 @@ fn pem(text: &str, start: usize) -> Option<Range<usize>> {
         let after = &text[end..text.floor_char_boundary(end + MOST_MARK)];
         return Some(start..end + after.find(DASHES).map_or(0, |close| close + DASHES.len()));
     }
-    // Cut off: the lines that can only be a key.
+    // Cut off: take the lines that can only be a key.
     let mut length = 0;
     for line in block.split_inclusive('\n') {
         if !is_key_line(line) {
@@ -244,7 +244,7 @@ fn is_key_label(label: &str) -> bool {
         && label.bytes().all(|byte| byte.is_ascii_uppercase() || b" 0123456789".contains(&byte))
 }
 
-/// Whether what stands between the marks is a key rather than code that names both marks.
+/// True if the text between the markers is a key rather than code that names both markers.
 fn is_key_block(block: &str) -> bool {
     let mut longest = 0;
     let mut current = 0;
@@ -263,7 +263,7 @@ fn is_key_block(block: &str) -> bool {
     longest >= SURELY_KEY || (other == 0 && longest > 0)
 }
 
-/// Whether a line belongs to a private key in PEM: base64, a header, or nothing.
+/// True if a line belongs to a private key in PEM: base64, a header, or nothing.
 pub(crate) fn is_key_line(line: &str) -> bool {
     let line = line.trim();
     let is_header =
@@ -271,7 +271,7 @@ pub(crate) fn is_key_line(line: &str) -> bool {
     is_header || line.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
 }
 
-/// What a text leaves open: true where a private key began and did not end.
+/// True if a private key begins in the text and does not end.
 pub(crate) fn leaves_key_open(text: &str) -> bool {
     let Some(start) = memchr::memmem::rfind(text.as_bytes(), BEGIN.as_bytes()) else { return false };
     let mark = start + BEGIN.len();
@@ -281,7 +281,7 @@ pub(crate) fn leaves_key_open(text: &str) -> bool {
     is_key_label(&words[..label]) && !rest.contains(DASHES) && rest.lines().all(is_key_line)
 }
 
-/// The lines of a key of PuTTY, or what proves them.
+/// The lines of a PuTTY key, or its MAC.
 fn putty(text: &str, end: usize) -> Option<Range<usize>> {
     let line = |from: usize| {
         let rest = &text[from..text.floor_char_boundary(from + MOST_MARK)];

@@ -1,18 +1,17 @@
-//! Takes one layer of writing off a text: escapes of strings, of addresses and of HTML, colours of
-//! terminals, and literals that go on in the next line.
+//! Removes one layer of encoding from a text: escapes of strings, of URLs and of HTML, colours of
+//! terminals, and literals that continue on the next line.
 
 use crate::{
     literal,
     view::{Builder, View},
 };
 
-/// A line of wrapped base64 is at least so long.
+/// The least length of a line of wrapped base64.
 pub(crate) const WRAPPED: usize = 40;
-/// Spaces around the sign between two literals are fewer.
+/// The most spaces around the sign between two literals.
 const MOST_SPACE: usize = 64;
 
-/// The text with one layer taken off, only the lines where something came off; `None` where nothing
-/// does.
+/// The text with one layer removed, only the lines that change; `None` if none does.
 pub(crate) fn unfold(text: &str) -> Option<View<'static>> {
     let bytes = text.as_bytes();
     let mut built = Builder::default();
@@ -49,7 +48,7 @@ pub(crate) fn unfold(text: &str) -> Option<View<'static>> {
     Some(built.view())
 }
 
-/// Bytes that something to decode begins with.
+/// The bytes that can begin an encoding.
 static STARTS: [bool; 256] = {
     let mut starts = [false; 256];
     let all = b"\\%&\x1b\n\"'`";
@@ -61,7 +60,7 @@ static STARTS: [bool; 256] = {
     starts
 };
 
-/// How many bytes are something else than they seem, and what.
+/// The length of the encoded part that begins here, and the character it decodes to, if any.
 fn decoded(text: &str, at: usize) -> Option<(usize, Option<char>)> {
     let rest = &text[at..];
     match rest.as_bytes()[0] {
@@ -74,7 +73,7 @@ fn decoded(text: &str, at: usize) -> Option<(usize, Option<char>)> {
     }
 }
 
-/// An escape as strings of most languages have them.
+/// An escape as in strings of most languages.
 pub(crate) fn escape(rest: &str) -> Option<(usize, Option<char>)> {
     let bytes = rest.as_bytes();
     let simple = |c: char| Some((2, Some(c)));
@@ -103,7 +102,7 @@ pub(crate) fn escape(rest: &str) -> Option<(usize, Option<char>)> {
             None => hex(rest, 2, 4),
         },
         b'U' => hex(rest, 2, 8),
-        // A line that goes on in the next one.
+        // A line that continues on the next one.
         b'\n' => Some((2 + indent(&bytes[2..]), None)),
         b'\r' if bytes.get(2) == Some(&b'\n') => Some((3 + indent(&bytes[3..]), None)),
         sign if sign.is_ascii_punctuation() => simple(char::from(sign)),
@@ -120,8 +119,8 @@ fn hex(rest: &str, from: usize, digits: usize) -> Option<(usize, Option<char>)> 
     Some((from + digits, Some(c)))
 }
 
-/// An escape of an address. One that was escaped again is read to its end at once, since otherwise
-/// each layer would be a pass.
+/// An escape of a URL. One that was escaped again is decoded completely at once, since otherwise each
+/// layer would be a pass.
 fn percent(rest: &str) -> Option<(usize, Option<char>)> {
     let bytes = rest.as_bytes();
     let mut at = 1;
@@ -172,14 +171,14 @@ fn entity(rest: &str) -> Option<(usize, Option<char>)> {
     number.or((at > 1).then_some((at, Some('&'))))
 }
 
-/// A colour or another command to a terminal.
+/// A colour or another control sequence of a terminal.
 fn colour(rest: &str) -> Option<usize> {
     let inner = rest[1..].strip_prefix('[')?;
     let end = inner.bytes().take(32).position(|byte| byte.is_ascii_alphabetic())?;
     inner.as_bytes()[..end].iter().all(|byte| b"0123456789;:?".contains(byte)).then_some(end + 3)
 }
 
-/// A line break inside of base64, with the indent behind it.
+/// A line break inside of base64, with the indentation after it.
 fn wrapped(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let line = &bytes[..at];
@@ -190,8 +189,8 @@ fn wrapped(text: &str, at: usize) -> Option<usize> {
     (run == WRAPPED && is_base64(*next)).then_some(1 + indent)
 }
 
-/// The end of a literal and the begin of the one that goes on with it: `" + "`, `"` at the end of a
-/// line and `"` at the begin of the next.
+/// The end of a literal and the beginning of its continuation: `" + "`, `"` at the end of a line and
+/// `"` at the beginning of the next.
 fn continued(rest: &str, quote: u8) -> Option<usize> {
     let bytes = &rest.as_bytes()[..rest.len().min(MOST_SPACE)];
     let (mut at, mut has_sign, mut has_line) = (1, false, false);
@@ -200,7 +199,7 @@ fn continued(rest: &str, quote: u8) -> Option<usize> {
             b' ' | b'\t' | b'\r' => {}
             b'\n' => has_line = true,
             b'+' | b'.' if !has_sign => has_sign = true,
-            // A string of the shell or of make that goes on.
+            // A string of the shell or of make that continues.
             b'\\' if matches!(bytes.get(at + 1), Some(b'\n' | b'\r')) => {}
             _ if *byte == quote => return (at > 1 && (has_sign || has_line)).then_some(at + 1),
             _ => return None,
@@ -214,7 +213,7 @@ fn indent(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// Both alphabets of base64.
+/// True if the byte is in either base64 alphabet.
 pub(crate) fn is_base64(byte: u8) -> bool {
     BASE64[byte as usize]
 }
@@ -238,7 +237,7 @@ mod tests {
     fn check(text: &str, expect: Option<&str>) {
         let view = unfold(text);
         assert_eq!(view.as_ref().map(|view| view.text.trim_matches('\n')), expect, "{text}");
-        // Every byte that is read leads back to where it stands.
+        // Every decoded byte maps back to its source.
         if let Some(view) = &view {
             view.source(0..view.text.len(), |range| assert!(text.get(range).is_some()));
         }

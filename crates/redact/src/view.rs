@@ -1,16 +1,15 @@
-//! A text as it reads after decoding, with the way back: which bytes of the source each part of it
-//! stands for.
+//! A decoded text with a map back to its source: which bytes of the source each part was decoded from.
 
 use std::{borrow::Cow, ops::Range};
 
-/// A decoded text over a source. Where source and text are the same, it has no parts.
+/// A decoded text over a source. If both are the same, it has no parts.
 #[derive(Debug)]
 pub(crate) struct View<'t> {
     pub(crate) text: Cow<'t, str>,
     parts: Vec<Part>,
 }
 
-/// A stretch of the text and the stretch of the source that it was decoded from.
+/// A range of the text and the range of the source that it was decoded from.
 #[derive(Debug)]
 struct Part {
     text: Range<usize>,
@@ -22,15 +21,15 @@ impl<'t> View<'t> {
         Self { text: Cow::Borrowed(text), parts: Vec::new() }
     }
 
-    /// The stretches of the source that a stretch of the text was decoded from. What was left out
-    /// between them is not among them.
+    /// Calls `give` with the ranges of the source that a range of the text was decoded from. What was
+    /// left out between them is not included.
     pub(crate) fn source(&self, range: Range<usize>, mut give: impl FnMut(Range<usize>)) {
         if self.parts.is_empty() {
             return give(range);
         }
         let first = self.parts.partition_point(|part| part.text.end <= range.start);
         for part in self.parts[first..].iter().take_while(|part| part.text.start < range.end) {
-            // A copied stretch may be hidden in part; what was decoded goes as a whole.
+            // A copied part may be hidden partly; a decoded one is hidden whole.
             if part.text.len() == part.source.len() {
                 let start = part.source.start + range.start.saturating_sub(part.text.start);
                 let end = part.source.end - part.text.end.saturating_sub(range.end);
@@ -50,7 +49,7 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
-    /// Takes a stretch of the source as it is.
+    /// Copies a range of the source.
     pub(crate) fn copy(&mut self, source: &str, range: Range<usize>) {
         if !range.is_empty() {
             let start = self.text.len();
@@ -59,12 +58,12 @@ impl Builder {
         }
     }
 
-    /// Takes a stretch of the source that reads as something else, or as nothing.
+    /// Adds a range of the source that decodes to another character, or to nothing.
     pub(crate) fn decode(&mut self, range: Range<usize>, reads: Option<char>) {
         let start = self.text.len();
         self.text.extend(reads);
         match self.parts.last_mut() {
-            // What reads as nothing belongs to what stands before it.
+            // What decodes to nothing belongs to the part before it.
             Some(last) if reads.is_none() && last.text.len() != last.source.len() => {
                 last.source.end = range.end;
             }

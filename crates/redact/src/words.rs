@@ -1,4 +1,4 @@
-//! One pass over a text for all words that may tell of a secret: names and the openings of rules.
+//! One pass over a text for all words that may indicate a secret: names and the openings of rules.
 
 use std::ops::Range;
 
@@ -10,24 +10,24 @@ use crate::{
     rules::Rules,
 };
 
-/// A name is looked at no further than this, to either side.
+/// The most bytes of a name that are read, to either side.
 const MOST_NAME: usize = 128;
 
-/// What a word may tell.
+/// What a word indicates.
 #[derive(Debug, Clone, Copy)]
 enum Tells {
-    /// The number of a rule.
+    /// The index of a rule.
     Rule(usize),
     Name(Stands),
-    /// How long the value of the parameter is at least.
+    /// The least length of the parameter's value.
     Parameter(usize),
 }
 
-/// Finds values that a name or a rule tells to be secret.
+/// Finds values that a name or a rule marks as secret.
 #[derive(Debug)]
 pub(crate) struct Words {
     automaton: AhoCorasick,
-    /// What each word tells, the surest first.
+    /// What each word indicates, the surest first.
     tells: Vec<Vec<Tells>>,
     assigned: Assigned,
     rules: Rules,
@@ -62,7 +62,7 @@ impl Words {
         Ok(Self { automaton, tells, assigned: Assigned::new()?, rules })
     }
 
-    /// Whether a name means a secret.
+    /// True if a name is secret.
     pub(crate) fn is_secret_name(&self, name: &str) -> bool {
         self.automaton.find_iter(name).any(|found| {
             self.tells[found.pattern().as_usize()].iter().any(|tell| match tell {
@@ -72,7 +72,7 @@ impl Words {
         })
     }
 
-    /// Gives the stretch of every secret value.
+    /// Calls `give` with the range of every secret value.
     pub(crate) fn find(&self, text: &str, give: &mut dyn FnMut(Range<usize>)) {
         let mut hidden = 0;
         for found in self.automaton.find_iter(text) {
@@ -128,7 +128,7 @@ fn name_around(text: &str, word: Range<usize>) -> Range<usize> {
     text.ceil_char_boundary(word.start - before)..word.end + after
 }
 
-/// A flag's name may be told behind its dashes, and a name in words behind a dash.
+/// True if the word makes the name secret, with or without the dashes before a flag's name.
 fn tells_in(text: &str, name: &Range<usize>, word: Range<usize>, stands: Stands) -> bool {
     let whole = &text[name.clone()];
     let dashes = whole.len() - whole.trim_start_matches('-').len();

@@ -1,12 +1,12 @@
-//! Every shape of the corpus, in every writing that copies and logs have: no part of a secret is
-//! left, what is returned is JSON still, and what stands around is as it was.
+//! Every shape of the corpus, in every encoding that copies and logs have: no part of a secret is
+//! left, the result is still JSON, and the text around is unchanged.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use tectum_redact::Redactor;
 
 const CORPUS: &str = include_str!("corpus.txt");
-/// Parts of a secret that are no longer than this may stay.
+/// The most characters of a secret that may remain.
 const HARMLESS: usize = 6;
 
 struct Shape {
@@ -15,7 +15,7 @@ struct Shape {
     secrets: Vec<String>,
 }
 
-/// Letters that look drawn by lot and are the same in every run.
+/// Letters that look random and are the same in every run.
 struct Letters(u64);
 
 impl Letters {
@@ -43,7 +43,7 @@ impl Letters {
         };
         let mut body = self.draw(alphabet, length);
         if written.contains("mixed") {
-            // Every real one has digits.
+            // Every real secret has digits.
             body.replace_range(1..3, "47");
         }
         if written.contains("word") && length > 20 {
@@ -75,7 +75,7 @@ fn shapes() -> Vec<Shape> {
     lines.map(shape).collect()
 }
 
-/// A way to write a text, and to read it again.
+/// An encoding of a text, and its decoding.
 type Writing = (&'static str, fn(&str) -> String, fn(&str) -> String);
 
 fn same(text: &str) -> String {
@@ -86,7 +86,7 @@ fn quote(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Takes off everything these writings put on, so that what is left can be compared with secrets.
+/// Removes everything that these encodings add, so that the rest can be compared with secrets.
 fn unwritten(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..8 {
@@ -172,7 +172,7 @@ const WRITINGS: &[Writing] = &[
     ("coloured", |text| format!("\u{1b}[1;31m{text}\u{1b}[0m\n"), same),
 ];
 
-/// What is left of a shape's secrets.
+/// The part of a shape's secrets that is left.
 fn left(shape: &Shape, writing: &str, hidden: &str, read: &str) -> Option<String> {
     shape.secrets.iter().find_map(|secret| {
         let letters: Vec<char> = secret.chars().collect();
@@ -207,7 +207,7 @@ fn soak_no_shape_is_left_in_any_writing() {
             if serde_json::from_str::<Value>(&written).is_ok() {
                 assert!(serde_json::from_str::<Value>(text).is_ok(), "{name}: {text} is no JSON any more");
             }
-            // What is said in a log is said in the same words.
+            // A log has the same text.
             all.extend(left(shape, name, &redactor.text(&written), ""));
         }
     }
@@ -238,7 +238,7 @@ fn what_is_encoded_in_base64_is_hidden() {
     }
 }
 
-/// Tokens over several lines: a line that goes on, literals one after the other.
+/// Tokens over several lines: a continued line, literals one after the other.
 #[test]
 fn what_is_split_over_lines_is_hidden() {
     let redactor = Redactor::new(&[], &[]).expect("built in");
@@ -252,7 +252,7 @@ fn what_is_split_over_lines_is_hidden() {
         for joint in ["\\\n", "\\\r\n    ", "\" +\n    \"", "\"\n\"", "' + '", "\" \\\n  \""] {
             let quote = joint.chars().find(|c| "'\"".contains(*c)).map(String::from).unwrap_or_default();
             let written = format!("x = {quote}{begin}{joint}{end}{quote}");
-            // Only those that say by themselves what they are.
+            // Only secrets that are recognized on their own.
             if redactor.text(&format!("x = {quote}{secret}{quote}")).contains(secret) {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Ordinary code is left as it is: how often something in it is taken for a secret, and that the work
-//! grows with the length whatever stands there.
+//! Ordinary code is unchanged: how often something in it is taken for a secret, and that the work
+//! grows linearly with the length, whatever the text.
 
 use tectum_redact::Redactor;
 
@@ -27,8 +27,8 @@ fn soak_ordinary_code_is_not_mistaken_for_secrets() {
     assert!(rate < 1.0, "{hits} hits in {bytes} bytes");
 }
 
-/// Texts that a careless search reads again and again. Each is large enough that work growing with
-/// the square of the length would not end in a test's time.
+/// Texts that a careless search reads again and again. Each is large enough that quadratic work would
+/// not end in a test's time.
 #[test]
 fn soak_hostile_texts_cost_no_more_than_their_length() {
     let size = if std::env::var_os("TECTUM_SOAK").is_some() { 4_000_000 } else { 40_000 };

@@ -1,4 +1,4 @@
-//! How fast copies are redacted. Nothing is asserted about time; the figure is printed.
+//! The speed of redacting copies. No time is asserted; the figure is printed.
 
 use std::time::Instant;
 

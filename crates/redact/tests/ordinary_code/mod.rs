@@ -1,12 +1,11 @@
-//! Ordinary source text to measure on: what cargo downloaded in the long form, otherwise the crates of
-//! this project that have nothing to do with credentials.
+//! Ordinary source text to measure on: the downloads of cargo in the long form, otherwise the crates
+//! of this project that have nothing to do with credentials.
 
 use std::path::{Path, PathBuf};
 
 const ENDINGS: &[&str] = &["rs", "toml", "md", "c", "h", "py", "js", "json", "yml", "sh", "txt"];
 
-/// Files with their texts, at least `size` bytes of them if there are so many, spread over all
-/// packages.
+/// Files with their texts, at least `size` bytes of them if there are so many, spread over all packages.
 #[expect(clippy::disallowed_methods, reason = "sources to measure on, not an agent's path")]
 pub(crate) fn sources(size: usize) -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
