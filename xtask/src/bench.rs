@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: measures the binary that is shipped, never a development build. A first
-//! word that is no option chooses what is measured: `cargo xtask bench code`.
+//! `cargo xtask bench`: measures the shipped binary, never a development build. A first argument that
+//! is not an option chooses the subject: `cargo xtask bench code`.
 
 use anyhow::Result;
 

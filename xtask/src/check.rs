@@ -1,4 +1,4 @@
-//! `cargo xtask check`: everything a change must pass, quickest first. It stops at the first failure.
+//! `cargo xtask check`: all checks that a change must pass, quickest first. It stops at the first failure.
 
 use anyhow::Result;
 

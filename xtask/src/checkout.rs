@@ -1,5 +1,4 @@
-//! What a command knows about the checkout: where it is, its packages and its Rust files.
-//! It only reads.
+//! The facts about the checkout: where it is, its packages and its Rust files. It only reads.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,23 +6,23 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// The checkout, as `cargo metadata` tells it.
+/// The checkout as `cargo metadata` describes it.
 pub struct Checkout {
     pub root: PathBuf,
     pub target: PathBuf,
     pub packages: Vec<Package>,
 }
 
-/// One workspace member and what its manifest asks for.
+/// One workspace member and its dependencies.
 pub struct Package {
     pub name: String,
-    /// Relative to the root.
+    /// The path relative to the root.
     pub manifest: String,
     pub dependencies: Vec<Dependency>,
 }
 
 pub struct Dependency {
-    /// The package's real name, also when the manifest renames it.
+    /// The package's real name, even if the manifest renames it.
     pub name: String,
     pub kind: Kind,
 }
@@ -64,7 +63,7 @@ impl Checkout {
         Some(Self { root, target, packages })
     }
 
-    /// Every Rust file that is code of ours, in path order.
+    /// Every Rust file of our code, in path order.
     pub fn sources(&self) -> Result<Vec<Source>> {
         let mut sources = Vec::new();
         self.walk(&self.root, &mut sources)?;
@@ -89,8 +88,8 @@ impl Checkout {
         Ok(())
     }
 
-    /// Build output, hidden directories and fixtures. A fixture is data that a tool reads;
-    /// it may well be Rust, and unfinished on purpose.
+    /// True if it is build output, hidden or a fixture. A fixture is data that a tool reads; it may be
+    /// Rust, and unfinished on purpose.
     fn is_foreign(&self, directory: &Path) -> bool {
         let name = directory.file_name().unwrap_or_default().to_string_lossy();
         directory == self.target

@@ -1,5 +1,5 @@
-//! `cargo xtask clients`: what real coding agents give their models. Installs the agents when they
-//! are absent, builds the binary and hands both to `xtask/clients`, which drives them.
+//! `cargo xtask clients`: what real coding agents give their models. Installs the agents if they are
+//! absent, builds the binary and passes both to `xtask/clients`, which drives them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,7 +21,7 @@ Usage: cargo xtask clients [<options>]
   --docs           put the tables into docs/clients.md
 ";
 
-/// A coding agent: its npm package, and the script of that package that puts its program in place.
+/// A coding agent: its npm package, and the script of that package that installs its program.
 struct Agent {
     name: &'static str,
     package: &'static str,
@@ -89,7 +89,7 @@ pub fn run(checkout: &Checkout, args: &[&str]) -> Result<()> {
         .arg("--out")
         .arg(checkout.target.join("clients"))
         .args(passed)
-        // No compiled Python is left in the checkout.
+        // Leaves no compiled Python in the checkout.
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("PATH", path_with(&modules.join(node_package()?).join("bin"))?);
     for Agent { name, version, .. } in agents {
@@ -122,7 +122,7 @@ fn installed(toolbox: &Path) -> Result<PathBuf> {
     Ok(modules)
 }
 
-/// Python in a network of its own, which has a loopback and nothing else.
+/// Python in its own network namespace, which has a loopback and nothing else.
 fn cut_off() -> Command {
     let alone = ["--net", "--map-root-user"];
     if !step::works(Command::new("unshare").args(alone).arg("true")) {

@@ -1,8 +1,8 @@
-//! `cargo xtask dist`: the binary that is shipped. It is built once, run under valgrind to see which
-//! functions a start and a few calls reach, and linked again with those side by side.
+//! `cargo xtask dist`: builds the shipped binary. It is built once, run under valgrind to see which
+//! functions a start and a few calls use, and linked again with those side by side.
 //!
-//! The kernel maps a program's code in pieces of 64 KiB. Strewn over the whole binary, the functions
-//! of a start hold about ten megabytes in memory; together they hold two.
+//! The kernel maps a program's code in pieces of 64 KiB. Scattered over the whole binary, the
+//! functions of a start occupy about ten megabytes of memory; together they occupy two.
 
 use std::collections::HashSet;
 use std::fs;
@@ -15,10 +15,10 @@ use anyhow::{Context, Result, ensure};
 use crate::checkout::Checkout;
 use crate::{step, system};
 
-/// The order is given to lld, which is the compiler's own linker here.
+/// True if lld, the compiler's own linker here, can take the order.
 const CAN_ORDER: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
-/// What a client says when it starts, and the calls that agents make most.
+/// The messages of a client at its start, and the calls that agents make most.
 const SESSION: &[(&str, &str)] = &[
     (
         "initialize",
@@ -35,7 +35,7 @@ const SESSION: &[(&str, &str)] = &[
     ("tools/call", r#"{"name":"code_outline","arguments":{"path":"notes.py"}}"#),
 ];
 
-/// Builds it with an order made for this very source.
+/// Builds it with an order made for the current source.
 pub fn run(checkout: &Checkout) -> Result<()> {
     if CAN_ORDER {
         system::ensure(&[system::VALGRIND])?;
@@ -48,8 +48,8 @@ pub fn run(checkout: &Checkout) -> Result<()> {
     Ok(())
 }
 
-/// Builds it with the order that is there, and returns its path. An order of an older source
-/// still holds for what has not changed since.
+/// Builds it with the existing order, and returns its path. An order of an older source still holds
+/// for what has not changed since.
 pub fn build(checkout: &Checkout) -> Result<PathBuf> {
     let order = order_file(checkout);
     let mut build = rustc(checkout);
@@ -67,7 +67,7 @@ pub fn build(checkout: &Checkout) -> Result<PathBuf> {
     Ok(binary)
 }
 
-/// True if an order of functions is there for [`build`].
+/// True if an order of functions exists for [`build`].
 pub fn has_order(checkout: &Checkout) -> bool {
     !CAN_ORDER || order_file(checkout).is_file()
 }
@@ -86,7 +86,7 @@ fn order_file(checkout: &Checkout) -> PathBuf {
     checkout.target.join("dist").join("tectum.order")
 }
 
-/// The names of all functions that a session reaches, one a line.
+/// The names of all functions that a session uses, one a line.
 fn functions_of_a_session(binary: &Path) -> Result<String> {
     let folder = binary.with_extension("session");
     let profile = folder.join("profile");
@@ -98,7 +98,7 @@ fn functions_of_a_session(binary: &Path) -> Result<String> {
     valgrind.args(["--tool=callgrind", "--demangle=no", "--quiet"]);
     valgrind.arg(format!("--callgrind-out-file={}", profile.display()));
     valgrind.arg(binary).arg("serve").current_dir(&project);
-    // Its own state, so that nothing of this user's decides what is reached.
+    // A state of its own, so that no setting of this user affects what is used.
     valgrind.env("XDG_STATE_HOME", &folder).env("XDG_CONFIG_HOME", &folder);
     eprintln!("$ valgrind --tool=callgrind tectum serve");
     let mut server = valgrind.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
@@ -119,14 +119,14 @@ fn functions_of_a_session(binary: &Path) -> Result<String> {
     Ok(names(&profile))
 }
 
-/// The function names in a profile: `fn=(12) name` where one is met first.
+/// The function names in a profile: `fn=(12) name` at the first mention of one.
 fn names(profile: &str) -> String {
     let mut known = HashSet::new();
     let mut names = String::new();
     for line in profile.lines() {
         let Some(function) = line.strip_prefix("fn=").or_else(|| line.strip_prefix("cfn=")) else { continue };
         let Some((_, name)) = function.split_once(") ") else { continue };
-        // A recursive call has a name of its own there.
+        // A recursive call has its own name there.
         let name = name.split('\'').next().unwrap_or(name);
         if !name.starts_with("0x") && known.insert(name) {
             names.push_str(name);

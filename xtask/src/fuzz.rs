@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: the fuzz targets, each for a while. What one finds is written beside it, with
+//! `cargo xtask fuzz`: runs each fuzz target for a while. A finding is written beside its target, with
 //! the command that repeats it.
 
 use anyhow::{Context, Result, bail};
@@ -7,7 +7,7 @@ use crate::checkout::Checkout;
 use crate::step;
 
 const TARGETS: [&str; 4] = ["paths", "messages", "events", "edits"];
-/// How long a target runs unless somebody says otherwise.
+/// The default duration of a target.
 const SECONDS: u64 = 60;
 
 pub fn run(checkout: &Checkout, args: &[&str]) -> Result<()> {
@@ -15,7 +15,7 @@ pub fn run(checkout: &Checkout, args: &[&str]) -> Result<()> {
     ensure_cargo_fuzz(checkout)?;
     for target in targets {
         let mut fuzz = step::cargo(checkout);
-        // Nothing here is unsafe, so what counts are panics; without a sanitizer a stable compiler will do.
+        // Nothing here is unsafe, so only panics count; without a sanitizer a stable compiler is enough.
         fuzz.args(["fuzz", "run", "--sanitizer", "none", target, "--"]).args([
             format!("-max_total_time={seconds}"),
             "-max_len=4096".to_owned(),

@@ -1,4 +1,4 @@
-//! Developer commands, one file each; this one owns their names and refuses any other.
+//! Developer commands, one file each; this file defines their names and refuses any other.
 #![allow(
     clippy::disallowed_methods,
     reason = "a developer's program: it reads the checkout it was built from and starts cargo"

@@ -1,5 +1,5 @@
-//! `cargo xtask packs`: every language's queries compiled, its answers compared with their
-//! snapshots. With `--accept` the answers become the snapshots, to be read like code.
+//! `cargo xtask packs`: compiles every language's queries and compares the answers with their
+//! snapshots. With `--accept` the answers become the snapshots, to be reviewed like code.
 
 use anyhow::Result;
 

@@ -1,5 +1,5 @@
-//! `cargo xtask soak`: the long forms of the tests whose names begin with `soak_`, on an
-//! optimised build, one after the other, and the figures that they print.
+//! `cargo xtask soak`: runs the long forms of the tests whose names begin with `soak_`, on an
+//! optimised build, one after the other, and prints their figures.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -10,7 +10,7 @@ use crate::checkout::Checkout;
 use crate::step;
 use crate::toolbox::Toolbox;
 
-/// How a test's line begins that tells a figure: `soak: promise | figure`.
+/// The prefix of a test's line with a figure: `soak: promise | figure`.
 const FIGURE: &str = "soak: ";
 
 pub fn run(checkout: &Checkout, filters: &[&str]) -> Result<()> {

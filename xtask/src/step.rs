@@ -1,4 +1,4 @@
-//! Running another program as one visible step; a step that fails is an error, never a warning.
+//! Runs another program as one visible step; a step that fails is an error, never a warning.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Whether a program starts and ends well; its output is not shown.
+/// True if a program starts and succeeds; its output is not shown.
 pub fn works(command: &mut Command) -> bool {
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     quiet.status().is_ok_and(|status| status.success())

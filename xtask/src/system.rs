@@ -1,5 +1,5 @@
-//! What the machine itself must offer. Debian packages are installed when their command is
-//! absent; on any other system the missing commands are named and the run ends.
+//! The requirements on the machine itself. Debian packages are installed if their command is absent;
+//! on any other system the missing commands are named and the run ends.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::step;
 
-/// One thing the tests or the toolbox need, and how to see that it is there.
+/// One requirement of the tests or the toolbox, and a probe for it.
 #[derive(Clone, Copy)]
 pub struct Need {
     name: &'static str,
@@ -21,7 +21,7 @@ pub const VALGRIND: Need = Need { name: "valgrind", probe: &["valgrind", "--vers
 pub const NPM: Need = Need { name: "npm", probe: &["npm", "--version"], package: "npm" };
 pub const PYTHON_VENV: Need = Need {
     name: "python3 with venv",
-    // Debian ships `venv` without the `ensurepip` it needs, so both are asked for.
+    // Debian ships `venv` without the `ensurepip` it needs, so the probe checks both.
     probe: &["python3", "-c", "import venv, ensurepip"],
     package: "python3-venv",
 };
@@ -66,8 +66,7 @@ fn names(needs: &[Need]) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// `apt-get` that asks no questions. The variable travels as an argument because sudo
-/// clears the environment.
+/// `apt-get` without questions. The variable is passed as an argument because sudo clears the environment.
 fn apt() -> Command {
     let quiet = ["DEBIAN_FRONTEND=noninteractive", "apt-get"];
     let id = Command::new("id").arg("-u").output();

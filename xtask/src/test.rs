@@ -1,5 +1,5 @@
-//! `cargo xtask test`: installs what the tests need, then runs them all. A tool that cannot
-//! be had ends the run; no test is skipped for want of one.
+//! `cargo xtask test`: installs what the tests need, then runs all of them. A tool that cannot be
+//! installed ends the run; no test is skipped because one is missing.
 
 use anyhow::{Context, Result};
 
@@ -16,7 +16,7 @@ pub fn run(checkout: &Checkout, args: &[&str]) -> Result<()> {
 
     let mut nextest = step::cargo(checkout);
     nextest.args(["nextest", "run"]).envs(toolbox.environment());
-    // Cargo lets `--workspace` win over a package that was asked for by name.
+    // For cargo `--workspace` overrides a package that was named.
     if !args.iter().any(|arg| names_a_package(arg)) {
         nextest.arg("--workspace");
     }
@@ -46,8 +46,8 @@ fn names_a_package(arg: &str) -> bool {
     arg.starts_with("-p") || arg == "--package" || arg.starts_with("--package=")
 }
 
-/// Whether a doc comment opens a code block that rustdoc would compile. Errs on the side of
-/// running: a block in a language we do not list here only costs a look by rustdoc.
+/// True if a doc comment opens a code block that rustdoc would compile. In doubt it is true: a block
+/// in a language that is not listed here only costs a check by rustdoc.
 fn has_doctest(text: &str) -> bool {
     const OTHER: [&str; 7] = ["text", "json", "toml", "sh", "console", "ignore", "python"];
     let mut inside = false;

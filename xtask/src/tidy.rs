@@ -1,5 +1,5 @@
-//! `cargo xtask tidy`: the rules of the house that a machine can see. Each rule is a pure
-//! function from facts to violations; all violations are reported at once, and none is fixed.
+//! `cargo xtask tidy`: the project's rules that a machine can check. Each rule is a pure function from
+//! facts to violations; all violations are reported at once, and none is fixed.
 
 mod catalog;
 mod crate_tree;

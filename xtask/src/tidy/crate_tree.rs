@@ -1,6 +1,5 @@
-//! A crate as its modules: the file each one is in, the types it declares and the other modules it
-//! names. Tests, and what is compiled for other systems, are left out. It only reads; the rules
-//! judge.
+//! A crate as its modules: their files, the types they declare and the other modules they name. Tests,
+//! and code for other systems, are left out. It only reads; the rules judge.
 
 mod names;
 
@@ -13,7 +12,7 @@ use syn::{Attribute, Item, Meta};
 use self::names::{Mention, Names, Use, is_left_out};
 use crate::checkout::{Package, Source};
 
-/// One library or program: a root file and all that its `mod` lines lead to.
+/// One library or program: a root file and all files that its `mod` lines lead to.
 pub struct CrateTree {
     modules: Vec<Module>,
 }
@@ -21,15 +20,15 @@ pub struct CrateTree {
 struct Module {
     path: Vec<String>,
     file: String,
-    /// Names that are declared here, modules apart.
+    /// The names that are declared here, except modules.
     items: Vec<String>,
     types: Vec<TypeName>,
     uses: Vec<Use>,
-    /// Every other path that is written here, such as `rpc::read`.
+    /// Every other path that is used here, such as `rpc::read`.
     paths: Vec<Mention>,
 }
 
-/// A type, trait or alias, and where it is declared.
+/// A type, trait or alias, and the place of its declaration.
 #[derive(Clone)]
 pub struct TypeName {
     pub name: String,
@@ -37,17 +36,17 @@ pub struct TypeName {
     pub line: usize,
 }
 
-/// That one file names something that is declared in another.
+/// A dependency: one file names something that another declares.
 pub struct ModuleNeed {
     pub from: String,
     pub line: usize,
     pub to: String,
-    /// The top-level modules of both; the root file has none.
+    /// The top-level modules of both; `None` for the root file.
     pub modules: Option<(String, String)>,
 }
 
 impl CrateTree {
-    /// The library and the program of a package, as far as they are there.
+    /// The library and the program of a package, if they exist.
     pub fn of_package(package: &Package, sources: &[Source]) -> Vec<Self> {
         let folder = Path::new(&package.manifest).parent().unwrap_or(Path::new(""));
         let files: HashMap<&str, &str> =
@@ -68,7 +67,7 @@ impl CrateTree {
     }
 
     fn file(&mut self, files: &HashMap<&str, &str>, path: Vec<String>, file: &str, children: &str) {
-        // What does not parse is the compiler's to report.
+        // The compiler reports files that do not parse.
         let Some(parsed) = files.get(file).and_then(|text| syn::parse_file(text).ok()) else { return };
         self.module(files, path, file, children, &parsed.items);
     }
@@ -122,8 +121,8 @@ impl CrateTree {
         self.modules.iter().flat_map(|module| &module.types)
     }
 
-    /// Which file names what another declares. Passing on a name of a module below (`pub use`) is
-    /// no edge: whoever uses that name depends on the file that declares it.
+    /// The dependencies between files. Re-exporting a name of a module below (`pub use`) is not an
+    /// edge: a user of that name depends on the file that declares it.
     pub fn needs(&self) -> Vec<ModuleNeed> {
         let mut edges = Vec::new();
         for (at, module) in self.modules.iter().enumerate() {
@@ -151,8 +150,8 @@ impl CrateTree {
         used.public && self.declaring(at, &used.mention.segments, 0).is_some_and(below)
     }
 
-    /// The module that declares what a path means, seen from the module `at`. None for a module
-    /// itself and for what is not of this crate.
+    /// The module that declares the target of a path, seen from the module `at`. `None` for a module
+    /// itself and for names of other crates.
     fn declaring(&self, at: usize, segments: &[String], depth: usize) -> Option<usize> {
         match self.resolve(at, segments, depth)? {
             Meaning::Module(_) => None,
@@ -161,7 +160,7 @@ impl CrateTree {
     }
 
     fn resolve(&self, at: usize, segments: &[String], depth: usize) -> Option<Meaning> {
-        // Two modules that import each other with `*` would send us round for ever.
+        // Two modules that import each other with `*` would be an endless loop.
         if depth > 16 {
             return None;
         }
@@ -189,7 +188,7 @@ impl CrateTree {
         Some(Meaning::Module(here))
     }
 
-    /// What a name means inside a module.
+    /// The meaning of a name inside a module.
     fn lookup(&self, at: usize, name: &str, depth: usize) -> Option<Meaning> {
         let module = &self.modules[at];
         if let Some(child) = self.child(at, name) {
@@ -228,11 +227,11 @@ impl CrateTree {
 
 enum Meaning {
     Module(usize),
-    /// Something that is declared in this module.
+    /// An item that is declared in this module.
     Item(usize),
 }
 
-/// The file that `#[path = "…"]` names.
+/// The file in `#[path = "…"]`.
 fn written_path(attributes: &[Attribute]) -> Option<String> {
     attributes.iter().find_map(|attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {

@@ -1,4 +1,4 @@
-//! Modules of a crate point one way: no circle between its files, none between its top modules.
+//! Dependencies of modules in a crate have one direction: no cycle between its files or its top modules.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -26,7 +26,7 @@ fn judge_one(tree: &CrateTree) -> Vec<Violation> {
         remedy: remedy.to_owned(),
     };
     let mut violations: Vec<Violation> = files.circles().into_iter().map(violation).collect();
-    // A circle of modules that is one of files is told once.
+    // A cycle of modules that is also one of files is reported once.
     for circle in modules.circles().into_iter().map(violation) {
         if !violations.contains(&circle) {
             violations.push(circle);
@@ -53,7 +53,7 @@ impl<'e> Graph<'e> {
         }
     }
 
-    /// The shortest circle of each group that is tied together.
+    /// The shortest cycle of each group of nodes that depend on each other.
     fn circles(&self) -> Vec<Vec<&'e ModuleNeed>> {
         let mut circles: Vec<Vec<&ModuleNeed>> = Vec::new();
         let mut told: BTreeSet<&str> = BTreeSet::new();
@@ -69,7 +69,7 @@ impl<'e> Graph<'e> {
         circles
     }
 
-    /// The shortest way from a node back to itself, with the nodes on it.
+    /// The shortest path from a node back to itself, with the nodes on it.
     fn way_back(&self, start: &str) -> Option<(Vec<&str>, Vec<&'e ModuleNeed>)> {
         let mut came_from: BTreeMap<&str, (&str, &'e ModuleNeed)> = BTreeMap::new();
         let mut queue = VecDeque::from([self.edges.get_key_value(start)?.0.as_str()]);
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_name_counts_for_the_file_that_declares_it() {
-        // The parent passes `A` on and uses nothing; a neighbour takes it from there.
+        // The parent re-exports `A` and uses nothing; a neighbour imports it from there.
         let files = [
             ("lib.rs", "mod m; mod n; pub use m::A;"),
             ("m.rs", "mod a; pub use a::A;"),

@@ -3,8 +3,8 @@
 use super::violation::Violation;
 use crate::checkout::{Dependency, Kind, Package};
 
-/// Each crate of the workspace and the crates of ours that it may depend on. Nobody may
-/// depend on `tectum`, `tectum-bench` or `xtask`.
+/// Each crate of the workspace and those of our crates that it may depend on. None may depend on
+/// `tectum`, `tectum-bench` or `xtask`.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("tectum-security", &[]),
     ("tectum-redact", &[]),
@@ -39,7 +39,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tectum-child",
         ],
     ),
-    // Its tests bring tools of their own.
+    // Its tests define their own tools.
     ("tectum-engine", &["tectum-core", "tectum-turns", "tectum-native"]),
     ("tectum", EVERY_LIBRARY),
     ("tectum-bench", EVERY_LIBRARY),
@@ -74,7 +74,7 @@ fn judge_one(package: &Package, packages: &[Package]) -> Vec<Violation> {
         }];
     };
     let is_ours = |dependency: &&Dependency| packages.iter().any(|other| other.name == dependency.name);
-    // The binary's own tests may reach for anything.
+    // The binary's own tests may use anything.
     let is_exempt = |dependency: &Dependency| *name == "tectum" && dependency.kind == Kind::Dev;
     let wrong = package
         .dependencies

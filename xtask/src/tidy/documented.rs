@@ -1,4 +1,4 @@
-//! Every module begins by saying what it owns and what it refuses.
+//! Every module begins with a comment that says what it owns and what it refuses.
 
 use super::violation::Violation;
 use crate::checkout::Source;

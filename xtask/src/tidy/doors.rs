@@ -1,11 +1,11 @@
-//! The doors of `clippy.toml` (opening files, starting processes) are passed with a reason
-//! on record, and silently only by the rooms that own them.
+//! The methods that `clippy.toml` forbids (opening files, starting processes) are used only with a
+//! recorded reason, and without one only in the places made for them.
 
 use super::rust_text::{attributes, code_only, find_words};
 use super::violation::Violation;
 use crate::checkout::Source;
 
-/// Where files are opened for an agent and where processes are started.
+/// The places where files are opened for an agent, and where processes are started.
 const ROOMS: [&str; 4] =
     ["crates/security/src/", "crates/tools/src/shell/", "crates/tools/src/shell.rs", "crates/child/src/"];
 

@@ -1,5 +1,5 @@
-//! Libraries that only some crates may use, so that what a crate never does stays visible in
-//! its manifest. Tests may use what they like.
+//! Libraries that only some crates may use, so that what a crate never does stays visible in its
+//! manifest. Tests may use any.
 
 use super::violation::Violation;
 use crate::checkout::{Kind, Package};

@@ -1,8 +1,7 @@
-//! Reading Rust just well enough for the rules: code without comments and literals, whole
-//! words, attributes. It is no parser and judges nothing.
+//! Reads Rust just well enough for the rules: code without comments and literals, whole words,
+//! attributes. It is not a parser and judges nothing.
 
-/// The text with every comment and every string or character literal blanked out. Lines
-/// keep their numbers.
+/// The text with every comment and every string or character literal blanked out. Line numbers stay the same.
 pub fn code_only(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
@@ -21,7 +20,7 @@ pub fn code_only(text: &str) -> String {
     code
 }
 
-/// Where a phrase stands as whole words: not as part of a longer name on either side.
+/// The offset of a phrase as whole words: not as part of a longer name on either side.
 pub fn find_words(code: &str, phrase: &str) -> Option<usize> {
     let stands_alone = |&(at, _): &(usize, &str)| {
         let before = code[..at].chars().next_back();

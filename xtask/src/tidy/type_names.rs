@@ -1,11 +1,11 @@
-//! A type has a name of its own within its crate, so that a search for it finds one thing.
+//! A type name is unique within its crate, so that a search for it finds one thing.
 
 use std::collections::BTreeMap;
 
 use super::crate_tree::{CrateTree, TypeName};
 use super::violation::Violation;
 
-/// Names that stand in every file of a kind by convention: what a tool takes and what it returns.
+/// Names that recur by convention: the arguments and the output of a tool.
 const BY_CONVENTION: [&str; 2] = ["Args", "Output"];
 
 pub fn judge(crates: &[CrateTree]) -> Vec<Violation> {

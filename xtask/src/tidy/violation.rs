@@ -1,8 +1,8 @@
-//! What a rule says of a place that breaks it.
+//! The report of a rule about a place that breaks it.
 
 use std::fmt;
 
-/// One broken rule: where, what is wrong, and what would put it right.
+/// One broken rule: the place, what is wrong, and how to fix it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Violation {
     pub(super) place: String,

@@ -1,4 +1,4 @@
-//! The names in one module, taken from its syntax: what it declares, imports and mentions.
+//! The names in one module, taken from its syntax: declarations, imports and mentions.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::spanned::Spanned;
@@ -58,7 +58,7 @@ impl Names {
         self.uses.push(Use { mention: Mention { segments, line }, name, glob: false, public });
     }
 
-    /// Paths in what a macro is given, which has no syntax of its own until it is expanded.
+    /// The paths in the arguments of a macro, which have no syntax tree before expansion.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let (mut line, mut colons) = (0, 0);
@@ -100,7 +100,7 @@ impl<'ast> Visit<'ast> for Names {
             Item::Fn(item) => (&item.attrs, Some(&item.sig.ident)),
             Item::Impl(item) => (&item.attrs, None),
             Item::Macro(item) => (&item.attrs, item.ident.as_ref()),
-            // A module is read on its own.
+            // Modules are read separately.
             Item::Mod(_) => return,
             Item::Static(item) => (&item.attrs, Some(&item.ident)),
             Item::Struct(item) => (&item.attrs, Some(&item.ident)),
@@ -139,12 +139,12 @@ impl<'ast> Visit<'ast> for Names {
         visit::visit_macro(self, call);
     }
 
-    // `pub(in crate::a)` and attributes name modules without needing them.
+    // `pub(in crate::a)` and attributes name modules without depending on them.
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
     fn visit_attribute(&mut self, _: &'ast Attribute) {}
 }
 
-/// True for tests, and for what stands in on systems other than Linux.
+/// True if it is a test, or code only for systems other than Linux.
 pub(super) fn is_left_out(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) => list.path.is_ident("cfg") && LEFT_OUT.contains(&list.tokens.to_string().as_str()),
