@@ -1,4 +1,4 @@
-//! What Tectum is to reach, each aim a ratio within one run except the ceiling on memory.
+//! The aims of Tectum, each a ratio within one run except the ceiling on memory.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use crate::stats::Spread;
 
 pub(crate) struct Aim {
     case: &'static str,
-    /// Whose figure it is.
+    /// The server whose figure it is.
     subject: &'static str,
     figure: &'static str,
-    /// None means the figure itself, not a ratio.
+    /// The server to compare with; `None` means the figure itself, not a ratio.
     against: Option<&'static str>,
-    /// None means however the CPUs are shared.
+    /// The CPUs that client and server share; `None` means any.
     view: Option<View>,
     pub(crate) goal: Goal,
 }
@@ -102,18 +102,18 @@ const fn own_aim(case: &'static str, figure: &'static str, goal: Goal) -> Aim {
     Aim { case, subject: "tectum", figure, against: None, view: None, goal }
 }
 
-/// What Tectum before 64 servers is to reach.
+/// An aim of Tectum in front of 64 servers.
 const fn aim_64(case: &'static str, figure: &'static str, against: &'static str, goal: Goal) -> Aim {
     Aim { case, subject: "tectum-64", figure, against: Some(against), view: None, goal }
 }
 
-/// What a call is to cost when copies of it are made.
+/// An aim for the cost of a call of which copies are made.
 const fn aim_observed(subject: &'static str) -> Aim {
     let against = Some("tectum-off");
     Aim { case: "observe", subject, figure: "paced_p99_us", against, view: None, goal: Goal::AtMost(1.05) }
 }
 
-/// The aim for a figure of a server's, if it has one.
+/// The aim for a server's figure, if it has one.
 pub(crate) fn find(
     case: &str,
     view: View,
@@ -131,7 +131,7 @@ pub(crate) fn find(
 }
 
 impl Goal {
-    /// An aim is met when the quartiles are on the right side too.
+    /// The verdict: an aim is met if the quartiles are on the right side too.
     pub(crate) fn verdict(self, seen: Spread) -> &'static str {
         let met = |value: f64| match self {
             Self::AtLeast(goal) => value >= goal,

@@ -1,4 +1,4 @@
-//! The cases made of calls: the same call again and again, one at a time and many in flight.
+//! The cases about calls: the same call repeated, one at a time and many in flight.
 
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use crate::session::Session;
 use crate::stats::quantile;
 use crate::wire::Request;
 
-/// How many calls are in flight where more than one is.
+/// The number of calls in flight if more than one is.
 pub(crate) const MANY: usize = 64;
-/// Long enough for a just-in-time compiler to have seen the hot path.
+/// The warm-up, long enough for a just-in-time compiler to have seen the hot path.
 const WARM_UP: Duration = Duration::from_millis(300);
 
 struct CallLane {
@@ -62,7 +62,7 @@ pub(crate) fn measure(case: Case, plan: &RunPlan, grounds: &Grounds) -> Result<M
     Ok((others, contenders.into_iter().map(|contender| contender.entry).collect()))
 }
 
-/// Starts a server on the small files and greets it as a client does.
+/// Starts a server on the small files and does the handshake.
 pub(crate) fn open(server: Server, grounds: &Grounds, entry: &mut Entry) -> Result<Session> {
     let launch = server.launch(grounds, &grounds.data.files())?;
     let mut session = Session::spawn(&launch)?;
@@ -72,7 +72,7 @@ pub(crate) fn open(server: Server, grounds: &Grounds, entry: &mut Entry) -> Resu
     Ok(session)
 }
 
-/// The reads of 64 files, each of which must bring its own last line.
+/// The reads of 64 files, each of which must return its own last line.
 pub(crate) fn reads(server: Server, data: &Data) -> Vec<Request> {
     (0..data::READ_FILES)
         .map(|number| server.read(&data.read_file(number), data::read_mark(number)))

@@ -1,4 +1,4 @@
-//! The cases, who takes part in each, and what one run is to do.
+//! The cases, the servers in each, and the plan of one run.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use anyhow::{Result, bail};
 use crate::lineup::Server;
 use crate::record::Entry;
 
-/// What one run is to do.
+/// The plan of one run.
 pub(crate) struct RunPlan {
     pub(crate) tectum: Option<PathBuf>,
-    /// Another build, which takes part beside it.
+    /// Another build to compare with.
     pub(crate) before: Option<PathBuf>,
     pub(crate) cases: Vec<Case>,
-    /// Empty means every server of a case.
+    /// The servers to measure; empty means every server of a case.
     pub(crate) servers: Vec<Server>,
-    /// None leaves the number to the case.
+    /// The number of rounds; `None` leaves it to the case.
     pub(crate) rounds: Option<usize>,
     pub(crate) slice: Duration,
     pub(crate) out: PathBuf,
@@ -37,7 +37,7 @@ pub(crate) enum Case {
     Search,
 }
 
-/// What measuring a case yields: the share of others round by round, and every server's figures.
+/// The result of a case: the CPU share of other work in each round, and every server's figures.
 pub(crate) type Measured = (Vec<f64>, Vec<Entry>);
 
 impl Case {
@@ -57,7 +57,7 @@ impl Case {
         }
     }
 
-    /// The cases whose names begin so: `noop` means both of them.
+    /// The cases whose names have this prefix: `noop` means both of them.
     pub(crate) fn named(prefix: &str) -> Result<Vec<Self>> {
         let found: Vec<_> = Self::ALL.into_iter().filter(|case| case.name().starts_with(prefix)).collect();
         if found.is_empty() {
@@ -66,7 +66,7 @@ impl Case {
         Ok(found)
     }
 
-    /// One CPU shows the cost of a call; starting and searching want them all.
+    /// The default cases: one CPU shows the cost of a call; starting and searching need all CPUs.
     pub(crate) fn usual(one_cpu: bool) -> Vec<Self> {
         let calls = |case: &Self| !one_cpu || !matches!(case, Self::Start | Self::Memory | Self::Search);
         Self::ALL.into_iter().filter(calls).collect()
@@ -87,7 +87,7 @@ impl Case {
         }
     }
 
-    /// Those of its servers that this run is about.
+    /// The servers of the case that this run includes.
     pub(crate) fn contenders(self, plan: &RunPlan) -> impl Iterator<Item = Server> {
         let wanted = |server: &Server| {
             let present = match server {
@@ -101,7 +101,7 @@ impl Case {
     }
 
     pub(crate) fn rounds(self, plan: &RunPlan) -> usize {
-        // A start is one sample where a slice is thousands, so it needs more rounds.
+        // A start is one sample, a slice is thousands, so it needs more rounds.
         plan.rounds.unwrap_or(if self == Self::Start { 25 } else { 12 })
     }
 }

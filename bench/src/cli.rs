@@ -1,4 +1,4 @@
-//! The command line, turned into a plan once; nothing below looks at arguments again.
+//! The command line, parsed into a plan once; nothing else reads arguments.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -49,24 +49,24 @@ pub(crate) enum Command {
     Turns(turns::TurnsPlan),
     Observe(observe::ObservePlan),
     Find(find::FindPlan),
-    /// The server with the definitions for the case above.
+    /// The server with the definitions for `find`.
     Registry,
     Economy(economy::EconomyPlan),
-    /// An observer for `observe`, and the file it leaves a byte in.
+    /// An observer for `observe`, and the file it writes a byte to.
     Watcher(How, PathBuf),
-    /// Ten thousand of them.
+    /// Ten thousand observers.
     Eyes,
     Floor(FloorOptions),
     Help,
 }
 
-/// What the floor is to serve.
+/// The options of the floor.
 pub(crate) struct FloorOptions {
     pub(crate) root: PathBuf,
     pub(crate) tools: usize,
-    /// None means standard input and output.
+    /// The port; `None` means standard input and output.
     pub(crate) port: Option<u16>,
-    /// Empty means that the floor answers itself.
+    /// The command of the upstream; empty means that the floor answers itself.
     pub(crate) upstream: Vec<OsString>,
 }
 
@@ -229,7 +229,7 @@ fn observe_plan(mut args: impl Iterator<Item = OsString>) -> Result<observe::Obs
         tectum: None,
         servers: Vec::new(),
         rounds: 20,
-        // An agent thinks between calls; this is a quick one.
+        // The pace of a quick agent, which thinks between calls.
         every: Duration::from_millis(5),
         // A call every 5 ms: enough of them for a p99.
         slice: Duration::from_secs(2),

@@ -1,4 +1,4 @@
-//! The files the servers work on, made from a seed so that every machine has the same.
+//! The files the servers work on, generated from a seed so that every machine has the same.
 
 use std::fmt::Write;
 use std::fs;
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// Files of the read case, one for each call in flight.
+/// The number of files of the read case, one for each call in flight.
 pub(crate) const READ_FILES: usize = 64;
-/// Entries of the listed directory.
+/// The number of entries of the listed directory.
 pub(crate) const ENTRIES: usize = 100;
 const FILE_BYTES: usize = 4096;
 
-/// The two texts an edit swaps.
+/// The two texts that an edit swaps.
 pub(crate) const EDIT: [&str; 2] = ["alpha ALPHA", "omega OMEGA"];
 
 pub(crate) struct Data {
@@ -20,7 +20,7 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Makes the small files anew. The tree for searching waits until it is asked for.
+    /// Creates the small files again. The tree for searching is created on demand.
     pub(crate) fn prepare(dir: &Path) -> Result<Self> {
         let logs = dir.join("logs");
         fs::create_dir_all(&logs).with_context(|| format!("could not make `{}`", logs.display()))?;
@@ -44,7 +44,7 @@ impl Data {
         Ok(data)
     }
 
-    /// The directory servers are confined to in every case but search.
+    /// The directory that servers are confined to in every case but search.
     pub(crate) fn files(&self) -> PathBuf {
         self.root.join("files")
     }
@@ -71,7 +71,7 @@ impl Data {
         Ok(path)
     }
 
-    /// What a gateway keeps and is told, a directory of its own for each.
+    /// The directory for the state and settings of a gateway, one for each.
     pub(crate) fn gateway(&self, name: &str) -> Result<PathBuf> {
         let place = self.root.join("gateway").join(name);
         fs::create_dir_all(&place).with_context(|| format!("could not make `{}`", place.display()))?;
@@ -82,13 +82,13 @@ impl Data {
         self.root.join(format!("logs/{server}.log"))
     }
 
-    /// Where the tree for searching stands or will stand.
+    /// The directory of the tree for searching.
     pub(crate) fn tree(&self) -> PathBuf {
         self.root.join("tree")
     }
 }
 
-/// The last line of a read file: who has it has read the whole file.
+/// The last line of a read file: a reply with it has read the whole file.
 pub(crate) fn read_mark(number: usize) -> String {
     format!("the end of file number {number:02}")
 }
@@ -107,7 +107,7 @@ fn four_kib(text: &mut Text, last_line: &str) -> String {
     all
 }
 
-/// Lines of words that look like prose, endlessly, from a seed.
+/// An endless text of lines that look like prose, from a seed.
 pub(crate) struct Text {
     state: u64,
 }

@@ -1,6 +1,6 @@
-//! Search mode: whether `find_tools` finds the tool for a task among hundreds of definitions, and what that
-//! costs a model against reading all of them. The definitions are our own, in the shape of those of
-//! well-known servers.
+//! Search mode: how often `find_tools` finds the tool for a task among hundreds of definitions, and
+//! the cost to a model against reading all of them. The definitions are our own, in the shape of those
+//! of well-known servers.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,19 +13,19 @@ use crate::lineup::Launch;
 use crate::session::Session;
 use crate::wire::{self, Request};
 
-/// A name, what it does, and the names of its arguments, one tool a line.
+/// A name, a description, and the names of its arguments, one tool a line.
 const TOOLS: &str = include_str!("../data/registry-tools.tsv");
 /// A task, and the tool that is right for it.
 const TASKS: &str = include_str!("../data/registry-tasks.tsv");
-/// How many finds count.
+/// The number of results that count.
 const FOUND: usize = 5;
-/// What is aimed at: tasks whose tool is found, and tokens that are saved.
+/// The aims: the share of tasks whose tool is found, and of tokens that are saved.
 const LEAST_RECALL: f64 = 0.9;
 const LEAST_SAVED: f64 = 0.9;
-/// Bytes per token, as a rule of thumb for English and JSON.
+/// Bytes per token, a rule of thumb for English and JSON.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// What one run is to do.
+/// The plan of one run.
 pub(crate) struct FindPlan {
     pub(crate) tectum: Option<PathBuf>,
     pub(crate) data: PathBuf,
@@ -52,7 +52,7 @@ fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     table.lines().map(|line| line.split('\t').collect())
 }
 
-/// Asks for every task and prints what came of it.
+/// Searches for every task and prints the results.
 pub(crate) fn run(plan: &FindPlan) -> Result<()> {
     let tectum = plan.tectum.clone().context("--tectum PATH is needed")?;
     let data = Data::prepare(&plan.data)?;
@@ -114,7 +114,7 @@ pub(crate) fn run(plan: &FindPlan) -> Result<()> {
     ))
 }
 
-/// What a model reads of a definition.
+/// The bytes of a definition that a model reads.
 fn read_by_models(tool: &Value) -> usize {
     json!({"name": tool["name"], "description": tool["description"], "inputSchema": tool["inputSchema"]})
         .to_string()

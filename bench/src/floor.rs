@@ -1,4 +1,5 @@
-//! The floor: the least a correct MCP server can do. It marks a limit and is no product: no checks, no sandbox.
+//! The floor: the least a correct MCP server can do. It marks a limit and is not a product: no checks,
+//! no sandbox.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -9,10 +10,10 @@ use rustix::io::{read, write};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// What one read takes: as much as a pipe holds by default.
+/// The bytes of one read: as much as a pipe holds by default.
 const READ: usize = 64 * 1024;
 
-/// The tools the floor has; more can be asked for, and they all echo.
+/// The tools of the floor; further ones are available on request, and they all echo.
 const OWN_TOOLS: [(&str, &str); 3] = [("read_file", "path"), ("list_directory", "path"), ("echo", "message")];
 
 const ABOUT: &str = concat!(
@@ -21,7 +22,7 @@ const ABOUT: &str = concat!(
     r#""}}"#
 );
 
-/// Serves until the input ends: takes everything a read brought, answers it with one write.
+/// Serves until the input ends: answers everything from one read with one write.
 pub(crate) fn serve(mut floor: Floor) -> Result<()> {
     let (stdin, stdout) = (std::io::stdin(), std::io::stdout());
     let mut inbox: Vec<u8> = Vec::with_capacity(READ);
@@ -49,7 +50,7 @@ pub(crate) fn serve(mut floor: Floor) -> Result<()> {
 
 pub(crate) struct Floor {
     root: PathBuf,
-    /// The result of `tools/list`, made once.
+    /// The result of `tools/list`, built once.
     tools: String,
     file: Vec<u8>,
 }
@@ -70,7 +71,7 @@ struct ToolCall<'a> {
     arguments: Arguments<'a>,
 }
 
-/// Borrowed, so a string that needs unescaping is refused; the harness sends none.
+/// Borrowed, so a string with escapes is refused; the harness sends none.
 #[derive(Deserialize)]
 struct Arguments<'a> {
     path: Option<&'a str>,
@@ -78,7 +79,7 @@ struct Arguments<'a> {
 }
 
 impl Floor {
-    /// At least the floor's own tools, and as many more as make `count`.
+    /// A floor with its own tools, and as many more as make `count`.
     pub(crate) fn new(root: &Path, count: usize) -> Self {
         let more = (OWN_TOOLS.len()..count).map(|number| tool(&format!("echo_{number}"), "message"));
         let tools: Vec<_> =
@@ -90,7 +91,7 @@ impl Floor {
         }
     }
 
-    /// One that lists these definitions.
+    /// A floor that lists these definitions.
     pub(crate) fn listing(tools: &[String]) -> Self {
         let tools = format!("{{\"tools\":[{}]}}", tools.join(","));
         Self { root: PathBuf::new(), tools, file: Vec::new() }
@@ -149,7 +150,7 @@ impl Floor {
     }
 }
 
-/// The description is as long as they usually are, so that a list weighs what lists weigh.
+/// The description has the usual length, so that a list has a realistic size.
 fn tool(name: &str, argument: &str) -> String {
     serde_json::json!({
         "name": name,

@@ -15,9 +15,9 @@ use crate::wire::Request;
 pub(crate) enum Server {
     Floor,
     Tectum,
-    /// Tectum that does not wait for the disk after an edit, as neither peer does.
+    /// Tectum that does not wait for the disk after an edit, like both peers.
     TectumFast,
-    /// Another build of Tectum, to see what a change costs.
+    /// Another build of Tectum, to see the cost of a change.
     TectumBefore,
     RustFilesystem,
     NodeFilesystem,
@@ -33,10 +33,10 @@ pub(crate) struct Grounds {
     pub(crate) data: Data,
 }
 
-/// A process that can be started any number of times.
+/// A command that can be started any number of times.
 pub(crate) struct Launch {
     pub(crate) name: String,
-    /// None asks the server for its own.
+    /// The version; `None` asks the server for it.
     pub(crate) version: Option<&'static str>,
     pub(crate) log: PathBuf,
     pub(crate) program: PathBuf,
@@ -51,13 +51,13 @@ impl Launch {
         command
     }
 
-    /// What the server wrote last, to be put after a complaint about it.
+    /// The last output of the server, to append to an error about it.
     pub(crate) fn last_words(&self) -> String {
         last_words(&self.log)
     }
 }
 
-/// The last line of a log, to be put after a complaint; empty where there is none.
+/// The last line of a log, to append to an error; empty if there is none.
 pub(crate) fn last_words(log: &Path) -> String {
     let log = std::fs::read_to_string(log).unwrap_or_default();
     log.trim_end().lines().next_back().map(|line| format!("; it last said: {line}")).unwrap_or_default()
@@ -94,7 +94,7 @@ impl Server {
         found.with_context(|| format!("no server `{name}`; there are {names}"))
     }
 
-    /// How to start it with `root` as the directory it may work in.
+    /// The command to start it with `root` as the directory it may work in.
     pub(crate) fn launch(self, grounds: &Grounds, root: &Path) -> Result<Launch> {
         let root = root.as_os_str().to_owned();
         let mut launch = Launch {

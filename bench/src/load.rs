@@ -1,4 +1,4 @@
-//! What the kernel says about a process tree and about the machine, from /proc.
+//! The kernel's figures about a process tree and about the machine, from /proc.
 
 use std::fs;
 
@@ -18,13 +18,13 @@ pub(crate) fn resident_mb(pid: u32) -> Result<f64> {
     Ok(kib * 1024.0 / 1e6)
 }
 
-/// CPU seconds a process and all it started have used so far. The kernel tells hundredths of a
-/// second, so what is measured by it must last for many of them.
+/// The CPU seconds of a process and all it started so far. The kernel counts in hundredths of a
+/// second, so a measurement must last for many of them.
 pub(crate) fn cpu_seconds(pid: u32) -> f64 {
     tree(pid).into_iter().filter_map(ticks_of).sum::<f64>() / clock_ticks_per_second() as f64
 }
 
-/// A moment of the machine's clock ticks, to tell our own work from that of others.
+/// A snapshot of the machine's clock ticks, to tell our own work from that of others.
 pub(crate) struct Moment {
     busy: f64,
     all: f64,
@@ -32,7 +32,7 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// `servers` are the processes that belong to the run; the harness itself always does.
+    /// Takes a snapshot. `servers` are the processes that belong to the run; the harness itself always does.
     pub(crate) fn now(servers: &[u32]) -> Option<Self> {
         let stat = fs::read_to_string("/proc/stat").ok()?;
         // cpu user nice system idle iowait irq softirq steal; guests are counted in user.
@@ -75,7 +75,7 @@ fn tree(root: u32) -> Vec<u32> {
 /// User and system time, with that of children already waited for.
 fn ticks_of(pid: u32) -> Option<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The command name may hold spaces; fields are counted from its closing bracket.
+    // The command name may contain spaces; fields are counted from its closing bracket.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     fields.get(11..15)?.iter().map(|field| field.parse::<f64>().ok()).sum()
 }

@@ -1,4 +1,4 @@
-//! Sets MCP servers and readers of code side by side in one run and prints ratios between them,
+//! Measures MCP servers and readers of code side by side in one run and prints ratios between them,
 //! never times alone.
 #![allow(
     clippy::disallowed_methods,

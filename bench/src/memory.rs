@@ -10,7 +10,7 @@ use crate::lineup::Grounds;
 use crate::load;
 use crate::rounds::{Contender, interleave};
 
-/// What a server still does right after it answered belongs to its idle state.
+/// The pause after an answer: what a server still does then belongs to its idle state.
 const SETTLE: Duration = Duration::from_millis(200);
 
 pub(crate) fn measure(case: Case, plan: &RunPlan, grounds: &Grounds) -> Result<Measured> {

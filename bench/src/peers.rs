@@ -14,13 +14,13 @@ pub(crate) const PYTHON_MCP_PROXY: &str = "0.13.0";
 pub(crate) const FASTMCP: &str = "4.1.2";
 pub(crate) const PYTHON_MCP: &str = "1.30.0";
 pub(crate) const SERENA: &str = "2.1.0";
-/// The language server for Serena; the one it would take itself it fetches with another Python.
+/// The language server for Serena; the one it would choose itself is downloaded with another Python.
 const BASEDPYRIGHT: &str = "1.39.4";
 const RIPGREP: &str = "15.1.0";
 
 pub(crate) struct Peers {
     root: PathBuf,
-    /// What was tried already, so that a failing installation is tried once a run.
+    /// The results of earlier attempts, so that a failing installation is tried once a run.
     tried: RefCell<HashMap<PathBuf, Result<(), String>>>,
 }
 
@@ -51,7 +51,7 @@ impl Peers {
         self.crate_binary("mcp-proxy", RUST_MCP_PROXY)
     }
 
-    /// It needs an SDK older than the one of FastMCP, so each has its own place.
+    /// It needs an older SDK than FastMCP, so each has its own environment.
     pub(crate) fn python_mcp_proxy(&self) -> Result<PathBuf> {
         let wanted = [format!("mcp-proxy=={PYTHON_MCP_PROXY}"), "mcp<2".to_owned()];
         self.python("venv-mcp-proxy", "mcp-proxy", &wanted)
@@ -59,12 +59,12 @@ impl Peers {
 
     /// The Python that has FastMCP.
     pub(crate) fn fastmcp_python(&self) -> Result<PathBuf> {
-        // The command of the package is there only when the package is.
+        // The command of the package exists only if the package does.
         let wanted = [format!("fastmcp=={FASTMCP}")];
         Ok(self.python("venv-fastmcp", "fastmcp", &wanted)?.with_file_name("python"))
     }
 
-    /// A Python that has the protocol's own SDK and nothing more.
+    /// A Python with the protocol's own SDK and nothing more.
     pub(crate) fn mcp_python(&self) -> Result<PathBuf> {
         Ok(self.python("venv-mcp", "mcp", &[format!("mcp[cli]=={PYTHON_MCP}")])?.with_file_name("python"))
     }
@@ -75,7 +75,7 @@ impl Peers {
         self.python("venv-serena", "serena", &wanted)
     }
 
-    /// ripgrep from the Python index, or else whatever `rg` the system has.
+    /// ripgrep from the Python index, or else the `rg` of the system.
     pub(crate) fn ripgrep(&self) -> Result<PathBuf> {
         let installed = self.python("venv", "rg", &[format!("ripgrep=={RIPGREP}")]);
         let system = || Command::new("rg").arg("--version").stdout(Stdio::null()).status();
@@ -94,7 +94,7 @@ impl Peers {
         })
     }
 
-    /// A command of packages of the Python index, installed into an environment of their own.
+    /// A command of packages of the Python index, installed into their own environment.
     fn python(&self, venv: &str, command: &str, wanted: &[String]) -> Result<PathBuf> {
         let venv = self.root.join(venv);
         self.installed(&venv.join("bin").join(command), || {
@@ -118,7 +118,7 @@ impl Peers {
     }
 }
 
-/// An installation shares the machine with other work.
+/// A command with low priority, since an installation shares the machine with other work.
 fn gently(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new("nice");
     command.args(["-n", "5"]).arg(program);

@@ -1,4 +1,4 @@
-//! What a case leaves behind: every figure of every round, as JSON.
+//! The record of a case: every figure of every round, as JSON.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,12 +13,12 @@ pub(crate) struct Record {
     pub(crate) view: View,
     pub(crate) slice_ms: u64,
     pub(crate) machine: Machine,
-    /// Round by round, the share of the machine that work outside this run used.
+    /// For each round, the share of the machine that work outside this run used.
     pub(crate) others_cpu: Vec<f64>,
     pub(crate) servers: Vec<Entry>,
 }
 
-/// Which CPUs client and server shared.
+/// The CPUs that client and server share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum View {
@@ -38,10 +38,10 @@ pub(crate) struct Machine {
 pub(crate) struct Entry {
     pub(crate) server: String,
     pub(crate) version: String,
-    /// Why it is absent, or where it stopped, or what its figures do not show.
+    /// Why it is absent, where it stopped, or what its figures do not show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) remarks: Vec<String>,
-    /// Figure by figure, one number a round.
+    /// For each figure, one number a round.
     pub(crate) figures: BTreeMap<String, Vec<f64>>,
 }
 
@@ -58,7 +58,7 @@ impl Entry {
     }
 
     pub(crate) fn note(&mut self, figure: impl Into<String>, value: f64) {
-        // A thousandth of the unit is far below what any figure here can resolve.
+        // A thousandth of the unit is far below the resolution of any figure here.
         let value = (value * 1000.0).round() / 1000.0;
         self.figures.entry(figure.into()).or_default().push(value);
     }
@@ -85,7 +85,7 @@ impl Machine {
     }
 }
 
-/// Keeps the record as `DIR/CASE.json`, or `DIR/CASE.one-cpu.json`.
+/// Saves the record as `DIR/CASE.json`, or `DIR/CASE.one-cpu.json`.
 pub(crate) fn save(record: &Record, dir: &Path) -> Result<()> {
     fs::create_dir_all(dir).with_context(|| format!("could not make `{}`", dir.display()))?;
     let suffix = if record.view == View::OneCpu { ".one-cpu" } else { "" };

@@ -1,4 +1,4 @@
-//! Markdown tables from records: what each server did, then ratios with their quartiles and aims.
+//! Markdown tables from records: each server's figures, then ratios with their quartiles and aims.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::aims::{self, Aim};
 use crate::record::{Entry, Record, View};
 use crate::stats::{Spread, median, ratios};
 
-/// Results go to standard output, progress to standard error.
+/// Prints a result: results go to standard output, progress to standard error.
 pub(crate) fn say(text: &str) -> Result<()> {
     Ok(std::io::Write::write_all(&mut std::io::stdout(), text.as_bytes())?)
 }
@@ -16,7 +16,7 @@ pub(crate) fn say(text: &str) -> Result<()> {
 struct Figure {
     key: &'static str,
     heading: &'static str,
-    /// Whether ratios of it are shown; p99 is too restless for one.
+    /// True if its ratios are shown; p99 is too noisy for one.
     compared: bool,
 }
 
@@ -166,15 +166,16 @@ fn comparisons(out: &mut String, record: &Record, figures: &[&Figure]) {
     }
 }
 
-/// Who is compared with the others: Tectum, or where it did not run whoever stands first.
+/// The entries that are compared with others: Tectum, or the first one if it did not run.
 fn subjects(record: &Record) -> Vec<&Entry> {
     let measured = || record.servers.iter().filter(|entry| !entry.figures.is_empty());
     let ours: Vec<&Entry> = measured().filter(|entry| entry.server.starts_with("tectum")).collect();
     if ours.is_empty() { measured().take(1).collect() } else { ours }
 }
 
-/// Whom a subject is compared with. Questions about code differ too much to be set beside each
-/// other. Observers stand beside nobody who looks for them. A gateway before many servers stands beside others before as many, and itself before one.
+/// The entries that a subject is compared with. Questions about code differ too much to be compared
+/// with each other. Observers are compared only with the run without discovery. A gateway in front of
+/// many servers is compared with others in front of as many, and with itself in front of one.
 fn others<'r>(record: &'r Record, subject: &Entry) -> impl Iterator<Item = &'r Entry> {
     let code = record.case.starts_with("code-");
     let numbered = matches!(record.case.as_str(), "gateway-many" | "gateway-start");
@@ -190,7 +191,7 @@ fn others<'r>(record: &'r Record, subject: &Entry) -> impl Iterator<Item = &'r E
     record.servers.iter().filter(counts)
 }
 
-/// Names end with the number of servers behind the gateway.
+/// True if the two can be compared. Names end with the number of servers behind the gateway.
 fn akin(subject: &str, other: &str) -> bool {
     let parts = subject.rsplit_once('-').zip(other.rsplit_once('-'));
     parts.is_some_and(|((name, count), (theirs, many))| count == many || (name == theirs && many == "1"))
@@ -210,7 +211,7 @@ fn row(rows: &mut String, what: &str, seen: Spread, aim: Option<&Aim>) {
     let (goal, verdict) =
         aim.map_or((String::new(), ""), |aim| (aim.goal.to_string(), aim.goal.verdict(seen)));
     let Spread { low, median, high } = seen;
-    // A hundredth is too coarse where one side hardly takes any time.
+    // A hundredth is too coarse if one side takes hardly any time.
     let digits = if median < 0.1 { 4 } else { 2 };
     let _ = writeln!(
         rows,
@@ -218,12 +219,12 @@ fn row(rows: &mut String, what: &str, seen: Spread, aim: Option<&Aim>) {
     );
 }
 
-/// Near to a hundred per cent the hundredths count.
+/// A percentage with hundredths, which count near a hundred per cent.
 fn hundredths(value: f64) -> String {
     format!("{value:.2}")
 }
 
-/// Three significant digits or so, thousands set apart.
+/// About three significant digits, thousands separated.
 fn number(value: f64) -> String {
     if value < 10.0 {
         return format!("{value:.2}");

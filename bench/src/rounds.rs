@@ -5,15 +5,15 @@ use anyhow::Result;
 use crate::load::Moment;
 use crate::record::Entry;
 
-/// A server in a case, with whatever the case keeps between visits.
+/// A server in a case, with the state that the case keeps between visits.
 pub(crate) struct Contender<S> {
     pub(crate) entry: Entry,
-    /// None once it has failed; the others go on without it.
+    /// The state; `None` once it has failed: the others go on without it.
     state: Option<S>,
 }
 
 impl<S> Contender<S> {
-    /// Readies a contender. One that cannot be readied is left out, and the record says why.
+    /// Prepares a contender. One that fails is left out, and the record says why.
     pub(crate) fn ready(name: &str, prepare: impl FnOnce(&mut Entry) -> Result<S>) -> Self {
         let mut contender = Self { entry: Entry::new(name), state: None };
         match prepare(&mut contender.entry) {
@@ -30,8 +30,8 @@ impl<S> Contender<S> {
     }
 }
 
-/// Runs all rounds and returns, round by round, the share of the machine others used.
-/// `process` tells which processes stand behind a state that outlives the visit.
+/// Runs all rounds and returns, for each round, the share of the machine that others used. `process`
+/// returns the processes of a state that outlives the visit.
 pub(crate) fn interleave<S, P: IntoIterator<Item = u32>>(
     contenders: &mut [Contender<S>],
     rounds: usize,

@@ -9,7 +9,7 @@ use crate::peers::Peers;
 use crate::record::{self, Machine, Record, View};
 use crate::{affinity, calls, memory, report, search, start};
 
-/// Measures the planned cases one after the other, keeping and printing each as it is done.
+/// Measures the planned cases one after the other, and saves and prints each when it is done.
 pub(crate) fn run(plan: &RunPlan) -> Result<()> {
     if plan.tectum.is_none() {
         eprintln!("no --tectum PATH: the floor and the peers run without it");

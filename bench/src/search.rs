@@ -28,7 +28,7 @@ pub(crate) fn measure(case: Case, plan: &RunPlan, grounds: &Grounds) -> Result<M
         .map(|server| {
             Contender::ready(server.name(), |entry| {
                 let mut searcher = open(server, grounds, &root, entry)?;
-                // Also fills the page cache and the server's own caches.
+                // This also fills the page cache and the server's own caches.
                 for query in &QUERIES {
                     let found = searcher.search(query, &root)?.matches(query.mark).count();
                     ensure!(found > 0, "{}: found nothing of {}", query.name, query.hits());
@@ -74,7 +74,7 @@ fn open(server: Server, grounds: &Grounds, root: &Path, entry: &mut Entry) -> Re
 }
 
 impl Searcher {
-    /// Everything from asking to having the text of the hits.
+    /// Everything from the request to the text of the hits.
     fn search(&mut self, query: &Query, root: &Path) -> Result<String> {
         match self {
             Self::Command(program) => {

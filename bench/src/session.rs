@@ -1,4 +1,4 @@
-//! One running server and the only client it has: non-blocking pipes, one thread, every answer checked.
+//! One running server and its only client: non-blocking pipes, one thread, every answer checked.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,28 +13,28 @@ use serde_json::Value;
 use crate::lineup::{Launch, last_words};
 use crate::wire::{self, Request};
 
-/// No single answer takes longer, not even a search of the whole tree by the slowest peer.
+/// The timeout of one answer, even of a search of the whole tree by the slowest peer.
 const PATIENCE: Timespec = Timespec { tv_sec: 60, tv_nsec: 0 };
-/// How long a server may take to leave once its input has ended.
+/// The timeout for a server to end after its input was closed.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// What one read can bring: four times what a pipe holds by default.
+/// The most bytes of one read: four times what a pipe holds by default.
 const INBOX: usize = 256 * 1024;
 
 pub(crate) struct Session {
     name: String,
     log: std::path::PathBuf,
     child: Child,
-    /// None once the conversation is over.
+    /// The input of the server; `None` once the conversation is over.
     to: Option<ChildStdin>,
     from: ChildStdout,
     outbox: Vec<u8>,
     inbox: Vec<u8>,
-    /// The part of the inbox that holds bytes not yet taken.
+    /// The part of the inbox with bytes that are not taken yet.
     filled: std::ops::Range<usize>,
     next_id: u64,
 }
 
-/// What came of driving a server for a while.
+/// The result of driving a server for a while.
 pub(crate) struct Slice {
     /// Microseconds from writing a request to having its answer, ascending.
     pub(crate) latencies: Vec<f64>,
@@ -42,7 +42,7 @@ pub(crate) struct Slice {
 }
 
 impl Session {
-    /// Starts the process; nothing has been said yet.
+    /// Starts the process; nothing has been sent yet.
     pub(crate) fn spawn(launch: &Launch) -> Result<Self> {
         let log = File::create(&launch.log)?;
         let mut child = launch
@@ -69,13 +69,13 @@ impl Session {
         })
     }
 
-    /// `initialize` and its notification; returns the version the server gives itself.
+    /// Sends `initialize` and its notification; returns the server's version.
     pub(crate) fn initialize(&mut self) -> Result<String> {
         let greeting = self.greet(&Request::initialize())?;
         Ok(greeting["serverInfo"]["version"].as_str().unwrap_or("unknown").to_owned())
     }
 
-    /// The same in the words of a request; returns all that the server tells of itself.
+    /// Sends this request as `initialize`; returns everything that the server says about itself.
     pub(crate) fn greet(&mut self, request: &Request) -> Result<Value> {
         let line = self.ask(request)?;
         self.outbox.extend_from_slice(wire::INITIALIZED);
@@ -83,7 +83,7 @@ impl Session {
         Ok(serde_json::from_slice::<Value>(&line)?["result"].take())
     }
 
-    /// One request, one answer, be it a success or not.
+    /// Sends one request and returns its answer, successful or not.
     pub(crate) fn hear(&mut self, request: &Request) -> Result<Value> {
         let id = self.queue(request);
         loop {
@@ -98,7 +98,7 @@ impl Session {
         }
     }
 
-    /// One request, one answer, which must contain what the request expects.
+    /// Sends one request and returns its answer, which must contain what the request expects.
     pub(crate) fn ask(&mut self, request: &Request) -> Result<Vec<u8>> {
         let id = self.queue(request);
         loop {
@@ -118,9 +118,9 @@ impl Session {
         }
     }
 
-    /// Keeps `depth` requests in flight for the given time, taking them in turn from
-    /// `requests`, and waits for the last answer. `turn` remembers where it stopped, so
-    /// that requests which undo each other stay in step over many slices.
+    /// Keeps `depth` requests in flight for the given time, taking them in turn from `requests`, and
+    /// waits for the last answer. `turn` remembers where it stopped, so that requests which undo each
+    /// other stay in step over many slices.
     pub(crate) fn drive(
         &mut self,
         requests: &[Request],
@@ -155,8 +155,8 @@ impl Session {
         Ok(Slice { latencies, calls_per_s })
     }
 
-    /// Makes the same call again and again, one at a time and one in each span of `every`, as an
-    /// agent does that thinks in between.
+    /// Repeats the same call, one at a time and one in each span of `every`, like an agent that thinks
+    /// in between.
     pub(crate) fn pace(&mut self, request: &Request, every: Duration, time: Duration) -> Result<Slice> {
         let mut latencies = Vec::new();
         let began = Instant::now();
@@ -183,7 +183,7 @@ impl Session {
         self.next_id
     }
 
-    /// Writes what the pipe takes, waits until there is something to read, and reads it once.
+    /// Writes what the pipe accepts, waits until there is something to read, and reads it once.
     fn exchange(&mut self) -> Result<()> {
         loop {
             self.flush()?;
@@ -250,7 +250,7 @@ impl Session {
 }
 
 impl Drop for Session {
-    /// The end of its input asks a server to leave; one that does not is ended.
+    /// Closes the input, which asks a server to end; one that does not is killed.
     fn drop(&mut self) {
         self.to = None;
         let deadline = Instant::now() + FAREWELL;

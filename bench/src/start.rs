@@ -17,7 +17,7 @@ pub(crate) fn measure(case: Case, plan: &RunPlan, grounds: &Grounds) -> Result<M
         .map(|server| {
             Contender::ready(server.name(), |entry| {
                 let launch = server.launch(grounds, &grounds.data.files())?;
-                // The first start finds nothing in the page cache; it is not counted.
+                // The first start finds an empty page cache; it is not counted.
                 let own = start(&launch, &mut Entry::new("unmeasured"))?;
                 entry.version = launch.version.map(str::to_owned).unwrap_or(own);
                 Ok(launch)

@@ -1,4 +1,4 @@
-//! Order statistics and ratios; the only arithmetic the reports rest on.
+//! Order statistics and ratios; the only arithmetic behind the reports.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// None when there is nothing to describe.
+    /// The spread of values; `None` if there are none.
     pub(crate) fn of(values: &[f64]) -> Option<Self> {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -27,7 +27,7 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
     Spread::of(values).map(|spread| spread.median)
 }
 
-/// The quantile `q` of values already sorted, interpolated between neighbours.
+/// The quantile `q` of sorted values, interpolated between neighbours.
 pub(crate) fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = q * last as f64;
@@ -36,8 +36,8 @@ pub(crate) fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     Some(sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64))
 }
 
-/// `ours / theirs`, each round against the same round: what disturbed the machine
-/// during a round disturbed both. A round that only one of them finished is left out.
+/// `ours / theirs`, each round against the same round: what disturbed the machine during a round
+/// disturbed both. A round that only one of them finished is left out.
 pub(crate) fn ratios(ours: &[f64], theirs: &[f64]) -> Vec<f64> {
     ours.iter().zip(theirs).filter(|(_, theirs)| **theirs > 0.0).map(|(ours, theirs)| ours / theirs).collect()
 }

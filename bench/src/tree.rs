@@ -7,21 +7,21 @@ use anyhow::{Context, Result};
 
 use crate::data::Text;
 
-/// Files a search must look into.
+/// The number of files that a search must read.
 const FILES: usize = 100_000;
-/// Files an ignore rule hides; they hold the words too, so who searches them is found out.
+/// The number of files that an ignore rule hides; they contain the words too, which exposes a search of them.
 const IGNORED: usize = 2_000;
-/// Each directory has two below it, down to this depth: 2,046 directories.
+/// The depth of the tree, with two directories in each: 2,046 directories.
 const DEPTH: u32 = 10;
-/// Changes when the tree does, so that an older one is made anew.
+/// The version of the tree; a change makes an older one be created again.
 const EDITION: &str = "1";
 
-/// Something to look for, and how often it is there.
+/// A query, and how often it matches.
 pub(crate) struct Query {
     pub(crate) name: &'static str,
     pub(crate) pattern: &'static str,
     pub(crate) regex: bool,
-    /// Occurs once in every hit and nowhere else.
+    /// A text that occurs once in every hit and nowhere else.
     pub(crate) mark: &'static str,
     every: usize,
     first: usize,
@@ -43,7 +43,7 @@ impl Query {
     }
 }
 
-/// Makes the tree unless it stands already.
+/// Creates the tree unless it exists.
 pub(crate) fn grow(root: &Path) -> Result<()> {
     let stamp = root.with_extension("edition");
     if fs::read_to_string(&stamp).is_ok_and(|edition| edition == EDITION) {
@@ -53,7 +53,7 @@ pub(crate) fn grow(root: &Path) -> Result<()> {
     if root.exists() {
         fs::remove_dir_all(root).with_context(|| format!("could not clear `{}`", root.display()))?;
     }
-    // Ignore rules count inside a repository, and rules above it must not.
+    // Ignore rules apply inside a repository, and rules above it must not.
     fs::create_dir_all(root.join(".git"))?;
     fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n")?;
     fs::write(root.join(".gitignore"), "out/\n*.log\n")?;

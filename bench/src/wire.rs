@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// A request, complete but for its id.
 pub(crate) struct Request {
     after_id: String,
-    /// Text the response must contain; looked for before measuring begins.
+    /// A text that the response must contain; checked before measuring begins.
     pub(crate) expect: String,
 }
 
@@ -26,7 +26,7 @@ impl Request {
         Self::initialize_as("tectum-bench")
     }
 
-    /// The greeting of a client of that name.
+    /// The `initialize` request of a client with this name.
     pub(crate) fn initialize_as(name: &str) -> Self {
         let client = json!({"name": name, "version": env!("CARGO_PKG_VERSION")});
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
@@ -42,7 +42,7 @@ impl Request {
 
 pub(crate) const INITIALIZED: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
 
-/// The id a line answers; None for a notification. Anything but success is an error.
+/// The id that a line answers; `None` for a notification. Anything but success is an error.
 pub(crate) fn answered(line: &[u8]) -> Result<Option<u64>> {
     let message: Message =
         serde_json::from_slice(line).with_context(|| format!("not a JSON-RPC message: {}", excerpt(line)))?;
@@ -75,7 +75,7 @@ struct Outcome {
 }
 
 fn excerpt(line: &[u8]) -> String {
-    // Enough to see an error's sentence, not a whole file.
+    // Enough to show an error's sentence, not a whole file.
     const SHOWN: usize = 300;
     String::from_utf8_lossy(&line[..line.len().min(SHOWN)]).into_owned()
 }

@@ -11,7 +11,7 @@ fn bench(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("a report is text")
 }
 
-/// Each test has its own files, since they run at the same time.
+/// The directory of one test, since tests run at the same time.
 fn place(name: &str) -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&place);

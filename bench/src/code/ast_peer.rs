@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-/// Reads all files, then parses and walks them. Only statements are walked, since nothing else
-/// holds a definition. Prints the CPU seconds of parsing and walking, or what was found.
+/// Reads all files, then parses and walks them. Only statements are walked, since nothing else holds a
+/// definition. Prints the CPU seconds of parsing and walking, or the definitions.
 const SCRIPT: &str = r#"
 import ast, json, sys, time, warnings
 warnings.simplefilter('ignore')
@@ -48,11 +48,11 @@ if mode == 'time':
     print(json.dumps({'cpu': time.process_time() - began, 'count': count}))
 "#;
 
-/// What `ast` says of one file.
+/// The result of `ast` for one file.
 #[derive(Deserialize)]
 pub(crate) struct Parsed {
     pub(crate) path: String,
-    /// Name, kind, first line with decorators, last line; nothing for what Python refuses.
+    /// Name, kind, first line with decorators, last line; `None` if Python refuses the file.
     pub(crate) definitions: Option<Vec<(String, String, usize, usize)>>,
 }
 
@@ -62,13 +62,13 @@ struct Timed {
     count: usize,
 }
 
-/// CPU seconds for the files of a list, and how many definitions they have.
+/// CPU seconds for the files of a list, and the number of their definitions.
 pub(crate) fn time(list: &Path) -> Result<(f64, usize)> {
     let Timed { cpu, count } = serde_json::from_str(run("time", list)?.trim())?;
     Ok((cpu, count))
 }
 
-/// Every definition of the files of a list.
+/// Every definition in the files of a list.
 pub(crate) fn definitions(list: &Path) -> Result<Vec<Parsed>> {
     run("print", list)?.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
 }

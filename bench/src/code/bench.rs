@@ -1,4 +1,4 @@
-//! What all cases about code share.
+//! The state that all cases about code share.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use super::corpora::Corpora;
 use crate::lineup::{Grounds, Server};
 use crate::session::Session;
 
-/// What all cases share.
+/// The state that all cases share.
 pub(super) struct CodeBench {
     pub(super) grounds: Grounds,
     pub(super) corpora: Corpora,
 }
 
 impl CodeBench {
-    /// Tectum, freshly started on a tree and greeted, with the version it gives itself.
+    /// A fresh Tectum on a tree after its handshake, with its own version.
     pub(super) fn serve(&self, root: &Path) -> Result<(Session, String)> {
         let mut session = Session::spawn(&Server::Tectum.launch(&self.grounds, root)?)?;
         let version = session.initialize()?;

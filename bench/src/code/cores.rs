@@ -1,4 +1,4 @@
-//! Outlines on all cores against one: how well the work divides.
+//! Outlines on all cores against one: how well the work scales.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use crate::cases::Measured;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
 
-/// What one figure goes through: a corpus alone is done before a second thread has warmed up.
+/// The bytes to process for one figure: one corpus is done before a second thread has warmed up.
 const BYTES: usize = 400_000_000;
 
 pub(super) fn measure(bench: &CodeBench, rounds: usize) -> Result<Measured> {
@@ -43,7 +43,7 @@ pub(super) fn measure(bench: &CodeBench, rounds: usize) -> Result<Measured> {
     Ok((others, contenders.into_iter().map(|contender| contender.entry).collect()))
 }
 
-/// Every file as often as there are passes, each thread taking the next that nobody has taken.
+/// Outlines every file in each pass; each thread takes the next file that no other has taken.
 fn outline_all(corpus: &Corpus, passes: usize, threads: usize) {
     let (files, next) = (corpus.files.len(), AtomicUsize::new(0));
     let run = || {

@@ -1,5 +1,5 @@
-//! The sources that are outlined and searched: copies of real projects, made once and then left
-//! alone. Knows nothing of who reads them.
+//! The sources that are outlined and searched: copies of real projects, made once and then not
+//! changed. It does not know its readers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use tectum_syntax::{Language, Packs};
 
-/// Changes when the trees do, so that older ones are made anew.
+/// The version of the trees; a change makes older ones be created again.
 const EDITION: &str = "1";
 /// Projects in C and C++, with the versions that were measured.
 const NATIVE: [(&str, &str); 2] = [("numpy", "2.4.6"), ("grpcio", "1.85.1")];
-/// Endings of C++ sources; headers are counted to them.
+/// Extensions of C++ sources; headers are among them.
 const CPP: [&str; 6] = ["cc", "cpp", "cxx", "hh", "hpp", "h"];
-/// What does not belong to the standard library itself.
+/// Directories that do not belong to the standard library itself.
 const FOREIGN: [&str; 2] = ["site-packages", "__pycache__"];
 
-/// Where the trees are.
+/// The places of the trees.
 pub(crate) struct Corpora {
     root: PathBuf,
 }
@@ -25,18 +25,18 @@ pub(crate) struct Corpora {
 /// Sources of one language, read into memory.
 pub(crate) struct Corpus {
     pub(crate) files: Vec<SourceFile>,
-    /// All texts together.
+    /// The bytes of all texts together.
     pub(crate) bytes: usize,
 }
 
-/// One source.
+/// One source file.
 pub(crate) struct SourceFile {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
     pub(crate) language: std::sync::Arc<Language>,
 }
 
-/// Which sources.
+/// The language of the sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tongue {
     Python,
@@ -55,7 +55,7 @@ impl Tongue {
 }
 
 impl Corpora {
-    /// Makes the trees unless they stand already.
+    /// Creates the trees unless they exist.
     pub(crate) fn prepare(root: &Path) -> Result<Self> {
         fs::create_dir_all(root).with_context(|| format!("could not make `{}`", root.display()))?;
         let corpora = Self { root: root.canonicalize()? };
@@ -68,7 +68,7 @@ impl Corpora {
             if tree.exists() {
                 fs::remove_dir_all(&tree)?;
             }
-            // Ignore rules above a repository do not count in it.
+            // Ignore rules above a repository do not apply in it.
             fs::create_dir_all(tree.join(".git"))?;
             fs::write(tree.join(".git/HEAD"), "ref: refs/heads/main\n")?;
         }
@@ -92,12 +92,12 @@ impl Corpora {
         self.root.join("trees/native")
     }
 
-    /// A file of notes beside the trees.
+    /// The path of a file of notes beside the trees.
     pub(crate) fn note(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 
-    /// All sources of a language, in the order of their paths. What is not UTF-8 is left out.
+    /// All sources of a language, in the order of their paths. Files that are not UTF-8 are left out.
     pub(crate) fn read(&self, tongue: Tongue) -> Result<Corpus> {
         let root = if tongue == Tongue::Python { self.python() } else { self.native() };
         let packs = Packs::all();
@@ -107,7 +107,7 @@ impl Corpora {
             let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
             let name = path.to_string_lossy().into_owned();
             let language = match tongue {
-                // Those who are compared take every header for C++.
+                // The peers take every header for C++.
                 Tongue::Cpp => packs.named("cpp"),
                 _ => packs.of_file(&name, &text),
             };
@@ -125,14 +125,14 @@ impl Corpus {
         self.bytes as f64 / 1e6
     }
 
-    /// The paths, one a line, for programs that take a list.
+    /// Writes the paths, one a line, for programs that take a list.
     pub(crate) fn list(&self, at: &Path) -> Result<()> {
         let lines: String = self.files.iter().map(|file| format!("{}\n", file.path.display())).collect();
         Ok(fs::write(at, lines)?)
     }
 }
 
-/// The source distribution of a project from the Python index, unpacked below `root` once.
+/// Downloads the source distribution of a project from the Python index and unpacks it below `root`, once.
 pub(crate) fn source_distribution(root: &Path, name: &str, version: &str) -> Result<PathBuf> {
     let place = root.join(name);
     if place.is_dir() {
@@ -140,7 +140,7 @@ pub(crate) fn source_distribution(root: &Path, name: &str, version: &str) -> Res
     }
     let wanted = format!("{name}=={version}");
     let mut pip = Command::new("python3");
-    // Only the project itself as source: what pip needs to look at it may come built.
+    // Only the project itself as source: what pip needs to inspect it may be prebuilt.
     pip.args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", name, "--dest"]);
     run(pip.arg(root).arg(wanted))?;
     let archive = root.join(format!("{name}-{version}.tar.gz"));
@@ -164,7 +164,7 @@ fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Copies the sources with these endings, keeping their places.
+/// Copies the sources with these extensions, keeping their relative paths.
 fn copy(from: &Path, to: &Path, endings: &[&str]) -> Result<()> {
     for path in below(from, endings)? {
         let target = to.join(path.strip_prefix(from)?);
@@ -174,7 +174,7 @@ fn copy(from: &Path, to: &Path, endings: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Every file with one of these endings, sorted. Links are not followed.
+/// Every file with one of these extensions, sorted. Links are not followed.
 fn below(root: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut waiting = vec![root.to_owned()];

@@ -6,15 +6,15 @@ use anyhow::{Context, Result};
 use rustix::param::clock_ticks_per_second;
 use rustix::time::{ClockId, clock_gettime};
 
-/// CPU seconds this thread used to do something, with what came of it.
+/// The CPU seconds that this thread used for some work, with its result.
 pub(crate) fn of_thread<R>(work: impl FnOnce() -> R) -> (f64, R) {
     let before = thread_seconds();
     let result = work();
     (thread_seconds() - before, result)
 }
 
-/// CPU seconds a command used that was started and waited for meanwhile, itself and all it
-/// waited for. The kernel counts these in hundredths of a second.
+/// The CPU seconds of a command that was started and waited for meanwhile, itself and all it waited
+/// for. The kernel counts these in hundredths of a second.
 pub(crate) fn of_children<R>(work: impl FnOnce() -> Result<R>) -> Result<(f64, R)> {
     let before = children_seconds()?;
     let result = work()?;
@@ -28,7 +28,7 @@ fn thread_seconds() -> f64 {
 
 fn children_seconds() -> Result<f64> {
     let stat = fs::read_to_string("/proc/self/stat")?;
-    // The command name may hold spaces; fields are counted from its closing bracket.
+    // The command name may contain spaces; fields are counted from its closing bracket.
     let fields = stat.rsplit_once(')').context("a status without a name")?.1;
     let ticks = fields.split_whitespace().skip(13).take(2).map(str::parse::<f64>);
     let ticks: f64 = ticks.sum::<Result<f64, _>>()?;

@@ -10,17 +10,17 @@ use serde::Deserialize;
 use super::cpu;
 use super::tree_sitter_peer::{Definition, plain};
 
-/// What an outline shows and nothing else, so that no time goes into more.
+/// The kinds in an outline and nothing else, so that no time goes into more.
 const KINDS: [&str; 3] = ["--kinds-Python=cfm", "--kinds-C=fgsu", "--kinds-C++=fgsucn"];
-/// The same with names for types, which unnamed types may go by.
+/// The same with typedefs, which may name unnamed types.
 const KINDS_AND_TYPEDEFS: [&str; 2] = ["--kinds-C=fgsut", "--kinds-C++=fgsucnt"];
 
-/// What ctags says of one file.
+/// The result of ctags for one file.
 #[derive(Default)]
 pub(crate) struct Tags {
     /// Named types, functions and namespaces outside of bodies.
     pub(crate) definitions: Vec<Definition>,
-    /// Names for types.
+    /// The typedefs.
     pub(crate) typedefs: Vec<Definition>,
 }
 
@@ -74,10 +74,10 @@ pub(crate) fn definitions(list: &Path) -> Result<HashMap<String, Tags>> {
     Ok(files)
 }
 
-/// Leaves out what stands in the body of a function: nobody outlines it.
+/// Removes definitions in the body of a function: no outline has them.
 fn leave_out_locals(definitions: &mut Vec<Definition>, mut bodies: Vec<(usize, usize)>) {
     bodies.sort_unstable();
-    // The furthest end of all bodies that begin up to each place, to decide with one look.
+    // The furthest end of all bodies that begin up to each place, to decide with one lookup.
     let furthest = bodies.iter().scan(0, |furthest, (_, last)| {
         *furthest = (*last).max(*furthest);
         Some(*furthest)

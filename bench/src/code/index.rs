@@ -1,5 +1,5 @@
-//! The first question that needs the outline of every file of a project, the same one asked
-//! again, and again after one file changed; against one `rg` over the same files.
+//! The first question that needs the outline of every file of a project, the same one repeated, and
+//! repeated after one file changed; against one `rg` over the same files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ use crate::session::Session;
 use crate::stats::median;
 use crate::wire::Request;
 
-/// Tools that need every file's outline: one that does little else, and one that also counts all
-/// words and ranks what it found.
+/// Tools that need every file's outline: one that does little else, and one that also counts all words
+/// and ranks the results.
 const TOOLS: [(&str, &str); 2] = [("tectum", "derive_code_path"), ("tectum-map", "get_repo_map")];
-/// Questions asked again in one visit, and changes made.
+/// The number of repeated questions in one visit, and of changes.
 const AGAIN: usize = 9;
-/// The file that is changed, of usual size.
+/// The file to change, of usual size.
 const CHANGED: &str = "argparse.py";
-/// A word for `rg` that stands in few files.
+/// A word for `rg` that is in few files.
 const WORD: &str = "getwindowsversion";
 
 enum Asked {
@@ -86,7 +86,7 @@ fn question(bench: &CodeBench, root: &Path, tool: &'static str, entry: &mut Entr
     Ok(())
 }
 
-/// Milliseconds until the answer is there.
+/// Milliseconds until the answer arrives.
 fn ask(session: &mut Session, request: &Request) -> Result<f64> {
     let began = Instant::now();
     session.ask(request)?;

@@ -1,5 +1,5 @@
-//! The part of the bench about code: outlines against parsers and ctags, searching names against
-//! `rg`, and how often an outline is right. Every figure is a ratio within one run.
+//! The part of the bench about code: outlines against parsers and ctags, name searches against `rg`,
+//! and how often an outline is right. Every figure is a ratio within one run.
 
 mod ast_peer;
 mod bench;
@@ -29,7 +29,7 @@ use crate::report;
 use self::bench::CodeBench;
 use self::corpora::{Corpora, Tongue};
 
-/// What one run is to do.
+/// The plan of one run.
 pub(crate) struct CodePlan {
     pub(crate) tectum: Option<PathBuf>,
     pub(crate) cases: Vec<CodeCase>,
@@ -40,7 +40,7 @@ pub(crate) struct CodePlan {
     pub(crate) corpora: PathBuf,
 }
 
-/// What can be measured about code.
+/// The cases about code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CodeCase {
     Python,
@@ -81,7 +81,7 @@ impl CodeCase {
         }
     }
 
-    /// The cases whose names begin so, with or without `code-`.
+    /// The cases whose names have this prefix, with or without `code-`.
     pub(crate) fn named(prefix: &str) -> Result<Vec<Self>> {
         let fits = |case: &Self| {
             let name = case.name();
@@ -96,7 +96,7 @@ impl CodeCase {
 
     fn rounds(self, plan: &CodePlan) -> usize {
         match self {
-            // Counting needs no second look.
+            // Counts are the same in every round.
             Self::Precision => 1,
             // CPU time is steady, and a parser takes many seconds for a round.
             Self::Python | Self::C | Self::Cpp => plan.rounds.unwrap_or(5),
@@ -119,7 +119,7 @@ impl CodeCase {
     }
 }
 
-/// Measures the planned cases one after the other, keeping and printing each as it is done.
+/// Measures the planned cases one after the other, and saves and prints each when it is done.
 pub(crate) fn run(plan: &CodePlan) -> Result<()> {
     let machine = Machine::here();
     let grounds = Grounds {

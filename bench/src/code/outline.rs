@@ -1,5 +1,5 @@
-//! Outlines of everything in one language on one core, from memory: our skim against a whole
-//! parse and against ctags, in megabytes for each second of CPU time.
+//! Outlines of all sources in one language on one core, from memory: our skim against a whole parse
+//! and against ctags, in megabytes for each second of CPU time.
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::cases::Measured;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
 
-/// Passes of the skim in one visit: one alone is too short to be timed well.
+/// Passes of the skim in one visit: one alone is too short for good timing.
 const PASSES: usize = 5;
 
 enum Outliner {
@@ -87,7 +87,7 @@ impl Outliner {
     }
 }
 
-/// What one file defines, as Tectum finds it.
+/// The definitions of one file, as Tectum finds them.
 pub(super) fn skim(file: &SourceFile) -> Outline {
     file.language.outline(&file.text, Detail::Outline, &|| false).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! How often an outline is right: every definition of Python against `ast`, every one of C and
-//! C++ against ctags and tree-sitter, apart for files that tree-sitter reads without an error.
+//! How often an outline is right: every definition of Python against `ast`, every one of C and C++
+//! against ctags and tree-sitter, separately for files that tree-sitter reads without an error.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use super::verdict::{Key, Tally, Views, keyed};
 use super::{ast_peer, ctags_peer, tree_sitter_peer};
 use crate::record::Entry;
 
-/// Where every difference is written, for people to look at.
+/// The file with every difference, for people to read.
 const DIFFERENCES: &str = "differences.txt";
 
 pub(super) fn measure(bench: &CodeBench) -> Result<Vec<Entry>> {
@@ -117,7 +117,7 @@ fn native(bench: &CodeBench, tongue: Tongue, name: &str, differences: &mut Strin
     Ok(groups.into_iter().map(group).collect())
 }
 
-/// What a C or C++ outline says has a body, by name and line. A namespace that is opened
+/// The definitions with a body in a C or C++ outline, by name and line. A namespace that is opened
 /// together with those around it counts for each of them.
 fn bodies(file: &SourceFile, outline: &Outline) -> HashMap<Key, usize> {
     let lines = Lines::of(&file.text);
@@ -166,7 +166,7 @@ fn percent(part: impl TryInto<u32>, whole: impl TryInto<u32>) -> f64 {
     if whole == 0 { 100.0 } else { f64::from(part) * 100.0 / f64::from(whole) }
 }
 
-/// Where lines begin; `\n`, `\r\n` and a lone `\r` end one.
+/// The offsets of line starts; `\n`, `\r\n` and a lone `\r` end a line.
 struct Lines(Vec<u32>);
 
 impl Lines {

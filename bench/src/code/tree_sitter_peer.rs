@@ -1,5 +1,5 @@
-//! tree-sitter's C library as a peer: a whole parse, then a walk for definitions. Definitions in
-//! the bodies of C functions are not looked for, as nobody outlines them.
+//! tree-sitter's C library as a peer: a whole parse, then a walk for definitions. Definitions in the
+//! bodies of C functions are skipped, as no outline has them.
 
 use anyhow::{Context, Result};
 use tree_sitter::{Language, Node, Parser, Tree};
@@ -11,7 +11,7 @@ pub(crate) const VERSION: &str = "0.27.1";
 /// A definition as the peers know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Definition {
-    /// Its own name, without blanks.
+    /// The plain name, without blanks.
     pub(crate) name: String,
     /// The line of the name, from 1.
     pub(crate) line: usize,
@@ -34,7 +34,7 @@ pub(crate) fn parse(parser: &mut Parser, text: &str) -> Result<Tree> {
     parser.parse(text, None).context("tree-sitter gave no tree")
 }
 
-/// How many definitions a tree has; what an outline needs at least.
+/// The number of definitions in a tree, the least that an outline needs.
 pub(crate) fn count(tree: &Tree) -> usize {
     let mut found = 0;
     each(tree, |_| found += 1);
@@ -85,7 +85,7 @@ fn each<'t>(tree: &'t Tree, mut found: impl FnMut(Node<'t>)) {
     }
 }
 
-/// Whether a node is a definition, and whether there can be others in it.
+/// True if a node is a definition, and true if it can contain others.
 fn judge(node: Node<'_>) -> (bool, bool) {
     let has_body = || node.child_by_field_name("body").is_some();
     match node.kind() {
@@ -110,7 +110,7 @@ fn is_clause(node: Node<'_>) -> bool {
     node.kind().ends_with("_method_clause") || node.kind() == "pure_virtual_clause"
 }
 
-/// The name of a definition: that of a type, or the innermost of a declarator.
+/// The name of a definition: that of a type, or the innermost one of a declarator.
 fn name(definition: Node<'_>) -> Option<Node<'_>> {
     let mut node =
         definition.child_by_field_name("name").or_else(|| definition.child_by_field_name("declarator"))?;

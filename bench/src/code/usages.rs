@@ -1,5 +1,5 @@
-//! Where a name is used in a whole tree: Tectum's first and later answers against `rg` as a whole
-//! command. Tectum tells what each place is and shows a page; `rg` prints all lines.
+//! The usages of a name in a whole tree: Tectum's first and later answers against `rg` as a whole
+//! command. Tectum says what each place is and shows a page; `rg` prints all lines.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,14 +16,14 @@ use crate::session::Session;
 use crate::stats::median;
 use crate::wire::Request;
 
-/// Questions asked again in one visit.
+/// The number of repeated questions in one visit.
 const AGAIN: usize = 15;
 
-/// Words to look for in one of the trees.
+/// Words to search in one of the trees.
 pub(super) struct Words {
     tree: fn(&CodeBench) -> PathBuf,
     types: &'static [&'static str],
-    /// How often it stands there, the word, and one like it that is asked afterwards.
+    /// How often the word occurs, the word, and a similar one that is asked for afterwards.
     words: [(&'static str, &'static str, &'static str); 3],
 }
 
@@ -56,7 +56,7 @@ pub(super) fn measure(bench: &CodeBench, words: &Words, rounds: usize) -> Result
     let root = (words.tree)(bench);
     let mut contenders = [
         Contender::ready("tectum", |entry| {
-            // The first start finds nothing in the page cache; it is not counted.
+            // The first start finds an empty page cache; it is not counted.
             let (mut session, version) = bench.serve(&root)?;
             entry.version = version;
             for (_, word, other) in words.words {
@@ -110,7 +110,7 @@ pub(super) fn measure(bench: &CodeBench, words: &Words, rounds: usize) -> Result
     Ok((others, contenders.into_iter().map(|contender| contender.entry).collect()))
 }
 
-/// Milliseconds until the answer is there.
+/// Milliseconds until the answer arrives.
 fn usages(session: &mut Session, root: &Path, word: &str) -> Result<f64> {
     let request = Request::tool("code_usages", json!({"path": root, "name": word}), word);
     let began = Instant::now();

@@ -1,20 +1,20 @@
-//! Who is right where outlines of one C or C++ file differ: ours, ctags' and tree-sitter's. Two
-//! that agree outvote the third; what only one knows is told apart by how the text looks there.
+//! Decides which outline of a C or C++ file is right if they differ: ours, ctags' and tree-sitter's.
+//! Two that agree outvote the third; a definition in only one is classified by the text at its place.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::tree_sitter_peer::Definition;
 
-/// A name and the line it stands on.
+/// A name and its line.
 pub(super) type Key = (String, usize);
 
-/// What three outlines say of one file.
+/// The three outlines of one file.
 pub(super) struct Views<'f> {
     pub(super) text: &'f str,
     pub(super) ours: HashMap<Key, usize>,
     pub(super) tags: HashMap<Key, Option<usize>>,
     pub(super) tree: HashMap<Key, usize>,
-    /// Names that unnamed types go by.
+    /// The typedefs of unnamed types.
     pub(super) typedefs: HashSet<Key>,
 }
 
@@ -27,14 +27,14 @@ pub(super) struct Tally {
     pub(super) tags: [usize; 4],
     /// The same of tree-sitter's.
     pub(super) tree: [usize; 4],
-    /// Of ours, those that ctags has, as a definition or as the name an unnamed type goes by.
+    /// Our definitions that ctags has, as a definition or as the typedef of an unnamed type.
     pub(super) known: usize,
-    /// What at least two of the three have, and of it what we have with an end another gives.
+    /// Definitions in at least two of the three, and those of them that we have with the end of another.
     pub(super) judged: [usize; 2],
     pub(super) reasons: BTreeMap<&'static str, usize>,
 }
 
-/// One difference, for people to look at.
+/// One difference, for people to read.
 pub(super) struct Difference {
     pub(super) why: &'static str,
     pub(super) name: String,
@@ -93,10 +93,10 @@ fn count(counts: &mut [usize; 4], theirs: &HashMap<Key, Option<usize>>, ours: &H
 }
 
 impl Views<'_> {
-    /// Why the views differ here; nothing where ours and ctags' are the same.
+    /// Why the outlines differ here; `None` if ours and ctags' are the same.
     fn reason(&self, key: &Key, later: bool) -> Option<&'static str> {
         let macro_like = key.0.len() > 1 && !key.0.contains(|c: char| c.is_lowercase());
-        // A head of several lines; beyond these it is another definition of the same name.
+        // A declaration may span this many lines; beyond them it is another definition of the same name.
         let near = |other: &Key| other.0 == key.0 && other.1.abs_diff(key.1) <= 3;
         let (ours, tags, tree) = (self.ours.get(key), self.tags.get(key), self.tree.get(key));
         match (ours, tags, tree) {
@@ -132,7 +132,7 @@ pub(super) fn keyed(definitions: &[Definition]) -> impl Iterator<Item = (Key, Op
         .map(|definition| ((definition.name.clone(), definition.line), definition.last))
 }
 
-/// Line by line, whether it stands in a branch of `#if` that is not the first, or in `#if 0`.
+/// For each line, true if it is in a branch of `#if` that is not the first, or in `#if 0`.
 fn later_branches(text: &str) -> Vec<bool> {
     let mut open: Vec<bool> = Vec::new();
     text.lines()

@@ -1,4 +1,4 @@
-//! The outline of one large Python file, asked again, against a parser that begins anew.
+//! The outline of one large Python file, asked for repeatedly, against a parser that starts from scratch.
 
 use std::time::Instant;
 
@@ -16,11 +16,11 @@ use crate::session::Session;
 use crate::stats::median;
 use crate::wire::Request;
 
-/// How long the file should be; the nearest of the corpus is taken.
+/// The wanted length of the file; the nearest of the corpus is taken.
 const LINES: usize = 5_000;
-/// Questions in one visit.
+/// The number of questions in one visit.
 const ASKED: usize = 50;
-/// Parses in one visit.
+/// The number of parses in one visit.
 const PARSED: usize = 5;
 
 enum WarmOutliner {

@@ -1,5 +1,5 @@
-//! What tasks of a coding agent cost in tokens: the list each conversation begins with, and the
-//! replies to its calls. No time is taken.
+//! The cost of a coding agent's tasks in tokens: the list at the start of each conversation, and the
+//! replies to its calls. No time is measured.
 
 mod project;
 mod serena;
@@ -20,14 +20,14 @@ use crate::peers::Peers;
 use crate::record::{self, Entry, Machine, Record, View};
 use crate::report;
 
-/// What one server's conversations cost, task by task.
+/// The cost of one server's conversations, for each task.
 struct Bill {
     entry: Entry,
     openings: Vec<usize>,
     replies: Vec<usize>,
 }
 
-/// Holds every conversation once; what a server says does not change from run to run.
+/// Runs every conversation once; the replies of a server do not change from run to run.
 pub(crate) fn run(plan: &EconomyPlan) -> Result<()> {
     let (tasks, vocabulary) = (tasks::read()?, tiktoken_rs::o200k_base()?);
     let project = Project::prepare(&plan.data)?;

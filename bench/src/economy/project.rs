@@ -1,4 +1,4 @@
-//! The project that the tasks are about: click's source distribution, fresh for every conversation.
+//! The project of the tasks: click's source distribution, fresh for every conversation.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const VERSION: &str = "8.5.1";
 
 pub(crate) struct Project {
     sources: PathBuf,
-    /// Where each conversation finds its copy. Short, for some servers spell whole paths.
+    /// The place of the copy for each conversation. Short, because some servers spell out whole paths.
     pub(crate) root: PathBuf,
 }
 
@@ -38,7 +38,7 @@ impl Project {
         Ok(())
     }
 
-    /// Whether the files are as the task is to leave them.
+    /// Checks that the files are as the task must leave them.
     pub(crate) fn judge(&self, task: &Task) -> Result<()> {
         let Some((path, words)) = &task.leaves else { return Ok(()) };
         let text = fs::read_to_string(self.root.join(path)).unwrap_or_default();

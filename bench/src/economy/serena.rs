@@ -1,4 +1,4 @@
-//! Serena as it comes: one tool that runs Python, in which its functions are called.
+//! Serena with its defaults: one tool that runs Python, in which its functions are called.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::{Map, Value};
 
-/// Its functions by the object that has them.
+/// Its functions, by the object they belong to.
 const FACADES: [(&str, &[&str]); 3] = [
     ("fs", &["create_text_file", "find_file", "list_dir", "read_file", "search_for_pattern"]),
     ("edit", &["insert_after_symbol", "replace_content", "replace_symbol_body"]),
@@ -27,7 +27,7 @@ fn facade(function: &str) -> Result<&'static str> {
     found.map(|(facade, _)| *facade).with_context(|| format!("Serena has no `{function}`"))
 }
 
-/// The code that asks for the reference of what some functions belong to.
+/// The code that requests the reference of the objects that some functions belong to.
 pub(crate) fn reference<'a>(functions: impl Iterator<Item = &'a str>) -> Result<String> {
     let mut facades = functions.map(facade).collect::<Result<Vec<_>>>()?;
     facades.sort_unstable();
@@ -48,10 +48,10 @@ pub(crate) fn spelled(function: &str, arguments: &Map<String, Value>) -> Result<
     Ok(format!("s.{}.{function}({})", facade(function)?, arguments.join(", ")))
 }
 
-/// Its settings: no page in a browser, and the language server that stands beside it.
+/// The settings: no page in a browser, and the language server installed beside it.
 pub(crate) fn configure(home: &Path, project: &Path, program: &Path) -> Result<()> {
     fs::create_dir_all(home)?;
-    // The way to call its functions is the one that it writes here itself at its first start.
+    // This way to call its functions is what it writes here itself at its first start.
     let own = "agent_interface: REPL\nlanguage_backend: LSP\nweb_dashboard: false\ngui_log_window: false\nprojects: []\n";
     fs::write(home.join("serena_config.yml"), own)?;
     let settings = format!(

@@ -1,4 +1,4 @@
-//! The servers whose conversations are counted, and what one run is to do.
+//! The servers whose conversations are counted, and the plan of one run.
 
 use std::path::PathBuf;
 
@@ -9,10 +9,10 @@ use super::serena;
 use crate::lineup::Launch;
 use crate::peers::{self, Peers};
 
-/// What one run is to do.
+/// The plan of one run.
 pub(crate) struct EconomyPlan {
     pub(crate) tectum: Option<PathBuf>,
-    /// Empty means all.
+    /// The servers to measure; empty means all.
     pub(crate) servers: Vec<EconomyServer>,
     pub(crate) out: PathBuf,
     pub(crate) data: PathBuf,
@@ -60,7 +60,7 @@ impl EconomyServer {
             Self::Tectum => {
                 launch.program = plan.tectum.clone().context("--tectum names no binary")?;
                 launch.args = vec!["serve".into(), "-C".into(), root];
-                // Settings of whoever measures do not count.
+                // The settings of the user must not count.
                 launch.env = vec![("HOME", project.root.with_file_name("home").into())];
             }
             Self::NodeFilesystem => {

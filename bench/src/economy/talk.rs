@@ -1,4 +1,4 @@
-//! One conversation: what a model is given by one server for one task, as texts to be counted.
+//! One conversation: what one server gives a model for one task, as texts to count.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ const CLIENT: &str = "opencode";
 
 pub(crate) struct Talk {
     pub(crate) version: String,
-    /// What a model has before its first call: instructions, the list, a manual that it must read.
+    /// The texts before the first call: instructions, the list, a manual that the model must read.
     pub(crate) opening: String,
     pub(crate) replies: Vec<String>,
 }
@@ -51,7 +51,7 @@ pub(crate) fn hold(server: EconomyServer, launch: &Launch, root: &Path, task: &T
     Ok(Talk { version, opening, replies: conversation.replies })
 }
 
-/// What of a list clients show a model: name, description and arguments of each tool.
+/// The part of a list that clients show a model: name, description and arguments of each tool.
 fn list(session: &mut Session) -> Result<String> {
     let (mut shown, mut params) = (Vec::new(), json!({}));
     loop {
@@ -68,8 +68,8 @@ fn list(session: &mut Session) -> Result<String> {
 }
 
 impl Conversation<'_> {
-    /// Reads the manual that the server's instructions demand, and the part of its reference that
-    /// these calls need. Returns the id that every later call must name.
+    /// Reads the manual that the server's instructions require, and the part of its reference that
+    /// these calls need. Returns the id that every later call must contain.
     fn open_serena(&mut self, calls: &[Call]) -> Result<String> {
         self.ask("initial_instructions", json!({}), false)?;
         let manual = self.replies.last().map(String::as_str).unwrap_or_default();
@@ -94,7 +94,7 @@ impl Conversation<'_> {
         }
     }
 
-    /// These servers take whole paths only.
+    /// Makes paths absolute, since these servers take no others.
     fn absolute(&self, mut arguments: Map<String, Value>) -> Value {
         let whole = |path: &Value| {
             let relative = path.as_str().unwrap_or_default();
@@ -119,7 +119,7 @@ impl Conversation<'_> {
         let text: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
         let text = text.join("\n");
         let failed = result["isError"] == true;
-        // Serena tells some of its failures as a plain text.
+        // Serena returns some of its failures as plain text.
         let right = if fails { failed || self.server == EconomyServer::Serena } else { !failed };
         ensure!(right, "{tool}: {text}");
         self.replies.push(text);

@@ -1,4 +1,4 @@
-//! The tasks, as `tasks.toml` has them, and what must be true when one is done.
+//! The tasks in `tasks.toml`, and the conditions for success.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// One conversation about one wish.
+/// One conversation about one task.
 #[derive(Deserialize)]
 pub(crate) struct Task {
     pub(crate) name: String,
-    /// Words that the replies must hold.
+    /// Words that the replies must contain.
     needs: Vec<String>,
-    /// A file, and words that must stand in it afterwards.
+    /// A file, and words that it must contain afterwards.
     pub(crate) leaves: Option<(String, String)>,
     /// The calls of each server, by its name.
     #[serde(flatten)]
     calls: BTreeMap<String, Vec<Call>>,
 }
 
-/// A tool, its arguments, and a remark where its failure is part of the task.
+/// A tool, its arguments, and a remark if its failure is part of the task.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Call {
@@ -28,7 +28,7 @@ pub(crate) enum Call {
     Fails(String, Map<String, Value>, TaskOutcome),
 }
 
-/// How a call that does not succeed ends.
+/// The way a call fails.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum TaskOutcome {
@@ -50,7 +50,7 @@ impl Task {
         calls.map(Vec::as_slice).with_context(|| format!("`{}` has no calls for {server}", self.name))
     }
 
-    /// Whether the replies hold what the agent was after.
+    /// Checks that the replies contain what the agent needs.
     pub(crate) fn judge(&self, replies: &[String]) -> Result<()> {
         for word in &self.needs {
             ensure!(
@@ -74,7 +74,7 @@ impl Call {
         matches!(self, Self::Fails(..))
     }
 
-    /// The arguments, with what earlier replies said in the place of each `{{...}}`.
+    /// The arguments, with each `{{...}}` replaced by values of earlier replies.
     pub(crate) fn arguments(&self, replies: &[String]) -> Result<Map<String, Value>> {
         let (Self::Succeeds(_, arguments) | Self::Fails(_, arguments, _)) = self;
         let mut arguments = arguments.clone();

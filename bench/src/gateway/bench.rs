@@ -1,4 +1,4 @@
-//! What all cases about gateways share, and a gateway that runs.
+//! The state that all cases about gateways share, and a gateway that runs.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::front::{Front, Setting};
 use super::process::{self, Process};
 use crate::lineup::{Grounds, Launch};
 
-/// What all cases share.
+/// The state that all cases share.
 pub(super) struct GatewayBench {
     pub(super) grounds: Grounds,
     pub(super) fronts: Vec<Front>,
@@ -17,7 +17,7 @@ pub(super) struct GatewayBench {
     pub(super) rounds: usize,
 }
 
-/// A server over HTTP that takes connections.
+/// A server over HTTP that accepts connections.
 pub(super) struct Running {
     pub(super) address: Address,
     pub(super) launch: Launch,
@@ -25,7 +25,7 @@ pub(super) struct Running {
 }
 
 impl GatewayBench {
-    /// Those of a case's gateways that this run is about.
+    /// The gateways of a case that this run includes.
     pub(super) fn contenders<'a>(&'a self, fronts: &'a [Front]) -> impl Iterator<Item = Front> + 'a {
         let wanted = |front: &Front| {
             let present = self.grounds.tectum.is_some() || *front != Front::Tectum;
@@ -50,7 +50,7 @@ impl Running {
         Ok((client, self.launch.version.map(str::to_owned).unwrap_or(own)))
     }
 
-    /// A complaint says who it is about, and what that server wrote last.
+    /// Adds to an error the name of the server, and its last output.
     pub(super) fn checked<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.with_context(|| format!("{}{}", self.launch.name, self.launch.last_words()))
     }

@@ -1,5 +1,5 @@
 //! A call through each gateway over HTTP: one at a time, many in flight in one session, and many
-//! sessions with one call each; and the CPU time it takes of the gateway with all it started.
+//! sessions with one call each; and the CPU time of the gateway with all it started.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ use crate::session::Slice;
 use crate::stats::quantile;
 use crate::wire::Request;
 
-/// How many calls are in flight where more than one is.
+/// The number of calls in flight if more than one is.
 pub(super) const MANY: usize = 64;
-/// Long enough for whatever a gateway does at its first calls.
+/// The warm-up, long enough for what a gateway does at its first calls.
 pub(super) const WARM_UP: Duration = Duration::from_millis(300);
 
-/// Clients go before the server they speak to.
+/// The clients are dropped before the server they are connected to.
 struct GatewayLane {
     /// Many connections of one session.
     one: Client,
@@ -87,7 +87,7 @@ impl GatewayLane {
     }
 }
 
-/// With the CPU microseconds a call took of the server and all it started.
+/// The slice, with the CPU microseconds that a call took of the server and all it started.
 pub(super) fn measured(pid: u32, drive: impl FnOnce() -> Result<Slice>) -> Result<(Slice, f64)> {
     let before = load::cpu_seconds(pid);
     let slice = drive()?;

@@ -1,6 +1,6 @@
-//! The client over HTTP: any number of kept connections, one thread, one request in flight on each,
-//! every answer checked. An answer counts once its exchange has ended, since only then the connection
-//! can be used again.
+//! The client over HTTP: any number of persistent connections, one thread, one request in flight on
+//! each, every answer checked. An answer counts when its exchange has ended, since only then the
+//! connection can be reused.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -18,16 +18,16 @@ use super::reply::Reply;
 use crate::session::Slice;
 use crate::wire::{self, Request};
 
-/// No single answer takes longer.
+/// The timeout of one answer.
 const PATIENCE: Timespec = Timespec { tv_sec: 60, tv_nsec: 0 };
-/// How long a gateway may take to meet its servers.
+/// The timeout for a gateway to meet its servers.
 const MEETING: Duration = Duration::from_secs(30);
-/// Between two looks whether it has.
+/// The delay between two checks if it has.
 const PAUSE: Duration = Duration::from_millis(1);
-/// What one read can bring.
+/// The most bytes of one read.
 const READ: usize = 256 * 1024;
 
-/// Where a server listens.
+/// The address of a server.
 #[derive(Clone)]
 pub(crate) struct Address {
     pub(crate) port: u16,
@@ -64,9 +64,9 @@ struct Connection {
     /// The id in flight, 0 for a notification.
     asked: Option<u64>,
     asked_at: Instant,
-    /// When the last of what came was read.
+    /// The time when the last bytes were read.
     heard_at: Instant,
-    /// Set when the server said that it would not answer on it again.
+    /// True if the server said that it closes the connection.
     last: bool,
 }
 
@@ -83,7 +83,7 @@ impl Client {
         })
     }
 
-    /// Opens a session on a connection of its own; returns the version the server gives itself.
+    /// Opens a session on its own connection; returns the server's version.
     pub(crate) fn open(&mut self) -> Result<String> {
         self.session = None;
         let place = self.connect()?;
@@ -95,7 +95,7 @@ impl Client {
         Ok(message["result"]["serverInfo"]["version"].as_str().unwrap_or("unknown").to_owned())
     }
 
-    /// One more connection for the session opened last.
+    /// Opens one more connection for the session opened last.
     pub(crate) fn connect(&mut self) -> Result<usize> {
         let place = self.connections.len();
         let socket = self.dial(place)?;
@@ -114,7 +114,7 @@ impl Client {
         Ok(place)
     }
 
-    /// One request, one answer, which must contain what the request expects.
+    /// Sends one request and returns its answer, which must contain what the request expects.
     pub(crate) fn ask(&mut self, place: usize, request: &Request) -> Result<Vec<u8>> {
         self.send(place, request)?;
         let answer = self.finish(place)?.context("no answer to a request")?;
@@ -124,8 +124,7 @@ impl Client {
         Ok(answer)
     }
 
-    /// The whole list of tools, page after page: how many there are, and how long the answers
-    /// took together.
+    /// Lists all tools, page after page: returns how many there are, and how long the answers took together.
     pub(crate) fn list(&mut self, place: usize) -> Result<(usize, Duration)> {
         let (mut tools, mut took, mut cursor) = (0, Duration::ZERO, json!({}));
         loop {
@@ -140,13 +139,12 @@ impl Client {
         }
     }
 
-    /// Lists until everything is there that should be: a gateway may answer before it has met all
-    /// of its servers.
+    /// Lists until all expected tools are there: a gateway may answer before it has met all of its servers.
     pub(crate) fn list_all(&mut self, place: usize, expected: usize) -> Result<()> {
         let deadline = Instant::now() + MEETING;
         loop {
             let (tools, _) = self.list(place)?;
-            // Some gateways add tools of their own.
+            // Some gateways add their own tools.
             if tools >= expected {
                 return Ok(());
             }
@@ -155,8 +153,8 @@ impl Client {
         }
     }
 
-    /// Keeps one request in flight on each of the first `depth` connections for the given time,
-    /// and waits for the last answer.
+    /// Keeps one request in flight on each of the first `depth` connections for the given time, and
+    /// waits for the last answer.
     pub(crate) fn drive(&mut self, request: &Request, depth: usize, time: Duration) -> Result<Slice> {
         ensure!(depth <= self.connections.len(), "fewer than {depth} connections");
         let mut latencies = Vec::new();
@@ -191,13 +189,13 @@ impl Client {
         Ok(Slice { latencies, calls_per_s })
     }
 
-    /// A server may hang up on a connection that was not used for some seconds.
+    /// Reconnects if the server closed a connection that was not used for some seconds.
     fn revive(&mut self, place: usize) -> Result<()> {
         let connection = &mut self.connections[place];
         let idle =
             matches!(connection.socket.peek(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock);
         if connection.last || !idle {
-            // Closing a socket also takes it out of the queue.
+            // Closing a socket also removes it from the queue.
             let socket = self.dial(place)?;
             let connection = &mut self.connections[place];
             connection.socket = socket;
@@ -207,7 +205,7 @@ impl Client {
         Ok(())
     }
 
-    /// An idle connection that the server closed is opened again when it is used.
+    /// Marks an idle connection that the server closed; it is opened again at its next use.
     fn set_aside(&mut self, place: usize) -> Result<()> {
         epoll::delete(&self.queue, &self.connections[place].socket)?;
         self.connections[place].last = true;
@@ -229,7 +227,7 @@ impl Client {
         self.post(place, self.next_id, &body)
     }
 
-    /// Requests are far smaller than what a socket takes, so writing does not wait.
+    /// Requests are far smaller than the buffer of a socket, so writing does not wait.
     fn post(&mut self, place: usize, id: u64, body: &[u8]) -> Result<()> {
         if self.connections[place].last {
             self.revive(place)?;
@@ -269,8 +267,8 @@ impl Client {
         Ok(self.events.iter().map(|event| event.data.u64() as usize).collect())
     }
 
-    /// Reads once. The outer None means that the answer is not whole yet, the inner one that it
-    /// was to a notification.
+    /// Reads once. The outer `None` means that the answer is not complete, the inner one that it was
+    /// to a notification.
     fn receive(&mut self, place: usize) -> Result<Option<Option<Vec<u8>>>> {
         let connection = &mut self.connections[place];
         match connection.socket.read(&mut self.chunk) {
@@ -312,13 +310,13 @@ impl Client {
 }
 
 impl Connection {
-    /// From writing the request to having read the last byte of its answer; checking it is not counted.
+    /// The time from writing the request to reading the last byte of its answer; checking it is not included.
     fn took(&self) -> Duration {
         self.heard_at - self.asked_at
     }
 }
 
-/// Everything of a request before the length of its body.
+/// The part of a request before the length of its body.
 fn head(address: &Address, session: Option<&str>) -> String {
     let session = session.map(|id| format!("Mcp-Session-Id: {id}\r\n")).unwrap_or_default();
     format!(

@@ -1,5 +1,5 @@
-//! The gateways that compete: how each is started before some copies of the floor, and what it calls
-//! their tools. Whatever a gateway keeps is kept in a directory of the bench.
+//! The gateways that compete: how each is started in front of some copies of the floor, and its names
+//! for their tools. All state of a gateway is kept in a directory of the bench.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -14,7 +14,7 @@ use crate::lineup::{Grounds, Launch};
 use crate::peers;
 use crate::wire::Request;
 
-/// Each copy of the floor has so many tools.
+/// The number of tools of each copy of the floor.
 pub(crate) const TOOLS: usize = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(crate) enum Front {
     FastMcp,
 }
 
-/// A gateway before so many servers.
+/// A gateway in front of this many servers.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting {
     pub(crate) front: Front,
@@ -60,7 +60,7 @@ impl Front {
 
     fn version(self) -> Option<&'static str> {
         match self {
-            // Some gateways answer with the version of the server behind them.
+            // Some gateways return the version of the server behind them.
             Self::RustProxy => Some(peers::RUST_MCP_PROXY),
             Self::PythonProxy => Some(peers::PYTHON_MCP_PROXY),
             Self::FastMcp => Some(peers::FASTMCP),
@@ -70,12 +70,12 @@ impl Front {
 }
 
 impl Setting {
-    /// Before one server: the gateway's own cost and nothing else.
+    /// In front of one server: the gateway's own cost and nothing else.
     pub(crate) fn alone(front: Front) -> Self {
         Self { front, servers: 1 }
     }
 
-    /// Its name where gateways before different numbers of servers compete.
+    /// The name in cases where gateways have different numbers of servers.
     pub(crate) fn name(self) -> String {
         format!("{}-{}", self.front.name(), self.servers)
     }
@@ -100,7 +100,7 @@ impl Setting {
         self.servers * TOOLS
     }
 
-    /// Listening on a port, or without one on standard input and output.
+    /// The command to listen on a port, or without one to use standard input and output.
     pub(crate) fn launch(self, grounds: &Grounds, port: Option<u16>) -> Result<Launch> {
         let name = self.name();
         let place = grounds.data.gateway(&name)?;
@@ -159,7 +159,7 @@ impl Setting {
         Ok(launch)
     }
 
-    /// Has Tectum forget what it knows of the servers. The others know nothing.
+    /// Deletes what Tectum remembers of the servers. The others remember nothing.
     pub(crate) fn forget(self, grounds: &Grounds) -> Result<()> {
         let name = self.name();
         let state = state(&grounds.data.gateway(&name)?);
@@ -174,7 +174,7 @@ fn state(place: &Path) -> PathBuf {
     place.join("state")
 }
 
-/// Every tool is shown, as the peers show them, and each may be called without asking.
+/// The settings: every tool is listed, as the peers do, and may be called without asking.
 fn tectum_config(servers: usize, command: &[OsString]) -> String {
     let mut text = "[tools]\nnative = false\n\n[federation]\nread = []\nexposure = \"all\"\n".to_owned();
     for number in 0..servers {
@@ -199,7 +199,7 @@ fn rust_proxy_config(port: &str, servers: usize, command: &[OsString]) -> String
     text
 }
 
-/// A list of strings in JSON, which is one in TOML as well.
+/// A list of strings in JSON, which is also valid TOML.
 fn list(words: &[OsString]) -> String {
     json!(words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>()).to_string()
 }

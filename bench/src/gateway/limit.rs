@@ -1,6 +1,6 @@
-//! The floor over HTTP, alone or as a gateway before a stdio server: one thread, one read, one
-//! write, the id exchanged and every other byte copied. It marks a limit and is no product: no
-//! sessions, no checks, and a client that sends half a request and stays is waited for.
+//! The floor over HTTP, alone or as a gateway in front of a stdio server: one thread, one read, one
+//! write, the id replaced and every other byte copied. It marks a limit and is not a product: no
+//! sessions, no checks, and it waits for a client that sends half a request and stays.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -16,9 +16,9 @@ use serde_json::value::RawValue;
 use super::reply::body_of;
 use crate::floor::Floor;
 
-/// What one read takes: as much as a pipe holds by default.
+/// The bytes of one read: as much as a pipe holds by default.
 const READ: usize = 64 * 1024;
-/// Events taken at once; more clients than this wait for the next turn.
+/// The most events taken at once; further clients wait for the next turn.
 const EVENTS: usize = 256;
 const LISTENER: u64 = u64::MAX;
 const UPSTREAM: u64 = u64::MAX - 1;
@@ -73,7 +73,7 @@ struct LimitClient {
     inbox: Vec<u8>,
 }
 
-/// Who answers.
+/// The backend that answers.
 enum Back {
     Floor(Box<Floor>),
     Upstream(Upstream),
@@ -85,7 +85,7 @@ struct Upstream {
     from: ChildStdout,
     inbox: Vec<u8>,
     outbox: Vec<u8>,
-    /// By the id the upstream knows: the client, and the id it gave.
+    /// By the id at the upstream: the client, and its own id.
     waiting: HashMap<u64, (u64, Box<str>)>,
     next_id: u64,
 }
@@ -116,7 +116,7 @@ impl Back {
 }
 
 impl Limit {
-    /// Reads once from a client and answers, or passes on, every whole request.
+    /// Reads once from a client and answers or forwards every complete request.
     fn requests(&mut self, number: u64) -> Result<()> {
         let Some(client) = self.clients.get_mut(&number) else { return Ok(()) };
         let count = client.socket.read(&mut self.chunk).unwrap_or(0);
@@ -149,7 +149,7 @@ impl Limit {
         Ok(())
     }
 
-    /// Reads once from the upstream and hands every whole answer to its client. False once it ended.
+    /// Reads once from the upstream and forwards every complete answer to its client. False if it ended.
     fn answers(&mut self) -> Result<bool> {
         let Back::Upstream(upstream) = &mut self.back else { return Ok(true) };
         let count = upstream.from.read(&mut self.chunk)?;
@@ -176,7 +176,7 @@ impl Limit {
 }
 
 impl Upstream {
-    /// Queues a message under an id of our own. False for a notification, which nobody answers.
+    /// Queues a message under our own id. False if it is a notification, which gets no answer.
     fn pass_on(&mut self, message: &[u8], client: u64) -> Result<bool> {
         let Some(id) = serde_json::from_slice::<Named>(message)?.id else { return Ok(false) };
         self.next_id += 1;

@@ -1,5 +1,5 @@
-//! What more servers behind a gateway cost: the list of all tools, and a call of one, when every
-//! server is known and running. The floor with as many tools of its own shows the least a list takes.
+//! The cost of more servers behind a gateway: the list of all tools, and a call of one, when every
+//! server is known and running. The floor with as many tools of its own shows the minimum for a list.
 
 use std::time::{Duration, Instant};
 
@@ -16,10 +16,10 @@ use crate::rounds::{Contender, interleave};
 use crate::stats::median;
 use crate::wire::Request;
 
-/// How many servers stand behind a gateway.
+/// The numbers of servers behind a gateway.
 const COUNTS: [usize; 3] = [1, 16, 64];
 
-/// The client goes before the server it speaks to.
+/// The client is dropped before the server it is connected to.
 struct ManyLane {
     client: Client,
     echo: Request,
@@ -53,7 +53,8 @@ pub(super) fn measure(bench: &GatewayBench) -> Measured {
 }
 
 fn open(bench: &GatewayBench, setting: Setting, entry: &mut Entry) -> Result<ManyLane> {
-    // A gateway that knows its servers may leave them unstarted; the first time it has to meet them all.
+    // A gateway that knows its servers may leave them unstarted; without that knowledge it must meet
+    // them all.
     setting.forget(&bench.grounds)?;
     let server = bench.start(setting)?;
     let (mut client, version) = server.client()?;

@@ -1,5 +1,5 @@
-//! What a session costs in memory: a gateway fresh from its start, then with hundreds of sessions
-//! that have each made a call and keep their connection.
+//! The memory of a session: a gateway right after its start, then with hundreds of sessions that have
+//! each made a call and keep their connection.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use crate::load;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
 
-/// Sessions opened beside the first.
+/// The number of sessions besides the first.
 const SESSIONS: usize = 256;
-/// Calls of the first session, so that what every gateway needs once is not counted to the others.
+/// Calls of the first session, so that what a gateway allocates once is not counted for the others.
 const FIRST_CALLS: usize = 100;
-/// What a server still does right after it answered belongs to its idle state.
+/// The pause after an answer: what a server still does then belongs to its idle state.
 const SETTLE: Duration = Duration::from_millis(200);
 
 pub(super) fn measure(bench: &GatewayBench) -> Measured {

@@ -1,6 +1,6 @@
-//! The part of the bench about gateways: what a server before other servers adds to a call, and how
-//! that grows with clients and with servers. Every figure is a ratio within one run but the memory
-//! of a session.
+//! The part of the bench about gateways: what a server in front of other servers adds to a call, and
+//! how that grows with clients and with servers. Every figure except the memory of a session is a
+//! ratio within one run.
 
 mod bench;
 mod calls;
@@ -30,22 +30,22 @@ use self::bench::GatewayBench;
 
 pub(crate) use self::front::Front;
 
-/// What one run is to do.
+/// The plan of one run.
 pub(crate) struct GatewayPlan {
     pub(crate) tectum: Option<PathBuf>,
     pub(crate) cases: Vec<GatewayCase>,
-    /// Empty means every gateway of a case.
+    /// The gateways to measure; empty means every gateway of a case.
     pub(crate) fronts: Vec<Front>,
     pub(crate) rounds: Option<usize>,
     pub(crate) slice: Duration,
     pub(crate) out: PathBuf,
     pub(crate) data: PathBuf,
     pub(crate) peers: PathBuf,
-    /// All CPUs first: what was pinned to one stays there.
+    /// The CPUs, all of them first: a process that was pinned to one stays there.
     pub(crate) views: Vec<View>,
 }
 
-/// What can be measured about gateways.
+/// The cases about gateways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GatewayCase {
     Calls,
@@ -68,14 +68,14 @@ impl GatewayCase {
         }
     }
 
-    /// By its whole name, since one name begins all others; `gateway-` may be left out.
+    /// The case with this whole name, since one name is a prefix of all others; `gateway-` may be left out.
     pub(crate) fn named(name: &str) -> Result<Self> {
         let fits = |case: &Self| case.name() == name || case.name().strip_prefix("gateway-") == Some(name);
         let names = Self::ALL.map(Self::name).join(", ");
         Self::ALL.into_iter().find(fits).with_context(|| format!("no case `{name}`; there are {names}"))
     }
 
-    /// One CPU shows the cost of a call; starting wants them all, and memory does not depend on them.
+    /// One CPU shows the cost of a call; starting needs all of them, and memory does not depend on them.
     fn fits(self, view: View) -> bool {
         view == View::AllCpus || !matches!(self, Self::Start | Self::Memory)
     }
@@ -96,7 +96,7 @@ impl GatewayCase {
     }
 }
 
-/// Measures the planned cases one after the other, keeping and printing each as it is done.
+/// Measures the planned cases one after the other, and saves and prints each when it is done.
 pub(crate) fn run(plan: &GatewayPlan) -> Result<()> {
     if plan.tectum.is_none() {
         eprintln!("no --tectum PATH: the floor and the peers run without it");

@@ -1,4 +1,4 @@
-//! A call through each gateway that speaks over pipes to its client as well as to the server.
+//! A call through each gateway that uses pipes both to its client and to the server.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::rounds::{Contender, interleave};
 use crate::session::Session;
 use crate::wire::Request;
 
-/// How long a gateway may take to meet its server.
+/// The timeout for a gateway to meet its server.
 const MEETING: Duration = Duration::from_secs(30);
 
 struct PipeLane {

@@ -1,4 +1,4 @@
-//! A server that listens: started on a port nobody uses, ended by asking, then by force.
+//! A server that listens: started on a free port, ended by a signal, then by force.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -11,11 +11,11 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::lineup::Launch;
 
-/// The slowest peer imports for two seconds where nothing else runs.
+/// The timeout of a start: the slowest peer imports for two seconds on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Between two tries to connect: far below what a start takes.
+/// The delay between two attempts to connect: far shorter than a start.
 const PAUSE: Duration = Duration::from_micros(200);
-/// How long a server may take to leave once it was asked to.
+/// The timeout for a server to end after the signal.
 const FAREWELL: Duration = Duration::from_secs(3);
 
 pub(crate) struct Process {
@@ -23,7 +23,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts it and waits until it takes connections.
+    /// Starts it and waits until it accepts connections.
     pub(crate) fn start(launch: &Launch, port: u16) -> Result<Self> {
         let log = File::create(&launch.log)?;
         let child = launch

@@ -1,18 +1,18 @@
-//! HTTP/1.1 messages as far as the bench needs them: where one ends, and what an answer holds.
-//! Anything it does not know (another encoding, an answer until the connection ends) is refused.
+//! HTTP/1.1 messages as far as the bench needs them: the end of one, and the content of an answer.
+//! Anything else (another encoding, an answer until the connection ends) is refused.
 
 use std::ops::Range;
 
 use anyhow::{Context, Result, bail, ensure};
 use memchr::memmem;
 
-/// A whole answer.
+/// A complete answer.
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) session: Option<String>,
     /// JSON-RPC messages in the order they came, each a JSON text.
     pub(crate) messages: Vec<Vec<u8>>,
-    /// Whether the server ends the connection after it.
+    /// True if the server closes the connection after it.
     pub(crate) last: bool,
 }
 
@@ -26,7 +26,7 @@ struct Head {
 }
 
 impl Reply {
-    /// The first answer in `bytes` and how many of them it takes; None while some are missing.
+    /// The first answer in `bytes` and its length; `None` if it is not complete.
     pub(crate) fn take(bytes: &[u8]) -> Result<Option<(Self, usize)>> {
         let Some(length) = memmem::find(bytes, b"\r\n\r\n") else { return Ok(None) };
         let head = Head::parse(&bytes[..length])?;
@@ -84,7 +84,7 @@ impl Head {
     }
 }
 
-/// Where the body of the first whole request in `bytes` stands; None while some of it is missing.
+/// The range of the body of the first request in `bytes`; `None` if it is not complete.
 pub(crate) fn body_of(bytes: &[u8]) -> Option<Range<usize>> {
     let head = memmem::find(bytes, b"\r\n\r\n")?;
     let lines = std::str::from_utf8(&bytes[..head]).ok()?.split("\r\n");
@@ -94,7 +94,7 @@ pub(crate) fn body_of(bytes: &[u8]) -> Option<Range<usize>> {
     (bytes.len() >= body.end).then_some(body)
 }
 
-/// Goes through a chunked body; returns where it ends, or None while some of it is missing.
+/// Iterates over a chunked body; returns its end, or `None` if it is not complete.
 fn chunks(bytes: &[u8], mut each: impl FnMut(&[u8])) -> Result<Option<usize>> {
     let mut place = 0;
     loop {
@@ -117,7 +117,7 @@ fn chunks(bytes: &[u8], mut each: impl FnMut(&[u8])) -> Result<Option<usize>> {
     }
 }
 
-/// The data of every event. Servers of MCP write one line of it each; an empty one only opens the stream.
+/// The data of every event. MCP servers write one line of it each; an empty one only opens the stream.
 fn events(body: &[u8]) -> Vec<Vec<u8>> {
     let lines = body.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"data:"));
     lines.map(|data| data.trim_ascii().to_vec()).filter(|data| !data.is_empty()).collect()

@@ -1,5 +1,5 @@
-//! From starting a gateway to `initialize` and on to the whole list of tools: the first time ever,
-//! and again with what it kept. A gateway that keeps nothing starts the same way twice.
+//! From the start of a gateway to `initialize` and on to the whole list of tools: the first time, and
+//! again with its saved state. A gateway that saves nothing starts the same way twice.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ pub(super) fn measure(bench: &GatewayBench) -> Measured {
         .into_iter()
         .map(|setting| {
             Contender::ready(&setting.name(), |entry| {
-                // The first start finds nothing in the page cache; it is not counted.
+                // The first start finds an empty page cache; it is not counted.
                 entry.version = start(bench, setting, &mut Entry::new("unmeasured"), "")?;
                 Ok(setting)
             })

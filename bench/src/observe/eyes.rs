@@ -1,5 +1,5 @@
-//! Very many observers in one process, over HTTP: each has a session, and a stream of its own that
-//! stays open. A line on standard input is answered with how many there are and what they got.
+//! Very many observers in one process, over HTTP: each has a session, and its own stream that stays
+//! open. A line on standard input is answered with the number of streams and of copies.
 
 use std::io::{BufRead, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
 
-/// How long nothing may happen while ten thousand come.
+/// The timeout without any progress while ten thousand connect.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// That process, for whoever measures beside it.
+/// The process of these observers, as the harness sees it.
 pub(crate) struct Eyes {
     child: Child,
     to: ChildStdin,
@@ -24,12 +24,12 @@ pub(crate) struct Eyes {
     pub(crate) port: u16,
 }
 
-/// How far they are.
+/// The progress of the observers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// Streams that are open now.
+    /// The number of open streams.
     pub(crate) streams: usize,
-    /// Copies that were taken.
+    /// The number of received copies.
     pub(crate) told: usize,
 }
 
@@ -56,7 +56,7 @@ impl Eyes {
         Ok(Seen { streams: streams.parse()?, told: told.parse()? })
     }
 
-    /// Waits until they are so far.
+    /// Waits until their progress fulfils this condition.
     pub(crate) fn until(&mut self, far: impl Fn(Seen) -> bool) -> Result<()> {
         let (mut last, mut since) = (Seen::default(), Instant::now());
         loop {
@@ -100,7 +100,7 @@ pub(crate) fn serve() -> Result<()> {
     runtime.spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let counts = each.clone();
-            // One that leaves in the middle of a request has left.
+            // A client that leaves in the middle of a request is just dropped.
             tokio::spawn(async move { drop(connection(stream, &counts).await) });
         }
     });
@@ -143,7 +143,7 @@ async fn connection(stream: TcpStream, counts: &Counts) -> Result<()> {
             stream.write_all(format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n").as_bytes()).await?;
             stream.flush().await?;
             counts.streams.fetch_add(1, Ordering::Relaxed);
-            // Nothing is ever said on it; it ends with its client.
+            // Nothing is ever sent on it; it ends with its client.
             let ended = stream.read(&mut [0]).await;
             counts.streams.fetch_sub(1, Ordering::Relaxed);
             return Ok(ended.map(drop)?);

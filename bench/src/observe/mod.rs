@@ -1,4 +1,4 @@
-//! What copies for observers cost a call: the same native call over pipes with nobody looking for
+//! The cost of copies for observers to a call: the same native call over pipes without discovery of
 //! observers, with none found, with one, with eight of which one hangs and one crashes, and with ten
 //! thousand that have a connection each. Every figure is a ratio to the first within one run.
 
@@ -27,20 +27,20 @@ use crate::{affinity, report};
 
 /// The name of the case.
 const CASE: &str = "observe";
-/// From call to call while observers are waited for.
+/// The delay between calls while waiting for observers.
 const EVERY: Duration = Duration::from_millis(5);
-/// Long enough for the observers to be found, and for whatever is done at the first calls.
+/// The warm-up, long enough to find the observers, and for what is done at the first calls.
 const WARM_UP: Duration = Duration::from_millis(500);
-/// How long observers may take to be found.
+/// The timeout for finding the observers.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What one run is to do.
+/// The plan of one run.
 pub(crate) struct ObservePlan {
     pub(crate) tectum: Option<PathBuf>,
-    /// Empty means all; those that nobody watches are always there.
+    /// The servers to measure; empty means all. Those without observers are always included.
     pub(crate) servers: Vec<String>,
     pub(crate) rounds: usize,
-    /// From call to call, at an agent's pace.
+    /// The delay between calls, at an agent's pace.
     pub(crate) every: Duration,
     pub(crate) slice: Duration,
     pub(crate) out: PathBuf,
@@ -54,14 +54,14 @@ impl ObservePlan {
     }
 }
 
-/// Who watches.
+/// The observers of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Watched {
-    /// Nobody is looked for.
+    /// No discovery of observers.
     Off,
-    /// So many, the last two of eight broken.
+    /// This many, the last two of eight broken.
     By(usize),
-    /// So many in one process over HTTP, each with a connection of its own.
+    /// This many in one process over HTTP, each with its own connection.
     Eyes(usize),
 }
 
@@ -75,7 +75,7 @@ impl Watched {
         }
     }
 
-    /// How each of its observers is.
+    /// The behaviour of each observer.
     fn observers(self) -> Vec<How> {
         let Self::By(count) = self else { return Vec::new() };
         let broken = [How::Hang, How::Crash];
@@ -98,7 +98,7 @@ impl Watched {
             let _ = write!(config, "\n[servers.o{number}]\ncommand = {}\nargs = {args}\n", json!(own));
         }
         if let (Self::Eyes(count), Some(Eyes { port, .. })) = (self, eyes) {
-            // What was kept of servers at another port is of no use.
+            // The saved state of servers at another port is useless.
             let _ = fs::remove_dir_all(place.join("state"));
             for number in 0..count {
                 let url = format!("url = \"http://127.0.0.1:{port}/mcp\"\nera = \"legacy\"");
@@ -128,7 +128,7 @@ struct ObserveLane {
     turn: usize,
 }
 
-/// Measures, keeps and prints.
+/// Measures, saves and prints the case.
 pub(crate) fn run(plan: &ObservePlan) -> Result<()> {
     let tectum = plan.tectum.as_deref().context("--tectum PATH is needed: nobody else has observers")?;
     let machine = Machine::here();
@@ -158,7 +158,7 @@ pub(crate) fn run(plan: &ObservePlan) -> Result<()> {
     report::say(&report::section(&record))
 }
 
-/// Starts it, and waits until all who are to watch do.
+/// Starts Tectum, and waits until all observers get copies.
 fn open(watched: Watched, tectum: &Path, data: &Data, entry: &mut Entry) -> Result<ObserveLane> {
     let mut eyes = matches!(watched, Watched::Eyes(_)).then(Eyes::start).transpose()?;
     let launch = watched.launch(tectum, data, eyes.as_ref())?;
@@ -196,7 +196,8 @@ impl ObserveLane {
         measured
     }
 
-    /// Where very many are behind with their copies, others are not measured beside that.
+    /// Stops or continues a Tectum that is behind with very many copies, so that it does not disturb
+    /// other measurements.
     fn signal(&self, signal: Signal) -> Result<()> {
         match (&self.eyes, Pid::from_raw(self.session.pid().cast_signed())) {
             (Some(_), Some(pid)) => Ok(kill_process(pid, signal)?),
@@ -215,7 +216,7 @@ impl ObserveLane {
 }
 
 impl Drop for ObserveLane {
-    /// One that is stopped does not hear that its client leaves.
+    /// Continues the process, since a stopped one does not notice that its client leaves.
     fn drop(&mut self) {
         let _ = self.signal(Signal::CONT);
     }

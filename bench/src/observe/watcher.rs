@@ -1,5 +1,5 @@
-//! The least an observer can do: it takes copies, or never answers them, or ends itself over one.
-//! The first copy leaves a byte in a file, so that the bench knows that it watches.
+//! The least an observer can do: it accepts copies, or never answers them, or crashes at one. The
+//! first copy writes a byte to a file, so that the bench knows that it observes.
 
 use std::fs;
 use std::io::{BufRead, Write};
@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-/// What it does with copies.
+/// The behaviour of an observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
     Fine,
@@ -18,7 +18,7 @@ pub(crate) enum How {
 
 impl How {
     const ALL: [Self; 3] = [Self::Fine, Self::Hang, Self::Crash];
-    /// Copies that one takes before it ends itself.
+    /// The number of copies before it crashes.
     const ENOUGH: u64 = 100;
 
     pub(crate) fn word(self) -> &'static str {

@@ -1,5 +1,5 @@
-//! The same small call inside the process, over a pipe, and at a server in Python as the first
-//! programs of this kind started one for each of their own tools.
+//! The same small call inside the process, over a pipe, and at a server in Python: the first programs
+//! of this kind started one for each of their own tools.
 
 use std::path::Path;
 use std::time::Instant;
@@ -17,9 +17,9 @@ use crate::session::Session;
 use crate::stats::median;
 use crate::wire::Request;
 
-/// Calls in one visit.
+/// The number of calls in one visit.
 const CALLS: usize = 500;
-/// The whole server, on the SDK's own short way of writing one.
+/// The whole server, in the SDK's own short form.
 const SERVER: &str = include_str!("list_server.py");
 
 enum Way {

@@ -1,5 +1,5 @@
-//! The part of the bench about turns: calls that run together, what a call costs inside the
-//! process and beyond it, and looking after the files a model knows.
+//! The part of the bench about turns: calls that run together, the cost of a call inside and outside
+//! of the process, and tracking the files that a model knows.
 
 mod dispatch;
 mod native;
@@ -17,7 +17,7 @@ use crate::peers::Peers;
 use crate::record::{self, Machine, Record, View};
 use crate::report;
 
-/// What one run is to do.
+/// The plan of one run.
 pub(crate) struct TurnsPlan {
     pub(crate) tectum: Option<PathBuf>,
     pub(crate) cases: Vec<TurnsCase>,
@@ -27,7 +27,7 @@ pub(crate) struct TurnsPlan {
     pub(crate) peers: PathBuf,
 }
 
-/// What can be measured about turns.
+/// The cases about turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TurnsCase {
     Together,
@@ -46,7 +46,7 @@ impl TurnsCase {
         }
     }
 
-    /// The cases whose names begin so, with or without `turn-`.
+    /// The cases whose names have this prefix, with or without `turn-`.
     pub(crate) fn named(prefix: &str) -> Result<Vec<Self>> {
         let fits = |case: &Self| {
             let name = case.name();
@@ -68,7 +68,7 @@ impl TurnsCase {
     }
 }
 
-/// Measures the planned cases one after the other, keeping and printing each as it is done.
+/// Measures the planned cases one after the other, and saves and prints each when it is done.
 pub(crate) fn run(plan: &TurnsPlan) -> Result<()> {
     let grounds = Grounds {
         tectum: plan.tectum.clone(),

@@ -1,5 +1,5 @@
-//! Ten thousand files that a model knows, of which none changed: looked at as after every round,
-//! against asking the system for each of them and nothing else.
+//! Ten thousand files that a model knows, none of them changed: the check after every round, against
+//! nothing but a system call for each of them.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -15,11 +15,11 @@ use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
 use crate::stats::median;
 
-/// The files.
+/// The number of files.
 const FILES: usize = 10_000;
-/// Files of one folder.
+/// The number of files in one folder.
 const FOLDER: usize = 100;
-/// Looks in one visit.
+/// The number of checks in one visit.
 const LOOKS: usize = 10;
 
 enum Watcher {

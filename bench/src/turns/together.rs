@@ -15,7 +15,7 @@ use crate::cases::Measured;
 use crate::record::Entry;
 use crate::rounds::{Contender, interleave};
 
-/// How many calls, and how long each waits.
+/// The number of calls, and how long each waits.
 const TURNS: [(&str, usize, Duration); 2] =
     [("three_ms", 3, Duration::from_millis(100)), ("six_ms", 6, Duration::from_millis(200))];
 
