@@ -96,6 +96,19 @@ pub struct Import {
     pub local: Option<String>,
 }
 
+/// What stands in a file of data or text: a heading, or a key with what it holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// How deep it stands; 0 at the top.
+    pub level: usize,
+    /// What a summary says of it.
+    pub line: String,
+    /// Its name; empty where it has none.
+    pub name: Span,
+    /// All of it. Where only its start is known, it goes on until one beside or above it begins.
+    pub whole: Span,
+}
+
 /// A call in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallSite {

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use tree_sitter::{Query, QueryError, Tree};
 
 use crate::{
-    CallSite, Detail, Import, Mention, Outline, Pack, Problem, Queries, Role, Shadow, Span,
+    CallSite, Detail, Import, Mention, Outline, Pack, Problem, Queries, Shadow, Span,
     faults::each_fault,
     imports, locals,
     query::{FoundSymbols, Symbols},
@@ -50,16 +50,21 @@ impl Language {
 
     /// Compiles everything now, to learn whether it compiles.
     pub fn compile(&self) -> Result<(), String> {
+        let Ok(grammar) = self.grammar() else { return Ok(()) };
         let failed = |error: &QueryError| format!("{}: {error}", self.pack.id);
-        self.symbols().map_err(failed)?;
+        self.symbols(&grammar).map_err(failed)?;
         for (query, kept) in self.queries() {
-            self.query(query, kept).map_err(failed)?;
+            query_of(&grammar, query, kept).map_err(failed)?;
         }
         Ok(())
     }
 
-    fn symbols(&self) -> Result<&Symbols, &QueryError> {
-        let compile = || Symbols::compile(&(self.pack.grammar)(), self.pack.queries.symbols);
+    fn grammar(&self) -> Result<tree_sitter::Language, Unparsed> {
+        self.pack.grammar.map(|grammar| grammar()).ok_or(Unparsed::Grammar(self.pack.title))
+    }
+
+    fn symbols(&self, grammar: &tree_sitter::Language) -> Result<&Symbols, &QueryError> {
+        let compile = || Symbols::compile(grammar, self.pack.queries.symbols);
         self.symbols.get_or_init(compile).as_ref()
     }
 
@@ -69,19 +74,8 @@ impl Language {
         [(references, &self.references), (imports, &self.imports), (locals, &self.locals)]
     }
 
-    fn query<'l>(&self, query: &str, kept: &'l Compiled) -> Result<Option<&'l Query>, &'l QueryError> {
-        let compile = || {
-            if query.trim().is_empty() {
-                Ok(None)
-            } else {
-                Query::new(&(self.pack.grammar)(), query).map(Some)
-            }
-        };
-        kept.get_or_init(compile).as_ref().map(Option::as_ref)
-    }
-
     fn asked<'l>(&self, query: &str, kept: &'l Compiled) -> Result<Option<&'l Query>, Unparsed> {
-        self.query(query, kept).map_err(|_| Unparsed::Grammar(self.pack.title))
+        query_of(&self.grammar()?, query, kept).map_err(|_| Unparsed::Grammar(self.pack.title))
     }
 
     fn references(&self) -> Result<Option<&Query>, Unparsed> {
@@ -103,7 +97,7 @@ impl Language {
 
     /// Parses with the grammar.
     pub(crate) fn parse(&self, text: &str, old: Option<&Tree>, stop: Stop<'_>) -> Result<Tree, Unparsed> {
-        tree::parse((&(self.pack.grammar)(), self.pack.title), text, old, stop)
+        tree::parse((&self.grammar()?, self.pack.title), text, old, stop)
     }
 
     /// What a text defines, parsed anew if the pack does not skim.
@@ -116,7 +110,7 @@ impl Language {
 
     /// Symbols and bases from a tree.
     pub(crate) fn found(&self, tree: &Tree, text: &str, detail: Detail) -> Result<FoundSymbols, Unparsed> {
-        let symbols = self.symbols().map_err(|_| Unparsed::Grammar(self.pack.title))?;
+        let symbols = self.symbols(&self.grammar()?).map_err(|_| Unparsed::Grammar(self.pack.title))?;
         Ok(symbols.find(tree, text, detail))
     }
 
@@ -135,10 +129,7 @@ impl Language {
                 Ok(references::mentions(queries, &tree, text, word, &outline))
             }
             // What is too large to parse is still searched.
-            Err(Unparsed::TooLarge(_)) => {
-                let plain = |span| Mention { span, role: Role::Reference, member: false };
-                Ok(words(text, word).map(plain).collect())
-            }
+            Err(Unparsed::TooLarge(_)) => Ok(references::plain_mentions(text, word)),
             Err(error) => Err(error),
         }
     }
@@ -211,6 +202,15 @@ impl Language {
             None => Ok(faults(&self.parse(text, None, stop)?, text)),
         }
     }
+}
+
+fn query_of<'l>(
+    grammar: &tree_sitter::Language,
+    query: &str,
+    kept: &'l Compiled,
+) -> Result<Option<&'l Query>, &'l QueryError> {
+    let compile = || if query.trim().is_empty() { Ok(None) } else { Query::new(grammar, query).map(Some) };
+    kept.get_or_init(compile).as_ref().map(Option::as_ref)
 }
 
 /// The errors of a tree, in words.

@@ -3,6 +3,8 @@
 
 #[cfg(any(feature = "lang-c", feature = "lang-cpp"))]
 pub mod c;
+#[cfg(feature = "lang-data")]
+pub mod data;
 pub mod delta;
 mod dress;
 pub mod facts;
@@ -24,7 +26,7 @@ pub mod source;
 pub mod symbol;
 pub mod tree;
 
-pub use facts::{CallSite, Import, Mention, Problem, Role, Shadow};
+pub use facts::{CallSite, Entry, Import, Mention, Problem, Role, Shadow};
 pub use language::Language;
 pub use pack::{Bodies, Detail, Docs, Front, Pack, Queries, Reach, Style};
 pub use packs::Packs;

@@ -3,7 +3,7 @@
 
 use tree_sitter::Language;
 
-use crate::{CallSite, Import, Mention, Outline, Problem, Shadow, Span, Unparsed};
+use crate::{CallSite, Entry, Import, Mention, Outline, Problem, Shadow, Span, Unparsed};
 
 /// A language.
 #[derive(Debug)]
@@ -22,8 +22,9 @@ pub struct Pack {
     pub interpreters: &'static [&'static str],
     /// How it is written.
     pub style: Style,
-    /// Its tree-sitter grammar.
-    pub grammar: fn() -> Language,
+    /// Its tree-sitter grammar. What has none is no code: its front end tells what stands in it, and
+    /// that is all that is known of it.
+    pub grammar: Option<fn() -> Language>,
     /// Its queries over that grammar.
     pub queries: Queries,
     /// What it does without the grammar.
@@ -166,10 +167,15 @@ pub type Undecodable = fn(&[u8]) -> Option<Problem>;
 /// Finds what a compiler would refuse in a text.
 pub type Check = fn(&str) -> Result<Vec<Problem>, Unparsed>;
 
+/// Shows what stands in a text, in order, or tells why it cannot be read.
+pub type Entries = fn(&str, &mut dyn FnMut(Entry)) -> Result<(), Problem>;
+
 /// What a pack does with code of its own, faster or more exactly than its queries could. Each
 /// function sees the text without a byte order mark, and must return for any text whatever.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Front {
+    /// The keys or headings of a file that is no code.
+    pub entries: Option<Entries>,
     /// The symbols.
     pub outline: Option<fn(&str, Detail) -> Outline>,
     /// What an interpreter would refuse of a file's bytes before it reads them as text. This one
@@ -200,9 +206,17 @@ pub struct Front {
     pub shadows: Option<fn(&str, &str) -> Vec<Shadow>>,
 }
 
+impl Pack {
+    /// Whether it is a language of code, with names that are used elsewhere.
+    pub fn is_code(&self) -> bool {
+        self.grammar.is_some()
+    }
+}
+
 impl Front {
     /// Everything from the tree.
     pub const NONE: Self = Self {
+        entries: None,
         outline: None,
         undecodable: None,
         check: None,

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 #[cfg(any(feature = "lang-c", feature = "lang-cpp"))]
 use crate::c;
+#[cfg(feature = "lang-data")]
+use crate::data;
 #[cfg(feature = "lang-python")]
 use crate::python;
 use crate::{Bodies, Docs, Front, Language, Pack, Queries, Reach, Style};
@@ -52,6 +54,21 @@ const SCRIPT: Style = Style {
     ..USUAL
 };
 
+/// What holds for every file that is no code.
+#[cfg(feature = "lang-data")]
+const DATA: Pack = Pack {
+    id: "",
+    title: "",
+    family: "",
+    extensions: &[],
+    filenames: &[],
+    interpreters: &[],
+    style: USUAL,
+    grammar: None,
+    queries: Queries { symbols: "", references: "", imports: "", locals: "" },
+    front: Front::NONE,
+};
+
 #[cfg(feature = "lang-python")]
 static PYTHON: Pack = Pack {
     id: "python",
@@ -73,7 +90,7 @@ static PYTHON: Pack = Pack {
         exports: "__all__",
         ..USUAL
     },
-    grammar: || tree_sitter_python::LANGUAGE.into(),
+    grammar: Some(|| tree_sitter_python::LANGUAGE.into()),
     queries: queries!("python"),
     front: Front {
         outline: Some(python::outline),
@@ -101,7 +118,7 @@ static C: Pack = Pack {
     filenames: &[],
     interpreters: &["tcc"],
     style: Style { separator: "::", receivers: &[], reach: Reach::Everywhere, arrow: true, ..USUAL },
-    grammar: || tree_sitter_c::LANGUAGE.into(),
+    grammar: Some(|| tree_sitter_c::LANGUAGE.into()),
     queries: queries!("c"),
     front: Front {
         outline: Some(c::outline_c),
@@ -132,7 +149,7 @@ static CPP: Pack = Pack {
         members: include_str!("../packs/cpp/members.txt"),
         ..USUAL
     },
-    grammar: || tree_sitter_cpp::LANGUAGE.into(),
+    grammar: Some(|| tree_sitter_cpp::LANGUAGE.into()),
     queries: queries!("cpp"),
     front: Front {
         outline: Some(c::outline_cpp),
@@ -163,7 +180,7 @@ static RUST: Pack = Pack {
         module: "mod",
         ..USUAL
     },
-    grammar: || tree_sitter_rust::LANGUAGE.into(),
+    grammar: Some(|| tree_sitter_rust::LANGUAGE.into()),
     queries: queries!("rust"),
     front: Front::NONE,
 };
@@ -177,7 +194,7 @@ static TYPESCRIPT: Pack = Pack {
     filenames: &[],
     interpreters: &["ts-node", "tsx", "deno"],
     style: Style { overloads: true, ..SCRIPT },
-    grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+    grammar: Some(|| tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()),
     queries: queries!("typescript"),
     front: Front::NONE,
 };
@@ -191,7 +208,7 @@ static TSX: Pack = Pack {
     filenames: &[],
     interpreters: &[],
     style: Style { overloads: true, ..SCRIPT },
-    grammar: || tree_sitter_typescript::LANGUAGE_TSX.into(),
+    grammar: Some(|| tree_sitter_typescript::LANGUAGE_TSX.into()),
     // Elements are not in the plain grammar, so what is called by them is said apart.
     queries: Queries {
         references: concat!(
@@ -212,7 +229,7 @@ static JAVASCRIPT: Pack = Pack {
     filenames: &["Jakefile"],
     interpreters: &["node", "nodejs", "bun"],
     style: SCRIPT,
-    grammar: || tree_sitter_javascript::LANGUAGE.into(),
+    grammar: Some(|| tree_sitter_javascript::LANGUAGE.into()),
     queries: queries!("javascript"),
     front: Front::NONE,
 };
@@ -232,7 +249,7 @@ static GO: Pack = Pack {
         members: include_str!("../packs/go/members.txt"),
         ..USUAL
     },
-    grammar: || tree_sitter_go::LANGUAGE.into(),
+    grammar: Some(|| tree_sitter_go::LANGUAGE.into()),
     queries: queries!("go"),
     front: Front { import_statement: Some(go_import), ..Front::NONE },
 };
@@ -256,7 +273,7 @@ static JAVA: Pack = Pack {
         members: include_str!("../packs/java/members.txt"),
         ..USUAL
     },
-    grammar: || tree_sitter_java::LANGUAGE.into(),
+    grammar: Some(|| tree_sitter_java::LANGUAGE.into()),
     queries: queries!("java"),
     front: Front::NONE,
 };
@@ -277,7 +294,7 @@ static CSHARP: Pack = Pack {
         members: include_str!("../packs/csharp/members.txt"),
         ..USUAL
     },
-    grammar: || tree_sitter_c_sharp::LANGUAGE.into(),
+    grammar: Some(|| tree_sitter_c_sharp::LANGUAGE.into()),
     queries: queries!("csharp"),
     front: Front::NONE,
 };
@@ -302,7 +319,7 @@ static RUBY: Pack = Pack {
         members: include_str!("../packs/ruby/members.txt"),
         ..USUAL
     },
-    grammar: || tree_sitter_ruby::LANGUAGE.into(),
+    grammar: Some(|| tree_sitter_ruby::LANGUAGE.into()),
     queries: queries!("ruby"),
     front: Front::NONE,
 };
@@ -316,9 +333,51 @@ static BASH: Pack = Pack {
     filenames: &[".bashrc", ".bash_profile", ".profile", "PKGBUILD", "APKBUILD"],
     interpreters: &["sh", "bash", "dash", "zsh", "ksh"],
     style: Style { comment: "#", receivers: &[], reach: Reach::Everywhere, calls_apart: true, ..USUAL },
-    grammar: || tree_sitter_bash::LANGUAGE.into(),
+    grammar: Some(|| tree_sitter_bash::LANGUAGE.into()),
     queries: queries!("bash"),
     front: Front::NONE,
+};
+
+#[cfg(feature = "lang-data")]
+static MARKDOWN: Pack = Pack {
+    id: "markdown",
+    title: "Markdown",
+    family: "markdown",
+    extensions: &["md", "markdown", "mdown", "mkd"],
+    front: data::front::<data::markdown::Markdown>(),
+    ..DATA
+};
+
+#[cfg(feature = "lang-data")]
+static YAML: Pack = Pack {
+    id: "yaml",
+    title: "YAML",
+    family: "yaml",
+    extensions: &["yaml", "yml"],
+    front: data::front::<data::yaml::Yaml>(),
+    ..DATA
+};
+
+#[cfg(feature = "lang-data")]
+static TOML: Pack = Pack {
+    id: "toml",
+    title: "TOML",
+    family: "toml",
+    extensions: &["toml"],
+    filenames: &["Cargo.lock", "poetry.lock", "uv.lock", "Pipfile"],
+    front: data::front::<data::toml::Toml>(),
+    ..DATA
+};
+
+#[cfg(feature = "lang-data")]
+static JSON: Pack = Pack {
+    id: "json",
+    title: "JSON",
+    family: "json",
+    extensions: &["json", "jsonc", "json5", "geojson", "ipynb", "webmanifest"],
+    filenames: &["Pipfile.lock", "composer.lock", "flake.lock"],
+    front: data::front::<data::json::Json>(),
+    ..DATA
 };
 
 /// A Go import as a statement of its own: in the source it may stand in a group.
@@ -366,6 +425,14 @@ impl Packs {
             &RUBY,
             #[cfg(feature = "lang-bash")]
             &BASH,
+            #[cfg(feature = "lang-data")]
+            &MARKDOWN,
+            #[cfg(feature = "lang-data")]
+            &YAML,
+            #[cfg(feature = "lang-data")]
+            &TOML,
+            #[cfg(feature = "lang-data")]
+            &JSON,
         ])
     }
 
@@ -484,6 +551,12 @@ mod tests {
         check("a.C", "", Some("cpp"));
         check("run", "#!/usr/bin/env -S uv run --script\n", Some("python"));
         check(".bashrc", "", Some("bash"));
+        check("deep/Cargo.lock", "", Some("toml"));
+        check("x.JSON", "", Some("json"));
+        check("README.md", "#!/bin/sh\n", Some("markdown"));
+        for other in ["toml", "Makefile", "", "/", ".json.unknown", "notes.txt", "LICENSE"] {
+            check(other, "x", None);
+        }
     }
 
     #[test]

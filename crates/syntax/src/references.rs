@@ -158,6 +158,11 @@ pub(crate) fn words<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = Sp
     })
 }
 
+/// The same as mentions, of a text without a tree.
+pub(crate) fn plain_mentions(text: &str, word: &str) -> Vec<Mention> {
+    words(text, word).map(|span| Mention { span, role: Role::Reference, member: false }).collect()
+}
+
 /// Visits every capture of a query in a stretch of the text.
 pub(crate) fn each(
     query: Option<&Query>,

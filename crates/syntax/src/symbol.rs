@@ -88,6 +88,10 @@ pub enum Kind {
     Variable,
     /// A field or property of a type.
     Field,
+    /// A key of a data file.
+    Key,
+    /// A heading of a text.
+    Heading,
 }
 
 /// The words for the kinds in query files.
@@ -128,6 +132,8 @@ impl Kind {
             Self::Constant => "Const",
             Self::Variable => "Var",
             Self::Field => "Field",
+            Self::Key => "Key",
+            Self::Heading => "Heading",
         }
     }
 

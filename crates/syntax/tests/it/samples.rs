@@ -77,6 +77,10 @@ const QUESTIONS: &[Questions] = &[
         functions: &["Boat.load", "main", "Broken.after"],
     },
     Questions { id: "bash", words: &["say", "dir", "text"], functions: &["copy_one", "say", "after"] },
+    Questions { id: "markdown", words: &[], functions: &[] },
+    Questions { id: "yaml", words: &[], functions: &[] },
+    Questions { id: "toml", words: &[], functions: &[] },
+    Questions { id: "json", words: &[], functions: &[] },
 ];
 
 #[test]
@@ -139,6 +143,26 @@ fn bash() {
     check("bash");
 }
 
+#[test]
+fn markdown() {
+    check("markdown");
+}
+
+#[test]
+fn yaml() {
+    check("yaml");
+}
+
+#[test]
+fn toml() {
+    check("toml");
+}
+
+#[test]
+fn json() {
+    check("json");
+}
+
 /// Compares all that a pack says of its sample.
 fn check(id: &str) {
     for sample in sample::all().iter().filter(|sample| sample.language.pack().id == id) {
@@ -182,6 +206,12 @@ fn told(sample: &Sample) -> String {
     let outline = source.outline(Detail::Full, &|| false).unwrap();
     let mut out = String::new();
     symbols(&mut out, &source, &outline);
+    if let Some(entries) = language.pack().front.entries {
+        heading(&mut out, "entries");
+        let _ = entries(text, &mut |entry| {
+            let _ = writeln!(out, "{}{}", "  ".repeat(entry.level), entry.line);
+        });
+    }
     heading(&mut out, "imports");
     for import in language.imports(text, &|| false).unwrap() {
         let Import { span, module, name, local } = import;

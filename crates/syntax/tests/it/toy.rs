@@ -37,7 +37,7 @@ static LUA: Pack = Pack {
         exports: "",
         public_named: false,
     },
-    grammar: || tree_sitter_lua::LANGUAGE.into(),
+    grammar: Some(|| tree_sitter_lua::LANGUAGE.into()),
     queries: Queries {
         symbols: r#"
             (function_declaration

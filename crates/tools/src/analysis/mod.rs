@@ -1,5 +1,5 @@
-//! Looking at files and their history as a whole: lines that find themselves again, what git
-//! says has changed, and what a data file holds. Nothing here changes a file of the project.
+//! Looking at files and their history as a whole: lines that find themselves again, and what
+//! git says has changed. Nothing here changes a file of the project.
 
 pub mod anchor;
 mod create_slice;
@@ -7,7 +7,6 @@ mod get_git_diff;
 pub(crate) mod git;
 mod loaded;
 mod resolve_slice;
-pub mod summary;
 
 pub use create_slice::CreateSlice;
 pub use get_git_diff::GetGitDiff;

@@ -30,7 +30,8 @@ impl Languages {
     pub(crate) fn find(&self, name: &str, text: &str, only: Only) -> Result<Arc<Language>, Fault> {
         let found = self.packs.of_file(name, text);
         let Only::One(id) = only else {
-            return found.cloned().ok_or_else(|| self.no_pack(name));
+            let fits = |language: &&Arc<Language>| only == Only::Outlined || language.pack().is_code();
+            return found.filter(fits).cloned().ok_or_else(|| self.no_pack(name));
         };
         let wanted = self.packs.named(id).ok_or_else(|| Fault::invalid(format!("this build has no {id}")))?;
         let header = matches!(id, "c" | "cpp") && name.ends_with(".h");
@@ -43,7 +44,8 @@ impl Languages {
     }
 
     fn no_pack(&self, name: &str) -> Fault {
-        let known: Vec<&str> = self.packs.iter().map(|language| language.pack().title).collect();
+        let known = self.packs.iter().map(|language| language.pack()).filter(|pack| pack.is_code());
+        let known: Vec<&str> = known.map(|pack| pack.title).collect();
         Fault::invalid(format!("no language pack for {name}")).hint(format!(
             "known languages: {}; read_file and search_content take any text",
             known.join(", ")
@@ -56,6 +58,8 @@ impl Languages {
 pub enum Only {
     /// Any that has a pack.
     Any,
+    /// The same, and files that are no code but have an outline.
+    Outlined,
     /// One, by its pack's short name. A `.h` file is taken for either of C and C++.
     One(&'static str),
 }
@@ -64,7 +68,7 @@ impl Only {
     /// A word for it, empty for any.
     pub(crate) fn label(self) -> &'static str {
         match self {
-            Self::Any => "",
+            Self::Any | Self::Outlined => "",
             Self::One(id) => id,
         }
     }

@@ -137,7 +137,7 @@ impl Table<'_> {
                 |args: &OfFileFully| &args.path,
                 |code, ctx, args| {
                     let detail = if args.full { Detail::Full } else { Detail::Outline };
-                    outline::run(code, ctx, Only::Any, detail, args.from_line.unwrap_or(0))
+                    outline::run(code, ctx, Only::Outlined, detail, args.from_line.unwrap_or(0))
                 },
             ),
             self.reader(

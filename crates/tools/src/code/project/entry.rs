@@ -69,7 +69,7 @@ impl Entry {
     /// Whether it can be in the asked language, by its name.
     pub(crate) fn may_be(&self, only: Only) -> bool {
         match (only, &self.named) {
-            (Only::Any, _) | (Only::One(_), None) => true,
+            (Only::Any | Only::Outlined, _) | (Only::One(_), None) => true,
             (Only::One("c" | "cpp"), _) if self.path.as_encoded_bytes().ends_with(b".h") => true,
             (Only::One(id), Some(language)) => language.pack().id == id,
         }

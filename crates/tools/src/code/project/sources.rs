@@ -76,7 +76,7 @@ impl<'q> Sources<'q> {
         ledger: Arc<Ledger>,
     ) -> Self {
         let name = start.name();
-        let named = languages.packs.by_name(&name).cloned();
+        let named = languages.packs.by_name(&name).filter(|language| language.pack().is_code()).cloned();
         let name = name.rsplit('/').next().unwrap_or(&name);
         let entries = vec![Arc::new(Entry::new(std::ffi::OsStr::new(name).into(), 1, named))];
         let skipped = Skipped::default();
@@ -232,7 +232,7 @@ impl<'q> Sources<'q> {
         count: bool,
     ) -> Result<(Vec<Placed>, usize), Fault> {
         let fits = |facts: &SourceFacts| match only {
-            Only::Any => true,
+            Only::Any | Only::Outlined => true,
             Only::One(id) => facts.language.pack().id == id,
         };
         let mut known = Vec::with_capacity(entries.len());

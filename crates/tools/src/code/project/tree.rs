@@ -240,7 +240,7 @@ impl Listing {
 fn language(name: &OsStr, packs: &Packs) -> Option<Option<Arc<Language>>> {
     let name = name.to_string_lossy();
     match packs.by_name(&name) {
-        Some(language) => Some(Some(language.clone())),
+        Some(language) => language.pack().is_code().then(|| Some(language.clone())),
         None => (!name.contains('.')).then_some(None),
     }
 }

@@ -200,16 +200,14 @@ impl UsagesPage<'_> {
             let _ = write!(text, "; {others} of that name elsewhere left out");
         }
         let what = match self.only {
-            Only::Any => "of known languages",
+            Only::Any | Only::Outlined => "of known languages".to_owned(),
             Only::One(id) => {
-                self.sources.languages().packs.named(id).map_or(id, |language| language.pack().title)
+                let named = self.sources.languages().packs.named(id);
+                format!("({} only)", named.map_or(id, |language| language.pack().title))
             }
         };
         let files = count(output.searched_files as u64, "file", "files");
-        let _ = match self.only {
-            Only::Any => write!(text, "; searched {files} {what}"),
-            Only::One(_) => write!(text, "; searched {files} ({what} only)"),
-        };
+        let _ = write!(text, "; searched {files} {what}");
         let skipped = output.skipped.describe();
         if !skipped.is_empty() {
             let _ = write!(text, "; skipped: {skipped}");

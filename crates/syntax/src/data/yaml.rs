@@ -1,35 +1,43 @@
 //! YAML: the top-level keys of each document, told by their indentation alone. This is no
 //! parser: it finds no mistakes, and what it cannot make sense of it passes over.
 
-use super::sheet::{Sheet, Unreadable, count, cut};
-use crate::text::{body, split};
+use super::{DataFormat, count, lines, span_of};
+use crate::{Entry, Kind, Problem, Span};
 
 /// The top-level keys of every document, with what they hold.
-pub fn summarise(text: &str) -> Result<String, Unreadable> {
-    let documents = documents(text);
-    let mut sheet = Sheet::new();
-    let several = documents.len() > 1;
-    for (number, document) in documents.iter().enumerate() {
-        if several {
-            sheet.line(0, &format!("document {}:", number + 1));
-        }
+pub struct Yaml;
+
+impl DataFormat for Yaml {
+    const KIND: Kind = Kind::Key;
+
+    fn read(text: &str, show: &mut dyn FnMut(Entry)) -> Result<(), Problem> {
+        let documents = documents(text);
+        let several = documents.len() > 1;
         let level = usize::from(several);
-        if document.items > 0 {
-            sheet.line(level, &format!("list of {}", count(document.items, "item")));
+        for (number, document) in (1..).zip(&documents) {
+            let unnamed = |level, line| Entry { level, line, whole: document.start, ..Entry::default() };
+            if several {
+                show(unnamed(0, format!("document {number}:")));
+            }
+            if document.items > 0 {
+                show(unnamed(level, format!("list of {}", count(document.items, "item"))));
+            }
+            for entry in &document.entries {
+                let (name, line) = (span_of(text, entry.key), format!("{}: {}", entry.key, entry.shape()));
+                show(Entry { level, line, name, whole: entry.start });
+            }
+            if document.items == 0 && document.entries.is_empty() && document.scalar {
+                show(unnamed(level, "scalar".to_owned()));
+            }
         }
-        for entry in &document.entries {
-            sheet.line(level, &format!("{}: {}", cut(&entry.key), entry.shape()));
-        }
-        if document.items == 0 && document.entries.is_empty() && document.scalar {
-            sheet.line(level, "scalar");
-        }
+        Ok(())
     }
-    Ok(sheet.finish())
 }
 
 #[derive(Default)]
-struct Document {
-    entries: Vec<YamlEntry>,
+struct Document<'t> {
+    start: Span,
+    entries: Vec<YamlEntry<'t>>,
     /// Items of a list that is the whole document.
     items: usize,
     /// True when there is something, whatever it is.
@@ -38,10 +46,11 @@ struct Document {
     marked: bool,
 }
 
-struct YamlEntry {
-    key: String,
+struct YamlEntry<'t> {
+    start: Span,
+    key: &'t str,
     /// What stands behind the colon.
-    value: String,
+    value: &'t str,
     /// How far the first line below it is indented.
     indent: Option<usize>,
     /// Lines at that indentation that begin an item.
@@ -50,7 +59,7 @@ struct YamlEntry {
     keys: usize,
 }
 
-impl YamlEntry {
+impl YamlEntry<'_> {
     fn shape(&self) -> String {
         match self.value.chars().next() {
             Some('|' | '>') => "text".to_owned(),
@@ -77,19 +86,18 @@ impl YamlEntry {
     }
 }
 
-fn documents(text: &str) -> Vec<Document> {
+fn documents(text: &str) -> Vec<Document<'_>> {
     let mut documents = vec![Document::default()];
-    for line in split(text) {
-        let line = body(line).trim_end();
+    for line in lines(text).map(str::trim_end) {
         let words = line.trim_start_matches([' ', '\t']);
-        let indent = line.len() - words.len();
+        let (indent, start) = (line.len() - words.len(), span_of(text, &line[..0]));
         if words.is_empty() || words.starts_with('#') {
             continue;
         }
         if indent == 0 && (line == "---" || line.starts_with("--- ") || line == "...") {
             let used = documents.last().is_some_and(|last| last.marked || last.scalar);
             if used {
-                documents.push(Document::default());
+                documents.push(Document { start, ..Document::default() });
             }
             if let Some(last) = documents.last_mut() {
                 last.marked = line != "...";
@@ -102,7 +110,7 @@ fn documents(text: &str) -> Vec<Document> {
             continue;
         }
         if let Some(document) = documents.last_mut() {
-            document.take(indent, words);
+            document.take(start, indent, words);
         }
     }
     // A mark at the very end begins nothing.
@@ -112,8 +120,8 @@ fn documents(text: &str) -> Vec<Document> {
     documents
 }
 
-impl Document {
-    fn take(&mut self, indent: usize, words: &str) {
+impl<'t> Document<'t> {
+    fn take(&mut self, start: Span, indent: usize, words: &'t str) {
         self.scalar = true;
         let last = self.entries.last_mut();
         match (indent, last) {
@@ -121,9 +129,9 @@ impl Document {
             (0, Some(entry)) if is_item(words) => entry.below(0, words),
             (0, None) if is_item(words) => self.items += 1,
             (0, _) => {
-                if let Some((name, value)) = key(words) {
-                    let (key, value) = (name.to_owned(), bare(value).to_owned());
-                    self.entries.push(YamlEntry { key, value, indent: None, items: 0, keys: 0 });
+                if let Some((key, value)) = key(words) {
+                    let value = bare(value);
+                    self.entries.push(YamlEntry { start, key, value, indent: None, items: 0, keys: 0 });
                 }
             }
             (_, Some(entry)) => entry.below(indent, words),
@@ -168,9 +176,10 @@ fn bare(value: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::tests::{outlined, told};
 
     fn check(text: &str, expect: &str) {
-        assert_eq!(summarise(text), Ok(expect.to_owned()), "{text:?}");
+        assert_eq!(told::<Yaml>(text), Ok(expect.to_owned()), "{text:?}");
     }
 
     #[test]
@@ -211,5 +220,11 @@ mod tests {
         check(":\n: x\n\t\t:\n", "scalar\n");
         check("\"open: 1\nb: 2\n", "b: scalar\n");
         check("}\n]\na: 1\n", "a: scalar\n");
+    }
+
+    #[test]
+    fn an_entry_goes_on_to_the_next() {
+        let text = "# words\na:\n  x: 1\n\n'b': 2\r\n---\nc:\n- d\n";
+        assert_eq!(outlined::<Yaml>(text), [("a", "a:\n  x: 1"), ("b", "'b': 2"), ("c", "c:\n- d")]);
     }
 }

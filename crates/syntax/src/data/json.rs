@@ -1,7 +1,7 @@
 //! JSON: the top-level keys with their types. Values are counted as they pass, never kept, so
 //! the size of the file does not matter. Comments and trailing commas are forgiven.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::{
     Deserialize, Deserializer as _,
@@ -9,48 +9,73 @@ use serde::{
 };
 use serde_json::{Deserializer, Error, value::RawValue};
 
-use super::sheet::{Sheet, Unreadable, count, cut};
+use super::{DataFormat, count, span_of};
+use crate::{Entry, Kind, Problem, Span};
 
 /// Each top-level key with its type, or what the whole is when it is not an object.
-pub fn summarise(text: &str) -> Result<String, Unreadable> {
-    read(text).or_else(|broken| match relaxed(text) {
-        Some(plain) => read(&plain),
-        None => Err(broken),
-    })
+pub struct Json;
+
+impl DataFormat for Json {
+    const KIND: Kind = Kind::Key;
+
+    fn read(text: &str, show: &mut dyn FnMut(Entry)) -> Result<(), Problem> {
+        let plain;
+        let (text, whole) = match whole(text) {
+            Ok(whole) => (text, whole),
+            Err(broken) => {
+                plain = relaxed(text).ok_or_else(|| problem(text, &broken))?;
+                (plain.as_str(), whole(&plain).map_err(|broken| problem(&plain, &broken))?)
+            }
+        };
+        show_parts(text, whole, show);
+        Ok(())
+    }
 }
 
-fn read(text: &str) -> Result<String, Unreadable> {
-    summary(text).map_err(|error| {
-        let said = error.to_string();
-        let message = said.split(" at line ").next().unwrap_or(&said).to_owned();
-        Unreadable { message, line: Some(error.line().max(1)), column: Some(error.column().max(1)) }
-    })
+fn problem(text: &str, error: &Error) -> Problem {
+    let said = error.to_string();
+    let message = said.split(" at line ").next().unwrap_or(&said).to_owned();
+    let line: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let at = text.floor_char_boundary(line + error.column().saturating_sub(1));
+    Problem { span: Span::at(at), message }
 }
 
-fn summary(text: &str) -> Result<String, Error> {
+fn whole(text: &str) -> Result<&RawValue, Error> {
     let mut input = Deserializer::from_str(text);
     let whole = <&RawValue>::deserialize(&mut input)?;
     input.end()?;
-    let mut sheet = Sheet::new();
+    Ok(whole)
+}
+
+fn show_parts(text: &str, whole: &RawValue, show: &mut dyn FnMut(Entry)) {
     // The first item of an array tells most about the others.
     let mut first = None;
     let parts = each_part(whole, |key, value| match key {
-        Some("") => sheet.line(0, &format!("\"\": {}", shape(value))),
-        Some(key) => sheet.line(0, &format!("{}: {}", cut(key), shape(value))),
+        Some(key) => {
+            let (quoted, value_at) = (span_of(text, key.get()), span_of(text, value.get()));
+            let plain = serde_json::from_str::<Cow<'_, str>>(key.get()).unwrap_or(key.get().into());
+            let shown = if plain.is_empty() { "\"\"" } else { &plain };
+            show(Entry {
+                level: 0,
+                line: format!("{shown}: {}", shape(value)),
+                name: Span { start: quoted.start + 1, end: quoted.end - 1 },
+                whole: Span { start: quoted.start, end: value_at.end },
+            });
+        }
         None => first = first.take().or_else(|| Some(shape(value))),
-    })?;
-    match (whole.get().as_bytes().first(), first) {
-        (Some(b'{'), _) if parts > 0 => {}
-        (Some(b'{'), _) => sheet.line(0, "empty object"),
-        (_, Some(first)) => sheet.line(0, &format!("{}, the first: {first}", shape(whole))),
-        (_, None) => sheet.line(0, &shape(whole)),
-    }
-    Ok(sheet.finish())
+    });
+    let line = match (whole.get().as_bytes().first(), first) {
+        (Some(b'{'), _) if parts > 0 => return,
+        (Some(b'{'), _) => "empty object".to_owned(),
+        (_, Some(first)) => format!("{}, the first: {first}", shape(whole)),
+        (_, None) => shape(whole),
+    };
+    show(Entry { line, ..Entry::default() });
 }
 
 /// A value in a word or two.
 fn shape(value: &RawValue) -> String {
-    let parts = |noun| count(each_part(value, |_, _| {}).unwrap_or(0), noun);
+    let parts = |noun| count(each_part(value, |_, _| {}), noun);
     match value.get().as_bytes().first() {
         Some(b'{') => format!("object of {}", parts("key")),
         Some(b'[') => format!("array of {}", parts("item")),
@@ -62,16 +87,17 @@ fn shape(value: &RawValue) -> String {
 }
 
 /// Shows the members of an object with their keys, or the items of an array, and counts them.
-fn each_part(value: &RawValue, show: impl FnMut(Option<&str>, &RawValue)) -> Result<usize, Error> {
+fn each_part<'v>(value: &'v RawValue, show: impl FnMut(Option<&'v RawValue>, &'v RawValue)) -> usize {
     if !value.get().starts_with(['{', '[']) {
-        return Ok(0);
+        return 0;
     }
-    Deserializer::from_str(value.get()).deserialize_any(PartsVisitor(show))
+    // It was read as a whole before, so nothing can be wrong with it.
+    Deserializer::from_str(value.get()).deserialize_any(PartsVisitor(show)).unwrap_or(0)
 }
 
 struct PartsVisitor<F>(F);
 
-impl<'de, F: FnMut(Option<&str>, &RawValue)> Visitor<'de> for PartsVisitor<F> {
+impl<'de, F: FnMut(Option<&'de RawValue>, &'de RawValue)> Visitor<'de> for PartsVisitor<F> {
     type Value = usize;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -80,8 +106,8 @@ impl<'de, F: FnMut(Option<&str>, &RawValue)> Visitor<'de> for PartsVisitor<F> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<usize, A::Error> {
         let mut length = 0;
-        while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
-            (self.0)(Some(&key), value);
+        while let Some((key, value)) = map.next_entry()? {
+            (self.0)(Some(key), value);
             length += 1;
         }
         Ok(length)
@@ -89,7 +115,7 @@ impl<'de, F: FnMut(Option<&str>, &RawValue)> Visitor<'de> for PartsVisitor<F> {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<usize, A::Error> {
         let mut length = 0;
-        while let Some(item) = items.next_element::<&RawValue>()? {
+        while let Some(item) = items.next_element()? {
             (self.0)(None, item);
             length += 1;
         }
@@ -163,9 +189,10 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::tests::{broken, outlined, told};
 
     fn check(text: &str, expect: &str) {
-        assert_eq!(summarise(text), Ok(expect.to_owned()), "{text}");
+        assert_eq!(told::<Json>(text), Ok(expect.to_owned()), "{text}");
     }
 
     #[test]
@@ -180,7 +207,7 @@ mod tests {
         check("\"words\"", "string\n");
         check("12", "number\n");
         check("null", "null\n");
-        check("{\"a\\n\u{e9}\": 1}", "a \u{e9}: number\n");
+        check("{\"a\\n\u{e9}\": 1}", "a\n\u{e9}: number\n");
     }
 
     #[test]
@@ -189,21 +216,28 @@ mod tests {
         check("{\"url\": \"http://x/*y*/\", \"b\": [1, 2, ], }", "url: string\nb: array of 2 items\n");
         check("{\"q\": \"\\\"//\", \"b\": 1 /* closed */}", "q: string\nb: number\n");
         for broken in ["{\"a\": 1,,}", "{\"a\": 1 /* open", "[1 / 2]", "{,}"] {
-            assert!(summarise(broken).is_err(), "{broken}");
+            assert!(told::<Json>(broken).is_err(), "{broken}");
         }
     }
 
     #[test]
     fn what_is_broken_is_placed() {
         let check = |text: &str, line, column, words: &str| {
-            let broken = summarise(text).expect_err("broken");
-            assert_eq!((broken.line, broken.column), (Some(line), Some(column)), "{text:?}: {broken}");
-            assert!(broken.message.contains(words), "{broken}");
+            let (at_line, at_column, message) = broken::<Json>(text);
+            assert_eq!((at_line, at_column), (line, column), "{text:?}: {message}");
+            assert!(message.contains(words), "{message}");
         };
         check("", 1, 1, "EOF");
         check("{\"a\": 1", 1, 7, "EOF");
         check("{\n  \"a\" 1}", 2, 7, "expected `:`");
         check("// c\n{\n  \"a\": nope}", 3, 9, "expected ident");
         check("{} {}", 1, 4, "trailing characters");
+    }
+
+    #[test]
+    fn an_entry_goes_from_its_key_to_the_end_of_its_value() {
+        let text = "{ // words\n  \"a\": [1,\n 2], \"b\\\"\": {},\n}\n";
+        assert_eq!(outlined::<Json>(text), [("a", "\"a\": [1,\n 2]"), ("b\\\"", "\"b\\\"\": {}")]);
+        assert_eq!(outlined::<Json>("[1]"), []);
     }
 }

@@ -1,36 +1,14 @@
-//! The page a summary is written on: lines that grow up to a limit, and what is said of a broken
-//! file.
+//! The page a summary is written on: lines that grow up to a limit.
 
-use std::fmt;
-
-use crate::text::Lines;
+use crate::text::{Lines, body};
 
 /// Characters of a whole summary. It is read before a file is opened, so it must cost far less
 /// than the file.
 pub(super) const MOST_CHARS: usize = 4_000;
 /// Characters of one line of it.
-pub(super) const LINE_CHARS: usize = 120;
-
-/// A text that is not what its name says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unreadable {
-    /// What is wrong with it.
-    pub message: String,
-    /// The line where it shows, from 1.
-    pub line: Option<usize>,
-    /// The character in that line, from 1.
-    pub column: Option<usize>,
-}
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.line, self.column) {
-            (Some(line), Some(column)) => write!(f, "line {line}, column {column}: {}", self.message),
-            (Some(line), None) => write!(f, "line {line}: {}", self.message),
-            _ => f.write_str(&self.message),
-        }
-    }
-}
+const LINE_CHARS: usize = 120;
+/// Lines shown of a text of which nothing else is known.
+const SHOWN: usize = 8;
 
 /// Lines that grow up to a limit and then are only counted.
 pub(super) struct Sheet {
@@ -45,7 +23,7 @@ impl Sheet {
     }
 
     /// True once further lines are only counted.
-    pub(super) fn full(&self) -> bool {
+    fn full(&self) -> bool {
         self.more > 0
     }
 
@@ -68,6 +46,14 @@ impl Sheet {
         self.text.push('\n');
     }
 
+    /// Adds the first lines of a text.
+    pub(super) fn start_of(&mut self, text: &str) {
+        let lines = Lines::of(text);
+        for range in (1..=lines.count().min(SHOWN)).filter_map(|number| lines.range(number)) {
+            self.line(0, body(&text[range]));
+        }
+    }
+
     pub(super) fn finish(mut self) -> String {
         if self.full() {
             self.text.push_str(&format!("[{} more lines left out]\n", self.more));
@@ -78,7 +64,7 @@ impl Sheet {
 
 /// A line on a summary: cut when it is long, its control characters shown as blanks. A tab is kept:
 /// in a makefile it means something.
-pub(super) fn cut(line: &str) -> String {
+fn cut(line: &str) -> String {
     let mut shown: String =
         line.chars().take(LINE_CHARS).map(|c| if c.is_control() && c != '\t' { ' ' } else { c }).collect();
     // Counting a giant line to its end would tell nothing more.
@@ -86,11 +72,6 @@ pub(super) fn cut(line: &str) -> String {
         shown.push('…');
     }
     shown
-}
-
-/// `1 key`, `2 keys`.
-pub(super) fn count(number: usize, one: &str) -> String {
-    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The line and the column of a byte, both from 1.
@@ -105,6 +86,20 @@ pub(super) fn place(text: &str, at: usize) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_shown_by_its_start() {
+        let check = |text: &str, expect: &str| {
+            let mut sheet = Sheet::new();
+            sheet.start_of(text);
+            assert_eq!(sheet.finish(), expect);
+        };
+        check("", "");
+        check("a\r\nb", "a\nb\n");
+        check(&"x\n".repeat(20), &"x\n".repeat(8));
+        check(&"é".repeat(121), &format!("{}…\n", "é".repeat(120)));
+        check("a\x1b[31m\tb\n", "a [31m\tb\n");
+    }
 
     #[test]
     fn a_place_is_a_line_and_a_column() {

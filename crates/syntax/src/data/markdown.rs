@@ -1,63 +1,69 @@
-//! Markdown: its headings of the first three levels, indented by level.
+//! Markdown: its headings, by level.
 
-use super::sheet::{LINE_CHARS, Sheet, Unreadable};
-use crate::text::{body, split};
+use super::{DataFormat, lines, span_of};
+use crate::{Entry, Kind, Problem, Span};
 
-/// Deeper headings are left to whoever reads the file.
-const DEEPEST: usize = 3;
+/// Nothing shows more of a heading over several lines.
+const HEADING_BYTES: usize = 480;
 
 /// The headings. Code between fences and the front matter at the start have none.
-pub fn summarise(text: &str) -> Result<String, Unreadable> {
-    let mut sheet = Sheet::new();
-    let mut fence: Option<(char, usize)> = None;
-    // The words since the last blank line: an underline makes a heading of them.
-    let mut paragraph = String::new();
-    for line in split(&text[front_matter(text)..]) {
-        let line = body(line);
-        let (indent, words) = unindented(line);
-        if let Some((mark, length)) = fence {
-            if indent < 4 && closes(words, mark, length) {
-                fence = None;
+pub struct Markdown;
+
+impl DataFormat for Markdown {
+    const KIND: Kind = Kind::Heading;
+
+    fn read(text: &str, show: &mut dyn FnMut(Entry)) -> Result<(), Problem> {
+        let mut fence: Option<(char, usize)> = None;
+        // The lines since the last blank one: an underline makes a heading of them.
+        let mut paragraph: Vec<&str> = Vec::new();
+        for line in lines(&text[front_matter(text)..]) {
+            let (indent, words) = unindented(line);
+            if let Some((mark, length)) = fence {
+                if indent < 4 && closes(words, mark, length) {
+                    fence = None;
+                }
+                continue;
             }
-            continue;
-        }
-        if indent >= 4 {
-            // Code, or a further line of a paragraph.
-            if !paragraph.is_empty() {
+            if indent >= 4 {
+                // Code, or a further line of a paragraph.
+                if !paragraph.is_empty() {
+                    append(&mut paragraph, words);
+                }
+                continue;
+            }
+            if let Some(opened) = opens(words) {
+                fence = Some(opened);
+                paragraph.clear();
+            } else if let Some((level, heading)) = marked(words) {
+                show(entry(text, line, level, &[heading]));
+                paragraph.clear();
+            } else if let (Some(level), Some(first)) = (underline(words), paragraph.first()) {
+                show(entry(text, first, level, &paragraph));
+                paragraph.clear();
+            } else if words.is_empty() || is_block(words) {
+                paragraph.clear();
+            } else {
                 append(&mut paragraph, words);
             }
-            continue;
         }
-        if let Some(opened) = opens(words) {
-            fence = Some(opened);
-            paragraph.clear();
-        } else if let Some((level, heading)) = marked(words) {
-            if level <= DEEPEST {
-                sheet.line(level - 1, heading);
-            }
-            paragraph.clear();
-        } else if let Some(level) = underline(words).filter(|_| !paragraph.is_empty()) {
-            sheet.line(level - 1, &paragraph);
-            paragraph.clear();
-        } else if words.is_empty() || is_block(words) {
-            paragraph.clear();
-        } else {
-            append(&mut paragraph, words);
-        }
+        Ok(())
     }
-    Ok(sheet.finish())
+}
+
+/// A heading that begins with this line. Its name is what stands in the first line of it.
+fn entry(text: &str, line: &str, level: usize, words: &[&str]) -> Entry {
+    let whole = Span::at(span_of(text, line).start as usize);
+    let name = words.first().map_or(whole, |first| span_of(text, first));
+    Entry { level: level - 1, line: words.join(" "), name, whole }
 }
 
 /// Where the text begins after lines between `---` at its very start.
 fn front_matter(text: &str) -> usize {
-    let lines = crate::text::Lines::of(text);
-    let is_rule =
-        |number: usize| lines.range(number).is_some_and(|line| body(&text[line]).trim_end() == "---");
-    if !is_rule(1) {
-        return 0;
+    let mut rules = lines(text).map(|line| (line.trim_end() == "---", line));
+    match (rules.next(), rules.find(|(rule, _)| *rule)) {
+        (Some((true, _)), Some((_, end))) => span_of(text, end).end as usize,
+        _ => 0,
     }
-    let end = (2..=lines.count()).find(|number| is_rule(*number));
-    end.and_then(|end| lines.range(end)).map_or(0, |line| line.end)
 }
 
 /// How far a line is indented, and the rest of it.
@@ -108,28 +114,27 @@ fn is_block(words: &str) -> bool {
     bullet || number || words.starts_with(['>', '|', '<'])
 }
 
-fn append(paragraph: &mut String, words: &str) {
-    // Beyond the length of a line nothing more of it will show.
-    if paragraph.len() > LINE_CHARS * 4 {
-        return;
+fn append<'t>(paragraph: &mut Vec<&'t str>, words: &'t str) {
+    if paragraph.iter().map(|line| line.len() + 1).sum::<usize>() <= HEADING_BYTES {
+        paragraph.push(words);
     }
-    if !paragraph.is_empty() {
-        paragraph.push(' ');
-    }
-    paragraph.extend(words.chars().take(LINE_CHARS + 1));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::tests::{outlined, told};
 
     fn check(text: &str, expect: &str) {
-        assert_eq!(summarise(text), Ok(expect.to_owned()), "{text:?}");
+        assert_eq!(told::<Markdown>(text), Ok(expect.to_owned()), "{text:?}");
     }
 
     #[test]
     fn headings_are_indented_by_level() {
-        check("# One\ntext\n## Two\n### Three\n#### Four\n# Again\r\n", "One\n  Two\n    Three\nAgain\n");
+        check(
+            "# One\ntext\n## Two\n### Three\n#### Four\n# Again\r\n",
+            "One\n  Two\n    Three\n      Four\nAgain\n",
+        );
         check("  ## In\t\n#No\n####### No\n#\n## Closed ##\n# C#\n", "  In\n\n  Closed\nC#\n");
         check("    # code\n\t# code\n", "");
         check("", "");
@@ -159,5 +164,13 @@ mod tests {
     fn front_matter_is_passed_over() {
         check("---\ntitle: x\n# no\n---\n# yes\n", "yes\n");
         check("---\n# yes\n", "yes\n");
+    }
+
+    #[test]
+    fn a_section_holds_those_below_it() {
+        let text = "# One\ntext\n\n## Two ##\nmore\n\nLong\nTitle\n===\nend\n";
+        let long = "Long\nTitle\n===\nend";
+        let expect = [("One", "# One\ntext\n\n## Two ##\nmore"), ("Two", "## Two ##\nmore"), ("Long", long)];
+        assert_eq!(outlined::<Markdown>(text), expect);
     }
 }
