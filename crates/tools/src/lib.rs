@@ -4,6 +4,7 @@
 //! hands it open files.
 
 pub mod analysis;
+mod cards;
 pub mod catalog;
 pub mod code;
 pub mod diagnostics;

@@ -1,16 +1,14 @@
 //! `create_slice`: keeps a range of lines so that it can be found again later.
 
-use std::time::Duration;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
     security::{Access, RawPath},
 };
 
-use super::{anchor::Slice, loaded};
-use crate::Settings;
+use super::anchor::Slice;
+use crate::{Settings, cards::READS, text::TextFile};
 
 /// A remark is a sentence or two, not a store: it is carried along with every use of the slice.
 const ANNOTATION: usize = 1000;
@@ -53,13 +51,9 @@ impl Tool for CreateSlice {
     const CARD: Card = Card {
         name: "create_slice",
         title: "Create slice",
-        effect: Effect::Read,
-        world: World::Project,
-        idempotent: true,
-        primary: "path",
-        deadline: Duration::from_secs(30),
         max_output: 64 * 1024,
         role: ToolRole::Alias,
+        ..READS
     };
 
     fn wants(&self, args: &Args) -> Wants {
@@ -76,7 +70,7 @@ fn create(ctx: &Ctx, args: Args, max_file: u64) -> Result<Reply<Output>, Fault> 
     if args.annotation.as_ref().is_some_and(|remark| remark.chars().count() > ANNOTATION) {
         return Err(Fault::invalid(format!("annotation takes at most {ANNOTATION} characters")));
     }
-    let (path, file) = loaded::file(ctx, max_file)?;
+    let (path, file) = TextFile::of_call(ctx, 0, max_file)?;
     // What is below zero is as little a line as zero.
     let line = |given: i64| usize::try_from(given).unwrap_or(0);
     let slice =

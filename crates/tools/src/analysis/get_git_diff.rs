@@ -9,12 +9,13 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Tool, Wants, World,
     security::{Access, RawPath},
 };
 
 use super::git::{self, Comparison, DiffRequest, Differing, Git, Why};
 use crate::{
+    cards::READS,
     files::more::{framed, room},
     settings::GitSettings,
 };
@@ -106,14 +107,10 @@ impl Tool for GetGitDiff {
     const CARD: Card = Card {
         name: "get_git_diff",
         title: "Git diff",
-        effect: Effect::Read,
         // Git shows the project's own history, and starts nothing of the repository's choosing.
         world: World::Project,
-        idempotent: true,
-        primary: "path",
         deadline: DEADLINE,
-        max_output: 256 * 1024,
-        role: ToolRole::Usual,
+        ..READS
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -5,7 +5,6 @@ pub mod anchor;
 mod create_slice;
 mod get_git_diff;
 pub(crate) mod git;
-mod loaded;
 mod resolve_slice;
 
 pub use create_slice::CreateSlice;

@@ -1,20 +1,16 @@
 //! `resolve_slice`: finds the lines of a slice again.
 
-use std::time::Duration;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
     security::{Access, RawPath},
 };
 
-use super::{
-    anchor::{self, AnchorStatus, Resolved, Slice},
-    loaded,
-};
+use super::anchor::{self, AnchorStatus, Resolved, Slice};
 use crate::{
     Settings,
+    cards::READS,
     files::more::{framed, room},
     text::{Lines, TextFile},
 };
@@ -61,17 +57,7 @@ pub struct Output {
 impl Tool for ResolveSlice {
     type Args = Args;
     type Output = Output;
-    const CARD: Card = Card {
-        name: "resolve_slice",
-        title: "Resolve slice",
-        effect: Effect::Read,
-        world: World::Project,
-        idempotent: true,
-        primary: "path",
-        deadline: Duration::from_secs(30),
-        max_output: 256 * 1024,
-        role: ToolRole::Alias,
-    };
+    const CARD: Card = Card { name: "resolve_slice", title: "Resolve slice", role: ToolRole::Alias, ..READS };
 
     fn wants(&self, args: &Args) -> Wants {
         Wants::path(&args.path, Access::Read)
@@ -84,7 +70,7 @@ impl Tool for ResolveSlice {
 }
 
 fn find(ctx: &Ctx, slice: Slice, max_file: u64) -> Result<Reply<Output>, Fault> {
-    let (path, file) = loaded::file(ctx, max_file)?;
+    let (path, file) = TextFile::of_call(ctx, 0, max_file)?;
     ctx.check()?;
     let found = anchor::resolve(file.text(), &slice);
     let old = format!("{}-{}", slice.start_line, slice.end_line);

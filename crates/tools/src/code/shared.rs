@@ -46,17 +46,8 @@ impl Code {
 
     /// The call's `index`th path, as source.
     pub(crate) fn open(&self, ctx: &Ctx, index: usize, only: Only) -> Result<Opened, Fault> {
-        let (name, file) = self.text(ctx, index)?;
+        let (name, file) = TextFile::of_call(ctx, index, self.languages.max_file)?;
         self.opened(name, file, only)
-    }
-
-    /// The call's `index`th path, as text.
-    pub(crate) fn text(&self, ctx: &Ctx, index: usize) -> Result<(String, TextFile), Fault> {
-        let path = ctx.path(index)?;
-        let name = path.name();
-        let bytes = path.file()?.bytes(self.languages.max_file)?;
-        let file = TextFile::decode(bytes).map_err(|not_text| not_text.fault(&name))?;
-        Ok((name, file))
     }
 
     /// A file that was read already, as source.

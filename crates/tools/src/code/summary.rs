@@ -11,7 +11,7 @@ use tectum_syntax::{Bodies, Detail, Kind, Outline, Pack, pack::Entries};
 
 use self::sheet::{Sheet, place};
 use super::{Code, Only, Opened, outline};
-use crate::files::spelling::count;
+use crate::{files::spelling::count, text::TextFile};
 
 /// Characters of a whole summary: it is read instead of the file.
 const MOST: usize = 4_000;
@@ -35,7 +35,7 @@ pub struct Output {
 
 /// Sums up the call's file.
 pub(super) fn run(code: &Code, ctx: &Ctx) -> Result<Reply<Output>, Fault> {
-    let (name, file) = code.text(ctx, 0)?;
+    let (name, file) = TextFile::of_call(ctx, 0, code.languages.max_file)?;
     let lines = file.lines().count();
     let (language, body) = match code.languages.find(&name, file.text(), Only::Outlined) {
         Err(_) => ("Text", start_of(file.text())),

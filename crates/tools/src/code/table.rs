@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Subject, ToolRole, Wants, World,
+    Card, Ctx, Effect, Fault, Reply, Subject, ToolRole, Wants,
     security::{Access, RawPath},
 };
 use tectum_native::NativeTool;
@@ -26,38 +26,54 @@ use super::{
     skeleton, summary, update,
     usages::{UsagesArgs, usages},
 };
+use crate::cards::READS;
 
 /// Python's rows.
 const PY: Only = Only::One("python");
-/// C's rows.
-const C: Only = Only::One("c");
-/// C++'s rows.
-const CPP: Only = Only::One("cpp");
 
-/// `ts` is tree-sitter in these names, not TypeScript.
-const C_NAMES: [(&str, &str); 5] = [
-    ("ts_c_get_skeleton", "C skeleton"),
-    ("ts_c_get_code_outline", "C outline"),
-    ("ts_c_get_definition", "C definition"),
-    ("ts_c_update_definition", "Update C definition"),
-    ("ts_c_get_signature", "C signature"),
+/// What every language of its own has, in this order: skeleton, outline, definition, update and
+/// signature, each with its name, its title and its description.
+type LanguageRows = [(&'static str, &'static str, &'static str); 5];
+
+const PY_ROWS: LanguageRows = [
+    ("py_get_skeleton", "Python skeleton", "A Python file with function bodies as `...`; docstrings stay."),
+    (
+        "py_get_code_outline",
+        "Python outline",
+        "Classes, functions and methods of a Python file with line ranges.",
+    ),
+    ("py_get_definition", "Python definition", "Source of a Python class, function or method."),
+    (
+        "py_update_definition",
+        "Update Python definition",
+        "Replace a Python definition. Decorators stay unless new_content begins with one.",
+    ),
+    ("py_get_signature", "Python signature", "A Python definition from `def` or `class` to its colon."),
 ];
-/// The same for C++.
-const CPP_NAMES: [(&str, &str); 5] = [
-    ("ts_cpp_get_skeleton", "C++ skeleton"),
-    ("ts_cpp_get_code_outline", "C++ outline"),
-    ("ts_cpp_get_definition", "C++ definition"),
-    ("ts_cpp_update_definition", "Update C++ definition"),
-    ("ts_cpp_get_signature", "C++ signature"),
+/// `ts` is tree-sitter in these names, not TypeScript.
+const C_ROWS: LanguageRows = [
+    ("ts_c_get_skeleton", "C skeleton", "A C file with function bodies as `{ ... }`."),
+    ("ts_c_get_code_outline", "C outline", "What a C file defines, nested, with line ranges."),
+    ("ts_c_get_definition", "C definition", "Source of a C symbol; qualified names work."),
+    ("ts_c_update_definition", "Update C definition", "Replace a C definition."),
+    ("ts_c_get_signature", "C signature", "A C symbol up to its body."),
+];
+const CPP_ROWS: LanguageRows = [
+    ("ts_cpp_get_skeleton", "C++ skeleton", "A C++ file with function bodies as `{ ... }`."),
+    ("ts_cpp_get_code_outline", "C++ outline", "What a C++ file defines, nested, with line ranges."),
+    ("ts_cpp_get_definition", "C++ definition", "Source of a C++ symbol; qualified names work."),
+    ("ts_cpp_update_definition", "Update C++ definition", "Replace a C++ definition."),
+    ("ts_cpp_get_signature", "C++ signature", "A C++ symbol up to its body."),
 ];
 
 /// The rows, in the order clients see them.
 pub fn rows(code: &Arc<Code>) -> Vec<NativeTool> {
     let aliases = Table { code, role: ToolRole::Alias };
     let mut rows = Table { code, role: ToolRole::Usual }.neutral();
+    rows.extend(aliases.language(PY_ROWS, PY));
     rows.extend(aliases.python());
-    rows.extend(aliases.c_family(C_NAMES, C, "C"));
-    rows.extend(aliases.c_family(CPP_NAMES, CPP, "C++"));
+    rows.extend(aliases.language(C_ROWS, Only::One("c")));
+    rows.extend(aliases.language(CPP_ROWS, Only::One("cpp")));
     rows
 }
 
@@ -74,17 +90,8 @@ const fn card(
     effect: Effect,
     primary: &'static str,
 ) -> Card {
-    Card {
-        name,
-        title,
-        effect,
-        world: World::Project,
-        idempotent: matches!(effect, Effect::Read),
-        primary,
-        deadline: Duration::from_secs(60),
-        max_output: 256 * 1024,
-        role,
-    }
+    let idempotent = matches!(effect, Effect::Read);
+    Card { name, title, effect, idempotent, primary, deadline: Duration::from_secs(60), role, ..READS }
 }
 
 impl Table<'_> {
@@ -249,36 +256,6 @@ impl Table<'_> {
 
     fn python(&self) -> Vec<NativeTool> {
         vec![
-            self.reader(
-                ("py_get_skeleton", "Python skeleton"),
-                "A Python file with function bodies as `...`; docstrings stay.",
-                |args: &OfFile| &args.path,
-                |code, ctx, _| skeleton::run(code, ctx, PY, 0),
-            ),
-            self.reader(
-                ("py_get_code_outline", "Python outline"),
-                "Classes, functions and methods of a Python file with line ranges.",
-                |args: &OfFile| &args.path,
-                |code, ctx, _| outline::run(code, ctx, PY, Detail::Outline, 0),
-            ),
-            self.reader(
-                ("py_get_definition", "Python definition"),
-                "Source of a Python class, function or method.",
-                |args: &OfSymbol| &args.path,
-                |code, ctx, args| definition::run(code, ctx, &args, PY, Part::Whole, |_| true),
-            ),
-            self.writer(
-                ("py_update_definition", "Update Python definition"),
-                "Replace a Python definition. Decorators stay unless new_content begins with one.",
-                |args: &NewContent| &args.path,
-                |code, ctx, args| update::definition(code, ctx, args, PY),
-            ),
-            self.reader(
-                ("py_get_signature", "Python signature"),
-                "A Python definition from `def` or `class` to its colon.",
-                |args: &OfSymbol| &args.path,
-                |code, ctx, args| definition::run(code, ctx, &args, PY, Part::Head, |_| true),
-            ),
             self.writer(
                 ("py_set_signature", "Set Python signature"),
                 "Replace a Python signature; the body stays.",
@@ -359,41 +336,37 @@ impl Table<'_> {
         ]
     }
 
-    fn c_family(
-        &self,
-        names: [(&'static str, &'static str); 5],
-        only: Only,
-        language: &str,
-    ) -> Vec<NativeTool> {
-        let [skeleton_row, outline_row, definition_row, update_row, signature_row] = names;
+    fn language(&self, rows: LanguageRows, only: Only) -> Vec<NativeTool> {
+        let [skeleton, outline, definition, update, signature] =
+            rows.map(|(name, title, description)| ((name, title), description));
         vec![
             self.reader(
-                skeleton_row,
-                &format!("A {language} file with function bodies as `{{ ... }}`."),
+                skeleton.0,
+                skeleton.1,
                 |args: &OfFile| &args.path,
                 move |code, ctx, _| skeleton::run(code, ctx, only, 0),
             ),
             self.reader(
-                outline_row,
-                &format!("What a {language} file defines, nested, with line ranges."),
+                outline.0,
+                outline.1,
                 |args: &OfFile| &args.path,
                 move |code, ctx, _| outline::run(code, ctx, only, Detail::Outline, 0),
             ),
             self.reader(
-                definition_row,
-                &format!("Source of a {language} symbol; qualified names work."),
+                definition.0,
+                definition.1,
                 |args: &OfSymbol| &args.path,
                 move |code, ctx, args| definition::run(code, ctx, &args, only, Part::Whole, |_| true),
             ),
             self.writer(
-                update_row,
-                &format!("Replace a {language} definition."),
+                update.0,
+                update.1,
                 |args: &NewContent| &args.path,
                 move |code, ctx, args| update::definition(code, ctx, args, only),
             ),
             self.reader(
-                signature_row,
-                &format!("A {language} symbol up to its body."),
+                signature.0,
+                signature.1,
                 |args: &OfSymbol| &args.path,
                 move |code, ctx, args| definition::run(code, ctx, &args, only, Part::Head, |_| true),
             ),

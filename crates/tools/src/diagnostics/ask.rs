@@ -160,8 +160,3 @@ impl std::fmt::Display for FileProblem {
         write!(f, "Line {}: [{}] {}", self.line, self.severity, self.message)
     }
 }
-
-/// `2 warnings`, `1 error`.
-pub(super) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}

@@ -5,16 +5,19 @@ use std::{sync::Arc, time::Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants, World,
     security::{Access, RawPath},
 };
 use tectum_lsp::Severity;
 
 use super::{
-    ask::{self, Checked, counted},
+    ask::{self, Checked},
     servers::Servers,
 };
-use crate::files::more::room;
+use crate::{
+    cards::READS,
+    files::{more::room, spelling::count},
+};
 
 /// Looks for errors.
 #[derive(Clone, Debug)]
@@ -42,13 +45,11 @@ impl Tool for CheckErrors {
     const CARD: Card = Card {
         name: "check_errors",
         title: "Check errors",
-        effect: Effect::Read,
         world: World::Open,
-        idempotent: true,
-        primary: "path",
         deadline: Duration::from_secs(60),
         max_output: 64 * 1024,
         role: ToolRole::Alias,
+        ..READS
     };
 
     fn wants(&self, args: &Args) -> Wants {
@@ -60,11 +61,15 @@ impl Tool for CheckErrors {
         let text = match (checked.count(Severity::Error), checked.count(Severity::Warning)) {
             (0, 0) => format!("No errors in {}.", checked.path),
             (0, warnings) => {
-                format!("No errors in {}; {}, see diagnostics.", checked.path, counted(warnings, "warning"))
+                format!(
+                    "No errors in {}; {}, see diagnostics.",
+                    checked.path,
+                    count(warnings as u64, "warning", "warnings")
+                )
             }
             (errors, _) => {
                 let lines = checked.lines(Severity::Error, room(ctx.max_output));
-                format!("{} in {}:\n{lines}", counted(errors, "error"), checked.path)
+                format!("{} in {}:\n{lines}", count(errors as u64, "error", "errors"), checked.path)
             }
         };
         Ok(Reply { directives: vec![checked.anchor()], ..Reply::new(text, checked) })

@@ -9,7 +9,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Directive, Effect, Fault, FaultKind, Reply, Subject, Tool, ToolRole, Wants, World,
+    Card, Ctx, Directive, Fault, FaultKind, Reply, Subject, Tool, Wants, World,
     security::{Access, RawPath},
 };
 use tectum_lsp::Severity;
@@ -18,7 +18,7 @@ use super::{
     ask::{self, Checked},
     servers::Servers,
 };
-use crate::files::more::room;
+use crate::{cards::READS, files::more::room};
 
 /// What is asked for instead of one file.
 const ALL: &str = "all";
@@ -70,13 +70,9 @@ impl Tool for Diagnostics {
     const CARD: Card = Card {
         name: "diagnostics",
         title: "Diagnostics",
-        effect: Effect::Read,
         world: World::Open,
-        idempotent: true,
-        primary: "path",
         deadline: Duration::from_secs(60),
-        max_output: 256 * 1024,
-        role: ToolRole::Usual,
+        ..READS
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -5,13 +5,12 @@ use std::{
     fmt::Write,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
 };
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Subject, Tool, ToolRole, Wants,
     security::{Access, Batch, RawPath, SafePath},
 };
 
@@ -20,7 +19,7 @@ use super::{
     draft::EditDraft,
     pen::{Intent, Pen, Undo, check_revision, closing, missing},
 };
-use crate::{files::more::room, text::revision};
+use crate::{cards::CHANGES, files::more::room, text::revision};
 
 /// Edits in one call: a larger change is better seen in parts.
 const MOST_EDITS: usize = 500;
@@ -95,17 +94,8 @@ pub struct EditedFile {
 impl Tool for ApplyEdits {
     type Args = Args;
     type Output = Output;
-    const CARD: Card = Card {
-        name: "apply_edits",
-        title: "Apply edits",
-        effect: Effect::Change,
-        world: World::Project,
-        idempotent: false,
-        primary: "",
-        deadline: Duration::from_secs(30),
-        max_output: 256 * 1024,
-        role: ToolRole::Basic,
-    };
+    const CARD: Card =
+        Card { name: "apply_edits", title: "Apply edits", primary: "", role: ToolRole::Basic, ..CHANGES };
 
     fn wants(&self, args: &Args) -> Wants {
         let paths = distinct(&args.edits).into_iter().map(|path| (path.clone(), Access::Write)).collect();

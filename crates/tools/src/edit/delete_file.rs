@@ -1,15 +1,16 @@
 //! `delete_file`: takes a file, a link or a directory away.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Tool, Wants,
     security::{Access, Batch, Kind, PathError, RawPath, Reason, SafePath, Settled},
 };
 
 use super::pen::{Intent, Pen, Undo, closing, unconfirmed};
+use crate::cards::CHANGES;
 
 /// The largest file that is kept for undo when it goes, in bytes. A larger one is deleted
 /// without reading it.
@@ -52,17 +53,7 @@ pub struct Output {
 impl Tool for DeleteFile {
     type Args = Args;
     type Output = Output;
-    const CARD: Card = Card {
-        name: "delete_file",
-        title: "Delete file",
-        effect: Effect::Change,
-        world: World::Project,
-        idempotent: false,
-        primary: "path",
-        deadline: Duration::from_secs(30),
-        max_output: 256 * 1024,
-        role: ToolRole::Usual,
-    };
+    const CARD: Card = Card { name: "delete_file", title: "Delete file", ..CHANGES };
 
     fn wants(&self, args: &Args) -> Wants {
         Wants::path(&args.path, Access::Remove)

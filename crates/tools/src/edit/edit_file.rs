@@ -1,11 +1,11 @@
 //! `edit_file`: replaces a text in a file by another.
 
-use std::{fmt::Write, sync::Arc, time::Duration};
+use std::{fmt::Write, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
     security::{Access, RawPath},
 };
 
@@ -14,6 +14,7 @@ use super::{
     pen::{Pen, Terms, Written},
     search::{Count, EditSearch},
 };
+use crate::cards::CHANGES;
 
 /// Lines a reply names.
 const NAMED_LINES: usize = 20;
@@ -64,17 +65,7 @@ pub struct Output {
 impl Tool for EditFile {
     type Args = Args;
     type Output = Output;
-    const CARD: Card = Card {
-        name: "edit_file",
-        title: "Edit file",
-        effect: Effect::Change,
-        world: World::Project,
-        idempotent: false,
-        primary: "path",
-        deadline: Duration::from_secs(30),
-        max_output: 256 * 1024,
-        role: ToolRole::Basic,
-    };
+    const CARD: Card = Card { name: "edit_file", title: "Edit file", role: ToolRole::Basic, ..CHANGES };
 
     fn wants(&self, args: &Args) -> Wants {
         Wants::path(&args.path, Access::Write)

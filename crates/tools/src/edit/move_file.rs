@@ -1,11 +1,11 @@
 //! `move_file`: gives a file or directory another name.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Subject, Tool, Wants,
     security::{Access, Batch, Kind, PathError, RawPath, Reason, SafePath},
 };
 
@@ -14,7 +14,7 @@ use super::{
     pen::{Pen, Undo, closing, full_name, unconfirmed, was},
     undo_record::{Image, Left, Record, UndoStep, Was},
 };
-use crate::text::revision;
+use crate::{cards::CHANGES, text::revision};
 
 /// Moves things.
 #[derive(Clone, Debug)]
@@ -56,17 +56,7 @@ pub struct Output {
 impl Tool for MoveFile {
     type Args = Args;
     type Output = Output;
-    const CARD: Card = Card {
-        name: "move_file",
-        title: "Move file",
-        effect: Effect::Change,
-        world: World::Project,
-        idempotent: false,
-        primary: "source",
-        deadline: Duration::from_secs(30),
-        max_output: 256 * 1024,
-        role: ToolRole::Usual,
-    };
+    const CARD: Card = Card { name: "move_file", title: "Move file", primary: "source", ..CHANGES };
 
     fn wants(&self, args: &Args) -> Wants {
         Wants {

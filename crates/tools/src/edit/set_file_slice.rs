@@ -1,16 +1,19 @@
 //! `set_file_slice`: replaces lines of a file by number.
 
-use std::{fmt::Write, ops::Range, sync::Arc, time::Duration};
+use std::{fmt::Write, ops::Range, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
     security::{Access, RawPath},
 };
 
 use super::pen::{Pen, Terms, Written, closing};
-use crate::text::{TextFile, body};
+use crate::{
+    cards::CHANGES,
+    text::{TextFile, body},
+};
 
 /// Lines shown before and after the new ones, so that an off-by-one is seen at once.
 const AROUND: usize = 2;
@@ -62,17 +65,8 @@ pub struct Output {
 impl Tool for SetFileSlice {
     type Args = Args;
     type Output = Output;
-    const CARD: Card = Card {
-        name: "set_file_slice",
-        title: "Replace lines",
-        effect: Effect::Change,
-        world: World::Project,
-        idempotent: false,
-        primary: "path",
-        deadline: Duration::from_secs(30),
-        max_output: 256 * 1024,
-        role: ToolRole::Alias,
-    };
+    const CARD: Card =
+        Card { name: "set_file_slice", title: "Replace lines", role: ToolRole::Alias, ..CHANGES };
 
     fn wants(&self, args: &Args) -> Wants {
         Wants::path(&args.path, Access::Write)

@@ -1,11 +1,11 @@
 //! `undo_edit`: takes one earlier change back, without git.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    CallId, Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World,
+    CallId, Card, Ctx, Fault, Reply, Subject, Tool, Wants,
     security::{Access, Batch, Change, Kind, PathError, RawPath, SafePath, Slot},
 };
 
@@ -13,7 +13,7 @@ use super::{
     pen::{Intent, Pen, Undo, closing, unconfirmed},
     undo_record::{Left, Record, UndoStep, Was},
 };
-use crate::text::revision;
+use crate::{cards::CHANGES, text::revision};
 
 /// Files of each kind that a reply names.
 const NAMED: usize = 50;
@@ -53,17 +53,7 @@ pub struct Output {
 impl Tool for UndoEdit {
     type Args = Args;
     type Output = Output;
-    const CARD: Card = Card {
-        name: "undo_edit",
-        title: "Undo edit",
-        effect: Effect::Change,
-        world: World::Project,
-        idempotent: false,
-        primary: "call_id",
-        deadline: Duration::from_secs(30),
-        max_output: 256 * 1024,
-        role: ToolRole::Usual,
-    };
+    const CARD: Card = Card { name: "undo_edit", title: "Undo edit", primary: "call_id", ..CHANGES };
 
     /// The paths of the change, as its record has them. An unknown change has none.
     fn wants(&self, args: &Args) -> Wants {

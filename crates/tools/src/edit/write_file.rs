@@ -1,11 +1,11 @@
 //! `write_file`: makes a file, or replaces all it holds.
 
-use std::{fmt::Write, sync::Arc, time::Duration};
+use std::{fmt::Write, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
     security::{Access, Batch, RawPath},
 };
 
@@ -13,7 +13,11 @@ use super::{
     diff,
     pen::{Intent, Pen, Undo, Written, absent, check_revision},
 };
-use crate::text::{Encoding, Lines, Newline, TextFile, check_nul, revision};
+use crate::{
+    cards::CHANGES,
+    files::spelling::count,
+    text::{Encoding, Lines, Newline, TextFile, check_nul, revision},
+};
 
 /// Writes whole files.
 #[derive(Clone, Debug)]
@@ -70,17 +74,8 @@ pub enum WriteAction {
 impl Tool for WriteFile {
     type Args = Args;
     type Output = Output;
-    const CARD: Card = Card {
-        name: "write_file",
-        title: "Write file",
-        effect: Effect::Change,
-        world: World::Project,
-        idempotent: true,
-        primary: "path",
-        deadline: Duration::from_secs(30),
-        max_output: 256 * 1024,
-        role: ToolRole::Basic,
-    };
+    const CARD: Card =
+        Card { name: "write_file", title: "Write file", idempotent: true, role: ToolRole::Basic, ..CHANGES };
 
     fn wants(&self, args: &Args) -> Wants {
         Wants::path(&args.path, Access::Write)
@@ -117,7 +112,7 @@ fn write(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
     };
     let mut text = headline(&name, action, args.dry_run, &planned);
     if let (WriteAction::Replaced, Some(current)) = (action, current) {
-        let _ = write!(text, " (was {})", counted(current.len(), "byte"));
+        let _ = write!(text, " (was {})", count(current.len() as u64, "byte", "bytes"));
     }
     text.push('\n');
     for note in &planned.notes {
@@ -150,11 +145,8 @@ fn headline(name: &str, action: WriteAction, dry_run: bool, planned: &PlannedWri
         (WriteAction::Replaced, true) => "Would replace",
         (WriteAction::Unchanged, _) => "Unchanged, since it already has this content:",
     };
-    format!("{verb} {name}: {}, {}", counted(planned.bytes.len(), "byte"), counted(planned.lines, "line"))
-}
-
-fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+    let bytes = count(planned.bytes.len() as u64, "byte", "bytes");
+    format!("{verb} {name}: {bytes}, {}", count(planned.lines as u64, "line", "lines"))
 }
 
 /// What will be written, and what is worth saying about it.

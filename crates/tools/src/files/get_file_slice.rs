@@ -1,11 +1,9 @@
 //! `get_file_slice`: exact lines of a file.
 
-use std::time::Duration;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
     security::{Access, RawPath},
 };
 
@@ -14,6 +12,7 @@ use super::{
     part::{PartRequest, Reading, missing},
     reading,
 };
+use crate::cards::READS;
 
 /// Reads lines.
 #[derive(Clone, Copy, Debug)]
@@ -44,13 +43,9 @@ impl Tool for GetFileSlice {
     const CARD: Card = Card {
         name: "get_file_slice",
         title: "Read lines",
-        effect: Effect::Read,
-        world: World::Project,
-        idempotent: true,
-        primary: "path",
-        deadline: Duration::from_secs(30),
         max_output: 1024 * 1024,
         role: ToolRole::Alias,
+        ..READS
     };
 
     fn wants(&self, args: &Args) -> Wants {

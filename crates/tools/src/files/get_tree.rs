@@ -4,14 +4,13 @@ use std::{
     collections::BTreeMap,
     ffi::OsString,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Tool, Wants,
     security::{Access, Flow, Folder, Kind, RawPath},
 };
 
@@ -23,7 +22,7 @@ use super::{
     more::{framed, room},
     spelling::{count, spell},
 };
-use crate::Threads;
+use crate::{Threads, cards::READS};
 
 /// Entries shown; the upper levels come first.
 const MOST_SHOWN: usize = 2_000;
@@ -84,17 +83,7 @@ pub struct TreeNode {
 impl Tool for GetTree {
     type Args = Args;
     type Output = Output;
-    const CARD: Card = Card {
-        name: "get_tree",
-        title: "Directory tree",
-        effect: Effect::Read,
-        world: World::Project,
-        idempotent: true,
-        primary: "path",
-        deadline: Duration::from_secs(30),
-        max_output: 1024 * 1024,
-        role: ToolRole::Usual,
-    };
+    const CARD: Card = Card { name: "get_tree", title: "Directory tree", max_output: 1024 * 1024, ..READS };
 
     fn wants(&self, args: &Args) -> Wants {
         Wants::path(&args.path, Access::Read)

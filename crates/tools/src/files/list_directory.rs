@@ -1,12 +1,12 @@
 //! `list_directory`: what is in one directory.
 
-use std::{ffi::OsString, fmt::Write, os::unix::ffi::OsStrExt, time::Duration};
+use std::{ffi::OsString, fmt::Write, os::unix::ffi::OsStrExt};
 
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
     security::{Access, Flow, Kind, Listing, RawPath, SafePath},
 };
 
@@ -14,6 +14,7 @@ use super::{
     more::{framed, room},
     spelling::{count, from_token, quoted, spell, token},
 };
+use crate::cards::READS;
 
 /// Entries in one reply; the rest is on further pages.
 const PAGE: usize = 10_000;
@@ -77,13 +78,9 @@ impl Tool for ListDirectory {
     const CARD: Card = Card {
         name: "list_directory",
         title: "List directory",
-        effect: Effect::Read,
-        world: World::Project,
-        idempotent: true,
-        primary: "path",
-        deadline: Duration::from_secs(30),
         max_output: 1024 * 1024,
         role: ToolRole::Basic,
+        ..READS
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -1,11 +1,9 @@
 //! `read_file`: a text file, or a page of it.
 
-use std::time::Duration;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
     security::{Access, RawPath},
 };
 
@@ -14,6 +12,7 @@ use super::{
     part::{PartRequest, Reading},
     reading,
 };
+use crate::cards::READS;
 
 /// Reads a file.
 #[derive(Clone, Copy, Debug)]
@@ -39,13 +38,9 @@ impl Tool for ReadFile {
     const CARD: Card = Card {
         name: "read_file",
         title: "Read file",
-        effect: Effect::Read,
-        world: World::Project,
-        idempotent: true,
-        primary: "path",
-        deadline: Duration::from_secs(30),
         max_output: 1024 * 1024,
         role: ToolRole::Reader,
+        ..READS
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -6,7 +6,7 @@ use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
     security::{Access, RawPath},
 };
 
@@ -15,7 +15,7 @@ use super::{
     list_directory::here,
     search::{self, Mode, Output, Request},
 };
-use crate::{Settings, Threads};
+use crate::{Settings, Threads, cards::READS};
 
 /// Matching lines (or files) in one reply unless asked otherwise.
 const PAGE: usize = 500;
@@ -98,13 +98,10 @@ impl Tool for SearchContent {
     const CARD: Card = Card {
         name: "search_content",
         title: "Search content",
-        effect: Effect::Read,
-        world: World::Project,
-        idempotent: true,
-        primary: "path",
         deadline: Duration::from_secs(60),
         max_output: 1024 * 1024,
         role: ToolRole::Basic,
+        ..READS
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World,
+    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
     security::{Access, Flow, Folder, Kind, RawPath},
 };
 
@@ -26,7 +26,7 @@ use super::{
     more::{framed, room},
     spelling::{count, from_token, quoted, spell, token},
 };
-use crate::Threads;
+use crate::{Threads, cards::READS};
 
 /// Hits in one reply unless asked otherwise.
 const PAGE: usize = 1_000;
@@ -95,13 +95,10 @@ impl Tool for SearchFiles {
     const CARD: Card = Card {
         name: "search_files",
         title: "Search files",
-        effect: Effect::Read,
-        world: World::Project,
-        idempotent: true,
-        primary: "path",
         deadline: Duration::from_secs(60),
         max_output: 1024 * 1024,
         role: ToolRole::Basic,
+        ..READS
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use tectum_core::Fault;
+use tectum_core::{Ctx, Fault};
 
 use super::{Encoding, Eol, Facts, Indent, Lines, Newline, NotText, binary, encoding, lines};
 
@@ -54,6 +54,14 @@ impl TextFile {
             None => encoding::decode_legacy(&bytes),
         };
         Ok(Self::new(decoded.text, Some(bytes), decoded.encoding, decoded.faithful))
+    }
+
+    /// The call's `index`th path as text, refusing more than `most` bytes, and its name.
+    pub(crate) fn of_call(ctx: &Ctx, index: usize, most: u64) -> Result<(String, Self), Fault> {
+        let path = ctx.path(index)?;
+        let name = path.name();
+        let file = Self::decode(path.file()?.bytes(most)?).map_err(|not_text| not_text.fault(&name))?;
+        Ok((name, file))
     }
 
     fn new(whole: String, encoded: Option<Vec<u8>>, encoding: Encoding, faithful: bool) -> Self {

@@ -4,9 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tectum_core::{Card, Ctx, Directive, Effect, Fault, Reply, Role, Subject, Tool, ToolRole, Wants, World};
+use tectum_core::{Card, Ctx, Directive, Effect, Fault, Reply, Role, Subject, Tool, Wants};
 
 use super::list::{TodoChange, TodoStatus, Todos, directives};
+use crate::cards::CHANGES;
 
 /// Hands over.
 #[derive(Clone, Debug)]
@@ -50,12 +51,10 @@ impl Tool for Handoff {
         name: "handoff",
         title: "Hand over",
         effect: Effect::Add,
-        world: World::Project,
-        idempotent: false,
         primary: "target_tier",
         deadline: Duration::from_secs(10),
         max_output: 64 * 1024,
-        role: ToolRole::Usual,
+        ..CHANGES
     };
 
     fn wants(&self, args: &Args) -> Wants {

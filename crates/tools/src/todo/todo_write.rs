@@ -4,9 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World};
+use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants};
 
 use super::list::{TodoChange, TodoDraft, TodoItem, Todos, directives, face};
+use crate::cards::CHANGES;
 
 /// Writes the list.
 #[derive(Clone, Debug)]
@@ -66,12 +67,10 @@ impl Tool for TodoWrite {
         name: "todo_write",
         title: "Write todos",
         effect: Effect::Add,
-        world: World::Project,
-        idempotent: false,
         primary: "",
         deadline: Duration::from_secs(10),
-        max_output: 256 * 1024,
         role: ToolRole::Alias,
+        ..CHANGES
     };
 
     fn wants(&self, _: &Args) -> Wants {

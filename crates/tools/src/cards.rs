@@ -1,0 +1,21 @@
+//! What the cards of most tools say; each tool's own card says what differs.
+
+use std::time::Duration;
+
+use tectum_core::{Card, Effect, ToolRole, World};
+
+/// A tool that reads the project.
+pub(crate) const READS: Card = Card {
+    name: "",
+    title: "",
+    effect: Effect::Read,
+    world: World::Project,
+    idempotent: true,
+    primary: "path",
+    deadline: Duration::from_secs(30),
+    max_output: 256 * 1024,
+    role: ToolRole::Usual,
+};
+
+/// A tool that changes the project.
+pub(crate) const CHANGES: Card = Card { effect: Effect::Change, idempotent: false, ..READS };
