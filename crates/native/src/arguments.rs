@@ -5,6 +5,7 @@
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
+use serde_path_to_error::Segment;
 use tectum_core::Fault;
 
 use crate::{lenient, mistakes::explain};
@@ -31,6 +32,7 @@ pub(crate) fn parse<T: DeserializeOwned>(
     };
     let mut given = serde_json::from_str::<Value>(raw.get()).ok();
     let mut parser = said(&error);
+    let mut refused = Vec::new();
     if let Some(given) = &mut given {
         let adapted = lenient::adapt(given, schema);
         if adapted.changed {
@@ -39,8 +41,26 @@ pub(crate) fn parse<T: DeserializeOwned>(
                 Err(error) => parser = said(&error),
             }
         }
+        refused = refusals::<T>(given.clone(), schema);
     }
-    Err(explain(tool, given, schema, &parser))
+    Err(explain(tool, given, schema, refused, parser))
+}
+
+/// The arguments whose values the parser refuses, with what it says. It stops at the first one, so
+/// each is taken out before the next is looked for.
+fn refusals<T: DeserializeOwned>(mut given: Value, schema: &Value) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    if let Some(args) = given.as_object_mut() {
+        args.retain(|name, _| schema["properties"].get(name).is_some());
+    }
+    while let Err(error) = serde_path_to_error::deserialize::<_, T>(&given) {
+        let Some(Segment::Map { key }) = error.path().iter().next() else { break };
+        if given.as_object_mut().and_then(|args| args.remove(key)).is_none() {
+            break;
+        }
+        found.push((key.clone(), said(&error)));
+    }
+    found
 }
 
 /// The parser's message, with the field's name.

@@ -8,9 +8,15 @@ use tectum_core::{Fault, nearest};
 /// How many mistakes are listed; the rest is only counted.
 const MOST_MISTAKES: usize = 12;
 
-/// Lists everything the schema finds wrong with the arguments of `tool`, or the parser's message if it
-/// finds nothing.
-pub(crate) fn explain(tool: &str, given: Option<Value>, schema: &Value, parser: &str) -> Fault {
+/// Lists everything that is wrong with the arguments of `tool`: what the schema finds, then what the parser
+/// refuses (argument and reason) of those the schema takes, or what the parser said at first.
+pub(crate) fn explain(
+    tool: &str,
+    given: Option<Value>,
+    schema: &Value,
+    refused: Vec<(String, String)>,
+    parser: String,
+) -> Fault {
     let hint = format!("{tool} takes: {}", signature(schema));
     let Some(given) = given else {
         return Fault::invalid(format!(
@@ -21,13 +27,16 @@ pub(crate) fn explain(tool: &str, given: Option<Value>, schema: &Value, parser: 
     let mut mistakes = Vec::new();
     let mut strict = schema.clone();
     close(&mut strict);
+    let mut told = Vec::new();
     if let Ok(validator) = jsonschema::validator_for(&strict) {
         for error in validator.iter_errors(&given) {
             describe(&error, schema, &given, &mut mistakes);
+            told.extend(error.instance_path().to_string().split('/').nth(1).map(str::to_owned));
         }
     }
+    mistakes.extend(refused.into_iter().filter(|(name, _)| !told.contains(name)).map(|(_, why)| why));
     if mistakes.is_empty() {
-        mistakes.push(parser.to_owned());
+        mistakes.push(parser);
     }
     let more = mistakes.len().saturating_sub(MOST_MISTAKES);
     mistakes.truncate(MOST_MISTAKES);

@@ -128,8 +128,8 @@ impl CallTool {
     }
 
     fn prepare(&self, tools: &Snapshot) -> Result<Call, Failure> {
-        let (info, _) = given::tool(tools, &self.tool)?;
-        let args = given::raw(given::arguments(info, &self.pairs, self.args.as_deref())?)?;
+        let tool = given::tool(tools, &self.tool)?;
+        let args = given::raw(given::arguments(tool, &self.pairs, self.args.as_deref())?)?;
         Ok(Call::new(SessionId::new("cli"), self.tool.as_str(), args))
     }
 }

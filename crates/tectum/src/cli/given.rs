@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Map, Number, Value, value::RawValue};
 use tectum::{
-    Fault,
+    Call, Fault, FaultKind, SessionId,
     core::{Provider, Snapshot, ToolInfo, nearest},
     native::signature,
 };
@@ -28,11 +28,11 @@ pub(crate) fn tool<'s>(
 
 /// The arguments of a call, from `key=value` words or from one piece of JSON.
 pub(crate) fn arguments(
-    info: &ToolInfo,
+    (info, provider): (&ToolInfo, &Arc<dyn Provider>),
     pairs: &[String],
     json: Option<&str>,
 ) -> Result<Map<String, Value>, Fault> {
-    let Some(json) = json else { return from_pairs(info, pairs) };
+    let Some(json) = json else { return from_pairs(info, &**provider, pairs) };
     let text = fetched(json).map_err(|fault| {
         fault.hint("give the arguments as JSON, or as @FILE with a file that can be read")
     })?;
@@ -49,7 +49,11 @@ pub(crate) fn raw(args: Map<String, Value>) -> Result<Box<RawValue>, Fault> {
         .map_err(|error| Fault::internal(format!("the arguments are not JSON: {error}")))
 }
 
-fn from_pairs(info: &ToolInfo, pairs: &[String]) -> Result<Map<String, Value>, Fault> {
+fn from_pairs(
+    info: &ToolInfo,
+    provider: &dyn Provider,
+    pairs: &[String],
+) -> Result<Map<String, Value>, Fault> {
     let mut args = Map::new();
     let mut wrong = Vec::new();
     for pair in pairs {
@@ -62,7 +66,47 @@ fn from_pairs(info: &ToolInfo, pairs: &[String]) -> Result<Map<String, Value>, F
             Err(fault) => wrong.push(fault),
         }
     }
-    if wrong.is_empty() { Ok(args) } else { Err(together(info, pairs, wrong)) }
+    if wrong.is_empty() {
+        return Ok(args);
+    }
+    wrong.extend(refused(info, provider, args)?);
+    Err(together(info, pairs, wrong))
+}
+
+/// What the tool itself says against arguments its schema takes.
+fn refused(
+    info: &ToolInfo,
+    provider: &dyn Provider,
+    args: Map<String, Value>,
+) -> Result<Option<Fault>, Fault> {
+    let Some(args) = filled(info, args) else { return Ok(None) };
+    let call = Call::new(SessionId::new("cli"), &*info.name, raw(args)?);
+    let fault = provider.prepare(&call).err().filter(|fault| fault.kind == FaultKind::InvalidInput);
+    Ok(fault.map(|fault| match fault.message.strip_prefix(&format!("{}: ", info.name)) {
+        Some(mistakes) => Fault::invalid(mistakes),
+        None => fault,
+    }))
+}
+
+/// Stands for a required argument that was left out; a call is never made with it.
+pub(crate) const LEFT_OUT: &str = "\u{2026}";
+
+/// The arguments with stand-ins for the required ones that are missing; none where one has no
+/// stand-in.
+pub(crate) fn filled(info: &ToolInfo, mut args: Map<String, Value>) -> Option<Map<String, Value>> {
+    let schema = &info.input_schema;
+    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        let property = &schema["properties"][name];
+        let value = match property["type"].as_str() {
+            _ if args.contains_key(name) => continue,
+            Some("string") => property["enum"].get(0).cloned().unwrap_or_else(|| LEFT_OUT.into()),
+            Some("integer" | "number") => 1.into(),
+            Some("boolean") => false.into(),
+            _ => return None,
+        };
+        args.insert(name.to_owned(), value);
+    }
+    Some(args)
 }
 
 fn from_pair<'p>(info: &ToolInfo, pair: &'p str) -> Result<(&'p str, Value), Fault> {

@@ -8,7 +8,7 @@ use tectum::{
     Call, Config, Fault, FaultKind, SessionId, Tectum,
     config::{Origin, keys},
     core::{
-        Judgement, Prepared, Subject, ToolInfo, World,
+        Judgement, Prepared, Subject, World,
         gate::PolicyStep,
         security::{Reason, built_in::opened_by},
     },
@@ -19,14 +19,12 @@ use tokio::runtime::Builder;
 
 use super::{
     failure::Failure,
-    given, held,
+    given::{self, LEFT_OUT, filled},
+    held,
     options::Shared,
     screen::{Colour, Screen, harmless},
     servers::status,
 };
-
-/// Stands for a required argument that was left out; a call is never made with it.
-const LEFT_OUT: &str = "\u{2026}";
 
 /// The tool that calls another one; the rules are about that one.
 const CALL_TOOL: &str = "call_tool";
@@ -112,10 +110,11 @@ impl Test {
     /// The same test of the tool inside, where this one only calls another.
     fn inside(self, house: &Tectum) -> Result<Self, Failure> {
         let snapshot = house.registry().snapshot();
-        let Some(info) = snapshot.tool(CALL_TOOL).filter(|info| *info.name == *self.tool) else {
+        if self.tool != CALL_TOOL {
             return Ok(self);
-        };
-        let args = given::arguments(info, &self.pairs, self.args.as_deref())?;
+        }
+        let tool = given::tool(&snapshot, CALL_TOOL)?;
+        let args = given::arguments(tool, &self.pairs, self.args.as_deref())?;
         let Some(tool) = args.get("name").and_then(Value::as_str).map(str::to_owned) else {
             let fault = Fault::invalid("call_tool is judged by the tool it calls, and no tool is named");
             return Err(fault.hint("add name=TOOL, or test that tool itself").into());
@@ -129,7 +128,7 @@ impl Test {
     fn prepare(&self, house: &Tectum) -> Result<(Call, Prepared), Failure> {
         let snapshot = house.registry().snapshot();
         let (info, provider) = given::tool(&snapshot, &self.tool)?;
-        let args = given::arguments(info, &self.pairs, self.args.as_deref())?;
+        let args = given::arguments((info, provider), &self.pairs, self.args.as_deref())?;
         let prepare = |args: Map<String, Value>| -> Result<(Call, Prepared), Fault> {
             let call = Call::new(SessionId::new("cli"), self.tool.as_str(), given::raw(args)?);
             let prepared = provider.prepare(&call)?;
@@ -164,23 +163,6 @@ fn unmet(config: &Config, tool: String, spec: &ServerSpec) -> Finding {
     ];
     let advice = advice_on_rules(config, judgement, &steps);
     Finding { tool, subject: String::new(), judgement, steps, advice }
-}
-
-/// The arguments with stand-ins for the required ones that are missing, if any are.
-fn filled(info: &ToolInfo, mut args: Map<String, Value>) -> Option<Map<String, Value>> {
-    let schema = &info.input_schema;
-    let required = schema["required"].as_array()?.iter().filter_map(Value::as_str);
-    let missing: Vec<&str> = required.filter(|name| !args.contains_key(*name)).collect();
-    for name in &missing {
-        let value = match schema["properties"][name]["type"].as_str()? {
-            "string" => json!(LEFT_OUT),
-            "integer" | "number" => json!(1),
-            "boolean" => json!(false),
-            _ => return None,
-        };
-        args.insert((*name).to_owned(), value);
-    }
-    (!missing.is_empty()).then_some(args)
 }
 
 fn depends_on_left_out(prepared: &Prepared) -> bool {

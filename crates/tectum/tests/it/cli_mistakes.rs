@@ -36,6 +36,26 @@ fn all_mistakes_of_a_call_are_told_at_once() {
 }
 
 #[test]
+fn a_mistake_only_the_tool_knows_is_told_with_the_others() {
+    let rig = Rig::with(&[("a.txt", "1\n")]);
+    let offset =
+        "`offset`: must be a line from 1 on, or a line and a character like \"1:1048577\", got \"abc\"";
+    let words = said(&rig, &["call", "read_file", "offset=abc", "limitt=3"]);
+    assert_eq!(words.code, 2);
+    assert_eq!(
+        words.err,
+        format!(
+            "error: read_file has no argument `limitt` (did you mean `limit`?); {offset}\n\
+             hint: read_file takes: path, [offset], [limit], [end_line]\n"
+        )
+    );
+    let json = said(&rig, &["call", "read_file", "--args", r#"{"offset":"abc","limitt":3,"limit":"x"}"#]);
+    for part in [offset, "unknown argument `limitt`", "`limit` must be", "missing argument `path`"] {
+        assert_eq!(json.err.matches(part).count(), 1, "{part}: {}", json.err);
+    }
+}
+
+#[test]
 fn a_servers_name_is_answered_with_its_tools() {
     let rig = with(&echo("one", &[], ""));
     let listed = said(&rig, &["call", "one"]);
