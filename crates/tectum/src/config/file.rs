@@ -16,7 +16,7 @@ use super::{
     merged::{FileLayer, Setting},
     place::{Lines, Origin, Problem},
     servers::{self, Place, Source},
-    value::{Item, Value},
+    value::Value,
 };
 use crate::state;
 
@@ -107,7 +107,7 @@ pub(super) fn written(value: &toml::Spanned<DeValue<'_>>, place: &dyn Fn(usize) 
     Written { origin: place(value.span().start), form }
 }
 
-fn fields(table: &DeTable<'_>, place: &dyn Fn(usize) -> Origin) -> Vec<Field> {
+pub(super) fn fields(table: &DeTable<'_>, place: &dyn Fn(usize) -> Origin) -> Vec<Field> {
     let field =
         |(name, value): (&toml::Spanned<std::borrow::Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| Field {
             name: name.get_ref().to_string(),
@@ -191,7 +191,10 @@ impl SettingsReader<'_> {
                     FromProject::Refused(must_not)
                         if self.file.owner == Owner::Project && key.stands_for.is_none() =>
                     {
-                        self.problems.push(not_the_projects(place, key, must_not));
+                        let why = format!(
+                            "is ignored in a project's file, because a repository must not {must_not}"
+                        );
+                        self.problems.push(for_the_operator(place, key, &why, ""));
                     }
                     _ => self.setting(key, value),
                 },
@@ -207,11 +210,15 @@ impl SettingsReader<'_> {
             && let (Shape::List { each: Each::Path, .. }, Value::List(items)) = (&key.shape, &value)
         {
             let outside = items.iter().filter(|item| !inside(&item.text, self.base.directory));
-            self.problems.extend(outside.map(|item| beyond_the_project(key, item)));
+            let why = "in a project's file names a path outside the project, which only you may allow";
+            self.problems.extend(outside.map(|item| {
+                for_the_operator(item.origin.clone(), key, &format!("{why}: {}", item.text), "")
+            }));
         }
         let setting = Setting::new(key, value, origin.clone());
         if self.file.owner == Owner::Project && compose::loosens(&setting) {
-            self.problems.push(loosening(origin, key));
+            let why = "would weaken your protection, and a project's file may only tighten it";
+            self.problems.push(for_the_operator(origin, key, why, "leave it out, or "));
             return;
         }
         // Two names for one thing: only lists may be given by both.
@@ -241,18 +248,10 @@ fn stray(place: Origin, name: &str, sections: &[&str]) -> Problem {
     Problem::unknown(place, "key", name, &top.chain(tables).collect::<Vec<_>>())
 }
 
-fn not_the_projects(place: Origin, key: &Key, must_not: &str) -> Problem {
-    let why = "is ignored in a project's file, because a repository must not";
-    Problem::new(place, format!("`{}` {why} {must_not}", key.path())).hint(format!(
-        "put it in ~/.config/tectum/tectum.toml, in {} or in a file named with --config",
-        key.variable()
-    ))
-}
-
-fn loosening(place: Origin, key: &Key) -> Problem {
-    let why = "would weaken your protection, and a project's file may only tighten it";
+/// What only the operator may say, and where that is said.
+fn for_the_operator(place: Origin, key: &Key, why: &str, instead: &str) -> Problem {
     Problem::new(place, format!("`{}` {why}", key.path())).hint(format!(
-        "leave it out, or put it in ~/.config/tectum/tectum.toml, in {} or in a file named with --config",
+        "{instead}put it in ~/.config/tectum/tectum.toml, in {} or in a file named with --config",
         key.variable()
     ))
 }
@@ -262,14 +261,6 @@ fn inside(path: &str, project: &Path) -> bool {
     let path = state::canonical(Path::new(path));
     path.strip_prefix(state::canonical(project))
         .is_ok_and(|below| !below.components().any(|part| part == std::path::Component::ParentDir))
-}
-
-fn beyond_the_project(key: &Key, item: &Item) -> Problem {
-    let why = "in a project's file names a path outside the project, which only you may allow";
-    Problem::new(item.origin.clone(), format!("`{}` {why}: {}", key.path(), item.text)).hint(format!(
-        "put it in ~/.config/tectum/tectum.toml, in {} or in a file named with --config",
-        key.variable()
-    ))
 }
 
 /// A path the way people write it: below the served directory, or below home with `~`.

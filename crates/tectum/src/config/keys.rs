@@ -3,8 +3,21 @@
 //! What a key is stands in `key.rs`. A new key is one entry here and one line where `build.rs` uses it.
 //! One that does not say what a project's file may do with it is refused there.
 
+#![expect(missing_docs, reason = "each key documents itself in `doc`")]
+
 pub use super::key::{Each, FromProject, Key, Merge, Shape, Translation};
 use super::{key::PLAIN, value::Value};
+
+const WORDS: Shape = Shape::List { each: Each::Word, empty: None };
+const PATHS: Shape = Shape::List { each: Each::Path, empty: None };
+
+// The keys of one section begin with one of these.
+const WORKSPACE: Key = Key { section: "workspace", ..PLAIN };
+const PERMISSIONS: Key = Key { section: "permissions", ..PLAIN };
+const TOOLS: Key = Key { section: "tools", ..PLAIN };
+const FEDERATION: Key = Key { section: "federation", ..PLAIN };
+const OBSERVERS: Key = Key { section: "observers", ..PLAIN };
+const MCP: Key = Key { section: "mcp", ..PLAIN };
 
 /// A key of the language servers.
 const DIAGNOSTICS: Key = Key {
@@ -39,7 +52,6 @@ const LANGUAGE_SERVER: Key = Key {
 /// The keys that name language servers.
 pub const LANGUAGE_SERVERS: &[&Key] = &[&PYTHON, &C, &RUST, &TYPESCRIPT, &GO];
 
-/// `version`
 pub static VERSION: Key = Key {
     name: "version",
     shape: Shape::Count { least: 1, most: 1 },
@@ -48,29 +60,23 @@ pub static VERSION: Key = Key {
     doc: "The version of this file's format. There is only one: 1.",
     ..PLAIN
 };
-/// `workspace.roots`
 pub static ROOTS: Key = Key {
-    section: "workspace",
     name: "roots",
-    shape: Shape::List { each: Each::Path, empty: None },
+    shape: PATHS,
     default: ".",
     project: FromProject::Within,
     doc: "The directories tools may reach; with an empty list they reach nothing. Relative paths start at this file's directory.",
-    ..PLAIN
+    ..WORKSPACE
 };
-/// `workspace.tracked`
 pub static TRACKED: Key = Key {
-    section: "workspace",
     name: "tracked",
-    shape: Shape::List { each: Each::Path, empty: None },
+    shape: PATHS,
     merge: Merge::Sum,
     project: FromProject::Within,
     doc: "Single files outside the roots that tools may reach as well.",
-    ..PLAIN
+    ..WORKSPACE
 };
-/// `workspace.read_only`
 pub static READ_ONLY: Key = Key {
-    section: "workspace",
     name: "read_only",
     shape: Shape::List {
         each: Each::Pattern,
@@ -79,11 +85,9 @@ pub static READ_ONLY: Key = Key {
     merge: Merge::Sum,
     project: FromProject::Adds,
     doc: "Patterns of names that are read, never changed; added to the built-in ones (.git, tectum.toml).",
-    ..PLAIN
+    ..WORKSPACE
 };
-/// `workspace.deny`
 pub static DENY: Key = Key {
-    section: "workspace",
     name: "deny",
     shape: Shape::List {
         each: Each::Pattern,
@@ -92,11 +96,9 @@ pub static DENY: Key = Key {
     merge: Merge::Sum,
     project: FromProject::Adds,
     doc: "Patterns of names that stay closed; added to the built-in ones (.env*, *.pem, *.key and others).",
-    ..PLAIN
+    ..WORKSPACE
 };
-/// `workspace.open`
 pub static OPEN: Key = Key {
-    section: "workspace",
     name: "open",
     shape: Shape::List {
         each: Each::Pattern,
@@ -105,89 +107,71 @@ pub static OPEN: Key = Key {
     merge: Merge::Sum,
     project: FromProject::Refused("open protected names"),
     doc: "Patterns of names that are open although a built-in rule protects them, such as config.toml or .env.example.",
-    ..PLAIN
+    ..WORKSPACE
 };
-/// `workspace.symlinks`
 pub static SYMLINKS: Key = Key {
-    section: "workspace",
     name: "symlinks",
     shape: Shape::Choice(&["inside", "never"]),
     default: "inside",
     project: FromProject::Stricter(&["inside", "never"]),
     doc: "Whether symbolic links are followed: while they stay inside their root, or never.",
-    ..PLAIN
+    ..WORKSPACE
 };
-/// `workspace.tracked_opens`
 pub static TRACKED_OPENS: Key = Key {
-    section: "workspace",
     name: "tracked_opens",
     shape: Shape::Choice(&["file", "directory"]),
     default: "file",
     project: FromProject::Stricter(&["directory", "file"]),
     doc: "What a tracked file opens: the file itself, or the whole directory it is in.",
-    ..PLAIN
+    ..WORKSPACE
 };
-/// `workspace.break_hard_links`
 pub static BREAK_HARD_LINKS: Key = Key {
-    section: "workspace",
     name: "break_hard_links",
     default: "false",
     project: FromProject::Stricter(&["true", "false"]),
     doc: "Whether a file with other hard links may be changed; the other names keep the old content.",
-    ..PLAIN
+    ..WORKSPACE
 };
-/// `workspace.show_roots`
 pub static SHOW_ROOTS: Key = Key {
-    section: "workspace",
     name: "show_roots",
     default: "true",
     project: FromProject::Stricter(&["true", "false"]),
     doc: "Whether the refusal of a path names the directories that are allowed.",
-    ..PLAIN
+    ..WORKSPACE
 };
-/// `workspace.git_dirs`
 pub static GIT_DIRS: Key = Key {
-    section: "workspace",
     name: "git_dirs",
-    shape: Shape::List { each: Each::Path, empty: None },
+    shape: PATHS,
     merge: Merge::Sum,
     project: FromProject::Refused("open git directories outside of it"),
     doc: "Git directories and object stores outside the roots that get_git_diff may read.",
-    ..PLAIN
+    ..WORKSPACE
 };
-/// `permissions.default`
 pub static DEFAULT: Key = Key {
-    section: "permissions",
     name: "default",
     shape: Shape::Choice(&["allow", "ask", "deny"]),
     unset: "tools of the project are allowed, tools that reach beyond it ask",
     project: FromProject::Stricter(&["allow", "ask", "deny"]),
     doc: "The permission for a call that no rule matches.",
-    ..PLAIN
+    ..PERMISSIONS
 };
-/// `permissions.allow`
 pub static ALLOW: Key = Key {
-    section: "permissions",
     name: "allow",
     shape: Shape::List { each: Each::Rule, empty: None },
     merge: Merge::Sum,
     project: FromProject::Trusted,
     doc: "Calls that run without asking: `tool` or `tool(pattern)`. Deny beats ask beats allow.",
-    ..PLAIN
+    ..PERMISSIONS
 };
-/// `permissions.ask`
 pub static ASK: Key = Key {
-    section: "permissions",
     name: "ask",
     shape: Shape::List { each: Each::Rule, empty: None },
     merge: Merge::Sum,
     project: FromProject::Adds,
     doc: "Calls that wait for a person's approval.",
-    ..PLAIN
+    ..PERMISSIONS
 };
-/// `permissions.deny`
 pub static FORBID: Key = Key {
-    section: "permissions",
     name: "deny",
     shape: Shape::List {
         each: Each::Rule,
@@ -196,124 +180,100 @@ pub static FORBID: Key = Key {
     merge: Merge::Sum,
     project: FromProject::Adds,
     doc: "Calls that never run.",
-    ..PLAIN
+    ..PERMISSIONS
 };
-/// `tools.native`
 pub static NATIVE: Key = Key {
-    section: "tools",
     name: "native",
     default: "true",
     project: FromProject::Off,
     doc: "Whether Tectum's own tools are offered.",
-    ..PLAIN
+    ..TOOLS
 };
-/// `tools.include`
 pub static INCLUDE_TOOLS: Key = Key {
-    section: "tools",
     name: "include",
-    shape: Shape::List { each: Each::Word, empty: None },
+    shape: WORDS,
     unset: "all of them",
     project: FromProject::Within,
     doc: "Names of Tectum's own tools, as globs, that are offered.",
-    ..PLAIN
+    ..TOOLS
 };
-/// `tools.exclude`
 pub static EXCLUDE_TOOLS: Key = Key {
-    section: "tools",
     name: "exclude",
-    shape: Shape::List { each: Each::Word, empty: None },
+    shape: WORDS,
     merge: Merge::Sum,
     project: FromProject::Adds,
     doc: "Names of Tectum's own tools, as globs, that are not offered; they win over include.",
-    ..PLAIN
+    ..TOOLS
 };
-/// `tools.max_output`
 pub static MAX_OUTPUT: Key = Key {
-    section: "tools",
     name: "max_output",
     shape: Shape::Size { least: 1024 },
     unset: "each tool has its own cap",
     project: FromProject::Lower,
     doc: "A cap on every tool's text, below its own. k, M and G are powers of 1024.",
-    ..PLAIN
+    ..TOOLS
 };
-/// `tools.threads`
 pub static THREADS: Key = Key {
-    section: "tools",
     name: "threads",
     shape: Shape::Count { least: 1, most: 256 },
     unset: "one per core, at most 8",
     project: FromProject::Lower,
     doc: "Threads a search may use.",
-    ..PLAIN
+    ..TOOLS
 };
-/// `tools.tiers`
 pub static TIERS: Key = Key {
-    section: "tools",
     name: "tiers",
-    shape: Shape::List { each: Each::Word, empty: None },
+    shape: WORDS,
     project: FromProject::Yields,
     doc: "The tiers that `handoff` can hand work over to; without any the tool is not offered.",
-    ..PLAIN
+    ..TOOLS
 };
-/// `tools.profile`
 pub static PROFILE: Key = Key {
-    section: "tools",
     name: "profile",
     shape: Shape::Text,
     default: "auto",
     project: FromProject::Yields,
     doc: "Which tools clients are listed: all, lean (the tools and arguments that coding tasks need), one of your profiles, or auto: lean for coding agents, all for others. What is not listed can still be called.",
-    ..PLAIN
+    ..TOOLS
 };
-/// `tools.profiles`
 pub static PROFILES: Key = Key {
-    section: "tools",
     name: "profiles",
-    shape: Shape::List { each: Each::Word, empty: None },
+    shape: WORDS,
     merge: Merge::Sum,
     project: FromProject::Yields,
     doc: "Profiles of your own, each a name and globs of tools: \"review=read_* search_* !search_files\".",
-    ..PLAIN
+    ..TOOLS
 };
-/// `tools.client_profiles`
 pub static CLIENT_PROFILES: Key = Key {
-    section: "tools",
     name: "client_profiles",
-    shape: Shape::List { each: Each::Word, empty: None },
+    shape: WORDS,
     merge: Merge::Sum,
     project: FromProject::Yields,
     doc: "Profiles of single clients, by the name in their clientInfo: \"opencode=all\". They win over profile.",
-    ..PLAIN
+    ..TOOLS
 };
-/// `diagnostics.python`
 pub static PYTHON: Key = Key {
     name: "python",
     unset: "pyright-langserver, basedpyright-langserver or pylsp, whichever is installed",
     doc: "The language server for Python, as a list of the program and its arguments.",
     ..LANGUAGE_SERVER
 };
-/// `diagnostics.c`
 pub static C: Key =
     Key { name: "c", unset: "clangd", doc: "The language server for C and C++.", ..LANGUAGE_SERVER };
-/// `diagnostics.rust`
 pub static RUST: Key = Key {
     name: "rust",
     unset: "rust-analyzer, without build scripts and macros of the project",
     doc: "The language server for Rust.",
     ..LANGUAGE_SERVER
 };
-/// `diagnostics.typescript`
 pub static TYPESCRIPT: Key = Key {
     name: "typescript",
     unset: "tsc from version 7 on, or typescript-language-server with the compiler beside it",
     doc: "The language server for TypeScript and JavaScript.",
     ..LANGUAGE_SERVER
 };
-/// `diagnostics.go`
 pub static GO: Key =
     Key { name: "go", unset: "gopls", doc: "The language server for Go.", ..LANGUAGE_SERVER };
-/// `diagnostics.memory`
 pub static MEMORY: Key = Key {
     name: "memory",
     shape: Shape::Size { least: 256 << 20 },
@@ -321,7 +281,6 @@ pub static MEMORY: Key = Key {
     doc: "The most memory that each process of a language server may take.",
     ..DIAGNOSTICS
 };
-/// `diagnostics.wait`
 pub static WAIT: Key = Key {
     name: "wait",
     shape: Shape::Span { least: 1, most: 30 },
@@ -329,7 +288,6 @@ pub static WAIT: Key = Key {
     doc: "How long a question waits for a language server that runs; a start may take longer.",
     ..DIAGNOSTICS
 };
-/// `files.durability`
 pub static DURABILITY: Key = Key {
     section: "files",
     name: "durability",
@@ -339,7 +297,6 @@ pub static DURABILITY: Key = Key {
     doc: "What a finished write guarantees: it survives a power cut, or it is only never half done.",
     ..PLAIN
 };
-/// `files.max_file`
 pub static MAX_FILE: Key = Key {
     section: "files",
     name: "max_file",
@@ -349,7 +306,6 @@ pub static MAX_FILE: Key = Key {
     doc: "The largest file that is read whole, edited or searched.",
     ..PLAIN
 };
-/// `http.listen`
 pub static LISTEN: Key = Key {
     name: "listen",
     shape: Shape::Address,
@@ -357,7 +313,6 @@ pub static LISTEN: Key = Key {
     doc: "Where `tectum up` listens.",
     ..HTTP
 };
-/// `http.auth`
 pub static AUTH: Key = Key {
     name: "auth",
     shape: Shape::Choice(&["token", "none"]),
@@ -365,42 +320,35 @@ pub static AUTH: Key = Key {
     doc: "Whether callers must send the bearer token. `none` is refused beyond loopback.",
     ..HTTP
 };
-/// `http.allow_remote`
 pub static ALLOW_REMOTE: Key = Key {
     name: "allow_remote",
     default: "false",
     doc: "Lets `listen` name an address that other machines reach.",
     ..HTTP
 };
-/// `http.hosts`
 pub static HOSTS: Key = Key {
     name: "hosts",
     shape: Shape::List { each: Each::Host, empty: None },
     doc: "Further host names this server answers to.",
     ..HTTP
 };
-/// `federation.read`
 pub static READ: Key = Key {
-    section: "federation",
     name: "read",
-    shape: Shape::List { each: Each::Path, empty: None },
+    shape: PATHS,
     merge: Merge::Sum,
     unset: "the project's .mcp.json and mcp_config.json, and mcp_config.json beside your own tectum.toml",
     project: FromProject::Trusted,
     doc: "Files of other programs whose servers are used as well; read live, never changed.",
-    ..PLAIN
+    ..FEDERATION
 };
-/// `federation.exposure`
 pub static EXPOSURE: Key = Key {
-    section: "federation",
     name: "exposure",
     shape: Shape::Choice(&["all", "core", "search"]),
     unset: "decided by how many tools there are",
     project: FromProject::Yields,
     doc: "Which tools of other servers a client sees up front: all, a core set, or a search tool.",
-    ..PLAIN
+    ..FEDERATION
 };
-/// `servers.first_wait`
 pub static FIRST_WAIT: Key = Key {
     section: "servers",
     name: "first_wait",
@@ -410,55 +358,44 @@ pub static FIRST_WAIT: Key = Key {
     doc: "How long a client's first list waits for servers that have never been started.",
     ..PLAIN
 };
-/// `observers.discover`
 pub static DISCOVER: Key = Key {
-    section: "observers",
     name: "discover",
     default: "false",
     project: FromProject::Yields,
     doc: "Whether servers with a tool `observe` get a copy of every call. EFFERENT_COPY_ENABLE=1 also switches it on; EFFERENT_COPY_DISABLE=1 switches it off whatever else is set.",
-    ..PLAIN
+    ..OBSERVERS
 };
-/// `observers.exclude`
 pub static EXCLUDE: Key = Key {
-    section: "observers",
     name: "exclude",
-    shape: Shape::List { each: Each::Word, empty: None },
+    shape: WORDS,
     merge: Merge::Sum,
     project: FromProject::Adds,
     doc: "Names of servers, as globs, that get no copies.",
-    ..PLAIN
+    ..OBSERVERS
 };
-/// `observers.redact`
 pub static REDACT: Key = Key {
-    section: "observers",
     name: "redact",
     default: "true",
     project: FromProject::Stricter(&["false", "true"]),
     doc: "Whether secrets are hidden in the copies. What is executed is never altered.",
-    ..PLAIN
+    ..OBSERVERS
 };
-/// `observers.redact_names`
 pub static REDACT_NAMES: Key = Key {
-    section: "observers",
     name: "redact_names",
-    shape: Shape::List { each: Each::Word, empty: None },
+    shape: WORDS,
     merge: Merge::Sum,
     project: FromProject::Adds,
     doc: "Names, as globs, whose values are hidden in the copies; added to the built-in ones (*password*, *token and others).",
-    ..PLAIN
+    ..OBSERVERS
 };
-/// `observers.redact_texts`
 pub static REDACT_TEXTS: Key = Key {
-    section: "observers",
     name: "redact_texts",
-    shape: Shape::List { each: Each::Word, empty: None },
+    shape: WORDS,
     merge: Merge::Sum,
     project: FromProject::Adds,
     doc: "Regular expressions for texts that are hidden in the copies; added to the built-in ones (private keys, tokens, credentials in addresses and others).",
-    ..PLAIN
+    ..OBSERVERS
 };
-/// `context.append_anchors`
 pub static APPEND_ANCHORS: Key = Key {
     section: "context",
     name: "append_anchors",
@@ -467,7 +404,6 @@ pub static APPEND_ANCHORS: Key = Key {
     doc: "Whether the last result of a round ends with the anchored texts.",
     ..PLAIN
 };
-/// `context.refresh`
 pub static REFRESH: Key = Key {
     section: "context",
     name: "refresh",
@@ -476,7 +412,6 @@ pub static REFRESH: Key = Key {
     doc: "Whether the last result of a round ends with a list of files that changed since the model read them.",
     ..PLAIN
 };
-/// `clients.structured`
 pub static STRUCTURED: Key = Key {
     name: "structured",
     shape: Shape::Choice(&["auto", "always", "never"]),
@@ -484,28 +419,24 @@ pub static STRUCTURED: Key = Key {
     doc: "Which clients get structured content beside the text of a result: auto (not those that pass it to the model), all, or none.",
     ..CLIENTS
 };
-/// `clients.text`
 pub static TEXT_CLIENTS: Key = Key {
     name: "text",
-    shape: Shape::List { each: Each::Word, empty: None },
+    shape: WORDS,
     doc: "Names of clients, as globs over the name in `clientInfo`, that get text alone.",
     ..CLIENTS
 };
-/// `clients.data`
 pub static DATA_CLIENTS: Key = Key {
     name: "data",
-    shape: Shape::List { each: Each::Word, empty: None },
+    shape: WORDS,
     doc: "Names of clients, as globs, that get structured content as well; they win over text.",
     ..CLIENTS
 };
-/// `clients.reply_chars`
 pub static REPLY_CHARS: Key = Key {
     name: "reply_chars",
-    shape: Shape::List { each: Each::Word, empty: None },
+    shape: WORDS,
     doc: "The longest reply of single clients, as \"NAME=CHARACTERS\"; the first entry whose glob fits holds.",
     ..CLIENTS
 };
-/// `run.model`
 pub static MODEL: Key = Key {
     name: "model",
     shape: Shape::Text,
@@ -513,7 +444,6 @@ pub static MODEL: Key = Key {
     doc: "The model of `tectum run`, by its name at its server.",
     ..RUN
 };
-/// `run.base_url`
 pub static BASE_URL: Key = Key {
     name: "base_url",
     shape: Shape::Text,
@@ -521,7 +451,6 @@ pub static BASE_URL: Key = Key {
     doc: "The address of its server's API, such as http://127.0.0.1:8080/v1, without any key in it.",
     ..RUN
 };
-/// `run.tiers`
 pub static TIERS_FILE: Key = Key {
     name: "tiers",
     shape: Shape::Path,
@@ -529,7 +458,6 @@ pub static TIERS_FILE: Key = Key {
     doc: "The file of tiers: who the model is, with which tools, and to whom it may hand over.",
     ..RUN
 };
-/// `run.context`
 pub static CONTEXT: Key = Key {
     name: "context",
     shape: Shape::Count { least: 1000, most: 100_000_000 },
@@ -537,7 +465,6 @@ pub static CONTEXT: Key = Key {
     doc: "The model's context size in tokens; the conversation is compacted before it is full.",
     ..RUN
 };
-/// `run.max_rounds`
 pub static MAX_ROUNDS: Key = Key {
     name: "max_rounds",
     shape: Shape::Count { least: 1, most: 10_000 },
@@ -545,7 +472,6 @@ pub static MAX_ROUNDS: Key = Key {
     doc: "Rounds of calls after which the model has to sum up.",
     ..RUN
 };
-/// `run.max_calls`
 pub static MAX_CALLS: Key = Key {
     name: "max_calls",
     shape: Shape::Count { least: 1, most: 1000 },
@@ -553,7 +479,6 @@ pub static MAX_CALLS: Key = Key {
     doc: "Calls that one answer may make; those after them are refused.",
     ..RUN
 };
-/// `run.concurrency`
 pub static CONCURRENCY: Key = Key {
     name: "concurrency",
     shape: Shape::Count { least: 1, most: 256 },
@@ -561,7 +486,6 @@ pub static CONCURRENCY: Key = Key {
     doc: "Calls of one answer that run at the same time.",
     ..RUN
 };
-/// `run.max_errors`
 pub static MAX_ERRORS: Key = Key {
     name: "max_errors",
     shape: Shape::Count { least: 1, most: 1000 },
@@ -569,7 +493,6 @@ pub static MAX_ERRORS: Key = Key {
     doc: "Rounds in a row in which every call failed, after which the model has to sum up.",
     ..RUN
 };
-/// `run.max_repeats`
 pub static MAX_REPEATS: Key = Key {
     name: "max_repeats",
     shape: Shape::Count { least: 1, most: 1000 },
@@ -577,7 +500,6 @@ pub static MAX_REPEATS: Key = Key {
     doc: "Repeats of the same call in a row after which the model has to sum up.",
     ..RUN
 };
-/// `run.same_tool`
 pub static SAME_TOOL: Key = Key {
     name: "same_tool",
     // From one on the first call would be a warning.
@@ -586,7 +508,6 @@ pub static SAME_TOOL: Key = Key {
     doc: "Rounds of one and the same tool after which the model is warned; two rounds later it is refused.",
     ..RUN
 };
-/// `log.level`
 pub static LEVEL: Key = Key {
     section: "log",
     name: "level",
@@ -596,33 +517,27 @@ pub static LEVEL: Key = Key {
     doc: "How much is logged to standard error.",
     ..PLAIN
 };
-/// `mcp.enabled`, kept from earlier set-ups.
 pub static MCP_ENABLED: Key = Key {
-    section: "mcp",
     name: "enabled",
     doc: "An earlier name: false means tools.native = false.",
     stands_for: Some(|value| (&NATIVE, value)),
-    ..PLAIN
+    ..MCP
 };
-/// `mcp.blacklist`, kept from earlier set-ups.
 pub static MCP_BLACKLIST: Key = Key {
-    section: "mcp",
     name: "blacklist",
     shape: Shape::List { each: Each::Pattern, empty: None },
     doc: "An earlier name of workspace.deny.",
     stands_for: Some(|value| (&DENY, value)),
-    ..PLAIN
+    ..MCP
 };
-/// `mcp.allow_symlinks`, kept from earlier set-ups.
 pub static MCP_ALLOW_SYMLINKS: Key = Key {
-    section: "mcp",
     name: "allow_symlinks",
     doc: "An earlier name: false means workspace.symlinks = \"never\".",
     stands_for: Some(|value| {
         let word = if matches!(value, Value::Flag(true)) { "inside" } else { "never" };
         (&SYMLINKS, Value::Word(word.into()))
     }),
-    ..PLAIN
+    ..MCP
 };
 
 /// Every key, in the order `config show` prints them.

@@ -14,7 +14,7 @@ use tectum::{
         keys,
         servers::{
             Entry, Place, Source,
-            clients::{CLIENTS, Client},
+            clients::{CLIENTS, Client, Spot},
             context::Context,
             foreign::{self, ForeignContent},
             missing, survey,
@@ -71,7 +71,7 @@ impl Import {
                 let finds = of_client(&site, client);
                 if finds.is_empty() {
                     let places: Vec<String> =
-                        spots(&site, client).into_iter().map(|(_, written)| written).collect();
+                        spots(&site, client).into_iter().map(|spot| spot.written).collect();
                     let fault = Fault::not_found(format!("{} has no servers", client.title));
                     return Err(fault.hint(format!("looked at {}", places.join(", "))).into());
                 }
@@ -215,16 +215,14 @@ fn list(site: &Site, screen: &Screen) -> Result<(), Failure> {
     screen.print(&(text + &screen.paint(Colour::Dim, "`tectum import CLIENT` uses them live")))
 }
 
-fn spots(site: &Site, client: &Client) -> Vec<(PathBuf, String)> {
-    let home = site.config.home.as_deref();
+fn spots(site: &Site, client: &Client) -> Vec<Spot> {
     let config = site.sources.user_file.as_deref().and_then(Path::parent).and_then(Path::parent);
-    let spots = client.spots(&site.config.directory, home, config);
-    spots.into_iter().map(|spot| (spot.path, spot.written)).collect()
+    client.spots(&site.config.directory, site.config.home.as_deref(), config)
 }
 
 fn of_client(site: &Site, client: &'static Client) -> Vec<Find> {
-    let finds =
-        spots(site, client).into_iter().filter_map(|(path, written)| look(site, client.name, &path, written));
+    let finds = spots(site, client).into_iter();
+    let finds = finds.filter_map(|spot| look(site, client.name, &spot.path, spot.written));
     finds.filter(|find| !find.entries.is_empty() || find.problem.is_some()).collect()
 }
 

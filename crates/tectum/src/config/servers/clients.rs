@@ -9,71 +9,65 @@ pub struct Client {
     pub name: &'static str,
     /// How it is called.
     pub title: &'static str,
-    /// Its files below the user's home.
-    user: &'static [&'static str],
-    /// Its files below the user's configuration, which may lie elsewhere.
-    config: &'static [&'static str],
-    /// Its files in a project.
-    project: &'static [&'static str],
+    /// Its files, the user's first.
+    files: &'static [Below],
 }
+
+/// A file, by the directory it lies below.
+#[derive(Debug)]
+enum Below {
+    Home(&'static str),
+    /// The user's configuration, which may lie elsewhere than at home.
+    Config(&'static str),
+    Project(&'static str),
+}
+
+use Below::{Config, Home, Project};
 
 /// Every program that is known.
 pub static CLIENTS: &[Client] = &[
-    Client {
-        name: "claude",
-        title: "Claude Code",
-        user: &[".claude.json"],
-        config: &[],
-        project: &[".mcp.json"],
-    },
+    Client { name: "claude", title: "Claude Code", files: &[Home(".claude.json"), Project(".mcp.json")] },
     Client {
         name: "claude-desktop",
         title: "Claude Desktop",
-        user: &["Library/Application Support/Claude/claude_desktop_config.json"],
-        config: &["Claude/claude_desktop_config.json"],
-        project: &[],
+        files: &[
+            Home("Library/Application Support/Claude/claude_desktop_config.json"),
+            Config("Claude/claude_desktop_config.json"),
+        ],
     },
     Client {
         name: "cursor",
         title: "Cursor",
-        user: &[".cursor/mcp.json"],
-        config: &[],
-        project: &[".cursor/mcp.json"],
+        files: &[Home(".cursor/mcp.json"), Project(".cursor/mcp.json")],
     },
     Client {
         name: "vscode",
         title: "VS Code",
-        user: &["Library/Application Support/Code/User/mcp.json"],
-        config: &["Code/User/mcp.json"],
-        project: &[".vscode/mcp.json"],
+        files: &[
+            Home("Library/Application Support/Code/User/mcp.json"),
+            Config("Code/User/mcp.json"),
+            Project(".vscode/mcp.json"),
+        ],
     },
     Client {
         name: "windsurf",
         title: "Windsurf",
-        user: &[".codeium/windsurf/mcp_config.json", ".codeium/mcp_config.json"],
-        config: &[],
-        project: &[],
+        files: &[Home(".codeium/windsurf/mcp_config.json"), Home(".codeium/mcp_config.json")],
     },
     Client {
         name: "codex",
         title: "Codex",
-        user: &[".codex/config.toml"],
-        config: &[],
-        project: &[".codex/config.toml"],
+        files: &[Home(".codex/config.toml"), Project(".codex/config.toml")],
     },
     Client {
         name: "zed",
         title: "Zed",
-        user: &[],
-        config: &["zed/settings.json"],
-        project: &[".zed/settings.json"],
+        files: &[Config("zed/settings.json"), Project(".zed/settings.json")],
     },
     Client {
         name: "gemini",
         title: "Gemini CLI",
-        user: &[".gemini/settings.json"],
-        config: &[],
-        project: &[".gemini/settings.json"],
+        files: &[Home(".gemini/settings.json"), Project(".gemini/settings.json")],
     },
 ];
 
@@ -94,24 +88,21 @@ impl Client {
 
     /// The usual places, the user's first. They need not exist.
     pub fn spots(&self, directory: &Path, home: Option<&Path>, config: Option<&Path>) -> Vec<Spot> {
-        let mut spots = Vec::new();
-        for part in self.user {
-            spots.extend(home.map(|home| Spot { path: home.join(part), written: format!("~/{part}") }));
-        }
-        for part in self.config {
-            spots.extend(config.map(|config| {
-                let path = config.join(part);
-                let written = match home.and_then(|home| path.strip_prefix(home).ok()) {
-                    Some(below) => format!("~/{}", below.display()),
-                    None => path.display().to_string(),
-                };
-                Spot { path, written }
-            }));
-        }
-        for part in self.project {
-            spots.push(Spot { path: directory.join(part), written: (*part).to_owned() });
-        }
-        spots
+        let spot = |file: &Below| {
+            let (path, written) = match *file {
+                Home(part) => (home?.join(part), format!("~/{part}")),
+                Project(part) => (directory.join(part), part.to_owned()),
+                Config(part) => {
+                    let path = config?.join(part);
+                    let below = home.and_then(|home| path.strip_prefix(home).ok());
+                    let written = below.map(|below| format!("~/{}", below.display()));
+                    let written = written.unwrap_or_else(|| path.display().to_string());
+                    (path, written)
+                }
+            };
+            Some(Spot { path, written })
+        };
+        self.files.iter().filter_map(spot).collect()
     }
 }
 

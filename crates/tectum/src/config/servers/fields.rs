@@ -60,11 +60,7 @@ pub(super) fn translate(
                 _ => set(&keys::COMMAND, value),
             },
             "args" => set(&keys::ARGS, value),
-            "env" => {
-                let earlier = entry.values.unset(&keys::ENV);
-                put(entry, &keys::ENV, plain(value), base, problems);
-                join(entry, &keys::ENV, earlier);
-            }
+            "env" => add(entry, &keys::ENV, value, base, problems),
             "cwd" => set(&keys::CWD, value),
             "url" | "serverUrl" => set(&keys::URL, value),
             "httpUrl" => {
@@ -77,11 +73,7 @@ pub(super) fn translate(
                 Form::Text(word) if known_type(word) => set(&keys::TYPE, value),
                 _ => {}
             },
-            "headers" | "http_headers" => {
-                let earlier = entry.values.unset(&keys::HEADERS);
-                put(entry, &keys::HEADERS, plain(value), base, problems);
-                join(entry, &keys::HEADERS, earlier);
-            }
+            "headers" | "http_headers" => add(entry, &keys::HEADERS, value, base, problems),
             "enabled" => set(&keys::ENABLED, value),
             "disabled" => match value.form {
                 Form::Flag(flag) => {
@@ -139,6 +131,13 @@ fn put(entry: &mut Entry, key: &'static Key, value: Written, base: Base<'_>, pro
     for problem in &mut problems[from..] {
         problem.message = problem.message.replacen("servers.NAME.", &format!("{}.", entry.name), 1);
     }
+}
+
+/// Adds a table to what an earlier field said.
+fn add(entry: &mut Entry, key: &'static Key, value: Written, base: Base<'_>, problems: &mut Vec<Problem>) {
+    let earlier = entry.values.unset(key);
+    put(entry, key, plain(value), base, problems);
+    join(entry, key, earlier);
 }
 
 /// Adds what an earlier field said to a table; the later one's names count.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use tectum_peers::spec::ServerName;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use super::{
     super::{
@@ -93,14 +93,9 @@ fn from_toml(name: &Arc<str>, text: &str) -> Result<Written, Problem> {
         let place = lines.place(error.span().map_or(0, |span| span.start));
         return Err(Problem::new(place, error.message().trim().replace('\n', "; ")));
     }
-    let fields = document.get_ref().iter().filter(|(name, _)| MAPS.contains(&&**name.get_ref()));
-    let field =
-        |(name, value): (&toml::Spanned<std::borrow::Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| Field {
-            name: name.get_ref().to_string(),
-            origin: lines.place(name.span().start),
-            value: file::written(value, &|at| lines.place(at)),
-        };
-    Ok(Written { origin: lines.place(0), form: Form::Table(fields.map(field).collect()) })
+    let mut fields = file::fields(document.get_ref(), &|at| lines.place(at));
+    fields.retain(|field| MAPS.contains(&field.name.as_str()));
+    Ok(Written { origin: lines.place(0), form: Form::Table(fields) })
 }
 
 /// A file half read.

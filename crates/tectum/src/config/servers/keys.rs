@@ -2,6 +2,8 @@
 //!
 //! Entries of other programs' files are translated to these keys and checked against them as well.
 
+#![expect(missing_docs, reason = "each key documents itself in `doc`")]
+
 use super::super::{
     key::PLAIN,
     keys::{Each, Key, Shape},
@@ -18,7 +20,6 @@ const DAY: u64 = 24 * 60 * 60;
 const SERVER: Key = Key { section: SECTION, ..PLAIN };
 const WORDS: Shape = Shape::List { each: Each::Word, empty: None };
 
-/// `command`
 pub static COMMAND: Key = Key {
     name: "command",
     shape: Shape::Command,
@@ -26,21 +27,18 @@ pub static COMMAND: Key = Key {
           at this file's directory; a bare name is searched in PATH.",
     ..SERVER
 };
-/// `args`
 pub static ARGS: Key = Key {
     name: "args",
     shape: Shape::List { each: Each::Argument, empty: None },
     doc: "The program's arguments.",
     ..SERVER
 };
-/// `env`
 pub static ENV: Key = Key {
     name: "env",
     shape: Shape::Table,
     doc: "Environment variables of the program. ${NAME} is replaced by one of yours.",
     ..SERVER
 };
-/// `cwd`
 pub static CWD: Key = Key {
     name: "cwd",
     shape: Shape::Text,
@@ -48,10 +46,8 @@ pub static CWD: Key = Key {
     doc: "Where the program starts; a relative path starts at the served directory.",
     ..SERVER
 };
-/// `url`
 pub static URL: Key =
     Key { name: "url", shape: Shape::Text, doc: "The URL of a server that is already running.", ..SERVER };
-/// `type`
 pub static TYPE: Key = Key {
     name: "type",
     shape: Shape::Choice(&["stdio", "http", "sse", "streamable-http", "streamable_http"]),
@@ -59,14 +55,12 @@ pub static TYPE: Key = Key {
     doc: "How the server is reached.",
     ..SERVER
 };
-/// `headers`
 pub static HEADERS: Key = Key {
     name: "headers",
     shape: Shape::Table,
     doc: "Headers of every request. ${NAME} is replaced by one of your environment variables.",
     ..SERVER
 };
-/// `era`
 pub static ERA: Key = Key {
     name: "era",
     shape: Shape::Choice(&["auto", "legacy", "modern"]),
@@ -74,20 +68,16 @@ pub static ERA: Key = Key {
     doc: "Which protocol version the server speaks.",
     ..SERVER
 };
-/// `enabled`
 pub static ENABLED: Key =
     Key { name: "enabled", default: "true", doc: "Whether the server is used.", ..SERVER };
-/// `required`
 pub static REQUIRED: Key =
     Key { name: "required", default: "false", doc: "Whether Tectum refuses to start without it.", ..SERVER };
-/// `prefix`
 pub static PREFIX: Key = Key {
     name: "prefix",
     default: "true",
     doc: "Whether its tools are called NAME__tool. At most one server may have no prefix.",
     ..SERVER
 };
-/// `start_timeout`
 pub static START_TIMEOUT: Key = Key {
     name: "start_timeout",
     shape: Shape::Span { least: 1, most: DAY },
@@ -95,7 +85,6 @@ pub static START_TIMEOUT: Key = Key {
     doc: "How long its start may take.",
     ..SERVER
 };
-/// `timeout`
 pub static TIMEOUT: Key = Key {
     name: "timeout",
     shape: Shape::Span { least: 1, most: DAY },
@@ -103,7 +92,6 @@ pub static TIMEOUT: Key = Key {
     doc: "How long a call may go without any sign of progress. A call is answered before its client gives up, whatever this says.",
     ..SERVER
 };
-/// `max_timeout`
 pub static MAX_TIMEOUT: Key = Key {
     name: "max_timeout",
     shape: Shape::Span { least: 1, most: DAY },
@@ -111,7 +99,6 @@ pub static MAX_TIMEOUT: Key = Key {
     doc: "How long a call may take in total.",
     ..SERVER
 };
-/// `concurrency`
 pub static CONCURRENCY: Key = Key {
     name: "concurrency",
     shape: Shape::Count { least: 1, most: 1024 },
@@ -119,7 +106,6 @@ pub static CONCURRENCY: Key = Key {
     doc: "Calls that run there at the same time; further calls wait.",
     ..SERVER
 };
-/// `rate`
 pub static RATE: Key = Key {
     name: "rate",
     shape: Shape::Count { least: 1, most: 1_000_000 },
@@ -127,7 +113,6 @@ pub static RATE: Key = Key {
     doc: "Calls a minute.",
     ..SERVER
 };
-/// `include`
 pub static INCLUDE: Key = Key {
     name: "include",
     shape: WORDS,
@@ -135,10 +120,8 @@ pub static INCLUDE: Key = Key {
     doc: "Patterns of its tools that are used.",
     ..SERVER
 };
-/// `exclude`
 pub static EXCLUDE: Key =
     Key { name: "exclude", shape: WORDS, doc: "Patterns of its tools that are left out.", ..SERVER };
-/// `isolation`
 pub static ISOLATION: Key = Key {
     name: "isolation",
     shape: Shape::Choice(&["shared", "per-client"]),
@@ -146,7 +129,6 @@ pub static ISOLATION: Key = Key {
     doc: "Whether all clients share one connection, or each has its own.",
     ..SERVER
 };
-/// `permission`
 pub static PERMISSION: Key = Key {
     name: "permission",
     shape: Shape::Choice(&["allow", "ask", "deny"]),
@@ -154,7 +136,6 @@ pub static PERMISSION: Key = Key {
     doc: "The permission for its tools where no rule in [permissions] matches.",
     ..SERVER
 };
-/// `new_tools`
 pub static NEW_TOOLS: Key = Key {
     name: "new_tools",
     shape: Shape::Choice(&["take", "ask"]),
@@ -162,7 +143,6 @@ pub static NEW_TOOLS: Key = Key {
     doc: "Whether a tool it adds after its first start is used at once, or withheld until a person approves it.",
     ..SERVER
 };
-/// `max_result`
 pub static MAX_RESULT: Key = Key {
     name: "max_result",
     shape: Shape::Size { least: 1024 },
@@ -170,7 +150,6 @@ pub static MAX_RESULT: Key = Key {
     doc: "The largest result that is passed on unchanged.",
     ..SERVER
 };
-/// `directives`
 pub static DIRECTIVES: Key = Key {
     name: "directives",
     shape: WORDS,
@@ -178,7 +157,6 @@ pub static DIRECTIVES: Key = Key {
     doc: "Which directives its results may use; anchors and notes by default.",
     ..SERVER
 };
-/// `scopes`
 pub static SCOPES: Key = Key {
     name: "scopes",
     shape: WORDS,
@@ -186,15 +164,12 @@ pub static SCOPES: Key = Key {
     doc: "The OAuth scopes to request at login.",
     ..SERVER
 };
-/// `client_id`
 pub static CLIENT_ID: Key = Key {
     name: "client_id",
     shape: Shape::Text,
     doc: "Tectum's name at the authorization server, where one was registered by hand.",
     ..SERVER
 };
-
-/// `client_secret_env`
 pub static CLIENT_SECRET_ENV: Key = Key {
     name: "client_secret_env",
     shape: Shape::Text,
