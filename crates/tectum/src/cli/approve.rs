@@ -66,11 +66,8 @@ impl ApproveTools {
             }
         }
         if waiting.is_empty() {
-            return if screen.json {
-                screen.print_json(&json!({ "waiting": [], "lost": [], "approved": false }))
-            } else {
-                screen.print("no changes wait for approval")
-            };
+            let none = json!({ "waiting": [], "lost": [], "approved": false });
+            return screen.answer(&none, "no changes wait for approval");
         }
         if !screen.json {
             waiting.iter().try_for_each(|one| screen.print(&one.shown(screen)))?;
@@ -100,11 +97,10 @@ impl ApproveTools {
         }
         let count: usize = waiting.iter().map(|one| one.changes.len()).sum();
         if approved {
-            screen.print(&format!(
-                "{} approved {}; a running Tectum picks it up within a second",
-                screen.paint(Colour::Green, "ok:"),
-                counted(count as u64, "change")
-            ))
+            let changes = counted(count as u64, "change");
+            screen.print(
+                &screen.ok(&format!("approved {changes}; a running Tectum picks it up within a second")),
+            )
         } else {
             screen.print("nothing approved; the changes stay withheld")
         }

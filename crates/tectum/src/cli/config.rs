@@ -14,7 +14,7 @@ use tectum::{
 use super::{
     failure::Failure,
     options::Shared,
-    screen::{Colour, Screen},
+    screen::Screen,
     warnings::{strange_rules, tell_warnings, without_effect},
 };
 
@@ -34,36 +34,26 @@ impl ConfigCommand {
             Self::Show => {
                 let config = shared.load(Vec::new(), screen)?;
                 let survey = Survey::read(&shared.sources(Vec::new()), &config);
-                if screen.json {
-                    screen.print_json(&show::json(&config, &survey))
-                } else {
-                    screen.print(&show::toml(&config, &survey))
-                }
+                screen.answer(&show::json(&config, &survey), &show::toml(&config, &survey))
             }
             Self::Check => {
                 let (config, house) = shared.house(screen)?;
                 let mut warnings = strange_rules(&config, &house);
                 warnings.extend(without_effect(&config));
                 warnings.extend(check_servers(shared, &config)?);
-                if screen.json {
-                    return screen.print_json(
-                        &json!({ "ok": true, "directory": config.directory, "warnings": warnings }),
-                    );
-                }
-                tell_warnings(&warnings, screen);
-                if screen.quiet {
-                    return Ok(());
+                if !screen.json {
+                    tell_warnings(&warnings, screen);
                 }
                 let but = match warnings.len() {
                     0 => "",
                     1 => ", except for the warning above",
                     _ => ", except for the warnings above",
                 };
-                screen.print(&format!(
-                    "{} the settings for {} are valid{but}",
-                    screen.paint(Colour::Green, "ok:"),
-                    spoken::text(&config.directory.to_string_lossy())
-                ))
+                let directory = spoken::text(&config.directory.to_string_lossy());
+                screen.done(
+                    &json!({ "ok": true, "directory": config.directory, "warnings": warnings }),
+                    &format!("the settings for {directory} are valid{but}"),
+                )
             }
             Self::Schema => screen.print(&format!("{:#}", schema::schema())),
         }

@@ -52,10 +52,7 @@ impl Connect {
         let ways = Ways::new(&config.directory, &url, kept.as_ref())?;
         let Some(name) = self.client else { return list(&ways, screen) };
         let client = Client::named(&name).ok_or_else(|| unknown(&name))?;
-        if screen.json {
-            return screen.print_json(&ways.data(client));
-        }
-        screen.print(&ways.text(client, screen))
+        screen.answer(&ways.data(client), &ways.text(client, screen))
     }
 }
 

@@ -9,7 +9,7 @@ use tracing_subscriber::{
     EnvFilter, filter::filter_fn, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _,
 };
 
-use super::screen::{Colour, Screen};
+use super::screen::Screen;
 
 /// Starts logging at a level; `TECTUM_LOG` may say more, per module.
 pub(crate) fn start(level: Level, screen: &Screen) {
@@ -27,8 +27,7 @@ pub(crate) fn start(level: Level, screen: &Screen) {
         Ok(words) => match EnvFilter::try_new(&words) {
             Ok(filter) => log.with_env_filter(filter).finish().with(filter_fn(harmless)).try_init(),
             Err(error) => {
-                let warning = screen.paint_error(Colour::Yellow, "warning:");
-                screen.tell(&format!("{warning} TECTUM_LOG is invalid and ignored: {error}"));
+                screen.warn(&format!("TECTUM_LOG is invalid and ignored: {error}"));
                 log.with_max_level(level).finish().with(filter_fn(harmless)).try_init()
             }
         },

@@ -17,7 +17,7 @@ use tokio::runtime::Builder;
 
 use super::{
     failure::Failure,
-    screen::{Colour, Screen, harmless},
+    screen::{Screen, harmless},
     serve,
 };
 
@@ -56,8 +56,7 @@ impl Login {
             if self.browser
                 && let Err(why) = auth::open(address)
             {
-                let warning = screen.paint_error(Colour::Yellow, "warning:");
-                screen.tell(&format!("{warning} {why}; open the page by hand"));
+                screen.warn(&format!("{why}; open the page by hand"));
             }
         };
         let work = auth::login(&spec.name, remote, state, show);
@@ -71,18 +70,15 @@ impl Login {
             };
             Fault::new(FaultKind::Upstream, format!("cannot log in at {name}: {why}")).hint(hint)
         })?;
-        if screen.json {
-            let said =
-                json!({ "server": spec.name.as_str(), "scopes": granted.scopes, "issuer": granted.issuer });
-            return screen.print_json(&said);
-        }
         let scopes = if granted.scopes.is_empty() {
             String::new()
         } else {
             format!(" ({})", harmless(&granted.scopes.join(" ")))
         };
-        let ok = screen.paint(Colour::Green, "ok:");
-        screen.print(&format!("{ok} logged in at {}{scopes}", spec.name))
+        screen.answer(
+            &json!({ "server": spec.name.as_str(), "scopes": granted.scopes, "issuer": granted.issuer }),
+            &screen.ok(&format!("logged in at {}{scopes}", spec.name)),
+        )
     }
 }
 
@@ -95,15 +91,13 @@ impl Logout {
     ) -> Result<(), Failure> {
         let (spec, state) = (find(&self.name)?, place(state)?);
         let had = auth::logout(&spec.name, remote(&spec)?, state).map_err(Fault::internal)?;
-        if screen.json {
-            return screen.print_json(&json!({ "server": spec.name.as_str(), "forgotten": had }));
-        }
-        let ok = screen.paint(Colour::Green, "ok:");
-        if had {
-            screen.print(&format!("{ok} the login at {} is forgotten", spec.name))
+        let name = spec.name.as_str();
+        let done = if had {
+            format!("the login at {name} is forgotten")
         } else {
-            screen.print(&format!("{ok} there was no login at {}", spec.name))
-        }
+            format!("there was no login at {name}")
+        };
+        screen.answer(&json!({ "server": name, "forgotten": had }), &screen.ok(&done))
     }
 }
 

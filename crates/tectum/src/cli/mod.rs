@@ -46,7 +46,12 @@ use tectum::{
     peers::{child::ancestry, spec::ServerSpec},
 };
 
-use self::{failure::Failure, options::Shared, screen::Screen, within::ServedAbove};
+use self::{
+    failure::Failure,
+    options::{Named, Shared},
+    screen::Screen,
+    within::ServedAbove,
+};
 
 /// One roof over an AI agent's tools.
 #[derive(Debug, Parser)]
@@ -91,17 +96,17 @@ enum Command {
     /// Remove a server from tectum.toml
     Remove(servers::Remove),
     /// Switch a server on
-    Enable(servers::Enable),
+    Enable(servers::Switch),
     /// Switch a server off, wherever it is configured
-    Disable(servers::Disable),
+    Disable(servers::Switch),
     /// List the servers, where they are configured and whether they run
     List,
     /// Show one server
-    Get(servers::Get),
+    Get(Named),
     /// Use the servers configured in another program
     Import(servers::Import),
     /// Restart a server in a running Tectum
-    Restart(servers::Restart),
+    Restart(Named),
     /// Review and approve what a project's servers would start and its rules allow
     Trust(servers::TrustCommand),
     /// Store the value of ${input:ID} for settings files that ask for it
@@ -174,12 +179,12 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Reload => reload::run(&cli.shared, &screen),
         Command::Add(add) => add.run(&cli.shared, &screen),
         Command::Remove(remove) => remove.run(&cli.shared, &screen),
-        Command::Enable(enable) => enable.run(&cli.shared, &screen),
-        Command::Disable(disable) => disable.run(&cli.shared, &screen),
+        Command::Enable(switch) => switch.run(true, &cli.shared, &screen),
+        Command::Disable(switch) => switch.run(false, &cli.shared, &screen),
         Command::List => servers::list(&cli.shared, &screen),
-        Command::Get(get) => get.run(&cli.shared, &screen),
+        Command::Get(named) => servers::get(&named, &cli.shared, &screen),
         Command::Import(import) => import.run(&cli.shared, &screen),
-        Command::Restart(restart) => restart.run(&cli.shared, &screen),
+        Command::Restart(named) => servers::restart(&named, &cli.shared, &screen),
         Command::Trust(trust) => trust.run(&cli.shared, &screen),
         Command::Input(input) => input.run(&cli.shared, &screen),
         Command::Login(login) => {

@@ -30,16 +30,16 @@ pub(crate) enum Observe {
     /// List the observers and what became of their copies
     List,
     /// Send one copy and show the answer
-    Test(Named),
+    Test(Observer),
     /// Send an observer no copies until further notice
-    Mute(Named),
+    Mute(Observer),
     /// Send an observer copies again
-    Unmute(Named),
+    Unmute(Observer),
 }
 
 /// One observer.
 #[derive(Debug, Args)]
-pub(crate) struct Named {
+pub(crate) struct Observer {
     /// The server's name
     #[arg(value_name = "NAME")]
     name: String,
@@ -173,9 +173,8 @@ async fn test(name: &str, shared: &Shared, screen: &Screen) -> Result<(), Failur
     }
     screen.print(&format!("{name} answered in {took} ms:\n{}", visible(&trial.answer)))?;
     if took > patience {
-        let warning = screen.paint_error(Colour::Yellow, "warning:");
-        screen.tell(&format!(
-            "{warning} an observer has {patience} ms for each copy, so this answer would count as late"
+        screen.warn(&format!(
+            "an observer has {patience} ms for each copy, so this answer would count as late"
         ));
     }
     Ok(())
@@ -195,9 +194,6 @@ fn mute(name: &str, yes: bool, shared: &Shared, screen: &Screen) -> Result<(), F
         return Err(held::missing(shared, &config, name).into());
     }
     let changed = set_muted(state, &place, name, yes)?;
-    if screen.json {
-        return screen.print_json(&json!({ "observer": name, "muted": yes, "changed": changed }));
-    }
     let done = match (yes, changed) {
         (true, true) => {
             format!("`{name}` gets no more copies; a running Tectum picks it up within a second")
@@ -206,5 +202,5 @@ fn mute(name: &str, yes: bool, shared: &Shared, screen: &Screen) -> Result<(), F
         (false, true) => format!("`{name}` gets copies again; a running Tectum picks it up within a second"),
         (false, false) => format!("`{name}` was not muted"),
     };
-    screen.print(&format!("{} {done}", screen.paint(Colour::Green, "ok:")))
+    screen.answer(&json!({ "observer": name, "muted": yes, "changed": changed }), &screen.ok(&done))
 }

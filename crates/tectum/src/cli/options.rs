@@ -45,6 +45,14 @@ pub(crate) struct Shared {
     pub(super) above: ServedAbove,
 }
 
+/// The server that a command is about.
+#[derive(Debug, Args)]
+pub(crate) struct Named {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    pub(super) name: String,
+}
+
 /// When to colour; auto means on a terminal, unless NO_COLOR is set.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum When {

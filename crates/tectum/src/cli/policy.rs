@@ -75,11 +75,7 @@ impl Test {
             household.stop().await;
             finding
         })?;
-        if screen.json {
-            screen.print_json(&finding.data())?
-        } else {
-            screen.print(&finding.text(screen))?
-        }
+        screen.answer(&finding.data(), &finding.text(screen))?;
         match finding.judgement {
             Judgement::Allow => Ok(()),
             Judgement::Ask | Judgement::Deny => Err(Failure::Silent(FaultKind::Permission.exit_code())),

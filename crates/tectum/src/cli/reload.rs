@@ -81,11 +81,7 @@ fn tell(answers: &[(i32, Option<Report>)], screen: &Screen) -> Result<(), Failur
         let Some(report) = report else { continue };
         if report.problems.is_empty() {
             if !screen.quiet {
-                screen.print(&format!(
-                    "{} {}",
-                    screen.paint(Colour::Green, "ok:"),
-                    sentence(*pid, report)
-                ))?;
+                screen.print(&screen.ok(&sentence(*pid, report)))?;
             }
             continue;
         }

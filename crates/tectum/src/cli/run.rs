@@ -183,8 +183,7 @@ impl Task {
         let mut whole = self.words;
         let warn = |name: &str, why: &str| {
             if !screen.quiet {
-                let warning = screen.paint_error(Colour::Yellow, "warning:");
-                screen.tell(&format!("{warning} --file {name}: {why}"));
+                screen.warn(&format!("--file {name}: {why}"));
             }
         };
         for entry in &self.files {
@@ -256,11 +255,9 @@ fn read_tiers(file: &Path) -> Result<Tiers, Fault> {
 /// Waits for the tools of servers that were never met; those that are away are left out.
 async fn meet(household: &Household, screen: &Screen) {
     for (name, fault) in household.federation.meet_all().await {
-        if screen.quiet {
-            continue;
+        if !screen.quiet {
+            screen.warn(&format!("{name} is not available: {}", fault.message));
         }
-        let warning = screen.paint_error(Colour::Yellow, "warning:");
-        screen.tell(&format!("{warning} {name} is not available: {}", fault.message));
     }
 }
 
@@ -274,8 +271,8 @@ async fn work(
 ) -> Result<(), Failure> {
     let progress = Arc::new(Mutex::new(Progress::new(*screen, cancel.clone())));
     let shown = progress.clone();
-    let mut engine = Engine::new(house.clone(), model, settings)?
-        .telling(move |event| shown.lock().unwrap_or_else(PoisonError::into_inner).show(&event));
+    let mut engine =
+        Engine::new(house.clone(), model, settings)?.telling(move |event| shown.lock().unwrap_or_else(PoisonError::into_inner).show(&event));
     let mut ctx = engine.context();
     let task = task.whole(house, &mut engine, screen).await;
     let done = engine.run(&mut ctx, &task, cancel).await;
@@ -283,8 +280,7 @@ async fn work(
     progress.end();
     let skipped = house.effects().skipped();
     if !screen.json && !screen.quiet && skipped.total() > 0 {
-        let warning = screen.paint_error(Colour::Yellow, "warning:");
-        screen.tell(&format!("{warning} {}", in_vain(skipped)));
+        screen.warn(&in_vain(skipped));
     }
     tell(&done?, &ctx, &progress, skipped, screen)
 }

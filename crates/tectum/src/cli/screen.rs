@@ -58,6 +58,26 @@ impl Screen {
         if self.terminal { self.print(&escaped(&text)) } else { self.print(&text) }
     }
 
+    /// Prints a result, as data for programs and as text for people.
+    pub(crate) fn answer(&self, data: &serde_json::Value, text: &str) -> Result<(), Failure> {
+        if self.json { self.print_json(data) } else { self.print(text) }
+    }
+
+    /// The same where people who want errors only need no answer.
+    pub(crate) fn done(&self, data: &serde_json::Value, sentence: &str) -> Result<(), Failure> {
+        if self.quiet && !self.json { Ok(()) } else { self.answer(data, &self.ok(sentence)) }
+    }
+
+    /// A sentence about something that went well.
+    pub(crate) fn ok(&self, sentence: &str) -> String {
+        format!("{} {sentence}", self.paint(Colour::Green, "ok:"))
+    }
+
+    /// Warns on standard error.
+    pub(crate) fn warn(&self, text: &str) {
+        self.tell(&format!("{} {text}", self.paint_error(Colour::Yellow, "warning:")));
+    }
+
     /// Tells something on standard error.
     pub(crate) fn tell(&self, text: &str) {
         // Nobody is left to tell that standard error is closed.

@@ -154,10 +154,7 @@ fn tell(
     let snapshot = house.registry().snapshot();
     let [others, agents] = Listed::of_both(&snapshot, &config.tools.profiles);
     if kept.is_none() {
-        let warning = screen.paint_error(Colour::Yellow, "warning:");
-        screen.tell(&format!(
-            "{warning} no token is required: every program on this machine can call these tools"
-        ));
+        screen.warn("no token is required: every program on this machine can call these tools");
     }
     if screen.json {
         let file = kept.and_then(|kept| match kept {

@@ -6,9 +6,5 @@ use super::{failure::Failure, screen::Screen};
 
 pub(crate) fn run(screen: &Screen) -> Result<(), Failure> {
     let version = env!("CARGO_PKG_VERSION");
-    if screen.json {
-        screen.print_json(&json!({ "name": "tectum", "version": version }))
-    } else {
-        screen.print(&format!("tectum {version}"))
-    }
+    screen.answer(&json!({ "name": "tectum", "version": version }), &format!("tectum {version}"))
 }

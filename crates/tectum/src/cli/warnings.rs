@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tectum::{Config, Tectum};
 
-use super::screen::{Colour, Screen, harmless};
+use super::screen::{Screen, harmless};
 
 /// Warns before a home or a whole file system is served: clients like to start their servers there, and
 /// hardly anybody means it.
@@ -45,8 +45,7 @@ pub(super) fn without_effect(config: &Config) -> Vec<String> {
 
 pub(super) fn tell_warnings(warnings: &[String], screen: &Screen) {
     for warning in warnings {
-        let word = screen.paint_error(Colour::Yellow, "warning:");
-        screen.tell(&format!("{word} {}", harmless(warning)));
+        screen.warn(&harmless(warning));
     }
 }
 

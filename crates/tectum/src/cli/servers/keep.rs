@@ -19,8 +19,8 @@ use super::{
     super::{
         failure::Failure,
         held,
-        options::Shared,
-        screen::{Colour, Screen},
+        options::{Named, Shared},
+        screen::Screen,
         serve,
     },
     Site, cannot_write,
@@ -28,14 +28,6 @@ use super::{
 
 /// The longest answer.
 const MOST_ANSWER: u64 = 64 << 10;
-
-/// Restart a server in a running Tectum.
-#[derive(Debug, Args)]
-pub(crate) struct Restart {
-    /// Its name
-    #[arg(value_name = "NAME")]
-    name: String,
-}
 
 /// Store the value of ${input:ID} for settings files that ask for it.
 #[derive(Debug, Args)]
@@ -51,42 +43,34 @@ pub(crate) struct Input {
     forget: bool,
 }
 
-impl Restart {
-    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        let site = Site::load(shared, screen)?;
-        let server = site.server(&self.name)?;
-        if let Some(fault) = held::fault(server) {
-            return Err(fault.into());
-        }
-        let name = server.entry.name.to_string();
-        if let Some(why) = cannot_start(&site, server) {
-            let fault = Fault::not_found(format!("`{name}` cannot start: {why}"));
-            return Err(fault.hint(format!("`tectum get {name}` shows its entry")).into());
-        }
-        let state = site.state()?;
-        let file = context::generations_file(state);
-        let mut generation = 0;
-        let kept = context::keep(state, &file, |table| {
-            let number: &mut u64 = table.entry(name.clone()).or_default();
-            *number = number.wrapping_add(1);
-            generation = *number;
-        });
-        kept.map_err(|error| cannot_write(&file, &error))?;
-        let running = site.running().len();
-        let sentence = match running {
-            0 => format!("no Tectum runs for this folder; `{name}` starts when it is needed"),
-            _ => format!("a running Tectum restarts `{name}` in a moment; `tectum list` shows its state"),
-        };
-        if screen.json {
-            screen.print_json(
-                &json!({ "ok": true, "server": name, "generation": generation, "running": running }),
-            )
-        } else if screen.quiet {
-            Ok(())
-        } else {
-            screen.print(&format!("{} {sentence}", screen.paint(Colour::Green, "ok:")))
-        }
+/// Restarts a server in a running Tectum.
+pub(crate) fn restart(named: &Named, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+    let site = Site::load(shared, screen)?;
+    let server = site.server(&named.name)?;
+    if let Some(fault) = held::fault(server) {
+        return Err(fault.into());
     }
+    let name = server.entry.name.to_string();
+    if let Some(why) = cannot_start(&site, server) {
+        let fault = Fault::not_found(format!("`{name}` cannot start: {why}"));
+        return Err(fault.hint(format!("`tectum get {name}` shows its entry")).into());
+    }
+    let state = site.state()?;
+    let file = context::generations_file(state);
+    let mut generation = 0;
+    let kept = context::keep(state, &file, |table| {
+        let number: &mut u64 = table.entry(name.clone()).or_default();
+        *number = number.wrapping_add(1);
+        generation = *number;
+    });
+    kept.map_err(|error| cannot_write(&file, &error))?;
+    let running = site.running().len();
+    let sentence = match running {
+        0 => format!("no Tectum runs for this folder; `{name}` starts when it is needed"),
+        _ => format!("a running Tectum restarts `{name}` in a moment; `tectum list` shows its state"),
+    };
+    let data = json!({ "ok": true, "server": name, "generation": generation, "running": running });
+    screen.done(&data, &sentence)
 }
 
 /// Why the program of a server cannot be started, if that is known beforehand.
@@ -109,18 +93,15 @@ impl Input {
             };
         });
         kept.map_err(|error| cannot_write(&file, &error))?;
-        if screen.json {
-            screen.print_json(&json!({ "ok": true, "input": self.id, "kept": !self.forget }))
-        } else if screen.quiet {
-            Ok(())
-        } else {
-            let done = match (self.forget, before.is_some()) {
-                (true, true) => "deleted the value for",
-                (true, false) => "there was no value for",
-                (false, _) => "stored the value for",
-            };
-            screen.print(&format!("{} {done} `{}`", screen.paint(Colour::Green, "ok:"), self.id))
-        }
+        let done = match (self.forget, before.is_some()) {
+            (true, true) => "deleted the value for",
+            (true, false) => "there was no value for",
+            (false, _) => "stored the value for",
+        };
+        screen.done(
+            &json!({ "ok": true, "input": self.id, "kept": !self.forget }),
+            &format!("{done} `{}`", self.id),
+        )
     }
 }
 

@@ -1,6 +1,5 @@
 //! `tectum list` and `tectum get`: every server that any file names, and how it is.
 
-use clap::Args;
 use serde_json::{Map, Value, json};
 use tectum::{
     config::servers::{Held, Why, keys, spoken, survey::Server},
@@ -10,19 +9,11 @@ use tectum::{
 use super::{
     super::{
         failure::Failure,
-        options::Shared,
+        options::{Named, Shared},
         screen::{Colour, Screen, counted, tell_note},
     },
     Site, entry_data, status, word,
 };
-
-/// Show one server.
-#[derive(Debug, Args)]
-pub(crate) struct Get {
-    /// Its name
-    #[arg(value_name = "NAME")]
-    name: String,
-}
 
 /// Lists all servers; with -v in detail.
 pub(crate) fn list(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
@@ -52,22 +43,15 @@ pub(crate) fn list(shared: &Shared, screen: &Screen) -> Result<(), Failure> {
     Ok(())
 }
 
-impl Get {
-    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        let site = Site::load(shared, screen)?;
-        let server = site.server(&self.name)?;
-        let live = site.running();
-        if screen.json {
-            return screen.print_json(&data(&site, server, &live));
-        }
-        let head = format!(
-            "{}  {}\n",
-            screen.paint(Colour::Bold, server.entry.name.as_str()),
-            state(server, &live, screen)
-        );
-        let told = [whereabouts(server), detail(&site, server, &live)].concat();
-        screen.print(&format!("{head}{}", lines(&told)))
-    }
+/// Shows one server.
+pub(crate) fn get(named: &Named, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+    let site = Site::load(shared, screen)?;
+    let server = site.server(&named.name)?;
+    let live = site.running();
+    let name = screen.paint(Colour::Bold, server.entry.name.as_str());
+    let told = [whereabouts(server), detail(&site, server, &live)].concat();
+    let text = format!("{name}  {}\n{}", state(server, &live, screen), lines(&told));
+    screen.answer(&data(&site, server, &live), &text)
 }
 
 fn table(site: &Site, live: &[Status], verbose: bool, screen: &Screen) -> String {

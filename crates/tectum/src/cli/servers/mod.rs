@@ -30,15 +30,15 @@ use tectum::{
 pub(crate) use self::{
     change::{Add, Remove},
     import::Import,
-    keep::{Input, Restart},
-    list::{Get, list},
-    switch::{Disable, Enable},
+    keep::{Input, restart},
+    list::{get, list},
+    switch::Switch,
     trust::TrustCommand,
 };
 use super::{
     failure::Failure,
     options::Shared,
-    screen::{Colour, Screen, tell_note},
+    screen::{Screen, tell_note},
 };
 
 /// Everything a command about servers looks at.
@@ -149,8 +149,7 @@ impl Site {
         if dry_run {
             screen.print(&draft.diff())?;
         } else if !screen.quiet {
-            let ok = screen.paint(Colour::Green, "ok:");
-            screen.print(&format!("{ok} {}", done.sentence))?;
+            screen.print(&screen.ok(&done.sentence))?;
         }
         for note in &done.notes {
             tell_note(note, screen);

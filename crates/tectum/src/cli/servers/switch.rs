@@ -15,55 +15,30 @@ use super::{
     super::{
         failure::Failure,
         options::Shared,
-        screen::{Colour, Screen, tell_note},
+        screen::{Screen, tell_note},
     },
     Done, Site, cannot_write,
     change::Target,
 };
 
-/// Switch a server on.
-#[derive(Debug, Args)]
-pub(crate) struct Enable {
-    /// Its name
-    #[arg(value_name = "NAME")]
-    name: String,
-    #[command(flatten)]
-    target: Target,
-}
-
-/// Switch a server off, wherever it is configured.
-#[derive(Debug, Args)]
-pub(crate) struct Disable {
-    /// Its name
-    #[arg(value_name = "NAME")]
-    name: String,
-    #[command(flatten)]
-    target: Target,
-}
-
-impl Enable {
-    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        Switch { name: &self.name, on: true, target: &self.target }.run(shared, screen)
-    }
-}
-
-impl Disable {
-    pub(crate) fn run(self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
-        Switch { name: &self.name, on: false, target: &self.target }.run(shared, screen)
-    }
-}
-
 /// One server to switch.
-struct Switch<'s> {
-    name: &'s str,
+#[derive(Debug, Args)]
+pub(crate) struct Switch {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    name: String,
+    #[command(flatten)]
+    target: Target,
+    #[arg(skip)]
     on: bool,
-    target: &'s Target,
 }
 
-impl Switch<'_> {
-    fn run(&self, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+impl Switch {
+    /// Switches the server on or off.
+    pub(crate) fn run(mut self, on: bool, shared: &Shared, screen: &Screen) -> Result<(), Failure> {
+        self.on = on;
         let site = Site::load(shared, screen)?;
-        let server = site.server(self.name)?;
+        let server = site.server(&self.name)?;
         if let Some(fault) = self.overruled(&site, server) {
             return Err(fault.into());
         }
@@ -85,15 +60,15 @@ impl Switch<'_> {
             let set = |word: Option<bool>| {
                 let kept = context::keep::<bool>(state, &file, |table| {
                     match word {
-                        Some(word) => drop(table.insert(self.name.to_owned(), word)),
-                        None => drop(table.remove(self.name)),
+                        Some(word) => drop(table.insert(self.name.clone(), word)),
+                        None => drop(table.remove(&self.name)),
                     };
                 });
                 kept.map_err(|error| cannot_write(&file, &error))
             };
             set((!self.on).then_some(false))?;
             // Its own file may switch it off; then we must say so.
-            if self.on && said(Site::load(shared, screen)?.server(self.name)?).is_some_and(|(on, _)| !on) {
+            if self.on && said(Site::load(shared, screen)?.server(&self.name)?).is_some_and(|(on, _)| !on) {
                 set(Some(true))?;
             }
         }
@@ -114,7 +89,7 @@ impl Switch<'_> {
             (false, _) => self.already(),
         };
         if !screen.quiet {
-            screen.print(&format!("{} {sentence}", screen.paint(Colour::Green, "ok:")))?;
+            screen.print(&screen.ok(&sentence))?;
         }
         notes.iter().for_each(|note| tell_note(note, screen));
         Ok(())
@@ -123,12 +98,12 @@ impl Switch<'_> {
     /// Writes one line: in the table of the server where there is one, else in a table of its own,
     /// which stands over the entry of another file.
     fn write(&self, site: &Site, server: &Server, screen: &Screen) -> Result<(), Failure> {
-        let Self { name, on, target } = *self;
+        let Self { name, on, target } = self;
         let mut draft = match site.draft_with(name, target.project)? {
             Some(draft) => draft,
             None => site.draft(target.project)?,
         };
-        if on {
+        if *on {
             draft.enable(name, None);
             // Another file may have switched it off; then ours must say so.
             let elsewhere = said(server).is_some_and(|(on, at)| {
@@ -165,7 +140,7 @@ impl Switch<'_> {
         if heard {
             return None;
         }
-        let (name, word) = (self.name, if self.on { "off" } else { "on" });
+        let (name, word) = (&self.name, if self.on { "off" } else { "on" });
         let command = if self.on { "enable" } else { "disable" };
         let project = if self.target.project { "" } else { " --project" };
         let fault = Fault::conflict(format!("`{name}` is switched {word} in {at}, which takes precedence"));

@@ -60,11 +60,8 @@ impl TrustCommand {
         }
         let waiting = self.waiting(&site)?;
         if waiting.is_empty() {
-            return if screen.json {
-                screen.print_json(&json!({ "ok": true, "trusted": [] }))
-            } else {
-                screen.print("nothing waits for your approval")
-            };
+            let none = json!({ "ok": true, "trusted": [] });
+            return screen.answer(&none, "nothing waits for your approval");
         }
         let asks = !self.yes && !screen.json && io::stdin().is_terminal();
         if !asks && !self.yes {
@@ -88,13 +85,11 @@ impl TrustCommand {
         }
         keep(&site, |ledger| agreed.iter().for_each(|asked| asked.agree(ledger)))?;
         let names: Vec<&str> = agreed.iter().map(Asked::name).collect();
-        if screen.json {
-            screen.print_json(&json!({ "ok": true, "trusted": names }))
-        } else if names.is_empty() {
-            screen.print("nothing is trusted")
-        } else {
-            screen.print(&format!("{} trusted {}", screen.paint(Colour::Green, "ok:"), names.join(", ")))
-        }
+        let text = match names.as_slice() {
+            [] => "nothing is trusted".to_owned(),
+            names => screen.ok(&format!("trusted {}", names.join(", "))),
+        };
+        screen.answer(&json!({ "ok": true, "trusted": names }), &text)
     }
 
     /// What waits, or of that what is named.
@@ -220,11 +215,8 @@ fn revoke(site: &Site, name: &str, screen: &Screen) -> Result<(), Failure> {
         let fault = Fault::not_found(format!("`{name}` is not trusted in this project"));
         return Err(fault.hint("`tectum trust --list` shows what is").into());
     }
-    if screen.json {
-        screen.print_json(&json!({ "ok": true, "revoked": name }))
-    } else {
-        screen.print(&format!("{} `{name}` is no longer trusted", screen.paint(Colour::Green, "ok:")))
-    }
+    let text = screen.ok(&format!("`{name}` is no longer trusted"));
+    screen.answer(&json!({ "ok": true, "revoked": name }), &text)
 }
 
 /// Changes what was agreed to, as it is now, under the lock.
