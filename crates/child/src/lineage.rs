@@ -2,11 +2,9 @@
 //! project it serves and every command it may start. A house below another of the same project is a
 //! circle, and none starts what a house above it starts already.
 
-use std::{
-    ffi::OsStr,
-    path::Path,
-    sync::{Mutex, PoisonError},
-};
+use std::{ffi::OsStr, path::Path};
+
+use parking_lot::Mutex;
 
 use crate::Launch;
 
@@ -42,7 +40,7 @@ pub fn serve<'l>(project: &Path, commands: impl IntoIterator<Item = &'l Launch>)
         commands = vec![EVERYTHING.into()];
     }
     let house = House { project: place(project), commands };
-    *OURS.lock().unwrap_or_else(PoisonError::into_inner) = Some(house);
+    *OURS.lock() = Some(house);
 }
 
 /// The houses above a process.
@@ -98,7 +96,7 @@ impl Above {
 
 /// What [`WITHIN`] is to hold in a child.
 pub(super) fn extended(launch: &Launch, within: Option<&OsStr>) -> String {
-    let ours = OURS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let ours = OURS.lock().clone();
     let mut ours = ours.unwrap_or_else(|| House { project: UNNAMED.into(), commands: Vec::new() });
     // A language server is no entry of the configuration.
     let own = command(launch);

@@ -7,10 +7,10 @@ use std::{
     fs::File,
     io::{self, Write as _},
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use tectum_redact::Lines;
 
 use crate::visible::visible;
@@ -75,19 +75,19 @@ impl Stderr {
     /// The lines that are kept, oldest first, without secrets. They are looked for here and not as
     /// lines come, so that a flood costs nothing.
     pub fn lines(&self) -> Vec<String> {
-        let lines: Vec<String> = self.kept().lines.iter().cloned().collect();
+        let lines: Vec<String> = self.kept.lock().lines.iter().cloned().collect();
         let mut shown = Lines::default();
         lines.iter().map(|line| shown.redact(line).into_owned()).collect()
     }
 
     /// How many lines are no longer kept.
     pub fn dropped(&self) -> u64 {
-        self.kept().dropped
+        self.kept.lock().dropped
     }
 
     /// Takes what was read, however it was split.
     pub fn push(&self, mut bytes: &[u8]) {
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             kept.extend(&bytes[..end]);
             kept.close();
@@ -99,7 +99,7 @@ impl Stderr {
 
     /// Nothing more will come: a line without its end is a line too.
     pub fn finish(&self) {
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         if !kept.open.is_empty() {
             kept.close();
         }
@@ -109,10 +109,6 @@ impl Stderr {
             kept.second = None;
         }
         kept.write();
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -302,7 +298,7 @@ mod tests {
         for _ in 0..64 {
             log.push(&piece);
         }
-        assert!(log.kept().open.capacity() <= 4 * MOST_LINE);
+        assert!(log.kept.lock().open.capacity() <= 4 * MOST_LINE);
         log.push(b"\nnext\n");
         let lines = log.lines();
         assert_eq!(lines[0], format!("{}{CUT}", "x".repeat(MOST_LINE)));

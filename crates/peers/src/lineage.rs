@@ -2,12 +2,9 @@
 //! observers, and a call that comes back to one of them is refused before it does anything. Calls
 //! that an observer makes by itself are known by its process, and are not copied to it.
 
-use std::{
-    borrow::Cow,
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{borrow::Cow, collections::VecDeque, sync::Arc};
 
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tectum_core::CallId;
 
@@ -78,7 +75,7 @@ impl Lineage {
         if passed.is_none() && sender.is_none() {
             return;
         }
-        let mut calls = self.calls();
+        let mut calls = self.calls.lock();
         if calls.len() == MOST_CALLS {
             calls.pop_front();
         }
@@ -88,18 +85,14 @@ impl Lineage {
     /// Whether this observer made the call itself.
     pub(crate) fn is_from(&self, call: CallId, observer: &str) -> bool {
         let known = |known: &Known| known.call == call && known.sender.as_deref() == Some(observer);
-        self.calls().iter().any(known)
+        self.calls.lock().iter().any(known)
     }
 
     /// The lineage of a call's copies, as JSON.
     pub(crate) fn copied(&self, call: CallId) -> String {
-        let calls = self.calls();
+        let calls = self.calls.lock();
         let known = calls.iter().rev().find(|known| known.call == call);
         self.extended(known.and_then(|known| known.passed.as_deref()))
-    }
-
-    fn calls(&self) -> MutexGuard<'_, VecDeque<Known>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,9 +5,10 @@ use std::{
     collections::VecDeque,
     fmt,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use tokio::{runtime::Handle, sync::watch};
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -29,7 +30,7 @@ struct Jobs {
 impl Writer {
     /// Has a job done soon. Without a runtime it is done at once.
     pub(crate) fn submit(self: &Arc<Self>, file: &Path, job: impl FnOnce() + Send + 'static) {
-        let mut jobs = self.jobs();
+        let mut jobs = self.jobs.lock();
         match jobs.waiting.iter_mut().find(|(other, _)| other == file) {
             Some((_, waiting)) => *waiting = Box::new(job),
             None => jobs.waiting.push_back((file.to_owned(), Box::new(job))),
@@ -49,7 +50,7 @@ impl Writer {
     /// Waits until all jobs so far are done.
     pub(crate) async fn flushed(&self) {
         let mut idle = self.idle.subscribe();
-        while self.jobs().running {
+        while self.jobs.lock().running {
             if idle.changed().await.is_err() {
                 return;
             }
@@ -58,7 +59,7 @@ impl Writer {
 
     fn work(&self) {
         loop {
-            let mut jobs = self.jobs();
+            let mut jobs = self.jobs.lock();
             let Some((_, job)) = jobs.waiting.pop_front() else {
                 jobs.running = false;
                 drop(jobs);
@@ -70,15 +71,11 @@ impl Writer {
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job));
         }
     }
-
-    fn jobs(&self) -> MutexGuard<'_, Jobs> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl fmt::Debug for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer").field("waiting", &self.jobs().waiting.len()).finish_non_exhaustive()
+        f.debug_struct("Writer").field("waiting", &self.jobs.lock().waiting.len()).finish_non_exhaustive()
     }
 }
 
@@ -92,7 +89,7 @@ mod tests {
         let (done, begun) = (Arc::new(Mutex::new(Vec::new())), Arc::new(std::sync::Barrier::new(2)));
         let note = |word: &'static str| {
             let done = done.clone();
-            move || done.lock().expect("whole").push(word)
+            move || done.lock().push(word)
         };
         let begin = begun.clone();
         writer.submit(Path::new("first"), move || {
@@ -106,7 +103,7 @@ mod tests {
         writer.submit(Path::new("d"), note("d"));
         tokio::task::spawn_blocking(move || begun.wait()).await.expect("met");
         writer.flushed().await;
-        assert_eq!(*done.lock().expect("whole"), ["a", "b", "d"]);
+        assert_eq!(*done.lock(), ["a", "b", "d"]);
         writer.flushed().await;
     }
 }

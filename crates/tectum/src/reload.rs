@@ -3,9 +3,10 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tectum_core::{Provider, Tectum, security::ControlFiles};
@@ -94,7 +95,7 @@ impl Policy {
             }
         }
         let names = |keys: &[&Key]| keys.iter().map(|key| key.path()).collect::<Vec<_>>();
-        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut report = self.report.lock();
         report.problems = problems;
         if config.is_some() {
             report.at_next_start = names(&later);

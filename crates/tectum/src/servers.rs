@@ -4,10 +4,11 @@
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use tectum_core::{Tectum, security::ControlFiles};
 use tectum_peers::{
     child::lineage,
@@ -107,7 +108,7 @@ impl Household {
         let (place, settings) = (kept.place.clone(), settings(config, kept.held.clone()));
         let kept = Arc::new(Mutex::new(kept));
         let first = kept.clone();
-        let first = move || specs.unwrap_or_else(|| lock(&first).read());
+        let first = move || specs.unwrap_or_else(|| first.lock().read());
         let federation = Federation::start(house.clone(), base, settings, first);
         let observers =
             keep.then(|| observers::start(config, &house, &federation, place.as_deref())).flatten();
@@ -231,7 +232,7 @@ impl FollowedFiles {
             control.close_files(self.live.files());
         }
         let reasons = held.iter().map(|held| (held.name.clone(), reason(held))).collect();
-        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = reasons;
+        *self.held.lock() = reasons;
         let Some(told) = &mut self.told else { return specs };
         let waits = held.iter().filter(|held| held.why != Why::Disabled);
         let now: Vec<String> = waits
@@ -261,10 +262,6 @@ fn reason(held: &Held) -> String {
     }
 }
 
-fn lock(kept: &Mutex<FollowedFiles>) -> MutexGuard<'_, FollowedFiles> {
-    kept.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Follows the settings: policy and servers.
 struct Following {
     kept: Arc<Mutex<FollowedFiles>>,
@@ -282,14 +279,14 @@ impl Following {
         let specs = if asked.is_some() {
             // Whoever is first to need the servers reads the files, too.
             federation.settle();
-            Some(lock(&self.kept).read())
+            Some(self.kept.lock().read())
         } else if files {
-            lock(&self.kept).changed_specs()
+            self.kept.lock().changed_specs()
         } else {
             None
         };
         let read = {
-            let kept = lock(&self.kept);
+            let kept = self.kept.lock();
             let (config, problems) = kept.live.settings();
             let news = kept.live.reads() != self.reads;
             self.reads = kept.live.reads();
@@ -297,13 +294,13 @@ impl Following {
         };
         if let Some((config, problems, files)) = read {
             let control = self.policy.follow(config.as_ref(), &problems, files);
-            lock(&self.kept).close_files_of(&control);
+            self.kept.lock().close_files_of(&control);
         }
         if let Some(specs) = specs {
             federation.apply(specs).await;
         }
         if let (Some(word), Some(answering)) = (asked, &mut self.answering) {
-            let report = self.report.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let report = self.report.lock().clone();
             answering.answer(word, &report);
         }
     }
@@ -318,7 +315,7 @@ async fn keep_up(
 ) {
     let (mut said, mut next) = (None, Instant::now());
     let kept = settings.kept.clone();
-    let place = lock(&kept).place.clone();
+    let place = kept.lock().place.clone();
     let mut muted = place.as_deref().map(|place| Stamp::read(&observers::muted_file(place)));
     for look in (0..LOOKS).cycle() {
         tokio::time::sleep(ASKED).await;

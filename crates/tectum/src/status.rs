@@ -4,9 +4,10 @@
 use std::{
     borrow::Cow,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, test_kill_process};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -88,7 +89,7 @@ impl Record {
         let pid = std::process::id();
         fields["pid"] = json!(pid);
         fields["born"] = json!(i32::try_from(pid).ok().and_then(born));
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = self.ended.lock();
         if *ended {
             return;
         }
@@ -98,7 +99,7 @@ impl Record {
     }
 
     pub(crate) fn remove(&self) {
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *self.ended.lock() = true;
         let _ = tectum_state::remove(&self.path);
     }
 }

@@ -1,9 +1,6 @@
 //! Where the browser comes back to after a login: one address on this machine, for one answer.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use http_body_util::Full;
 use hyper::{
@@ -14,6 +11,7 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
+use parking_lot::Mutex;
 use reqwest::Url;
 use subtle::ConstantTimeEq as _;
 use tokio::{net::TcpListener, sync::oneshot};
@@ -109,7 +107,7 @@ impl Desk {
             return page(StatusCode::BAD_REQUEST, "This is not the answer to the login that was started.");
         }
         let refused = answer.query_pairs().any(|(key, _)| key == "error");
-        match self.send.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        match self.send.lock().take() {
             None => page(StatusCode::GONE, "This login is over."),
             Some(send) => {
                 let _ = send.send(answer);

@@ -11,11 +11,9 @@ mod flow;
 mod login;
 mod store;
 
-use std::{
-    path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{path::Path, sync::Arc};
 
+use parking_lot::Mutex;
 use rmcp::transport::auth::WWWAuthenticateParams;
 
 pub use browser::open;
@@ -107,10 +105,10 @@ impl Login {
     /// wants one.
     pub(crate) async fn bearer(&self) -> Result<Option<Bearer>, Loss> {
         let account = &self.0;
-        if matches!(*account.held(), Held::Unread) {
+        if matches!(*account.held.lock(), Held::Unread) {
             account.reread()?;
         }
-        match &*account.held() {
+        match &*account.held.lock() {
             Held::Unread | Held::Nothing => return Ok(None),
             Held::Kept(kept) if !kept.ends_soon() => return Ok(kept.bearer()),
             Held::Kept(_) => {}
@@ -211,7 +209,7 @@ impl Account {
         if let Err(why) = self.store.save(&kept).await {
             tracing::debug!(why, "what a server wants could not be noted");
         }
-        *self.held() = Held::Kept(Box::new(kept));
+        *self.held.lock() = Held::Kept(Box::new(kept));
         Loss::Unauthorized(format!("{name} wants further rights ({scopes}): run `tectum login {name}`"))
     }
 
@@ -221,7 +219,7 @@ impl Account {
         if let Ok(Some(other)) = self.store.load()
             && other.bearer() != kept.bearer()
         {
-            *self.held() = Held::Kept(Box::new(other.clone()));
+            *self.held.lock() = Held::Kept(Box::new(other.clone()));
             return Ok(other);
         }
         let renewed = flow::renew(&self.remote, challenge, kept).await?;
@@ -233,7 +231,7 @@ impl Account {
 
     async fn keep(&self, kept: Kept) -> Result<(), Loss> {
         let saved = self.store.save(&kept).await;
-        *self.held() = Held::Kept(Box::new(kept));
+        *self.held.lock() = Held::Kept(Box::new(kept));
         saved.map_err(Loss::Failed)
     }
 
@@ -242,19 +240,15 @@ impl Account {
             return Ok(());
         }
         let found = self.store.load().map_err(Loss::Failed)?;
-        *self.held() = found.map_or(Held::Nothing, |kept| Held::Kept(Box::new(kept)));
+        *self.held.lock() = found.map_or(Held::Nothing, |kept| Held::Kept(Box::new(kept)));
         Ok(())
     }
 
     fn kept(&self) -> Option<Kept> {
-        match &*self.held() {
+        match &*self.held.lock() {
             Held::Kept(kept) => Some((**kept).clone()),
             Held::Unread | Held::Nothing => None,
         }
-    }
-
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The scopes a challenge names.

@@ -3,10 +3,11 @@
 use std::{
     borrow::Cow,
     collections::HashMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tectum_core::CallId;
 
@@ -60,12 +61,12 @@ pub(crate) struct Callers(Mutex<HashMap<CallId, Arc<Caller>>>);
 impl Callers {
     /// The client of a call that is about to begin.
     pub(crate) fn keep(&self, call: CallId, caller: Arc<Caller>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(call, caller);
+        self.0.lock().insert(call, caller);
     }
 
     /// The same, once.
     pub(crate) fn take(&self, call: CallId) -> Option<Arc<Caller>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&call)
+        self.0.lock().remove(&call)
     }
 }
 

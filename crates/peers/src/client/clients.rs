@@ -2,8 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Weak},
 };
+
+use parking_lot::Mutex;
 
 use super::Conversation;
 
@@ -14,7 +16,7 @@ pub(crate) struct Clients(Mutex<BTreeMap<u64, Weak<Conversation>>>);
 impl Clients {
     /// Adds a client after its handshake. Gives back those that left without a word; they are removed.
     pub(crate) fn join(&self, client: &Arc<Conversation>) -> Vec<u64> {
-        let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut clients = self.0.lock();
         let gone: Vec<u64> =
             clients.iter().filter(|(_, client)| client.strong_count() == 0).map(|(key, _)| *key).collect();
         clients.retain(|_, client| client.strong_count() > 0);
@@ -24,12 +26,12 @@ impl Clients {
 
     /// One left.
     pub(crate) fn leave(&self, key: u64) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+        self.0.lock().remove(&key);
     }
 
     /// The one client of which this is true; none when it is true of several.
     pub(crate) fn only(&self, fits: impl Fn(&Conversation) -> bool) -> Option<Arc<Conversation>> {
-        let clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let clients = self.0.lock();
         let mut fitting = clients.values().filter_map(Weak::upgrade).filter(|client| fits(client));
         let first = fitting.next()?;
         fitting.next().is_none().then_some(first)

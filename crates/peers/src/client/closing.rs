@@ -9,11 +9,12 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 
+use parking_lot::Mutex;
 use tectum_core::{FaultKind, Outcome, Payload, PeerReply, Tectum};
 use tectum_turns::{Refresh, Sight};
 
@@ -47,7 +48,7 @@ impl Models {
     /// What the model of this name has seen. The name may be long and hold a secret: it is not kept.
     pub(crate) fn get(&self, name: &str) -> Arc<Seen> {
         let name = blake3::hash(name.as_bytes());
-        let mut models = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut models = self.0.lock();
         let known = models.iter().position(|(known, _)| *known == name).map(|at| models.remove(at));
         if known.is_none() && models.len() >= MOST_MODELS {
             models.remove(0);
@@ -82,7 +83,7 @@ impl Part {
         ahead: bool,
         waited: &AtomicU64,
     ) -> Vec<String> {
-        let mut told = self.seen.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.seen.told.lock();
         let closing = house.effects().closing();
         let sight = Sight::now(house);
         if closing.refresh && outcome.result.is_ok() {
@@ -212,7 +213,7 @@ mod tests {
             models.get(&name.to_string());
         }
         assert!(!Arc::ptr_eq(&models.get("x"), &first) && Arc::ptr_eq(&models.get("0"), &first));
-        assert_eq!(models.0.lock().expect("whole").len(), MOST_MODELS);
+        assert_eq!(models.0.lock().len(), MOST_MODELS);
     }
 
     #[test]

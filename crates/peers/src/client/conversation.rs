@@ -6,11 +6,12 @@ mod asked;
 use std::{
     collections::{BTreeSet, HashMap},
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tectum_core::SessionId;
 use tokio::sync::oneshot;
@@ -145,7 +146,7 @@ impl Conversation {
 
     /// True when its person can be asked with a form, on the stream of a call or beside it.
     pub(crate) fn can_show_forms(&self, outbox: Option<&Outbox>) -> bool {
-        self.forms.load(Ordering::Relaxed) && (outbox.is_some() || lock(&self.unasked).is_some())
+        self.forms.load(Ordering::Relaxed) && (outbox.is_some() || self.unasked.lock().is_some())
     }
 
     /// What is known of clients like it.
@@ -171,27 +172,27 @@ impl Conversation {
 
     /// From which level on it wants log messages.
     pub(crate) fn level(&self) -> Option<String> {
-        lock(&self.level).clone()
+        self.level.lock().clone()
     }
 
     /// Sets that level.
     pub(crate) fn set_level(&self, level: &str) {
-        *lock(&self.level) = Some(level.to_owned());
+        *self.level.lock() = Some(level.to_owned());
     }
 
     /// Sets the queue for messages that belong to no call.
     pub(crate) fn set_unasked(&self, outbox: Outbox) {
-        *lock(&self.unasked) = Some(outbox);
+        *self.unasked.lock() = Some(outbox);
     }
 
     /// There is no such queue any more.
     pub(crate) fn close_unasked(&self) {
-        *lock(&self.unasked) = None;
+        *self.unasked.lock() = None;
     }
 
     /// How many calls are in flight.
     pub(crate) fn running(&self) -> usize {
-        lock(&self.in_flight).len()
+        self.in_flight.lock().len()
     }
 
     /// It has no session: what its models saw is kept in this table, under a key that all its requests
@@ -208,12 +209,12 @@ impl Conversation {
 
     /// True when a call with this id has not ended yet.
     pub(crate) fn is_in_flight(&self, id: &str) -> bool {
-        lock(&self.in_flight).contains_key(id)
+        self.in_flight.lock().contains_key(id)
     }
 
     /// Registers a call as in flight, before anything of it begins.
     pub(crate) fn seat(self: &Arc<Self>, id: &str, cancel: &CancellationToken) -> Result<CallSeat, Refused> {
-        let mut calls = lock(&self.in_flight);
+        let mut calls = self.in_flight.lock();
         if calls.contains_key(id) {
             return Err(Refused::DuplicateId);
         }
@@ -227,7 +228,7 @@ impl Conversation {
 
     /// Cancels the call with this id, or ends the subscription and gives back what it was about.
     pub(crate) fn cancel(&self, id: &str) -> Option<Wanted> {
-        if let Some(call) = lock(&self.in_flight).get(id) {
+        if let Some(call) = self.in_flight.lock().get(id) {
             call.cancel();
         }
         self.listeners.end(id)
@@ -235,25 +236,25 @@ impl Conversation {
 
     /// The client is gone: nobody waits for its calls any more, and it answers nothing.
     pub(crate) fn cancel_all(&self) {
-        for call in lock(&self.in_flight).values() {
+        for call in self.in_flight.lock().values() {
             call.cancel();
         }
-        lock(&self.questions).clear();
+        self.questions.lock().clear();
     }
 
     /// True when it is subscribed to this resource, in either era.
     pub(crate) fn wants_resource(&self, uri: &str) -> bool {
-        lock(&self.watched).contains(uri) || self.listeners.want_resource(uri)
+        self.watched.lock().contains(uri) || self.listeners.want_resource(uri)
     }
 
     /// True when it watches as many resources as it may.
     pub(crate) fn watches_enough(&self) -> bool {
-        lock(&self.watched).len() >= MOST_WANTED
+        self.watched.lock().len() >= MOST_WANTED
     }
 
     /// Subscribes to a resource or unsubscribes from it; true when that is new.
     pub(crate) fn watch(&self, uri: &str, on: bool) -> bool {
-        let mut watched = lock(&self.watched);
+        let mut watched = self.watched.lock();
         if on { watched.insert(uri.to_owned()) } else { watched.remove(uri) }
     }
 
@@ -278,7 +279,7 @@ impl Conversation {
             Notice::Prompts => list("notifications/prompts/list_changed"),
             Notice::Resources => list("notifications/resources/list_changed"),
             Notice::Updated { names, .. } => {
-                let watched = lock(&self.watched);
+                let watched = self.watched.lock();
                 let uri = names.iter().find(|name| watched.contains(*name))?;
                 let params = Object::new().text("uri", uri).end();
                 Some(frame::notification("notifications/resources/updated", &params))
@@ -296,12 +297,8 @@ impl Conversation {
 
 impl Drop for CallSeat {
     fn drop(&mut self) {
-        lock(&self.conversation.in_flight).remove(&self.id);
+        self.conversation.in_flight.lock().remove(&self.id);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Refused {

@@ -1,12 +1,9 @@
 //! Signs of life of a call: a note of progress whenever nothing else was told for a while, so that a
 //! client that counts silence does not give up. Numbers of progress only ever rise.
 
-use std::{
-    pin::pin,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{pin::pin, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::Outbox;
@@ -50,7 +47,7 @@ impl Pulse {
     /// stays as it is unless a sign of life has overtaken it.
     pub(crate) fn note(&self, params: &Members<'_>) -> Vec<u8> {
         let number = params.get("progress").and_then(|raw| raw.get().parse::<f64>().ok());
-        let mut told = self.told();
+        let mut told = self.told.lock();
         let overtaken = number.is_some_and(|number| told.progress.is_some_and(|last| number <= last));
         let next = if overtaken { Some(told.next()) } else { number };
         *told = LastNote { progress: next.or(told.progress), at: Instant::now() };
@@ -77,7 +74,7 @@ impl Pulse {
     pub(crate) async fn beside<F: Future>(&self, work: F) -> F::Output {
         let mut work = pin!(work);
         loop {
-            let next = self.told().at + BEAT;
+            let next = self.told.lock().at + BEAT;
             tokio::select! {
                 biased;
                 done = &mut work => return done,
@@ -87,7 +84,7 @@ impl Pulse {
     }
 
     fn beat(&self) {
-        let (now, mut told) = (Instant::now(), self.told());
+        let (now, mut told) = (Instant::now(), self.told.lock());
         // Something else was told meanwhile.
         if now < told.at + BEAT {
             return;
@@ -100,10 +97,6 @@ impl Pulse {
         object.raw("progressToken", &self.token).raw("progress", &progress.to_string());
         let params = object.text("message", &format!("still running after {seconds} s")).end();
         self.outbox.offer(frame::notification("notifications/progress", &params));
-    }
-
-    fn told(&self) -> MutexGuard<'_, LastNote> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,11 +1,9 @@
 //! The subscriptions of one client of the newer era. Before a subscription is acknowledged nothing is
 //! sent on it; what changes meanwhile is kept, and follows the acknowledgement.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::{HashMap, VecDeque};
 
+use parking_lot::Mutex;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{Notice, TaskNote};
@@ -53,7 +51,7 @@ struct Subscription {
 impl Listeners {
     /// Begins a subscription that is not acknowledged yet. False when the client has too many.
     pub(crate) fn begin(&self, id: &str, wanted: Wanted) -> bool {
-        let mut listeners = self.lock();
+        let mut listeners = self.0.lock();
         let names = listeners.values().map(|listener| listener.wanted.names()).sum::<usize>();
         if names + wanted.names() > MOST_WANTED {
             return false;
@@ -72,7 +70,7 @@ impl Listeners {
         following: Vec<Following>,
         mut say: impl FnMut(Vec<u8>),
     ) -> bool {
-        let mut listeners = self.lock();
+        let mut listeners = self.0.lock();
         let Some(listener) = listeners.get_mut(id) else { return false };
         say(acknowledged(id, &agreed));
         (listener.wanted, listener.following) = (agreed, following);
@@ -83,25 +81,26 @@ impl Listeners {
 
     /// Ends a subscription; gives back what it was about.
     pub(super) fn end(&self, id: &str) -> Option<Wanted> {
-        self.lock().remove(id).map(|listener| listener.wanted)
+        self.0.lock().remove(id).map(|listener| listener.wanted)
     }
 
     /// True when a subscription is about this resource.
     pub(super) fn want_resource(&self, uri: &str) -> bool {
-        self.lock()
+        self.0
+            .lock()
             .values()
             .any(|listener| listener.wanted.resource_subscriptions.iter().any(|one| one == uri))
     }
 
     /// True when a subscription is about this task.
     pub(super) fn want_task(&self, id: &str) -> bool {
-        self.lock().values().any(|listener| listener.wanted.task_ids.iter().any(|one| one == id))
+        self.0.lock().values().any(|listener| listener.wanted.task_ids.iter().any(|one| one == id))
     }
 
     /// The notifications to send for a notice.
     pub(super) fn tell(&self, notice: &Notice) -> Vec<Vec<u8>> {
         let mut messages = Vec::new();
-        for (id, listener) in self.lock().iter_mut() {
+        for (id, listener) in self.0.lock().iter_mut() {
             let Some(message) = listener.wanted.message(id, notice) else { continue };
             match &mut listener.held {
                 None => messages.push(message),
@@ -115,10 +114,6 @@ impl Listeners {
             }
         }
         messages
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Subscription>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

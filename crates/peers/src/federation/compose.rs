@@ -5,13 +5,14 @@
 use std::{
     collections::{BTreeSet, HashMap},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
 use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tectum_core::{Provider, Snapshot, Tectum, ToolInfo, ToolRole, anchors};
 use tokio::sync::{Notify, broadcast, watch};
@@ -111,7 +112,7 @@ impl Composer {
     }
 
     /// Tells that there is something new about the servers.
-    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
@@ -132,7 +133,7 @@ impl Composer {
 
     /// What is to be said of a server's tools.
     pub(super) fn remarks(&self, server: &ServerName) -> ToolRemarks {
-        self.remarks.lock().unwrap_or_else(PoisonError::into_inner).get(server).cloned().unwrap_or_default()
+        self.remarks.lock().get(server).cloned().unwrap_or_default()
     }
 
     /// True when some server may say something of itself.
@@ -157,14 +158,14 @@ impl Composer {
     /// Puts everything together anew beside other tools of our own, which may take other names.
     pub(super) fn rebase(&self, base: Vec<Arc<dyn Provider>>) {
         self.base.store(Arc::new(base));
-        self.composed().clear();
+        self.composed.lock().clear();
         self.recompose(Audience::Everybody);
     }
 
     /// Puts everything together anew.
     pub(super) fn recompose(&self, audience: Audience) {
         // Held to the end: two at once, and the older one could have the last word.
-        let mut composed = self.composed();
+        let mut composed = self.composed.lock();
         let peers = self.roster.peers();
         let base = self.base.load_full();
         let own: BTreeSet<Arc<str>> = base
@@ -202,7 +203,7 @@ impl Composer {
             // called: who saw them in a list may not hear when they leave it.
             providers.insert(base.len(), self.finder.clone());
         }
-        *self.remarks.lock().unwrap_or_else(PoisonError::into_inner) = remarks;
+        *self.remarks.lock() = remarks;
         let mut next = Snapshot::of(&providers);
         if search {
             next.list_only(|info| info.server.is_none());
@@ -246,10 +247,6 @@ impl Composer {
         let prompts = goods.prompts != before.prompts;
         self.goods.store(Arc::new(goods));
         (resources, prompts)
-    }
-
-    fn composed(&self) -> MutexGuard<'_, ComposedTools> {
-        self.composed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -330,7 +327,7 @@ mod tests {
         let federation = Federation::start(house, Vec::new(), settings, move || first);
         let composed = || {
             let composer = &federation.composer;
-            (composer.approvals.counted(), composer.composed().clone())
+            (composer.approvals.counted(), composer.composed.lock().clone())
         };
         federation.settle();
         let (counted, tools) = composed();

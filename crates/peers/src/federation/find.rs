@@ -3,10 +3,11 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
+    sync::{Arc, OnceLock, Weak},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -90,11 +91,11 @@ impl ToolIndex {
     /// list, and those of ours that are not listed; none that is withheld.
     pub(crate) fn set(&self, tools: &Arc<Snapshot>, withheld: BTreeSet<String>) {
         let searched = Searched { tools: Arc::downgrade(tools), withheld, index: OnceLock::new() };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(searched);
+        *self.0.lock() = Arc::new(searched);
     }
 
     fn get(&self) -> Arc<Searched> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 }
 

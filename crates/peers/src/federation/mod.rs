@@ -35,7 +35,7 @@ use std::{
 
 use serde_json::value::RawValue;
 use tectum_core::{Fault, Provider, Tectum};
-use tokio::sync::{Notify, SemaphorePermit, watch};
+use tokio::sync::Notify;
 use tokio_util::task::AbortOnDropHandle;
 
 pub(crate) use self::{
@@ -96,7 +96,7 @@ pub struct ServerStatus {
 
 /// All federated servers.
 pub struct Federation {
-    settings: Settings,
+    pub(crate) settings: Settings,
     /// Which servers there are.
     pub(crate) roster: Arc<Roster>,
     /// What they offer, put together.
@@ -318,11 +318,6 @@ impl Federation {
         why
     }
 
-    /// How long a first list waits, where that was said.
-    pub(crate) fn first_wait(&self) -> Option<Duration> {
-        self.settings.first_wait
-    }
-
     /// Waits until the servers that were never met have said what they offer, but no longer than this.
     pub(crate) async fn first_offers(&self, patience: Duration) {
         self.roster.first_offers(patience).await;
@@ -380,36 +375,6 @@ impl Federation {
         let uri = uri.to_owned();
         let read = tokio::task::spawn_blocking(move || spool.read(&uri)).await;
         Some(read.unwrap_or_else(|_| Err(std::io::Error::other("it could not be read"))))
-    }
-
-    /// The servers as they are now.
-    pub(crate) fn servers(&self) -> Arc<Peers> {
-        self.roster.peers()
-    }
-
-    /// Tells that there is something new about the servers.
-    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
-        self.composer.changes()
-    }
-
-    /// Waits until a server has said what it offers, if it never did.
-    pub(crate) async fn meet_server(&self, peer: &Arc<Peer>) -> Result<(), Fault> {
-        self.roster.meet_server(peer).await
-    }
-
-    /// The capabilities and the session of the first client; none before one connects.
-    pub(crate) fn first_client(&self) -> (Arc<str>, Option<u64>) {
-        self.roster.first_client()
-    }
-
-    /// Whether a client was ever there.
-    pub(crate) fn has_client(&self) -> bool {
-        self.roster.has_client()
-    }
-
-    /// A turn to start a server that nobody waits for.
-    pub(crate) async fn turn_to_start(&self) -> Option<SemaphorePermit<'_>> {
-        self.roster.turn_to_start().await
     }
 }
 

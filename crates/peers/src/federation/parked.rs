@@ -6,11 +6,12 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use base64::Engine as _;
+use parking_lot::Mutex;
 use subtle::ConstantTimeEq as _;
 use tectum_core::{Fault, FaultKind};
 
@@ -89,7 +90,7 @@ impl<T: Send + 'static> Shelf<T> {
         let mut handle = [0; 16];
         getrandom::fill(&mut handle).map_err(|_| Fault::internal("no random numbers for a handle"))?;
         let until = Instant::now() + PATIENCE;
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         waiting.retain(|_, place| place.until > Instant::now());
         if waiting.len() >= MOST {
             return Err(Fault::new(FaultKind::Upstream, "too many calls wait for answers of their clients")
@@ -115,7 +116,7 @@ impl<T: Send + 'static> Shelf<T> {
         if !bool::from(self.sealed(&handle).as_bytes().ct_eq(state.as_bytes())) {
             return refuse("it was changed");
         }
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         match waiting.get(&handle) {
             Some(place) if place.until <= Instant::now() => {}
             Some(place) if place.digest != *digest => {
@@ -143,7 +144,7 @@ impl<T: Send + 'static> Shelf<T> {
         tokio::spawn(async move {
             tokio::time::sleep(PATIENCE + Duration::from_secs(1)).await;
             if let Some(waiting) = waiting.upgrade() {
-                let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut waiting = waiting.lock();
                 waiting.retain(|_, place| place.until > Instant::now());
             }
         });

@@ -4,13 +4,14 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
 use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 use tectum_core::Fault;
 use tectum_state::Lasts;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -106,7 +107,7 @@ impl Roster {
         if self.settled.load(Ordering::Acquire) {
             return;
         }
-        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut first = self.first.lock();
         if let Some(first) = first.take() {
             then(self.replace(first()).begun);
         }
@@ -155,7 +156,7 @@ impl Roster {
 
     /// Ends all servers, and everything they started. Who asks from now on finds none.
     pub(super) async fn stop(&self) {
-        drop(self.first.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.first.lock().take());
         let peers = self.peers.swap(Arc::default());
         let ending: tokio::task::JoinSet<()> =
             peers.values().cloned().map(|peer| async move { peer.stop().await }).collect();
@@ -266,7 +267,7 @@ impl Roster {
     }
 
     /// Waits until a server has said what it offers, if it never did.
-    pub(super) async fn meet_server(&self, peer: &Arc<Peer>) -> Result<(), Fault> {
+    pub(crate) async fn meet_server(&self, peer: &Arc<Peer>) -> Result<(), Fault> {
         let (abilities, session) = self.first_client();
         peer.link(&peer.class(&abilities, session)).await?;
         let listed = async {
@@ -279,12 +280,12 @@ impl Roster {
     }
 
     /// The capabilities and the session of the first client; none before one connects.
-    pub(super) fn first_client(&self) -> (Arc<str>, Option<u64>) {
+    pub(crate) fn first_client(&self) -> (Arc<str>, Option<u64>) {
         self.met.get().cloned().unwrap_or_else(|| ("{}".into(), None))
     }
 
     /// Whether a client was ever there.
-    pub(super) fn has_client(&self) -> bool {
+    pub(crate) fn has_client(&self) -> bool {
         self.met.get().is_some()
     }
 
@@ -302,7 +303,7 @@ impl Roster {
     }
 
     /// A turn to start a server that nobody waits for.
-    pub(super) async fn turn_to_start(&self) -> Option<SemaphorePermit<'_>> {
+    pub(crate) async fn turn_to_start(&self) -> Option<SemaphorePermit<'_>> {
         self.starts.turn().await
     }
 
@@ -315,7 +316,7 @@ impl Roster {
     /// Why a tool is not there whose name is of a server that does not start.
     pub(super) fn why_held(&self, tool: &str) -> Option<String> {
         let (server, _) = tool.split_once("__")?;
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = self.held.lock();
         held.get(server).map(|why| format!("the server `{server}` is not started: {why}"))
     }
 }

@@ -1,11 +1,8 @@
 //! What the federation is told that no server's spec says.
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
 
 use super::Profiles;
 use crate::client::ClientForms;

@@ -8,7 +8,6 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
 };
 
 use serde_json::value::RawValue;
@@ -16,8 +15,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Event, Hello, HttpCarrier, Inbox, Kind, Outgoing, Pipes, Question, Receiver, Sse, inbox::Signals,
-    outgoing::most_answer,
+    Event, Hello, HttpCarrier, Inbox, Kind, Outgoing, Pipes, Question, Receiver, Sse, outgoing::most_answer,
 };
 use crate::wire::{Loss, Object, quoted};
 
@@ -34,10 +32,12 @@ pub(crate) enum Carrier {
 /// A connection.
 pub(crate) struct Link {
     carrier: Carrier,
-    inbox: Arc<Inbox>,
+    /// What came on it, and how it ended.
+    pub(crate) inbox: Arc<Inbox>,
     next: AtomicU64,
     hello: OnceLock<Hello>,
-    listing: watch::Sender<Listing>,
+    /// Set when the server has said on this connection which tools it has.
+    pub(crate) listing: watch::Sender<Listing>,
 }
 
 /// Whether a server has said on a connection which tools it has.
@@ -81,47 +81,12 @@ impl Link {
         self.inbox.closed()
     }
 
-    /// Whether the server has said on this connection which tools it has.
-    pub(crate) fn listing(&self) -> &watch::Sender<Listing> {
-        &self.listing
-    }
-
-    /// How long nobody has asked anything, if nothing is in flight.
-    pub(crate) fn idle(&self) -> Option<Duration> {
-        self.inbox.idle()
-    }
-
-    /// True when anybody but this client ever asked anything on it.
-    pub(crate) fn is_shared(&self, client: u64) -> bool {
-        self.inbox.is_shared(client)
-    }
-
-    /// What it wrote that is no message, in words.
-    pub(crate) fn noise(&self) -> Option<String> {
-        self.inbox.noise()
-    }
-
     /// The process behind it, where it is one that we started.
     pub(crate) fn process(&self) -> Option<u32> {
         match &self.carrier {
             Carrier::Stdio(pipes) => Some(pipes.process()),
             Carrier::Http(_) | Carrier::Sse(_) => None,
         }
-    }
-
-    /// How the connection ended, once it has.
-    pub(crate) fn lost(&self) -> Option<Loss> {
-        self.inbox.lost()
-    }
-
-    /// What the server says that means the same however often it is said.
-    pub(crate) fn signals(&self) -> &Signals {
-        self.inbox.signals()
-    }
-
-    /// How many messages were dropped since the server sent more than its budget allows.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.inbox.dropped()
     }
 
     /// Sends a request. Its parameters are made when its id is known, since the id is also the

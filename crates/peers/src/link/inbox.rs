@@ -13,10 +13,11 @@ mod turn;
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
+    sync::atomic::AtomicBool,
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -151,7 +152,7 @@ impl Inbox {
     }
 
     /// What the server said that needs no message of its own.
-    pub(super) fn signals(&self) -> &Signals {
+    pub(crate) fn signals(&self) -> &Signals {
         &self.signals
     }
 
@@ -161,7 +162,7 @@ impl Inbox {
 
     /// A request begins whose answer may have `most` bytes.
     pub(super) fn open(&self, id: u64, owner: Option<u64>, most: usize) -> Result<Receiver, Loss> {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         if let Some(lost) = &table.lost {
             return Err(lost.clone());
         }
@@ -179,7 +180,7 @@ impl Inbox {
 
     /// An event of this size was taken out of a request's queue.
     pub(super) fn taken(&self, id: u64, size: usize) {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         if let Some(slot) = table.open.get_mut(&id) {
             slot.queued = slot.queued.saturating_sub(1);
             slot.bytes = slot.bytes.saturating_sub(size);
@@ -189,40 +190,40 @@ impl Inbox {
 
     /// The server waits for an answer to what it asked for this request, or does so no longer.
     pub(super) fn waits(&self, id: u64, waits: bool) {
-        if let Some(slot) = self.table().open.get_mut(&id) {
+        if let Some(slot) = self.table.lock().open.get_mut(&id) {
             slot.waits = waits;
         }
     }
 
     /// A question is about to be answered; false when the server does not wait for it any more.
     pub(super) fn settle(&self, question: &str) -> bool {
-        self.table().questions.settle(question)
+        self.table.lock().questions.settle(question)
     }
 
     /// True while more than one answer is waited for.
     pub(super) fn is_busy(&self) -> bool {
-        self.table().open.len() > 1
+        self.table.lock().open.len() > 1
     }
 
     /// True while somebody waits for this answer.
     pub(super) fn is_open(&self, id: u64) -> bool {
-        self.table().open.contains_key(&id)
+        self.table.lock().open.contains_key(&id)
     }
 
     pub(super) fn forget(&self, id: u64) {
-        self.table().remove(id);
+        self.table.lock().remove(id);
     }
 
     /// How long nobody has asked anything, if nothing is in flight.
-    pub(super) fn idle(&self) -> Option<Duration> {
-        let table = self.table();
+    pub(crate) fn idle(&self) -> Option<Duration> {
+        let table = self.table.lock();
         let used = table.used.filter(|_| table.open.is_empty())?;
         Some(used.elapsed())
     }
 
     /// True when anybody but this client ever asked anything here.
-    pub(super) fn is_shared(&self, client: u64) -> bool {
-        match self.table().users {
+    pub(crate) fn is_shared(&self, client: u64) -> bool {
+        match self.table.lock().users {
             Users::Nobody => false,
             Users::One(user) => user != client,
             Users::Several => true,
@@ -230,18 +231,18 @@ impl Inbox {
     }
 
     /// What came that is no message, in words.
-    pub(super) fn noise(&self) -> Option<String> {
-        self.table().noise.words()
+    pub(crate) fn noise(&self) -> Option<String> {
+        self.table.lock().noise.words()
     }
 
     /// How the connection ended, once it has.
     pub(crate) fn lost(&self) -> Option<Loss> {
-        self.table().lost.clone()
+        self.table.lock().lost.clone()
     }
 
     /// One request failed on its way.
     pub(crate) fn fail(&self, id: u64, loss: Loss) {
-        if let Some(slot) = self.table().remove(id) {
+        if let Some(slot) = self.table.lock().remove(id) {
             slot.events.send(Event::Lost(loss));
         }
     }
@@ -249,7 +250,7 @@ impl Inbox {
     /// The connection ended, as this request met it: it alone was certainly not looked at. It is
     /// told when the end is known, so that whoever repeats it does so on another connection.
     pub(crate) fn refuse(&self, id: u64, how: &str) {
-        let met = self.table().remove(id);
+        let met = self.table.lock().remove(id);
         self.close(Loss::Gone(how.to_owned()));
         if let Some(slot) = met {
             slot.events.send(Event::Lost(Loss::Refused(how.to_owned())));
@@ -258,7 +259,7 @@ impl Inbox {
 
     /// The connection ended: every request on it is told.
     pub(crate) fn close(&self, loss: Loss) {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         if table.lost.is_some() {
             return;
         }
@@ -270,10 +271,6 @@ impl Inbox {
         table.questions.clear();
         drop(table);
         self.closed.cancel();
-    }
-
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

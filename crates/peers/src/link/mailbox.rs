@@ -6,9 +6,11 @@
 use std::{
     collections::VecDeque,
     future::poll_fn,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     task::{Poll, Waker},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::Event;
 
@@ -37,7 +39,7 @@ struct Mailbox {
 impl Sender {
     /// Puts an event in. If nobody is there to take it, it is dropped with the mailbox.
     pub(super) fn send(&self, event: Event) {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         state.events.push_back(event);
         wake(state);
     }
@@ -45,7 +47,7 @@ impl Sender {
 
 impl Drop for Sender {
     fn drop(&mut self) {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         state.ended = true;
         wake(state);
     }
@@ -55,7 +57,7 @@ impl Receiver {
     /// The next event; `None` when there is none and nothing more can come.
     pub(super) async fn recv(&mut self) -> Option<Event> {
         poll_fn(|cx| {
-            let mut state = lock(&self.0);
+            let mut state = self.0.lock();
             if let Some(event) = state.events.pop_front() {
                 return Poll::Ready(Some(event));
             }
@@ -70,10 +72,6 @@ impl Receiver {
         })
         .await
     }
-}
-
-fn lock(mailbox: &Mutex<Mailbox>) -> MutexGuard<'_, Mailbox> {
-    mailbox.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Wakes who waits, after the lock is given back.

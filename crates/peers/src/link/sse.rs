@@ -11,7 +11,7 @@ use reqwest::{
 use tokio::runtime::Handle;
 
 use super::{
-    Inbox, Kind, MOST_UNASKED, Origin, Outgoing,
+    Inbox, Kind, MOST_UNASKED, Outgoing,
     http::{self, Address, SendOrder, broken, collect, status_words},
 };
 use crate::wire::{Events, Loss, StreamItem, same_origin};
@@ -155,7 +155,7 @@ impl Stream {
                 StreamItem::Event { name: "endpoint", data } if told.is_none() => {
                     told = Some(String::from_utf8_lossy(data).trim().to_owned());
                 }
-                found => take(inbox, &found),
+                found => http::take(inbox, &found),
             };
             http::feed(&mut self.events, &chunk, inbox, each).await;
         }
@@ -178,7 +178,7 @@ impl Stream {
                 Ok(Some(chunk)) => {
                     for piece in chunk.chunks(SMALL) {
                         bound(&mut self.events, inbox);
-                        http::feed(&mut self.events, piece, inbox, |found| take(inbox, &found)).await;
+                        http::feed(&mut self.events, piece, inbox, |found| http::take(inbox, &found)).await;
                     }
                 }
                 Ok(None) => return "its stream ended".into(),
@@ -193,13 +193,5 @@ impl Stream {
 fn bound(events: &mut Events, inbox: &Inbox) {
     if events.pending().len() > SMALL {
         events.limit(inbox.most(events.pending()));
-    }
-}
-
-fn take(inbox: &Inbox, found: &StreamItem<'_>) {
-    match found {
-        StreamItem::Event { name: "" | "message", data } => http::deliver_all(inbox, data, Origin::Shared),
-        StreamItem::Event { .. } => {}
-        StreamItem::TooLong { start, size } => inbox.deliver_too_long(start, *size),
     }
 }

@@ -4,13 +4,10 @@
 //! many requests are in flight they wait for it too, and what comes together leaves with one
 //! write. One task reads. Nothing is handed to a pool of threads.
 
-use std::{
-    io,
-    process::ExitStatus,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{io, process::ExitStatus, sync::Arc};
 
 use bytes::{Buf as _, BufMut as _, BytesMut};
+use parking_lot::Mutex;
 use tokio::{
     io::AsyncReadExt,
     net::unix::pipe,
@@ -104,7 +101,7 @@ impl Pipes {
             Kind::Notification | Kind::Answer => (None, MOST_UNREAD_ANSWERS),
         };
         let together = request.is_some() && self.inbox.is_busy();
-        let mut writer = self.out.lock();
+        let mut writer = self.out.writer.lock();
         let Some(pipe) = writer.pipe.clone() else {
             drop(writer);
             return Err(self.inbox.lost().unwrap_or_else(|| Loss::Gone("it was stopped".into())));
@@ -148,12 +145,8 @@ impl Pipes {
 }
 
 impl Out {
-    fn lock(&self) -> std::sync::MutexGuard<'_, PipeWriter> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn shut(&self) {
-        self.lock().pipe = None;
+        self.writer.lock().pipe = None;
         self.more.notify_one();
     }
 }
@@ -179,7 +172,7 @@ async fn write_on(out: Arc<Out>, inbox: Arc<Inbox>) {
         tokio::task::yield_now().await;
         loop {
             let pipe = {
-                let writer = out.lock();
+                let writer = out.writer.lock();
                 let Some(pipe) = writer.pipe.clone() else { return };
                 if writer.waiting.is_empty() {
                     break;
@@ -189,7 +182,7 @@ async fn write_on(out: Arc<Out>, inbox: Arc<Inbox>) {
             if pipe.writable().await.is_err() {
                 return;
             }
-            let mut writer = out.lock();
+            let mut writer = out.writer.lock();
             match pipe.try_write(&writer.waiting) {
                 Ok(count) => {
                     writer.waiting.advance(count);

@@ -1,12 +1,9 @@
 //! Asking servers that were never met whether they are observers. One that cannot be reached, or does
 //! not say what it offers, is asked again; nobody waits for it.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::{
     task::JoinHandle,
     time::{sleep, timeout},
@@ -35,7 +32,7 @@ impl Asking {
         federation: &Arc<Federation>,
         peers: impl Iterator<Item = (&'p ServerName, &'p Arc<Peer>)>,
     ) {
-        let mut asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut asked = self.0.lock();
         let mut before = std::mem::take(&mut *asked);
         for (name, peer) in peers.filter(|(_, peer)| !peer.offer().known) {
             let entry = match before.remove(name) {
@@ -52,7 +49,7 @@ impl Asking {
 
     /// Asks nobody any more.
     pub(super) fn stop(&self) {
-        end(std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_values());
+        end(std::mem::take(&mut *self.0.lock()).into_values());
     }
 }
 
@@ -64,9 +61,9 @@ fn end(tasks: impl IntoIterator<Item = Asked>) {
 async fn ask(federation: Arc<Federation>, peer: Arc<Peer>) {
     let mut pause = FIRST_PAUSE;
     while !peer.offer().known {
-        let (abilities, client) = federation.first_client();
+        let (abilities, client) = federation.roster.first_client();
         let class = peer.class(&abilities, client);
-        let turn = federation.turn_to_start().await;
+        let turn = federation.roster.turn_to_start().await;
         if peer.offer().known {
             return;
         }

@@ -5,12 +5,13 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tectum_core::{Call, Outcome, Tapped, Tectum};
 use tectum_redact::Redactor;
 use tokio::{sync::Notify, time::Instant};
@@ -71,7 +72,7 @@ impl Copies {
 
     /// Lets go of all copies.
     pub(super) fn clear(&self) {
-        let mut ring = self.ring();
+        let mut ring = self.ring.lock();
         ring.copies.clear();
         ring.bytes = 0;
     }
@@ -83,29 +84,29 @@ impl Copies {
 
     /// A reader of everything that is still in the ring, and of what comes.
     pub(super) fn from_the_start(self: &Arc<Self>) -> Reader {
-        Reader { next: self.ring().first(), copies: self.clone() }
+        Reader { next: self.ring.lock().first(), copies: self.clone() }
     }
 
     /// A reader of what comes from now on.
     pub(super) fn from_now(self: &Arc<Self>) -> Reader {
-        Reader { next: self.ring().next, copies: self.clone() }
+        Reader { next: self.ring.lock().next, copies: self.clone() }
     }
 
     /// A reader that begins at this number, or at the first that is still there.
     pub(super) fn from_number(self: &Arc<Self>, next: u64) -> Reader {
-        Reader { next: next.min(self.ring().next), copies: self.clone() }
+        Reader { next: next.min(self.ring.lock().next), copies: self.clone() }
     }
 
     /// Waits for copies beyond this number and then for a pause between calls; returns the number
     /// of the first copy that has to wait longer.
     pub(super) async fn settled(&self, beyond: u64) -> u64 {
-        while self.ring().next <= beyond {
+        while self.ring.lock().next <= beyond {
             self.fresh.notified().await;
         }
-        let (since, mut seen) = (Instant::now(), self.ring().next);
+        let (since, mut seen) = (Instant::now(), self.ring.lock().next);
         loop {
             tokio::time::sleep(PAUSE).await;
-            let next = self.ring().next;
+            let next = self.ring.lock().next;
             if next == seen || next - beyond >= MANY || since.elapsed() >= AT_LATEST {
                 return next;
             }
@@ -115,7 +116,7 @@ impl Copies {
 
     /// The number that the next copy will have.
     pub(super) fn next(&self) -> u64 {
-        self.ring().next
+        self.ring.lock().next
     }
 
     /// Copies a call as it is before it runs, or after it with what came of it.
@@ -123,7 +124,7 @@ impl Copies {
         let mut copy = Observation::of(call, outcome.map(Report::of), self.redactor.clone());
         let size = copy.size();
         {
-            let mut ring = self.ring();
+            let mut ring = self.ring.lock();
             copy.sequence = ring.next;
             ring.next += 1;
             ring.bytes += size;
@@ -135,10 +136,6 @@ impl Copies {
         }
         self.copied.fetch_add(1, Ordering::Relaxed);
         self.fresh.notify_one();
-    }
-
-    fn ring(&self) -> MutexGuard<'_, Ring> {
-        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -157,7 +154,7 @@ impl Reader {
 
     /// The next copy, and how many were overwritten before it. `None` when there is no further one.
     pub(super) fn take(&mut self) -> (Option<Arc<Observation>>, u64) {
-        let ring = self.copies.ring();
+        let ring = self.copies.ring.lock();
         let missed = ring.first().saturating_sub(self.next);
         self.next += missed;
         let at = usize::try_from(self.next - ring.first()).unwrap_or(usize::MAX);

@@ -1,12 +1,11 @@
 //! What became of the copies: for one observer, for all of them, and how often that is told.
 
 use std::{
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     time::{Duration, Instant},
 };
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// Between two warnings about one observer.
 const QUIET: Duration = Duration::from_secs(60);
@@ -66,19 +65,19 @@ pub(super) struct Counts {
 impl Counts {
     /// The number of the copy it is told next. Whoever holds it, nobody else takes a copy meanwhile.
     pub(super) fn next(&self) -> MutexGuard<'_, u64> {
-        self.next.lock().unwrap_or_else(PoisonError::into_inner)
+        self.next.lock()
     }
 
     /// Counts a copy that did not arrive, and tells of it unless that was told just now.
     pub(super) fn failed(&self, counter: &AtomicU64, name: &str, why: String) {
         counter.fetch_add(1, Ordering::Relaxed);
         self.warn(name, &why);
-        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+        *self.error.lock() = Some(why);
     }
 
     /// Tells of a failure, at most once a minute.
     pub(super) fn warn(&self, name: &str, why: &str) {
-        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut warned = self.warned.lock();
         if warned.is_none_or(|last| last.elapsed() >= QUIET) {
             *warned = Some(Instant::now());
             tracing::warn!(observer = name, why, "a copy did not arrive; further ones are counted");
@@ -94,7 +93,7 @@ impl Counts {
             refused: self.refused.load(Ordering::Relaxed),
             lost: self.lost.load(Ordering::Relaxed),
             dropped: self.dropped.load(Ordering::Relaxed),
-            error: self.error.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            error: self.error.lock().clone(),
         }
     }
 

@@ -16,11 +16,12 @@ mod trial;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, OnceLock, PoisonError, atomic::Ordering},
+    sync::{Arc, OnceLock, atomic::Ordering},
     time::Duration,
 };
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
+use parking_lot::Mutex;
 use tectum_core::Tectum;
 use tectum_redact::Redactor;
 use tokio::{
@@ -148,7 +149,7 @@ impl Observers {
     pub fn totals(&self) -> Totals {
         let made = self.shared.copies.copied();
         let mut totals = Totals { made, ..Totals::default() };
-        self.shared.counts().values().for_each(|counts| counts.add_to(&mut totals));
+        self.shared.counts.lock().values().for_each(|counts| counts.add_to(&mut totals));
         totals
     }
 
@@ -178,7 +179,7 @@ impl Observers {
         // No call is left that could wait.
         rota.rest(false);
         self.shared.last.cancel();
-        let seats = std::mem::take(&mut *self.shared.seats());
+        let seats = std::mem::take(&mut *self.shared.seats.lock());
         let stops: Vec<CancellationToken> = seats.values().map(|seat| seat.stop.clone()).collect();
         let ending: JoinSet<()> =
             seats.into_values().map(|seat| async move { drop(seat.task.await) }).collect();
@@ -193,7 +194,7 @@ impl Observers {
 
 /// Follows the servers.
 async fn keep(shared: Arc<Shared>, first: Arc<Notify>) {
-    let mut changes = shared.federation.changes();
+    let mut changes = shared.federation.composer.changes();
     let mut muted = shared.muted.subscribe();
     let mut asked = false;
     loop {
@@ -209,7 +210,7 @@ async fn keep(shared: Arc<Shared>, first: Arc<Notify>) {
                 if changed.is_err() {
                     return;
                 }
-                asked |= shared.federation.has_client();
+                asked |= shared.federation.roster.has_client();
                 look(&shared, asked).await;
             }
             _ = muted.changed() => look(&shared, asked).await,
@@ -228,19 +229,19 @@ impl Shared {
     /// Gives every observer its task, and takes it from those that are none any more. Once somebody
     /// is there to watch, servers that nobody ever asked what they offer are started to find out.
     fn look(self: &Arc<Self>, asked: bool) {
-        let peers = self.federation.servers();
+        let peers = self.federation.roster.peers();
         let muted = self.muted.borrow().clone();
         if asked {
             let _ = self.initial.set(peers.keys().cloned().collect());
             let included = |name: &ServerName| !self.exclude.is_match(name.as_str());
             self.asking.follow(&self.federation, peers.iter().filter(|(name, _)| included(name)));
         }
-        let mut seats = self.seats();
+        let mut seats = self.seats.lock();
         if self.last.is_cancelled() {
             // Whoever is there is being told the last copies.
             return;
         }
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut left = self.left.lock();
         seats.retain(|name, seat| {
             let there = peers.get(name).is_some_and(|peer| Arc::ptr_eq(peer, &seat.peer));
             let stays = there && self.wants(name, &seat.peer) && !is_muted(&muted, name);
@@ -266,7 +267,7 @@ impl Shared {
                 Some(next) => self.copies.from_number(next),
                 None => self.reader(name),
             };
-            let counts = self.counts().entry(name.clone()).or_default().clone();
+            let counts = self.counts.lock().entry(name.clone()).or_default().clone();
             *counts.next() = reader.next();
             let stop = CancellationToken::new();
             let sink = Sink {
@@ -292,7 +293,7 @@ impl Shared {
     fn reader(&self, name: &ServerName) -> Reader {
         // Before the first client everybody is there from the beginning.
         let is_first = self.initial.get().is_none_or(|initial| initial.contains(name));
-        if is_first && !self.counts().contains_key(name) {
+        if is_first && !self.counts.lock().contains_key(name) {
             self.copies.from_the_start()
         } else {
             self.copies.from_now()
@@ -312,7 +313,7 @@ impl Shared {
             let is_gone = matches!(peer.status().state, State::Down | State::Broken | State::Stopped);
             !is_gone && !peer.offer().known && !self.exclude.is_match(name.as_str())
         };
-        while Instant::now() < until && self.federation.servers().iter().any(comes) {
+        while Instant::now() < until && self.federation.roster.peers().iter().any(comes) {
             tokio::time::sleep(LOOK).await;
         }
         self.look(false);
@@ -323,9 +324,9 @@ impl Shared {
     }
 
     fn status(&self) -> BTreeMap<String, ObserverStatus> {
-        let peers = self.federation.servers();
+        let peers = self.federation.roster.peers();
         let muted = self.muted.borrow().clone();
-        let counts = self.counts();
+        let counts = self.counts.lock();
         let one = |(name, peer): (&ServerName, &Arc<Peer>)| {
             let known = counts.get(name);
             if known.is_none() && !self.wants(name, peer) {
@@ -346,14 +347,6 @@ impl Shared {
             ))
         };
         peers.iter().filter_map(one).collect()
-    }
-
-    fn seats(&self) -> std::sync::MutexGuard<'_, BTreeMap<ServerName, Seat>> {
-        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn counts(&self) -> std::sync::MutexGuard<'_, BTreeMap<ServerName, Arc<Counts>>> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,13 +3,11 @@
 //! told most of the time, so a call never waits behind all of them.
 
 use std::{
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::{
     sync::{Semaphore, SemaphorePermit},
     time::{Instant, sleep},
@@ -65,12 +63,12 @@ impl Rota {
     }
 
     pub(super) fn release(&self) -> Release {
-        *self.release.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.release.lock()
     }
 
     /// Lets copies leave, and wakes nobody.
     pub(super) fn set(&self, release: Release) {
-        *self.release.lock().unwrap_or_else(PoisonError::into_inner) = release;
+        *self.release.lock() = release;
     }
 
     /// Wakes those that have nothing to read, each when the one before it has had its turn.
@@ -97,7 +95,7 @@ impl Rota {
 
     /// Whether there were turns for long without a rest. Another one begins now.
     fn is_long(&self) -> bool {
-        let (mut stint, now) = (self.stint.lock().unwrap_or_else(PoisonError::into_inner), Instant::now());
+        let (mut stint, now) = (self.stint.lock(), Instant::now());
         let (since, last) = *stint;
         let since = if now - last >= REST { now } else { since };
         *stint = (since, now);

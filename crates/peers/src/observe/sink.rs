@@ -3,7 +3,7 @@
 
 use std::{
     pin::pin,
-    sync::{Arc, PoisonError, atomic::Ordering},
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -170,14 +170,14 @@ impl Sink {
                 let idle = opened.is_idle();
                 self.counts.idle.store(idle, Ordering::Relaxed);
                 if idle {
-                    *self.counts.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(IDLE.into());
+                    *self.counts.error.lock() = Some(IDLE.into());
                 }
                 *way = Some(opened);
                 true
             }
             Err(why) => {
                 self.counts.warn(self.peer.spec.name.as_str(), &why);
-                *self.counts.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+                *self.counts.error.lock() = Some(why);
                 false
             }
         }
@@ -263,7 +263,7 @@ pub(super) async fn trial(
 /// there is one: what it learns by watching is what it answers from. Where every client has its
 /// own it is nobody's, since it watches all of them and ends with none.
 async fn open(federation: &Federation, peer: &Arc<Peer>) -> Result<Way, String> {
-    let (abilities, _) = federation.first_client();
+    let (abilities, _) = federation.roster.first_client();
     let class = peer.class(&abilities, None);
     let link = peer.link(&class).await.map_err(|fault| fault.message)?;
     peer.cleared(&link, &class, OBSERVE).await.map_err(|fault| fault.message)?;

@@ -25,19 +25,19 @@ pub struct Trial {
 
 /// The servers that are known to take copies, by name.
 pub fn observers_of(federation: &Federation) -> Vec<String> {
-    let servers = federation.servers();
+    let servers = federation.roster.peers();
     let takes = servers.iter().filter(|(_, peer)| takes_copies(peer));
     takes.map(|(name, _)| name.to_string()).collect()
 }
 
 /// Sends one copy, which stands for no call, to a server of this name.
 pub async fn try_observer(federation: &Federation, name: &str, redactor: Redactor) -> Result<Trial, Fault> {
-    let servers = federation.servers();
+    let servers = federation.roster.peers();
     let found = servers.iter().find(|(known, _)| known.as_str() == name);
     let (_, peer) = found.ok_or_else(|| {
         Fault::not_found(format!("there is no server `{name}`")).hint("`tectum list` shows the servers")
     })?;
-    federation.meet_server(peer).await?;
+    federation.roster.meet_server(peer).await?;
     if !takes_copies(peer) {
         let message =
             format!("{name} is no observer: it has no tool `observe` that takes `tool_name` and `args`");

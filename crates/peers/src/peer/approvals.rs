@@ -7,9 +7,10 @@ use std::{
     io,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use tectum_state::Lasts;
 
 use super::{Offer, Pins, Standing};
@@ -65,14 +66,14 @@ impl Approvals {
 
     /// A server is known from an earlier run. If its approvals are absent, somebody removed them.
     pub(crate) fn expect(&self, server: &ServerName) {
-        self.servers().met_before.insert(server.clone());
+        self.servers.lock().met_before.insert(server.clone());
     }
 
     /// What was approved of a server, brought up to date with what it offers. The same is given out
     /// until one of the two changes.
     pub(crate) fn standing(self: &Arc<Self>, spec: &ServerSpec, offer: &Arc<Offer>) -> Arc<Standing> {
         let Some(state) = &self.state else { return self.nothing.clone() };
-        let mut servers = self.servers();
+        let mut servers = self.servers.lock();
         let compared = |known: &KnownFile| known.offer.as_ref().is_some_and(|last| Arc::ptr_eq(last, offer));
         let before = servers.known.get(&spec.name).cloned().unwrap_or_default();
         if compared(&before) {
@@ -147,18 +148,18 @@ impl Approvals {
         let kept = |(name, known): (&ServerName, &KnownFile)| (name.clone(), known.stamp);
         // Nobody waits while thousands of files are looked at.
         let stamps: Vec<_> =
-            self.servers().known.iter().filter(|(_, known)| !known.pending).map(kept).collect();
+            self.servers.lock().known.iter().filter(|(_, known)| !known.pending).map(kept).collect();
         stamps.iter().any(|(name, stamp)| *stamp != Some(Stamp::read(&Pins::file(state, name))))
     }
 
     /// Somebody may have approved something: every file is looked at before it is relied on again.
     pub(crate) fn look_again(&self) {
-        self.servers().known.values_mut().for_each(|known| known.offer = None);
+        self.servers.lock().known.values_mut().for_each(|known| known.offer = None);
     }
 
     /// Forgets servers that are there no longer.
     pub(crate) fn keep_only(&self, is_there: impl Fn(&ServerName) -> bool) {
-        let mut servers = self.servers();
+        let mut servers = self.servers.lock();
         servers.known.retain(|name, _| is_there(name));
         servers.met_before.retain(is_there);
     }
@@ -194,7 +195,7 @@ impl Approvals {
                 Ok((next.unwrap_or(held), Stamp::read(&file)))
             };
             let written = write();
-            let mut servers = approvals.servers();
+            let mut servers = approvals.servers.lock();
             let Some(known) = servers.known.get_mut(&name) else { return };
             known.pending = false;
             match written {
@@ -214,13 +215,9 @@ impl Approvals {
         });
     }
 
-    fn servers(&self) -> MutexGuard<'_, Servers> {
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     #[cfg(test)]
     pub(crate) fn counted(&self) -> (usize, usize) {
-        self.servers().counted
+        self.servers.lock().counted
     }
 }
 

@@ -4,12 +4,13 @@ use std::{
     collections::HashMap,
     fmt,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
 use arc_swap::ArcSwap;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter, clock::Clock as _};
+use parking_lot::Mutex;
 use tectum_core::{Fault, FaultKind};
 use tokio::{
     sync::{Semaphore, SemaphorePermit, mpsc, oneshot, watch},
@@ -138,7 +139,7 @@ impl Peer {
 
     /// How many messages of its present connections were dropped, since it sent too many.
     pub(crate) fn dropped(&self) -> u64 {
-        self.links.load().values().map(|link| link.dropped()).sum()
+        self.links.load().values().map(|link| link.inbox.dropped()).sum()
     }
 
     /// The processes that we started for it.
@@ -228,12 +229,12 @@ impl Peer {
     /// as it was approved. Nothing has been sent when this fails.
     pub(crate) async fn cleared(&self, link: &Link, class: &Class, tool: &str) -> Result<(), Fault> {
         let name = &self.spec.name;
-        if matches!(*link.listing().borrow(), Listing::Refused(_)) {
+        if matches!(*link.listing.borrow(), Listing::Refused(_)) {
             // Somebody may have logged in meanwhile.
-            link.listing().send_replace(Listing::Awaited);
+            link.listing.send_replace(Listing::Awaited);
             self.changed(What::Tools, class).await;
         }
-        let mut listing = link.listing().subscribe();
+        let mut listing = link.listing.subscribe();
         let said =
             async { listing.wait_for(|listing| *listing != Listing::Awaited).await.as_deref().ok().cloned() };
         let said = tokio::select! {
@@ -306,15 +307,15 @@ impl Peer {
     }
 
     pub(super) fn era(&self) -> EraChoice {
-        *self.era.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.era.lock()
     }
 
     pub(super) fn remember_era(&self, era: Era) {
-        *self.era.lock().unwrap_or_else(PoisonError::into_inner) = choice(era);
+        *self.era.lock() = choice(era);
     }
 
     pub(super) fn forget_era(&self) {
-        *self.era.lock().unwrap_or_else(PoisonError::into_inner) = self.spec.era;
+        *self.era.lock() = self.spec.era;
     }
 }
 

@@ -220,12 +220,12 @@ impl Keeper {
         if age > STEADY {
             self.deaths.forget();
         }
-        self.count_death(link.lost().as_ref());
+        self.count_death(link.inbox.lost().as_ref());
         self.let_go(std::slice::from_ref(class));
         if self.links.is_empty() {
             self.watch.disconnected();
             self.lists.disconnected();
-            let how = link.lost().map(|loss| loss.to_string());
+            let how = link.inbox.lost().map(|loss| loss.to_string());
             tracing::info!(server = %self.peer.spec.name, how, "is gone");
             self.peer.say(self.down(), how);
         }

@@ -4,11 +4,9 @@
 //! A task keeps its server's id, unless another server's task has it: then it gets one that names
 //! its server, so that no server can stand in for another.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::{HashMap, VecDeque};
 
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 
 use super::early::{Early, TaskPlace};
@@ -68,13 +66,13 @@ impl Tasks {
             return (result, None);
         }
         let place = TaskPlace { server: server.clone(), own: own.into() };
-        let id = self.lock().keep(place.clone(), owner);
+        let id = self.0.lock().keep(place.clone(), owner);
         (named_task(result, &id), Some(id))
     }
 
     /// The answer that names a task has gone out; gives back what was told of it before.
     pub(crate) fn answered(&self, id: &str) -> Vec<TaskNote> {
-        let mut known = self.lock();
+        let mut known = self.0.lock();
         let Some(task) = known.by_id.get_mut(id) else { return Vec::new() };
         task.secret = false;
         let (place, owner) = (task.place.clone(), task.owner);
@@ -88,7 +86,7 @@ impl Tasks {
 
     /// Where a task is worked on.
     pub(crate) fn place(&self, id: &str) -> Option<TaskPlace> {
-        self.lock().by_id.get(id).map(|task| task.place.clone())
+        self.0.lock().by_id.get(id).map(|task| task.place.clone())
     }
 
     /// The note for clients on a task of this server. `None` before the answer has gone out that names the
@@ -96,7 +94,7 @@ impl Tasks {
     pub(crate) fn told(&self, server: ServerName, params: &str, room: Room) -> Option<TaskNote> {
         let members = Members::of(params)?;
         let place = TaskPlace { server, own: members.text("taskId")?.into() };
-        let mut known = self.lock();
+        let mut known = self.0.lock();
         let task = known.by_place.get(&place).and_then(|id| Some((id.clone(), known.by_id.get(id)?)));
         match task.map(|(id, task)| (id, task.owner, task.secret)) {
             Some((id, owner, false)) => Some(TaskNote::new(&id, owner, members, room)),
@@ -107,10 +105,6 @@ impl Tasks {
                 None
             }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, TaskTable> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -217,7 +211,7 @@ mod tests {
             noted(&tasks, &format!(r#"{{"resultType":"task","taskId":"{number}-"}}"#), "s");
         }
         assert_eq!(told("b", params), None, "it was forgotten");
-        assert_eq!(tasks.lock().by_place.len(), MOST);
+        assert_eq!(tasks.0.lock().by_place.len(), MOST);
     }
 
     #[test]

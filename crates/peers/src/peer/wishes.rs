@@ -1,11 +1,9 @@
 //! What clients want to hear of: changes of resources, and log messages from a level on. Servers are
 //! told what all clients want together, and each client is passed its own part.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::{client::LEVELS, spec::ServerName};
@@ -22,12 +20,12 @@ pub(crate) struct Watchers(Mutex<BTreeMap<ResourceKey, BTreeSet<(u64, String)>>>
 impl Watchers {
     /// A client watches a resource under a name; true when that is new.
     pub(crate) fn add(&self, client: u64, server: &ServerName, own: &str, name: &str) -> bool {
-        self.lock().entry((server.clone(), own.to_owned())).or_default().insert((client, name.to_owned()))
+        self.0.lock().entry((server.clone(), own.to_owned())).or_default().insert((client, name.to_owned()))
     }
 
     /// A client watches it no longer; true when it did.
     pub(crate) fn remove(&self, client: u64, server: &ServerName, own: &str, name: &str) -> bool {
-        let (mut watchers, key) = (self.lock(), (server.clone(), own.to_owned()));
+        let (mut watchers, key) = (self.0.lock(), (server.clone(), own.to_owned()));
         let Some(clients) = watchers.get_mut(&key) else { return false };
         let changed = clients.remove(&(client, name.to_owned()));
         if clients.is_empty() {
@@ -38,7 +36,7 @@ impl Watchers {
 
     /// A client watches nothing any more: at which servers that is new.
     pub(crate) fn forget(&self, client: u64) -> BTreeSet<ServerName> {
-        let (mut watchers, mut servers) = (self.lock(), BTreeSet::new());
+        let (mut watchers, mut servers) = (self.0.lock(), BTreeSet::new());
         watchers.retain(|(server, _), clients| {
             let before = clients.len();
             clients.retain(|(other, _)| *other != client);
@@ -52,7 +50,7 @@ impl Watchers {
 
     /// The names that clients watch a server's resource under.
     pub(crate) fn names(&self, server: &ServerName, own: &str) -> Vec<String> {
-        let watchers = self.lock();
+        let watchers = self.0.lock();
         let clients = watchers.get(&(server.clone(), own.to_owned())).into_iter().flatten();
         let names: BTreeSet<&String> = clients.map(|(_, name)| name).collect();
         names.into_iter().cloned().collect()
@@ -60,11 +58,7 @@ impl Watchers {
 
     /// What is watched at a server.
     pub(crate) fn at(&self, server: &ServerName) -> BTreeSet<String> {
-        self.lock().keys().filter(|(of, _)| of == server).map(|(_, own)| own.clone()).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ResourceKey, BTreeSet<(u64, String)>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().keys().filter(|(of, _)| of == server).map(|(_, own)| own.clone()).collect()
     }
 }
 
@@ -79,7 +73,7 @@ pub(crate) struct Levels {
 impl Levels {
     /// A client wants logs from this level on; none any more, where there is no level.
     pub(crate) fn set(&self, client: u64, level: Option<&str>) {
-        let mut levels = self.of_clients.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut levels = self.of_clients.lock();
         match level {
             Some(level) => levels.insert(client, level.to_owned()),
             None => levels.remove(&client),

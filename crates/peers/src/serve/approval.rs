@@ -12,8 +12,9 @@ pub(super) mod open;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use tectum_core::{
     Asker, Decision, Fault, FaultKind, Inquiry, Outcome, Payload, PeerReply, Question, Tectum, ToolName,
@@ -22,11 +23,11 @@ use tokio::sync::oneshot;
 use tokio_util::task::AbortOnDropHandle;
 
 use self::open::{Brought, OpenQuestion, PendingAnswer};
-use super::{Delivery, Endpoint};
+use super::{ClientRequest, Delivery, Endpoint};
 use crate::{
     client::{Caller, shows_forms},
     federation::{Shelf, asking_result, input_required},
-    wire::{Era, Members, Object, Request, raw, rpc::text},
+    wire::{Era, Members, Object, raw, rpc::text},
 };
 
 /// The name of our question among those that a client is asked.
@@ -92,9 +93,7 @@ impl Endpoint {
     /// How the person behind a call is asked; or why a try that brings an answer is none.
     pub(super) fn approval(
         &self,
-        delivery: &Delivery<'_>,
-        request: &Request<'_>,
-        era: Era,
+        ClientRequest { delivery, request, era }: ClientRequest<'_>,
         tool: &ToolName,
         args: &RawValue,
     ) -> Result<Approval, String> {
@@ -169,7 +168,7 @@ impl Endpoint {
         let approved = Arc::new(OnceLock::new());
         let (once, agreed) = (Mutex::new(Some((decision, answer))), approved.clone());
         let asker = Asker::to(move |question| {
-            let once = once.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let once = once.lock().take();
             let same = (&question.rule, &question.subject) == (&before.rule, &before.subject);
             let agreed = agreed.clone();
             Box::pin(async move {

@@ -11,22 +11,19 @@ use serde_json::value::RawValue;
 use tectum_core::{Call, CallId, Outcome, Progress, ProgressNote};
 use tokio_util::sync::CancellationToken;
 
-use super::{Delivery, Endpoint, Handled, Running, Turn, answer, caller, refuse, running::Sequel, seat};
+use super::{
+    ClientRequest, Delivery, Endpoint, Handled, Running, Turn, answer, caller, refuse, running::Sequel, seat,
+};
 use crate::{
     client::{Caller, Part, Pulse},
     federation::CALL_TOOL,
-    wire::{Era, Members, Params, Request, code, frame, rpc},
+    wire::{Members, Params, Request, code, frame, rpc},
 };
 
 impl Endpoint {
     /// Runs a tool. What ends at once is answered on this thread; the rest is handed back.
-    pub(super) fn call(
-        &self,
-        delivery: &Delivery<'_>,
-        request: &Request<'_>,
-        era: Era,
-        out: &mut Vec<u8>,
-    ) -> Handled {
+    pub(super) fn call(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Handled {
+        let ClientRequest { delivery, request, era } = asked;
         let Request { id, params, .. } = request;
         let Some(name) = params.name.as_deref() else {
             return refuse(out, id, code::INVALID_PARAMS, "tools/call: `name` must be a string");
@@ -60,7 +57,7 @@ impl Endpoint {
             Some(raw) if raw.get() != "null" => raw.to_owned(),
             _ => RawValue::from_string("{}".into()).unwrap_or_default(),
         };
-        let approval = match self.approval(delivery, request, era, &tool.name, &args) {
+        let approval = match self.approval(asked, &tool.name, &args) {
             Ok(approval) => approval,
             Err(why) => return refuse(out, id, code::INVALID_PARAMS, &why),
         };
@@ -76,7 +73,7 @@ impl Endpoint {
         let (progress, caller, turn) = match &tool.server {
             None => (progress(pulse.as_ref()), None, delivery.turns.take()),
             Some(_) => {
-                let caller = approval.first_try(caller(delivery, request, era));
+                let caller = approval.first_try(caller(asked));
                 let caller = Caller { pulse: pulse.clone(), ..caller };
                 (Progress::none(), Some(Arc::new(caller)), Turn::none())
             }

@@ -4,9 +4,10 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::{Arc, Mutex},
+    sync::Arc,
 };
 
+use parking_lot::Mutex;
 use rmcp::model::{
     DiscoverResult, Implementation, InitializeResult, MetaObject, PromptsCapability, ResourcesCapability,
     ServerCapabilities, Tool, ToolAnnotations, ToolsCapability,
@@ -61,7 +62,7 @@ impl Catalogue {
     /// `whole` unless servers are on their way that were never met.
     pub(crate) fn tools(&self, registry: &Registry, whole: bool, profile: Profile, form: Form) -> Arc<Pages> {
         let snapshot = registry.snapshot();
-        let mut made = self.made.lock().unwrap_or_else(|broken| broken.into_inner());
+        let mut made = self.made.lock();
         if made.version != snapshot.version() {
             *made = Made { version: snapshot.version(), ..Made::default() };
         }

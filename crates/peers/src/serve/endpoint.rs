@@ -66,6 +66,14 @@ pub(crate) struct Delivery<'d> {
     pub(crate) ahead: bool,
 }
 
+/// One request of a client, in its era.
+#[derive(Clone, Copy)]
+pub(super) struct ClientRequest<'r> {
+    pub(super) delivery: &'r Delivery<'r>,
+    pub(super) request: &'r Request<'r>,
+    pub(super) era: Era,
+}
+
 impl Endpoint {
     /// A server for this house, and for the servers federated with it.
     pub(crate) fn new(house: Tectum, federation: Option<Arc<Federation>>) -> Self {
@@ -146,12 +154,13 @@ impl Endpoint {
         if let Err(message) = input_is_whole(params) {
             return refuse(out, id, code::INVALID_PARAMS, message);
         }
+        let asked = ClientRequest { delivery, request, era };
         match (&**method, era) {
             // What needs no server is answered before any of them is known.
             ("initialize" | "ping" | "logging/setLevel", _) => {}
             // A client of the older era has settled down by its first request after the handshake.
             (_, Era::Legacy) | ("server/discover" | "tools/list", Era::Modern) => {
-                self.meet(|| caller(delivery, request, era));
+                self.meet(|| caller(asked));
             }
             (_, Era::Modern) => self.settle(),
         }
@@ -159,18 +168,18 @@ impl Endpoint {
         if let Some(federation) = self.federation.as_ref().filter(|_| waits && method.ends_with("/list")) {
             federation.revive();
         }
-        if waits && let Some(held) = self.held(delivery, request, era, out) {
+        if waits && let Some(held) = self.held(asked, out) {
             return held;
         }
         match (&**method, era) {
-            ("tools/call", _) => return self.call(delivery, request, era, out),
+            ("tools/call", _) => return self.call(asked, out),
             _ if let Some(why) = self.circle(params) => {
                 return refuse(out, id, code::INVALID_REQUEST, &format!("{method}: {why}"));
             }
-            ("subscriptions/listen", Era::Modern) => return self.listen(delivery, request, out),
+            ("subscriptions/listen", Era::Modern) => return self.listen(asked, out),
             _ => {}
         }
-        if let Some(handled) = self.federated(delivery, request, era, out) {
+        if let Some(handled) = self.federated(asked, out) {
             return handled;
         }
         match self.plain(era, delivery, request) {
@@ -326,7 +335,7 @@ pub(super) fn seated<F: Future<Output = Vec<u8>> + Send + 'static>(
 }
 
 /// The client of a request, for servers beyond us.
-pub(super) fn caller(delivery: &Delivery<'_>, request: &Request<'_>, era: Era) -> Caller {
+pub(super) fn caller(ClientRequest { delivery, request, era }: ClientRequest<'_>) -> Caller {
     let params = &request.params;
     let meta = params.meta.as_ref();
     let capabilities = match (era, meta.and_then(|meta| meta.client_capabilities)) {

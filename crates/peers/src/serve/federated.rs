@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use tectum_core::Fault;
 use tokio_util::sync::CancellationToken;
 
-use super::{Delivery, Endpoint, Handled, caller, refuse, seated};
+use super::{ClientRequest, Endpoint, Handled, caller, refuse, seated};
 use crate::{
     client::{Caller, TASKS, named_task},
     federation::{Federation, Goods, Order, Source, to_modern},
@@ -35,40 +35,28 @@ enum Named {
 
 impl Endpoint {
     /// Handles a request for the servers beyond us; `None` for every other one.
-    pub(super) fn federated(
-        &self,
-        delivery: &Delivery<'_>,
-        request: &Request<'_>,
-        era: Era,
-        out: &mut Vec<u8>,
-    ) -> Option<Handled> {
+    pub(super) fn federated(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Option<Handled> {
+        let ClientRequest { delivery, request, era } = asked;
         if request.method == "resources/subscribe" && delivery.from.watches_enough() {
             let message = "resources/subscribe: too many subscriptions: unsubscribe from some first";
             return Some(refuse(out, request.id, code::INTERNAL, message));
         }
-        if let Some(handled) = self.own_resource(delivery, request, era, out) {
+        if let Some(handled) = self.own_resource(asked, out).or_else(|| self.kept_result(asked, out)) {
             return Some(handled);
         }
-        if let Some(handled) = self.kept_result(delivery, request, era, out) {
-            return Some(handled);
-        }
-        let asked = match (&*request.method, era) {
+        let forwarded = match (&*request.method, era) {
             ("resources/read", _) => self.resource(request, era),
             ("prompts/get", _) => self.prompt(request),
             ("completion/complete", _) => self.completion(request),
             ("tasks/get", Era::Modern) => self.task(request, "tasks/get"),
             ("tasks/update", Era::Modern) => self.task(request, "tasks/update"),
             ("tasks/cancel", Era::Modern) => self.task(request, "tasks/cancel"),
-            ("resources/subscribe", Era::Legacy) => {
-                return Some(self.subscribe(delivery, request, true, out));
-            }
-            ("resources/unsubscribe", Era::Legacy) => {
-                return Some(self.subscribe(delivery, request, false, out));
-            }
+            ("resources/subscribe", Era::Legacy) => return Some(self.subscribe(asked, true, out)),
+            ("resources/unsubscribe", Era::Legacy) => return Some(self.subscribe(asked, false, out)),
             _ => return None,
         };
-        let asked = match asked {
-            Ok(asked) => asked,
+        let forwarded = match forwarded {
+            Ok(forwarded) => forwarded,
             Err((code, message)) => {
                 let data = match code {
                     // Tasks are the one capability that is asked for here.
@@ -80,14 +68,14 @@ impl Endpoint {
             }
         };
         let federation = self.federation.clone()?;
-        let caller = caller(delivery, request, era);
+        let caller = caller(asked);
         let cancel = CancellationToken::new();
         let cancelled = cancel.clone();
         Some(seated(delivery, request.id, &cancel, out, |id| {
             Box::pin(async move {
                 let mut out = Vec::new();
                 tokio::select! {
-                    done = first_that_has_it(&federation, asked, &caller) => written(&mut out, &id, done),
+                    done = first_that_has_it(&federation, forwarded, &caller) => written(&mut out, &id, done),
                     () = cancelled.cancelled() => {}
                 }
                 out
@@ -96,13 +84,8 @@ impl Endpoint {
     }
 
     /// A resource of our own is read and watched without anybody else.
-    fn own_resource(
-        &self,
-        delivery: &Delivery<'_>,
-        request: &Request<'_>,
-        era: Era,
-        out: &mut Vec<u8>,
-    ) -> Option<Handled> {
+    fn own_resource(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Option<Handled> {
+        let ClientRequest { delivery, request, era } = asked;
         let uri = request.params.uri.and_then(rpc::text)?;
         let read = self.federation.as_ref()?.composer.own_resource(&uri)?;
         match (&*request.method, era) {
@@ -118,13 +101,8 @@ impl Endpoint {
     }
 
     /// A result that was too large to be passed on is read here, in ranges.
-    fn kept_result(
-        &self,
-        delivery: &Delivery<'_>,
-        request: &Request<'_>,
-        era: Era,
-        out: &mut Vec<u8>,
-    ) -> Option<Handled> {
+    fn kept_result(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Option<Handled> {
+        let ClientRequest { delivery, request, era } = asked;
         let uri = request.params.uri.filter(|_| request.method == "resources/read").and_then(rpc::text)?;
         let federation = self.federation.clone().filter(|_| uri.starts_with("tectum://results/"))?;
         let uri = uri.into_owned();

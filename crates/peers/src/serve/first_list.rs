@@ -5,11 +5,11 @@ use std::{pin::Pin, sync::Arc, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Delivery, Endpoint, Handled, Running, Turn, caller, seat};
+use super::{ClientRequest, Delivery, Endpoint, Handled, Running, Turn, caller, seat};
 use crate::{
     client_table::ClientFacts,
     federation::{CALL_TOOL, FIND_TOOLS, Federation},
-    wire::{Era, Members, Object, Request, quoted, rpc},
+    wire::{Members, Object, Request, quoted, rpc},
 };
 
 /// How long before a client gives up it is answered.
@@ -20,17 +20,12 @@ type Met = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Endpoint {
     /// Takes over a request that has to wait for servers; `None` for every other one.
-    pub(super) fn held(
-        &self,
-        delivery: &Delivery<'_>,
-        request: &Request<'_>,
-        era: Era,
-        out: &mut Vec<u8>,
-    ) -> Option<Handled> {
+    pub(super) fn held(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Option<Handled> {
+        let ClientRequest { delivery, request, .. } = asked;
         let federation = self.federation.clone().filter(|federation| !federation.composer.is_whole())?;
         let met = self.awaited(&federation, delivery.from.facts(), request)?;
         // Whoever is waited for is started.
-        self.meet(|| caller(delivery, request, era));
+        self.meet(|| caller(asked));
         let cancel = CancellationToken::new();
         let seat = match seat(delivery, request.id, &cancel, out) {
             Ok(seat) => seat,
@@ -86,7 +81,7 @@ impl Endpoint {
             "completion/complete" => longest,
             _ => return None,
         };
-        let patience = federation.first_wait().unwrap_or(patience);
+        let patience = federation.settings.first_wait.unwrap_or(patience);
         let federation = federation.clone();
         let is_pending = federation.roster.is_pending(patience);
         is_pending.then(|| Box::pin(async move { federation.first_offers(patience).await }) as Met)

@@ -5,24 +5,20 @@
 use std::sync::Arc;
 
 use super::{
-    Delivery, Endpoint, Handled, Opening, caller,
+    ClientRequest, Endpoint, Handled, Opening, caller,
     federated::{knows_tasks, needs_tasks},
     opening::let_go,
     refuse,
 };
 use crate::{
     client::{Conversation, TASKS, Wanted},
-    wire::{Era, Request, code, frame},
+    wire::{code, frame},
 };
 
 impl Endpoint {
     /// Begins a subscription. One that is about nothing of servers is acknowledged at once.
-    pub(super) fn listen(
-        &self,
-        delivery: &Delivery<'_>,
-        request: &Request<'_>,
-        out: &mut Vec<u8>,
-    ) -> Handled {
+    pub(super) fn listen(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Handled {
+        let ClientRequest { delivery, request, .. } = asked;
         let wanted = match request.params.notifications.map(|raw| serde_json::from_str::<Wanted>(raw.get())) {
             None => Wanted::default(),
             Some(Ok(wanted)) => wanted,
@@ -51,7 +47,7 @@ impl Endpoint {
                 Handled::Listening(None)
             }
             Some(federation) => {
-                let caller = caller(delivery, request, Era::Modern);
+                let caller = caller(asked);
                 let (client, id) = (client.clone(), request.id.to_owned());
                 Handled::Listening(Some(Box::new(Opening { federation, client, caller, id, wanted })))
             }

@@ -22,7 +22,7 @@ mod turns;
 mod watching;
 
 use self::{
-    endpoint::{Delivery, Endpoint, Handled, caller, refuse, seat, seated},
+    endpoint::{ClientRequest, Delivery, Endpoint, Handled, caller, refuse, seat, seated},
     opening::Opening,
     running::Running,
     turns::{Turn, Turns},

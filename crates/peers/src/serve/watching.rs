@@ -2,10 +2,10 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Delivery, Endpoint, Handled, caller, federated::written, refuse, seated};
+use super::{ClientRequest, Endpoint, Handled, caller, federated::written, refuse, seated};
 use crate::{
     client::Conversation,
-    wire::{Era, Request, code, frame, raw, rpc},
+    wire::{code, frame, raw, rpc},
 };
 
 impl Endpoint {
@@ -27,13 +27,8 @@ impl Endpoint {
 
     /// A client of the older era watches a resource, or does so no longer. It is answered when the
     /// server has agreed: from then on no change is missed.
-    pub(super) fn subscribe(
-        &self,
-        delivery: &Delivery<'_>,
-        request: &Request<'_>,
-        on: bool,
-        out: &mut Vec<u8>,
-    ) -> Handled {
+    pub(super) fn subscribe(&self, asked: ClientRequest<'_>, on: bool, out: &mut Vec<u8>) -> Handled {
+        let ClientRequest { delivery, request, .. } = asked;
         let uri = request.params.uri.and_then(rpc::text).map(std::borrow::Cow::into_owned);
         let sources = uri.as_ref().map(|uri| self.goods().resource(uri)).unwrap_or_default();
         let (Some(uri), Some(federation), false) = (uri, self.federation.clone(), sources.is_empty()) else {
@@ -50,7 +45,7 @@ impl Endpoint {
             });
             return Handled::Answered;
         }
-        let caller = caller(delivery, request, Era::Legacy);
+        let caller = caller(asked);
         seated(delivery, request.id, &CancellationToken::new(), out, |id| {
             Box::pin(async move {
                 let done = federation.subscriptions.watch(&caller, &uri, &sources).await;

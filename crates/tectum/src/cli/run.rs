@@ -3,11 +3,12 @@
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::Duration,
 };
 
 use clap::Args;
+use parking_lot::Mutex;
 use serde_json::json;
 use tectum::{
     Call, Config, Fault, FaultKind, Payload, SessionId, Tectum,
@@ -272,11 +273,11 @@ async fn work(
     let progress = Arc::new(Mutex::new(Progress::new(*screen, cancel.clone())));
     let shown = progress.clone();
     let mut engine =
-        Engine::new(house.clone(), model, settings)?.telling(move |event| shown.lock().unwrap_or_else(PoisonError::into_inner).show(&event));
+        Engine::new(house.clone(), model, settings)?.telling(move |event| shown.lock().show(&event));
     let mut ctx = engine.context();
     let task = task.whole(house, &mut engine, screen).await;
     let done = engine.run(&mut ctx, &task, cancel).await;
-    let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut progress = progress.lock();
     progress.end();
     let skipped = house.effects().skipped();
     if !screen.json && !screen.quiet && skipped.total() > 0 {

@@ -1,7 +1,5 @@
 //! Which policy holds, and what is wrong with the settings as they are now.
 
-use std::sync::PoisonError;
-
 use axum::{Json, extract::State};
 use serde_json::{Value, json};
 
@@ -9,6 +7,6 @@ use super::hooked::Hooks;
 
 /// The report, as `tectum reload` gets it.
 pub(super) async fn now(State(hooks): State<Hooks>) -> Json<Value> {
-    let report = hooks.policy.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let report = hooks.policy.lock().clone();
     Json(json!({ "policy": report }))
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::oneshot;
 
-use super::{ClientAnswer, Conversation, lock};
+use super::{ClientAnswer, Conversation};
 use crate::{
     client::{Outbox, outbox::WeakOutbox},
     link::{Link, Loss, Question},
@@ -31,12 +31,12 @@ impl Conversation {
     ) -> ClientAnswer {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let refuse = |why: &str| Err(raw(Object::new().raw("code", "-32603").text("message", why).end()));
-        let outbox = outbox.or_else(|| lock(&self.unasked).clone());
+        let outbox = outbox.or_else(|| self.unasked.lock().clone());
         let Some(outbox) = outbox else { return refuse("the client cannot be asked on this connection") };
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let (tell, answer) = oneshot::channel();
         {
-            let mut questions = lock(&self.questions);
+            let mut questions = self.questions.lock();
             if questions.len() >= MOST_QUESTIONS {
                 return refuse("the client owes too many answers");
             }
@@ -85,7 +85,7 @@ impl Conversation {
     /// The client answered a question; an answer to none is let go.
     pub(crate) fn answered(&self, response: &Response<'_>) {
         let id = response.id.and_then(|id| id.parse().ok());
-        let waiting = id.and_then(|id: u64| lock(&self.questions).remove(&id));
+        let waiting = id.and_then(|id: u64| self.questions.lock().remove(&id));
         if let Some(waiting) = waiting {
             let _ = waiting.send(response.outcome.map(ToOwned::to_owned).map_err(ToOwned::to_owned));
         }
@@ -103,7 +103,7 @@ struct Owed<'c> {
 
 impl Drop for Owed<'_> {
     fn drop(&mut self) {
-        let open = lock(&self.client.questions).remove(&self.id).is_some();
+        let open = self.client.questions.lock().remove(&self.id).is_some();
         if let Some(outbox) = self.told.take().filter(|_| open).and_then(|told| told.upgrade()) {
             let params = format!(r#"{{"requestId":{},"reason":"nobody waits for the answer"}}"#, self.id);
             outbox.offer(frame::notification("notifications/cancelled", &params));

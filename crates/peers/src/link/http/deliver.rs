@@ -37,12 +37,21 @@ pub(crate) fn deliver(inbox: &Inbox, id: u64, bytes: &[u8]) {
 
 /// Delivers one message, or each of those that 2025-03-26 allowed to stand in a list, as far as they
 /// are not too many for one.
-pub(crate) fn deliver_all(inbox: &Inbox, bytes: &[u8], origin: Origin) {
+fn deliver_all(inbox: &Inbox, bytes: &[u8], origin: Origin) {
     if bytes.trim_ascii_start().first() != Some(&b'[') {
         return inbox.deliver(bytes, origin);
     }
     // What stands before a mistake in it has been delivered.
     let _ = serde_json::Deserializer::from_slice(bytes).deserialize_seq(Batch { inbox, origin });
+}
+
+/// Delivers what was found on a stream that no request owns.
+pub(crate) fn take(inbox: &Inbox, found: &StreamItem<'_>) {
+    match found {
+        StreamItem::Event { name: "" | "message", data } => deliver_all(inbox, data, Origin::Shared),
+        StreamItem::Event { .. } => {}
+        StreamItem::TooLong { start, size } => inbox.deliver_too_long(start, *size),
+    }
 }
 
 /// A list of messages that is being delivered.

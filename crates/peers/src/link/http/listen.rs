@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::{HttpSession, Unsent, deliver_all, feed, refused, request};
+use super::{HttpSession, Unsent, feed, refused, request, take};
 use crate::{
-    link::{MOST_UNASKED, Origin},
-    wire::{Events, Loss, StreamItem},
+    link::MOST_UNASKED,
+    wire::{Events, Loss},
 };
 
 /// The longest pause between two attempts.
@@ -52,14 +52,7 @@ async fn read(shared: &HttpSession, mut response: reqwest::Response) -> (Events,
     response.headers_mut().clear();
     while let Ok(Some(chunk)) = response.chunk().await {
         heard = true;
-        let take = |found: StreamItem<'_>| match found {
-            StreamItem::Event { name: "" | "message", data } => {
-                deliver_all(&shared.inbox, data, Origin::Shared)
-            }
-            StreamItem::Event { .. } => {}
-            StreamItem::TooLong { start, size } => shared.inbox.deliver_too_long(start, size),
-        };
-        feed(&mut events, &chunk, &shared.inbox, take).await;
+        feed(&mut events, &chunk, &shared.inbox, |found| take(&shared.inbox, &found)).await;
     }
     (events, heard)
 }

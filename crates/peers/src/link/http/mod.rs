@@ -19,11 +19,11 @@ use reqwest::{Method, header::HeaderValue};
 
 use self::{
     address::Unsent,
-    session::{Call, HttpPhase, HttpSession, SESSION, lock},
+    session::{Call, HttpPhase, HttpSession, SESSION},
 };
 pub(super) use self::{
     address::{Address, ClientKind, broken, client, collect, status_words},
-    deliver::{deliver, deliver_all, feed},
+    deliver::{deliver, feed, take},
     request::is_stream,
     turns::SendOrder,
 };
@@ -46,7 +46,7 @@ impl HttpCarrier {
 
     /// True when the handshake met an address that seems to speak the transport of 2024.
     pub(super) fn speaks_otherwise(&self) -> bool {
-        self.0.state().speaks_otherwise
+        self.0.state.lock().speaks_otherwise
     }
 
     pub(super) fn send(&self, message: Outgoing) -> Result<(), Loss> {
@@ -69,11 +69,11 @@ impl HttpCarrier {
                     call.run(&shared).await;
                 };
                 closed.run_until_cancelled(work).await;
-                lock(&shared.running).remove(&id);
+                shared.running.lock().remove(&id);
             }
         };
         // Held until the entry is there: the task takes it out at its end.
-        let mut running = lock(&shared.running);
+        let mut running = shared.running.lock();
         running.insert(id, shared.runtime.spawn(task).abort_handle());
         Ok(())
     }
@@ -82,7 +82,7 @@ impl HttpCarrier {
     fn send_in_turn(&self, body: Bytes) -> Result<(), Loss> {
         let turn = self.0.order.take();
         let turn = turn.ok_or_else(|| Loss::Failed("it does not take what it is sent".into()))?;
-        let listens = std::mem::take(&mut self.0.state().listener_due);
+        let listens = std::mem::take(&mut self.0.state.lock().listener_due);
         let shared = self.0.clone();
         self.0.runtime.spawn(async move {
             let closed = shared.inbox.closed().clone();
@@ -104,7 +104,7 @@ impl HttpCarrier {
 
     /// Remembers what the handshake settled.
     pub(super) fn settle(&self, hello: &Hello) {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         state.phase = match (hello.era, HeaderValue::from_str(&hello.version)) {
             (Era::Modern, _) | (_, Err(_)) => HttpPhase::Modern,
             (Era::Legacy, Ok(version)) => {
@@ -117,10 +117,10 @@ impl HttpCarrier {
     /// Nobody waits for this answer any more: its stream is closed. In the newer era that is
     /// the cancellation; in the older one a notice must follow, which this tells.
     pub(super) fn abandon(&self, id: u64) -> bool {
-        if let Some(task) = lock(&self.0.running).remove(&id) {
+        if let Some(task) = self.0.running.lock().remove(&id) {
             task.abort();
         }
-        matches!(self.0.state().phase, HttpPhase::Legacy(_))
+        matches!(self.0.state.lock().phase, HttpPhase::Legacy(_))
     }
 
     /// Waits a moment until what was said so far is on its way: a cancellation that is lost with

@@ -44,7 +44,7 @@ impl Call {
         let loss = match fault {
             // Servers of the older era refuse what they do not know in every conceivable way.
             CallFault::Answered(Loss::Failed(why) | Loss::Cut(why))
-                if self.probes() && shared.state().phase == HttpPhase::Opening =>
+                if self.probes() && shared.state.lock().phase == HttpPhase::Opening =>
             {
                 let error = crate::wire::object::quoted(&why);
                 let code = code::METHOD_NOT_FOUND;
@@ -75,7 +75,7 @@ impl Call {
         if self.method == "initialize" {
             let session = response.headers().get(SESSION).filter(|id| !id.is_empty());
             // A copy: the original keeps the whole buffer that it was read into.
-            shared.state().session = session.and_then(|id| HeaderValue::from_bytes(id.as_bytes()).ok());
+            shared.state.lock().session = session.and_then(|id| HeaderValue::from_bytes(id.as_bytes()).ok());
         }
         if is_stream(&response) {
             return self.follow(shared, response).await;
@@ -102,7 +102,7 @@ impl Call {
         let otherwise = [StatusCode::BAD_REQUEST, StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED]
             .contains(&status);
         if self.method == "initialize" && otherwise {
-            shared.state().speaks_otherwise = true;
+            shared.state.lock().speaks_otherwise = true;
         }
         failed(status_words(status, &headers, &body))
     }
@@ -127,7 +127,7 @@ impl Call {
                 }
                 None => "its stream cannot be continued".into(),
             };
-            let legacy = shared.state().phase != HttpPhase::Modern;
+            let legacy = shared.state.lock().phase != HttpPhase::Modern;
             let goes_on = legacy && failures < MOST_FAILURES && absences < MOST_ABSENCES;
             let Some(last) = events.last_id.clone().filter(|_| goes_on) else { return Err(cut(ended)) };
             let pause = events.retry.unwrap_or(PAUSE).clamp(PAUSES.0, PAUSES.1);

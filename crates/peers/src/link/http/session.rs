@@ -1,12 +1,10 @@
 //! What is settled with a server over HTTP: its session, its version, and what stands beside every
 //! message to it.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use reqwest::{
     Method, Response,
     header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
@@ -33,7 +31,7 @@ pub(super) struct HttpSession {
     pub(super) address: Address,
     pub(super) inbox: Arc<Inbox>,
     pub(super) order: SendOrder,
-    state: Mutex<HttpState>,
+    pub(super) state: Mutex<HttpState>,
     /// The requests in flight.
     pub(super) running: Mutex<BTreeMap<u64, AbortHandle>>,
     /// Where tasks run; whoever lets go of a call may stand outside of it.
@@ -96,16 +94,12 @@ impl HttpSession {
         self.headers(None).contains_key(SESSION)
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, HttpState> {
-        lock(&self.state)
-    }
-
     /// What stands beside every message, and beside this request where it is one.
     pub(super) fn headers(&self, call: Option<&Call>) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let state = self.state();
+        let state = self.state.lock();
         let probes = state.phase == HttpPhase::Opening && call.is_some_and(Call::probes);
         match &state.phase {
             HttpPhase::Legacy(version) => {
@@ -174,8 +168,4 @@ impl HttpSession {
         }
         self.address.send(Method::GET, self.address.url(), headers, Bytes::new()).await
     }
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,9 @@
 //! Whose turn it is: notifications and answers go out one after the other, and a request waits
 //! for those that were sent before it. Requests do not wait for each other.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Notifications and answers that may wait for a server that does not take them.
@@ -39,7 +40,7 @@ impl Default for Tail {
 impl SendOrder {
     /// Takes the next turn; `None` when too many wait already.
     pub(crate) fn take(&self) -> Option<SendTurn> {
-        let mut tail = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tail = self.0.lock();
         if Arc::strong_count(&tail.waiting) > MOST_WAITING {
             return None;
         }
@@ -50,7 +51,7 @@ impl SendOrder {
 
     /// Cancelled when all turns taken so far are over.
     pub(crate) fn so_far(&self) -> CancellationToken {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).last.clone()
+        self.0.lock().last.clone()
     }
 }
 

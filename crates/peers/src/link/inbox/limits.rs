@@ -1,6 +1,6 @@
 //! How large a message may be, and how many that nobody asked for.
 
-use std::{sync::PoisonError, time::Instant};
+use std::time::Instant;
 
 use super::{
     Inbox,
@@ -22,7 +22,7 @@ impl Inbox {
     /// The largest message that may begin like this: an answer may be as large as its request
     /// allows, anything else is smaller.
     pub(crate) fn most(&self, start: &[u8]) -> usize {
-        let table = self.table();
+        let table = self.table.lock();
         let most = match glance(&start[..start.len().min(BEGINNING)]) {
             Glance::Answer(Some(id)) => table.open.get(&id).map(|slot| slot.most),
             Glance::Answer(None) => table.open.values().map(|slot| slot.most).max(),
@@ -33,7 +33,7 @@ impl Inbox {
 
     /// The largest answer to a request; of one that nobody waits for, what anybody may send.
     pub(crate) fn most_of(&self, id: u64) -> usize {
-        self.table().open.get(&id).map_or(MOST_UNASKED, |slot| slot.most)
+        self.table.lock().open.get(&id).map_or(MOST_UNASKED, |slot| slot.most)
     }
 
     /// Bytes came that belong to no message that is kept.
@@ -48,7 +48,7 @@ impl Inbox {
     }
 
     fn charge(&self, messages: u32, size: usize) -> bool {
-        let mut budget = self.budget.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut budget = self.budget.lock();
         match budget.charge(messages, size, Instant::now()) {
             Verdict::Within => return true,
             Verdict::Over(first) => {
@@ -68,11 +68,11 @@ impl Inbox {
 
     /// Whether the server sent more than its budget allows, and has not been quiet since.
     pub(super) fn is_flooded(&self) -> bool {
-        self.budget.lock().unwrap_or_else(PoisonError::into_inner).is_over(Instant::now())
+        self.budget.lock().is_over(Instant::now())
     }
 
     /// How many messages were dropped since they were over the budget.
     pub(crate) fn dropped(&self) -> u64 {
-        self.budget.lock().unwrap_or_else(PoisonError::into_inner).total()
+        self.budget.lock().total()
     }
 }

@@ -1,6 +1,6 @@
 //! Sorting: what a message is, and to which request it goes or that it goes to none.
 
-use std::sync::{PoisonError, atomic::Ordering};
+use std::sync::atomic::Ordering;
 
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
@@ -70,7 +70,7 @@ impl Inbox {
                     return;
                 };
                 let answer = response.outcome.map(ToOwned::to_owned).map_err(ToOwned::to_owned);
-                let mut table = self.table();
+                let mut table = self.table.lock();
                 if let Some(slot) = table.take(id) {
                     table.questions.answered(id);
                     slot.events.send(Event::Answer(answer));
@@ -85,7 +85,7 @@ impl Inbox {
                     return;
                 }
                 tracing::debug!(why = malformed.message, "a server sent what is no message");
-                if self.table().noise.add(bytes) && !self.heard.load(Ordering::Relaxed) {
+                if self.table.lock().noise.add(bytes) && !self.heard.load(Ordering::Relaxed) {
                     self.close(Loss::Gone(
                         "it wrote nothing else than what is no message and was given up".into(),
                     ));
@@ -158,7 +158,7 @@ impl Inbox {
         let certain = matches!(origin, Origin::Stream(_));
         let question = Question { id, method, params, over: CancellationToken::new(), certain };
         let flooded = self.is_flooded();
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let full = to.and_then(|to| table.open.get(&to)).is_some_and(|slot| slot.queued >= MOST_WORDS);
         // Who floods asks nobody: no person should be asked what is left of thousands of questions.
         if full || flooded || !table.questions.add(&question, to) {
@@ -173,7 +173,7 @@ impl Inbox {
                 let (id, size) = (question.id.clone(), question.size());
                 // One that nobody can take is not waited for.
                 if !self.loosen(Loose::Question(question), size) {
-                    self.table().questions.settle(&id);
+                    self.table.lock().questions.settle(&id);
                 }
             }
         }
@@ -181,7 +181,7 @@ impl Inbox {
 
     /// The one request in flight, if there is only one.
     fn only_open(&self) -> Option<u64> {
-        let table = self.table();
+        let table = self.table.lock();
         let mut open = table.open.keys();
         open.next().copied().filter(|_| open.next().is_none())
     }
@@ -191,7 +191,7 @@ impl Inbox {
     fn withdraw(&self, params: &RawValue) {
         let Some(members) = Members::of(params.get()) else { return };
         let Some(question) = members.get("requestId") else { return };
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let request = table.questions.withdraw(question.get());
         // What waits for nothing may ask again.
         if let Some(slot) = request.and_then(|request| table.open.get_mut(&request)) {
@@ -203,7 +203,7 @@ impl Inbox {
     /// no request must not be shown to somebody else. Requests whose question is still open do
     /// not count.
     fn only_owner(&self) -> Option<u64> {
-        let table = self.table();
+        let table = self.table.lock();
         let mut owned = table
             .open
             .iter()
@@ -214,7 +214,7 @@ impl Inbox {
     }
 
     fn push(&self, id: u64, event: Event) {
-        let mut table = self.table();
+        let mut table = self.table.lock();
         let table = &mut *table;
         let Some(slot) = table.open.get_mut(&id) else { return };
         let (size, words) =
@@ -236,7 +236,7 @@ impl Inbox {
     fn loosen(&self, message: Loose, size: usize) -> bool {
         let taken = self.rooms.take(size).is_some_and(|room| self.loose.try_send((message, room)).is_ok());
         if !taken {
-            self.budget.lock().unwrap_or_else(PoisonError::into_inner).count_untaken();
+            self.budget.lock().count_untaken();
             tracing::debug!("a server's message was dropped: nobody takes them as fast as it sends");
         }
         taken

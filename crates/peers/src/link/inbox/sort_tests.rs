@@ -33,7 +33,7 @@ async fn what_waits_is_bounded_in_bytes() {
         assert!(matches!(events.recv().await, Some(Event::Note { .. })));
     }
     assert!(matches!(events.recv().await, Some(Event::Lost(Loss::Flooded))));
-    assert_eq!(inbox.table().bytes, 0);
+    assert_eq!(inbox.table.lock().bytes, 0);
 }
 
 #[tokio::test]

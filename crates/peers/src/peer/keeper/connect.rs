@@ -81,12 +81,12 @@ async fn told(link: &Link, loss: Loss) -> Loss {
     let loss = match loss {
         Loss::Gone(sign) => {
             let _ = timeout(LAST_WORDS, link.closed().cancelled()).await;
-            let how = link.lost().map_or(sign, |lost| lost.to_string());
+            let how = link.inbox.lost().map_or(sign, |lost| lost.to_string());
             Loss::Gone(format!("{how} before it answered"))
         }
         other => other,
     };
-    match (loss, link.noise()) {
+    match (loss, link.inbox.noise()) {
         (Loss::Gone(why), Some(noise)) => Loss::Gone(format!("{why}; {noise}")),
         (Loss::Failed(why), Some(noise)) => Loss::Failed(format!("{why}; {noise}")),
         (loss, _) => loss,

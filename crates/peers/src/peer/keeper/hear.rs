@@ -44,7 +44,7 @@ impl Hearing {
                 // What was said before the end is still heard.
                 biased;
                 message = loose.recv() => message,
-                signals = link.signals().taken() => {
+                signals = link.inbox.signals().taken() => {
                     for signal in signals {
                         self.signal(signal).await;
                     }
@@ -122,7 +122,7 @@ impl Hearing {
         let same = |client: &Conversation| {
             self.peer.class(&abilities(&client.capabilities()), Some(client.key())) == self.class
         };
-        let client = self.around.clients.only(same).filter(|client| !link.is_shared(client.key()));
+        let client = self.around.clients.only(same).filter(|client| !link.inbox.is_shared(client.key()));
         let refusal = match client {
             Some(client) if !can(&client.capabilities(), &question.method) => "the client cannot do this",
             Some(_) if self.asking.len() >= MOST_ASKED => "too many questions at once",

@@ -156,7 +156,7 @@ impl Links {
 
     fn end_idle_for(&mut self, idle: Duration, most: usize) -> Vec<Class> {
         let idling = |(class, (link, _)): (&Class, &(Arc<Link>, Instant))| {
-            Some((link.idle().filter(|time| *time >= idle)?, class.clone()))
+            Some((link.inbox.idle().filter(|time| *time >= idle)?, class.clone()))
         };
         let mut found: Vec<(Duration, Class)> = self.live.iter().filter_map(idling).collect();
         found.sort_by_key(|(time, _)| std::cmp::Reverse(*time));

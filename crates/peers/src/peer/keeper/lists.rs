@@ -191,7 +191,7 @@ impl Lists {
                 let ListedTools { link, class, mut offer } = *tools;
                 offer.fresh = links.like(&class).is_some();
                 self.put(&class, offer, links);
-                link.listing().send_replace(Listing::Done);
+                link.listing.send_replace(Listing::Done);
             }
         }
     }
@@ -221,7 +221,7 @@ impl Lists {
             }
             self.put(&asked.class, offer, links);
             if asked.what.contains(&What::Tools) && tools {
-                link.listing().send_replace(Listing::Done);
+                link.listing.send_replace(Listing::Done);
             }
             self.tell();
         }
@@ -232,7 +232,7 @@ impl Lists {
             Some(loss) => {
                 tracing::warn!(server = %self.peer.spec.name, why = %loss, "could not be asked what it offers");
                 if matches!(loss, Loss::Unauthorized(_)) && missed.contains(&What::Tools) {
-                    link.listing().send_replace(Listing::Refused(loss.clone()));
+                    link.listing.send_replace(Listing::Refused(loss.clone()));
                 }
                 self.peer.say(state, Some(loss.to_string()));
                 self.failures = self.failures.saturating_add(1);

@@ -1,11 +1,8 @@
 //! What a server is asked to tell of: changes of lists and of watched resources, and logs.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
-};
+use std::{collections::BTreeSet, sync::Arc, time::Instant};
 
+use parking_lot::Mutex;
 use tectum_core::{Fault, FaultKind};
 use tokio::task::{AbortHandle, JoinSet};
 
@@ -76,13 +73,13 @@ struct Agreed {
 impl LastAgreed {
     /// A subscription was agreed to: the one before it has had its time.
     fn agree(&self, number: u64) {
-        let mut agreed = self.lock();
+        let mut agreed = self.0.lock();
         *agreed = Agreed { number, listening: None };
     }
 
     /// Another one is asked for: this one stays if it was agreed to, else it ends.
     fn keep(&self, before: Listening) {
-        let mut agreed = self.lock();
+        let mut agreed = self.0.lock();
         if agreed.number == before.number {
             agreed.listening = Some(before);
         }
@@ -90,16 +87,12 @@ impl LastAgreed {
 
     /// Takes out what stands there; with a number, only if it is that one.
     fn take(&self, number: Option<u64>) -> Option<Listening> {
-        self.lock().listening.take_if(|held| number.is_none_or(|number| held.number == number))
+        self.0.lock().listening.take_if(|held| number.is_none_or(|number| held.number == number))
     }
 
     /// Nothing holds any more.
     pub(super) fn clear(&self) {
-        self.lock().listening = None;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Agreed> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().listening = None;
     }
 }
 
@@ -111,11 +104,11 @@ impl Drop for Listening {
 
 impl AwaitingCallers {
     fn add(&self, more: Vec<Awaited>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(more);
+        self.0.lock().extend(more);
     }
 
     fn take(&self) -> Vec<Awaited> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.0.lock())
     }
 
     fn refuse(&self, why: impl Fn() -> Failure) {

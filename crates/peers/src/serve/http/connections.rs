@@ -6,12 +6,13 @@
 use std::{
     collections::{HashMap, VecDeque},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -94,7 +95,7 @@ impl Connections {
     /// A new connection; the oldest unauthenticated one makes room. `None` while all of them are so
     /// new that nobody has read whether they sent a request.
     pub(super) fn open(&self) -> Option<Arc<Connection>> {
-        let mut lists = self.lock();
+        let mut lists = self.lists.lock();
         if lists.unauthenticated.len() >= MOST_UNAUTHENTICATED {
             let waits = |one: &Arc<Connection>| one.waits.load(Ordering::Relaxed);
             let oldest = lists.unauthenticated.iter().position(waits)?;
@@ -122,7 +123,7 @@ impl Connections {
         if connection.authenticated.load(Ordering::Relaxed) {
             return true;
         }
-        let mut lists = self.lock();
+        let mut lists = self.lists.lock();
         if lists.authenticated.len() >= self.most && !lists.close_idle() {
             return false;
         }
@@ -134,7 +135,7 @@ impl Connections {
 
     /// It is closed.
     fn closed(&self, number: u64) {
-        let mut lists = self.lock();
+        let mut lists = self.lists.lock();
         lists.authenticated.remove(&number);
         lists.unauthenticated.retain(|one| one.number != number);
     }
@@ -146,7 +147,7 @@ impl Connections {
 
     /// Gives back descriptors, as far as some can be spared.
     pub(super) fn spare_some(&self) {
-        let mut lists = self.lock();
+        let mut lists = self.lists.lock();
         let before = lists.unauthenticated.len();
         lists.unauthenticated.retain(|one| {
             let waits = one.waits.load(Ordering::Relaxed);
@@ -173,7 +174,7 @@ impl Connections {
 
     /// True while some are stalled.
     fn close_stalled_for(&self, most: Duration) -> bool {
-        let lists = self.lock();
+        let lists = self.lists.lock();
         let all = lists.unauthenticated.iter().chain(lists.authenticated.values());
         let mut some = false;
         for (one, stalled) in all.filter_map(|one| Some((one, one.stalled_for()?))) {
@@ -183,10 +184,6 @@ impl Connections {
             }
         }
         some
-    }
-
-    fn lock(&self) -> MutexGuard<'_, ConnectionLists> {
-        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -300,6 +297,6 @@ mod tests {
         let four = open(&connections);
         assert!(connections.authenticate(&four) && connections.authenticate(&four));
         drop(connections.while_open(&four));
-        assert_eq!(connections.lock().authenticated.len(), 1);
+        assert_eq!(connections.lists.lock().authenticated.len(), 1);
     }
 }

@@ -3,11 +3,12 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use hyper::{StatusCode, header::HeaderMap};
+use parking_lot::Mutex;
 use tectum_core::SessionId;
 
 use super::{RefusedRequest, header, refuse};
@@ -66,11 +67,11 @@ impl Sessions {
             used: Mutex::new(Instant::now()),
         });
         let mut ended = self.end_idle(IDLE);
-        let mut all = lock(&self.by_id);
+        let mut all = self.by_id.lock();
         if all.len() >= MOST
             // One that is busy goes only where all are.
             && let Some(oldest) =
-                all.iter().min_by_key(|(_, one)| (one.is_busy(), *lock(&one.used))).map(|(id, _)| id.clone())
+                all.iter().min_by_key(|(_, one)| (one.is_busy(), *one.used.lock())).map(|(id, _)| id.clone())
             && let Some(oldest) = all.remove(&oldest)
         {
             ended.push(oldest.ended());
@@ -82,12 +83,12 @@ impl Sessions {
     /// Ends the sessions that were idle this long, and their calls with them.
     pub(super) fn end_idle(&self, idle: Duration) -> Vec<Arc<Conversation>> {
         let mut ended = Vec::new();
-        lock(&self.by_id).retain(|_, session| {
+        self.by_id.lock().retain(|_, session| {
             let busy = session.is_busy();
             if busy {
-                *lock(&session.used) = Instant::now();
+                *session.used.lock() = Instant::now();
             }
-            let keep = busy || lock(&session.used).elapsed() < idle;
+            let keep = busy || session.used.lock().elapsed() < idle;
             if !keep {
                 ended.push(session.ended());
             }
@@ -104,35 +105,35 @@ impl Sessions {
                 "the Mcp-Session-Id header is missing: send initialize first",
             ));
         };
-        let found = lock(&self.by_id).get(id).cloned();
+        let found = self.by_id.lock().get(id).cloned();
         let session =
             found.ok_or_else(|| refuse(StatusCode::NOT_FOUND, "no such session: send initialize again"))?;
-        *lock(&session.used) = Instant::now();
+        *session.used.lock() = Instant::now();
         Ok(session)
     }
 
     /// Ends the session a request names, and its calls with it.
     pub(super) fn end(&self, headers: &HeaderMap) -> Result<Arc<Conversation>, RefusedRequest> {
         let session = self.find(headers)?;
-        lock(&self.by_id).retain(|_, other| !Arc::ptr_eq(other, &session));
+        self.by_id.lock().retain(|_, other| !Arc::ptr_eq(other, &session));
         Ok(session.ended())
     }
 
     /// Remembers a subscription of the newer era.
     pub(super) fn listen(&self, client: Arc<Conversation>, stream: Outbox) {
-        let mut listeners = lock(&self.listeners);
+        let mut listeners = self.listeners.lock();
         listeners.retain(|(_, stream)| !stream.is_closed());
         listeners.push((client, stream));
     }
 
     /// Tells everybody who listens. A stream that cannot take it is let go.
     pub(super) fn tell(&self, messages: impl Fn(&Conversation) -> Vec<Vec<u8>>) {
-        for session in lock(&self.by_id).values() {
+        for session in self.by_id.lock().values() {
             for message in messages(&session.client) {
-                lock(&session.streams).retain(|stream| stream.offer(message.clone()));
+                session.streams.lock().retain(|stream| stream.offer(message.clone()));
             }
         }
-        lock(&self.listeners).retain(|(client, stream)| {
+        self.listeners.lock().retain(|(client, stream)| {
             !stream.is_closed() && messages(client).into_iter().all(|message| stream.offer(message))
         });
     }
@@ -141,21 +142,21 @@ impl Sessions {
 impl Session {
     /// True while somebody listens, or waits for a call.
     fn is_busy(&self) -> bool {
-        self.client.running() > 0 || lock(&self.streams).iter().any(|stream| !stream.is_closed())
+        self.client.running() > 0 || self.streams.lock().iter().any(|stream| !stream.is_closed())
     }
 
     /// The session is over: nobody waits for its calls, and its streams end.
     fn ended(&self) -> Arc<Conversation> {
         self.client.cancel_all();
         self.client.close_unasked();
-        lock(&self.streams).clear();
+        self.streams.lock().clear();
         self.client.clone()
     }
 
     /// Opens a stream; the oldest of too many is closed.
     pub(super) fn open_stream(&self, budget: Option<Budget>) -> Queue {
         let (send, receive) = queue(STREAM, self.client.unheard().clone(), budget);
-        let mut streams = lock(&self.streams);
+        let mut streams = self.streams.lock();
         streams.retain(|stream| !stream.is_closed());
         if streams.len() >= MOST_STREAMS {
             streams.remove(0);
@@ -165,10 +166,6 @@ impl Session {
         streams.push(send);
         receive
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|broken| broken.into_inner())
 }
 
 #[cfg(test)]
@@ -202,7 +199,7 @@ mod tests {
         assert_eq!(keys(&sessions.end_idle(Duration::ZERO)), [listens.client.key()]);
         drop(seat);
         assert_eq!(keys(&sessions.end_idle(Duration::ZERO)), [calls.client.key()]);
-        assert!(lock(&sessions.by_id).is_empty());
+        assert!(sessions.by_id.lock().is_empty());
     }
 
     #[test]
@@ -211,12 +208,12 @@ mod tests {
         let (session, _) = start(&sessions);
         let hour = Duration::from_secs(3600);
         let Some(long_ago) = Instant::now().checked_sub(hour) else { return };
-        *lock(&session.used) = long_ago;
+        *session.used.lock() = long_ago;
         let stream = session.open_stream(None);
         assert!(sessions.end_idle(hour).is_empty());
         drop(stream);
         assert!(sessions.end_idle(hour).is_empty(), "it was busy a moment ago");
-        *lock(&session.used) = long_ago;
+        *session.used.lock() = long_ago;
         assert_eq!(sessions.end_idle(hour).len(), 1);
     }
 
@@ -226,13 +223,13 @@ mod tests {
         let started: Vec<Arc<Session>> = (0..MOST).map(|_| start(&sessions).0).collect();
         let mut streams = vec![started[0].open_stream(None)];
         assert_eq!(start(&sessions).1, [started[1].client.key()], "the first one listens");
-        let all: Vec<Arc<Session>> = lock(&sessions.by_id).values().cloned().collect();
+        let all: Vec<Arc<Session>> = sessions.by_id.lock().values().cloned().collect();
         let calls: Vec<CancellationToken> = all.iter().map(|_| CancellationToken::new()).collect();
         let seat = |(session, call): (&Arc<Session>, _)| session.client.seat("1", call).expect("a seat");
         let _seats: Vec<_> = all.iter().zip(&calls).map(seat).collect();
         streams.extend(all.iter().map(|session| session.open_stream(None)));
         let ended = start(&sessions).1;
-        assert_eq!((ended.len(), lock(&sessions.by_id).len()), (1, MOST));
+        assert_eq!((ended.len(), sessions.by_id.lock().len()), (1, MOST));
         for (number, session) in all.iter().enumerate() {
             let over = ended.contains(&session.client.key());
             assert_eq!(calls[number].is_cancelled(), over, "its calls end with it");
