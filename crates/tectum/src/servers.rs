@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use tectum_core::{Tectum, security::ControlFiles};
 use tectum_peers::{
     child::lineage,
-    federation::{Exposure, Federation, ServerStatus, Settings},
+    federation::{Federation, ServerStatus, Settings},
     observe::Observers,
     spec::{ServerSpec, Transport},
     visible::visible,
@@ -175,11 +175,7 @@ fn settings(config: &Config, held: HeldBack) -> Settings {
         state: directory(config),
         logins: config.state.clone(),
         guard: tectum_peers::child::own_guard().ok(),
-        exposure: config.federation.exposure.map_or(Exposure::Auto, |exposure| match exposure {
-            config::Exposure::All => Exposure::All,
-            config::Exposure::Core => Exposure::Core,
-            config::Exposure::Search => Exposure::Search,
-        }),
+        exposure: config.federation.exposure,
         first_wait: config.federation.first_wait,
         profiles: config.tools.profiles.clone(),
         held,

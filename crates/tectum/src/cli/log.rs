@@ -3,7 +3,6 @@
 
 use std::io;
 
-use tectum::config::Level;
 use tracing::{Metadata, level_filters::LevelFilter};
 use tracing_subscriber::{
     EnvFilter, filter::filter_fn, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _,
@@ -12,15 +11,8 @@ use tracing_subscriber::{
 use super::screen::Screen;
 
 /// Starts logging at a level; `TECTUM_LOG` may say more, per module.
-pub(crate) fn start(level: Level, screen: &Screen) {
+pub(crate) fn start(level: LevelFilter, screen: &Screen) {
     let log = fmt().with_writer(|| Redacted(io::stderr())).with_ansi(screen.paints_errors);
-    let level = match level {
-        Level::Error => LevelFilter::ERROR,
-        Level::Warn => LevelFilter::WARN,
-        Level::Info => LevelFilter::INFO,
-        Level::Debug => LevelFilter::DEBUG,
-        Level::Trace => LevelFilter::TRACE,
-    };
     // A second start, in a test or a host that logs itself, changes nothing.
     let _ = match std::env::var("TECTUM_LOG") {
         Err(_) => log.with_max_level(level).finish().with(filter_fn(harmless)).try_init(),

@@ -14,18 +14,19 @@ use tectum_core::{
 };
 use tectum_engine::context::USUAL_BUDGET;
 use tectum_peers::{
-    federation::Profiles,
+    federation::{Exposure, Profiles},
     serve::{ClientForms, Structured},
 };
 use tectum_turns::Limits;
+use tracing::level_filters::LevelFilter;
 
 use super::{
     keys::{self, Key},
     load::Sources,
     merged::{Layers, Merged, Setting},
     model::{
-        AuthMode, Config, Diagnostics, Exposure, Federation, Files, Http, Level, Observers, Permissions, Run,
-        ToolSet, Workspace,
+        AuthMode, Config, Diagnostics, Federation, Files, Http, Observers, Permissions, Run, ToolSet,
+        Workspace,
     },
     place::{Origin, Problem, Problems},
     servers::trust::{Ledger, Trust},
@@ -143,11 +144,12 @@ impl Config {
                     }
                     Some(_) => paths(&keys::READ),
                 },
-                exposure: merged.word(&keys::EXPOSURE).map(|word| match word {
-                    "core" => Exposure::Core,
-                    "search" => Exposure::Search,
-                    _ => Exposure::All,
-                }),
+                exposure: match merged.word(&keys::EXPOSURE) {
+                    Some("all") => Exposure::All,
+                    Some("core") => Exposure::Core,
+                    Some("search") => Exposure::Search,
+                    _ => Exposure::Auto,
+                },
                 first_wait: merged.number(&keys::FIRST_WAIT).map(Duration::from_millis),
             },
             observers: observers(&merged)?,
@@ -157,13 +159,7 @@ impl Config {
             },
             clients: clients(&merged)?,
             run: run(&merged)?,
-            log: match merged.word(&keys::LEVEL) {
-                Some("error") => Level::Error,
-                Some("info") => Level::Info,
-                Some("debug") => Level::Debug,
-                Some("trace") => Level::Trace,
-                _ => Level::Warn,
-            },
+            log: merged.word(&keys::LEVEL).and_then(|word| word.parse().ok()).unwrap_or(LevelFilter::WARN),
             home: sources.home.clone(),
             state: sources.state.clone(),
             directory,

@@ -7,9 +7,13 @@ use tectum_core::{
     Closing, Judgement, Rules, World,
     security::{Durability, Links, TrackedOpens},
 };
-use tectum_peers::{federation::Profiles, serve::ClientForms};
+use tectum_peers::{
+    federation::{Exposure, Profiles},
+    serve::ClientForms,
+};
 use tectum_redact::Redactor;
 use tectum_turns::Limits;
+use tracing::level_filters::LevelFilter;
 
 use super::{
     keys::Key,
@@ -45,7 +49,7 @@ pub struct Config {
     /// What `tectum run` works with.
     pub run: Run,
     /// How much is logged.
-    pub log: Level,
+    pub log: LevelFilter,
     /// The user's home.
     pub home: Option<PathBuf>,
     /// The files of settings, whether they are there or not.
@@ -168,8 +172,8 @@ pub struct Http {
 pub struct Federation {
     /// Files of other programs, the first of which wins.
     pub read: Vec<PathBuf>,
-    /// Which tools are shown at once; `None` lets the engine decide.
-    pub exposure: Option<Exposure>,
+    /// Which tools are shown at once.
+    pub exposure: Exposure,
     /// How long a first list waits for servers that were never met; `None` lets the client decide.
     pub first_wait: Option<Duration>,
 }
@@ -212,17 +216,6 @@ pub struct Run {
     pub limits: Limits,
 }
 
-/// Which tools of other servers a client is shown at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exposure {
-    /// All.
-    All,
-    /// A core.
-    Core,
-    /// A search for them.
-    Search,
-}
-
 /// Who may call over HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuthMode {
@@ -230,21 +223,6 @@ pub enum AuthMode {
     Token,
     /// Anybody who can connect.
     None,
-}
-
-/// How much is logged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// Failures.
-    Error,
-    /// And what may become one.
-    Warn,
-    /// And what happens.
-    Info,
-    /// And why.
-    Debug,
-    /// And everything else.
-    Trace,
 }
 
 impl Config {
