@@ -10,6 +10,7 @@ pub mod code;
 pub mod diagnostics;
 pub mod edit;
 pub mod files;
+mod run;
 pub mod settings;
 pub mod text;
 pub mod todo;

@@ -4,7 +4,7 @@
 pub mod anchor;
 mod create_slice;
 mod get_git_diff;
-pub(crate) mod git;
+mod git;
 mod resolve_slice;
 
 pub use create_slice::CreateSlice;

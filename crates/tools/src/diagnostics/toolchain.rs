@@ -11,7 +11,7 @@ use std::{
 
 use tectum_child::{Confinement, Installed};
 
-use crate::analysis::git::run::{Leash, Order, run};
+use crate::run::{Leash, Order, run};
 
 /// How long rustup may take to say what it would start.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -76,7 +76,7 @@ fn picked(rustup: &Path, name: &str, directory: &Path, installed: &Installed) ->
         environment,
         confinement: &Confinement::none(),
     };
-    let leash = Leash { stop: &|| false, until: Instant::now() + PATIENCE };
+    let leash = Leash { who: "rustup", slow: "ask again", stop: &|| false, until: Instant::now() + PATIENCE };
     let ran =
         run(&order, &leash, ANSWER).map_err(|fault| format!("rustup was not asked: {}", fault.message))?;
     if !ran.success {

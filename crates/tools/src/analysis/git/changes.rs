@@ -92,7 +92,7 @@ pub(super) fn list(
     if !below.as_os_str().is_empty() {
         args.push(below.into());
     }
-    let ran = repository.git(None, args, MOST_NAMES)?.checked()?;
+    let ran = repository.git(None, args, MOST_NAMES)?.checked(super::program::GIT)?;
     let mut listed = ListedChanges { changes: Vec::new(), hidden: 0 };
     let mut seen = BTreeSet::new();
     let (names, counts) = parse(&ran.out);

@@ -19,10 +19,8 @@ use tectum_core::{
     security::{Flow, Kind, SafePath},
 };
 
-use super::{
-    changes::{ChangedName, NowKind},
-    run::Leash,
-};
+use super::changes::{ChangedName, NowKind};
+use crate::run::Leash;
 
 /// Bytes copied for one comparison. A larger change is rather looked at file by file.
 const MOST: u64 = 256 * 1024 * 1024;

@@ -9,7 +9,6 @@ mod parts;
 mod program;
 mod repository;
 mod revision;
-pub(crate) mod run;
 
 use std::{
     ffi::{OsStr, OsString},
@@ -19,15 +18,17 @@ use std::{
 
 use tectum_core::{Fault, security::SafePath};
 
+use crate::run::{Leash, Ran};
+
 use changes::ChangedName;
 pub(super) use changes::Counts;
 pub(super) use copies::Why;
+use program::GIT;
 pub(crate) use program::Git;
 
 use copies::Copies;
 use repository::Repository;
 use revision::{RightSide, Sides};
-use run::Leash;
 
 /// Bytes of names in one command line. The system takes far more; a chunk is kept small because
 /// the environment shares the room.
@@ -88,7 +89,7 @@ pub(super) fn compare(
 ) -> Result<Comparison, Fault> {
     let wanted =
         revision::WantedRevisions::parse(asked.base.as_deref(), asked.head.as_deref(), asked.staged)?;
-    let leash = Leash { stop, until };
+    let leash = Leash { who: GIT, slow: "ask for a single file or a smaller directory", stop, until };
     let repository = Repository::find(path, git, leash)?;
     let granted = path.absolute();
     let below = repository.below(&granted)?;
@@ -159,14 +160,14 @@ impl SidesQuery<'_> {
         Ok(changes::parse_counts(&ran.out))
     }
 
-    fn run(&self, flags: &[OsString], chunk: &[ChangedName], most: usize) -> Result<run::Ran, Fault> {
+    fn run(&self, flags: &[OsString], chunk: &[ChangedName], most: usize) -> Result<Ran, Fault> {
         let mut args: Vec<OsString> = repository::DIFF.iter().map(OsString::from).collect();
         args.extend_from_slice(flags);
         args.extend(self.sides.args());
         args.push("--".into());
         args.extend(chunk.iter().map(|change| change.name.clone()));
         let tree = self.tree.map(|copies| (copies.handle(), copies.folder()));
-        self.repository.git(tree, args, most)?.checked()
+        self.repository.git(tree, args, most)?.checked(GIT)
     }
 }
 

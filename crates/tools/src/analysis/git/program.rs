@@ -13,12 +13,14 @@ use rustix::fs::{Mode, OFlags};
 use tectum_child::{Confinement, Installed};
 use tectum_core::{Fault, FaultKind};
 
-use super::{
-    configuration::Configuration,
+use super::configuration::Configuration;
+use crate::{
     run::{Leash, Order, Ran, run},
+    settings::GitSettings,
 };
-use crate::settings::GitSettings;
 
+/// What replies call it.
+pub(super) const GIT: &str = "git";
 /// What git gets to know beside what a call tells it: nothing of our environment, no file of the
 /// user's or the system's, nothing to ask and nowhere to write.
 const TOLD: &[(&str, &str)] = &[
@@ -134,7 +136,8 @@ impl Program {
         args.push(name.into());
         // No repository: the file is the only thing that is read.
         let nowhere = vec![("GIT_DIR".into(), "/dev/null".into())];
-        let ran = self.run(&confinement, args, Path::new("/"), nowhere, leash, CONFIGURATION)?.checked()?;
+        let ran =
+            self.run(&confinement, args, Path::new("/"), nowhere, leash, CONFIGURATION)?.checked(GIT)?;
         if ran.cut {
             return Err(Fault::new(FaultKind::TooLarge, "a file of git configuration is too large"));
         }

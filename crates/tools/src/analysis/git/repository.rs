@@ -19,8 +19,8 @@ use tectum_core::{
 use super::{
     parts::{Finder, Parts},
     program::{Git, Program, unconfined},
-    run::{Leash, Ran},
 };
+use crate::run::{Leash, Ran};
 
 /// The comparing command with what no call may change: no program, no colour, no setting of the
 /// user that would change the form of a patch, no look into submodules.

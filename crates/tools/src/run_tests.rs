@@ -21,8 +21,12 @@ fn order<'o>(program: &'o str, args: &[&str], folder: &'o Path) -> Order<'o> {
     Order { program: program.as_ref(), args, folder, environment, confinement: &FREE }
 }
 
+fn leash<'l>(stop: &'l (dyn Fn() -> bool + Sync), until: Instant) -> Leash<'l> {
+    Leash { who: "it", slow: "ask for less", stop, until }
+}
+
 fn shell(script: &str, most: usize) -> Ran {
-    let leash = Leash { stop: NEVER, until: soon() };
+    let leash = leash(NEVER, soon());
     run(&order("sh", &["-c", script], Path::new("/")), &leash, most).expect("runs")
 }
 
@@ -62,8 +66,7 @@ fn a_call_that_is_over_ends_all_it_started() {
     let script = "sleep 1000 & echo $! > child; echo $$ > leader; wait";
     // The call is over as soon as both have told their numbers.
     let told = || ["child", "leader"].iter().all(|file| number(&scratch.path().join(file)).is_some());
-    let fault =
-        run(&order("sh", &["-c", script], scratch.path()), &Leash { stop: &told, until: soon() }, 100);
+    let fault = run(&order("sh", &["-c", script], scratch.path()), &leash(&told, soon()), 100);
     assert_eq!(fault.expect_err("ended").kind, FaultKind::Cancelled);
     for file in ["leader", "child"] {
         let pid = number(&scratch.path().join(file)).and_then(Pid::from_raw).expect("a number");
@@ -76,13 +79,13 @@ fn a_deadline_ends_it_too() {
     let asked = AtomicUsize::new(0);
     let stop = || asked.fetch_add(1, Ordering::Relaxed) > 1_000_000;
     let until = Instant::now() + Duration::from_millis(50);
-    let fault = run(&order("sleep", &["1000"], Path::new("/")), &Leash { stop: &stop, until }, 100);
+    let fault = run(&order("sleep", &["1000"], Path::new("/")), &leash(&stop, until), 100);
     assert_eq!(fault.expect_err("ended").kind, FaultKind::Timeout);
 }
 
 #[test]
 fn what_is_not_installed_is_named() {
-    let leash = Leash { stop: NEVER, until: soon() };
+    let leash = leash(NEVER, soon());
     let missing = run(&order("no-such-program-here", &[], Path::new("/")), &leash, 100).expect_err("missing");
     assert_eq!(missing.kind, FaultKind::NotFound);
     assert_eq!(missing.message, "no-such-program-here is not installed, or not in PATH");
@@ -114,7 +117,8 @@ fn gone(pid: Pid) {
 
 #[test]
 fn complaints_name_no_places() {
-    let check = |err: &str, expect: &str| assert_eq!(failed(err).message, format!("git failed: {expect}"));
+    let check =
+        |err: &str, expect: &str| assert_eq!(failed("git", err).message, format!("git failed: {expect}"));
     check(
         "\nfatal: bad config line 1 in file /home/x/.git/config\n",
         "fatal: bad config line 1 in file (a path)",

@@ -41,6 +41,10 @@ pub(crate) struct Order<'o> {
 /// How long it may run.
 #[derive(Clone, Copy)]
 pub(crate) struct Leash<'l> {
+    /// What replies call the program.
+    pub(crate) who: &'static str,
+    /// What helps when it takes too long.
+    pub(crate) slow: &'static str,
     /// True once the call was cancelled.
     pub(crate) stop: &'l (dyn Fn() -> bool + Sync),
     /// When it is killed at the latest.
@@ -54,8 +58,8 @@ impl Leash<'_> {
             return Err(Fault::new(FaultKind::Cancelled, "the call was cancelled"));
         }
         if Instant::now() >= self.until {
-            return Err(Fault::new(FaultKind::Timeout, "git took too long and was stopped")
-                .hint("ask for a single file or a smaller directory"));
+            let late = format!("{} took too long and was stopped", self.who);
+            return Err(Fault::new(FaultKind::Timeout, late).hint(self.slow));
         }
         Ok(())
     }
@@ -74,15 +78,22 @@ pub(crate) struct Ran {
     pub(crate) cut: bool,
 }
 
+impl Ran {
+    /// What a run printed that ended well.
+    pub(crate) fn checked(self, who: &str) -> Result<Self, Fault> {
+        if self.success { Ok(self) } else { Err(failed(who, &self.err)) }
+    }
+}
+
 /// Runs a program to its end, to `most` bytes of output, or to the end of its leash.
 pub(crate) fn run(order: &Order<'_>, leash: &Leash<'_>, most: usize) -> Result<Ran, Fault> {
-    let mut group = Group::start(order)?;
+    let mut group = Group::start(order, leash.who)?;
     let mut out = Stream::new(group.child.stdout.take(), most);
     let mut err = Stream::new(group.child.stderr.take(), COMPLAINTS);
     let mut buffer = vec![0; CHUNK];
     while !out.closed() || !err.closed() {
         leash.check()?;
-        let [out_ready, err_ready] = ready(&out, &err)?;
+        let [out_ready, err_ready] = ready(&out, &err).map_err(|error| broken(leash.who, error))?;
         if out_ready {
             out.read(&mut buffer);
         }
@@ -111,9 +122,9 @@ struct Group {
 impl Group {
     #[expect(
         clippy::disallowed_methods,
-        reason = "git is started here and nowhere else: bounded, with a clean environment, ended with the call"
+        reason = "programs of one answer are started here and nowhere else: bounded, with a clean environment, ended with the call"
     )]
-    fn start(order: &Order<'_>) -> Result<Self, Fault> {
+    fn start(order: &Order<'_>, who: &str) -> Result<Self, Fault> {
         let mut command = Command::new(order.program);
         command
             .args(&order.args)
@@ -124,7 +135,7 @@ impl Group {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0);
-        let child = order.confinement.spawn(&mut command).map_err(|error| not_started(order, error))?;
+        let child = order.confinement.spawn(&mut command).map_err(|error| not_started(order, who, error))?;
         Ok(Self { child, reaped: false })
     }
 
@@ -140,7 +151,7 @@ impl Group {
                     leash.check()?;
                     std::thread::sleep(PAUSE);
                 }
-                Err(error) => return Err(broken(error)),
+                Err(error) => return Err(broken(leash.who, error)),
             }
         }
     }
@@ -197,7 +208,7 @@ impl<R: Read + AsFd> Stream<R> {
 }
 
 /// Which of the two outputs has something to read, after waiting a tick at most.
-fn ready<A: Read + AsFd, B: Read + AsFd>(out: &Stream<A>, err: &Stream<B>) -> Result<[bool; 2], Fault> {
+fn ready<A: Read + AsFd, B: Read + AsFd>(out: &Stream<A>, err: &Stream<B>) -> std::io::Result<[bool; 2]> {
     let tick = Timespec { tv_sec: 0, tv_nsec: i64::from(TICK.subsec_nanos()) };
     let mut waiting = Vec::with_capacity(2);
     waiting.extend(out.from.as_ref().map(|from| PollFd::new(from, PollFlags::IN)));
@@ -205,38 +216,31 @@ fn ready<A: Read + AsFd, B: Read + AsFd>(out: &Stream<A>, err: &Stream<B>) -> Re
     match poll(&mut waiting, Some(&tick)) {
         Ok(_) => {}
         Err(rustix::io::Errno::INTR) => return Ok([false, false]),
-        Err(errno) => return Err(broken(errno.into())),
+        Err(errno) => return Err(errno.into()),
     }
     let mut spoke = waiting.iter().map(|fd| !fd.revents().is_empty());
     let mut next = |closed: bool| !closed && spoke.next().unwrap_or(false);
     Ok([next(out.closed()), next(err.closed())])
 }
 
-fn not_started(order: &Order<'_>, error: std::io::Error) -> Fault {
+fn not_started(order: &Order<'_>, who: &str, error: std::io::Error) -> Fault {
     let program = order.program.to_string_lossy();
     // The system says the same of a program and of a directory that is not there.
     if error.kind() == ErrorKind::NotFound && order.folder.is_dir() {
         return Fault::not_found(format!("{program} is not installed, or not in PATH"))
             .hint(format!("install {program}, or work without it"));
     }
-    broken(error)
+    broken(who, error)
 }
 
-fn broken(error: std::io::Error) -> Fault {
-    let mut fault = Fault::conflict(format!("git could not be run: {}", error.kind()));
+fn broken(who: &str, error: std::io::Error) -> Fault {
+    let mut fault = Fault::conflict(format!("{who} could not be run: {}", error.kind()));
     fault.source = Some(error.into());
     fault
 }
 
-impl Ran {
-    /// What a run printed that ended well.
-    pub(super) fn checked(self) -> Result<Self, Fault> {
-        if self.success { Ok(self) } else { Err(failed(&self.err)) }
-    }
-}
-
-/// What git complained of, without the places it named: they may lie outside of what is shown.
-fn failed(err: &str) -> Fault {
+/// What a program complained of, without the places it named: they may lie outside of what is shown.
+fn failed(who: &str, err: &str) -> Fault {
     const MOST: usize = 200;
     let first = err.lines().find(|line| !line.trim().is_empty()).unwrap_or("it did not say why");
     let hidden = |word: &str| {
@@ -245,7 +249,7 @@ fn failed(err: &str) -> Fault {
     };
     let words: Vec<String> = first.split_whitespace().map(hidden).collect();
     let told: String = words.join(" ").chars().take(MOST).filter(|c| !c.is_control()).collect();
-    let mut fault = Fault::conflict(format!("git failed: {told}"));
+    let mut fault = Fault::conflict(format!("{who} failed: {told}"));
     fault.source = Some(err.to_owned().into());
     fault
 }
