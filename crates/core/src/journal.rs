@@ -1,6 +1,7 @@
 //! The record of every call, refused ones too. The writer is elsewhere; this is its interface.
 
 use std::{
+    fmt,
     sync::OnceLock,
     time::{Duration, SystemTime},
 };
@@ -28,10 +29,13 @@ pub struct Entry {
     pub took: Duration,
 }
 
+type Meter = Box<dyn Fn(Duration) + Send + Sync>;
+
 /// The queue to the writer. Without a writer nothing is kept and a call does no work here.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Journal {
     writer: OnceLock<mpsc::Sender<Entry>>,
+    meter: OnceLock<Meter>,
 }
 
 impl Journal {
@@ -40,8 +44,16 @@ impl Journal {
         self.writer.set(writer)
     }
 
+    /// Tells how long each call took, on the call's own thread, to the one meter. Only the first counts.
+    pub fn measure(&self, meter: impl Fn(Duration) + Send + Sync + 'static) {
+        let _ = self.meter.set(Box::new(meter));
+    }
+
     /// Records a call. The queue is bounded and awaited: the journal may slow a call, never lose one.
     pub async fn record(&self, call: &Call, outcome: &Outcome) {
+        if let Some(meter) = self.meter.get() {
+            meter(outcome.took);
+        }
         let Some(writer) = self.writer.get() else { return };
         let entry = Entry {
             at: SystemTime::now(),
@@ -55,5 +67,11 @@ impl Journal {
         if writer.send(entry).await.is_err() {
             tracing::error!(call = %call.id, "the journal's writer is gone");
         }
+    }
+}
+
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Journal").field("writer", &self.writer).finish_non_exhaustive()
     }
 }

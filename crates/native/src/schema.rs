@@ -9,6 +9,8 @@ use serde_json::{Map, Value};
 pub(crate) fn input<T: JsonSchema>() -> Map<String, Value> {
     let mut map = output::<T>();
     shorten(&mut map);
+    // Some clients insist on it, even of a tool that takes nothing.
+    map.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     map
 }
 

@@ -7,13 +7,16 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tectum_core::{
     Call, Card, Ctx, Done, Fault, NativeReply, OutputSchema, Payload, Prepared, Provider, Reply, Text, Tool,
-    ToolInfo, Wants, Work,
+    ToolInfo, Wants, Work, World,
 };
 
 use crate::{
     arguments::{self, Parsed},
     schema,
 };
+
+/// Says which world the next call touches.
+type WorldNow = Box<dyn Fn() -> World + Send + Sync>;
 
 /// Parses a call for one tool.
 type Prepare = Box<dyn Fn(&Call) -> Result<Prepared, Fault> + Send + Sync>;
@@ -23,6 +26,8 @@ pub struct NativeTool {
     info: ToolInfo,
     prepare: Prepare,
     max_output: usize,
+    /// Which world a call touches, where that is not the same for all.
+    world: Option<WorldNow>,
 }
 
 impl NativeTool {
@@ -32,7 +37,7 @@ impl NativeTool {
         let schema = info.input_schema.clone();
         let tool = Arc::new(tool);
         let prepare = move |call: &Call| prepare(&tool, call, &schema);
-        Self { info, prepare: Box::new(prepare), max_output: usize::MAX }
+        Self { info, prepare: Box::new(prepare), max_output: usize::MAX, world: None }
     }
 
     /// A tool that is a row of a table: one of several names over one implementation. `run`
@@ -59,7 +64,14 @@ impl NativeTool {
             });
             Ok(prepared(&card, wants, work))
         };
-        Self { info, prepare: Box::new(prepare), max_output: usize::MAX }
+        Self { info, prepare: Box::new(prepare), max_output: usize::MAX, world: None }
+    }
+
+    /// The same tool, where each call says which world it touches. Clients are told what its card says,
+    /// which is the widest.
+    pub fn reaching(mut self, world: impl Fn() -> World + Send + Sync + 'static) -> Self {
+        self.world = Some(Box::new(world));
+        self
     }
 
     /// The same tool with a lower cap on its output.
@@ -171,6 +183,7 @@ impl Provider for NativeSet {
         match self.by_name.get(&call.tool) {
             Some(tool) => {
                 let mut prepared = (tool.prepare)(call)?;
+                prepared.world = tool.world.as_ref().map_or(prepared.world, |world| world());
                 prepared.max_output = prepared.max_output.min(tool.max_output).min(call.room);
                 Ok(prepared)
             }

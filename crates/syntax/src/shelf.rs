@@ -21,6 +21,8 @@ struct ShelfState {
     sources: HashMap<[u8; 32], Kept>,
     weight: usize,
     clock: u64,
+    lookups: u64,
+    hits: u64,
 }
 
 #[derive(Debug)]
@@ -45,6 +47,12 @@ impl Shelf {
         let source = Arc::new(Source::new(language.clone(), text.into()));
         self.keep(key, source.clone());
         source
+    }
+
+    /// How many sources were known when they were asked for, and how many were asked for.
+    pub fn counts(&self) -> (u64, u64) {
+        let inner = self.inner.lock();
+        (inner.hits, inner.lookups)
     }
 
     /// Keeps a source that was made from another.
@@ -76,7 +84,9 @@ impl Shelf {
 impl ShelfState {
     fn get(&mut self, key: &[u8; 32]) -> Option<Arc<Source>> {
         self.clock += 1;
+        self.lookups += 1;
         let kept = self.sources.get_mut(key)?;
+        self.hits += 1;
         kept.used = self.clock;
         Some(kept.source.clone())
     }
@@ -107,6 +117,7 @@ mod tests {
         let first = shelf.source(&language, "fn a() {}");
         assert!(Arc::ptr_eq(&first, &shelf.source(&language, "fn a() {}")));
         assert!(!Arc::ptr_eq(&first, &shelf.source(&language, "fn b() {}")));
+        assert_eq!(shelf.counts(), (1, 3));
     }
 
     #[test]
