@@ -10,7 +10,7 @@ use tectum_core::{
     security::{Allowlist, allowlist::BuildError},
 };
 use tectum_native::{NativeSet, NativeTool};
-use tectum_tools::{GitSettings, LanguageServers, Settings, Threads, catalog};
+use tectum_tools::{GitSettings, LanguageServers, Settings, Threads, catalog, runtime::Runtime};
 
 use crate::{
     config::{Config, Origin, Permissions, Problem, Problems, keys, value::Item},
@@ -22,14 +22,27 @@ use crate::{
 /// Builds the house. It opens the roots and nothing else; a root that cannot be opened is
 /// reported with the place it was written.
 pub fn build(config: &Config) -> Result<Tectum, Problems> {
-    let parts = parts(config, None)?;
-    Ok(Tectum::new(Snapshot::of(&parts.providers()), parts.gate))
+    build_hosted(config, &Runtime::default())
+}
+
+/// The same for a program with a user interface, which can attach its figures to the runtime for
+/// `get_ui_performance`.
+pub fn build_hosted(config: &Config, runtime: &Runtime) -> Result<Tectum, Problems> {
+    let parts = parts(config, None, runtime)?;
+    Ok(measured(Tectum::new(Snapshot::of(&parts.providers()), parts.gate), runtime))
 }
 
 /// The same for a process that runs one call and ends.
 pub fn build_for_one_call(config: &Config) -> Result<Tectum, Problems> {
-    let parts = parts(config, None)?;
+    let parts = parts(config, None, &Runtime::default())?;
     Ok(Tectum::for_one_call(Snapshot::of(&parts.providers()), parts.gate))
+}
+
+/// The house, with every call's time noted.
+pub(crate) fn measured(house: Tectum, runtime: &Runtime) -> Tectum {
+    let runtime = runtime.clone();
+    house.journal().measure(move |took| runtime.note(took));
+    house
 }
 
 /// The tools of our own, and the gate before them.
@@ -48,6 +61,13 @@ pub(crate) struct Catalog {
     tools: Arc<NativeSet>,
 }
 
+impl Catalog {
+    /// What its tools tell of this process.
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.settings.runtime
+    }
+}
+
 impl Parts {
     pub(crate) fn providers(&self) -> Vec<Arc<dyn Provider>> {
         self.offered.iter().map(|offered| Arc::new(offered.clone()) as Arc<dyn Provider>).collect()
@@ -56,7 +76,11 @@ impl Parts {
 
 /// Makes them as the settings say. A catalog made under equal settings is taken as it is, with what its
 /// tools remember and the language servers that run.
-pub(crate) fn parts(config: &Config, before: Option<&Arc<Catalog>>) -> Result<Parts, Problems> {
+pub(crate) fn parts(
+    config: &Config,
+    before: Option<&Arc<Catalog>>,
+    runtime: &Runtime,
+) -> Result<Parts, Problems> {
     let allowlist = allowlist(config).map_err(|error| placed(config, &error))?;
     let settings = Settings {
         durability: config.files.durability,
@@ -73,6 +97,8 @@ pub(crate) fn parts(config: &Config, before: Option<&Arc<Catalog>>) -> Result<Pa
             commands: config.diagnostics.commands.clone(),
         },
         git: GitSettings { directories: config.workspace.git_dirs.clone(), ..GitSettings::default() },
+        beads_programs: config.tools.beads_programs,
+        runtime: runtime.clone(),
     };
     let catalog = before.filter(|before| before.settings == settings).cloned().unwrap_or_else(|| {
         let tools = Arc::new(NativeSet::new(catalog(&settings)));

@@ -80,7 +80,7 @@ impl Policy {
         let mut live: Vec<&Key> = since(&self.config).into_iter().filter(|key| is_live(key)).collect();
         let later: Vec<&Key> = since(&self.first).into_iter().filter(|key| !is_live(key)).collect();
         if let Some(config) = config.filter(|_| !live.is_empty()) {
-            match house::parts(config, Some(&self.catalog)) {
+            match house::parts(config, Some(&self.catalog), self.catalog.runtime()) {
                 Ok(parts) => {
                     parts.gate.allowlist().control_files().close_files(files);
                     self.replace(parts, config);
@@ -145,7 +145,7 @@ fn changes(before: &Config, now: &Config) -> Vec<&'static Key> {
 
 /// Whether a running house follows a key; the rest was decided when it started.
 fn is_live(key: &Key) -> bool {
-    ["workspace", "permissions", "tools", "files", "diagnostics", "context"].contains(&key.section)
+    ["workspace", "permissions", "tools", "files", "diagnostics", "context", "beads"].contains(&key.section)
         || *key == keys::READ
 }
 

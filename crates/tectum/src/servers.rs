@@ -17,6 +17,7 @@ use tectum_peers::{
     spec::{ServerSpec, Transport},
     visible::visible,
 };
+use tectum_tools::runtime::Runtime;
 use tokio::task::JoinHandle;
 
 use crate::{
@@ -88,7 +89,7 @@ impl Household {
         specs: Option<Vec<ServerSpec>>,
         keep: bool,
     ) -> Result<Self, StartError> {
-        let parts = house::parts(config, None).map_err(StartError::Settings)?;
+        let parts = house::parts(config, None, &Runtime::default()).map_err(StartError::Settings)?;
         if keep {
             house::sweep(config);
         }
@@ -98,6 +99,7 @@ impl Household {
         kept.close_files_of(gate.allowlist().control_files());
         let snapshot = tectum_core::Snapshot::of(&base);
         let house = if keep { Tectum::new(snapshot, gate) } else { Tectum::for_one_call(snapshot, gate) };
+        let house = house::measured(house, catalog.runtime());
         house.effects().close_with(config.closing);
         let record = kept.place.as_deref().filter(|_| keep).map(Record::new);
         let answering = config.state.as_deref().filter(|_| keep);

@@ -8,10 +8,12 @@ use tectum_syntax::Packs;
 use crate::{
     Settings,
     analysis::{CreateSlice, GetGitDiff, ResolveSlice},
+    beads::{BdCreate, BdList, BdReady, BdUpdate, Beads},
     code::{self, Code},
     diagnostics::{CheckErrors, Diagnostics, Servers},
     edit::{ApplyEdits, DeleteFile, EditFile, MoveFile, Pen, SetFileSlice, UndoEdit, WriteFile},
     files::{GetFileSlice, GetTree, ListDirectory, ReadFile, SearchContent, SearchFiles},
+    runtime::GetUiPerformance,
     todo::{Handoff, TodoWrite, Todos},
 };
 
@@ -42,6 +44,18 @@ pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
     let servers = Arc::new(Servers::new(settings, pen.known.clone()));
     tools.push(NativeTool::new(Diagnostics::new(servers.clone())));
     tools.push(NativeTool::new(CheckErrors::new(servers)));
+    let beads = Arc::new(Beads::new(settings));
+    let bead_tools = [
+        NativeTool::new(BdList::new(beads.clone())),
+        NativeTool::new(BdCreate::new(beads.clone())),
+        NativeTool::new(BdUpdate::new(beads.clone())),
+        NativeTool::new(BdReady::new(beads.clone())),
+    ];
+    tools.extend(bead_tools.map(|tool| {
+        let beads = beads.clone();
+        tool.reaching(move || beads.world())
+    }));
+    tools.push(NativeTool::new(GetUiPerformance::new(settings.runtime.clone(), move || code.cache())));
     let todos = Arc::new(Todos::default());
     tools.push(NativeTool::new(TodoWrite::new(todos.clone())));
     if !settings.tiers.is_empty() {

@@ -4,6 +4,7 @@
 //! hands it open files.
 
 pub mod analysis;
+pub mod beads;
 mod cards;
 pub mod catalog;
 pub mod code;
@@ -11,6 +12,7 @@ pub mod diagnostics;
 pub mod edit;
 pub mod files;
 mod run;
+pub mod runtime;
 pub mod settings;
 pub mod text;
 pub mod todo;

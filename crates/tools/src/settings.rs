@@ -4,6 +4,8 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use tectum_core::security::Durability;
 
+use crate::runtime::Runtime;
+
 /// Settings shared by the native tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -23,6 +25,10 @@ pub struct Settings {
     pub servers: LanguageServers,
     /// What `get_git_diff` may read.
     pub git: GitSettings,
+    /// Whether beads are kept by `bd` or `br` where one is installed.
+    pub beads_programs: bool,
+    /// What `get_ui_performance` tells.
+    pub runtime: Runtime,
 }
 
 /// What git may read beyond the served directories, and what holds it to that.
@@ -78,6 +84,8 @@ impl Default for Settings {
             tiers: Vec::new(),
             servers: LanguageServers::default(),
             git: GitSettings::default(),
+            beads_programs: true,
+            runtime: Runtime::default(),
         }
     }
 }

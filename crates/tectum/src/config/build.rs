@@ -104,6 +104,7 @@ impl Config {
                 max_output: merged.number(&keys::MAX_OUTPUT).map(bytes),
                 threads: merged.number(&keys::THREADS).map(bytes),
                 tiers: texts(&keys::TIERS).collect(),
+                beads_programs: merged.word(&keys::BEADS_PROGRAM) != Some("none"),
                 profiles: profiles(&merged)?,
             },
             diagnostics: Diagnostics {

@@ -306,6 +306,15 @@ pub static MAX_FILE: Key = Key {
     doc: "The largest file that is read whole, edited or searched.",
     ..PLAIN
 };
+pub static BEADS_PROGRAM: Key = Key {
+    section: "beads",
+    name: "program",
+    shape: Shape::Choice(&["auto", "none"]),
+    default: "auto",
+    project: FromProject::Stricter(&["auto", "none"]),
+    doc: "Who keeps beads: `bd` or `br` where one is installed, which asks before it runs, or none of them.",
+    ..PLAIN
+};
 pub static LISTEN: Key = Key {
     name: "listen",
     shape: Shape::Address,
@@ -575,6 +584,7 @@ pub static KEYS: &[&Key] = &[
     &WAIT,
     &DURABILITY,
     &MAX_FILE,
+    &BEADS_PROGRAM,
     &LISTEN,
     &AUTH,
     &ALLOW_REMOTE,

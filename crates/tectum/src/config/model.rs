@@ -130,6 +130,8 @@ pub struct ToolSet {
     pub threads: Option<usize>,
     /// The tiers that work can be handed over to.
     pub tiers: Vec<String>,
+    /// Whether beads are kept by `bd` or `br` where one is installed.
+    pub beads_programs: bool,
     /// Which of all tools clients are listed.
     pub profiles: Profiles,
 }

@@ -3,6 +3,7 @@
 
 mod ask;
 mod ask_front;
+mod beads;
 mod canaries;
 mod cli_call;
 mod cli_completions;

@@ -44,6 +44,11 @@ impl Code {
         self
     }
 
+    /// How many sources were known when they were asked for, and how many were asked for.
+    pub(crate) fn cache(&self) -> (u64, u64) {
+        self.languages.shelf.counts()
+    }
+
     /// The call's `index`th path, as source.
     pub(crate) fn open(&self, ctx: &Ctx, index: usize, only: Only) -> Result<Opened, Fault> {
         let (name, file) = TextFile::of_call(ctx, index, self.languages.max_file)?;

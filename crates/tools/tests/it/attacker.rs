@@ -30,9 +30,11 @@ const MOST_CALLS: usize = 1_000_000;
 /// Stands in every file outside, and in the name of some.
 const CANARY: &str = "canary-5b1f0c";
 /// Folders that change places with a link to the like-named folder outside.
-const SWAPPED: &[&str] = &["sub", "sub/deep", "sub/deep/down"];
+const SWAPPED: &[&str] = &["sub", "sub/deep", "sub/deep/down", ".beads"];
 /// How the calls spell them.
 const CALLED: &[&str] = &["sub", "sub/deep", "sub/deep/down", "sub/../sub/deep", "./sub/deep/down/.."];
+/// A line of the store of beads.
+pub(crate) const BEAD: &str = "{\"id\":\"bd-aaaa\",\"title\":\"inside\"}";
 /// Takes the place of the newest undo id.
 pub(crate) const UNDO: &str = "(undo)";
 
@@ -86,6 +88,18 @@ pub(crate) fn calls(tool: &str, folder: &str) -> Option<Vec<(&'static str, Value
             ("write_file", json!({"path": file, "content": "inside"})),
             ("undo_edit", json!({"call_id": UNDO})),
         ],
+        "bd_list" => vec![("bd_list", json!({}))],
+        "bd_ready" => vec![("bd_ready", json!({}))],
+        "bd_create" => vec![
+            ("bd_create", json!({"title": "inside", "depends_on": ["bd-aaaa"]})),
+            // Else the store would grow with every call.
+            ("write_file", json!({"path": ".beads/beads.jsonl", "content": BEAD})),
+        ],
+        "bd_update" => vec![
+            ("bd_update", json!({"bead_id": "bd-aaaa", "status": "closed"})),
+            ("bd_update", json!({"bead_id": "bd-aaaa", "status": "open"})),
+        ],
+        "get_ui_performance" => vec![("get_ui_performance", json!({}))],
         "todo_write" => vec![("todo_write", json!({"todos": []}))],
         "handoff" => vec![("handoff", json!({"target_tier": "lead"}))],
         _ => return code_calls::calls(tool, folder),
@@ -216,6 +230,9 @@ pub(crate) fn plant(root: &Path, outside: &Path, tools: &[String]) -> Vec<(PathB
             }
         }
         fs::write(outside.join(folder).join(CANARY), CANARY).expect("made");
+    }
+    for (top, word) in [(root, "inside"), (outside, CANARY)] {
+        fs::write(top.join(".beads/beads.jsonl"), BEAD.replace("inside", word)).expect("made");
     }
     // A repository whose files all changed since its commit, so that git has something to show.
     let git = ["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"];

@@ -44,6 +44,7 @@ const PLAIN: &[&str] = &[
     "content",
     "context",
     "create_only",
+    "description",
     "dest_name",
     "dest_path",
     "destination",
@@ -88,6 +89,7 @@ const PLAIN: &[&str] = &[
     "stat",
     "status",
     "target_tier",
+    "title",
     "todos",
     "word",
 ];
@@ -164,7 +166,17 @@ fn the_whole_list_costs_a_client_little() {
 /// Beside the code tools, and `handoff`, which only those have who name tiers.
 #[test]
 fn the_tools_for_files_cost_a_client_six_kilobytes() {
-    let code = ["code_", "py_", "ts_c", "get_file_summary", "get_repo_map", "derive_code_path", "handoff"];
+    let code = [
+        "code_",
+        "py_",
+        "ts_c",
+        "get_file_summary",
+        "get_repo_map",
+        "derive_code_path",
+        "handoff",
+        "bd_",
+        "get_ui",
+    ];
     let mut bytes = 0;
     for info in infos().iter().filter(|info| !code.iter().any(|start| info.name.starts_with(start))) {
         let listed = serde_json::json!({

@@ -85,6 +85,7 @@ pub(crate) fn house(root: &Path, state_dir: Option<PathBuf>) -> Tectum {
         durability: Durability::Rename,
         state_dir,
         servers: crate::diagnostics::echo(root),
+        beads_programs: false,
         ..Settings::default()
     };
     let tools = NativeSet::new(catalog(&settings));

@@ -9,7 +9,7 @@ use tectum_native::NativeSet;
 use tectum_tools::{Settings, catalog};
 
 use crate::{
-    attacker::{UNDO, calls, open_gate},
+    attacker::{BEAD, UNDO, calls, open_gate},
     code_calls::source,
     files_rig::{call, run},
 };
@@ -71,6 +71,9 @@ const CODE: &str = "code";
 /// Fields of the code tools whose facts are not in their text yet. It shall become empty.
 const CODE_EXCEPTIONS: &[&str] = &["found.first", "found.last", "files.revision", "plan"];
 
+/// A line of an export of `bd`.
+const EXPORT: &str = "{\"id\":\"p-1\",\"title\":\"Theirs\",\"updated_at\":\"2026-01-02T03:04:05Z\"}\n";
+
 /// Words that stand in the text when a flag of the data is set.
 const SIGNS: &[(&str, &str)] = &[
     ("truncated", "continue|cut|subdirectory|narrow"),
@@ -115,6 +118,7 @@ fn further(tool: &str) -> Vec<(&'static str, Value)> {
             json!({"path": "long.txt", "old_string": "line 7\n", "new_string": "7\n", "dry_run": true}),
         )],
         "write_file" => vec![("write_file", json!({"path": odd, "content": "x\n"}))],
+        "bd_list" => vec![("bd_list", json!({"from": 60, "status": "open"}))],
         "todo_write" => vec![(
             "todo_write",
             json!({"todos": [
@@ -135,6 +139,7 @@ async fn every_fact_of_the_data_is_in_the_text() {
         max_output: Some(3_000),
         tiers: vec!["lead".into()],
         servers: crate::diagnostics::echo(&root),
+        beads_programs: false,
         ..Settings::default()
     };
     let tools = NativeSet::new(catalog(&settings));
@@ -252,6 +257,8 @@ fn plant(root: &std::path::Path, tools: &[String]) {
     put(".gitignore".into(), b"*.ignored\n");
     put("a.ignored".into(), b"inside\n");
     put(".env".into(), b"inside\n");
+    put(".beads/beads.jsonl".into(), format!("{BEAD}\nno bead\n").as_bytes());
+    put(".beads/issues.jsonl".into(), &EXPORT.repeat(100).into_bytes());
     for n in 0..200 {
         put(format!("many/file-{n:03}"), b"");
     }

@@ -6,6 +6,7 @@ mod analysis_hostile;
 mod analysis_rig;
 mod analysis_slices;
 mod attacker;
+mod beads;
 mod catalog;
 mod code_answers;
 mod code_bytes;
