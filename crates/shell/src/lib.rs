@@ -1,0 +1,1 @@
+//! Commands that an agent runs: which parts one has, how it runs, and what is kept of its output.
