@@ -47,8 +47,8 @@ impl Question {
     /// Tells a person how to allow the call without being asked again.
     pub fn how_to_allow(&self) -> String {
         // An ask rule beats every allow rule, so only a default gives way to one.
-        if let Some(rule) = self.rule.strip_prefix("ask rule ") {
-            return format!("a person can remove the ask rule {rule}, or narrow its pattern");
+        if self.rule.starts_with("ask rule ") || self.rule.starts_with("deny rule ") {
+            return format!("a person can remove the {}, or narrow its pattern", self.rule);
         }
         let allow = match self.subject.as_str() {
             "" => self.tool.to_string(),

@@ -68,9 +68,10 @@ impl Gate {
     pub fn judge(&self, call: &Call, prepared: &Prepared) -> Verdict {
         let subjects = self.rules.subjects(prepared);
         let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.world);
-        let subjects = subjects.here;
+        let subject = || self.rules.subject(&call.tool, &subjects, prepared.world);
+        let names = &subjects.here;
         if judgement == Judgement::Deny {
-            return Verdict::Deny(together(self.ruled_out(call, prepared, &subjects, &why)));
+            return Verdict::Deny(together(self.ruled_out(call, prepared, names, &why)));
         }
         let mut paths = Vec::with_capacity(prepared.wants.paths.len());
         let mut denials = Vec::new();
@@ -86,17 +87,17 @@ impl Gate {
             return Verdict::Deny(together(denials));
         }
         let aliases: Vec<String> =
-            paths.iter().map(SafePath::name).filter(|name| !subjects.contains(name)).collect();
+            paths.iter().map(SafePath::name).filter(|name| !names.contains(name)).collect();
         let (judgement, why) = if aliases.is_empty() {
             (judgement, why)
         } else {
-            let again = self.rules.judge(&call.tool, &self.rules.paths(aliases), prepared.world);
+            let again = self.rules.judge(&call.tool, &self.rules.renamed(&subjects, aliases), prepared.world);
             if again.0 > judgement { again } else { (judgement, why) }
         };
         let grants = Grants::new(self.hiding(call, judgement, paths));
         match judgement {
             Judgement::Allow => Verdict::Allow(grants),
-            Judgement::Ask => Verdict::Ask(question(call, &subjects, why), grants),
+            Judgement::Ask => Verdict::Ask(question(call, subject(), why), grants),
             Judgement::Deny => Verdict::Deny(refused(call, &why)),
         }
     }
@@ -105,7 +106,6 @@ impl Gate {
     pub fn explain(&self, call: &Call, prepared: &Prepared) -> (Judgement, Vec<PolicyStep>) {
         let subjects = self.rules.subjects(prepared);
         let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.world);
-        let subjects = subjects.here;
         let mut steps = vec![PolicyStep {
             station: "permission".into(),
             finding: why,
@@ -128,8 +128,8 @@ impl Gate {
                     ] {
                         steps.push(PolicyStep { station: layer.into(), finding, passed: true });
                     }
-                    if !subjects.contains(&name) {
-                        let name = self.rules.paths(vec![name]);
+                    if !subjects.here.contains(&name) {
+                        let name = self.rules.renamed(&subjects, vec![name]);
                         let (again, why) = self.rules.judge(&call.tool, &name, prepared.world);
                         steps.push(PolicyStep {
                             station: "permission of the resolved name".into(),
@@ -230,12 +230,6 @@ fn together(mut denials: Vec<Fault>) -> Fault {
     Fault::new(FaultKind::Permission, lines.join("\n")).hint(hints.join("; "))
 }
 
-fn question(call: &Call, subjects: &[String], rule: String) -> Question {
-    Question {
-        call: call.id,
-        tool: call.tool.clone(),
-        subject: subjects.first().cloned().unwrap_or_default(),
-        args: call.args.get().to_owned(),
-        rule,
-    }
+fn question(call: &Call, subject: String, rule: String) -> Question {
+    Question { call: call.id, tool: call.tool.clone(), subject, args: call.args.get().to_owned(), rule }
 }

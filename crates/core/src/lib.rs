@@ -44,5 +44,5 @@ pub use tap::{Tap, Tapped};
 pub use tectum::Tectum;
 /// The crate below, for those who hold its handles.
 pub use tectum_security as security;
-pub use tool::{Card, Ctx, Effect, Grants, Reply, Subject, Text, Tool, ToolRole, Wants, World};
+pub use tool::{Card, Ctx, Effect, Grants, Part, Reply, Subject, Text, Tool, ToolRole, Wants, World};
 pub use walking::Walking;

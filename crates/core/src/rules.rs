@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use crate::{Judgement, World, nearest};
+use crate::{Judgement, Part, World, nearest};
 
 /// Where a rule was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,8 @@ impl fmt::Display for Origin {
     }
 }
 
-/// One rule. In a pattern `*` also matches `/`, and `folder/**` also matches the folder itself.
+/// One rule. In a pattern `*` also matches `/`, `folder/**` also matches the folder itself, and
+/// `word *` also matches the word alone.
 #[derive(Clone, Debug)]
 pub struct Rule {
     text: String,
@@ -34,9 +35,10 @@ pub struct Rule {
     subject: Option<Pattern>,
 }
 
-/// The subject of a rule: the pattern, and the folder of a pattern that ends in `/**`.
+/// The subject of a rule: the pattern, and the text before a `/**` or ` *` at its end.
 #[derive(Clone, Debug)]
 struct Pattern {
+    written: String,
     names: GlobMatcher,
     folder: Option<GlobMatcher>,
 }
@@ -44,6 +46,25 @@ struct Pattern {
 impl Pattern {
     fn is_match(&self, subject: &str) -> bool {
         self.names.is_match(subject) || self.folder.as_ref().is_some_and(|folder| folder.is_match(subject))
+    }
+
+    /// The same for a part, which is no path: `./x` is not `x`.
+    fn is_match_of(&self, part: &str) -> bool {
+        let part = if self.written.starts_with("./") { part.strip_prefix("./") } else { Some(part) };
+        part.is_some_and(|part| self.is_match(part))
+    }
+
+    fn allows(&self, part: &Part) -> bool {
+        let exactly = || self.written == globset::escape(&part.text);
+        let all = || self.written.bytes().all(|byte| byte == b'*');
+        exactly() || if part.doubt.is_some() { all() } else { self.is_match_of(&part.text) }
+    }
+
+    /// Whether it matches the part, or might match what becomes of it.
+    fn may_match(&self, part: &Part) -> bool {
+        let fixed = self.written.split(['*', '?', '[', '{', '\\']).next().unwrap_or_default();
+        let known = part.text.get(..part.certain).unwrap_or_default();
+        known.len() < part.text.len() && (known.starts_with(fixed) || fixed.starts_with(known))
     }
 }
 
@@ -69,10 +90,11 @@ impl Rule {
                 .map_err(|error| format!("`{text}` is not a rule: {error}"))
         };
         let pattern = |pattern: &str| {
-            let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+            let (written, pattern) = (pattern.to_owned(), pattern.strip_prefix("./").unwrap_or(pattern));
             // A call that moves or removes the folder moves or removes everything in it.
-            let folder = pattern.strip_suffix("/**").filter(|folder| !folder.is_empty());
-            Ok::<_, String>(Pattern { names: glob(pattern)?, folder: folder.map(glob).transpose()? })
+            let folder = pattern.strip_suffix("/**").or_else(|| pattern.strip_suffix(" *"));
+            let folder = folder.filter(|folder| !folder.is_empty()).map(glob).transpose()?;
+            Ok::<_, String>(Pattern { written, names: glob(pattern)?, folder })
         };
         let subject = subject.map(pattern).transpose()?;
         Ok(Self { text: text.to_owned(), origin, tool: glob(tool.trim())?, subject })
@@ -84,8 +106,12 @@ impl Rule {
     }
 
     fn matches(&self, tool: &str, subjects: &[String]) -> bool {
-        self.tool.is_match(tool)
-            && self.subject.as_ref().is_none_or(|glob| subjects.iter().any(|subject| glob.is_match(subject)))
+        self.says(tool, |glob| subjects.iter().any(|subject| glob.is_match(subject)))
+    }
+
+    /// True for a rule that says something of this tool and of what `about` looks for.
+    fn says(&self, tool: &str, about: impl FnOnce(&Pattern) -> bool) -> bool {
+        self.tool.is_match(tool) && self.subject.as_ref().is_none_or(about)
     }
 
     /// True if the rule is about some subjects of this tool, not about all.
@@ -94,10 +120,7 @@ impl Rule {
     }
 
     fn covers(&self, tool: &str, subjects: &[String]) -> bool {
-        self.tool.is_match(tool)
-            && self.subject.as_ref().is_none_or(|glob| {
-                !subjects.is_empty() && subjects.iter().all(|subject| glob.is_match(subject))
-            })
+        self.says(tool, |glob| !subjects.is_empty() && subjects.iter().all(|subject| glob.is_match(subject)))
     }
 }
 
@@ -127,17 +150,45 @@ impl Rules {
     /// The judgement about a tool and all its subjects, and the rule that decided. A deny or ask rule
     /// applies if it matches any subject; an allow rule must cover every one of them.
     pub fn judge(&self, tool: &str, subjects: &[String], world: World) -> (Judgement, String) {
-        if let Some(rule) = self.deny.iter().find(|rule| rule.matches(tool, subjects)) {
-            return (Judgement::Deny, format!("deny rule {rule}"));
+        let strict = self.strict(|rule| rule.matches(tool, subjects));
+        strict.unwrap_or_else(|| self.lenient(|rule| rule.covers(tool, subjects), world))
+    }
+
+    /// The same for one part of what a call does, and the paths that the call touches.
+    pub(crate) fn judge_part(
+        &self,
+        tool: &str,
+        part: &Part,
+        paths: &[String],
+        world: World,
+    ) -> (Judgement, String) {
+        let named = |pattern: &Pattern| {
+            let names = std::iter::once(&part.text).chain(&part.also);
+            names.into_iter().any(|name| pattern.is_match_of(name))
+                || paths.iter().any(|path| pattern.is_match(path))
+        };
+        if let Some(strict) = self.strict(|rule| rule.says(tool, named)) {
+            return strict;
         }
-        if let Some(rule) = self.ask.iter().find(|rule| rule.matches(tool, subjects)) {
-            return (Judgement::Ask, format!("ask rule {rule}"));
+        if let Some((_, why)) = self.strict(|rule| rule.says(tool, |pattern| pattern.may_match(part))) {
+            return (Judgement::Ask, format!("{why}, which it may match"));
         }
-        if let Some(rule) = self.allow.iter().find(|rule| rule.covers(tool, subjects)) {
+        self.lenient(|rule| rule.says(tool, |pattern| pattern.allows(part)), world)
+    }
+
+    fn strict(&self, binds: impl Fn(&Rule) -> bool) -> Option<(Judgement, String)> {
+        if let Some(rule) = self.deny.iter().find(|rule| binds(rule)) {
+            return Some((Judgement::Deny, format!("deny rule {rule}")));
+        }
+        self.ask.iter().find(|rule| binds(rule)).map(|rule| (Judgement::Ask, format!("ask rule {rule}")))
+    }
+
+    fn lenient(&self, allows: impl Fn(&Rule) -> bool, world: World) -> (Judgement, String) {
+        if let Some(rule) = self.allow.iter().find(|rule| allows(rule)) {
             return (Judgement::Allow, format!("allow rule {rule}"));
         }
         let (judgement, why) = self.fallback(world);
-        match self.held.iter().find(|rule| judgement != Judgement::Allow && rule.covers(tool, subjects)) {
+        match self.held.iter().find(|rule| judgement != Judgement::Allow && allows(rule)) {
             Some(rule) => {
                 let waits = "has no effect until a person agrees to it with `tectum trust`";
                 (judgement, format!("{why}; the project's allow rule {rule} {waits}"))

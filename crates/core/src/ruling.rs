@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tectum_security::{Allowlist, RawPath};
 
-use crate::{Judgement, Prepared, Rules, Subject, World};
+use crate::{Judgement, Part, Prepared, Rules, Subject, World};
 
 /// The rules of a gate.
 #[derive(Debug)]
@@ -21,6 +21,7 @@ pub(crate) struct Ruling {
 pub(crate) struct Names {
     pub(crate) here: Vec<String>,
     anchored: Option<Vec<String>>,
+    parts: Vec<Part>,
 }
 
 impl Ruling {
@@ -30,10 +31,42 @@ impl Ruling {
 
     /// The judgement about a tool and all its names, and the rule that decided.
     pub(crate) fn judge(&self, tool: &str, names: &Names, world: World) -> (Judgement, String) {
-        let own = self.own.judge(tool, names.anchored.as_ref().unwrap_or(&names.here), world);
-        // The operator's rules already judged the world of the tool; of the project only its own rules count.
-        let project = self.project.as_ref().map(|rules| rules.judge(tool, &names.here, World::Project));
-        project.filter(|project| project.0 > own.0).unwrap_or(own)
+        let (judgement, why, part) = self.strictest(tool, names, world);
+        match part.filter(|_| judgement != Judgement::Allow) {
+            Some(Part { doubt: Some(doubt), text, .. }) => {
+                (judgement, format!("{why}, about `{text}`: {doubt}"))
+            }
+            Some(part) => (judgement, format!("{why}, about `{}`", part.text)),
+            None => (judgement, why),
+        }
+    }
+
+    /// The same, with the first part that it is about, where a call has parts.
+    fn strictest<'a>(
+        &self,
+        tool: &str,
+        names: &'a Names,
+        world: World,
+    ) -> (Judgement, String, Option<&'a Part>) {
+        let both = |part: Option<&'a Part>| {
+            let judge = |rules: &Rules, paths: &[String], world| match part {
+                Some(part) => rules.judge_part(tool, part, paths, world),
+                None => rules.judge(tool, paths, world),
+            };
+            let own = judge(&self.own, names.anchored.as_ref().unwrap_or(&names.here), world);
+            // The operator's rules already judged the world of the tool; of the project only its own rules count.
+            let project = self.project.as_ref().map(|rules| judge(rules, &names.here, World::Project));
+            let (judgement, why) = project.filter(|project| project.0 > own.0).unwrap_or(own);
+            (judgement, why, part)
+        };
+        let parts = names.parts.iter().map(|part| both(Some(part)));
+        parts.reduce(|first, next| if next.0 > first.0 { next } else { first }).unwrap_or_else(|| both(None))
+    }
+
+    /// What a person is asked about: the part that is not allowed, or what the call is about.
+    pub(crate) fn subject(&self, tool: &str, names: &Names, world: World) -> String {
+        let part = self.strictest(tool, names, world).2.map(|part| &part.text);
+        part.or(names.here.first()).cloned().unwrap_or_default()
     }
 
     /// True if a rule denies the tool whatever its arguments.
@@ -60,7 +93,7 @@ impl Ruling {
     pub(crate) fn subjects(&self, prepared: &Prepared) -> Names {
         let primary = match &prepared.wants.subject {
             Subject::Path(raw) => Some(raw),
-            Subject::Text(_) | Subject::None => None,
+            Subject::Text(_) | Subject::Parts(_) | Subject::None => None,
         };
         let mut paths: Vec<String> = Vec::new();
         for raw in primary.into_iter().chain(prepared.wants.paths.iter().map(|(raw, _)| raw)) {
@@ -70,6 +103,9 @@ impl Ruling {
             }
         }
         let mut names = self.paths(paths);
+        if let Subject::Parts(parts) = &prepared.wants.subject {
+            names.parts.clone_from(parts);
+        }
         // A text is not a path, so both spell it the same.
         if let Subject::Text(text) = &prepared.wants.subject {
             for list in [Some(&mut names.here), names.anchored.as_mut()].into_iter().flatten() {
@@ -80,11 +116,16 @@ impl Ruling {
         names
     }
 
+    /// The same call under other names of its paths.
+    pub(crate) fn renamed(&self, names: &Names, here: Vec<String>) -> Names {
+        Names { parts: names.parts.clone(), ..self.paths(here) }
+    }
+
     /// Names of paths, relative to the primary base.
     pub(crate) fn paths(&self, here: Vec<String>) -> Names {
         let anchored = self.allowlist.is_moved();
         let anchored = anchored.then(|| here.iter().map(|name| self.allowlist.anchored(name)).collect());
-        Names { here, anchored }
+        Names { here, anchored, parts: Vec::new() }
     }
 
     fn spelled(&self, raw: &RawPath) -> String {

@@ -99,8 +99,24 @@ pub enum Subject {
     Path(RawPath),
     /// Any other primary argument, as it came.
     Text(String),
+    /// Several things that it does: each must be allowed.
+    Parts(Vec<Part>),
     /// The tool has no primary argument.
     None,
+}
+
+/// One of several things that a call does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What an allow rule has to match.
+    pub text: String,
+    /// How many bytes of the text are certain; the rest may become anything.
+    pub certain: usize,
+    /// Other names that deny and ask rules may know it by.
+    pub also: Vec<String>,
+    /// Why nobody can say what it does. Then only a rule that is this text, or is about everything,
+    /// allows it.
+    pub doubt: Option<String>,
 }
 
 /// What a call needs: its subject and every path it will touch.

@@ -14,6 +14,7 @@ pub mod files;
 mod run;
 pub mod runtime;
 pub mod settings;
+pub mod shell;
 pub mod text;
 pub mod todo;
 

@@ -169,6 +169,7 @@ fn subject(prepared: &Prepared) -> String {
     match &prepared.wants.subject {
         Subject::Path(path) => path.to_string(),
         Subject::Text(text) => text.clone(),
+        Subject::Parts(parts) => parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("; "),
         Subject::None => String::new(),
     }
 }

@@ -43,5 +43,6 @@ mod files_rig;
 mod files_search;
 mod rules;
 mod scenarios;
+mod shell_rules;
 mod snapshot;
 mod todo;

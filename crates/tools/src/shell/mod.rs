@@ -1,0 +1,5 @@
+//! Commands that an agent runs.
+
+mod subject;
+
+pub use subject::subject;

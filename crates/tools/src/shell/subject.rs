@@ -1,0 +1,14 @@
+//! What permission rules see of a command line: its parts.
+
+use tectum_core::{Part, Subject};
+
+/// The subject of a call that runs this command line in a shell.
+pub fn subject(command: &str) -> Subject {
+    let part = |part: tectum_shell::Part| Part {
+        text: part.text,
+        certain: part.certain,
+        also: part.also,
+        doubt: part.doubt,
+    };
+    Subject::Parts(tectum_shell::parts(command).into_iter().map(part).collect())
+}
