@@ -67,8 +67,7 @@ impl Gate {
     /// their roots; then the rules again for every path that turned out to have another name.
     pub fn judge(&self, call: &Call, prepared: &Prepared) -> Verdict {
         let subjects = self.rules.subjects(prepared);
-        let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.world);
-        let subject = || self.rules.subject(&call.tool, &subjects, prepared.world);
+        let (judgement, why, part) = self.rules.judge(&call.tool, &subjects, prepared.world);
         let names = &subjects.here;
         if judgement == Judgement::Deny {
             return Verdict::Deny(together(self.ruled_out(call, prepared, names, &why)));
@@ -88,16 +87,19 @@ impl Gate {
         }
         let aliases: Vec<String> =
             paths.iter().map(SafePath::name).filter(|name| !names.contains(name)).collect();
-        let (judgement, why) = if aliases.is_empty() {
-            (judgement, why)
+        let renamed = self.rules.renamed(&subjects, aliases);
+        let (judgement, why, part) = if renamed.here.is_empty() {
+            (judgement, why, part)
         } else {
-            let again = self.rules.judge(&call.tool, &self.rules.renamed(&subjects, aliases), prepared.world);
-            if again.0 > judgement { again } else { (judgement, why) }
+            let again = self.rules.judge(&call.tool, &renamed, prepared.world);
+            if again.0 > judgement { again } else { (judgement, why, part) }
         };
         let grants = Grants::new(self.hiding(call, judgement, paths));
         match judgement {
             Judgement::Allow => Verdict::Allow(grants),
-            Judgement::Ask => Verdict::Ask(question(call, subject(), why), grants),
+            Judgement::Ask => {
+                Verdict::Ask(question(call, part.map(|part| &part.text).or(names.first()), why), grants)
+            }
             Judgement::Deny => Verdict::Deny(refused(call, &why)),
         }
     }
@@ -105,7 +107,7 @@ impl Gate {
     /// The same decision step by step; it opens nothing for writing.
     pub fn explain(&self, call: &Call, prepared: &Prepared) -> (Judgement, Vec<PolicyStep>) {
         let subjects = self.rules.subjects(prepared);
-        let (judgement, why) = self.rules.judge(&call.tool, &subjects, prepared.world);
+        let (judgement, why, _) = self.rules.judge(&call.tool, &subjects, prepared.world);
         let mut steps = vec![PolicyStep {
             station: "permission".into(),
             finding: why,
@@ -130,7 +132,7 @@ impl Gate {
                     }
                     if !subjects.here.contains(&name) {
                         let name = self.rules.renamed(&subjects, vec![name]);
-                        let (again, why) = self.rules.judge(&call.tool, &name, prepared.world);
+                        let (again, why, _) = self.rules.judge(&call.tool, &name, prepared.world);
                         steps.push(PolicyStep {
                             station: "permission of the resolved name".into(),
                             finding: why,
@@ -189,7 +191,7 @@ impl Gate {
             for subject in subjects {
                 let one = self.rules.paths(vec![subject.clone()]);
                 let one = self.rules.judge(&call.tool, &one, prepared.world);
-                if let (Judgement::Deny, why) = one {
+                if let (Judgement::Deny, why, _) = one {
                     denials.push(refused(call, &format!("{subject}: {why}")));
                 }
             }
@@ -230,6 +232,7 @@ fn together(mut denials: Vec<Fault>) -> Fault {
     Fault::new(FaultKind::Permission, lines.join("\n")).hint(hints.join("; "))
 }
 
-fn question(call: &Call, subject: String, rule: String) -> Question {
+fn question(call: &Call, subject: Option<&String>, rule: String) -> Question {
+    let subject = subject.cloned().unwrap_or_default();
     Question { call: call.id, tool: call.tool.clone(), subject, args: call.args.get().to_owned(), rule }
 }

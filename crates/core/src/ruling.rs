@@ -24,30 +24,17 @@ pub(crate) struct Names {
     parts: Vec<Part>,
 }
 
+/// What holds, why, and about which part of the call.
+type Judged<'a> = (Judgement, String, Option<&'a Part>);
+
 impl Ruling {
     pub(crate) fn new(own: Rules, project: Option<Rules>, allowlist: Arc<Allowlist>) -> Self {
         Self { own, project, allowlist }
     }
 
-    /// The judgement about a tool and all its names, and the rule that decided.
-    pub(crate) fn judge(&self, tool: &str, names: &Names, world: World) -> (Judgement, String) {
-        let (judgement, why, part) = self.strictest(tool, names, world);
-        match part.filter(|_| judgement != Judgement::Allow) {
-            Some(Part { doubt: Some(doubt), text, .. }) => {
-                (judgement, format!("{why}, about `{text}`: {doubt}"))
-            }
-            Some(part) => (judgement, format!("{why}, about `{}`", part.text)),
-            None => (judgement, why),
-        }
-    }
-
-    /// The same, with the first part that it is about, where a call has parts.
-    fn strictest<'a>(
-        &self,
-        tool: &str,
-        names: &'a Names,
-        world: World,
-    ) -> (Judgement, String, Option<&'a Part>) {
+    /// The judgement about a tool and all its names, the rule that decided, and the part of the call if
+    /// it has parts: of several parts the strictest judgement counts.
+    pub(crate) fn judge<'a>(&self, tool: &str, names: &'a Names, world: World) -> Judged<'a> {
         let both = |part: Option<&'a Part>| {
             let judge = |rules: &Rules, paths: &[String], world| match part {
                 Some(part) => rules.judge_part(tool, part, paths, world),
@@ -57,16 +44,11 @@ impl Ruling {
             // The operator's rules already judged the world of the tool; of the project only its own rules count.
             let project = self.project.as_ref().map(|rules| judge(rules, &names.here, World::Project));
             let (judgement, why) = project.filter(|project| project.0 > own.0).unwrap_or(own);
-            (judgement, why, part)
+            let about = part.filter(|_| judgement != Judgement::Allow).map(Part::about).unwrap_or_default();
+            (judgement, why + &about, part)
         };
         let parts = names.parts.iter().map(|part| both(Some(part)));
         parts.reduce(|first, next| if next.0 > first.0 { next } else { first }).unwrap_or_else(|| both(None))
-    }
-
-    /// What a person is asked about: the part that is not allowed, or what the call is about.
-    pub(crate) fn subject(&self, tool: &str, names: &Names, world: World) -> String {
-        let part = self.strictest(tool, names, world).2.map(|part| &part.text);
-        part.or(names.here.first()).cloned().unwrap_or_default()
     }
 
     /// True if a rule denies the tool whatever its arguments.

@@ -119,6 +119,14 @@ pub struct Part {
     pub doubt: Option<String>,
 }
 
+impl Part {
+    /// Names it behind a reason.
+    pub(crate) fn about(&self) -> String {
+        let doubt = self.doubt.iter().map(|doubt| format!(": {doubt}"));
+        format!(", about `{}`{}", self.text, doubt.collect::<String>())
+    }
+}
+
 /// What a call needs: its subject and every path it will touch.
 #[derive(Clone, Debug)]
 pub struct Wants {

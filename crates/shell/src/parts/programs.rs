@@ -152,9 +152,12 @@ fn is_option(word: &str, hazard: &str) -> bool {
     word == hazard
 }
 
-/// A glob that can only become names of files, not options: something stands before its first sign.
+/// A word that can become names of files, and neither an option nor a word of one's choice:
+/// something plain stands before its first sign.
 fn is_file_glob(word: &Word) -> bool {
-    !word.raw.contains(['$', '`', '{']) && !word.raw.starts_with(['-', '*', '?', '[', '\'', '"', '\\'])
+    let raw = &word.raw;
+    let several = raw.contains('{') && (raw.contains(',') || raw.contains(".."));
+    !several && !raw.contains(['$', '`']) && !raw.starts_with(['-', '*', '?', '[', '{', '\'', '"', '\\'])
 }
 
 /// `python3 tools/x.py …`, `python -m module …`, `bash --version`.
