@@ -10,7 +10,7 @@ use crate::cases::{Case, RunPlan};
 use crate::lineup::Server;
 use crate::observe::watcher::How;
 use crate::record::View;
-use crate::{code, economy, find, gateway, observe, turns};
+use crate::{code, economy, fetch, find, gateway, observe, turns};
 
 pub(crate) const HELP: &str = "\
 tectum-bench [run] [--tectum PATH] [--before PATH] [--case NAME]... [--server NAME]... [--rounds N]
@@ -32,6 +32,8 @@ tectum-bench observe --tectum PATH [--server NAME]... [--rounds N] [--every-ms M
     ten thousand. --server NAME leaves out the others but `tectum-off`.
 tectum-bench find --tectum PATH [--data DIR]
     Whether find_tools finds the tool for a task among 300 definitions, and what that costs.
+tectum-bench fetch --tectum PATH [--data DIR]
+    What fetch_url of a page of 200 KB on loopback costs over an HTTP client and the extractor alone.
 tectum-bench economy [--tectum PATH] [--server NAME]... [--out DIR] [--data DIR]
     How many tokens 25 tasks of an agent cost: the list, and the replies to the calls of each.
 tectum-bench report DIR
@@ -49,6 +51,7 @@ pub(crate) enum Command {
     Turns(turns::TurnsPlan),
     Observe(observe::ObservePlan),
     Find(find::FindPlan),
+    Fetch(fetch::FetchPlan),
     /// The server with the definitions for `find`.
     Registry,
     Economy(economy::EconomyPlan),
@@ -85,6 +88,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
         "turns" => turns_plan(args).map(Command::Turns),
         "observe" => observe_plan(args).map(Command::Observe),
         "find" => find_plan(args).map(Command::Find),
+        "fetch" => fetch_plan(args).map(Command::Fetch),
         "registry" => Ok(Command::Registry),
         "economy" => economy_plan(args).map(Command::Economy),
         "watcher" => {
@@ -262,6 +266,19 @@ fn find_plan(mut args: impl Iterator<Item = OsString>) -> Result<find::FindPlan>
             "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
             "--data" => plan.data = value(&mut args, option)?.into(),
             _ => bail!("no option `{}` of find; `tectum-bench help` lists them", arg.display()),
+        }
+    }
+    Ok(plan)
+}
+
+fn fetch_plan(mut args: impl Iterator<Item = OsString>) -> Result<fetch::FetchPlan> {
+    let mut plan = fetch::FetchPlan { tectum: None, data: checkout()?.join("target/bench-data") };
+    while let Some(arg) = args.next() {
+        let option = arg.to_str().unwrap_or_default();
+        match option {
+            "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
+            "--data" => plan.data = value(&mut args, option)?.into(),
+            _ => bail!("no option `{}` of fetch; `tectum-bench help` lists them", arg.display()),
         }
     }
     Ok(plan)

@@ -13,6 +13,7 @@ mod cli;
 mod code;
 mod data;
 mod economy;
+mod fetch;
 mod find;
 mod floor;
 mod gateway;
@@ -47,6 +48,7 @@ fn main() -> Result<()> {
         Command::Turns(plan) => turns::run(&plan),
         Command::Observe(plan) => observe::run(&plan),
         Command::Find(plan) => find::run(&plan),
+        Command::Fetch(plan) => fetch::run(&plan),
         Command::Registry => floor::serve(Floor::listing(&find::definitions())),
         Command::Economy(plan) => economy::run(&plan),
         Command::Watcher(how, count) => observe::watcher::serve(how, &count),

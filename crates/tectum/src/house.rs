@@ -82,6 +82,8 @@ pub(crate) fn parts(
     runtime: &Runtime,
 ) -> Result<Parts, Problems> {
     let allowlist = allowlist(config).map_err(|error| placed(config, &error))?;
+    // Where `tectum up` of these settings listens: perhaps this process, perhaps another one.
+    tectum_web::own_listener(config.http.listen);
     let settings = Settings {
         durability: config.files.durability,
         max_output: config.tools.max_output,
@@ -99,6 +101,7 @@ pub(crate) fn parts(
         git: GitSettings { directories: config.workspace.git_dirs.clone(), ..GitSettings::default() },
         beads_programs: config.tools.beads_programs,
         runtime: runtime.clone(),
+        network: config.network.clone(),
     };
     let catalog = before.filter(|before| before.settings == settings).cloned().unwrap_or_else(|| {
         let tools = Arc::new(NativeSet::new(catalog(&settings)));

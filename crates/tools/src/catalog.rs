@@ -13,6 +13,7 @@ use crate::{
     diagnostics::{CheckErrors, Diagnostics, Servers},
     edit::{ApplyEdits, DeleteFile, EditFile, MoveFile, Pen, SetFileSlice, UndoEdit, WriteFile},
     files::{GetFileSlice, GetTree, ListDirectory, ReadFile, SearchContent, SearchFiles},
+    network::{FetchUrl, Network, WebSearch},
     runtime::GetUiPerformance,
     todo::{Handoff, TodoWrite, Todos},
 };
@@ -56,6 +57,9 @@ pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
         tool.reaching(move || beads.world())
     }));
     tools.push(NativeTool::new(GetUiPerformance::new(settings.runtime.clone(), move || code.cache())));
+    let network = Arc::new(Network::new(&settings.network));
+    tools.push(NativeTool::new(FetchUrl::new(network.clone())));
+    tools.push(NativeTool::new(WebSearch::new(network)));
     let todos = Arc::new(Todos::default());
     tools.push(NativeTool::new(TodoWrite::new(todos.clone())));
     if !settings.tiers.is_empty() {

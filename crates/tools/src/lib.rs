@@ -11,6 +11,7 @@ pub mod code;
 pub mod diagnostics;
 pub mod edit;
 pub mod files;
+pub mod network;
 mod run;
 pub mod runtime;
 pub mod settings;
@@ -19,4 +20,4 @@ pub mod text;
 pub mod todo;
 
 pub use catalog::catalog;
-pub use settings::{GitSettings, LanguageServers, Settings, Threads};
+pub use settings::{GitSettings, LanguageServers, NetworkSettings, Settings, Threads};

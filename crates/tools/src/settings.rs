@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use tectum_core::security::Durability;
+use tectum_web::{AllowedHost, PageUrl};
 
 use crate::runtime::Runtime;
 
@@ -29,6 +30,19 @@ pub struct Settings {
     pub beads_programs: bool,
     /// What `get_ui_performance` tells.
     pub runtime: Runtime,
+    /// Where `fetch_url` and `web_search` go.
+    pub network: NetworkSettings,
+}
+
+/// Where requests go beyond public addresses, and who is asked for a search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NetworkSettings {
+    /// Hosts that the user allows whatever their address is.
+    pub allow_hosts: Vec<AllowedHost>,
+    /// The SearXNG server that searches go to; DuckDuckGo without one.
+    pub searxng: Option<PageUrl>,
+    /// Whether the environment's proxies are used.
+    pub environment_proxies: bool,
 }
 
 /// What git may read beyond the served directories, and what holds it to that.
@@ -86,6 +100,7 @@ impl Default for Settings {
             git: GitSettings::default(),
             beads_programs: true,
             runtime: Runtime::default(),
+            network: NetworkSettings::default(),
         }
     }
 }

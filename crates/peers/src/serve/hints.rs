@@ -41,6 +41,8 @@ const HINTS: &[Hint] = &[
     Hint { name: "diagnostics", always: false, words: "errors, warnings, lint, type check" },
     Hint { name: "move_file", always: false, words: "rename a file, mv" },
     Hint { name: "delete_file", always: false, words: "remove a file, rm" },
+    Hint { name: "fetch_url", always: false, words: "download, read a website, http, documentation online" },
+    Hint { name: "web_search", always: false, words: "internet, google, duckduckgo, look up online" },
     Hint { name: "todo_write", always: false, words: "plan, task list, checklist" },
 ];
 

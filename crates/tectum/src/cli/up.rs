@@ -125,6 +125,7 @@ async fn listen(
         }
     };
     let _ = bound.set(server.address());
+    tectum_web::own_listener(server.address());
     let at = server.address();
     // Clients are served while what the servers offer is still being read.
     let telling = async {

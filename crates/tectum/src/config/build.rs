@@ -25,8 +25,8 @@ use super::{
     load::Sources,
     merged::{Layers, Merged, Setting},
     model::{
-        AuthMode, Config, Diagnostics, Federation, Files, Http, Observers, Permissions, Run, ToolSet,
-        Workspace,
+        AuthMode, Config, Diagnostics, Federation, Files, Http, Network, Observers, Permissions, Run,
+        ToolSet, Workspace,
     },
     place::{Origin, Problem, Problems},
     servers::trust::{Ledger, Trust},
@@ -53,6 +53,7 @@ impl Config {
             globs(&merged, &keys::EXCLUDE_TOOLS).err(),
             observers(&merged).err(),
             clients(&merged).err(),
+            network(&merged).err(),
             profiles(&merged).err(),
         ];
         let wrong: Vec<Problem> = parts.into_iter().flatten().flat_map(|Problems(wrong)| wrong).collect();
@@ -116,6 +117,7 @@ impl Config {
                 memory: merged.number(&keys::MEMORY).unwrap_or(2 << 30),
                 wait: Duration::from_millis(merged.number(&keys::WAIT).unwrap_or(2000)),
             },
+            network: network(&merged)?,
             files: Files {
                 durability: match merged.word(&keys::DURABILITY) {
                     Some("rename") => Durability::Rename,
@@ -265,6 +267,29 @@ fn observers(merged: &Merged) -> Result<Observers, Problems> {
         texts: checked(&keys::REDACT_TEXTS, &tectum_redact::check_text),
     };
     if wrong.is_empty() { Ok(observers) } else { Err(Problems(wrong)) }
+}
+
+/// Where the network tools go.
+fn network(merged: &Merged) -> Result<Network, Problems> {
+    let (mut allow_hosts, mut wrong) = (Vec::new(), Vec::new());
+    for item in merged.list(&keys::ALLOW_HOSTS) {
+        match item.text.parse() {
+            Ok(host) => allow_hosts.push(host),
+            Err(why) => wrong.push(Problem::new(item.origin.clone(), why)),
+        }
+    }
+    let mut searxng = None;
+    if let Some(Setting { value: Value::Word(address), origin, .. }) = merged.get(&keys::SEARXNG) {
+        match address.parse() {
+            Ok(url) => searxng = Some(url),
+            Err(why) => wrong.push(Problem::new(origin.clone(), why)),
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(Problems(wrong));
+    }
+    let environment_proxies = merged.flag(&keys::ENVIRONMENT_PROXIES);
+    Ok(Network { allow_hosts, searxng, environment_proxies })
 }
 
 /// Why an address has no place in the settings; it may hold a secret, and settings are shown.

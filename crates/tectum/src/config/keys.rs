@@ -33,6 +33,10 @@ const HTTP: Key = Key { section: "http", project: FromProject::Refused("open a l
 const CLIENTS: Key =
     Key { section: "clients", project: FromProject::Refused("choose what your clients are given"), ..PLAIN };
 
+/// A key of the network tools.
+const NETWORK: Key =
+    Key { section: "network", project: FromProject::Refused("choose where requests go"), ..PLAIN };
+
 /// A key of `tectum run`.
 const RUN: Key = Key {
     section: "run",
@@ -287,6 +291,26 @@ pub static WAIT: Key = Key {
     default: "2s",
     doc: "How long a question waits for a language server that runs; a start may take longer.",
     ..DIAGNOSTICS
+};
+pub static ALLOW_HOSTS: Key = Key {
+    name: "allow_hosts",
+    shape: Shape::List { each: Each::Host, empty: None },
+    merge: Merge::Sum,
+    doc: "Hosts that fetch_url reaches although their address is not public, such as \"localhost:3000\" or \"wiki.example\".",
+    ..NETWORK
+};
+pub static SEARXNG: Key = Key {
+    name: "searxng",
+    shape: Shape::Text,
+    unset: "DuckDuckGo",
+    doc: "The address of the SearXNG server that web_search asks, such as http://127.0.0.1:8888/.",
+    ..NETWORK
+};
+pub static ENVIRONMENT_PROXIES: Key = Key {
+    name: "environment_proxies",
+    default: "false",
+    doc: "Whether fetch_url and web_search go through the proxies that HTTPS_PROXY and HTTP_PROXY name.",
+    ..NETWORK
 };
 pub static DURABILITY: Key = Key {
     section: "files",
@@ -582,6 +606,9 @@ pub static KEYS: &[&Key] = &[
     &GO,
     &MEMORY,
     &WAIT,
+    &ALLOW_HOSTS,
+    &SEARXNG,
+    &ENVIRONMENT_PROXIES,
     &DURABILITY,
     &MAX_FILE,
     &BEADS_PROGRAM,
@@ -651,7 +678,7 @@ mod tests {
     fn every_key_says_what_a_projects_file_may_do_with_it() {
         for key in KEYS.iter().filter(|key| key.stands_for.is_none()) {
             let refused = matches!(key.project, FromProject::Refused(_));
-            let operators = ["http", "diagnostics", "clients", "run"].contains(&key.section)
+            let operators = ["http", "diagnostics", "network", "clients", "run"].contains(&key.section)
                 || [&GIT_DIRS, &OPEN].contains(key);
             assert_eq!(refused, operators, "decide what a project may do with `{}`", key.path());
             let list = matches!(key.shape, Shape::List { .. });

@@ -34,6 +34,8 @@ pub struct Config {
     pub tools: ToolSet,
     /// The language servers.
     pub diagnostics: Diagnostics,
+    /// Where the network tools go.
+    pub network: Network,
     /// How files are written.
     pub files: Files,
     /// The listener of `tectum up`.
@@ -146,6 +148,9 @@ pub struct Diagnostics {
     /// How long a question waits for a server that runs.
     pub wait: Duration,
 }
+
+/// Where the network tools go.
+pub type Network = tectum_tools::NetworkSettings;
 
 /// How files are written.
 #[derive(Clone, Debug)]

@@ -48,6 +48,8 @@ mod fuzz;
 mod heartbeat;
 mod hooks;
 mod kill;
+mod network;
+mod network_places;
 mod observe_circles;
 mod observe_commands;
 mod observe_copies;

@@ -53,6 +53,7 @@ const PLAIN: &[&str] = &[
     "end_line",
     "exclude",
     "expected_count",
+    "format",
     "from",
     "from_line",
     "head_rev",
@@ -74,6 +75,7 @@ const PLAIN: &[&str] = &[
     "path",
     "pattern",
     "plan",
+    "query",
     "reason",
     "recursive",
     "region_name",
@@ -91,6 +93,7 @@ const PLAIN: &[&str] = &[
     "target_tier",
     "title",
     "todos",
+    "url",
     "word",
 ];
 
@@ -163,7 +166,7 @@ fn the_whole_list_costs_a_client_little() {
     assert!(bytes < most, "names, descriptions and input schemas take {bytes} bytes, more than {most}");
 }
 
-/// Beside the code tools, and `handoff`, which only those have who name tiers.
+/// Beside the code tools, those of the network, and `handoff`, which only those have who name tiers.
 #[test]
 fn the_tools_for_files_cost_a_client_six_kilobytes() {
     let code = [
@@ -176,6 +179,8 @@ fn the_tools_for_files_cost_a_client_six_kilobytes() {
         "handoff",
         "bd_",
         "get_ui",
+        "fetch_url",
+        "web_search",
     ];
     let mut bytes = 0;
     for info in infos().iter().filter(|info| !code.iter().any(|start| info.name.starts_with(start))) {

@@ -80,6 +80,7 @@ const SIGNS: &[(&str, &str)] = &[
     ("clamped", "past the end"),
     ("bom", "byte order mark"),
     ("damaged", "U+FFFD"),
+    ("cut", "longer than what was read"),
     ("dry_run", "Dry run"),
     ("created", "(new)"),
     ("overwritten", "replacing"),
@@ -134,12 +135,14 @@ fn further(tool: &str) -> Vec<(&'static str, Value)> {
 async fn every_fact_of_the_data_is_in_the_text() {
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let root = scratch.path().canonicalize().expect("its true name");
+    let port = crate::network::serve();
     let settings = Settings {
         durability: Durability::Rename,
         max_output: Some(3_000),
         tiers: vec!["lead".into()],
         servers: crate::diagnostics::echo(&root),
         beads_programs: false,
+        network: crate::network::settings(port),
         ..Settings::default()
     };
     let tools = NativeSet::new(catalog(&settings));
@@ -150,6 +153,7 @@ async fn every_fact_of_the_data_is_in_the_text() {
     for tool in &names {
         let mut undo = Value::Null;
         let all = calls(tool, "sub").expect("every tool has calls").into_iter().chain(further(tool));
+        let all = all.chain(crate::network::calls(tool, port));
         for (name, mut args) in all {
             if args["call_id"] == UNDO {
                 args["call_id"] = undo.take();

@@ -41,6 +41,7 @@ mod files_list;
 mod files_read;
 mod files_rig;
 mod files_search;
+mod network;
 mod rules;
 mod scenarios;
 mod shell_rules;
