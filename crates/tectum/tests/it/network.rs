@@ -102,7 +102,8 @@ fn our_own_listener_is_not_fetched_even_where_its_host_is_allowed() {
     rig.configure(
         "[network]\nallow_hosts = [\"127.0.0.1\", \"localhost\"]\n[permissions]\nallow = [\"fetch_url\"]\n",
     );
-    let server = rig.http();
+    let mut server = rig.http();
+    server.handshake();
     let port = server.port;
     for host in ["127.0.0.1", "localhost", "0x7f.1"] {
         let said = server.call("fetch_url", json!({ "url": format!("http://{host}:{port}/mcp") }));

@@ -27,7 +27,7 @@ const NAME: &str = "network_places::no_notation_and_no_redirect_leads_inside";
 const PUBLIC: &str = "93.184.216.34";
 /// Public, and this machine's own.
 const OWN: &str = "93.184.216.99";
-const LISTENS: &[&str] = &["0.0.0.0:80", "[::]:80"];
+const LISTENS: &[&str] = &["[::]:80", "0.0.0.0:80"];
 
 #[test]
 fn no_notation_and_no_redirect_leads_inside() {
