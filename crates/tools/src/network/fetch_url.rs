@@ -8,8 +8,8 @@ use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Want
 use tectum_web::{Fetched, Format, Page, PageUrl};
 
 use super::{
-    Network,
     mark::{MARK, marked},
+    shared::Network,
     shelf::Shelf,
     trouble::fault,
 };

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World};
 use tectum_web::Hit;
 
-use super::{Network, mark::marked, trouble::fault};
+use super::{mark::marked, shared::Network, trouble::fault};
 
 /// Longer queries are answered by nobody.
 const MOST_QUERY: usize = 1_000;

@@ -3,7 +3,7 @@
 
 use dom_query::Selection;
 
-use super::{Hit, MOST_HITS, MOST_SNIPPET, MOST_TITLE, SearchAnswer, get, line, raw};
+use super::answer::{Hit, MOST_HITS, MOST_SNIPPET, MOST_TITLE, SearchAnswer, get, line, raw};
 use crate::{Fetcher, PageUrl, Trouble, tree};
 
 pub(super) const PAGE: &str = "https://html.duckduckgo.com/html/";

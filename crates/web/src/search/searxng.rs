@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Hit, MOST_HITS, MOST_SNIPPET, MOST_TITLE, SearchAnswer, get, line, raw};
+use super::answer::{Hit, MOST_HITS, MOST_SNIPPET, MOST_TITLE, SearchAnswer, get, line, raw};
 use crate::{Fetcher, PageUrl, Trouble};
 
 const NAME: &str = "SearXNG";

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, net::IpAddr};
 
-use super::*;
+use super::{answer::MOST_TITLE, *};
 use crate::test_server::{TestServer, answer};
 
 fn anywhere(_: IpAddr) -> Option<&'static str> {
