@@ -53,7 +53,8 @@ impl AllowedHost {
     }
 }
 
-type Found = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
+/// Addresses on their way.
+pub(crate) type Found = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
 /// The rules of one fetcher.
 #[derive(Clone)]
