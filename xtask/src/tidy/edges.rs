@@ -33,8 +33,8 @@ const EDGES: &[Edge] = &[
     },
     Edge {
         libraries: &["reqwest"],
-        crates: Crates::Only(&["tectum-peers", "tectum-engine", "tectum-bench"]),
-        remedy: "Other machines are reached from tectum-peers (servers) and tectum-engine (models).",
+        crates: Crates::Only(&["tectum-peers", "tectum-engine", "tectum-web", "tectum-bench"]),
+        remedy: "Other machines are reached from tectum-peers (servers), tectum-engine (models) and tectum-web (pages).",
     },
     Edge {
         libraries: &["tree-sitter"],
@@ -119,8 +119,10 @@ mod tests {
     }
 
     #[test]
-    fn two_crates_reach_other_machines() {
+    fn three_crates_reach_other_machines() {
         check("tectum-engine", "reqwest", Kind::Normal, 0);
+        check("tectum-web", "reqwest", Kind::Normal, 0);
+        check("tectum-tools", "reqwest", Kind::Normal, 1);
         check("tectum-core", "reqwest", Kind::Normal, 1);
         check("tectum", "reqwest", Kind::Normal, 1);
     }
