@@ -96,7 +96,7 @@ impl Tool for FetchUrl {
         primary: "url",
         deadline: Duration::from_secs(45),
         max_output: 256 * 1024,
-        role: ToolRole::Usual,
+        role: ToolRole::Alias,
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -70,7 +70,7 @@ impl Tool for WebSearch {
         primary: "query",
         deadline: Duration::from_secs(30),
         max_output: 64 * 1024,
-        role: ToolRole::Usual,
+        role: ToolRole::Alias,
     };
 
     fn wants(&self, args: &Args) -> Wants {
