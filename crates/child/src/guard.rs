@@ -2,7 +2,7 @@
 //! it takes to end everything the server started. It reads and writes nothing of what they say.
 
 use std::{
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     io,
     os::{fd::OwnedFd, unix::process::CommandExt as _},
     process::{Command, ExitCode},
@@ -20,7 +20,12 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{environment::MARK, files, mark, memory, tree::Tree};
+use super::{
+    environment::MARK,
+    files, mark, memory,
+    sandbox::{Entered, SandboxPlan},
+    tree::Tree,
+};
 
 /// How long a server may take to end after SIGTERM. Tectum waits more than twice as long for the
 /// guard, so the rest is for killing.
@@ -32,33 +37,74 @@ const STACK: usize = 64 * 1024;
 /// What shells answer for a program that could not be started.
 const NOT_STARTED: u8 = 126;
 
-/// Starts a command and ends its whole tree when it exits, when `parent` dies, or on SIGTERM. Each
-/// process of the tree may take so many bytes of `memory` and have so many `files` open. The exit code
-/// is the command's own, or 128 and its signal.
-pub fn run(
+/// What a guard is told, by Tectum alone.
+#[derive(Debug, Default)]
+struct Task {
+    /// The process for whose sake the command runs.
     parent: u32,
+    /// The most bytes of memory that each process of it may take.
     memory: Option<u64>,
+    /// The most files that each process of it may have open.
     files: Option<u64>,
-    command: &OsStr,
-    args: &[OsString],
-) -> ExitCode {
-    if let Some(files) = files {
+    sandbox: Option<SandboxPlan>,
+    command: OsString,
+    args: Vec<OsString>,
+}
+
+impl Task {
+    /// Reads the words after `guard`. By hand: a guard is started for every command, and the command
+    /// line for people takes longer to set up than all of the guard's own work.
+    fn read(words: &[OsString]) -> Option<Self> {
+        let mut task = Self::default();
+        let mut words = words.iter();
+        loop {
+            let number = |word: Option<&OsString>| word?.to_str()?.parse::<u64>().ok();
+            match words.next()?.to_str()? {
+                "--" => break,
+                "--parent" => task.parent = u32::try_from(number(words.next())?).ok()?,
+                "--memory" => task.memory = Some(number(words.next())?),
+                "--files" => task.files = Some(number(words.next())?),
+                other => SandboxPlan::take_arg(&mut task.sandbox, other, &mut words)?,
+            }
+        }
+        task.command = words.next()?.clone();
+        task.args = words.cloned().collect();
+        Some(task)
+    }
+}
+
+/// Starts a command and ends its whole tree when it exits, when its parent dies, or on SIGTERM. The exit
+/// code is the command's own, or 128 and its signal. `words` are those after `guard`.
+pub fn run(words: &[OsString]) -> ExitCode {
+    let Some(mut task) = Task::read(words) else {
+        say("tectum guard: it is started by Tectum itself, not by people\n");
+        return ExitCode::from(2);
+    };
+    if let Some(files) = task.files {
         files::bound_ourselves(files);
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    match runtime.and_then(|runtime| runtime.block_on(stand(parent, memory, command, args))) {
+    // Before the runtime: it may start threads.
+    let sandbox = task.sandbox.take().map(Entered::prepare).transpose();
+    let stood = sandbox.and_then(|sandbox| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(stand(&task, sandbox.as_ref()))
+    });
+    match stood {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            // Standard error is the server's log, where whoever looks for the reason will look. If
-            // nobody reads it any more, nobody needs the reason.
-            let text = format!("tectum guard: {} could not be started: {error}\n", command.display());
-            let _ = rustix::io::write(rustix::stdio::stderr(), text.as_bytes());
+            say(&format!("tectum guard: {} could not be started: {error}\n", task.command.display()));
             ExitCode::from(NOT_STARTED)
         }
     }
 }
 
-async fn stand(parent: u32, memory: Option<u64>, command: &OsStr, args: &[OsString]) -> io::Result<u8> {
+/// Standard error is the command's log, where whoever looks for the reason will look. If nobody reads it
+/// any more, nobody needs the reason.
+fn say(text: &str) {
+    let _ = rustix::io::write(rustix::stdio::stderr(), text.as_bytes());
+}
+
+async fn stand(task: &Task, sandbox: Option<&Entered>) -> io::Result<u8> {
     // A session of our own: no terminal can reach the tree, and it can ask none for a password.
     // It fails only for the leader of a group, who cannot be reached by chance either.
     let _ = setsid();
@@ -67,12 +113,12 @@ async fn stand(parent: u32, memory: Option<u64>, command: &OsStr, args: &[OsStri
     // Listening begins before there is something to listen to.
     let mut children = signal(SignalKind::child())?;
     let mut calls = Calls::listen()?;
-    let mut orphaned = Parent::find(parent)?.watch()?;
+    let mut orphaned = Parent::find(task.parent)?.watch()?;
     let word = std::env::var(MARK).or_else(|_| mark())?;
-    if let Some(bytes) = memory {
+    if let Some(bytes) = task.memory {
         memory::bound_ourselves(bytes)?;
     }
-    let mut server = Server::start(command, args, &word)?;
+    let mut server = Server::start(task, sandbox, &word)?;
     loop {
         tokio::select! {
             _ = children.recv() => server.reap(),
@@ -100,9 +146,14 @@ impl Server {
         clippy::disallowed_methods,
         reason = "the guard exists to start this one program and to end all it starts"
     )]
-    fn start(command: &OsStr, args: &[OsString], word: &str) -> io::Result<Self> {
+    fn start(task: &Task, sandbox: Option<&Entered>, word: &str) -> io::Result<Self> {
         let null = null()?;
-        let child = Command::new(command).args(args).env(MARK, word).process_group(0).spawn()?;
+        let mut command = Command::new(&task.command);
+        command.args(&task.args).env(MARK, word).process_group(0);
+        let child = match sandbox {
+            Some(sandbox) => sandbox.spawn(&mut command)?,
+            None => command.spawn()?,
+        };
         // An end of file must travel between Tectum and the server, so no copy of their pipes may
         // stay here. The log's pipe goes as well: nothing is said from now on.
         rustix::stdio::dup2_stdin(&null)?;

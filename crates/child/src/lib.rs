@@ -15,6 +15,7 @@ mod life;
 pub mod lineage;
 mod memory;
 pub mod neighbour;
+pub mod sandbox;
 mod stderr;
 #[cfg(target_os = "linux")]
 mod tree;
@@ -44,6 +45,7 @@ pub use self::{
     installed::{Installed, NotInstalled},
     launch::{Launch, Secret},
     life::Life,
+    sandbox::SandboxPlan,
     stderr::Stderr,
 };
 
@@ -63,6 +65,9 @@ pub struct Order<'a> {
     /// An executable with the `guard` command, see [`own_guard`]. Without one the server is started
     /// directly, and then nobody ends its tree if this process is killed.
     pub guard: Option<&'a Path>,
+    /// What it may do to the machine, held by the kernel; needs a guard. Without one it may do all that
+    /// its user may.
+    pub sandbox: Option<&'a SandboxPlan>,
 }
 
 /// A server that was started.
@@ -115,11 +120,14 @@ pub fn start_within(order: &Order<'_>, memory: Option<u64>, log: Arc<Stderr>) ->
     if launch.args.iter().any(|arg| arg.contains('\0')) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "an argument has a zero byte: remove it"));
     }
+    if order.sandbox.is_some() && order.guard.is_none() {
+        return Err(io::Error::other("a sandbox needs the guard, and there is none"));
+    }
     if order.guard.is_some() {
         adopt_orphans();
     }
 
-    let mut command = command(order.guard, memory, &program, &launch.args, &variables);
+    let mut command = command(order, memory, &program, &variables);
     command.current_dir(directory);
     let (stdin_child, stdin) = std::io::pipe()?;
     let (stdout, stdout_child) = std::io::pipe()?;
@@ -184,13 +192,12 @@ pub fn adopt_orphans() {
     reason = "servers are started here and nowhere else: in a clean environment, and ended with their tree"
 )]
 fn command(
-    guard: Option<&Path>,
+    order: &Order<'_>,
     memory: Option<u64>,
     program: &Path,
-    args: &[String],
     variables: &BTreeMap<OsString, OsString>,
 ) -> Command {
-    let mut command = match guard {
+    let mut command = match order.guard {
         Some(guard) => {
             // It leaves our process group itself, by opening a session.
             let mut command = Command::new(guard);
@@ -201,6 +208,9 @@ fn command(
             if let Some(files) = files::usual() {
                 command.arg("--files").arg(files.to_string());
             }
+            if let Some(plan) = order.sandbox {
+                command.args(plan.to_args());
+            }
             command.arg("--").arg(program);
             command
         }
@@ -210,7 +220,7 @@ fn command(
             command
         }
     };
-    command.args(args).env_clear().envs(variables);
+    command.args(&order.launch.args).env_clear().envs(variables);
     command
 }
 

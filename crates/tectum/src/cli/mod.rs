@@ -127,9 +127,6 @@ enum Command {
     /// Print server names that could come next; for completion scripts
     #[command(hide = true)]
     Names(names::Names),
-    /// Stand between Tectum and a server it started; not for people
-    #[command(hide = true)]
-    Guard(guard::Guard),
 }
 
 impl Cli {
@@ -155,6 +152,9 @@ fn served_above() -> &'static [PathBuf] {
 /// Parses the words of a command line, runs the command and says how the process ends.
 pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let words: Vec<OsString> = words.into_iter().collect();
+    if let Some(code) = guard::run(&words) {
+        return code;
+    }
     let cli = match Cli::parsed(&words) {
         Ok(cli) => cli,
         Err(error) if let Some((cli, call)) = help_of_tool(&error, &words) => {
@@ -198,7 +198,6 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Completions(completions) => completions.run(Cli::command(), &screen),
         Command::Version => version::run(&screen),
         Command::Names(names) => names.run(&Cli::command(), &cli.shared, &screen),
-        Command::Guard(guard) => return guard.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

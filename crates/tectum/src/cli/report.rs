@@ -68,7 +68,7 @@ pub(crate) fn usage(mut error: clap::Error, words: &[OsString]) -> ExitCode {
 
 /// Commands that people are not shown are not suggested either.
 fn keep_hidden(error: &mut clap::Error) {
-    const HIDDEN: [&str; 2] = ["guard", "names"];
+    const HIDDEN: [&str; 1] = ["names"];
     let shown = match error.get(ContextKind::SuggestedSubcommand) {
         Some(ContextValue::String(name)) => vec![name.clone()],
         Some(ContextValue::Strings(names)) => names.clone(),

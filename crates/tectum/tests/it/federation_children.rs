@@ -57,7 +57,8 @@ impl Grove {
     }
 
     fn start(&self, launch: &Launch) -> Child {
-        let order = Order { launch, directory: &self.rig.project(), guard: Some(Path::new(TECTUM)) };
+        let order =
+            Order { launch, directory: &self.rig.project(), guard: Some(Path::new(TECTUM)), sandbox: None };
         child::start(&order, Arc::new(Stderr::new())).expect("starts")
     }
 

@@ -1,0 +1,33 @@
+//! Entering a plan where there is no Landlock: it is refused.
+
+use std::{
+    io,
+    process::{Child, Command},
+};
+
+use super::SandboxPlan;
+
+/// A plan that was entered; there is none.
+#[derive(Debug)]
+pub(crate) enum Entered {}
+
+impl Entered {
+    pub(crate) fn prepare(_: SandboxPlan) -> io::Result<Self> {
+        Err(refused())
+    }
+
+    pub(crate) fn spawn(&self, _: &mut Command) -> io::Result<Child> {
+        match *self {}
+    }
+}
+
+pub(super) fn possible() -> io::Result<()> {
+    Err(refused())
+}
+
+fn refused() -> io::Error {
+    io::Error::other(
+        "commands are held in a sandbox only on Linux: set `sandbox = \"off\"` under [shell] in your own \
+         configuration to run them without one",
+    )
+}
