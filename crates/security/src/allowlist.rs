@@ -13,6 +13,7 @@ use std::{
 use crate::{
     ControlFiles, DenyList, beneath,
     built_in::{BuiltInNames, OURS, READ_ONLY},
+    closed::ClosedIndex,
     links::LinkIndex,
     lock::WriteLocks,
     policy::{Links, Policy},
@@ -55,6 +56,12 @@ impl Allowlist {
     /// The directories a refusal names.
     pub fn base_directories(&self) -> &[PathBuf] {
         &self.policy.roots
+    }
+
+    /// The full paths of all protected names beneath the base directories that are there now; of a
+    /// protected directory its own.
+    pub fn closed(&self) -> io::Result<Vec<PathBuf>> {
+        self.policy.closed_in_roots()
     }
 
     /// The files that configure Tectum and are closed to changes.
@@ -212,6 +219,7 @@ impl AllowlistBuilder {
             links: self.links,
             hard_links: self.hard_links,
             index: LinkIndex::default(),
+            closed: ClosedIndex::default(),
             locks: WriteLocks::default(),
             shown_roots: if self.hide_roots { Vec::new() } else { served.clone() },
             roots: served,

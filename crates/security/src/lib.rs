@@ -14,6 +14,7 @@ pub mod allowlist;
 mod beneath;
 pub mod built_in;
 pub mod candidate;
+mod closed;
 pub mod control;
 pub mod deny;
 mod fold;

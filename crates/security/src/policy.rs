@@ -3,6 +3,7 @@
 
 use std::{
     ffi::OsStr,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -10,8 +11,8 @@ use std::{
 use rustix::fs::Stat;
 
 use crate::{
-    Access, ControlFiles, DenyList, Kind, Reason, built_in::BuiltInNames, links::LinkIndex, lock::WriteLocks,
-    place::Parent, platform::identity, root::Root,
+    Access, ControlFiles, DenyList, Kind, Reason, built_in::BuiltInNames, closed::ClosedIndex,
+    links::LinkIndex, lock::WriteLocks, place::Parent, platform::identity, root::Root,
 };
 
 /// Whether a symbolic link may be followed.
@@ -34,6 +35,7 @@ pub(crate) struct Policy {
     pub(crate) links: Links,
     pub(crate) hard_links: bool,
     pub(crate) index: LinkIndex,
+    pub(crate) closed: ClosedIndex,
     pub(crate) locks: WriteLocks,
     /// Every base directory, for what one of them says about a file of another.
     pub(crate) bases: Vec<Arc<Root>>,
@@ -68,6 +70,13 @@ impl Policy {
         let near = self.deny.matches_entry(folder, name);
         let near = near.or_else(|| self.built_in.matches_entry(folder, name));
         if near.is_some() || root.spellings.is_empty() { near } else { self.denies(root, &folder.join(name)) }
+    }
+
+    /// The full paths of all protected names beneath the base directories that are there now.
+    pub(crate) fn closed_in_roots(&self) -> io::Result<Vec<PathBuf>> {
+        self.closed.below(&self.bases, &|root: &Root, folder: &Path, name: &OsStr| {
+            self.hides(root, folder, name).is_some()
+        })
     }
 
     /// Why a name must not be changed that has a part in our own configuration.

@@ -63,6 +63,12 @@ pub struct Listing {
 }
 
 impl SafePath {
+    /// The full paths of all protected names beneath the base directories of the snapshot that gave this
+    /// path; see [`Allowlist::closed`](crate::Allowlist::closed).
+    pub fn closed_in_roots(&self) -> io::Result<Vec<PathBuf>> {
+        self.policy.closed_in_roots()
+    }
+
     pub(crate) fn new(
         root: Arc<Root>,
         policy: Arc<Policy>,
