@@ -10,7 +10,9 @@ use tectum_core::{
     security::{Allowlist, allowlist::BuildError},
 };
 use tectum_native::{NativeSet, NativeTool};
-use tectum_tools::{GitSettings, LanguageServers, Settings, Threads, catalog, runtime::Runtime};
+use tectum_tools::{
+    GitSettings, LanguageServers, SandboxSettings, Settings, Threads, catalog, runtime::Runtime,
+};
 
 use crate::{
     config::{Config, Origin, Permissions, Problem, Problems, keys, value::Item},
@@ -102,6 +104,7 @@ pub(crate) fn parts(
         beads_programs: config.tools.beads_programs,
         runtime: runtime.clone(),
         network: config.network.clone(),
+        sandbox: sandbox_settings(config, &allowlist),
     };
     let catalog = before.filter(|before| before.settings == settings).cloned().unwrap_or_else(|| {
         let tools = Arc::new(NativeSet::new(catalog(&settings)));
@@ -145,6 +148,19 @@ pub(crate) fn sweep(config: &Config) {
     };
     // Without a thread they go when their folder is next written in.
     let _ = std::thread::Builder::new().name("sweep".into()).spawn(sweep);
+}
+
+/// What commands may do to the machine, as the settings say.
+pub fn sandbox_settings(config: &Config, allowlist: &Allowlist) -> SandboxSettings {
+    let sandbox = &config.sandbox;
+    let roots = allowlist.base_directories().iter().chain(&sandbox.write);
+    SandboxSettings {
+        on: sandbox.on,
+        network: sandbox.network,
+        unix_sockets: sandbox.unix_sockets,
+        writable: roots.cloned().collect(),
+        closed: sandbox.closed.clone(),
+    }
 }
 
 /// The served directories by their true names, the primary one first.

@@ -26,7 +26,7 @@ pub mod status;
 pub mod token;
 
 pub use config::{Config, Problems, Sources};
-pub use house::{build, build_for_one_call, build_hosted, rules_that_wait};
+pub use house::{build, build_for_one_call, build_hosted, rules_that_wait, sandbox_settings};
 /// The vocabulary and the walk of a call.
 pub use tectum_core as core;
 pub use tectum_core::{Call, Fault, FaultKind, Outcome, Payload, SessionId, Tectum};

@@ -14,10 +14,12 @@ pub mod files;
 pub mod network;
 mod run;
 pub mod runtime;
+pub mod sandbox;
 pub mod settings;
 pub mod shell;
 pub mod text;
 pub mod todo;
 
 pub use catalog::catalog;
+pub use sandbox::SandboxSettings;
 pub use settings::{GitSettings, LanguageServers, NetworkSettings, Settings, Threads};

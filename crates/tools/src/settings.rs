@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 use tectum_core::security::Durability;
 use tectum_web::{AllowedHost, PageUrl};
 
-use crate::runtime::Runtime;
+use crate::{SandboxSettings, runtime::Runtime};
 
 /// Settings shared by the native tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct Settings {
     pub beads_programs: bool,
     /// What `get_ui_performance` tells.
     pub runtime: Runtime,
+    /// What commands may do to the machine.
+    pub sandbox: SandboxSettings,
     /// Where `fetch_url` and `web_search` go.
     pub network: NetworkSettings,
 }
@@ -101,6 +103,7 @@ impl Default for Settings {
             beads_programs: true,
             runtime: Runtime::default(),
             network: NetworkSettings::default(),
+            sandbox: SandboxSettings::default(),
         }
     }
 }

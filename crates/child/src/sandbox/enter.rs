@@ -34,13 +34,9 @@ impl Entered {
     /// Looks the paths up and covers what must be covered. Called before there is a second thread: the
     /// kernel gives a user namespace only to a process with one.
     pub(crate) fn prepare(plan: SandboxPlan) -> io::Result<Self> {
-        let mut writable = Vec::with_capacity(plan.writable.len());
-        for path in &plan.writable {
-            let real = path.canonicalize().map_err(|error| {
-                io::Error::new(error.kind(), format!("{} cannot be made writable: {error}", path.display()))
-            })?;
-            writable.push(real);
-        }
+        // What is not there cannot be changed.
+        let writable: Vec<PathBuf> =
+            plan.writable.iter().filter_map(|path| path.canonicalize().ok()).collect();
         let closed: Vec<PathBuf> = plan.closed.iter().filter_map(|path| real(path)).collect();
         let is_inside = |path: &PathBuf| writable.iter().any(|root| path.starts_with(root) && path != root);
         let (inside, closed): (Vec<_>, Vec<_>) = closed.into_iter().partition(is_inside);

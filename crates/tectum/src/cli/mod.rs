@@ -21,6 +21,7 @@ mod progress;
 mod reload;
 mod report;
 mod run;
+mod sandbox;
 mod screen;
 mod serve;
 mod servers;
@@ -86,6 +87,9 @@ enum Command {
     /// Test what the permission rules say about a call
     #[command(subcommand)]
     Policy(policy::Policy),
+    /// Try what commands may do here
+    #[command(subcommand)]
+    Sandbox(sandbox::Sandbox),
     /// Show and check the settings
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -175,6 +179,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Call(call) => call.run(&cli.shared, &screen),
         Command::Run(run) => run.run(&cli.shared, &screen),
         Command::Policy(policy) => policy.run(&cli.shared, &screen),
+        Command::Sandbox(sandbox) => sandbox.run(&cli.shared, &screen),
         Command::Config(config) => config.run(&cli.shared, &screen),
         Command::Reload => reload::run(&cli.shared, &screen),
         Command::Add(add) => add.run(&cli.shared, &screen),

@@ -14,6 +14,7 @@ use tectum_core::{
 };
 use tectum_engine::context::USUAL_BUDGET;
 use tectum_peers::{
+    child::SandboxPlan,
     federation::{Exposure, Profiles},
     serve::{ClientForms, Structured},
 };
@@ -26,7 +27,7 @@ use super::{
     merged::{Layers, Merged, Setting},
     model::{
         AuthMode, Config, Diagnostics, Federation, Files, Http, Network, Observers, Permissions, Run,
-        ToolSet, Workspace,
+        Sandbox, ToolSet, Workspace,
     },
     place::{Origin, Problem, Problems},
     servers::trust::{Ledger, Trust},
@@ -118,6 +119,7 @@ impl Config {
                 wait: Duration::from_millis(merged.number(&keys::WAIT).unwrap_or(2000)),
             },
             network: network(&merged)?,
+            sandbox: sandbox(&merged, sources),
             files: Files {
                 durability: match merged.word(&keys::DURABILITY) {
                     Some("rename") => Durability::Rename,
@@ -169,6 +171,25 @@ impl Config {
             files_of_settings,
             layers,
         })
+    }
+}
+
+/// What commands may do. What the user opens is taken off the usual list, with all below it.
+fn sandbox(merged: &Merged, sources: &Sources) -> Sandbox {
+    let paths = |key| merged.list(key).iter().map(|item| PathBuf::from(&item.text));
+    let mut usual = SandboxPlan::default();
+    usual.close_usual(sources.home.as_deref());
+    let opened: Vec<PathBuf> = paths(&keys::SHELL_OPEN).collect();
+    usual.closed.retain(|closed| !opened.iter().any(|open| closed.starts_with(open)));
+    // Our own files stay closed: tokens and the settings of servers lie there.
+    let own = [sources.state.as_deref(), sources.user_file.as_deref().and_then(Path::parent)];
+    let own = own.into_iter().flatten().map(Path::to_owned);
+    Sandbox {
+        on: merged.word(&keys::SANDBOX) != Some("off"),
+        network: merged.flag(&keys::SHELL_NETWORK),
+        unix_sockets: merged.flag(&keys::UNIX_SOCKETS),
+        write: paths(&keys::SHELL_WRITE).collect(),
+        closed: usual.closed.into_iter().chain(paths(&keys::SHELL_CLOSED)).chain(own).collect(),
     }
 }
 

@@ -37,6 +37,9 @@ const CLIENTS: Key =
 const NETWORK: Key =
     Key { section: "network", project: FromProject::Refused("choose where requests go"), ..PLAIN };
 
+/// A key of commands.
+const SHELL: Key = Key { section: "shell", ..PLAIN };
+
 /// A key of `tectum run`.
 const RUN: Key = Key {
     section: "run",
@@ -541,6 +544,52 @@ pub static SAME_TOOL: Key = Key {
     doc: "Rounds of one and the same tool after which the model is warned; two rounds later it is refused.",
     ..RUN
 };
+pub static SANDBOX: Key = Key {
+    name: "sandbox",
+    shape: Shape::Choice(&["on", "off"]),
+    default: "on",
+    project: FromProject::Stricter(&["off", "on"]),
+    doc: "Whether the kernel holds commands to the roots. Where it cannot, commands are refused unless this is off.",
+    ..SHELL
+};
+pub static SHELL_NETWORK: Key = Key {
+    name: "network",
+    default: "true",
+    project: FromProject::Off,
+    doc: "Whether commands may reach the network, this machine's own addresses included.",
+    ..SHELL
+};
+pub static UNIX_SOCKETS: Key = Key {
+    name: "unix_sockets",
+    default: "false",
+    project: FromProject::Stricter(&["true", "false"]),
+    doc: "Whether commands may use sockets with a name. Behind them are programs that lead out of the sandbox, such as Docker.",
+    ..SHELL
+};
+pub static SHELL_WRITE: Key = Key {
+    name: "write",
+    shape: Shape::List { each: Each::Path, empty: None },
+    merge: Merge::Sum,
+    project: FromProject::Refused("let commands change files outside of it"),
+    doc: "Directories outside the roots that commands may change, such as ~/.cargo or ~/.npm.",
+    ..SHELL
+};
+pub static SHELL_CLOSED: Key = Key {
+    name: "closed",
+    shape: Shape::List { each: Each::Path, empty: None },
+    merge: Merge::Sum,
+    project: FromProject::Adds,
+    doc: "Files and directories that commands may not read; added to the usual places of secrets (~/.ssh, ~/.aws and others).",
+    ..SHELL
+};
+pub static SHELL_OPEN: Key = Key {
+    name: "open",
+    shape: Shape::List { each: Each::Path, empty: None },
+    merge: Merge::Sum,
+    project: FromProject::Refused("let commands read your secrets"),
+    doc: "Usual places of secrets that commands may read all the same, such as ~/.npmrc.",
+    ..SHELL
+};
 pub static LEVEL: Key = Key {
     section: "log",
     name: "level",
@@ -640,6 +689,12 @@ pub static KEYS: &[&Key] = &[
     &MAX_ERRORS,
     &MAX_REPEATS,
     &SAME_TOOL,
+    &SANDBOX,
+    &SHELL_NETWORK,
+    &UNIX_SOCKETS,
+    &SHELL_WRITE,
+    &SHELL_CLOSED,
+    &SHELL_OPEN,
     &LEVEL,
     &MCP_ENABLED,
     &MCP_BLACKLIST,
@@ -679,7 +734,7 @@ mod tests {
         for key in KEYS.iter().filter(|key| key.stands_for.is_none()) {
             let refused = matches!(key.project, FromProject::Refused(_));
             let operators = ["http", "diagnostics", "network", "clients", "run"].contains(&key.section)
-                || [&GIT_DIRS, &OPEN].contains(key);
+                || [&GIT_DIRS, &OPEN, &SHELL_WRITE, &SHELL_OPEN].contains(key);
             assert_eq!(refused, operators, "decide what a project may do with `{}`", key.path());
             let list = matches!(key.shape, Shape::List { .. });
             match key.project {

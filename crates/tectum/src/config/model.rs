@@ -36,6 +36,8 @@ pub struct Config {
     pub diagnostics: Diagnostics,
     /// Where the network tools go.
     pub network: Network,
+    /// What commands may do to the machine.
+    pub sandbox: Sandbox,
     /// How files are written.
     pub files: Files,
     /// The listener of `tectum up`.
@@ -59,6 +61,21 @@ pub struct Config {
     /// Where the user's state lies; `None` keeps everything in memory.
     pub state: Option<PathBuf>,
     pub(super) layers: Layers,
+}
+
+/// What commands may do to the machine, beyond the roots.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    /// Whether they are held at all.
+    pub on: bool,
+    /// Whether they may reach the network.
+    pub network: bool,
+    /// Whether they may use sockets with a name in the file system.
+    pub unix_sockets: bool,
+    /// What else they may change.
+    pub write: Vec<PathBuf>,
+    /// What they may not open; the usual places of secrets are among it.
+    pub closed: Vec<PathBuf>,
 }
 
 /// What may be called: a call passes only if both owners let it through.

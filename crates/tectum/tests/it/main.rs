@@ -76,6 +76,8 @@ mod run_model;
 mod run_settings;
 mod run_stopped;
 mod run_task;
+mod sandbox;
+mod sandbox_test;
 mod serve_disk;
 mod serve_floods;
 mod serve_http;
