@@ -1,29 +1,39 @@
-//! Closed paths inside of places that may be written: each is covered by a mount that nobody can open,
-//! in a mount namespace of the guard and its tree. A process under Landlock can change no mount.
+//! A mount namespace of the guard and its tree, for what Landlock does not hold. A process under
+//! Landlock can change no mount.
+//!
+//! Closed paths inside of places that may be written are each covered by a mount that nobody can open;
+//! where that is impossible nothing is started. Where there is a namespace, modes, owners and times
+//! outside of those places stay as they are, too, and shared memory is the command's own.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use rustix::{
-    mount::{MountFlags, MountPropagationFlags, mount, mount_bind, mount_change, mount_remount},
+    mount::{
+        MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change,
+        mount_remount,
+    },
     process::{getegid, geteuid},
     thread::UnshareFlags,
 };
 
-/// Covers these paths, those that are there.
-pub(super) fn cover(paths: &[PathBuf]) -> io::Result<()> {
-    let there: Vec<_> = paths.iter().filter_map(|path| Some((path, path.symlink_metadata().ok()?))).collect();
-    let Some((first, _)) = there.first() else { return Ok(()) };
-    own_mounts().map_err(|error| {
-        io::Error::new(
-            error.kind(),
-            format!(
-                "{} is closed and lies in a directory that commands may change, and this system gives no \
-                 namespace to cover it ({error}): move it out, open it in `[workspace] open`, allow user \
-                 namespaces, or set `sandbox = \"off\"` under [shell] in your own configuration",
-                first.display()
-            ),
-        )
-    })?;
+/// Where programs share memory, by names that are fixed.
+const SHARED_MEMORY: &str = "/dev/shm";
+/// File systems that keep files of people. Others have nothing to keep, or may not answer.
+const KEEPING: &[&str] = &[
+    "bcachefs", "btrfs", "ecryptfs", "exfat", "ext2", "ext3", "ext4", "f2fs", "jfs", "ntfs3", "overlay",
+    "tmpfs", "vfat", "virtiofs", "xfs", "zfs",
+];
+
+/// Covers the closed paths that are there, and adds to what is writable what is the command's own now.
+pub(super) fn cover(closed: &[PathBuf], writable: &mut Vec<PathBuf>) -> io::Result<()> {
+    let there: Vec<_> =
+        closed.iter().filter_map(|path| Some((path, path.symlink_metadata().ok()?))).collect();
+    if let Err(error) = own_mounts().and_then(|()| keep_elsewhere(writable)) {
+        return there.first().map_or(Ok(()), |(first, _)| Err(refused(first, &error)));
+    }
     let shut = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     for (path, metadata) in there {
         let covered = if metadata.is_dir() {
@@ -33,11 +43,60 @@ pub(super) fn cover(paths: &[PathBuf]) -> io::Result<()> {
             // empty file nobody takes it for the content.
             mount_bind("/dev/null", path).and_then(|()| mount_remount(path, shut | MountFlags::BIND, c""))
         };
-        covered.map_err(|error| {
-            io::Error::new(error.kind(), format!("{} could not be covered: {error}", path.display()))
-        })?;
+        covered.map_err(|error| refused(path, &error.into()))?;
+    }
+    let own = MountFlags::NOSUID | MountFlags::NODEV;
+    if mount("tmpfs", SHARED_MEMORY, "tmpfs", own, c"mode=1777").is_ok() {
+        writable.push(SHARED_MEMORY.into());
     }
     Ok(())
+}
+
+fn refused(path: &Path, error: &io::Error) -> io::Error {
+    let text = format!(
+        "{} is closed and lies in a directory that commands may change, and it could not be covered, which \
+         needs user namespaces ({error}): move it out, open its name with `[workspace] open`, let this user \
+         have user namespaces, or set `sandbox = \"off\"` under [shell], all in your own configuration",
+        path.display()
+    );
+    io::Error::new(error.kind(), text)
+}
+
+/// Makes mounts read-only but for what is writable. Landlock holds what is in files; this holds their
+/// modes, owners and times. A mount that cannot be changed stays as it is.
+#[expect(clippy::disallowed_methods, reason = "the kernel's table of mounts, not an agent's path")]
+fn keep_elsewhere(writable: &[PathBuf]) -> io::Result<()> {
+    let table = std::fs::read_to_string("/proc/self/mountinfo")?;
+    for path in writable {
+        mount_bind_recursive(path, path)?;
+    }
+    // Where we are is still what the new mount is on.
+    std::env::set_current_dir(std::env::current_dir()?)?;
+    for (path, flags) in table.lines().filter_map(kept) {
+        if !writable.iter().any(|writable| path.starts_with(writable)) {
+            let _ = mount_remount(&path, flags | MountFlags::BIND | MountFlags::RDONLY, c"");
+        }
+    }
+    Ok(())
+}
+
+/// The place of a mount that is to be kept, and the flags that must stay.
+fn kept(line: &str) -> Option<(PathBuf, MountFlags)> {
+    let (mount, kind) = line.split_once(" - ")?;
+    let fields: Vec<&str> = mount.split(' ').collect();
+    // A place with a blank in its name is written with a backslash; few have one, and none is home.
+    let is_kept = KEEPING.contains(&kind.split(' ').next()?) && !fields.get(4)?.contains('\\');
+    let mut flags = MountFlags::empty();
+    for option in fields.get(5)?.split(',') {
+        match option {
+            "ro" => return None,
+            "nosuid" => flags |= MountFlags::NOSUID,
+            "nodev" => flags |= MountFlags::NODEV,
+            "noexec" => flags |= MountFlags::NOEXEC,
+            _ => {}
+        }
+    }
+    is_kept.then(|| (PathBuf::from(fields[4]), flags))
 }
 
 /// A mount namespace of our own; for who is not an administrator, in a user namespace with the same user.

@@ -35,12 +35,12 @@ impl Entered {
     /// kernel gives a user namespace only to a process with one.
     pub(crate) fn prepare(plan: SandboxPlan) -> io::Result<Self> {
         // What is not there cannot be changed.
-        let writable: Vec<PathBuf> =
+        let mut writable: Vec<PathBuf> =
             plan.writable.iter().filter_map(|path| path.canonicalize().ok()).collect();
         let closed: Vec<PathBuf> = plan.closed.iter().filter_map(|path| real(path)).collect();
         let is_inside = |path: &PathBuf| writable.iter().any(|root| path.starts_with(root) && path != root);
         let (inside, closed): (Vec<_>, Vec<_>) = closed.into_iter().partition(is_inside);
-        cover::cover(&inside)?;
+        cover::cover(&inside, &mut writable)?;
         Ok(Self { plan: SandboxPlan { writable, closed, ..plan } })
     }
 

@@ -3,7 +3,7 @@
 
 use std::{
     fs,
-    os::unix::fs::symlink,
+    os::unix::fs::{MetadataExt as _, symlink},
     path::{Path, PathBuf},
     process::{Child as Process, Stdio},
     sync::Arc,
@@ -96,18 +96,20 @@ impl Yard {
         (format!("{}{}", String::from_utf8_lossy(&said), log.lines().join("\n")), code)
     }
 
-    /// All names outside of what may be written, with sizes, times and contents.
-    fn around(&self) -> Vec<(PathBuf, Vec<u8>)> {
+    /// All names outside of what may be written, with modes, times and contents.
+    fn around(&self) -> Vec<(PathBuf, u32, i64, Vec<u8>)> {
         let mut open = vec![self.rig.outside().to_owned()];
         let mut found = Vec::new();
         while let Some(path) = open.pop() {
             if path == self.rig.project() {
                 continue;
             }
-            match fs::read_dir(&path) {
-                Ok(entries) => open.extend(entries.flatten().map(|entry| entry.path())),
-                Err(_) => found.push((path.clone(), fs::read(&path).unwrap_or_default())),
+            let seen = path.symlink_metadata().expect("there");
+            if seen.is_dir() {
+                open.extend(fs::read_dir(&path).expect("readable").flatten().map(|entry| entry.path()));
             }
+            let content = fs::read(&path).unwrap_or_default();
+            found.push((path, seen.mode(), seen.mtime(), content));
         }
         found.sort();
         found
@@ -131,9 +133,10 @@ async fn work_in_the_project_goes_on_as_usual() {
         head -c 5 /etc/passwd > /dev/null; echo x > /dev/null; head -c 4 /dev/urandom | wc -c
         ls sub $OUT/home > /dev/null; git init -q g; cat <<< here; diff <(echo p) <(echo p) && echo same
         printf '#!/bin/sh\\necho ran\\n' > run.sh; chmod +x run.sh; ./run.sh; kill -0 $$; (sleep 100 & kill $!)
+        python3 -c 'import multiprocessing as m; m.Lock(); print(m.Value(\"i\", 3).value)'
         python3 -c 'import socket; a, b = socket.socketpair(); a.send(b\"s\"); print(b.recv(1).decode())'";
     let (said, code) = yard.run(script).await;
-    assert_eq!(said, "hello\nb\nhello\nt\nm\n4\nhere\nsame\nran\ns\n");
+    assert_eq!(said, "hello\nb\nhello\nt\nm\n4\nhere\nsame\nran\n3\ns\n");
     assert_eq!(code, Some(0));
     assert_eq!(yard.run("exit 7").await, (String::new(), Some(7)), "the code is the command's own");
     assert_eq!(yard.rig.read("a.txt"), "");
@@ -204,13 +207,14 @@ async fn no_way_leads_to_what_is_closed() {
 const WRITES: &[&str] = &[
     "echo x > $OUT/other/note; echo x >> $OUT/other/note; echo x > $OUT/new; echo x > ~/new; echo x > $OUT/home/.bashrc",
     "truncate -s 0 $OUT/other/note; cp a.txt $OUT/other/note; tee $OUT/other/note < a.txt; dd if=a.txt of=$OUT/other/note",
+    "chmod -R 777 $OUT ~ $OUT/other; chmod 000 $OUT/other/note; touch -d 2001-01-01 $OUT/other/note ~; chown -R 1:1 $OUT",
     "rm -rf $OUT/other $OUT/home; rm $OUT/other/note; rmdir $OUT/other; mv $OUT/other/note .; mv $OUT/other .",
     "mkdir $OUT/d; ln -s x $OUT/l; ln a.txt $OUT/h; mkfifo $OUT/f; mv a.txt $OUT/a; mv sub $OUT/sub",
     "ln -s $OUT up; echo x > up/new; echo x > up/other/note; rm up/other/note; ln $OUT/other/note n; echo x > n",
     "echo x > /proc/self/root$OUT/other/note; cd $OUT/other; echo x > note; echo x > /proc/self/cwd/note",
     "echo x > /proc/$PID/root$OUT/new; echo x > /proc/$PID/cwd/../new; echo x > /proc/$PID/oom_score_adj && echo escaped",
     "mv ../project ../moved; mkdir ../project2; rm -rf ../project/../other",
-    "echo x > /etc/tectum-new && echo escaped; echo x > /usr/tectum-new && echo escaped; echo x > /dev/shm/tectum-new && echo escaped",
+    "echo x > /etc/tectum-new && echo escaped; echo x > /usr/tectum-new && echo escaped; echo x > /dev/shm/tectum-new",
     "for g in $(find /sys/fs/cgroup -name cgroup.procs | head -50); do echo $$ > $g && echo escaped; done",
     "echo 1 > /proc/sys/kernel/panic && echo escaped; echo c > /proc/sysrq-trigger && echo escaped",
     "mount --bind $OUT sub; echo x > sub/new; mount -t tmpfs none $OUT/other; mount -o remount,rw / && echo escaped",
@@ -227,6 +231,7 @@ async fn no_way_leads_to_a_change_outside() {
         let before = yard.around();
         let (said, _) = yard.run(script).await;
         assert!(!said.contains("escaped"), "{script}\n{said}");
+        assert!(!Path::new("/dev/shm/tectum-new").exists());
         assert_eq!(yard.around(), before, "{script}\n{said}");
     }
 }
