@@ -88,3 +88,32 @@ fn refuse_truncation(refused: &mut BTreeMap<i64, Vec<SeccompRule>>) -> Result<()
 fn is(argument: u8, how: SeccompCmpOp, value: i32) -> Result<SeccompCondition, seccompiler::BackendError> {
     SeccompCondition::new(argument, Dword, how, value.unsigned_abs().into())
 }
+
+#[cfg(test)]
+mod tests {
+    use rustix::{
+        fs::{Mode, OFlags, open},
+        io::Errno,
+    };
+
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test makes the file that is cut")]
+    fn where_landlock_does_not_hold_truncation_the_filter_does() {
+        let scratch = tempfile::tempdir().expect("a directory");
+        let file = scratch.path().join("f");
+        std::fs::write(&file, "content").expect("written");
+        let plan = SandboxPlan { network: true, ..SandboxPlan::default() };
+        let tried = std::thread::spawn(move || {
+            enter(&plan, Truncation::Open).expect("entered");
+            let cut = |how| open(&file, how | OFlags::TRUNC, Mode::empty()).map(drop);
+            assert_eq!(cut(OFlags::RDONLY), Err(Errno::PERM));
+            assert_eq!(std::fs::read_to_string(&file).expect("read"), "content");
+            // To open it for writing is for the rules about files.
+            assert_eq!(cut(OFlags::WRONLY), Ok(()));
+            assert_eq!(open(&file, OFlags::RDONLY, Mode::empty()).map(drop), Ok(()));
+        });
+        tried.join().expect("all as it should be");
+    }
+}

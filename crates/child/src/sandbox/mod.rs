@@ -95,6 +95,9 @@ pub const CLOSED_AT_HOME: &[&str] = &[
 /// The same for the machine, where Tectum runs as its administrator.
 pub const CLOSED_ON_MACHINE: &[&str] = &["/etc/shadow", "/etc/gshadow", "/etc/ssl/private", "/run/secrets"];
 
+/// More would not fit into the arguments of a guard, and each costs every command a mount.
+const MOST_CLOSED: usize = 4_000;
+
 /// What a command may do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SandboxPlan {
@@ -136,6 +139,13 @@ impl Held {
 /// anything is started; the guard refuses on its own as well.
 pub fn held(plan: Option<&SandboxPlan>) -> io::Result<Held> {
     let Some(plan) = plan else { return Ok(Held::OptedOut) };
+    if plan.closed.len() > MOST_CLOSED {
+        return Err(io::Error::other(format!(
+            "{} protected names lie in the roots, and a sandbox covers at most {MOST_CLOSED}: serve a smaller \
+             directory, or open some of the names with `[workspace] open` in your own configuration",
+            plan.closed.len()
+        )));
+    }
     enter::possible()?;
     Ok(Held::Enforced { network: plan.network })
 }
