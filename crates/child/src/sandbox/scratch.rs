@@ -14,7 +14,6 @@ pub struct Scratch(PathBuf);
 
 impl Scratch {
     /// Makes one where the system keeps temporary files.
-    #[expect(clippy::disallowed_methods, reason = "a directory of our own, with a name nobody guesses")]
     pub fn new() -> io::Result<Self> {
         let place = std::env::temp_dir().canonicalize()?;
         let path = place.join(format!("tectum-{}", mark()?));
