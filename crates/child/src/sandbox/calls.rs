@@ -11,7 +11,7 @@ use seccompiler::{
     SeccompRule, apply_filter,
 };
 
-use super::{SandboxPlan, rules::Truncation};
+use super::{plan::SandboxPlan, rules::Truncation};
 
 /// A second table of numbers for the same calls.
 #[cfg(target_arch = "x86_64")]

@@ -10,7 +10,7 @@ use std::{
 
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 
-use super::{SandboxPlan, calls, cover, rules};
+use super::{calls, cover, plan::SandboxPlan, rules};
 
 /// What an administrator's command keeps: what concerns files and users. The rest is about the machine,
 /// and some of it opens files without asking for their names.

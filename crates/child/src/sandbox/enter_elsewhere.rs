@@ -5,7 +5,7 @@ use std::{
     process::{Child, Command},
 };
 
-use super::SandboxPlan;
+use super::plan::SandboxPlan;
 
 /// A plan that was entered; there is none.
 #[derive(Debug)]

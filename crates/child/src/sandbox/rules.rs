@@ -15,7 +15,7 @@ use landlock::{
 };
 use rustix::fs::{FileType, Mode, OFlags};
 
-use super::SandboxPlan;
+use super::plan::SandboxPlan;
 
 const READ: BitFlags<AccessFs> = landlock::make_bitflags!(AccessFs::{Execute | ReadFile});
 /// Devices that do nothing to the machine. Disks are not among them, nor other terminals.

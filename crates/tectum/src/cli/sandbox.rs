@@ -15,7 +15,7 @@ use tectum::{
     peers::{
         child::{
             self, Order, SandboxPlan, Stderr,
-            sandbox::{Held, Scratch, held},
+            sandbox::{Sandboxed, Scratch, held},
         },
         spec::Launch,
     },
@@ -92,7 +92,7 @@ impl Trial {
 }
 
 /// Tries all of it within the plan that a command would have.
-async fn tried(config: &Config) -> Result<(Held, Vec<Trial>), Failure> {
+async fn tried(config: &Config) -> Result<(Sandboxed, Vec<Trial>), Failure> {
     let house = tectum::build_for_one_call(config)?;
     let gate = house.gate();
     let protected = gate.allowlist().closed()?;
@@ -165,7 +165,7 @@ impl Trials<'_> {
         &mut self,
         what: impl Into<String>,
         deed: &'static str,
-        target: impl Target,
+        target: impl TriedOn,
         promised: Option<bool>,
     ) {
         // Without a plan nothing is promised.
@@ -182,23 +182,23 @@ impl Trials<'_> {
 }
 
 /// What something is tried on, as an argument. A path that is no text is not tried.
-trait Target {
+trait TriedOn {
     fn text(&self) -> Option<String>;
 }
 
-impl Target for &Path {
+impl TriedOn for &Path {
     fn text(&self) -> Option<String> {
         self.to_str().map(str::to_owned)
     }
 }
 
-impl Target for &PathBuf {
+impl TriedOn for &PathBuf {
     fn text(&self) -> Option<String> {
         self.to_str().map(str::to_owned)
     }
 }
 
-impl Target for std::net::SocketAddr {
+impl TriedOn for std::net::SocketAddr {
     fn text(&self) -> Option<String> {
         Some(self.to_string())
     }
@@ -277,7 +277,7 @@ fn done(deed: &str) -> io::Result<()> {
     }
 }
 
-fn data(held: Held, trials: &[Trial]) -> Value {
+fn data(held: Sandboxed, trials: &[Trial]) -> Value {
     let each = trials.iter().map(|trial| {
         json!({
             "what": trial.what, "may": trial.went.is_ok(), "promised": trial.promised,
@@ -287,12 +287,12 @@ fn data(held: Held, trials: &[Trial]) -> Value {
     json!({ "sandbox": held.word(), "tried": each.collect::<Vec<_>>() })
 }
 
-fn text(held: Held, trials: &[Trial], screen: &Screen) -> String {
+fn text(held: Sandboxed, trials: &[Trial], screen: &Screen) -> String {
     let mut out = match held {
-        Held::Enforced { .. } => {
+        Sandboxed::Enforced { .. } => {
             "Commands of agents are held by the kernel here. Tried just now, a command\n"
         }
-        Held::OptedOut => {
+        Sandboxed::OptedOut => {
             "The sandbox is off: commands of agents may do all that you may. Tried just now, one\n"
         }
     }
@@ -310,7 +310,7 @@ fn text(held: Held, trials: &[Trial], screen: &Screen) -> String {
         };
         out.push_str(&format!("  {}  {what}{broken}\n", screen.paint(colour, &format!("{word:6}"))));
     }
-    if matches!(held, Held::Enforced { .. }) {
+    if matches!(held, Sandboxed::Enforced { .. }) {
         out.push_str("\nNames can be listed anywhere; what stands in closed files cannot be read.\n");
     }
     out

@@ -12,7 +12,7 @@ use std::{
 use tectum::peers::{
     child::{
         self, Order, SandboxPlan, Stderr,
-        sandbox::{Held, Scratch, held},
+        sandbox::{Sandboxed, Scratch, held},
     },
     spec::{Launch, Secret},
 };
@@ -126,7 +126,7 @@ impl Drop for Yard {
 #[tokio::test]
 async fn work_in_the_project_goes_on_as_usual() {
     let yard = Yard::new();
-    assert_eq!(held(Some(&yard.plan)).expect("this kernel can"), Held::Enforced { network: true });
+    assert_eq!(held(Some(&yard.plan)).expect("this kernel can"), Sandboxed::Enforced { network: true });
     let script = "set -e
         cat a.txt; echo b > b.txt; mkdir -p d/e; mv b.txt d/e/c; cat d/e/c; ln d/e/c hard; ln -s a.txt soft
         cat soft; rm -r d; : > a.txt; echo t > $TMPDIR/t; cat $TMPDIR/t; f=$(mktemp); echo m > $f; cat $f
