@@ -81,7 +81,7 @@ pub(super) fn environment(
     Ok(variables)
 }
 
-fn is_inherited(name: &OsStr) -> bool {
+pub(super) fn is_inherited(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
     INHERITED.contains(&name) || INHERITED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }

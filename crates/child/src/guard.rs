@@ -27,6 +27,7 @@ use super::{
     environment::MARK,
     files, mark, memory,
     sandbox::{Entered, SandboxPlan},
+    terminal,
     tree::Tree,
 };
 
@@ -83,6 +84,8 @@ pub fn run(words: &[OsString]) -> ExitCode {
         say("tectum guard: it is started by Tectum itself, not by people\n");
         return ExitCode::from(2);
     };
+    // An exit code says that the work is done, so a panic must not give one.
+    std::panic::set_hook(Box::new(|_| std::process::abort()));
     if let Some(files) = task.files {
         files::bound_ourselves(files);
     }
@@ -111,6 +114,7 @@ async fn stand(task: &Task, sandbox: Option<&Entered>) -> io::Result<u8> {
     // A session of our own: no terminal can reach the tree, and it can ask none for a password.
     // It fails only for the leader of a group, who cannot be reached by chance either.
     let _ = setsid();
+    let terminal = terminal::take();
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(getpid()))?;
     // Listening begins before there is something to listen to.
@@ -121,7 +125,7 @@ async fn stand(task: &Task, sandbox: Option<&Entered>) -> io::Result<u8> {
     if let Some(bytes) = task.memory {
         memory::bound_ourselves(bytes)?;
     }
-    let mut server = Server::start(task, sandbox, &word)?;
+    let mut server = Server::start(task, sandbox, &word, terminal)?;
     loop {
         tokio::select! {
             _ = children.recv() => server.reap(),
@@ -152,7 +156,7 @@ impl Server {
         clippy::disallowed_methods,
         reason = "the guard exists to start this one program and to end all it starts"
     )]
-    fn start(task: &Task, sandbox: Option<&Entered>, word: &str) -> io::Result<Self> {
+    fn start(task: &Task, sandbox: Option<&Entered>, word: &str, terminal: bool) -> io::Result<Self> {
         let null = null()?;
         let mut command = Command::new(&task.command);
         command.args(&task.args).env(MARK, word).process_group(0);
@@ -160,13 +164,16 @@ impl Server {
             Some(sandbox) => sandbox.spawn(&mut command)?,
             None => command.spawn()?,
         };
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or_else(|| io::Error::other("the system gave it no number"))?;
+        if terminal {
+            terminal::hand_over(pid);
+        }
         // An end of file must travel between Tectum and the server, so no copy of their pipes may
         // stay here. The log's pipe goes as well: nothing is said from now on.
         rustix::stdio::dup2_stdin(&null)?;
         rustix::stdio::dup2_stdout(&null)?;
         rustix::stdio::dup2_stderr(&null)?;
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let pid = pid.ok_or_else(|| io::Error::other("the system gave it no number"))?;
         Ok(Self { pid, status: None })
     }
 

@@ -17,6 +17,7 @@ mod memory;
 pub mod neighbour;
 pub mod sandbox;
 mod stderr;
+mod terminal;
 #[cfg(target_os = "linux")]
 mod tree;
 #[cfg(not(target_os = "linux"))]
@@ -108,6 +109,90 @@ fn located(
 /// it starts the server; without one it is set right after the start, and holds for what the
 /// server takes and starts from then on.
 pub fn start_within(order: &Order<'_>, memory: Option<u64>, log: Arc<Stderr>) -> io::Result<Child> {
+    let (ours, theirs) = pipes()?;
+    let (process, word) = spawned(order, memory, theirs)?;
+    let Ends { stdin, stdout, stderr } = ours;
+    let life = Life::begin(process, word, order.guard.is_some(), stderr.map(|stderr| (stderr, log)))?;
+    Ok(Child { stdin, stdout, life })
+}
+
+/// A command that was started for what it says.
+#[derive(Debug)]
+pub struct Spoken {
+    /// To its standard input.
+    pub stdin: pipe::Sender,
+    /// From its standard output.
+    pub stdout: pipe::Receiver,
+    /// From its standard error; a terminal has both in one.
+    pub stderr: Option<pipe::Receiver>,
+    /// Its process; whoever drops it ends the command.
+    pub life: Life,
+}
+
+/// Where the output of a command goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Through {
+    /// Two pipes.
+    Pipes,
+    /// A terminal of its own, which only a guard can give it.
+    Terminal,
+}
+
+/// Starts a command whose output is read as it comes. Must be called within a runtime.
+pub fn start_spoken(order: &Order<'_>, through: Through) -> io::Result<Spoken> {
+    let (ours, theirs) = match through {
+        Through::Pipes => pipes()?,
+        Through::Terminal if order.guard.is_none() => {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "without a guard there is no terminal"));
+        }
+        Through::Terminal => a_terminal()?,
+    };
+    let (process, word) = spawned(order, None, theirs)?;
+    let Ends { stdin, stdout, stderr } = ours;
+    let life = Life::begin(process, word, order.guard.is_some(), None)?;
+    Ok(Spoken { stdin, stdout, stderr, life })
+}
+
+/// Our ends of what a child reads and writes.
+struct Ends {
+    stdin: pipe::Sender,
+    stdout: pipe::Receiver,
+    stderr: Option<pipe::Receiver>,
+}
+
+fn pipes() -> io::Result<(Ends, [Stdio; 3])> {
+    let (stdin_child, stdin) = std::io::pipe()?;
+    let (stdout, stdout_child) = std::io::pipe()?;
+    let (stderr, stderr_child) = std::io::pipe()?;
+    widen(&stdin);
+    widen(&stdout);
+    // Our ends first: if one cannot be watched, nothing has been started yet.
+    let ours = Ends {
+        stdin: pipe::Sender::from_owned_fd(OwnedFd::from(stdin))?,
+        stdout: pipe::Receiver::from_owned_fd(OwnedFd::from(stdout))?,
+        stderr: Some(pipe::Receiver::from_owned_fd(OwnedFd::from(stderr))?),
+    };
+    Ok((ours, [Stdio::from(stdin_child), Stdio::from(stdout_child), Stdio::from(stderr_child)]))
+}
+
+fn a_terminal() -> io::Result<(Ends, [Stdio; 3])> {
+    let (ours, theirs) = terminal::open()?;
+    // What is watched must not wait.
+    rustix::io::ioctl_fionbio(&ours, true)?;
+    let ends = Ends {
+        stdin: pipe::Sender::from_owned_fd_unchecked(ours.try_clone()?)?,
+        stdout: pipe::Receiver::from_owned_fd_unchecked(ours)?,
+        stderr: None,
+    };
+    Ok((ends, [Stdio::from(theirs.try_clone()?), Stdio::from(theirs.try_clone()?), Stdio::from(theirs)]))
+}
+
+/// Starts the process of an order with these as its standard input, output and error.
+fn spawned(
+    order: &Order<'_>,
+    memory: Option<u64>,
+    [stdin, stdout, stderr]: [Stdio; 3],
+) -> io::Result<(tokio::process::Child, String)> {
     let launch = order.launch;
     let directory = launch.cwd.as_ref().map_or(order.directory.to_owned(), |cwd| order.directory.join(cwd));
     if !directory.is_dir() {
@@ -128,18 +213,7 @@ pub fn start_within(order: &Order<'_>, memory: Option<u64>, log: Arc<Stderr>) ->
     }
 
     let mut command = command(order, memory, &program, &variables);
-    command.current_dir(directory);
-    let (stdin_child, stdin) = std::io::pipe()?;
-    let (stdout, stdout_child) = std::io::pipe()?;
-    let (stderr, stderr_child) = std::io::pipe()?;
-    widen(&stdin);
-    widen(&stdout);
-    // Our ends first: if one cannot be watched, nothing has been started yet.
-    let stdin = pipe::Sender::from_owned_fd(OwnedFd::from(stdin))?;
-    let stdout = pipe::Receiver::from_owned_fd(OwnedFd::from(stdout))?;
-    let stderr = pipe::Receiver::from_owned_fd(OwnedFd::from(stderr))?;
-    command.stdin(Stdio::from(stdin_child)).stdout(Stdio::from(stdout_child));
-    command.stderr(Stdio::from(stderr_child));
+    command.current_dir(directory).stdin(stdin).stdout(stdout).stderr(stderr);
     let process = command.spawn().map_err(|error| {
         io::Error::new(error.kind(), format!("{} could not be started: {error}", program.display()))
     })?;
@@ -148,8 +222,7 @@ pub fn start_within(order: &Order<'_>, memory: Option<u64>, log: Arc<Stderr>) ->
     if let (None, Some(memory)) = (order.guard, memory) {
         memory::bound(process.id(), memory)?;
     }
-    let life = Life::begin(process, word, order.guard.is_some(), stderr, log)?;
-    Ok(Child { stdin, stdout, life })
+    Ok((process, word))
 }
 
 impl Child {
@@ -169,6 +242,11 @@ impl Child {
         drop(self.stdin);
         self.life.stop().await
     }
+}
+
+/// A variable of this process as every child gets it; `None` for one that children do not get.
+pub fn inherited(name: &str) -> Option<String> {
+    environment::is_inherited(OsStr::new(name)).then(|| std::env::var(name).ok()).flatten()
 }
 
 /// This program's own file, to be used as a guard. A running program may have been replaced on

@@ -36,6 +36,7 @@ pub struct Life {
 enum Wish {
     Live,
     Stop,
+    End,
 }
 
 impl Life {
@@ -43,14 +44,13 @@ impl Life {
         process: process::Child,
         word: String,
         guarded: bool,
-        stderr: pipe::Receiver,
-        log: Arc<Stderr>,
+        log: Option<(pipe::Receiver, Arc<Stderr>)>,
     ) -> io::Result<Self> {
         let id = process.id().ok_or_else(|| io::Error::other("the child ended before it began"))?;
         let (wish, wishes) = watch::channel(Wish::Live);
         let (end, ended) = watch::channel(None);
         let held = Held { process, id, word, guarded };
-        let log = tokio::spawn(listen(stderr, log));
+        let log = log.map(|(stderr, log)| tokio::spawn(listen(stderr, log)));
         tokio::spawn(async move {
             let status = held.live(wishes, log).await;
             let _ = end.send(Some(status));
@@ -77,6 +77,12 @@ impl Life {
         let _ = self.wish.send(Wish::Stop);
         self.ended().await
     }
+
+    /// Ends the child without waiting for it to see the end of its input.
+    pub async fn end(&mut self) -> ExitStatus {
+        let _ = self.wish.send(Wish::End);
+        self.ended().await
+    }
 }
 
 /// Whether there still is a guard, where there was one.
@@ -96,17 +102,23 @@ struct Held {
 }
 
 impl Held {
-    async fn live(mut self, mut wishes: watch::Receiver<Wish>, mut log: JoinHandle<()>) -> ExitStatus {
+    async fn live(mut self, mut wishes: watch::Receiver<Wish>, log: Option<JoinHandle<()>>) -> ExitStatus {
         let ended = tokio::select! {
             ended = self.process.wait() => ended,
             wish = wishes.changed() => {
                 // No wish means that nobody holds the child any more, nor its input.
-                let patience = if wish.is_ok() { END_OF_INPUT } else { Duration::ZERO };
+                let waits = wish.is_ok() && *wishes.borrow() == Wish::Stop;
+                let patience = if waits { END_OF_INPUT } else { Duration::ZERO };
                 self.end(patience).await
             }
         };
-        self.clear(Guard::Gone).await;
-        if timeout(LAST_WORDS, &mut log).await.is_err() {
+        // A guard that ended on its own account left nobody; one that did not was killed.
+        if !(self.guarded && ended.as_ref().is_ok_and(|status| status.code().is_some())) {
+            self.clear(Guard::Gone).await;
+        }
+        if let Some(mut log) = log
+            && timeout(LAST_WORDS, &mut log).await.is_err()
+        {
             log.abort();
         }
         // Waiting for one's own child does not fail; if it did, there is no child any more.
