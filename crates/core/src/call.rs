@@ -25,6 +25,8 @@ pub struct Call {
     pub progress: Progress,
     /// The most bytes of text that the caller can take.
     pub room: usize,
+    /// Cancelled when the client disconnects; `None` if a disconnect cannot be detected.
+    pub left: Option<CancellationToken>,
     /// The way to the person who is asked if a rule requires consent to this call.
     pub asker: Asker,
 }
@@ -40,6 +42,7 @@ impl Call {
             cancel: CancellationToken::new(),
             progress: Progress::none(),
             room: usize::MAX,
+            left: None,
             asker: Asker::none(),
         }
     }

@@ -101,6 +101,8 @@ mod tests {
     fn ctx(cancel: &CancellationToken) -> Ctx {
         Ctx {
             call: CallId::fresh(),
+            session: crate::SessionId::new("test"),
+            left: None,
             grants: std::sync::Arc::default(),
             cancel: cancel.clone(),
             progress: Progress::none(),

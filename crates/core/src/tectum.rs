@@ -213,6 +213,8 @@ impl Tectum {
     async fn execute(&self, call: &Call, prepared: Prepared, grants: Grants) -> Result<Done, Fault> {
         let ctx = Ctx {
             call: call.id,
+            session: call.session.clone(),
+            left: call.left.clone(),
             grants: Arc::new(grants),
             cancel: call.cancel.clone(),
             progress: call.progress.clone(),

@@ -14,7 +14,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use tectum_security::{Access, RawPath, SafePath};
 use tokio_util::sync::CancellationToken;
 
-use crate::{CallId, Directive, Fault, FaultKind, Judgement, Progress};
+use crate::{CallId, Directive, Fault, FaultKind, Judgement, Progress, SessionId};
 
 /// A tool that runs in this process. The doc comment on `Args` is what the model reads.
 pub trait Tool: Send + Sync + 'static {
@@ -166,6 +166,10 @@ impl Grants {
 pub struct Ctx {
     /// The id of the call.
     pub call: CallId,
+    /// The conversation that the call belongs to.
+    pub session: SessionId,
+    /// Cancelled when the client disconnects; `None` if a disconnect cannot be detected.
+    pub left: Option<CancellationToken>,
     /// The capabilities of the call.
     pub grants: Arc<Grants>,
     /// Cancelled when the caller left or the deadline passed.

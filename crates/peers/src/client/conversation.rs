@@ -39,6 +39,8 @@ type ClientAnswer = Result<Box<RawValue>, Box<RawValue>>;
 pub(crate) struct Conversation {
     pub(crate) session: SessionId,
     key: u64,
+    /// Cancelled when it leaves; `None` where every request is a client of its own.
+    left: Option<CancellationToken>,
     initialized: AtomicBool,
     capabilities: OnceLock<Arc<str>>,
     abilities: OnceLock<Arc<str>>,
@@ -85,10 +87,20 @@ pub(crate) struct CallSeat {
 impl Conversation {
     /// A new client, and the counter of what it misses.
     pub(crate) fn new(session: SessionId, unheard: Unheard) -> Arc<Self> {
+        Self::leaving(session, unheard, Some(CancellationToken::new()))
+    }
+
+    /// The client of one request, which has no session that could end.
+    pub(crate) fn of_one_request(session: SessionId, unheard: Unheard) -> Arc<Self> {
+        Self::leaving(session, unheard, None)
+    }
+
+    fn leaving(session: SessionId, unheard: Unheard, left: Option<CancellationToken>) -> Arc<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Arc::new(Self {
             session,
             key: NEXT.fetch_add(1, Ordering::Relaxed),
+            left,
             initialized: AtomicBool::new(false),
             capabilities: OnceLock::new(),
             abilities: OnceLock::new(),
@@ -113,6 +125,11 @@ impl Conversation {
     /// Tells this client apart from every other one.
     pub(crate) fn key(&self) -> u64 {
         self.key
+    }
+
+    /// Cancelled when it leaves; `None` where nobody can tell.
+    pub(crate) fn left(&self) -> Option<CancellationToken> {
+        self.left.clone()
     }
 
     /// The handshake is over.
@@ -240,6 +257,9 @@ impl Conversation {
             call.cancel();
         }
         self.questions.lock().clear();
+        if let Some(left) = &self.left {
+            left.cancel();
+        }
     }
 
     /// True when it is subscribed to this resource, in either era.

@@ -89,6 +89,7 @@ impl Endpoint {
             cancel,
             progress,
             room: form.room(),
+            left: delivery.from.left(),
             asker: approval.asker.clone(),
         };
         if let Some(federation) = &self.federation {

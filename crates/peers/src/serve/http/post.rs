@@ -116,11 +116,16 @@ impl Service {
             return error(StatusCode::BAD_REQUEST, Some(rpc.id), code::HEADER_MISMATCH, &why);
         }
         // Without sessions every request is a client of its own; ids cannot clash.
-        let client = Conversation::new(SessionId::new("http"), self.endpoint.unheard());
-        // What its model has seen is known by who sends the token and what it says of itself.
-        if let Some(info) = rpc.params.meta.as_ref().and_then(|meta| meta.client_info) {
-            let credential = header(headers, AUTHORIZATION.as_str()).unwrap_or_default();
-            client.share(&self.models, format!("{credential}\0{}", info.get()));
+        // What is its own is known by who sends the token and what it says of itself.
+        let info = rpc.params.meta.as_ref().and_then(|meta| meta.client_info);
+        let credential = header(headers, AUTHORIZATION.as_str()).unwrap_or_default();
+        let name = info.map(|info| format!("{credential}\0{}", info.get()));
+        let session = name.as_ref().map_or("http".to_owned(), |name| {
+            format!("http-{}", &blake3::hash(name.as_bytes()).to_hex()[..16])
+        });
+        let client = Conversation::of_one_request(SessionId::new(session), self.endpoint.unheard());
+        if let Some(name) = name {
+            client.share(&self.models, name);
         }
         self.run(headers, &client, rpc, true).await
     }
