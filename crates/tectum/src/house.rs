@@ -10,12 +10,13 @@ use tectum_core::{
     security::{Allowlist, allowlist::BuildError},
 };
 use tectum_native::{NativeSet, NativeTool};
+use tectum_shell::EnvFile;
 use tectum_tools::{
-    GitSettings, LanguageServers, SandboxSettings, Settings, Threads, catalog, runtime::Runtime,
+    GitSettings, LanguageServers, SandboxSettings, Settings, ShellSettings, Threads, catalog, runtime::Runtime,
 };
 
 use crate::{
-    config::{Config, Origin, Permissions, Problem, Problems, keys, value::Item},
+    config::{Config, Origin, Permissions, Problem, Problems, ProjectEnv, keys, value::Item},
     control::control_files,
     offered::Offered,
     state,
@@ -100,6 +101,7 @@ pub(crate) fn parts(
             wait: config.diagnostics.wait,
             commands: config.diagnostics.commands.clone(),
         },
+        shell: shell(config, served(config, &allowlist)),
         git: GitSettings { directories: config.workspace.git_dirs.clone(), ..GitSettings::default() },
         beads_programs: config.tools.beads_programs,
         runtime: runtime.clone(),
@@ -117,6 +119,40 @@ pub(crate) fn parts(
     let offered = tools.native.then(|| Offered::filtered(&catalog.tools, offers));
     let Permissions { own, project, .. } = config.permissions.clone();
     Ok(Parts { catalog, offered, gate: Gate::tightened(own, project, Arc::new(allowlist)) })
+}
+
+/// What commands run with. A project's own environment holds once a person agreed to it.
+fn shell(config: &Config, roots: Vec<PathBuf>) -> ShellSettings {
+    let (mut env, mut env_held) = (EnvFile::default(), None);
+    match &config.shell.env {
+        None => {}
+        Some(ProjectEnv { read: Err(why), .. }) => {
+            env_held = Some(format!("mcp_env.toml is not used: {why}"))
+        }
+        Some(ProjectEnv { read: Ok(read), trust, .. }) if trust.suffices() => {
+            env = read.clone();
+            if !read.refused.is_empty() {
+                env_held = Some(format!("of mcp_env.toml is not used: {}", read.refused.join("; ")));
+            }
+        }
+        Some(_) => {
+            env_held =
+                Some("mcp_env.toml is not used until a person agrees to it with `tectum trust`".into());
+        }
+    }
+    ShellSettings {
+        roots,
+        guard: tectum_peers::child::own_guard().ok(),
+        // Where federated servers' large results are, so that both are read as resources.
+        spool: config
+            .state
+            .as_deref()
+            .map(|state| state::of_project(state, &config.directory).join("servers/results")),
+        env,
+        env_held,
+        qa: config.shell.qa.clone(),
+        keep: config.shell.keep,
+    }
 }
 
 /// The allow rules of a project's file, if one of them would permit what the operator does not and no

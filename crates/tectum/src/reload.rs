@@ -145,7 +145,7 @@ fn changes(before: &Config, now: &Config) -> Vec<&'static Key> {
 
 /// Whether a running house follows a key; the rest was decided when it started.
 fn is_live(key: &Key) -> bool {
-    ["workspace", "permissions", "tools", "files", "diagnostics", "context", "beads", "network"]
+    ["workspace", "permissions", "tools", "files", "diagnostics", "shell", "context", "beads", "network"]
         .contains(&key.section)
         || *key == keys::READ
 }

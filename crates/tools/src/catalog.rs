@@ -15,6 +15,7 @@ use crate::{
     files::{GetFileSlice, GetTree, ListDirectory, ReadFile, SearchContent, SearchFiles},
     network::{FetchUrl, Network, WebSearch},
     runtime::GetUiPerformance,
+    shell::{RunPowershell, RunShell, ShellKill, ShellList, ShellPoll, ShellWrite, Shells},
     todo::{Handoff, TodoWrite, Todos},
 };
 
@@ -60,6 +61,13 @@ pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
     let network = Arc::new(Network::new(&settings.network));
     tools.push(NativeTool::new(FetchUrl::new(network.clone())));
     tools.push(NativeTool::new(WebSearch::new(network)));
+    let shells = Arc::new(Shells::new(settings));
+    tools.push(NativeTool::new(RunShell::new(shells.clone())));
+    tools.push(NativeTool::new(ShellPoll::new(shells.clone())));
+    tools.push(NativeTool::new(ShellWrite::new(shells.clone())));
+    tools.push(NativeTool::new(ShellList::new(shells.clone())));
+    tools.push(NativeTool::new(ShellKill::new(shells.clone())));
+    tools.push(NativeTool::new(RunPowershell::new(shells)));
     let todos = Arc::new(Todos::default());
     tools.push(NativeTool::new(TodoWrite::new(todos.clone())));
     if !settings.tiers.is_empty() {

@@ -22,4 +22,4 @@ pub mod todo;
 
 pub use catalog::catalog;
 pub use sandbox::SandboxSettings;
-pub use settings::{GitSettings, LanguageServers, NetworkSettings, Settings, Threads};
+pub use settings::{GitSettings, LanguageServers, NetworkSettings, Settings, ShellSettings, Threads};

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use tectum_core::security::Durability;
+use tectum_shell::EnvFile;
 use tectum_web::{AllowedHost, PageUrl};
 
 use crate::{SandboxSettings, runtime::Runtime};
@@ -34,6 +35,8 @@ pub struct Settings {
     pub sandbox: SandboxSettings,
     /// Where `fetch_url` and `web_search` go.
     pub network: NetworkSettings,
+    /// What commands are run with.
+    pub shell: ShellSettings,
 }
 
 /// Where requests go beyond public addresses, and who is asked for a search.
@@ -45,6 +48,25 @@ pub struct NetworkSettings {
     pub searxng: Option<PageUrl>,
     /// Whether the environment's proxies are used.
     pub environment_proxies: bool,
+}
+
+/// What `run_shell` and `run_powershell` run commands with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShellSettings {
+    /// The served directories; a program inside of one is no shell.
+    pub roots: Vec<PathBuf>,
+    /// The program that ends a command with all it started, see `tectum_child::own_guard`.
+    pub guard: Option<PathBuf>,
+    /// Where long output is kept as a whole.
+    pub spool: Option<PathBuf>,
+    /// What `mcp_env.toml` adds to the environment.
+    pub env: EnvFile,
+    /// Why the project's `mcp_env.toml`, or a part of it, is not used.
+    pub env_held: Option<String>,
+    /// The command that explains what went wrong in PowerShell.
+    pub qa: Vec<String>,
+    /// Whether a command may outlive its client.
+    pub keep: bool,
 }
 
 /// What git may read beyond the served directories, and what holds it to that.
@@ -104,6 +126,7 @@ impl Default for Settings {
             runtime: Runtime::default(),
             network: NetworkSettings::default(),
             sandbox: SandboxSettings::default(),
+            shell: ShellSettings::default(),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! found here.
 
 use std::{
+    io::Read as _,
     net::Ipv4Addr,
     path::{Path, PathBuf},
     time::Duration,
@@ -18,6 +19,7 @@ use tectum_peers::{
     federation::{Exposure, Profiles},
     serve::{ClientForms, Structured},
 };
+use tectum_shell::EnvFile;
 use tectum_turns::Limits;
 use tracing::level_filters::LevelFilter;
 
@@ -26,8 +28,8 @@ use super::{
     load::Sources,
     merged::{Layers, Merged, Setting},
     model::{
-        AuthMode, Config, Diagnostics, Federation, Files, Http, Network, Observers, Permissions, Run,
-        Sandbox, ToolSet, Workspace,
+        AuthMode, Config, Diagnostics, Federation, Files, Http, Network, Observers, Permissions, ProjectEnv,
+        Run, Sandbox, Shell, ToolSet, Workspace,
     },
     place::{Origin, Problem, Problems},
     servers::trust::{Ledger, Trust},
@@ -36,6 +38,10 @@ use super::{
 
 /// The name of the older file of servers.
 const SEED: &str = "mcp_config.json";
+/// The file of a project's own environment.
+const ENV_FILE: &str = "mcp_env.toml";
+/// Longer is no environment.
+const MOST_ENV: u64 = 64 * 1024;
 
 impl Config {
     pub(super) fn from_layers(
@@ -120,6 +126,11 @@ impl Config {
             },
             network: network(&merged)?,
             sandbox: sandbox(&merged, sources),
+            shell: Shell {
+                keep: merged.flag(&keys::KEEP),
+                qa: texts(&keys::QA).collect(),
+                env: project_env(&directory.join(ENV_FILE), sources.state.as_deref()),
+            },
             files: Files {
                 durability: match merged.word(&keys::DURABILITY) {
                     Some("rename") => Durability::Rename,
@@ -391,6 +402,25 @@ fn permissions(layers: &mut Layers, state: Option<&Path>, file: &Path) -> Result
     project.allow.extend(own.allow.iter().cloned());
     let refuses = !project.deny.is_empty() || !project.ask.is_empty() || project.default.is_some();
     Ok(Permissions { own, project: refuses.then_some(project), consent })
+}
+
+/// The project's own environment, if it has a file of it.
+fn project_env(path: &Path, state: Option<&Path>) -> Option<ProjectEnv> {
+    let mut text = String::new();
+    let read = match tectum_state::open(path) {
+        Ok(None) => return None,
+        Ok(Some(file)) => {
+            file.take(MOST_ENV + 1).read_to_string(&mut text).map_err(|error| error.to_string())
+        }
+        Err(error) => Err(error.to_string()),
+    };
+    let read = read.and_then(|bytes| match bytes as u64 > MOST_ENV {
+        true => Err(format!("it has more than {MOST_ENV} bytes")),
+        false => EnvFile::parse(&text, path.parent().unwrap_or(path)),
+    });
+    let ledger = state.and_then(|state| Ledger::load(state).ok());
+    let trust = ledger.map_or(Trust::Asked, |ledger| ledger.judge_env(path, &text));
+    Some(ProjectEnv { path: path.to_owned(), read, text, trust })
 }
 
 fn rules(merged: &Merged) -> Result<Rules, Problems> {

@@ -26,6 +26,13 @@ const DIAGNOSTICS: Key = Key {
     ..PLAIN
 };
 
+/// A key of the commands.
+const SHELL: Key = Key {
+    section: "shell",
+    project: FromProject::Refused("choose how commands run on your machine"),
+    ..PLAIN
+};
+
 /// A key of the listener.
 const HTTP: Key = Key { section: "http", project: FromProject::Refused("open a listener"), ..PLAIN };
 
@@ -314,6 +321,22 @@ pub static ENVIRONMENT_PROXIES: Key = Key {
     default: "false",
     doc: "Whether fetch_url and web_search go through the proxies that HTTPS_PROXY and HTTP_PROXY name.",
     ..NETWORK
+};
+pub static KEEP: Key = Key {
+    name: "keep",
+    default: "false",
+    doc: "Whether a command may outlive the client that started it, when it asks for that.",
+    ..SHELL
+};
+pub static QA: Key = Key {
+    name: "qa",
+    shape: Shape::List {
+        each: Each::Argument,
+        empty: Some("name the program and its arguments, or remove the line"),
+    },
+    unset: "no analysis",
+    doc: "A command that reads the errors of a failed run_powershell and writes an analysis of them.",
+    ..SHELL
 };
 pub static DURABILITY: Key = Key {
     section: "files",
@@ -695,6 +718,8 @@ pub static KEYS: &[&Key] = &[
     &SHELL_WRITE,
     &SHELL_CLOSED,
     &SHELL_OPEN,
+    &KEEP,
+    &QA,
     &LEVEL,
     &MCP_ENABLED,
     &MCP_BLACKLIST,
@@ -734,7 +759,7 @@ mod tests {
         for key in KEYS.iter().filter(|key| key.stands_for.is_none()) {
             let refused = matches!(key.project, FromProject::Refused(_));
             let operators = ["http", "diagnostics", "network", "clients", "run"].contains(&key.section)
-                || [&GIT_DIRS, &OPEN, &SHELL_WRITE, &SHELL_OPEN].contains(key);
+                || [&GIT_DIRS, &OPEN, &SHELL_WRITE, &SHELL_OPEN, &KEEP, &QA].contains(key);
             assert_eq!(refused, operators, "decide what a project may do with `{}`", key.path());
             let list = matches!(key.shape, Shape::List { .. });
             match key.project {

@@ -12,6 +12,7 @@ use tectum_peers::{
     serve::ClientForms,
 };
 use tectum_redact::Redactor;
+use tectum_shell::EnvFile;
 use tectum_turns::Limits;
 use tracing::level_filters::LevelFilter;
 
@@ -38,6 +39,8 @@ pub struct Config {
     pub network: Network,
     /// What commands may do to the machine.
     pub sandbox: Sandbox,
+    /// How commands run.
+    pub shell: Shell,
     /// How files are written.
     pub files: Files,
     /// The listener of `tectum up`.
@@ -168,6 +171,30 @@ pub struct Diagnostics {
 
 /// Where the network tools go.
 pub type Network = tectum_tools::NetworkSettings;
+
+/// How commands run.
+#[derive(Clone, Debug)]
+pub struct Shell {
+    /// Whether a command may outlive its client.
+    pub keep: bool,
+    /// The command that explains what went wrong in PowerShell.
+    pub qa: Vec<String>,
+    /// The project's `mcp_env.toml`, if it has one.
+    pub env: Option<ProjectEnv>,
+}
+
+/// A project's `mcp_env.toml`: what it sets holds once a person agreed to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectEnv {
+    /// The file.
+    pub path: PathBuf,
+    /// What stands in it, or why it cannot be read.
+    pub read: Result<EnvFile, String>,
+    /// Its text, which is what a person agrees to.
+    pub text: String,
+    /// Whether one did.
+    pub trust: Trust,
+}
 
 /// How files are written.
 #[derive(Clone, Debug)]

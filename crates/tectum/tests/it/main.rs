@@ -83,5 +83,7 @@ mod serve_floods;
 mod serve_http;
 mod serve_stdio;
 mod serve_unread;
+mod shell;
+mod shell_trees;
 mod tool_search;
 mod watched;

@@ -41,10 +41,12 @@ const PLAIN: &[&str] = &[
     "call_id",
     "case",
     "class_name",
+    "command",
     "content",
     "context",
     "create_only",
     "description",
+    "cwd",
     "dest_name",
     "dest_path",
     "destination",
@@ -83,6 +85,8 @@ const PLAIN: &[&str] = &[
     "revision",
     "revisions",
     "roles",
+    "script",
+    "session",
     "slice",
     "source",
     "src_path",
@@ -142,7 +146,9 @@ fn writers_declare_a_write_and_readers_none() {
     let set = set();
     for info in infos() {
         // What an undo touches is known only to its store; the others touch no file.
-        if matches!(&*info.name, "undo_edit" | "todo_write" | "handoff") {
+        // Commands change what their user may.
+        let shell = info.name.starts_with("run_") || info.name.starts_with("shell_");
+        if shell || matches!(&*info.name, "undo_edit" | "todo_write" | "handoff") {
             continue;
         }
         for (tool, args) in calls(&info.name, "folder").expect("every tool has calls") {
@@ -166,7 +172,8 @@ fn the_whole_list_costs_a_client_little() {
     assert!(bytes < most, "names, descriptions and input schemas take {bytes} bytes, more than {most}");
 }
 
-/// Beside the code tools, those of the network, and `handoff`, which only those have who name tiers.
+/// Beside the code tools, those of the network, the commands, and `handoff`, which only those have who name
+/// tiers.
 #[test]
 fn the_tools_for_files_cost_a_client_six_kilobytes() {
     let code = [
@@ -181,6 +188,8 @@ fn the_tools_for_files_cost_a_client_six_kilobytes() {
         "get_ui",
         "fetch_url",
         "web_search",
+        "run_",
+        "shell_",
     ];
     let mut bytes = 0;
     for info in infos().iter().filter(|info| !code.iter().any(|start| info.name.starts_with(start))) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tectum_core::{Snapshot, Tectum, security::Durability};
 use tectum_native::NativeSet;
-use tectum_tools::{Settings, catalog};
+use tectum_tools::{SandboxSettings, Settings, ShellSettings, catalog};
 
 use crate::{
     attacker::{BEAD, UNDO, calls, open_gate},
@@ -46,6 +46,9 @@ const IGNORED: &[(&str, &str)] = &[
     ("write_file", "encoding"),
     // The excerpt shows the same with line numbers.
     ("set_file_slice", "diff"),
+    // How long it took, where nothing went on.
+    ("run_shell", "duration_ms"),
+    ("shell_kill", "duration_ms"),
     ("todo_write", "items.id"),
     ("todo_write", "items.created_at"),
     ("todo_write", "items.completed_at"),
@@ -85,6 +88,8 @@ const SIGNS: &[(&str, &str)] = &[
     ("created", "(new)"),
     ("overwritten", "replacing"),
     ("deeper", "max_depth"),
+    ("running", "RUNNING"),
+    ("timed_out", "timed out"),
 ];
 
 /// Calls beside those that every tool has, in which something is unusual.
@@ -120,6 +125,14 @@ fn further(tool: &str) -> Vec<(&'static str, Value)> {
         )],
         "write_file" => vec![("write_file", json!({"path": odd, "content": "x\n"}))],
         "bd_list" => vec![("bd_list", json!({"from": 60, "status": "open"}))],
+        "run_shell" => vec![
+            ("run_shell", json!({"command": "echo out; echo err >&2; exit 3"})),
+            ("run_shell", json!({"command": "seq 3000"})),
+            ("run_shell", json!({"command": "sleep 1000", "timeout_ms": 100})),
+            ("run_shell", json!({"command": "echo begun; sleep 1000", "yield_ms": 300})),
+        ],
+        "shell_list" => vec![("shell_list", json!({"all": true}))],
+        "shell_kill" => vec![("shell_kill", json!({"session": "sh-2"}))],
         "todo_write" => vec![(
             "todo_write",
             json!({"todos": [
@@ -143,6 +156,9 @@ async fn every_fact_of_the_data_is_in_the_text() {
         servers: crate::diagnostics::echo(&root),
         beads_programs: false,
         network: crate::network::settings(port),
+        shell: ShellSettings { roots: vec![root.clone()], ..ShellSettings::default() },
+        // It needs a guard, which the binary is.
+        sandbox: SandboxSettings { on: false, ..SandboxSettings::default() },
         ..Settings::default()
     };
     let tools = NativeSet::new(catalog(&settings));

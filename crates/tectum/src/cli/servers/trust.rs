@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use tectum::{
     Config, Fault, FaultKind,
     config::{
-        Origin,
+        ProjectEnv,
         keys::ALLOW,
         servers::{
             Entry, keys, spoken,
-            trust::{Ledger, RULES, Trust},
+            trust::{ENV, Ledger, RULES, Trust},
         },
         value::Item,
     },
@@ -32,10 +32,11 @@ use super::{
 #[command(after_help = "\
 A server configured in a file inside the project does not start until you approve it. Allow rules in
 the project's tectum.toml permit nothing beyond your own settings until you approve them; here they
-are called permissions.allow. You approve exactly what is shown; when that changes, you are asked
+are called permissions.allow. What its mcp_env.toml sets for commands holds once you approve it. You
+approve exactly what is shown; when that changes, you are asked
 again. Approvals are stored in your own state directory, never in the project.")]
 pub(crate) struct TrustCommand {
-    /// Which servers, or permissions.allow; without any, all that wait for approval
+    /// Which servers, permissions.allow or mcp_env.toml; without any, all that wait for approval
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Approve without asking, for scripts
@@ -95,7 +96,7 @@ impl TrustCommand {
     /// What waits, or of that what is named.
     fn waiting<'s>(&self, site: &'s Site) -> Result<Vec<Asked<'s>>, Failure> {
         let asked = &site.survey.asked;
-        for name in self.names.iter().filter(|name| *name != RULES) {
+        for name in self.names.iter().filter(|name| ![RULES, ENV].contains(&name.as_str())) {
             if asked.iter().all(|(entry, _)| entry.name.as_str() != name) {
                 let server = site.server(name)?;
                 let message =
@@ -109,7 +110,9 @@ impl TrustCommand {
         let servers = asked.iter().filter(|(entry, trust)| wanted(entry.name.as_str()) && !trust.suffices());
         let rules = tectum::rules_that_wait(&site.config).filter(|_| wanted(RULES));
         let rules = rules.map(|rules| Asked::Rules(&site.config, rules));
-        Ok(servers.map(|(entry, trust)| Asked::Server(entry, trust)).chain(rules).collect())
+        let env = site.config.shell.env.as_ref().filter(|env| wanted(ENV) && !env.trust.suffices());
+        let env = env.map(Asked::Environment);
+        Ok(servers.map(|(entry, trust)| Asked::Server(entry, trust)).chain(rules).chain(env).collect())
     }
 }
 
@@ -117,6 +120,7 @@ impl TrustCommand {
 enum Asked<'s> {
     Server(&'s Entry, &'s Trust),
     Rules(&'s Config, &'s [Item]),
+    Environment(&'s ProjectEnv),
 }
 
 impl Asked<'_> {
@@ -124,6 +128,7 @@ impl Asked<'_> {
         match self {
             Self::Server(entry, _) => entry.name.as_str(),
             Self::Rules(..) => RULES,
+            Self::Environment(_) => ENV,
         }
     }
 
@@ -131,6 +136,7 @@ impl Asked<'_> {
         match self {
             Self::Server(entry, trust) => shown(entry, trust, screen),
             Self::Rules(config, rules) => shown_rules(config, rules, screen),
+            Self::Environment(env) => shown_env(env, screen),
         }
     }
 
@@ -140,6 +146,7 @@ impl Asked<'_> {
                 format!("Let `{}` start exactly like this from now on? Type yes or no:", entry.name)
             }
             Self::Rules(..) => "Let these calls run without asking from now on? Type yes or no:".to_owned(),
+            Self::Environment(_) => "Let commands run with this from now on? Type yes or no:".to_owned(),
         });
         let mut line = String::new();
         io::stdin().lock().read_line(&mut line)?;
@@ -153,6 +160,7 @@ impl Asked<'_> {
                 let texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
                 ledger.agree_to_rules(&config.project_file(), &texts);
             }
+            Self::Environment(env) => ledger.agree_to_env(&env.path, &env.text),
         }
     }
 }
@@ -178,17 +186,23 @@ fn list(site: &Site, screen: &Screen) -> Result<(), Failure> {
             let texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
             data["rules"] = json!({ "name": RULES, "allow": texts, "trust": word(consent) });
         }
+        if let Some(env) = &site.config.shell.env {
+            data["environment"] = json!({ "name": ENV, "trust": word(&env.trust) });
+        }
         return screen.print_json(&data);
     }
-    if asked.is_empty() && rules.is_empty() {
-        return screen.print("the project's files have no servers and no allow rules");
+    let env =
+        site.config.shell.env.as_ref().map(|env| (ENV, word(&env.trust), env.path.display().to_string()));
+    if asked.is_empty() && rules.is_empty() && env.is_none() {
+        return screen.print("the project's files have no servers, no allow rules and no environment");
     }
-    let servers = asked.iter().map(|(entry, trust)| (entry.name.as_str(), word(trust), &entry.origin));
-    let lines: Vec<_> =
-        servers.chain(rules.first().map(|rule| (RULES, word(consent), &rule.origin))).collect();
+    let servers =
+        asked.iter().map(|(entry, trust)| (entry.name.as_str(), word(trust), entry.origin.to_string()));
+    let rules = rules.first().map(|rule| (RULES, word(consent), rule.origin.to_string()));
+    let lines: Vec<_> = servers.chain(rules).chain(env).collect();
     let names = lines.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
-    let line = |(name, trust, origin): &(&str, &str, &Origin)| {
-        format!("{name:<names$}  {trust:<9}  {}\n", spoken::text(&origin.to_string()))
+    let line = |(name, trust, origin): &(&str, &str, String)| {
+        format!("{name:<names$}  {trust:<9}  {}\n", spoken::text(origin))
     };
     screen.print(&lines.iter().map(line).collect::<String>())
 }
@@ -253,6 +267,21 @@ fn shown(entry: &Entry, trust: &Trust, screen: &Screen) -> String {
     }
     if let Some(problem) = &entry.problem {
         line("problem", spoken::text(&problem.to_string()));
+    }
+    text
+}
+
+/// All lines of the environment.
+fn shown_env(env: &ProjectEnv, screen: &Screen) -> String {
+    let file = spoken::text(&env.path.display().to_string());
+    let mut text = format!("{}  from {file}\n", screen.paint(Colour::Bold, ENV));
+    for line in env.text.lines() {
+        text.push_str(&format!("  {}\n", spoken::text(line)));
+    }
+    text.push_str("  for every command that is run; a directory before all others in PATH decides which\n");
+    text.push_str("  program a name means\n");
+    if let Trust::Changed(changes) = &env.trust {
+        changes.iter().for_each(|change| text.push_str(&format!("  changed        {change}\n")));
     }
     text
 }

@@ -38,6 +38,9 @@ impl Trust {
 /// The name under which consent to a project's allow rules is kept. No server can have it.
 pub const RULES: &str = "permissions.allow";
 
+/// The name under which consent to a project's `mcp_env.toml` is kept. No server can have it.
+pub const ENV: &str = "mcp_env.toml";
+
 /// What was agreed to.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
@@ -93,6 +96,16 @@ impl Ledger {
     /// What it says about the allow rules of a project's file.
     pub fn judge_rules(&self, file: &Path, rules: &[&str]) -> Trust {
         self.compare(&record_of_rules(file, rules))
+    }
+
+    /// What it says about a project's `mcp_env.toml`.
+    pub fn judge_env(&self, file: &Path, text: &str) -> Trust {
+        self.compare(&record_of_env(file, text))
+    }
+
+    /// Agrees to exactly this `mcp_env.toml`.
+    pub fn agree_to_env(&mut self, file: &Path, text: &str) {
+        self.keep(record_of_env(file, text));
     }
 
     /// Agrees to an entry as it stands.
@@ -187,6 +200,14 @@ fn record_of_rules(file: &Path, rules: &[&str]) -> Value {
     json!({ "file": file, "name": RULES, "digest": digest(&whole.to_string()), "rules": rules })
 }
 
+/// The same for an environment.
+fn record_of_env(file: &Path, text: &str) -> Value {
+    let file = file.to_string_lossy();
+    let whole = json!([ENV, file, text]);
+    let lines: Vec<&str> = text.lines().collect();
+    json!({ "file": file, "name": ENV, "digest": digest(&whole.to_string()), "lines": lines })
+}
+
 fn digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
@@ -201,7 +222,7 @@ fn changes(held: &Value, now: &Value) -> Vec<String> {
         Value::String(text) => spoken::quoted(text),
         _ => "nothing".into(),
     };
-    for field in ["type", "command", "url", "directory", "forwarded", "rules"] {
+    for field in ["type", "command", "url", "directory", "forwarded", "rules", "lines"] {
         if held[field] != now[field] {
             told.push(format!("{field}: was {}, is {}", shown(&held[field]), shown(&now[field])));
         }

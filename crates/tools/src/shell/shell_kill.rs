@@ -1,0 +1,55 @@
+//! `shell_kill`: ends a session with everything it started.
+
+use std::{sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World};
+
+use super::{engine::Shells, report::CommandReport, shell_poll};
+
+/// Ends sessions.
+#[derive(Clone, Debug)]
+pub struct ShellKill {
+    shells: Arc<Shells>,
+}
+
+impl ShellKill {
+    /// In this engine.
+    pub fn new(shells: Arc<Shells>) -> Self {
+        Self { shells }
+    }
+}
+
+/// End a session of run_shell and every process it started.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    session: String,
+}
+
+impl Tool for ShellKill {
+    type Args = Args;
+    type Output = CommandReport;
+    const CARD: Card = Card {
+        name: "shell_kill",
+        title: "End a session",
+        effect: Effect::Change,
+        world: World::Project,
+        idempotent: true,
+        primary: "session",
+        deadline: Duration::from_secs(30),
+        max_output: 48 * 1024,
+        role: ToolRole::Usual,
+    };
+
+    fn wants(&self, args: &Args) -> Wants {
+        Wants { subject: Subject::Text(args.session.clone()), paths: Vec::new() }
+    }
+
+    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<CommandReport>, Fault> {
+        let session = self.shells.session(ctx, &args.session)?;
+        session.stop().await;
+        Ok(shell_poll::report(ctx, &session))
+    }
+}
