@@ -10,7 +10,7 @@ use crate::cases::{Case, RunPlan};
 use crate::lineup::Server;
 use crate::observe::watcher::How;
 use crate::record::View;
-use crate::{code, economy, fetch, find, gateway, observe, turns};
+use crate::{code, economy, fetch, find, gateway, observe, shell, turns};
 
 pub(crate) const HELP: &str = "\
 tectum-bench [run] [--tectum PATH] [--before PATH] [--case NAME]... [--server NAME]... [--rounds N]
@@ -34,6 +34,8 @@ tectum-bench find --tectum PATH [--data DIR]
     Whether find_tools finds the tool for a task among 300 definitions, and what that costs.
 tectum-bench fetch --tectum PATH [--data DIR]
     What fetch_url of a page of 200 KB on loopback costs over an HTTP client and the extractor alone.
+tectum-bench shell --tectum PATH [--rounds N] [--slice-ms MS] [--data DIR]
+    What run_shell costs beside a bare loop that starts shells, and the memory of long output.
 tectum-bench economy [--tectum PATH] [--server NAME]... [--out DIR] [--data DIR]
     How many tokens 25 tasks of an agent cost: the list, and the replies to the calls of each.
 tectum-bench report DIR
@@ -52,6 +54,7 @@ pub(crate) enum Command {
     Observe(observe::ObservePlan),
     Find(find::FindPlan),
     Fetch(fetch::FetchPlan),
+    Shell(shell::ShellPlan),
     /// The server with the definitions for `find`.
     Registry,
     Economy(economy::EconomyPlan),
@@ -89,6 +92,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
         "observe" => observe_plan(args).map(Command::Observe),
         "find" => find_plan(args).map(Command::Find),
         "fetch" => fetch_plan(args).map(Command::Fetch),
+        "shell" => shell_plan(args).map(Command::Shell),
         "registry" => Ok(Command::Registry),
         "economy" => economy_plan(args).map(Command::Economy),
         "watcher" => {
@@ -133,6 +137,26 @@ fn plan(mut args: impl Iterator<Item = OsString>) -> Result<RunPlan> {
     }
     if plan.cases.is_empty() {
         plan.cases = Case::usual(plan.one_cpu);
+    }
+    Ok(plan)
+}
+
+fn shell_plan(mut args: impl Iterator<Item = OsString>) -> Result<shell::ShellPlan> {
+    let mut plan = shell::ShellPlan {
+        tectum: None,
+        rounds: 7,
+        slice: Duration::from_millis(500),
+        data: checkout()?.join("target/bench-data"),
+    };
+    while let Some(arg) = args.next() {
+        let option = arg.to_str().unwrap_or_default();
+        match option {
+            "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
+            "--rounds" => plan.rounds = number(&mut args, option)?,
+            "--slice-ms" => plan.slice = Duration::from_millis(number(&mut args, option)? as u64),
+            "--data" => plan.data = value(&mut args, option)?.into(),
+            _ => bail!("no option `{}` of shell; `tectum-bench help` lists them", arg.display()),
+        }
     }
     Ok(plan)
 }

@@ -28,6 +28,7 @@ mod rounds;
 mod run;
 mod search;
 mod session;
+mod shell;
 mod start;
 mod stats;
 mod tree;
@@ -49,6 +50,7 @@ fn main() -> Result<()> {
         Command::Observe(plan) => observe::run(&plan),
         Command::Find(plan) => find::run(&plan),
         Command::Fetch(plan) => fetch::run(&plan),
+        Command::Shell(plan) => shell::run(&plan),
         Command::Registry => floor::serve(Floor::listing(&find::definitions())),
         Command::Economy(plan) => economy::run(&plan),
         Command::Watcher(how, count) => observe::watcher::serve(how, &count),
