@@ -18,3 +18,4 @@ pub use shell_kill::ShellKill;
 pub use shell_list::ShellList;
 pub use shell_poll::ShellPoll;
 pub use shell_write::ShellWrite;
+pub use subject::subject;

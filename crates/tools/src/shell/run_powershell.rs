@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tectum_core::{
-    Card, Ctx, Effect, Fault, FaultKind, Reply, Tool, ToolRole, Wants, World,
+    Card, Ctx, Effect, Fault, FaultKind, Reply, Subject, Tool, ToolRole, Wants, World,
     security::{Access, RawPath},
 };
 use tectum_shell::{CommandEnd, powershell};
@@ -13,7 +13,6 @@ use tectum_shell::{CommandEnd, powershell};
 use super::{
     engine::{self, Shells, Wanted},
     report::{CommandReport, Standing},
-    subject::subject,
 };
 
 /// How long a script may run.
@@ -59,7 +58,8 @@ impl Tool for RunPowershell {
     };
 
     fn wants(&self, args: &Args) -> Wants {
-        Wants { subject: subject(&args.script), paths: vec![(RawPath::new("."), Access::Read)] }
+        // Not split into parts as a shell's command line is: it is another language.
+        Wants { subject: Subject::Text(args.script.clone()), paths: vec![(RawPath::new("."), Access::Read)] }
     }
 
     async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<CommandReport>, Fault> {

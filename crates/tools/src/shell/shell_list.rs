@@ -67,7 +67,7 @@ impl Tool for ShellList {
         primary: "",
         deadline: Duration::from_secs(10),
         max_output: 48 * 1024,
-        role: ToolRole::Usual,
+        role: ToolRole::Alias,
     };
 
     fn wants(&self, _: &Args) -> Wants {
