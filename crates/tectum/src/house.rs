@@ -12,7 +12,8 @@ use tectum_core::{
 use tectum_native::{NativeSet, NativeTool};
 use tectum_shell::EnvFile;
 use tectum_tools::{
-    GitSettings, LanguageServers, SandboxSettings, Settings, ShellSettings, Threads, catalog, runtime::Runtime,
+    GitSettings, LanguageServers, SandboxSettings, Settings, ShellSettings, Threads, catalog,
+    runtime::Runtime,
 };
 
 use crate::{

@@ -24,5 +24,7 @@ pub mod show;
 pub mod value;
 
 pub use load::Sources;
-pub use model::{AuthMode, Config, Federation, Files, Http, Permissions, ProjectEnv, Run, ToolSet, Workspace};
+pub use model::{
+    AuthMode, Config, Federation, Files, Http, Permissions, ProjectEnv, Run, ToolSet, Workspace,
+};
 pub use place::{Origin, Problem, Problems};

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tectum_core::{
-    Card, Ctx, Effect, Fault, FaultKind, Reply, Subject, Tool, ToolRole, Wants, World,
+    Card, Ctx, Effect, Fault, FaultKind, Reply, Tool, ToolRole, Wants, World,
     security::{Access, RawPath},
 };
 use tectum_shell::{CommandEnd, powershell};
@@ -13,6 +13,7 @@ use tectum_shell::{CommandEnd, powershell};
 use super::{
     engine::{self, Shells, Wanted},
     report::{CommandReport, Standing},
+    subject::unsplit,
 };
 
 /// How long a script may run.
@@ -58,8 +59,7 @@ impl Tool for RunPowershell {
     };
 
     fn wants(&self, args: &Args) -> Wants {
-        // Not split into parts as a shell's command line is: it is another language.
-        Wants { subject: Subject::Text(args.script.clone()), paths: vec![(RawPath::new("."), Access::Read)] }
+        Wants { subject: unsplit(&args.script, "PowerShell"), paths: vec![(RawPath::new("."), Access::Read)] }
     }
 
     async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<CommandReport>, Fault> {

@@ -12,3 +12,10 @@ pub fn subject(command: &str) -> Subject {
     };
     Subject::Parts(tectum_shell::parts(command).into_iter().map(part).collect())
 }
+
+/// The subject of a call that runs a script of another language, which nobody splits: only a rule that
+/// is this very text, or is about everything, allows it.
+pub(super) fn unsplit(script: &str, language: &str) -> Subject {
+    let doubt = Some(format!("{language} is not split into parts"));
+    Subject::Parts(vec![Part { text: script.to_owned(), certain: 0, also: Vec::new(), doubt }])
+}
