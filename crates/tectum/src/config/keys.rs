@@ -26,13 +26,6 @@ const DIAGNOSTICS: Key = Key {
     ..PLAIN
 };
 
-/// A key of the commands.
-const SHELL: Key = Key {
-    section: "shell",
-    project: FromProject::Refused("choose how commands run on your machine"),
-    ..PLAIN
-};
-
 /// A key of the listener.
 const HTTP: Key = Key { section: "http", project: FromProject::Refused("open a listener"), ..PLAIN };
 
@@ -324,12 +317,14 @@ pub static ENVIRONMENT_PROXIES: Key = Key {
 };
 pub static KEEP: Key = Key {
     name: "keep",
+    project: FromProject::Refused("choose how commands run on your machine"),
     default: "false",
     doc: "Whether a command may outlive the client that started it, when it asks for that.",
     ..SHELL
 };
 pub static QA: Key = Key {
     name: "qa",
+    project: FromProject::Refused("choose how commands run on your machine"),
     shape: Shape::List {
         each: Each::Argument,
         empty: Some("name the program and its arguments, or remove the line"),

@@ -4,7 +4,7 @@ use std::{io, path::Path, sync::Arc, time::Duration};
 
 use tectum_child::{
     Installed, Launch, NotInstalled, SandboxPlan, Secret,
-    sandbox::{self, Held, Scratch},
+    sandbox::{self, Sandboxed, Scratch},
 };
 use tectum_core::{Ctx, Fault, FaultKind};
 use tectum_shell::{
@@ -56,7 +56,7 @@ impl Shells {
         ctx: &Ctx,
         wanted: Wanted,
         directory: &Path,
-    ) -> Result<(Running, Held), Fault> {
+    ) -> Result<(Running, Sandboxed), Fault> {
         let place = self.places.take(&owner(ctx)).map_err(|why| {
             Fault::new(FaultKind::Conflict, why).hint("shell_list shows them; end one with shell_kill")
         })?;

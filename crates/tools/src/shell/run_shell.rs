@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tectum_child::{NotInstalled, sandbox::Held};
+use tectum_child::{NotInstalled, sandbox::Sandboxed};
 use tectum_core::{
     Card, Ctx, Effect, Fault, FaultKind, Reply, Tool, ToolRole, Wants, World,
     security::{Access, RawPath},
@@ -124,8 +124,8 @@ impl Tool for RunShell {
         let (text, report) = standing.report(told, session.as_ref().map(|session| session.id.as_str()));
         let report = CommandReport { sandbox: Some(holds.word().into()), ..report };
         let text = match holds {
-            Held::OptedOut => format!("{text}\n[sandbox: off]"),
-            Held::Enforced { .. } => text,
+            Sandboxed::OptedOut => format!("{text}\n[sandbox: off]"),
+            Sandboxed::Enforced { .. } => text,
         };
         let failed = report.exit_code.is_some_and(|code| code != 0);
         let note = self.shells.settings.env_held.as_ref().filter(|_| failed);
