@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::data::Data;
 use crate::lineup::Launch;
+use crate::report;
 use crate::session::Session;
 use crate::stats::{Spread, median, ratios};
 use crate::wire::Request;
@@ -56,10 +57,10 @@ pub(crate) fn run(plan: &ShellPlan) -> Result<()> {
     ] {
         let spread = Spread::of(&ratios(figure, beside)).context("there were rounds")?;
         let (ours, theirs) = (median(figure).unwrap_or_default(), median(beside).unwrap_or_default());
-        println!(
+        report::say(&format!(
             "{name}: {:.2} ({:.2} to {:.2}); {ours:.0} beside {theirs:.0}",
             spread.median, spread.low, spread.high
-        );
+        ))?;
     }
     let long = format!("yes 0123456789abcde | head -c {LONG}");
     let before = peak_kb(sandboxed.pid())?;
@@ -69,12 +70,11 @@ pub(crate) fn run(plan: &ShellPlan) -> Result<()> {
         json!({"command": long, "yield_ms": 600_000}),
         "bytes omitted",
     ))?;
-    println!(
+    report::say(&format!(
         "50 MB of output: peak of {} kB beside {before} kB before, {:.0} MB a second",
         peak_kb(sandboxed.pid())?,
         LONG as f64 / 1e6 / start.elapsed().as_secs_f64()
-    );
-    Ok(())
+    ))
 }
 
 fn open(plan: &ShellPlan, sandbox: &str) -> Result<Session> {
