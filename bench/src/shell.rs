@@ -58,7 +58,7 @@ pub(crate) fn run(plan: &ShellPlan) -> Result<()> {
         let spread = Spread::of(&ratios(figure, beside)).context("there were rounds")?;
         let (ours, theirs) = (median(figure).unwrap_or_default(), median(beside).unwrap_or_default());
         report::say(&format!(
-            "{name}: {:.2} ({:.2} to {:.2}); {ours:.0} beside {theirs:.0}",
+            "{name}: {:.2} ({:.2} to {:.2}); {ours:.0} beside {theirs:.0}\n",
             spread.median, spread.low, spread.high
         ))?;
     }
@@ -71,7 +71,7 @@ pub(crate) fn run(plan: &ShellPlan) -> Result<()> {
         "bytes omitted",
     ))?;
     report::say(&format!(
-        "50 MB of output: peak of {} kB beside {before} kB before, {:.0} MB a second",
+        "50 MB of output: peak of {} kB beside {before} kB before, {:.0} MB a second\n",
         peak_kb(sandboxed.pid())?,
         LONG as f64 / 1e6 / start.elapsed().as_secs_f64()
     ))
