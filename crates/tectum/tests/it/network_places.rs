@@ -4,6 +4,7 @@
 //! The test starts itself again in a namespace of its own, joined by a pair of devices to a second one in which
 //! every address of the world is answered. So an inner address that is connected by mistake is heard, and a
 //! public one can be fetched.
+#![expect(clippy::print_stdout, reason = "the process in the namespace reports to the test that started it")]
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

@@ -40,29 +40,29 @@ impl RunShell {
     }
 }
 
-/// Run a shell (bash) command: build, test, git, scripts. What runs longer than yield_ms goes on as a session.
+/// Run a shell (bash) command: build, test, git, scripts.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
     command: String,
     #[serde(default = "here")]
     cwd: RawPath,
-    /// Ended then (600000).
+    /// Kill it after this (600000).
     #[serde(default)]
     #[schemars(with = "u64")]
     timeout_ms: Option<u64>,
-    /// Answer by then (30000).
+    /// Return by then (30000); it goes on as a session.
     #[serde(default)]
     #[schemars(with = "u64")]
     yield_ms: Option<u64>,
-    /// Closed without.
+    /// Its input; none if left out.
     #[serde(default)]
     #[schemars(with = "String")]
     stdin: Option<String>,
-    /// A terminal, for shell_write.
+    /// Run in a terminal; shell_write can type.
     #[serde(default)]
     pty: bool,
-    /// Outlive this client.
+    /// Keep running when the client leaves.
     #[serde(default)]
     keep: bool,
 }
@@ -83,7 +83,7 @@ impl Tool for RunShell {
         primary: "command",
         deadline: Duration::from_secs(620),
         max_output: 48 * 1024,
-        role: ToolRole::Basic,
+        role: ToolRole::Alias,
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -40,7 +40,7 @@ impl Tool for ShellKill {
         primary: "session",
         deadline: Duration::from_secs(30),
         max_output: 48 * 1024,
-        role: ToolRole::Usual,
+        role: ToolRole::Alias,
     };
 
     fn wants(&self, args: &Args) -> Wants {

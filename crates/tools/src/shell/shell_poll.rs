@@ -61,7 +61,7 @@ impl Tool for ShellPoll {
         primary: "session",
         deadline: Duration::from_secs(620),
         max_output: 48 * 1024,
-        role: ToolRole::Usual,
+        role: ToolRole::Alias,
     };
 
     fn wants(&self, args: &Args) -> Wants {
