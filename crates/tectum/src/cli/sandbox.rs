@@ -1,6 +1,7 @@
 //! `tectum sandbox test`: what a command of an agent may do here, found out by trying.
 
 use std::{
+    collections::BTreeSet,
     io,
     net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket},
     os::unix::net::{UnixListener, UnixStream},
@@ -112,7 +113,7 @@ async fn tried(config: &Config) -> Result<(Sandboxed, Vec<Trial>), Failure> {
     trials.add("change files in a temporary directory of its own", "change", scratch.path(), Some(true));
     let elsewhere = [config.home.clone(), gate.allowlist().primary().parent().map(Path::to_owned)];
     let elsewhere = elsewhere.into_iter().flatten().chain([std::env::temp_dir(), "/etc".into()]);
-    for place in elsewhere.filter(|place| !trials.may_write(place)).collect::<Vec<_>>() {
+    for place in elsewhere.filter(|place| !trials.may_write(place)).collect::<BTreeSet<_>>() {
         trials.add(format!("change files in {}", place.display()), "change", &place, Some(false));
     }
     trials.add("read the system, such as /etc/passwd", "read", Path::new("/etc/passwd"), Some(true));
