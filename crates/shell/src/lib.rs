@@ -16,6 +16,6 @@ mod spool;
 pub use environment::EnvFile;
 pub use output::{Output, Shown};
 pub use parts::{Part, parts};
-pub use running::{CommandEnd, Place, Places, Running, ShellOrder};
-pub use sessions::{Owner, Session, Sessions, Stay};
+pub use running::{CommandEnd, Owner, Place, Places, Running, ShellOrder};
+pub use sessions::{Session, Sessions, Stay};
 pub use spool::{Kept, Spool};

@@ -14,7 +14,7 @@ use tokio::{
     time::{Instant, sleep_until, timeout},
 };
 
-use crate::{output::Output, sessions::Owner, spool::Spool};
+use crate::{output::Output, spool::Spool};
 
 /// How long the last words may take to arrive once all who could write are gone.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -22,6 +22,9 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 const MOST_OF_ONE: usize = 64;
 /// Commands of all clients together.
 const MOST: usize = 256;
+
+/// The name of a client.
+pub type Owner = Arc<str>;
 
 /// What is to be run.
 #[derive(Debug)]

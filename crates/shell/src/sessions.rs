@@ -21,16 +21,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     output::Output,
-    running::{CommandEnd, Running},
+    running::{CommandEnd, Owner, Running},
 };
 
 /// Ended commands of one client whose output can still be asked for.
 const MOST_ENDED: usize = 16;
 /// How long a session stays untouched whose client cannot be seen leaving.
 const MOST_IDLE: Duration = Duration::from_secs(600);
-
-/// The name of a client.
-pub type Owner = Arc<str>;
 
 /// One command that goes on.
 #[derive(Debug)]

@@ -1,7 +1,11 @@
 //! Reads a command line as bash and `sh` both would, and stops at whatever they might not read
 //! alike or that decides only while it runs what is run.
 
-use super::{Part, by_last_name, names, programs, word::Word};
+use super::{
+    part::{Part, by_last_name, names},
+    programs,
+    word::Word,
+};
 
 /// How deep commands may stand in each other.
 const DEEPEST: usize = 16;

@@ -39,7 +39,7 @@ pub struct CommandReport {
 }
 
 /// Where a command stands when it is reported on.
-pub(super) struct Standing<'s> {
+pub(super) struct CommandState<'s> {
     pub(super) stdout: &'s Output,
     pub(super) stderr: &'s Output,
     /// Up to where it was told before.
@@ -66,7 +66,7 @@ impl Told {
     }
 }
 
-impl Standing<'_> {
+impl CommandState<'_> {
     /// What fits of both streams.
     pub(super) fn told(&self, most: usize) -> Told {
         let room = most.saturating_sub(WORDS);

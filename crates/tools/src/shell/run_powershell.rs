@@ -12,7 +12,7 @@ use tectum_shell::{CommandEnd, powershell};
 
 use super::{
     engine::{self, Shells, Wanted},
-    report::{CommandReport, Standing},
+    report::{CommandReport, CommandState},
     subject::unsplit,
 };
 
@@ -85,7 +85,7 @@ impl Tool for RunPowershell {
         if let CommandEnd::TimedOut(limit) = end {
             return Err(Fault::new(FaultKind::Timeout, format!("timed out after {}s", limit.as_secs())));
         }
-        let standing = Standing {
+        let standing = CommandState {
             stdout: &running.stdout,
             stderr: &running.stderr,
             told: (0, 0),

@@ -12,7 +12,7 @@ use tectum_core::{
 
 use super::{
     engine::{self, Shells, Staying, Wanted},
-    report::{CommandReport, Standing},
+    report::{CommandReport, CommandState},
     subject::subject,
 };
 
@@ -107,7 +107,7 @@ impl Tool for RunShell {
         let (mut running, holds) = self.shells.start(ctx, wanted, &directory).await?;
         let end = engine::until(&mut running, Duration::from_millis(yields)).await;
         let (stdout, stderr) = (running.stdout.clone(), running.stderr.clone());
-        let standing = Standing {
+        let standing = CommandState {
             stdout: &stdout,
             stderr: &stderr,
             told: (0, 0),

@@ -9,7 +9,7 @@ use tectum_shell::Session;
 
 use super::{
     engine::Shells,
-    report::{CommandReport, Standing},
+    report::{CommandReport, CommandState},
     run_shell::MOST_YIELD,
 };
 
@@ -83,7 +83,7 @@ impl Tool for ShellPoll {
 pub(super) fn report(ctx: &Ctx, session: &Session) -> Reply<CommandReport> {
     // The end first: what was said before it is there by then.
     let end = session.ended();
-    let standing = Standing {
+    let standing = CommandState {
         stdout: &session.stdout,
         stderr: &session.stderr,
         told: session.told(None),
