@@ -56,6 +56,8 @@ pub(crate) fn run(plan: &FetchPlan) -> Result<()> {
     let mut session = Session::spawn(&launch)?;
     session.initialize()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    // A client wants a provider even where only HTTP is spoken; a second one changes nothing.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let client =
         reqwest::Client::builder().no_proxy().tls_certs_only([]).pool_max_idle_per_host(0).build()?;
     let (mut ours, mut least) = (Vec::new(), Vec::new());
