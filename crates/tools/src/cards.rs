@@ -19,3 +19,21 @@ pub(crate) const READS: Card = Card {
 
 /// A tool that changes the project.
 pub(crate) const CHANGES: Card = Card { effect: Effect::Change, idempotent: false, ..READS };
+
+/// A tool for beads. The program that keeps them may run, so it reaches beyond the project.
+pub(crate) const BEADS: Card = Card {
+    world: World::Open,
+    primary: "",
+    deadline: Duration::from_secs(45),
+    role: ToolRole::Alias,
+    ..READS
+};
+
+/// A tool for the session of a command; the deadline leaves room for the longest wait.
+pub(crate) const SESSION: Card = Card {
+    primary: "session",
+    deadline: Duration::from_secs(620),
+    max_output: 48 * 1024,
+    role: ToolRole::Alias,
+    ..CHANGES
+};

@@ -1,10 +1,10 @@
 //! `bd_create`: one bead more.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tectum_core::{Card, Ctx, Effect, Fault, FaultKind, Reply, Tool, ToolRole, Wants, World};
+use tectum_core::{Card, Ctx, Effect, Fault, FaultKind, Reply, Tool, Wants};
 
 use super::{
     BeadRow, Beads,
@@ -14,6 +14,7 @@ use super::{
     workspace::{OWN, Workspace},
     writes,
 };
+use crate::cards::BEADS;
 
 /// Makes beads.
 #[derive(Clone, Debug)]
@@ -67,12 +68,10 @@ impl Tool for BdCreate {
         name: "bd_create",
         title: "Create bead",
         effect: Effect::Add,
-        world: World::Open,
         idempotent: false,
         primary: "title",
-        deadline: Duration::from_secs(45),
         max_output: 64 * 1024,
-        role: ToolRole::Alias,
+        ..BEADS
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -1,17 +1,13 @@
 //! `bd_list`: all beads.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tectum_core::{Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World};
+use tectum_core::{Card, Ctx, Fault, Reply, Tool, Wants};
 
-use super::{
-    Beads, bead, beside,
-    page::{BeadList, Listed},
-    reads,
-    workspace::OWN,
-};
+use super::{Beads, bead, page::BeadList, reads};
+use crate::cards::BEADS;
 
 /// Lists beads.
 #[derive(Clone, Debug)]
@@ -40,17 +36,7 @@ pub struct Args {
 impl Tool for BdList {
     type Args = Args;
     type Output = BeadList;
-    const CARD: Card = Card {
-        name: "bd_list",
-        title: "List beads",
-        effect: Effect::Read,
-        world: World::Open,
-        idempotent: true,
-        primary: "",
-        deadline: Duration::from_secs(45),
-        max_output: 256 * 1024,
-        role: ToolRole::Alias,
-    };
+    const CARD: Card = Card { name: "bd_list", title: "List beads", ..BEADS };
 
     fn wants(&self, _: &Args) -> Wants {
         reads()
@@ -66,18 +52,8 @@ fn list(beads: &Beads, ctx: &Ctx, args: Args) -> Result<Reply<BeadList>, Fault> 
     if let Some(status) = &args.status {
         bead::check_word(status)?;
     }
-    let workspace = beads.open(ctx)?;
-    let mut listed = match beads.owner(&workspace) {
-        Some(program) => {
-            let words = ["list", "--json", "--all", "--limit=0"].map(str::to_owned);
-            let found = program.run(ctx, &workspace, &words, false)?;
-            Listed::new(program.name, &found, beside(&workspace, &program)?)
-        }
-        None => {
-            let loaded = workspace.load()?;
-            Listed::new(OWN, &loaded.all, loaded.notes)
-        }
-    };
+    let words = ["list", "--json", "--all", "--limit=0"];
+    let mut listed = beads.listed(ctx, &words, |all| all.iter().collect())?;
     let what = args.status.map(|status| {
         listed.rows.retain(|row| row.status == status);
         format!(" {status}")

@@ -1,18 +1,13 @@
 //! `bd_ready`: the beads that nothing stands in the way of.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tectum_core::{Card, Ctx, Effect, Fault, Reply, Tool, ToolRole, Wants, World};
+use tectum_core::{Card, Ctx, Fault, Reply, Tool, Wants};
 
-use super::{
-    Beads, beside,
-    graph::Graph,
-    page::{BeadList, Listed},
-    reads,
-    workspace::OWN,
-};
+use super::{Beads, graph::Graph, page::BeadList, reads};
+use crate::cards::BEADS;
 
 /// Lists beads that can be worked on.
 #[derive(Clone, Debug)]
@@ -38,17 +33,7 @@ pub struct Args {
 impl Tool for BdReady {
     type Args = Args;
     type Output = BeadList;
-    const CARD: Card = Card {
-        name: "bd_ready",
-        title: "Ready beads",
-        effect: Effect::Read,
-        world: World::Open,
-        idempotent: true,
-        primary: "",
-        deadline: Duration::from_secs(45),
-        max_output: 256 * 1024,
-        role: ToolRole::Alias,
-    };
+    const CARD: Card = Card { name: "bd_ready", title: "Ready beads", ..BEADS };
 
     fn wants(&self, _: &Args) -> Wants {
         reads()
@@ -61,17 +46,7 @@ impl Tool for BdReady {
 }
 
 fn ready(beads: &Beads, ctx: &Ctx, args: Args) -> Result<Reply<BeadList>, Fault> {
-    let workspace = beads.open(ctx)?;
-    let listed = match beads.owner(&workspace) {
-        Some(program) => {
-            let words = ["ready", "--json", "--limit=0"].map(str::to_owned);
-            let found = program.run(ctx, &workspace, &words, false)?;
-            Listed::new(program.name, &found, beside(&workspace, &program)?)
-        }
-        None => {
-            let loaded = workspace.load()?;
-            Listed::new(OWN, Graph::new(&loaded.all).ready(&loaded.all), loaded.notes)
-        }
-    };
+    let words = ["ready", "--json", "--limit=0"];
+    let listed = beads.listed(ctx, &words, |all| Graph::new(all).ready(all))?;
     listed.page(args.from, " ready", ctx.max_output)
 }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tectum_core::{Card, Ctx, Effect, Fault, FaultKind, Reply, Tool, ToolRole, Wants, World};
+use tectum_core::{Card, Ctx, Effect, Fault, FaultKind, Reply, Tool, Wants};
 
 use super::{
     Beads,
@@ -17,6 +17,7 @@ use super::{
     workspace::{OWN, Workspace},
     writes,
 };
+use crate::cards::BEADS;
 
 /// Changes beads.
 #[derive(Clone, Debug)]
@@ -55,13 +56,11 @@ impl Tool for BdUpdate {
         name: "bd_update",
         title: "Update bead",
         effect: Effect::Change,
-        world: World::Open,
-        idempotent: true,
         primary: "bead_id",
         // Each dependency that a program is told of is a run of its own.
         deadline: Duration::from_secs(120),
         max_output: 64 * 1024,
-        role: ToolRole::Alias,
+        ..BEADS
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -29,6 +29,7 @@ pub use bead::BeadRow;
 pub use page::BeadList;
 
 use bead::Bead;
+use page::Listed;
 use store::Store;
 use tracker::{Tracker, Trackers};
 use workspace::{OWN, Workspace};
@@ -74,6 +75,23 @@ impl Beads {
 
     fn open<'c>(&self, ctx: &'c Ctx) -> Result<Workspace<'c>, Fault> {
         Workspace::open(ctx, self.max_file)
+    }
+
+    /// The beads that their program lists for these words, or those that `own` chooses of our store.
+    fn listed(
+        &self,
+        ctx: &Ctx,
+        words: &[&str],
+        own: impl FnOnce(&[Bead]) -> Vec<&Bead>,
+    ) -> Result<Listed, Fault> {
+        let workspace = self.open(ctx)?;
+        if let Some(program) = self.owner(&workspace) {
+            let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+            let found = program.run(ctx, &workspace, &words, false)?;
+            return Ok(Listed::new(program.name, &found, beside(&workspace, &program)?));
+        }
+        let loaded = workspace.load()?;
+        Ok(Listed::new(OWN, own(&loaded.all), loaded.notes))
     }
 
     /// Changes our own store: it is read and replaced under the lock of its folder, so that nobody's

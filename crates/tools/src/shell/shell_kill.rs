@@ -4,9 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World};
+use tectum_core::{Card, Ctx, Fault, Reply, Subject, Tool, Wants};
 
 use super::{engine::Shells, report::CommandReport, shell_poll};
+use crate::cards::SESSION;
 
 /// Ends sessions.
 #[derive(Clone, Debug)]
@@ -34,13 +35,9 @@ impl Tool for ShellKill {
     const CARD: Card = Card {
         name: "shell_kill",
         title: "End a session",
-        effect: Effect::Change,
-        world: World::Project,
         idempotent: true,
-        primary: "session",
         deadline: Duration::from_secs(30),
-        max_output: 48 * 1024,
-        role: ToolRole::Alias,
+        ..SESSION
     };
 
     fn wants(&self, args: &Args) -> Wants {

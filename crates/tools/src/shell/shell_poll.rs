@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World};
+use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, Wants};
 use tectum_shell::Session;
 
 use super::{
@@ -12,6 +12,7 @@ use super::{
     report::{CommandReport, CommandState},
     run_shell::MOST_YIELD,
 };
+use crate::cards::SESSION;
 
 /// How long a look waits for the end unless it says otherwise.
 const USUAL_YIELD: u64 = 5_000;
@@ -36,15 +37,15 @@ impl ShellPoll {
 #[serde(deny_unknown_fields)]
 pub struct Args {
     session: String,
-    /// At most (5000).
+    /// Wait at most this long (5000).
     #[serde(default)]
     #[schemars(with = "u64")]
     yield_ms: Option<u64>,
-    /// All output from this byte on instead.
+    /// Read all output from this byte on.
     #[serde(default)]
     #[schemars(with = "u64")]
     from: Option<u64>,
-    /// Of stderr.
+    /// That of stderr.
     #[serde(default)]
     stderr: bool,
 }
@@ -52,17 +53,8 @@ pub struct Args {
 impl Tool for ShellPoll {
     type Args = Args;
     type Output = CommandReport;
-    const CARD: Card = Card {
-        name: "shell_poll",
-        title: "Look at a session",
-        effect: Effect::Read,
-        world: World::Project,
-        idempotent: false,
-        primary: "session",
-        deadline: Duration::from_secs(620),
-        max_output: 48 * 1024,
-        role: ToolRole::Alias,
-    };
+    const CARD: Card =
+        Card { name: "shell_poll", title: "Look at a session", effect: Effect::Read, ..SESSION };
 
     fn wants(&self, args: &Args) -> Wants {
         Wants { subject: Subject::Text(args.session.clone()), paths: Vec::new() }

@@ -4,9 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World};
+use tectum_core::{Card, Ctx, Fault, Reply, Subject, Tool, Wants, World};
 
 use super::{engine::Shells, report::CommandReport, run_shell::MOST_YIELD, shell_poll};
+use crate::cards::SESSION;
 
 /// How long a program gets to answer unless the call says otherwise.
 const USUAL_YIELD: u64 = 500;
@@ -43,13 +44,9 @@ impl Tool for ShellWrite {
     const CARD: Card = Card {
         name: "shell_write",
         title: "Type into a session",
-        effect: Effect::Change,
         world: World::Open,
-        idempotent: false,
         primary: "text",
-        deadline: Duration::from_secs(620),
-        max_output: 48 * 1024,
-        role: ToolRole::Alias,
+        ..SESSION
     };
 
     fn wants(&self, args: &Args) -> Wants {
