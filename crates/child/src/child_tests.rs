@@ -14,8 +14,7 @@ fn launch(command: &str, args: &[&str]) -> Launch {
 
 fn begin(launch: &Launch, directory: &Path) -> (Child, Arc<Stderr>) {
     let log = Arc::new(Stderr::new());
-    let child =
-        start(&Order { launch, directory, guard: None, sandbox: None }, Arc::clone(&log)).expect("starts");
+    let child = start(&Order { launch, directory, guard: None }, Arc::clone(&log)).expect("starts");
     (child, log)
 }
 
@@ -71,7 +70,7 @@ async fn it_starts_where_it_should() {
     let (mut child, _) = begin(&launch, &place);
     assert_eq!(all_output(&mut child).await, "/\n");
     launch.cwd = Some(place.join("none"));
-    let order = Order { launch: &launch, directory: &place, guard: None, sandbox: None };
+    let order = Order { launch: &launch, directory: &place, guard: None };
     let said = start(&order, Arc::default()).expect_err("refused").to_string();
     assert!(said.contains("none is not a directory to start in"), "{said}");
 }
@@ -80,7 +79,7 @@ async fn it_starts_where_it_should() {
 async fn a_program_that_is_not_there_is_named() {
     for (guard, command) in [(None, "tectum-has-no-such-server"), (Some(Path::new("/none")), "./nor-this")] {
         let launch = launch(command, &[]);
-        let order = Order { launch: &launch, directory: Path::new("/"), guard, sandbox: None };
+        let order = Order { launch: &launch, directory: Path::new("/"), guard };
         let said = start(&order, Arc::default()).expect_err("refused").to_string();
         assert!(said.starts_with("there is no program "), "{said}");
     }
@@ -130,7 +129,7 @@ async fn memory_is_bounded_for_the_child_and_what_it_starts() {
     const MOST: u64 = 512 * 1024 * 1024;
     // The limits are read after a line has come in, when they are set for sure.
     let launch = launch("sh", &["-c", "read line; sh -c 'cat /proc/self/limits'"]);
-    let order = Order { launch: &launch, directory: Path::new("/"), guard: None, sandbox: None };
+    let order = Order { launch: &launch, directory: Path::new("/"), guard: None };
     let mut child = start_within(&order, Some(MOST), Arc::new(Stderr::new())).expect("starts");
     child.stdin.write_all(b"go\n").await.expect("written");
     let limits = all_output(&mut child).await;

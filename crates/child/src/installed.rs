@@ -76,11 +76,15 @@ impl Installed {
             (true, true) => (vec![named.to_owned()], Vec::new()),
             (true, false) => (Vec::new(), Vec::new()),
         };
-        let runnable = |files: Vec<PathBuf>| files.into_iter().filter(|file| may_run(file));
-        let (found, of_project): (Vec<_>, Vec<_>) =
-            runnable(candidates).partition(|file| self.is_apart(file) && self.runs_apart(file));
-        let passed_over = of_project.into_iter().chain(runnable(passed_over)).next();
-        found.into_iter().next().ok_or(passed_over.map_or(NotInstalled::Nowhere, NotInstalled::OfProject))
+        let mut of_project = None;
+        for file in candidates.into_iter().filter(|file| may_run(file)) {
+            if self.is_apart(&file) && self.runs_apart(&file) {
+                return Ok(file);
+            }
+            of_project.get_or_insert(file);
+        }
+        let of_project = of_project.or_else(|| passed_over.into_iter().find(|file| may_run(file)));
+        Err(of_project.map_or(NotInstalled::Nowhere, NotInstalled::OfProject))
     }
 
     /// The search path, for a child that is to find nothing else.

@@ -1,14 +1,19 @@
 //! Child processes: how a server is started, spoken to, and ended with everything it started.
 //!
+//! Servers are started one by one, commands of agents through a fork server.
+//!
 //! Between Tectum and a server stands a guard, which ends the server's tree when Tectum stops it or
 //! dies. If the guard itself is killed, Tectum ends the tree. The one thing neither finds is a
 //! process that left its session and cleared its environment before its guard was killed.
 
 pub mod ancestry;
+mod cgroup;
 mod confine;
 mod environment;
 pub mod files;
+mod fork_server;
 pub mod guard;
+mod guarded;
 mod installed;
 mod launch;
 mod life;
@@ -43,6 +48,7 @@ use tokio::{net::unix::pipe, process::Command};
 
 pub use self::{
     confine::Confinement,
+    fork_server::ForkServers,
     installed::{Installed, NotInstalled},
     launch::{Launch, Secret},
     life::Life,
@@ -66,9 +72,6 @@ pub struct Order<'a> {
     /// An executable with the `guard` command, see [`own_guard`]. Without one the server is started
     /// directly, and then nobody ends its tree if this process is killed.
     pub guard: Option<&'a Path>,
-    /// What it may do to the machine, held by the kernel; needs a guard. Without one it may do all that
-    /// its user may.
-    pub sandbox: Option<&'a SandboxPlan>,
 }
 
 /// A server that was started.
@@ -110,7 +113,7 @@ fn located(
 /// server takes and starts from then on.
 pub fn start_within(order: &Order<'_>, memory: Option<u64>, log: Arc<Stderr>) -> io::Result<Child> {
     let (ours, theirs) = pipes()?;
-    let (process, word) = spawned(order, memory, theirs)?;
+    let (process, word) = spawned(order, memory, Ready::new(order)?, theirs.map(Stdio::from))?;
     let Ends { stdin, stdout, stderr } = ours;
     let life = Life::begin(process, word, order.guard.is_some(), stderr.map(|stderr| (stderr, log)))?;
     Ok(Child { stdin, stdout, life })
@@ -138,21 +141,6 @@ pub enum Through {
     Terminal,
 }
 
-/// Starts a command whose output is read as it comes. Must be called within a runtime.
-pub fn start_spoken(order: &Order<'_>, through: Through) -> io::Result<Spoken> {
-    let (ours, theirs) = match through {
-        Through::Pipes => pipes()?,
-        Through::Terminal if order.guard.is_none() => {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, "without a guard there is no terminal"));
-        }
-        Through::Terminal => a_terminal()?,
-    };
-    let (process, word) = spawned(order, None, theirs)?;
-    let Ends { stdin, stdout, stderr } = ours;
-    let life = Life::begin(process, word, order.guard.is_some(), None)?;
-    Ok(Spoken { stdin, stdout, stderr, life })
-}
-
 /// Our ends of what a child reads and writes.
 struct Ends {
     stdin: pipe::Sender,
@@ -160,7 +148,7 @@ struct Ends {
     stderr: Option<pipe::Receiver>,
 }
 
-fn pipes() -> io::Result<(Ends, [Stdio; 3])> {
+fn pipes() -> io::Result<(Ends, [OwnedFd; 3])> {
     let (stdin_child, stdin) = std::io::pipe()?;
     let (stdout, stdout_child) = std::io::pipe()?;
     let (stderr, stderr_child) = std::io::pipe()?;
@@ -172,10 +160,10 @@ fn pipes() -> io::Result<(Ends, [Stdio; 3])> {
         stdout: pipe::Receiver::from_owned_fd(OwnedFd::from(stdout))?,
         stderr: Some(pipe::Receiver::from_owned_fd(OwnedFd::from(stderr))?),
     };
-    Ok((ours, [Stdio::from(stdin_child), Stdio::from(stdout_child), Stdio::from(stderr_child)]))
+    Ok((ours, [stdin_child.into(), stdout_child.into(), stderr_child.into()]))
 }
 
-fn a_terminal() -> io::Result<(Ends, [Stdio; 3])> {
+fn a_terminal() -> io::Result<(Ends, [OwnedFd; 3])> {
     let (ours, theirs) = terminal::open()?;
     // What is watched must not wait.
     rustix::io::ioctl_fionbio(&ours, true)?;
@@ -184,34 +172,51 @@ fn a_terminal() -> io::Result<(Ends, [Stdio; 3])> {
         stdout: pipe::Receiver::from_owned_fd_unchecked(ours)?,
         stderr: None,
     };
-    Ok((ends, [Stdio::from(theirs.try_clone()?), Stdio::from(theirs.try_clone()?), Stdio::from(theirs)]))
+    Ok((ends, [theirs.try_clone()?, theirs.try_clone()?, theirs]))
+}
+
+/// A command whose program was found and whose environment is complete.
+struct Ready {
+    /// The word in its environment.
+    word: String,
+    directory: PathBuf,
+    program: PathBuf,
+    variables: BTreeMap<OsString, OsString>,
+}
+
+impl Ready {
+    fn new(order: &Order<'_>) -> io::Result<Self> {
+        let launch = order.launch;
+        let directory =
+            launch.cwd.as_ref().map_or(order.directory.to_owned(), |cwd| order.directory.join(cwd));
+        if !directory.is_dir() {
+            let text = format!("{} is not a directory to start in: correct `cwd`", directory.display());
+            return Err(io::Error::new(io::ErrorKind::NotFound, text));
+        }
+        let word = mark()?;
+        let variables = environment::environment(launch, std::env::vars_os(), order.directory, &word)?;
+        let program = located(launch, &variables, order.directory, &directory)?;
+        if launch.args.iter().any(|arg| arg.contains('\0')) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "an argument has a zero byte: remove it",
+            ));
+        }
+        Ok(Self { word, directory, program, variables })
+    }
 }
 
 /// Starts the process of an order with these as its standard input, output and error.
 fn spawned(
     order: &Order<'_>,
     memory: Option<u64>,
+    ready: Ready,
     [stdin, stdout, stderr]: [Stdio; 3],
 ) -> io::Result<(tokio::process::Child, String)> {
-    let launch = order.launch;
-    let directory = launch.cwd.as_ref().map_or(order.directory.to_owned(), |cwd| order.directory.join(cwd));
-    if !directory.is_dir() {
-        let text = format!("{} is not a directory to start in: correct `cwd`", directory.display());
-        return Err(io::Error::new(io::ErrorKind::NotFound, text));
-    }
-    let word = mark()?;
-    let variables = environment::environment(launch, std::env::vars_os(), order.directory, &word)?;
-    let program = located(launch, &variables, order.directory, &directory)?;
-    if launch.args.iter().any(|arg| arg.contains('\0')) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "an argument has a zero byte: remove it"));
-    }
-    if order.sandbox.is_some() && order.guard.is_none() {
-        return Err(io::Error::other("a sandbox needs the guard, and there is none"));
-    }
     if order.guard.is_some() {
         adopt_orphans();
     }
-
+    let Ready { word, directory, program, variables } = ready;
     let mut command = command(order, memory, &program, &variables);
     command.current_dir(directory).stdin(stdin).stdout(stdout).stderr(stderr);
     let process = command.spawn().map_err(|error| {
@@ -228,7 +233,7 @@ fn spawned(
 impl Child {
     /// The number of the server's process, or of its guard's.
     pub fn id(&self) -> u32 {
-        self.life.id()
+        self.life.id().unwrap_or_default()
     }
 
     /// Waits until the server has ended, and all it started with it.
@@ -278,16 +283,13 @@ fn command(
     let mut command = match order.guard {
         Some(guard) => {
             // It leaves our process group itself, by opening a session.
-            let mut command = Command::new(guard);
-            command.arg0("tectum").args(["guard", "--parent"]).arg(std::process::id().to_string());
+            let mut command = guard_command(guard);
+            command.arg("--parent").arg(std::process::id().to_string());
             if let Some(memory) = memory {
                 command.arg("--memory").arg(memory.to_string());
             }
             if let Some(files) = files::usual() {
                 command.arg("--files").arg(files.to_string());
-            }
-            if let Some(plan) = order.sandbox {
-                command.args(plan.to_args());
             }
             command.arg("--").arg(program);
             command
@@ -299,6 +301,13 @@ fn command(
         }
     };
     command.args(&order.launch.args).env_clear().envs(variables);
+    command
+}
+
+#[expect(clippy::disallowed_methods, reason = "it starts this program itself")]
+fn guard_command(guard: &Path) -> Command {
+    let mut command = Command::new(guard);
+    command.arg0("tectum").arg("guard");
     command
 }
 

@@ -13,7 +13,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{stderr::Stderr, tree::Tree};
+use super::{fork_server::Remote, stderr::Stderr, tree::Tree};
 
 /// A server that reads its input sees its end and stops; most do within this.
 const END_OF_INPUT: Duration = Duration::from_millis(200);
@@ -27,7 +27,7 @@ const CHUNK: usize = 16 * 1024;
 /// A child's process. Dropping it ends the child; `stop` also waits for that.
 #[derive(Debug)]
 pub struct Life {
-    id: u32,
+    id: Option<u32>,
     wish: watch::Sender<Wish>,
     end: watch::Receiver<Option<ExitStatus>>,
 }
@@ -47,19 +47,29 @@ impl Life {
         log: Option<(pipe::Receiver, Arc<Stderr>)>,
     ) -> io::Result<Self> {
         let id = process.id().ok_or_else(|| io::Error::other("the child ended before it began"))?;
+        let process = if guarded { Process::Guard(process) } else { Process::Server(process) };
+        let log = log.map(|(stderr, log)| tokio::spawn(listen(stderr, log)));
+        Ok(Self::held(Held { process, id: Some(id), word }, log))
+    }
+
+    /// The life of a command whose guard was forked for it.
+    pub(super) fn of_guard(guard: Remote, word: String) -> Self {
+        Self::held(Held { process: Process::Forked(guard), id: None, word }, None)
+    }
+
+    fn held(held: Held, log: Option<JoinHandle<()>>) -> Self {
         let (wish, wishes) = watch::channel(Wish::Live);
         let (end, ended) = watch::channel(None);
-        let held = Held { process, id, word, guarded };
-        let log = log.map(|(stderr, log)| tokio::spawn(listen(stderr, log)));
+        let id = held.id;
         tokio::spawn(async move {
             let status = held.live(wishes, log).await;
             let _ = end.send(Some(status));
         });
-        Ok(Self { id, wish, end: ended })
+        Self { id, wish, end: ended }
     }
 
-    /// The number of the server's process, or of its guard's.
-    pub fn id(&self) -> u32 {
+    /// The number of the server's process, or of its guard's. A guard that was forked tells only its holder.
+    pub fn id(&self) -> Option<u32> {
         self.id
     }
 
@@ -92,13 +102,36 @@ enum Guard {
     Gone,
 }
 
+/// A process, and who leads its tree.
+enum Process {
+    /// A server without a guard.
+    Server(process::Child),
+    /// The guard of a server.
+    Guard(process::Child),
+    /// The guard of a command, which a fork server is the parent of.
+    Forked(Remote),
+}
+
+impl Process {
+    /// Waits for its end. May be given up and asked again.
+    async fn wait(&mut self) -> io::Result<ExitStatus> {
+        match self {
+            Self::Server(process) | Self::Guard(process) => process.wait().await,
+            Self::Forked(guard) => guard.wait().await,
+        }
+    }
+
+    fn is_guarded(&self) -> bool {
+        !matches!(self, Self::Server(_))
+    }
+}
+
 /// The process as its own task holds it. Its number stays its own until it has been waited for,
-/// which happens only here.
+/// which happens only here; a forked guard has it for as long as it holds its socket.
 struct Held {
-    process: process::Child,
-    id: u32,
+    process: Process,
+    id: Option<u32>,
     word: String,
-    guarded: bool,
 }
 
 impl Held {
@@ -113,7 +146,7 @@ impl Held {
             }
         };
         // A guard that ended on its own account left nobody; one that did not was killed.
-        if !(self.guarded && ended.as_ref().is_ok_and(|status| status.code().is_some())) {
+        if !(self.process.is_guarded() && ended.as_ref().is_ok_and(|status| status.code().is_some())) {
             self.clear(Guard::Gone).await;
         }
         if let Some(mut log) = log
@@ -138,23 +171,40 @@ impl Held {
         }
         // A guard that is held, or gets no turn on a busy machine, is the only one below whom all of
         // its tree is found. So they end first, and then the guard.
-        if self.guarded {
+        if self.process.is_guarded() {
             self.clear(Guard::Alive).await;
         }
         self.signal(Signal::KILL);
         self.process.wait().await
     }
 
+    /// The number of the process, once it is known.
+    fn pid(&self) -> Option<Pid> {
+        let id = match &self.process {
+            Process::Forked(guard) => guard.guard(),
+            _ => self.id,
+        };
+        i32::try_from(id?).ok().and_then(Pid::from_raw)
+    }
+
     /// To a guard alone, who passes it on; to a server without one, with its group.
     fn signal(&self, signal: Signal) {
-        let Some(pid) = self.process.id().and_then(pid) else { return };
-        let _ = if self.guarded { kill_process(pid, signal) } else { kill_process_group(pid, signal) };
+        let pid = || match &self.process {
+            Process::Server(process) | Process::Guard(process) => process.id().and(self.pid()),
+            Process::Forked(_) => self.pid(),
+        };
+        match (&self.process, pid()) {
+            (Process::Forked(guard), _) if signal == Signal::TERM => guard.ask_to_end(),
+            (_, None) => {}
+            (Process::Server(_), Some(pid)) => drop(kill_process_group(pid, signal)),
+            (_, Some(pid)) => drop(kill_process(pid, signal)),
+        }
     }
 
     /// What is left is killed: nothing after a guard that did its work, everything after one that
     /// was killed.
     async fn clear(&self, guard: Guard) {
-        let (word, pid, guarded) = (self.word.clone(), pid(self.id), self.guarded);
+        let (word, pid, guarded) = (self.word.clone(), self.pid(), self.process.is_guarded());
         let work = move || {
             let none = Tree { mark: &word, root: None, guard: None, leader: None };
             let tree = match guard {
@@ -166,7 +216,7 @@ impl Held {
         };
         // A look at the whole table of processes, and pauses in it, are not for the runtime's threads.
         if let Ok(false) = tokio::task::spawn_blocking(work).await {
-            tracing::warn!(child = self.id, "some processes of a server could not be ended");
+            tracing::warn!(child = ?self.id, "some processes of a server could not be ended");
         }
     }
 }
@@ -174,12 +224,8 @@ impl Held {
 impl Drop for Held {
     /// The runtime goes down with the child still running. A guard does the rest on its own.
     fn drop(&mut self) {
-        self.signal(if self.guarded { Signal::TERM } else { Signal::KILL });
+        self.signal(if self.process.is_guarded() { Signal::TERM } else { Signal::KILL });
     }
-}
-
-fn pid(id: u32) -> Option<Pid> {
-    i32::try_from(id).ok().and_then(Pid::from_raw)
 }
 
 async fn listen(mut from: pipe::Receiver, log: Arc<Stderr>) {

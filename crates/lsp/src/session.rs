@@ -43,8 +43,7 @@ impl Session {
     pub(crate) async fn open(spec: &Spec, patience: &Patience) -> Result<Self, Trouble> {
         let root = spec.roots.first().cloned().unwrap_or_else(|| PathBuf::from("/"));
         let log = Arc::new(Stderr::new());
-        let order =
-            Order { launch: &spec.launch, directory: &root, guard: spec.guard.as_deref(), sandbox: None };
+        let order = Order { launch: &spec.launch, directory: &root, guard: spec.guard.as_deref() };
         let child = tectum_child::start_within(&order, spec.memory, log.clone())
             .map_err(|error| Trouble::start(&error))?;
         let Child { stdin, stdout, life } = child;

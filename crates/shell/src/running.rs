@@ -6,7 +6,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tectum_child::{Launch, Life, Order, SandboxPlan, Through, sandbox::Scratch};
+use tectum_child::{ForkServers, Launch, Life, Order, SandboxPlan, Through};
 use tokio::{
     io::AsyncWriteExt as _,
     net::unix::pipe,
@@ -43,8 +43,8 @@ pub struct ShellOrder<'a> {
     pub spool: Option<(&'a Spool, String)>,
     /// When it is ended.
     pub deadline: Option<Duration>,
-    /// What the kernel holds it to, and its temporary directory.
-    pub sandbox: Option<(&'a SandboxPlan, Scratch)>,
+    /// What the kernel holds it to.
+    pub sandbox: Option<&'a SandboxPlan>,
 }
 
 /// How a command ended.
@@ -74,21 +74,15 @@ pub struct Running {
     deadline: Option<Duration>,
     /// Whether its deadline has passed.
     late: bool,
-    _scratch: Option<Scratch>,
     _place: Place,
 }
 
 impl Running {
     /// Starts a command. Must be called within a runtime.
-    pub fn start(order: ShellOrder<'_>, place: Place) -> io::Result<Self> {
+    pub fn start(servers: &ForkServers, order: ShellOrder<'_>, place: Place) -> io::Result<Self> {
         let through = if order.terminal { Through::Terminal } else { Through::Pipes };
-        let whom = Order {
-            launch: order.launch,
-            directory: order.directory,
-            guard: order.guard,
-            sandbox: order.sandbox.as_ref().map(|(plan, _)| *plan),
-        };
-        let spoken = tectum_child::start_spoken(&whom, through)?;
+        let whom = Order { launch: order.launch, directory: order.directory, guard: order.guard };
+        let spoken = servers.start(&whom, order.sandbox, through)?;
         let (stdout, stderr) = (Arc::new(Output::default()), Arc::new(Output::default()));
         let spool =
             |part: u8| order.spool.as_ref().map(|(spool, name)| ((*spool).clone(), format!("{name}.{part}")));
@@ -117,7 +111,6 @@ impl Running {
             began,
             deadline: order.deadline,
             late: false,
-            _scratch: order.sandbox.map(|(_, scratch)| scratch),
             _place: place,
         })
     }

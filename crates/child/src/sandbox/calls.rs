@@ -4,11 +4,11 @@
 //! The filter names what is refused. Calls that make namespaces or trace processes are not in it: under
 //! Landlock they reach nothing outside.
 
-use std::{collections::BTreeMap, io};
+use std::collections::BTreeMap;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen::Dword, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, apply_filter,
+    SeccompRule,
 };
 
 use super::{plan::SandboxPlan, rules::Truncation};
@@ -19,12 +19,11 @@ const X32: i64 = 0x4000_0000;
 /// The bits of a socket's type that are not options.
 const TYPE: u64 = 0xf;
 
-/// Puts this thread under the filter.
-pub(super) fn enter(plan: &SandboxPlan, truncation: Truncation) -> io::Result<()> {
-    apply_filter(&filter(plan, truncation).map_err(io::Error::other)?).map_err(io::Error::other)
-}
-
-fn filter(plan: &SandboxPlan, truncation: Truncation) -> Result<BpfProgram, seccompiler::BackendError> {
+/// The filter for a plan.
+pub(super) fn filter(
+    plan: &SandboxPlan,
+    truncation: Truncation,
+) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::from([
         (libc::SYS_socket, sockets(plan)?),
         // It makes sockets, too, and no filter sees them.
@@ -106,7 +105,8 @@ mod tests {
         std::fs::write(&file, "content").expect("written");
         let plan = SandboxPlan { network: true, ..SandboxPlan::default() };
         let tried = std::thread::spawn(move || {
-            enter(&plan, Truncation::Open).expect("entered");
+            let filter = filter(&plan, Truncation::Open).expect("made");
+            seccompiler::apply_filter(&filter).expect("entered");
             let cut = |how| open(&file, how | OFlags::TRUNC, Mode::empty()).map(drop);
             assert_eq!(cut(OFlags::RDONLY), Err(Errno::PERM));
             assert_eq!(std::fs::read_to_string(&file).expect("read"), "content");

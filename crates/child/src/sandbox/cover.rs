@@ -1,12 +1,14 @@
-//! A mount namespace of the guard and its tree, for what Landlock does not hold. A process under
+//! A mount namespace of the fork server and all it starts, for what Landlock does not hold. A process under
 //! Landlock can change no mount.
 //!
 //! Closed paths inside of places that may be written are each covered by a mount that nobody can open;
 //! where that is impossible nothing is started. Where there is a namespace, modes, owners and times
-//! outside of those places stay as they are, too, and shared memory is the command's own.
+//! outside of those places stay as they are, too, and shared memory is the commands' own.
 
 use std::{
+    collections::HashMap,
     io,
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
 };
 
@@ -27,29 +29,51 @@ const KEEPING: &[&str] = &[
     "tmpfs", "vfat", "virtiofs", "xfs", "zfs",
 ];
 
-/// Covers the closed paths that are there, and adds to what is writable what is the command's own now.
-pub(super) fn cover(closed: &[PathBuf], writable: &mut Vec<PathBuf>) -> io::Result<()> {
-    let there: Vec<_> =
-        closed.iter().filter_map(|path| Some((path, path.symlink_metadata().ok()?))).collect();
-    if let Err(error) = own_mounts().and_then(|()| keep_elsewhere(writable)) {
-        return there.first().map_or(Ok(()), |(first, _)| Err(refused(first, &error)));
+/// The mounts of one process and its descendants.
+#[derive(Debug)]
+pub(super) struct Mounts {
+    /// Why there are none.
+    failed: Option<io::Error>,
+    /// What covers a path now, by device and inode. Another file of that name that came since is not
+    /// covered: the kernel takes a cover away with the name below it.
+    covers: HashMap<PathBuf, (u64, u64)>,
+}
+
+impl Mounts {
+    /// Makes them, and adds to what is writable what is the commands' own now.
+    pub(super) fn make(writable: &mut Vec<PathBuf>) -> Self {
+        let failed = own_mounts().and_then(|()| keep_elsewhere(writable)).err();
+        let own = MountFlags::NOSUID | MountFlags::NODEV;
+        if failed.is_none() && mount("tmpfs", SHARED_MEMORY, "tmpfs", own, c"mode=1777").is_ok() {
+            writable.push(SHARED_MEMORY.into());
+        }
+        Self { failed, covers: HashMap::new() }
     }
-    let shut = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    for (path, metadata) in there {
-        let covered = if metadata.is_dir() {
-            mount("tmpfs", path, "tmpfs", shut, c"mode=000,size=4k,nr_inodes=1")
-        } else {
-            // A device on a mount without devices: not even an administrator opens it, and unlike an
-            // empty file nobody takes it for the content.
-            mount_bind("/dev/null", path).and_then(|()| mount_remount(path, shut | MountFlags::BIND, c""))
-        };
-        covered.map_err(|error| refused(path, &error.into()))?;
+
+    /// Covers the closed paths that are there and are not covered yet.
+    pub(super) fn cover(&mut self, closed: &[PathBuf]) -> io::Result<()> {
+        let shut = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        for path in closed {
+            let Ok(found) = path.symlink_metadata() else { continue };
+            if self.covers.get(path) == Some(&(found.dev(), found.ino())) {
+                continue;
+            }
+            if let Some(error) = &self.failed {
+                return Err(refused(path, error));
+            }
+            let covered = if found.is_dir() {
+                mount("tmpfs", path, "tmpfs", shut, c"mode=000,size=4k,nr_inodes=1")
+            } else {
+                // A device on a mount without devices: not even an administrator opens it, and unlike an
+                // empty file nobody takes it for the content.
+                mount_bind("/dev/null", path).and_then(|()| mount_remount(path, shut | MountFlags::BIND, c""))
+            };
+            covered.map_err(|error| refused(path, &error.into()))?;
+            let cover = path.symlink_metadata()?;
+            self.covers.insert(path.clone(), (cover.dev(), cover.ino()));
+        }
+        Ok(())
     }
-    let own = MountFlags::NOSUID | MountFlags::NODEV;
-    if mount("tmpfs", SHARED_MEMORY, "tmpfs", own, c"mode=1777").is_ok() {
-        writable.push(SHARED_MEMORY.into());
-    }
-    Ok(())
 }
 
 fn refused(path: &Path, error: &io::Error) -> io::Error {

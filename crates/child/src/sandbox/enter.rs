@@ -1,4 +1,4 @@
-//! Entering a plan: in the guard, before the command is started, and only on the thread that does it.
+//! Entering a plan: mounts once in the fork server, rules on the thread that starts a command.
 
 use std::{
     io,
@@ -9,8 +9,14 @@ use std::{
 };
 
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+use seccompiler::BpfProgram;
 
-use super::{calls, cover, plan::SandboxPlan, rules};
+use super::{
+    calls,
+    cover::Mounts,
+    plan::SandboxPlan,
+    rules::{self, FileRules, Listed},
+};
 
 /// What an administrator's command keeps: what concerns files and users. The rest is about the machine,
 /// and some of it opens files without asking for their names.
@@ -24,30 +30,63 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETFCAP)
     .union(CapabilitySet::NET_BIND_SERVICE);
 
-/// A plan whose paths were looked up and whose inner closed paths are covered.
+/// The sandbox of a fork server: its mounts, and the rules of the newest plan.
 #[derive(Debug)]
 pub(crate) struct Entered {
+    writable: Vec<PathBuf>,
+    mounts: Mounts,
+    current: Option<Current>,
+}
+
+/// A plan whose paths were looked up.
+#[derive(Debug)]
+struct Current {
+    asked: SandboxPlan,
+    /// What is closed inside of what may be written.
+    inside: Vec<PathBuf>,
+    /// The plan without these, its paths without links.
     plan: SandboxPlan,
+    rules: FileRules,
+    filter: BpfProgram,
 }
 
 impl Entered {
-    /// Looks the paths up and covers what must be covered. Called before there is a second thread: the
+    /// Makes the mounts for commands that may change these. Called before there is a second thread: the
     /// kernel gives a user namespace only to a process with one.
-    pub(crate) fn prepare(plan: SandboxPlan) -> io::Result<Self> {
+    pub(crate) fn enter(writable: &[PathBuf]) -> io::Result<Self> {
         // What is not there cannot be changed.
         let mut writable: Vec<PathBuf> =
-            plan.writable.iter().filter_map(|path| path.canonicalize().ok()).collect();
-        let closed: Vec<PathBuf> = plan.closed.iter().filter_map(|path| real(path)).collect();
-        let is_inside = |path: &PathBuf| writable.iter().any(|root| path.starts_with(root) && path != root);
-        let (inside, closed): (Vec<_>, Vec<_>) = closed.into_iter().partition(is_inside);
-        cover::cover(&inside, &mut writable)?;
-        Ok(Self { plan: SandboxPlan { writable, closed, ..plan } })
+            writable.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let mounts = Mounts::make(&mut writable);
+        Ok(Self { writable, mounts, current: None })
     }
 
-    /// Starts a command within it.
+    /// Closes what a plan with the same writable paths closes, as it is on the disk now.
+    pub(crate) fn renew(&mut self, plan: &SandboxPlan) -> io::Result<()> {
+        let is_known =
+            |known: &Current| known.asked == *plan && known.rules.listed.iter().all(Listed::is_current);
+        if !self.current.as_ref().is_some_and(is_known) {
+            self.current = Some(self.look_up(plan)?);
+        }
+        self.current.as_ref().map_or(Ok(()), |current| self.mounts.cover(&current.inside))
+    }
+
+    fn look_up(&self, asked: &SandboxPlan) -> io::Result<Current> {
+        let closed: Vec<PathBuf> = asked.closed.iter().filter_map(|path| real(path)).collect();
+        let is_inside =
+            |path: &PathBuf| self.writable.iter().any(|root| path.starts_with(root) && path != root);
+        let (inside, closed): (Vec<_>, Vec<_>) = closed.into_iter().partition(is_inside);
+        let plan = SandboxPlan { writable: self.writable.clone(), closed, ..*asked };
+        let rules = rules::rules(&plan)?;
+        let filter = calls::filter(&plan, rules.truncation).map_err(io::Error::other)?;
+        Ok(Current { asked: asked.clone(), inside, plan, rules, filter })
+    }
+
+    /// Starts a command within it, from a thread that confines itself: the guard stays as it is.
     pub(crate) fn spawn(&self, command: &mut Command) -> io::Result<Child> {
+        let current = self.current.as_ref().ok_or_else(|| io::Error::other("there is no plan"))?;
         let start = || {
-            self.restrict_this_thread()?;
+            current.restrict_this_thread()?;
             command.spawn()
         };
         thread::scope(|scope| {
@@ -55,9 +94,16 @@ impl Entered {
             started.join().unwrap_or_else(|_| Err(io::Error::other("the start was broken off")))
         })
     }
+}
 
+impl Current {
     fn restrict_this_thread(&self) -> io::Result<()> {
-        let (rules, truncation) = rules::rules(&self.plan)?;
+        // A command with a terminal has a rule for it that no other command may have.
+        let rules = if rustix::termios::isatty(rustix::stdio::stdin()) {
+            rules::rules(&self.plan)?.set
+        } else {
+            self.rules.set.try_clone()?
+        };
         let mut kept = capabilities(None)?;
         kept.effective &= KEPT;
         kept.permitted &= KEPT;
@@ -66,7 +112,7 @@ impl Entered {
         // This also forbids that a program gains what its user has not (`no_new_privs`), which keeps
         // these capabilities from coming back.
         rules::enter(rules)?;
-        calls::enter(&self.plan, truncation)
+        seccompiler::apply_filter(&self.filter).map_err(io::Error::other)
     }
 }
 

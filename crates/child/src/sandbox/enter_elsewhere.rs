@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    path::PathBuf,
     process::{Child, Command},
 };
 
@@ -12,8 +13,12 @@ use super::plan::SandboxPlan;
 pub(crate) enum Entered {}
 
 impl Entered {
-    pub(crate) fn prepare(_: SandboxPlan) -> io::Result<Self> {
+    pub(crate) fn enter(_: &[PathBuf]) -> io::Result<Self> {
         Err(refused())
+    }
+
+    pub(crate) fn renew(&mut self, _: &SandboxPlan) -> io::Result<()> {
+        match *self {}
     }
 
     pub(crate) fn spawn(&self, _: &mut Command) -> io::Result<Child> {

@@ -1,7 +1,7 @@
 //! What a command may do to the machine it runs on, and that the kernel holds it to that.
 //!
-//! A [`SandboxPlan`] is data. It goes to the guard as arguments, and the guard enters it in a thread
-//! that then starts the command, so that the command inherits it and the guard itself stays able to
+//! A [`SandboxPlan`] is data. It goes to a fork server with each command. The command's guard enters it in a
+//! thread that then starts the command, so that the command inherits it and the guard itself stays able to
 //! end the tree. A plan is held whole or nothing is started; who wants less says so by having none.
 //!
 //! Files are held by Landlock (`rules.rs`), which only knows what is allowed. A closed path outside the
@@ -25,13 +25,13 @@ mod scratch;
 
 use std::io;
 
-pub(crate) use self::enter::Entered;
+pub(crate) use self::{enter::Entered, scratch::Abandoned};
 pub use self::{
     plan::{CLOSED_AT_HOME, CLOSED_ON_MACHINE, SandboxPlan},
     scratch::Scratch,
 };
 
-/// More would not fit into the arguments of a guard, and each costs every command a mount.
+/// Each costs a mount, and every command a look.
 const MOST_CLOSED: usize = 4_000;
 
 /// What held for a command, as results and records say it.

@@ -1,4 +1,4 @@
-//! What a command may do, as data, and how a guard is told of it.
+//! What a command may do, as data, and how a fork server is told of it.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -97,7 +97,7 @@ impl SandboxPlan {
         self.closed.extend(at_home.chain(CLOSED_ON_MACHINE.iter().map(PathBuf::from)));
     }
 
-    /// As arguments of a guard. Not in its environment, which is the command's.
+    /// As words for a fork server.
     pub(crate) fn to_args(&self) -> Vec<&OsStr> {
         let mut args = vec![SANDBOX];
         args.extend(self.network.then_some(NETWORK));
@@ -109,11 +109,11 @@ impl SandboxPlan {
         args
     }
 
-    /// Takes one argument of a guard and what follows it, if it is about a plan.
-    pub(crate) fn take_arg<'w>(
+    /// Takes one word and what follows it, if it is about a plan.
+    pub(crate) fn take_arg(
         plan: &mut Option<Self>,
         word: &str,
-        rest: &mut impl Iterator<Item = &'w OsString>,
+        rest: &mut impl Iterator<Item = OsString>,
     ) -> Option<()> {
         if word == SANDBOX {
             *plan = Some(Self::default());

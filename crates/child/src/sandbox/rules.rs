@@ -5,8 +5,9 @@
 
 use std::{
     io,
-    os::fd::AsFd,
+    os::{fd::AsFd, unix::fs::MetadataExt as _},
     path::{Path, PathBuf},
+    time::{Duration, SystemTime},
 };
 
 use landlock::{
@@ -18,6 +19,8 @@ use rustix::fs::{FileType, Mode, OFlags};
 use super::plan::SandboxPlan;
 
 const READ: BitFlags<AccessFs> = landlock::make_bitflags!(AccessFs::{Execute | ReadFile});
+/// A name that comes within the same tick as a reading leaves the directory's time as it was.
+const TICK: Duration = Duration::from_millis(50);
 /// Devices that do nothing to the machine. Disks are not among them, nor other terminals.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
@@ -28,10 +31,44 @@ pub(super) enum Truncation {
     Open,
 }
 
+/// The rules of a plan, and what they were made from.
+#[derive(Debug)]
+pub(super) struct FileRules {
+    pub(super) set: RulesetCreated,
+    pub(super) truncation: Truncation,
+    /// The directories whose entries have rules of their own.
+    pub(super) listed: Vec<Listed>,
+}
+
+/// A directory as it was when its entries were read.
+#[derive(Debug)]
+pub(super) struct Listed {
+    path: PathBuf,
+    /// Its inode and the time of its last change, if that was long enough ago to tell the next one.
+    stamp: Option<(u64, SystemTime)>,
+}
+
+impl Listed {
+    fn new(path: &Path) -> Self {
+        let stamp = stamp(path).filter(|(_, changed)| changed.elapsed().is_ok_and(|ago| ago > TICK));
+        Self { path: path.to_owned(), stamp }
+    }
+
+    /// True if the same entries are there.
+    pub(super) fn is_current(&self) -> bool {
+        self.stamp.is_some() && stamp(&self.path) == self.stamp
+    }
+}
+
+fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
+    let found = path.metadata().ok()?;
+    Some((found.ino(), found.modified().ok()?))
+}
+
 /// The rules of a plan whose closed paths are all outside of what is writable.
-pub(super) fn rules(plan: &SandboxPlan) -> io::Result<(RulesetCreated, Truncation)> {
+pub(super) fn rules(plan: &SandboxPlan) -> io::Result<FileRules> {
     let (handled, abi, truncation) = handled(plan.network)?;
-    let mut rules = Rules(handled.create().map_err(io::Error::other)?);
+    let mut rules = Rules { set: handled.create().map_err(io::Error::other)?, listed: Vec::new() };
     rules.read_around(Path::new("/"), &plan.closed)?;
     for path in &plan.writable {
         rules.allow(open(path, OFlags::empty())?, writing(abi) | READ)?;
@@ -48,7 +85,7 @@ pub(super) fn rules(plan: &SandboxPlan) -> io::Result<(RulesetCreated, Truncatio
     if rustix::termios::isatty(input) {
         rules.allow(input, device)?;
     }
-    Ok((rules.0, truncation))
+    Ok(FileRules { set: rules.set, truncation, listed: rules.listed })
 }
 
 /// Puts this thread under the rules, or says that the kernel did not.
@@ -97,7 +134,10 @@ fn absent() -> io::Error {
     )
 }
 
-struct Rules(RulesetCreated);
+struct Rules {
+    set: RulesetCreated,
+    listed: Vec<Listed>,
+}
 
 impl Rules {
     /// Makes all below a directory readable but the closed paths and the devices. Links lead to what has
@@ -105,6 +145,7 @@ impl Rules {
     #[expect(clippy::disallowed_methods, reason = "names only; what is opened is for the kernel's rules")]
     fn read_around(&mut self, directory: &Path, closed: &[PathBuf]) -> io::Result<()> {
         // What we cannot list, a command can open no more than we can.
+        self.listed.push(Listed::new(directory));
         let Ok(entries) = std::fs::read_dir(directory) else { return Ok(()) };
         for entry in entries.flatten() {
             let path = entry.path();
@@ -129,7 +170,7 @@ impl Rules {
             FileType::Symlink => return Ok(()),
             _ => access & AccessFs::from_file(ABI::V5),
         };
-        (&mut self.0).add_rule(PathBeneath::new(handle, access)).map_err(io::Error::other)?;
+        (&mut self.set).add_rule(PathBeneath::new(handle, access)).map_err(io::Error::other)?;
         Ok(())
     }
 }

@@ -2,13 +2,15 @@
 
 use std::{
     io,
-    os::unix::fs::DirBuilderExt as _,
+    os::{fd::OwnedFd, unix::fs::DirBuilderExt as _},
     path::{Path, PathBuf},
 };
 
+use rustix::fs::{AtFlags, Mode, OFlags};
+
 use crate::mark;
 
-/// A temporary directory for one command or one session of it; `TMPDIR` should name it.
+/// A temporary directory for the commands of one house; `TMPDIR` should name it.
 #[derive(Debug)]
 pub struct Scratch(PathBuf);
 
@@ -32,5 +34,30 @@ impl Drop for Scratch {
     #[expect(clippy::disallowed_methods, reason = "a directory of our own, with a name nobody guesses")]
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The temporary directory as a fork server removes it, if Tectum was killed. In the server's mounts it is a
+/// mount of its own, and all around it is read-only; so the directory around it is opened before these are
+/// made.
+#[derive(Debug)]
+pub(crate) struct Abandoned {
+    around: OwnedFd,
+    scratch: PathBuf,
+}
+
+impl Abandoned {
+    pub(crate) fn new(scratch: PathBuf) -> Option<Self> {
+        let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Some(Self { around: rustix::fs::open(scratch.parent()?, how, Mode::empty()).ok()?, scratch })
+    }
+
+    pub(crate) fn remove(self) {
+        let Self { around, scratch } = self;
+        let name = scratch.file_name().map(ToOwned::to_owned).unwrap_or_default();
+        drop(Scratch(scratch.clone()));
+        #[cfg(target_os = "linux")]
+        let _ = rustix::mount::unmount(&scratch, rustix::mount::UnmountFlags::DETACH);
+        let _ = rustix::fs::unlinkat(&around, name, AtFlags::REMOVEDIR);
     }
 }

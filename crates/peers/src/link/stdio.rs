@@ -71,8 +71,8 @@ struct PipeWriter {
 impl Pipes {
     /// Takes over a child that was just started. Its end is the connection's.
     pub(crate) fn new(child: Child, inbox: Arc<Inbox>) -> Self {
+        let process = child.id();
         let Child { stdin, stdout, life } = child;
-        let process = life.id();
         let out = Arc::new(Out {
             writer: Mutex::new(PipeWriter {
                 pipe: Some(Arc::new(stdin)),

@@ -6,7 +6,6 @@ use std::{
     net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket},
     os::unix::net::{UnixListener, UnixStream},
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use clap::{Args, Subcommand};
@@ -15,8 +14,8 @@ use tectum::{
     Config, Fault, FaultKind,
     peers::{
         child::{
-            self, Order, SandboxPlan, Stderr,
-            sandbox::{Sandboxed, Scratch, held},
+            self, ForkServers, Order, SandboxPlan, Through,
+            sandbox::{Sandboxed, held},
         },
         spec::Launch,
     },
@@ -97,7 +96,8 @@ async fn tried(config: &Config) -> Result<(Sandboxed, Vec<Trial>), Failure> {
     let house = tectum::build_for_one_call(config)?;
     let gate = house.gate();
     let protected = gate.allowlist().closed()?;
-    let scratch = Scratch::new()?;
+    let servers = ForkServers::default();
+    let scratch = servers.scratch()?;
     let settings = sandbox_settings(config, gate.allowlist());
     let plan = settings.plan(protected.clone(), scratch.path()).map_err(refused)?;
     let held = held(plan.as_ref()).map_err(refused)?;
@@ -141,7 +141,7 @@ async fn tried(config: &Config) -> Result<(Sandboxed, Vec<Trial>), Failure> {
             went: Err(String::new()),
         });
     }
-    let report = report_of(&list, plan.as_ref(), gate.allowlist().primary()).await?;
+    let report = report_of(&servers, &list, plan.as_ref(), gate.allowlist().primary()).await?;
     let mut lines = report.lines();
     for trial in list.iter_mut().filter(|trial| !trial.deed.is_empty()) {
         trial.went = match lines.next() {
@@ -206,7 +206,12 @@ impl TriedOn for std::net::SocketAddr {
 }
 
 /// Starts this program in the sandbox and returns what it says.
-async fn report_of(list: &[Trial], plan: Option<&SandboxPlan>, directory: &Path) -> Result<String, Failure> {
+async fn report_of(
+    servers: &ForkServers,
+    list: &[Trial],
+    plan: Option<&SandboxPlan>,
+    directory: &Path,
+) -> Result<String, Failure> {
     let own = child::own_guard()?;
     let command = own.to_str().ok_or_else(|| Fault::invalid("the path of this program is no text"))?;
     let mut args = vec!["sandbox".to_owned(), "try".to_owned(), "--".to_owned()];
@@ -214,16 +219,17 @@ async fn report_of(list: &[Trial], plan: Option<&SandboxPlan>, directory: &Path)
         list.iter().filter(|trial| !trial.deed.is_empty()).map(|t| format!("{}={}", t.deed, t.target)),
     );
     let launch = Launch { command: command.to_owned(), args, env: Default::default(), cwd: None };
-    let order = Order { launch: &launch, directory, guard: Some(&own), sandbox: plan };
-    let log = Arc::new(Stderr::new());
-    let mut child = child::start(&order, Arc::clone(&log))?;
-    let mut said = String::new();
+    let order = Order { launch: &launch, directory, guard: Some(&own) };
+    let mut child = servers.start(&order, plan, Through::Pipes)?;
+    let (mut said, mut why) = (String::new(), String::new());
     child.stdout.read_to_string(&mut said).await?;
-    if child.ended().await.success() {
+    if let Some(mut stderr) = child.stderr.take() {
+        stderr.read_to_string(&mut why).await?;
+    }
+    if child.life.ended().await.success() {
         return Ok(said);
     }
-    let why = log.lines().join("\n");
-    Err(refused(io::Error::other(why.trim_start_matches("tectum guard: "))))
+    Err(refused(io::Error::other(why.trim().trim_start_matches("tectum guard: "))))
 }
 
 fn refused(error: io::Error) -> Failure {

@@ -57,8 +57,7 @@ impl Grove {
     }
 
     fn start(&self, launch: &Launch) -> Child {
-        let order =
-            Order { launch, directory: &self.rig.project(), guard: Some(Path::new(TECTUM)), sandbox: None };
+        let order = Order { launch, directory: &self.rig.project(), guard: Some(Path::new(TECTUM)) };
         child::start(&order, Arc::new(Stderr::new())).expect("starts")
     }
 

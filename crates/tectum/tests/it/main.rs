@@ -84,6 +84,7 @@ mod serve_http;
 mod serve_stdio;
 mod serve_unread;
 mod shell;
+mod shell_forks;
 mod shell_trees;
 mod tool_search;
 mod watched;

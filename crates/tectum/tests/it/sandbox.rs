@@ -6,13 +6,12 @@ use std::{
     os::unix::fs::{MetadataExt as _, symlink},
     path::{Path, PathBuf},
     process::{Child as Process, Stdio},
-    sync::Arc,
 };
 
 use tectum::peers::{
     child::{
-        self, Order, SandboxPlan, Stderr,
-        sandbox::{Sandboxed, Scratch, held},
+        ForkServers, Order, SandboxPlan, Through,
+        sandbox::{Sandboxed, held},
     },
     spec::{Launch, Secret},
 };
@@ -28,7 +27,7 @@ const SECRET: &str = "not-for-you";
 /// outside that has a secret in its environment.
 struct Yard {
     rig: Rig,
-    scratch: Scratch,
+    servers: ForkServers,
     outsider: Process,
     plan: SandboxPlan,
 }
@@ -46,7 +45,8 @@ impl Yard {
             fs::create_dir_all(path.parent().expect("a folder")).expect("made");
             fs::write(path, content).expect("written");
         }
-        let scratch = Scratch::new().expect("made");
+        let servers = ForkServers::default();
+        let scratch = servers.scratch().expect("made");
         let outsider = rig
             .command("sleep")
             .arg("1000")
@@ -62,7 +62,7 @@ impl Yard {
             network: true,
             unix_sockets: false,
         };
-        Self { rig, scratch, outsider, plan }
+        Self { rig, servers, outsider, plan }
     }
 
     /// What a script says on both of its outputs, and its exit code.
@@ -78,22 +78,18 @@ impl Yard {
             ("OUT", outside.clone()),
             ("HOME", format!("{outside}/home")),
             ("PID", self.outsider.id().to_string()),
-            ("TMPDIR", self.scratch.path().to_str().expect("text").to_owned()),
+            ("TMPDIR", self.servers.scratch().expect("made").path().to_str().expect("text").to_owned()),
         ] {
             launch.env.insert(name.into(), Secret::new(value));
         }
-        let (project, log) = (self.rig.project(), Arc::new(Stderr::new()));
-        let order = Order {
-            launch: &launch,
-            directory: &project,
-            guard: Some(Path::new(TECTUM)),
-            sandbox: Some(&self.plan),
-        };
-        let mut child = child::start(&order, Arc::clone(&log)).expect("starts");
+        let project = self.rig.project();
+        let order = Order { launch: &launch, directory: &project, guard: Some(Path::new(TECTUM)) };
+        let mut child = self.servers.start(&order, Some(&self.plan), Through::Pipes).expect("starts");
         let mut said = Vec::new();
         child.stdout.read_to_end(&mut said).await.expect("readable");
-        let code = child.ended().await.code();
-        (format!("{}{}", String::from_utf8_lossy(&said), log.lines().join("\n")), code)
+        child.stderr.take().expect("a pipe").read_to_end(&mut said).await.expect("readable");
+        let code = child.life.ended().await.code();
+        (String::from_utf8_lossy(&said).into_owned(), code)
     }
 
     /// All names outside of what may be written, with modes, times and contents.
@@ -330,16 +326,20 @@ async fn an_ordinary_user_is_held_the_same_way() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
+    let config = "[permissions]\nallow = [\"run_shell\"]\n";
+    fs::write(yard.rig.outside().join("own.toml"), config).expect("written");
+    let tried = "id -u; echo made > made; cat made a.txt; cat .env ~/.ssh/id; echo x > ../other/note; cat .env; \
+                 umount .env; cat .env; echo done";
     let script = format!(
-        "chmod -R a+rwX {outside} {scratch}; cp {TECTUM} {outside}/tectum; chmod a+rx {outside}/tectum
-        exec setpriv --reuid 65534 --regid 65534 --clear-groups sh -c 'cd {outside}/project; export HOME={outside}/home
-        {outside}/tectum guard --parent $$ --sandbox --network --write {outside}/project --closed {outside}/project/.env \
-            --closed {outside}/home/.ssh -- sh -c \"id -u; echo made > made; cat made a.txt; cat .env ~/.ssh/id; \
-            echo x > ../other/note; cat .env; umount .env; cat .env\"; echo done'",
-        scratch = yard.scratch.path().display(),
+        "chmod -R a+rwX {outside}; chmod go-rwx {outside}/own.toml; chown 65534 {outside}/own.toml
+        cp {TECTUM} {outside}/tectum; chmod a+rx {outside}/tectum
+        export HOME={outside}/home XDG_STATE_HOME={outside}/home/state XDG_CONFIG_HOME={outside}/home/config
+        exec setpriv --reuid 65534 --regid 65534 --clear-groups {outside}/tectum -C {outside}/project \
+            -c {outside}/own.toml call run_shell 'command={tried}'"
     );
     let output = yard.rig.command("sh").args(["-c", &script]).output().expect("runs");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(said, "65534\nmade\nhello\ndone\n", "{}", String::from_utf8_lossy(&output.stderr));
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("65534\nmade\nhello\ndone\n") && !said.contains(SECRET), "{said}{why}");
     assert_eq!(fs::read_to_string(yard.rig.outside().join("other/note")).expect("read"), "kept\n");
 }

@@ -1,10 +1,15 @@
 //! What all shell tools share: the settings, the places for commands, and the sessions.
 
-use std::{io, path::Path, sync::Arc, time::Duration};
+use std::{
+    io,
+    path::Path,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use tectum_child::{
-    Installed, Launch, NotInstalled, SandboxPlan, Secret,
-    sandbox::{self, Sandboxed, Scratch},
+    ForkServers, Installed, Launch, NotInstalled, SandboxPlan, Secret,
+    sandbox::{self, Sandboxed},
 };
 use tectum_core::{Ctx, Fault, FaultKind};
 use tectum_shell::{
@@ -21,6 +26,8 @@ pub struct Shells {
     spool: Option<Spool>,
     places: Places,
     sessions: Sessions,
+    servers: Arc<ForkServers>,
+    installed: OnceLock<Installed>,
 }
 
 /// A command to run.
@@ -41,12 +48,21 @@ impl Shells {
     pub fn new(settings: &Settings) -> Self {
         let (settings, sandbox) = (settings.shell.clone(), settings.sandbox.clone());
         let spool = settings.spool.clone().map(Spool::new);
-        Self { settings, sandbox, spool, places: Places::default(), sessions: Sessions::default() }
+        Self {
+            settings,
+            sandbox,
+            spool,
+            places: Places::default(),
+            sessions: Sessions::default(),
+            servers: Arc::default(),
+            installed: OnceLock::new(),
+        }
     }
 
-    /// What is installed apart from the project.
-    pub(super) fn installed(&self) -> Installed {
-        Installed::apart_from(&self.settings.roots)
+    /// What is installed apart from the project. The search path is read once: no command can change it,
+    /// nor what lies around the project.
+    pub(super) fn installed(&self) -> &Installed {
+        self.installed.get_or_init(|| Installed::apart_from(&self.settings.roots))
     }
 
     /// Starts a command for the client of a call, in a directory.
@@ -64,13 +80,12 @@ impl Shells {
         let path = self.installed().path();
         let mut env = environment::variables(&self.settings.env, &path, wanted.terminal, &known);
         let Wanted { program, args, stdin, terminal, deadline, held } = wanted;
-        let sandbox = if held { self.sandbox(ctx).await? } else { None };
-        let holds =
-            sandbox::held(sandbox.as_ref().map(|(plan, _)| plan)).map_err(|error| not_held(&error))?;
-        if let Some((_, scratch)) = &sandbox {
+        let plan = if held { self.plan(ctx).await? } else { None };
+        let holds = sandbox::held(plan.as_ref()).map_err(|error| not_held(&error))?;
+        if plan.is_some() {
+            let scratch = self.servers.scratch().map_err(|error| not_held(&error))?;
             env.insert("TMPDIR".into(), Secret::new(scratch.path().to_string_lossy()));
         }
-        let (plan, scratch) = sandbox.unzip();
         let launch = Launch { command: program, args, env, cwd: None };
         let order = ShellOrder {
             launch: &launch,
@@ -80,24 +95,20 @@ impl Shells {
             terminal,
             spool: self.spool.as_ref().map(|spool| (spool, ctx.call.to_string())),
             deadline: Some(deadline),
-            sandbox: plan.as_ref().zip(scratch),
+            sandbox: plan.as_ref(),
         };
-        let running = Running::start(order, place).map_err(|error| not_started(&error))?;
+        let running = Running::start(&self.servers, order, place).map_err(|error| not_started(&error))?;
         Ok((running, holds))
     }
 
-    /// The plan for a command and its temporary directory; `None` where the user wants none.
-    async fn sandbox(&self, ctx: &Ctx) -> Result<Option<(SandboxPlan, Scratch)>, Fault> {
-        let settings = self.sandbox.clone();
+    /// The plan for a command; `None` where the user wants none.
+    async fn plan(&self, ctx: &Ctx) -> Result<Option<SandboxPlan>, Fault> {
+        let (settings, servers) = (self.sandbox.clone(), self.servers.clone());
         // Which protected names there are is looked up on the disk.
         ctx.blocking(move |ctx| {
-            let made = || {
-                let protected = ctx.path(0)?.closed_in_roots().map_err(|error| not_held(&error))?;
-                let scratch = Scratch::new().map_err(|error| not_held(&error))?;
-                let plan = settings.plan(protected, scratch.path()).map_err(|error| not_held(&error))?;
-                Ok(plan.map(|plan| (plan, scratch)))
-            };
-            made()
+            let protected = ctx.path(0)?.closed_in_roots().map_err(|error| not_held(&error))?;
+            let plan = servers.scratch().and_then(|scratch| settings.plan(protected, scratch.path()));
+            plan.map_err(|error| not_held(&error))
         })
         .await
     }

@@ -65,7 +65,7 @@ impl Tool for RunPowershell {
     async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<CommandReport>, Fault> {
         let (_, directory) = engine::directory(ctx)?;
         let program =
-            engine::first_installed(&self.shells.installed(), powershell::PROGRAMS).map_err(|why| {
+            engine::first_installed(self.shells.installed(), powershell::PROGRAMS).map_err(|why| {
                 let text = match why {
                     tectum_child::NotInstalled::Nowhere => "PowerShell not found".to_owned(),
                     of_project => of_project.describe("PowerShell"),

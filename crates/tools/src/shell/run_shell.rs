@@ -95,7 +95,7 @@ impl Tool for RunShell {
         let yields = args.yield_ms.unwrap_or(USUAL_YIELD);
         self.check(&args, timeout, yields)?;
         let (name, directory) = engine::directory(ctx)?;
-        let shell = engine::first_installed(&self.shells.installed(), &["bash", "sh"]).map_err(no_shell)?;
+        let shell = engine::first_installed(self.shells.installed(), &["bash", "sh"]).map_err(no_shell)?;
         let wanted = Wanted {
             program: shell,
             args: vec!["-c".into(), args.command.clone()],

@@ -58,7 +58,7 @@ async fn start(
 ) -> Result<ConnectedLink, Unfit> {
     let (inbox, loose) = Inbox::new();
     let inbox = Arc::new(inbox);
-    let order = Order { launch, directory: &around.directory, guard: around.guard.as_deref(), sandbox: None };
+    let order = Order { launch, directory: &around.directory, guard: around.guard.as_deref() };
     let child = child::start(&order, peer.stderr.clone())
         .map_err(|error| Unfit::Lost(Loss::Gone(error.to_string())))?;
     let link = Link::new(Carrier::Stdio(Pipes::new(child, inbox.clone())), inbox);

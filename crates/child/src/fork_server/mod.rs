@@ -1,0 +1,157 @@
+//! Starting commands through a fork server: a process of Tectum that is started once, enters the sandbox
+//! once, and then forks a guard for each command. To start the program, to look up what is closed and to
+//! make the mounts takes milliseconds, and a fork a fraction of one.
+//!
+//! Tectum holds one end of a socket to each guard. If it closes that end, by wish or by its death, the guard
+//! ends its command with everything that it started; before a guard ends it tells the exit code.
+
+mod message;
+mod remote;
+mod serve;
+
+use std::{
+    io,
+    mem::MaybeUninit,
+    os::{
+        fd::{AsFd as _, BorrowedFd, OwnedFd},
+        unix::net::UnixStream,
+    },
+    path::PathBuf,
+    process::Stdio,
+    sync::OnceLock,
+};
+
+use parking_lot::Mutex;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+
+pub(crate) use self::{remote::Remote, serve::run};
+use crate::{
+    Ends, Life, Order, Ready, Spoken, Through, a_terminal, files, guard_command, pipes,
+    sandbox::{SandboxPlan, Scratch},
+};
+
+/// The argument of a guard that serves.
+pub(crate) const FORKS: &str = "--forks";
+/// Says how many files a command may have open.
+const FILES: &str = "--files";
+/// Says which directory the server removes if Tectum cannot.
+const SCRATCH: &str = "--scratch";
+
+/// The fork servers of one house, and the temporary directory of its commands.
+#[derive(Debug, Default)]
+pub struct ForkServers {
+    scratch: OnceLock<Scratch>,
+    running: Mutex<Vec<Running>>,
+}
+
+/// One server. It ends when its socket is closed and its last command has ended.
+#[derive(Debug)]
+struct Running {
+    /// What its commands may change, which its mounts depend on; `None` without a sandbox.
+    writable: Option<Vec<PathBuf>>,
+    control: OwnedFd,
+}
+
+impl ForkServers {
+    /// The temporary directory that all commands share, made when it is first asked for.
+    pub fn scratch(&self) -> io::Result<&Scratch> {
+        if let Some(made) = self.scratch.get() {
+            return Ok(made);
+        }
+        let made = Scratch::new()?;
+        Ok(self.scratch.get_or_init(|| made))
+    }
+
+    /// Starts a command whose output is read as it comes, held to a plan if there is one. Without a guard
+    /// it is a child of this process. Must be called within a runtime.
+    pub fn start(
+        &self,
+        order: &Order<'_>,
+        plan: Option<&SandboxPlan>,
+        through: Through,
+    ) -> io::Result<Spoken> {
+        let without = |what: &str| {
+            io::Error::new(io::ErrorKind::Unsupported, format!("without a guard there is no {what}"))
+        };
+        if order.guard.is_none() && plan.is_some() {
+            return Err(without("sandbox"));
+        }
+        let (Ends { stdin, stdout, stderr }, theirs) = match through {
+            Through::Pipes => pipes()?,
+            Through::Terminal if order.guard.is_none() => return Err(without("terminal")),
+            Through::Terminal => a_terminal()?,
+        };
+        let ready = Ready::new(order)?;
+        let life = if order.guard.is_some() {
+            let bytes = message::encode(&ready, &order.launch.args, plan)?;
+            Life::of_guard(self.hand_over(order, plan, &theirs, bytes)?, ready.word)
+        } else {
+            let (process, word) = crate::spawned(order, None, ready, theirs.map(Stdio::from))?;
+            Life::begin(process, word, false, None)?
+        };
+        Ok(Spoken { stdin, stdout, stderr, life })
+    }
+
+    /// Gives a command's files to a server, which is started if there is none or it is gone.
+    fn hand_over(
+        &self,
+        order: &Order<'_>,
+        plan: Option<&SandboxPlan>,
+        files: &[OwnedFd; 3],
+        bytes: Vec<u8>,
+    ) -> io::Result<Remote> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let [stdin, stdout, stderr] = files.each_ref().map(OwnedFd::as_fd);
+        let given = [stdin, stdout, stderr, theirs.as_fd()];
+        let writable = plan.map(|plan| &plan.writable);
+        let mut running = self.running.lock();
+        let known = running.iter().position(|server| server.writable.as_ref() == writable);
+        let sent = known.map(|at| (at, send(&running[at].control, &given)));
+        match sent {
+            Some((_, Ok(()))) => {}
+            other => {
+                // One that takes nothing more ends with its last command; the next takes over.
+                if let Some((gone, _)) = other {
+                    running.remove(gone);
+                }
+                let server = self.begin(order, writable)?;
+                send(&server.control, &given)?;
+                running.push(server);
+            }
+        }
+        drop(running);
+        Remote::new(ours, bytes)
+    }
+
+    fn begin(&self, order: &Order<'_>, writable: Option<&Vec<PathBuf>>) -> io::Result<Running> {
+        let (control, theirs) = UnixStream::pair()?;
+        crate::adopt_orphans();
+        let guard = order.guard.ok_or_else(|| io::Error::other("there is no guard"))?;
+        let mut command = guard_command(guard);
+        command.arg(FORKS);
+        if let Some(files) = files::usual() {
+            command.arg(FILES).arg(files.to_string());
+        }
+        if let Some(scratch) = self.scratch.get().filter(|_| writable.is_some()) {
+            command.arg(SCRATCH).arg(scratch.path());
+        }
+        command.env_clear().current_dir("/").stdin(Stdio::from(OwnedFd::from(theirs)));
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().map_err(|error| {
+            io::Error::new(error.kind(), format!("{} could not be started: {error}", guard.display()))
+        })?;
+        Ok(Running { writable: writable.cloned(), control: control.into() })
+    }
+}
+
+/// Sends four files with one byte. A server that has no room for it hangs.
+fn send(control: &OwnedFd, files: &[BorrowedFd<'_>; 4]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
+    let mut with = SendAncillaryBuffer::new(&mut space);
+    if !with.push(SendAncillaryMessage::ScmRights(files)) {
+        return Err(io::Error::other("there is no room for four files in a message"));
+    }
+    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+    sendmsg(control, &[io::IoSlice::new(&[0])], &mut with, flags)?;
+    Ok(())
+}
