@@ -23,19 +23,14 @@ use tokio::{
 use super::{
     environment::MARK,
     files, fork_server,
-    guarded::{Guarded, say},
+    guarded::{GRACE, Guarded, NOT_STARTED, say},
     mark, memory,
 };
 
-/// How long a server may take to end after SIGTERM. Tectum waits more than twice as long for the
-/// guard, so the rest is for killing.
-pub(super) const GRACE: Duration = Duration::from_millis(200);
 /// How often the parent is looked after where the kernel cannot tell of its death.
 const LOOK: Duration = Duration::from_millis(100);
 /// The thread that looks after the parent calls nothing deep.
 const STACK: usize = 64 * 1024;
-/// What shells answer for a program that could not be started.
-pub(super) const NOT_STARTED: u8 = 126;
 
 /// What a guard is told, by Tectum alone.
 #[derive(Debug, Default)]

@@ -5,6 +5,7 @@ use std::{
     io,
     os::fd::OwnedFd,
     process::{Child, Command},
+    time::Duration,
 };
 
 use rustix::{
@@ -14,6 +15,12 @@ use rustix::{
 };
 
 use super::{terminal, tree::Tree};
+
+/// How long a command may take to end after SIGTERM. Tectum waits more than twice as long for the
+/// guard, so the rest is for killing.
+pub(super) const GRACE: Duration = Duration::from_millis(200);
+/// What shells answer for a program that could not be started.
+pub(super) const NOT_STARTED: u8 = 126;
 
 /// A started command, and how it ended.
 pub(super) struct Guarded {

@@ -20,6 +20,7 @@ mod life;
 pub mod lineage;
 mod memory;
 pub mod neighbour;
+mod remote;
 pub mod sandbox;
 mod stderr;
 mod terminal;

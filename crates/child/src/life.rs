@@ -13,7 +13,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{fork_server::Remote, stderr::Stderr, tree::Tree};
+use super::{remote::Remote, stderr::Stderr, tree::Tree};
 
 /// A server that reads its input sees its end and stops; most do within this.
 const END_OF_INPUT: Duration = Duration::from_millis(200);
@@ -47,14 +47,14 @@ impl Life {
         log: Option<(pipe::Receiver, Arc<Stderr>)>,
     ) -> io::Result<Self> {
         let id = process.id().ok_or_else(|| io::Error::other("the child ended before it began"))?;
-        let process = if guarded { Process::Guard(process) } else { Process::Server(process) };
+        let process = if guarded { HeldProcess::Guard(process) } else { HeldProcess::Server(process) };
         let log = log.map(|(stderr, log)| tokio::spawn(listen(stderr, log)));
         Ok(Self::held(Held { process, id: Some(id), word }, log))
     }
 
     /// The life of a command whose guard was forked for it.
     pub(super) fn of_guard(guard: Remote, word: String) -> Self {
-        Self::held(Held { process: Process::Forked(guard), id: None, word }, None)
+        Self::held(Held { process: HeldProcess::Forked(guard), id: None, word }, None)
     }
 
     fn held(held: Held, log: Option<JoinHandle<()>>) -> Self {
@@ -103,7 +103,7 @@ enum Guard {
 }
 
 /// A process, and who leads its tree.
-enum Process {
+enum HeldProcess {
     /// A server without a guard.
     Server(process::Child),
     /// The guard of a server.
@@ -112,7 +112,7 @@ enum Process {
     Forked(Remote),
 }
 
-impl Process {
+impl HeldProcess {
     /// Waits for its end. May be given up and asked again.
     async fn wait(&mut self) -> io::Result<ExitStatus> {
         match self {
@@ -129,7 +129,7 @@ impl Process {
 /// The process as its own task holds it. Its number stays its own until it has been waited for,
 /// which happens only here; a forked guard has it for as long as it holds its socket.
 struct Held {
-    process: Process,
+    process: HeldProcess,
     id: Option<u32>,
     word: String,
 }
@@ -181,7 +181,7 @@ impl Held {
     /// The number of the process, once it is known.
     fn pid(&self) -> Option<Pid> {
         let id = match &self.process {
-            Process::Forked(guard) => guard.guard(),
+            HeldProcess::Forked(guard) => guard.guard(),
             _ => self.id,
         };
         i32::try_from(id?).ok().and_then(Pid::from_raw)
@@ -190,13 +190,13 @@ impl Held {
     /// To a guard alone, who passes it on; to a server without one, with its group.
     fn signal(&self, signal: Signal) {
         let pid = || match &self.process {
-            Process::Server(process) | Process::Guard(process) => process.id().and(self.pid()),
-            Process::Forked(_) => self.pid(),
+            HeldProcess::Server(process) | HeldProcess::Guard(process) => process.id().and(self.pid()),
+            HeldProcess::Forked(_) => self.pid(),
         };
         match (&self.process, pid()) {
-            (Process::Forked(guard), _) if signal == Signal::TERM => guard.ask_to_end(),
+            (HeldProcess::Forked(guard), _) if signal == Signal::TERM => guard.ask_to_end(),
             (_, None) => {}
-            (Process::Server(_), Some(pid)) => drop(kill_process_group(pid, signal)),
+            (HeldProcess::Server(_), Some(pid)) => drop(kill_process_group(pid, signal)),
             (_, Some(pid)) => drop(kill_process(pid, signal)),
         }
     }

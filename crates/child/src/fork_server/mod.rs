@@ -6,7 +6,6 @@
 //! ends its command with everything that it started; before a guard ends it tells the exit code.
 
 mod message;
-mod remote;
 mod serve;
 
 use std::{
@@ -24,9 +23,10 @@ use std::{
 use parking_lot::Mutex;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
-pub(crate) use self::{remote::Remote, serve::run};
+pub(crate) use self::serve::run;
 use crate::{
     Ends, Life, Order, Ready, Spoken, Through, a_terminal, files, guard_command, pipes,
+    remote::Remote,
     sandbox::{SandboxPlan, Scratch},
 };
 

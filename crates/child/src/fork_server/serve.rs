@@ -28,8 +28,7 @@ use super::{
 use crate::{
     cgroup::Cgroup,
     files,
-    guard::{GRACE, NOT_STARTED},
-    guarded::{Guarded, null, say},
+    guarded::{GRACE, Guarded, NOT_STARTED, null, say},
     sandbox::{Abandoned, Entered},
     terminal,
 };
@@ -159,7 +158,7 @@ impl ForkServer {
                 self.control = None;
                 self.guards.clear();
                 let sandbox = self.sandbox.as_ref().filter(|_| words.plan.is_some());
-                let guard = Guard { words, sandbox, life };
+                let guard = CommandGuard { words, sandbox, life };
                 std::process::exit(guard.run([stdin, stdout, stderr]).into())
             }
         }
@@ -176,13 +175,13 @@ impl ForkServer {
 }
 
 /// The guard of one command.
-struct Guard<'s> {
+struct CommandGuard<'s> {
     words: CommandWords,
     sandbox: Option<&'s Entered>,
     life: UnixStream,
 }
 
-impl Guard<'_> {
+impl CommandGuard<'_> {
     fn run(mut self, files: [OwnedFd; 3]) -> u8 {
         let code = self.stand(files).unwrap_or_else(|error| {
             let program = self.words.program.display();

@@ -24,7 +24,7 @@ pub(crate) struct Remote {
 
 impl Remote {
     /// Sends the order on its way.
-    pub(super) fn new(mut socket: net::UnixStream, mut order: Vec<u8>) -> io::Result<Self> {
+    pub(crate) fn new(mut socket: net::UnixStream, mut order: Vec<u8>) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         let sent = match socket.write(&order) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
