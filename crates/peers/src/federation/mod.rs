@@ -26,6 +26,7 @@ mod translate;
 
 use std::{
     collections::BTreeMap,
+    io,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -44,6 +45,7 @@ pub(crate) use self::{
     goods::{Goods, Source},
     parked::Shelf,
     roster::Peers,
+    spool::ADDRESS as RESULTS,
     translate::{asking as asking_result, input_required, to_modern},
 };
 use self::{
@@ -326,7 +328,7 @@ impl Federation {
 
     /// A client said in its handshake what it can do. Those who left without a word are found out.
     pub(crate) fn joined(self: &Arc<Self>, client: &Arc<Conversation>) {
-        for gone in self.subscriptions.join(client) {
+        for gone in self.subscriptions.clients.join(client) {
             let federation = self.clone();
             tokio::spawn(async move { federation.subscriptions.leave(gone).await });
         }
@@ -369,12 +371,11 @@ impl Federation {
         all
     }
 
-    /// A result that was too large to be passed on, in ranges; `None` for any other address.
-    pub(crate) async fn kept(&self, uri: &str) -> Option<std::io::Result<Box<RawValue>>> {
-        let spool = self.keepers.spool.clone().filter(|_| uri.starts_with(spool::ADDRESS))?;
-        let uri = uri.to_owned();
+    /// A result that was too large to be passed on, in ranges.
+    pub(crate) async fn kept(&self, uri: String) -> io::Result<Box<RawValue>> {
+        let spool = self.keepers.spool.clone().ok_or_else(|| io::Error::other("no results are kept here"))?;
         let read = tokio::task::spawn_blocking(move || spool.read(&uri)).await;
-        Some(read.unwrap_or_else(|_| Err(std::io::Error::other("it could not be read"))))
+        read.unwrap_or_else(|_| Err(io::Error::other("it could not be read")))
     }
 }
 

@@ -16,15 +16,11 @@ pub(crate) struct Subscriptions {
     /// The clients that said what they can do in a handshake.
     pub(super) clients: Arc<Clients>,
     pub(super) watchers: Arc<Watchers>,
-    pub(super) levels: Arc<Levels>,
+    /// From which level on each client wants logs; servers hear of a change soon after.
+    pub(crate) levels: Arc<Levels>,
 }
 
 impl Subscriptions {
-    /// From which level on a client wants logs; servers hear of it soon after.
-    pub(crate) fn level(&self, client: u64, level: &str) {
-        self.levels.set(client, Some(level));
-    }
-
     /// Asks one server after the other to tell of changes of a resource, which the client knows under
     /// this name; the first that agrees does.
     pub(crate) async fn watch(&self, caller: &Caller, name: &str, sources: &[Source]) -> Result<(), Failure> {
@@ -66,11 +62,6 @@ impl Subscriptions {
                 source.peer.subscribe().await;
             }
         }
-    }
-
-    /// A client said in its handshake what it can do. Gives back those who left without a word.
-    pub(crate) fn join(&self, client: &Arc<Conversation>) -> Vec<u64> {
-        self.clients.join(client)
     }
 
     /// A client's roots are others now: servers that were told of its roots are told of that.

@@ -12,7 +12,8 @@ use tectum_core::{Call, CallId, Outcome, Progress, ProgressNote};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ClientRequest, Delivery, Endpoint, Handled, Running, Turn, answer, caller, refuse, running::Sequel, seat,
+    ClientRequest, Delivery, Endpoint, Handled, Running, Turn, answer, approval::Approval, caller, refuse,
+    running::Sequel, seat,
 };
 use crate::{
     client::{Caller, Part, Pulse},
@@ -43,8 +44,7 @@ impl Endpoint {
         }
         let form = self.form(delivery.from, params);
         let Some(tool) = snapshot.tool(name).or_else(|| snapshot.tool(form.meant(name)?)) else {
-            let why = self.federation.as_ref().and_then(|federation| federation.why_absent(name));
-            let why = why.map(|why| format!(": {why}"));
+            let why = self.federation.why_absent(name).map(|why| format!(": {why}"));
             let hint = || snapshot.find(name).err().and_then(|fault| fault.hint);
             let more = why.or_else(|| hint().map(|hint| format!(" ({hint})"))).unwrap_or_default();
             return refuse(out, id, code::INVALID_PARAMS, &format!("Unknown tool: {name}{more}"));
@@ -79,8 +79,7 @@ impl Endpoint {
             }
         };
         let call_id = CallId::fresh();
-        let sequel = self.federation.clone().zip(caller);
-        let sequel = sequel.map(|(federation, caller)| Sequel::begin(federation, call_id, caller));
+        let sequel = caller.map(|caller| Sequel::begin(self.federation.clone(), call_id, caller));
         let call = Call {
             id: call_id,
             session: delivery.from.session.clone(),
@@ -92,24 +91,22 @@ impl Endpoint {
             left: delivery.from.left(),
             asker: approval.asker.clone(),
         };
-        if let Some(federation) = &self.federation {
-            federation.lineage.keep(call.id, params.meta.as_ref().and_then(|meta| meta.lineage));
-        }
+        self.federation.lineage.keep(call.id, params.meta.as_ref().and_then(|meta| meta.lineage));
         let part = self.part(delivery, params);
-        let (house, waited, ahead) = (self.house.clone(), self.waited.clone(), delivery.ahead);
-        let close = move |outcome: &Outcome| match part {
-            Some(part) => part.close(&house, outcome, &form, ahead, &waited),
-            None => Vec::new(),
+        let (house, waited, ahead) = (self.house.clone(), self.federation.waited.clone(), delivery.ahead);
+        // A question that its client is asked first stands in the place of the outcome.
+        let write = move |out: &mut Vec<u8>, id: &str, approval: &Approval, outcome: &Outcome| {
+            if let Some(question) = approval.question() {
+                return frame::result(out, id, question.get());
+            }
+            let part = part.map(|part| part.close(&house, outcome, &form, ahead, &waited));
+            answer::outcome(out, id, era, &form, outcome, &part.unwrap_or_default());
         };
         let mut running = self.house.call_among(snapshot, call);
         if turn.is_taken()
             && let Poll::Ready(outcome) = Pin::new(&mut running).poll(&mut Context::from_waker(Waker::noop()))
         {
-            if let Some(question) = approval.question() {
-                frame::result(out, id, question.get());
-            } else {
-                answer::outcome(out, id, era, &form, &outcome, &close(&outcome));
-            }
+            write(out, id, &approval, &outcome);
             return Handled::Answered;
         }
         let id = (*id).to_owned();
@@ -120,11 +117,7 @@ impl Endpoint {
             };
             approval.carry_on(&mut outcome);
             let mut out = Vec::new();
-            if let Some(question) = approval.question() {
-                frame::result(&mut out, &id, question.get());
-            } else {
-                answer::outcome(&mut out, &id, era, &form, &outcome, &close(&outcome));
-            }
+            write(&mut out, &id, &approval, &outcome);
             out
         });
         Handled::Running(Running { work, seat: Some(seat), turn, sequel })

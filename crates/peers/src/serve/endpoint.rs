@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc, OnceLock,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+    atomic::{AtomicBool, Ordering},
 };
 
 use serde_json::value::RawValue;
@@ -15,10 +15,7 @@ use super::{
     catalogue::{self, Catalogue},
 };
 use crate::{
-    client::{
-        CallSeat, Caller, ClientForms, Conversation, Form, LEVELS, NoticeReader, Notices, Outbox, Refused,
-        Unheard,
-    },
+    client::{CallSeat, Caller, Conversation, Form, LEVELS, Outbox, Refused},
     federation::{Federation, Shelf},
     wire::{
         Era, Members, Message, Pages, Params, Request, code, era, frame,
@@ -42,11 +39,8 @@ pub(crate) enum Handled {
 #[derive(Clone, Debug)]
 pub(crate) struct Endpoint {
     pub(crate) house: Tectum,
-    pub(crate) federation: Option<Arc<Federation>>,
+    pub(crate) federation: Arc<Federation>,
     catalogue: Arc<Catalogue>,
-    forms: ClientForms,
-    /// How often an answer could not carry what was to be told.
-    pub(super) waited: Arc<AtomicU64>,
     met: Arc<AtomicBool>,
     /// Questions of the rules that wait for the next try of a modern client.
     pub(super) open_questions: Arc<Shelf<OpenQuestion>>,
@@ -76,11 +70,8 @@ pub(super) struct ClientRequest<'r> {
 
 impl Endpoint {
     /// A server for this house, and for the servers federated with it.
-    pub(crate) fn new(house: Tectum, federation: Option<Arc<Federation>>) -> Self {
-        let beyond = federation.as_ref();
+    pub(crate) fn new(house: Tectum, federation: Arc<Federation>) -> Self {
         Self {
-            forms: beyond.map(|federation| federation.forms().clone()).unwrap_or_default(),
-            waited: beyond.map(|federation| federation.waited.clone()).unwrap_or_default(),
             house,
             federation,
             catalogue: Arc::default(),
@@ -93,18 +84,7 @@ impl Endpoint {
     pub(super) fn form(&self, from: &Conversation, params: &Params<'_>) -> Form {
         let asked = params.meta.as_ref().and_then(|meta| meta.structured).map(RawValue::get);
         let asked = asked.and_then(|asked| asked.parse().ok());
-        self.forms.form(from.name(), from.facts(), asked)
-    }
-
-    /// What clients are told unasked; nothing, where there are no servers.
-    pub(crate) fn notices(&self) -> NoticeReader {
-        let notices = self.federation.as_ref().map(|federation| federation.notices());
-        notices.unwrap_or_else(|| Notices::default().subscribe(Unheard::default()))
-    }
-
-    /// The counter of messages that clients missed.
-    pub(crate) fn unheard(&self) -> Unheard {
-        self.federation.as_ref().map(|federation| federation.unheard.clone()).unwrap_or_default()
+        self.federation.forms().form(from.name(), from.facts(), asked)
     }
 
     /// Handles one message; an answer that is there at once is written to `out`.
@@ -162,11 +142,11 @@ impl Endpoint {
             (_, Era::Legacy) | ("server/discover" | "tools/list", Era::Modern) => {
                 self.meet(|| caller(asked));
             }
-            (_, Era::Modern) => self.settle(),
+            (_, Era::Modern) => self.federation.settle(),
         }
         // One use of what servers offer, however often it is looked at.
-        if let Some(federation) = self.federation.as_ref().filter(|_| waits && method.ends_with("/list")) {
-            federation.revive();
+        if waits && method.ends_with("/list") {
+            self.federation.revive();
         }
         if waits && let Some(held) = self.held(asked, out) {
             return held;
@@ -200,9 +180,7 @@ impl Endpoint {
                     asked.ok_or_else(|| invalid("initialize: `protocolVersion` must be a string".into()))?;
                 from.from.set_initialized();
                 from.from.set_capabilities(params.capabilities.map_or("{}", RawValue::get));
-                if let Some(federation) = &self.federation {
-                    federation.joined(from.from);
-                }
+                self.federation.joined(from.from);
                 Ok(catalogue::initialize(era::negotiate(&asked), self.instructions(from.from, params)))
             }
             ("ping", Era::Legacy) => Ok("{}".into()),
@@ -214,14 +192,13 @@ impl Endpoint {
                 _ => Err(invalid(format!("logging/setLevel: `level` must be one of {}", LEVELS.join(", ")))),
             },
             ("server/discover", Era::Modern) => {
-                let extensions = self.federation.as_ref().map(|federation| federation.extensions());
-                Ok(catalogue::discover(&extensions.unwrap_or_default(), self.instructions(from.from, params)))
+                let extensions = self.federation.extensions();
+                Ok(catalogue::discover(&extensions, self.instructions(from.from, params)))
             }
             ("tools/list", _) => {
-                let whole = self.federation.as_ref().is_none_or(|federation| federation.composer.is_whole());
-                let client = (from.from.name(), from.from.facts());
-                let profile = self.federation.as_ref().map(|all| all.profile(client.0, client.1));
-                let (profile, form) = (profile.unwrap_or_default(), self.form(from.from, params));
+                let whole = self.federation.composer.is_whole();
+                let profile = self.federation.profile(from.from.name(), from.from.facts());
+                let form = self.form(from.from, params);
                 page(&self.catalogue.tools(self.house.registry(), whole, profile, form), era, request)
             }
             ("resources/list", _) => page(&self.goods().resources, era, request),
@@ -233,41 +210,29 @@ impl Endpoint {
 
     /// Why a request goes no further that came through other houses, if it does not.
     pub(super) fn circle(&self, params: &Params<'_>) -> Option<String> {
-        self.federation.as_ref()?.lineage.refusal(params.meta.as_ref()?.lineage)
+        self.federation.lineage.refusal(params.meta.as_ref()?.lineage)
     }
 
     /// What a client's model should know of us, and of the servers beyond us.
     fn instructions(&self, from: &Conversation, params: &Params<'_>) -> Option<String> {
         let own = catalogue::instructions(from.facts());
-        let own = self.form(from, params).worded(&own);
-        match &self.federation {
-            Some(federation) => federation.instructions(&own),
-            None => Some(own.into_owned()),
-        }
+        self.federation.instructions(&self.form(from, params).worded(&own))
     }
 
-    /// Makes sure that the servers are known; costs something only the first time.
-    pub(crate) fn settle(&self) {
-        if let Some(federation) = &self.federation {
-            federation.settle();
-        }
-    }
-
-    /// The same; and the first client brings servers to life that were never met.
+    /// Makes sure that the servers are known; and the first client brings servers to life that were never
+    /// met.
     pub(super) fn meet(&self, client: impl FnOnce() -> Caller) {
-        let Some(federation) = &self.federation else { return };
-        federation.settle();
+        self.federation.settle();
         if !self.met.load(Ordering::Relaxed) && !self.met.swap(true, Ordering::Relaxed) {
-            federation.wake(&client());
+            self.federation.wake(&client());
         }
     }
 
     /// The same beside us, when the handshake of a client of the older era is over: it is not kept
     /// waiting for it.
     fn meet_later(&self, from: &Arc<Conversation>) {
-        let Some(federation) = &self.federation else { return };
         let first = !self.met.swap(true, Ordering::Relaxed);
-        let (federation, capabilities) = (federation.clone(), from.capabilities());
+        let (federation, capabilities) = (self.federation.clone(), from.capabilities());
         let caller = Caller { client: Some(from.clone()), capabilities, ..Caller::default() };
         tokio::task::spawn_blocking(move || {
             if first {
@@ -288,11 +253,7 @@ impl Endpoint {
                 from.set_initialized();
                 self.meet_later(from);
             }
-            "notifications/roots/list_changed" => {
-                if let Some(federation) = &self.federation {
-                    federation.subscriptions.roots_changed(from);
-                }
-            }
+            "notifications/roots/list_changed" => self.federation.subscriptions.roots_changed(from),
             _ => {}
         }
     }

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{ClientRequest, Endpoint, Handled, caller, refuse, seated};
 use crate::{
     client::{Caller, TASKS, named_task},
-    federation::{Federation, Goods, Order, Source, to_modern},
+    federation::{Federation, Goods, Order, RESULTS, Source, to_modern},
     link::error_parts,
     peer::Failure,
     wire::{Era, Members, Object, Request, code, frame, quoted, raw, rpc},
@@ -67,8 +67,7 @@ impl Endpoint {
                 return Some(Handled::Answered);
             }
         };
-        let federation = self.federation.clone()?;
-        let caller = caller(asked);
+        let (federation, caller) = (self.federation.clone(), caller(asked));
         let cancel = CancellationToken::new();
         let cancelled = cancel.clone();
         Some(seated(delivery, request.id, &cancel, out, |id| {
@@ -87,7 +86,7 @@ impl Endpoint {
     fn own_resource(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Option<Handled> {
         let ClientRequest { delivery, request, era } = asked;
         let uri = request.params.uri.and_then(rpc::text)?;
-        let read = self.federation.as_ref()?.composer.own_resource(&uri)?;
+        let read = self.federation.composer.own_resource(&uri)?;
         match (&*request.method, era) {
             ("resources/read", _) => answered(out, request.id, era, read),
             // An anchor may be watched before it is there.
@@ -104,16 +103,15 @@ impl Endpoint {
     fn kept_result(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Option<Handled> {
         let ClientRequest { delivery, request, era } = asked;
         let uri = request.params.uri.filter(|_| request.method == "resources/read").and_then(rpc::text)?;
-        let federation = self.federation.clone().filter(|_| uri.starts_with("tectum://results/"))?;
-        let uri = uri.into_owned();
+        if !uri.starts_with(RESULTS) {
+            return None;
+        }
+        let (federation, uri) = (self.federation.clone(), uri.into_owned());
         Some(seated(delivery, request.id, &CancellationToken::new(), out, |id| {
             Box::pin(async move {
                 let mut out = Vec::new();
-                let kept = federation
-                    .kept(&uri)
-                    .await
-                    .unwrap_or_else(|| Err(std::io::Error::other("no results are kept here")));
-                answered(&mut out, &id, era, kept.map_err(|error| error.to_string()));
+                let kept = federation.kept(uri).await.map_err(|error| error.to_string());
+                answered(&mut out, &id, era, kept);
                 out
             })
         }))
@@ -121,7 +119,7 @@ impl Endpoint {
 
     /// The resources and prompts there are.
     pub(super) fn goods(&self) -> Arc<Goods> {
-        self.federation.as_ref().map(|federation| federation.composer.goods()).unwrap_or_default()
+        self.federation.composer.goods()
     }
 
     fn resource(&self, request: &Request<'_>, era: Era) -> Result<Forwarded, (i32, String)> {
@@ -156,7 +154,7 @@ impl Endpoint {
         }
         let id = request.params.task_id.and_then(rpc::text);
         let id = id.ok_or_else(|| (code::INVALID_PARAMS, format!("{method}: `taskId` must be a string")))?;
-        let source = self.federation.as_ref().and_then(|federation| federation.tasks.source(&id));
+        let source = self.federation.tasks.source(&id);
         let source = source.ok_or_else(|| (code::INVALID_PARAMS, format!("no such task: {id}")))?;
         let named = Named::Task(id.into_owned());
         // Answers that came along are passed on like those to any other question.

@@ -1,14 +1,14 @@
 //! Requests about servers that nobody has met yet: they wait until those servers have said what they
 //! offer, as long as the client has patience for it, and are handled then.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{pin::Pin, time::Duration};
 
 use tokio_util::sync::CancellationToken;
 
 use super::{ClientRequest, Delivery, Endpoint, Handled, Running, Turn, caller, seat};
 use crate::{
     client_table::ClientFacts,
-    federation::{CALL_TOOL, FIND_TOOLS, Federation},
+    federation::{CALL_TOOL, FIND_TOOLS},
     wire::{Members, Object, Request, quoted, rpc},
 };
 
@@ -22,8 +22,10 @@ impl Endpoint {
     /// Takes over a request that has to wait for servers; `None` for every other one.
     pub(super) fn held(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Option<Handled> {
         let ClientRequest { delivery, request, .. } = asked;
-        let federation = self.federation.clone().filter(|federation| !federation.composer.is_whole())?;
-        let met = self.awaited(&federation, delivery.from.facts(), request)?;
+        if self.federation.composer.is_whole() {
+            return None;
+        }
+        let met = self.awaited(delivery.from.facts(), request)?;
         // Whoever is waited for is started.
         self.meet(|| caller(asked));
         let cancel = CancellationToken::new();
@@ -58,19 +60,15 @@ impl Endpoint {
     }
 
     /// What a request waits for; `None` where nothing is to be waited for.
-    fn awaited(
-        &self,
-        federation: &Arc<Federation>,
-        facts: &ClientFacts,
-        request: &Request<'_>,
-    ) -> Option<Met> {
+    fn awaited(&self, facts: &ClientFacts, request: &Request<'_>) -> Option<Met> {
+        let federation = &self.federation;
         let name = request.params.name.as_deref().unwrap_or_default();
         // A call has the time of a call, whatever the client's first list has.
         let longest = ClientFacts::unknown().first_wait;
         let patience = match &*request.method {
             method if method.ends_with("/list") => facts.first_wait,
             "tools/call" if name == FIND_TOOLS => longest,
-            "tools/call" => return self.awaited_by_call(federation, facts, request, name),
+            "tools/call" => return self.awaited_by_call(facts, request, name),
             "prompts/get" if self.goods().prompt(name).is_none() => longest,
             "resources/read" | "resources/subscribe" => {
                 let uri = request.params.uri.and_then(rpc::text).unwrap_or_default();
@@ -88,22 +86,16 @@ impl Endpoint {
     }
 
     /// The same for a call of a tool.
-    fn awaited_by_call(
-        &self,
-        federation: &Arc<Federation>,
-        facts: &ClientFacts,
-        request: &Request<'_>,
-        name: &str,
-    ) -> Option<Met> {
+    fn awaited_by_call(&self, facts: &ClientFacts, request: &Request<'_>, name: &str) -> Option<Met> {
         let arguments = request.params.arguments.filter(|_| name == CALL_TOOL);
         let inner = arguments.and_then(|raw| Members::of(raw.get())?.text("name"));
         let name = inner.unwrap_or_else(|| name.to_owned());
         if self.house.registry().snapshot().tool(&name).is_some() {
             return None;
         }
-        let timeout = federation.roster.time_until_offered(&name)?;
+        let timeout = self.federation.roster.time_until_offered(&name)?;
         let patience = facts.patience.unwrap_or(Duration::MAX).saturating_sub(MARGIN).min(timeout);
-        let federation = federation.clone();
+        let federation = self.federation.clone();
         Some(Box::pin(async move {
             // Why it is not there is what the call is answered with then.
             let _ = tokio::time::timeout(patience, federation.meet(&name)).await;

@@ -41,7 +41,7 @@ async fn heavy_equal_ids_of_two_clients_never_cross() {
     let house = Tectum::new(Snapshot::of(&[]), Gate::new(Rules::default(), Arc::new(allowlist)));
     let settings = Settings { directory: scratch.path().to_owned(), ..Settings::default() };
     let federation = Federation::start(house.clone(), Vec::new(), settings, || vec![spec()]);
-    let endpoint = Endpoint::new(house, Some(federation.clone()));
+    let endpoint = Endpoint::new(house, federation.clone());
     let clients = [(); 2].map(|()| Conversation::new(SessionId::new("test"), Unheard::default()));
     let mut answered = 0;
     for batch in 0..REQUESTS / TOGETHER {

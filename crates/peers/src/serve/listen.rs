@@ -38,28 +38,20 @@ impl Endpoint {
             return refuse(out, request.id, code::INTERNAL, message);
         }
         let servers = !wanted.resource_subscriptions.is_empty() || !wanted.task_ids.is_empty();
-        match self.federation.clone().filter(|_| servers) {
-            None => {
-                // Without servers nobody tells of resources and tasks.
-                let agreed = Wanted { resource_subscriptions: Vec::new(), task_ids: Vec::new(), ..wanted };
-                let say = |message: Vec<u8>| out.extend_from_slice(&message);
-                client.listeners.acknowledge(request.id, agreed, Vec::new(), say);
-                Handled::Listening(None)
-            }
-            Some(federation) => {
-                let caller = caller(asked);
-                let (client, id) = (client.clone(), request.id.to_owned());
-                Handled::Listening(Some(Box::new(Opening { federation, client, caller, id, wanted })))
-            }
+        if !servers {
+            let say = |message: Vec<u8>| out.extend_from_slice(&message);
+            client.listeners.acknowledge(request.id, wanted, Vec::new(), say);
+            return Handled::Listening(None);
         }
+        let (federation, caller) = (self.federation.clone(), caller(asked));
+        let (client, id) = (client.clone(), request.id.to_owned());
+        Handled::Listening(Some(Box::new(Opening { federation, client, caller, id, wanted })))
     }
 
     /// A client ended a subscription: its resources are unsubscribed from at the servers.
     pub(super) fn listen_no_more(&self, client: &Arc<Conversation>, wanted: Wanted) {
-        if let Some(federation) =
-            self.federation.clone().filter(|_| !wanted.resource_subscriptions.is_empty())
-        {
-            let client = client.clone();
+        if !wanted.resource_subscriptions.is_empty() {
+            let (federation, client) = (self.federation.clone(), client.clone());
             tokio::spawn(async move { let_go(&federation, &client, &wanted.resource_subscriptions).await });
         }
     }

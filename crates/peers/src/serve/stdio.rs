@@ -34,20 +34,15 @@ const OUTBOX: Bounds = Bounds { messages: 4096, bytes: 4 * 1024 * 1024 };
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Serves until the client leaves or `stop` is cancelled.
-pub async fn stdio(
-    house: Tectum,
-    federation: Option<Arc<Federation>>,
-    stop: CancellationToken,
-) -> io::Result<()> {
+pub async fn stdio(house: Tectum, federation: Arc<Federation>, stop: CancellationToken) -> io::Result<()> {
     let changes = house.registry().changes();
-    let endpoint = Endpoint::new(house, federation);
-    let client = Conversation::new(SessionId::new("stdio"), endpoint.unheard());
-    let (outbox, mut finished) = queue(OUTBOX, endpoint.unheard(), None);
+    let client = Conversation::new(SessionId::new("stdio"), federation.unheard.clone());
+    let (outbox, mut finished) = queue(OUTBOX, federation.unheard.clone(), None);
     client.set_unasked(outbox.clone());
-    let notices = endpoint.notices();
+    let notices = federation.notices();
     let announcing = tokio::spawn(announce(changes, notices, client.clone(), outbox.clone()));
     let mut server = Server {
-        endpoint,
+        endpoint: Endpoint::new(house, federation),
         client,
         outbox,
         tasks: TaskTracker::new(),

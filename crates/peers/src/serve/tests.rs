@@ -95,7 +95,19 @@ fn house_with(rules: Rules, tools: usize, does: Does) -> (tempfile::TempDir, End
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let allowlist = Allowlist::builder().base(scratch.path()).build().expect("opens");
     let gate = Gate::new(rules, Arc::new(allowlist));
-    (scratch, Endpoint::new(Tectum::new(Snapshot::of(&[Arc::new(Many(tools, does))]), gate), None))
+    (scratch, alone(gate, Arc::new(Many(tools, does))))
+}
+
+/// An endpoint with these tools and no servers.
+fn alone(gate: Gate, tools: Arc<dyn Provider>) -> Endpoint {
+    let (house, federation) = house_alone(gate, tools);
+    Endpoint::new(house, federation)
+}
+
+fn house_alone(gate: Gate, tools: Arc<dyn Provider>) -> (Tectum, Arc<Federation>) {
+    let base = vec![tools];
+    let house = Tectum::new(Snapshot::of(&base), gate);
+    (house.clone(), Federation::start(house, base, Settings::default(), Vec::new))
 }
 
 async fn ask(endpoint: &Endpoint, client: &Arc<Conversation>, method: &str, params: Value) -> Value {
@@ -145,7 +157,7 @@ async fn servers_are_asked_for_by_the_first_request_that_needs_them_and_once() {
         count.fetch_add(1, Ordering::Relaxed);
         Vec::new()
     });
-    let endpoint = Endpoint::new(house, Some(federation));
+    let endpoint = Endpoint::new(house, federation);
     let client = client();
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}});
     for (method, params, expect) in [
@@ -274,15 +286,15 @@ async fn a_client_that_hangs_up_cancels_its_call() {
         let scratch = tempfile::tempdir().expect("a scratch directory");
         let allowlist = Allowlist::builder().base(scratch.path()).build().expect("opens");
         let stopped = Arc::new(AtomicBool::new(false));
-        let tools = Snapshot::of(&[Arc::new(Patient(stopped.clone()))]);
-        let house = Tectum::new(tools, Gate::new(Rules::default(), Arc::new(allowlist)));
+        let gate = Gate::new(Rules::default(), Arc::new(allowlist));
+        let (house, federation) = house_alone(gate, Arc::new(Patient(stopped.clone())));
         let options = HttpOptions {
             listen: ([127, 0, 0, 1], 0).into(),
             auth: Auth::None,
             allow_remote: false,
             hosts: Vec::new(),
         };
-        let server = HttpServer::bind(house, None, options).await.expect("binds");
+        let server = HttpServer::bind(house, federation, options).await.expect("binds");
         let address = server.address();
         let stop = CancellationToken::new();
         let running = tokio::spawn(server.run(stop.clone()));
@@ -341,8 +353,8 @@ async fn nothing_of_a_call_beyond_the_limit_is_begun() {
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let allowlist = Allowlist::builder().base(scratch.path()).build().expect("opens");
     let begun = Arc::new(AtomicUsize::new(0));
-    let tools = Snapshot::of(&[Arc::new(Counting(begun.clone()))]);
-    let endpoint = Endpoint::new(Tectum::new(tools, Gate::new(Rules::default(), Arc::new(allowlist))), None);
+    let gate = Gate::new(Rules::default(), Arc::new(allowlist));
+    let endpoint = alone(gate, Arc::new(Counting(begun.clone())));
     let client = client();
     let call = |id: usize| {
         let message =

@@ -12,17 +12,13 @@ impl Endpoint {
     /// A client says from which level on it wants logs; servers hear of it.
     pub(super) fn set_level(&self, client: &Conversation, level: &str) {
         client.set_level(level);
-        if let Some(federation) = &self.federation {
-            federation.subscriptions.level(client.key(), level);
-        }
+        self.federation.subscriptions.levels.set(client.key(), Some(level));
     }
 
     /// A client left.
     pub(super) fn unwatch(&self, client: &Conversation) {
-        if let Some(federation) = self.federation.clone() {
-            let key = client.key();
-            tokio::spawn(async move { federation.subscriptions.leave(key).await });
-        }
+        let (federation, key) = (self.federation.clone(), client.key());
+        tokio::spawn(async move { federation.subscriptions.leave(key).await });
     }
 
     /// A client of the older era watches a resource, or does so no longer. It is answered when the
@@ -31,11 +27,11 @@ impl Endpoint {
         let ClientRequest { delivery, request, .. } = asked;
         let uri = request.params.uri.and_then(rpc::text).map(std::borrow::Cow::into_owned);
         let sources = uri.as_ref().map(|uri| self.goods().resource(uri)).unwrap_or_default();
-        let (Some(uri), Some(federation), false) = (uri, self.federation.clone(), sources.is_empty()) else {
+        let Some(uri) = uri.filter(|_| !sources.is_empty()) else {
             let message = format!("{}: `uri` must name a resource", request.method);
             return refuse(out, request.id, code::RESOURCE_NOT_FOUND, &message);
         };
-        let client = delivery.from.clone();
+        let (federation, client) = (self.federation.clone(), delivery.from.clone());
         // Updates may come as soon as the server knows.
         let new = client.watch(&uri, on);
         if !on {

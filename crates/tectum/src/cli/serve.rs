@@ -58,7 +58,7 @@ impl Serve {
             stop::on_signal(ended.clone())?;
             let household = Household::start(&config, live).await?;
             let house = household.house.clone();
-            let serving = serve::stdio(house.clone(), Some(household.federation.clone()), ended);
+            let serving = serve::stdio(house.clone(), household.federation.clone(), ended);
             // The client is greeted while what the servers offer is still being read.
             let telling = async {
                 household.settled().await;

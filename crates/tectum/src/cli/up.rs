@@ -117,7 +117,7 @@ async fn listen(
     stop::on_signal(ended.clone())?;
     let household = Household::start(config, live).await?;
     let (house, federation) = (household.house.clone(), household.federation.clone());
-    let server = match HttpServer::bind(house, Some(federation), options).await {
+    let server = match HttpServer::bind(house, federation, options).await {
         Ok(server) => server.beside(household.hooks().beside()),
         Err(error) => {
             household.stop().await;

@@ -87,11 +87,7 @@ struct Service {
 impl HttpServer {
     /// Binds; refuses an address that is not loopback unless `allow_remote` is set, and
     /// refuses [`Auth::None`] there altogether.
-    pub async fn bind(
-        house: Tectum,
-        federation: Option<Arc<Federation>>,
-        options: HttpOptions,
-    ) -> io::Result<Self> {
+    pub async fn bind(house: Tectum, federation: Arc<Federation>, options: HttpOptions) -> io::Result<Self> {
         let refuse = |why: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned()));
         if !options.listen.ip().is_loopback() {
             if !options.allow_remote {
@@ -234,7 +230,7 @@ async fn watch(service: Arc<Service>) {
 /// ends sessions that nobody uses.
 async fn announce(service: &Service) {
     let mut changes = service.endpoint.house.registry().changes();
-    let mut notices = service.endpoint.notices();
+    let mut notices = service.endpoint.federation.notices();
     let mut look = tokio::time::interval(sessions::LOOK);
     loop {
         tokio::select! {
@@ -251,7 +247,7 @@ async fn announce(service: &Service) {
 impl Service {
     /// Opens a session; another one makes room if it must.
     pub(super) fn open_session(&self) -> Result<(String, Arc<Session>), getrandom::Error> {
-        let Started { id, session, ended } = self.sessions.start(self.endpoint.unheard())?;
+        let Started { id, session, ended } = self.sessions.start(self.endpoint.federation.unheard.clone())?;
         ended.iter().for_each(|client| self.endpoint.unwatch(client));
         Ok((id, session))
     }

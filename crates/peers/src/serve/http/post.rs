@@ -111,7 +111,7 @@ impl Service {
     }
 
     async fn modern(&self, headers: &HeaderMap, rpc: &Rpc<'_>) -> Response<Reply> {
-        self.endpoint.settle();
+        self.endpoint.federation.settle();
         if let Err(why) = headers_match(headers, rpc).and_then(|()| self.arguments_match(headers, rpc)) {
             return error(StatusCode::BAD_REQUEST, Some(rpc.id), code::HEADER_MISMATCH, &why);
         }
@@ -123,7 +123,8 @@ impl Service {
         let session = name.as_ref().map_or("http".to_owned(), |name| {
             format!("http-{}", &blake3::hash(name.as_bytes()).to_hex()[..16])
         });
-        let client = Conversation::of_one_request(SessionId::new(session), self.endpoint.unheard());
+        let client =
+            Conversation::of_one_request(SessionId::new(session), self.endpoint.federation.unheard.clone());
         if let Some(name) = name {
             client.share(&self.models, name);
         }
@@ -195,9 +196,7 @@ impl Service {
                     }
                     left.cancelled().await;
                     client.cancel(&id);
-                    if let Some(federation) = federation {
-                        federation.subscriptions.leave(client.key()).await;
-                    }
+                    federation.subscriptions.leave(client.key()).await;
                 });
                 body::events(None, messages, Some(closing), StatusCode::OK)
             }

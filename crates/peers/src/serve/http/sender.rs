@@ -20,9 +20,8 @@ impl OtherEnd {
 
     /// The observer whose process it is.
     pub(super) async fn observer(&self, endpoint: &Endpoint) -> Option<Arc<str>> {
-        let federation =
-            endpoint.federation.as_ref().filter(|federation| federation.observed.by_anybody())?;
-        let (ours, theirs) = self.ends?;
+        let federation = &endpoint.federation;
+        let (ours, theirs) = self.ends.filter(|_| federation.observed.by_anybody())?;
         let found = self.found.get_or_init(|| find(federation.clone(), ours, theirs));
         found.await.clone()
     }
