@@ -40,7 +40,7 @@ pub(crate) struct Conversation {
     pub(crate) session: SessionId,
     key: u64,
     /// Cancelled when it leaves; `None` where every request is a client of its own.
-    left: Option<CancellationToken>,
+    pub(crate) left: Option<CancellationToken>,
     initialized: AtomicBool,
     capabilities: OnceLock<Arc<str>>,
     abilities: OnceLock<Arc<str>>,
@@ -58,7 +58,8 @@ pub(crate) struct Conversation {
     questions: Mutex<HashMap<u64, oneshot::Sender<ClientAnswer>>>,
     /// The queue for messages that belong to no call, where the client has one.
     unasked: Mutex<Option<Outbox>>,
-    unheard: Unheard,
+    /// The counter of what clients miss.
+    pub(crate) unheard: Unheard,
 }
 
 /// Who a client said it is.
@@ -117,19 +118,9 @@ impl Conversation {
         })
     }
 
-    /// The counter of what clients miss.
-    pub(crate) fn unheard(&self) -> &Unheard {
-        &self.unheard
-    }
-
     /// Tells this client apart from every other one.
     pub(crate) fn key(&self) -> u64 {
         self.key
-    }
-
-    /// Cancelled when it leaves; `None` where nobody can tell.
-    pub(crate) fn left(&self) -> Option<CancellationToken> {
-        self.left.clone()
     }
 
     /// The handshake is over.
@@ -198,13 +189,8 @@ impl Conversation {
     }
 
     /// Sets the queue for messages that belong to no call.
-    pub(crate) fn set_unasked(&self, outbox: Outbox) {
-        *self.unasked.lock() = Some(outbox);
-    }
-
-    /// There is no such queue any more.
-    pub(crate) fn close_unasked(&self) {
-        *self.unasked.lock() = None;
+    pub(crate) fn set_unasked(&self, outbox: Option<Outbox>) {
+        *self.unasked.lock() = outbox;
     }
 
     /// How many calls are in flight.
@@ -276,11 +262,6 @@ impl Conversation {
     pub(crate) fn watch(&self, uri: &str, on: bool) -> bool {
         let mut watched = self.watched.lock();
         if on { watched.insert(uri.to_owned()) } else { watched.remove(uri) }
-    }
-
-    /// What to send when the tools changed.
-    pub(crate) fn tools_changed(&self) -> Vec<Vec<u8>> {
-        self.noticed(&Notice::Tools)
     }
 
     /// The notifications to send for a notice.

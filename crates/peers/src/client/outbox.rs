@@ -2,19 +2,15 @@
 //! a moment, then they are dropped and counted.
 
 use std::{
-    ops::Deref,
+    ops::{Deref, DerefMut},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    task::{Context, Poll},
     time::Duration,
 };
 
-use tokio::sync::{
-    Semaphore,
-    mpsc::{self, error::TryRecvError},
-};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use super::{Budget, BudgetShare, Unheard};
 
@@ -54,7 +50,7 @@ pub(crate) struct Queue {
 struct QueueState {
     bytes: usize,
     /// Bytes that still fit.
-    room: Semaphore,
+    room: Arc<Semaphore>,
     /// The last note was not read in time.
     stalled: AtomicBool,
     unheard: Unheard,
@@ -66,21 +62,15 @@ struct QueueState {
 #[derive(Debug)]
 pub(crate) struct QueuedMessage {
     pub(crate) bytes: Vec<u8>,
-    _room: QueueRoom,
+    _room: OwnedSemaphorePermit,
     pub(crate) share: Option<BudgetShare>,
-}
-
-/// Bytes of room in one queue.
-#[derive(Debug)]
-struct QueueRoom {
-    shared: Arc<QueueState>,
-    permits: u32,
 }
 
 /// A place in the queue for one message.
 pub(crate) struct QueuePlace<'o> {
     slot: mpsc::Permit<'o, QueuedMessage>,
-    room: QueueRoom,
+    room: OwnedSemaphorePermit,
+    budget: Option<&'o Budget>,
 }
 
 /// The client is gone.
@@ -92,7 +82,7 @@ pub(crate) fn queue(bounds: Bounds, unheard: Unheard, budget: Option<Budget>) ->
     let (send, receive) = mpsc::channel(bounds.messages);
     let shared = Arc::new(QueueState {
         bytes: bounds.bytes,
-        room: Semaphore::new(bounds.bytes),
+        room: Arc::new(Semaphore::new(bounds.bytes)),
         stalled: AtomicBool::new(false),
         unheard,
         budget,
@@ -103,10 +93,9 @@ pub(crate) fn queue(bounds: Bounds, unheard: Unheard, budget: Option<Budget>) ->
 impl Outbox {
     /// Waits for a place for a message of this size.
     pub(crate) async fn reserve(&self, bytes: usize) -> Result<QueuePlace<'_>, Gone> {
-        let permits = self.shared.permits(bytes);
-        self.shared.room.acquire_many(permits).await.map_err(|_| Gone)?.forget();
-        let room = QueueRoom { shared: self.shared.clone(), permits };
-        Ok(QueuePlace { slot: self.queue.reserve().await.map_err(|_| Gone)?, room })
+        let QueueState { room, budget, .. } = &*self.shared;
+        let room = room.clone().acquire_many_owned(self.shared.permits(bytes)).await.map_err(|_| Gone)?;
+        Ok(QueuePlace { slot: self.queue.reserve().await.map_err(|_| Gone)?, room, budget: budget.as_ref() })
     }
 
     /// Sends; waits for room in the queue.
@@ -148,13 +137,12 @@ impl Outbox {
     fn place(&self, bytes: usize) -> Option<QueuePlace<'_>> {
         // Whoever reads pays nothing for those who do not.
         let waiting = self.queue.capacity() < self.queue.max_capacity();
-        if waiting && self.shared.budget.as_ref().is_some_and(Budget::is_full) {
+        let budget = self.shared.budget.as_ref();
+        if waiting && budget.is_some_and(Budget::is_full) {
             return None;
         }
-        let permits = self.shared.permits(bytes);
-        self.shared.room.try_acquire_many(permits).ok()?.forget();
-        let room = QueueRoom { shared: self.shared.clone(), permits };
-        Some(QueuePlace { slot: self.queue.try_reserve().ok()?, room })
+        let room = self.shared.room.clone().try_acquire_many_owned(self.shared.permits(bytes)).ok()?;
+        Some(QueuePlace { slot: self.queue.try_reserve().ok()?, room, budget })
     }
 
     /// True when nobody receives any more.
@@ -176,33 +164,22 @@ impl WeakOutbox {
 
 impl QueuePlace<'_> {
     pub(crate) fn send(self, bytes: Vec<u8>) {
-        let budget = self.room.shared.budget.as_ref();
-        let share = budget.map(|budget| budget.take(bytes.len()));
+        let share = self.budget.map(|budget| budget.take(bytes.len()));
         self.slot.send(QueuedMessage { bytes, _room: self.room, share });
     }
 }
 
-impl Queue {
-    pub(crate) async fn recv(&mut self) -> Option<QueuedMessage> {
-        self.messages.recv().await
-    }
+impl Deref for Queue {
+    type Target = mpsc::Receiver<QueuedMessage>;
 
-    pub(crate) fn try_recv(&mut self) -> Result<QueuedMessage, TryRecvError> {
-        self.messages.try_recv()
+    fn deref(&self) -> &Self::Target {
+        &self.messages
     }
+}
 
-    pub(crate) fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<QueuedMessage>> {
-        self.messages.poll_recv(cx)
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.messages.is_empty()
-    }
-
-    /// True when the other end is gone.
-    #[cfg(test)]
-    pub(crate) fn is_closed(&self) -> bool {
-        self.messages.is_closed()
+impl DerefMut for Queue {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.messages
     }
 }
 
@@ -216,20 +193,6 @@ impl Drop for Queue {
 impl QueueState {
     fn permits(&self, bytes: usize) -> u32 {
         u32::try_from(bytes.min(self.bytes)).unwrap_or(u32::MAX)
-    }
-}
-
-impl Drop for QueueRoom {
-    fn drop(&mut self) {
-        self.shared.room.add_permits(self.permits as usize);
-    }
-}
-
-impl Deref for QueuedMessage {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &self.bytes
     }
 }
 

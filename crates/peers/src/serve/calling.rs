@@ -88,7 +88,7 @@ impl Endpoint {
             cancel,
             progress,
             room: form.room(),
-            left: delivery.from.left(),
+            left: delivery.from.left.clone(),
             asker: approval.asker.clone(),
         };
         self.federation.lineage.keep(call.id, params.meta.as_ref().and_then(|meta| meta.lineage));

@@ -12,7 +12,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{Delivery, Endpoint, Handled, Turns};
 use crate::{
-    client::{Bounds, Conversation, NoticeReader, Outbox, Queue, queue},
+    client::{Bounds, Conversation, Notice, NoticeReader, Outbox, Queue, queue},
     federation::Federation,
     wire::{
         Line, Lines, MAX_MESSAGE,
@@ -38,7 +38,7 @@ pub async fn stdio(house: Tectum, federation: Arc<Federation>, stop: Cancellatio
     let changes = house.registry().changes();
     let client = Conversation::new(SessionId::new("stdio"), federation.unheard.clone());
     let (outbox, mut finished) = queue(OUTBOX, federation.unheard.clone(), None);
-    client.set_unasked(outbox.clone());
+    client.set_unasked(Some(outbox.clone()));
     let notices = federation.notices();
     let announcing = tokio::spawn(announce(changes, notices, client.clone(), outbox.clone()));
     let mut server = Server {
@@ -75,7 +75,7 @@ async fn announce(
     loop {
         let messages = tokio::select! {
             changed = changes.changed() => match changed {
-                Ok(()) => client.tools_changed(),
+                Ok(()) => client.noticed(&Notice::Tools),
                 Err(_) => return,
             },
             notice = notices.next() => client.noticed(&notice),

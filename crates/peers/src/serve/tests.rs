@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Auth, Delivery, Endpoint, Handled, HttpOptions, HttpServer, Turn, Turns};
 use crate::{
-    client::{Conversation, Unheard},
+    client::{Conversation, Notice, Unheard},
     federation::{Federation, Settings},
 };
 
@@ -225,7 +225,7 @@ async fn a_changed_registry_is_announced_and_listed_anew() {
     let mut changes = endpoint.house.registry().changes();
     endpoint.house.registry().replace(Snapshot::of(&[Arc::new(Many(2, Does::Answer))]));
     changes.changed().await.expect("announced");
-    let told: Value = serde_json::from_slice(&client.tools_changed()[0]).expect("JSON");
+    let told: Value = serde_json::from_slice(&client.noticed(&Notice::Tools)[0]).expect("JSON");
     assert_eq!(told["method"], "notifications/tools/list_changed");
     assert_eq!(
         ask(&endpoint, &client, "tools/list", json!({})).await["result"]["tools"].as_array().map(Vec::len),
@@ -244,14 +244,14 @@ async fn a_subscription_hears_only_what_it_asked_for() {
             ask(&endpoint, &client, "subscriptions/listen", json!({"notifications": wanted, "_meta": meta}))
                 .await;
         assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
-        let messages = client.tools_changed();
+        let messages = client.noticed(&Notice::Tools);
         assert_eq!(messages.len(), heard);
         for message in messages {
             let message: Value = serde_json::from_slice(&message).expect("JSON");
             assert_eq!(message["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
         }
         client.cancel("1");
-        assert!(client.tools_changed().is_empty(), "a cancelled subscription hears nothing");
+        assert!(client.noticed(&Notice::Tools).is_empty(), "a cancelled subscription hears nothing");
     }
 }
 

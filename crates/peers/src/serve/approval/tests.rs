@@ -73,7 +73,7 @@ impl Asked {
     }
 
     async fn heard(&mut self) -> Value {
-        serde_json::from_slice(&self.sent.recv().await.expect("a message")).expect("JSON")
+        serde_json::from_slice(&self.sent.recv().await.expect("a message").bytes).expect("JSON")
     }
 
     /// Somebody at the desk, who sees all questions.

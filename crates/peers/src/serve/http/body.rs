@@ -149,10 +149,10 @@ impl EventStream {
 }
 
 fn event(message: QueuedMessage) -> Bytes {
-    let mut event = Vec::with_capacity(message.len() + 24);
+    let mut event = Vec::with_capacity(message.bytes.len() + 24);
     event.extend_from_slice(b"event: message\ndata: ");
     let start = event.len();
-    event.extend_from_slice(&message);
+    event.extend_from_slice(&message.bytes);
     on_one_line(&mut event[start..]);
     event.extend_from_slice(b"\n\n");
     Bytes::from_owner(Counted { bytes: event, _share: message.share })

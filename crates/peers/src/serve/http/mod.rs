@@ -40,7 +40,7 @@ use self::{
 };
 use super::{Endpoint, Turns};
 use crate::{
-    client::{Budget, Conversation, Models},
+    client::{Budget, Models, Notice},
     federation::Federation,
     lineage::SENDER,
     wire::MODERN,
@@ -236,7 +236,7 @@ async fn announce(service: &Service) {
         tokio::select! {
             _ = look.tick() => service.end_idle_sessions(),
             changed = changes.changed() => match changed {
-                Ok(()) => service.sessions.tell(Conversation::tools_changed),
+                Ok(()) => service.sessions.tell(|client| client.noticed(&Notice::Tools)),
                 Err(_) => return,
             },
             notice = notices.next() => service.sessions.tell(|client| client.noticed(&notice)),

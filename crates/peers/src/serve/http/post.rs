@@ -165,7 +165,7 @@ impl Service {
         modern: bool,
     ) -> Response<Reply> {
         let streams = accepts(headers, "text/event-stream");
-        let (outbox, mut messages) = queue(CALL_STREAM, client.unheard().clone(), Some(self.budget.clone()));
+        let (outbox, mut messages) = queue(CALL_STREAM, client.unheard.clone(), Some(self.budget.clone()));
         let outlet = streams.then_some(&outbox);
         let mut out = Vec::new();
         let delivery = Delivery { from: client, outbox: outlet, turns: &self.turns, modern, ahead: false };

@@ -148,21 +148,21 @@ impl Session {
     /// The session is over: nobody waits for its calls, and its streams end.
     fn ended(&self) -> Arc<Conversation> {
         self.client.cancel_all();
-        self.client.close_unasked();
+        self.client.set_unasked(None);
         self.streams.lock().clear();
         self.client.clone()
     }
 
     /// Opens a stream; the oldest of too many is closed.
     pub(super) fn open_stream(&self, budget: Option<Budget>) -> Queue {
-        let (send, receive) = queue(STREAM, self.client.unheard().clone(), budget);
+        let (send, receive) = queue(STREAM, self.client.unheard.clone(), budget);
         let mut streams = self.streams.lock();
         streams.retain(|stream| !stream.is_closed());
         if streams.len() >= MOST_STREAMS {
             streams.remove(0);
         }
         // What belongs to no call is asked on the newest of them.
-        self.client.set_unasked(send.clone());
+        self.client.set_unasked(Some(send.clone()));
         streams.push(send);
         receive
     }
