@@ -143,13 +143,11 @@ impl Form {
         if !superfluous && self.declared.is_none() {
             return definition.to_owned();
         }
-        let meta = members.get("_meta").and_then(|meta| Members::of(meta.get())).unwrap_or_default();
+        let meta = members.object("_meta").unwrap_or_default();
         let dropped =
             |name: &str| superfluous && name == "outputSchema" || self.declared.is_some() && name == "_meta";
         let mut object = Object::new();
-        for (name, value) in members.0.iter().filter(|(name, _)| !dropped(name)) {
-            object.raw(name, value.get());
-        }
+        object.all(&members.keep(|name| !dropped(name)));
         if let Some(most) = self.declared {
             let mut own = Object::new();
             own.all(&meta);
@@ -171,15 +169,10 @@ fn wrapped(result: &str) -> Cow<'_, str> {
     let Some(data) = members.get("structuredContent").filter(|data| !data.get().starts_with('{')) else {
         return Cow::Borrowed(result);
     };
-    let mut object = Object::new();
-    for (name, value) in &members.0 {
-        match &**name {
-            "structuredContent" if data.get() == "null" => continue,
-            "structuredContent" => object.raw(name, &Object::new().raw("result", data.get()).end()),
-            _ => object.raw(name, value.get()),
-        };
-    }
-    Cow::Owned(object.end())
+    Cow::Owned(match data.get() {
+        "null" => Object::new().all(&members.keep(|name| name != "structuredContent")).end(),
+        data => members.replaced("structuredContent", &Object::new().raw("result", data).end()),
+    })
 }
 
 /// A result as text: data goes where its words stand in the text already, and is its text where there
@@ -187,16 +180,15 @@ fn wrapped(result: &str) -> Cow<'_, str> {
 fn text_alone(result: &str) -> Cow<'_, str> {
     let members = Members::of(result).unwrap_or_default();
     let data = members.get("structuredContent");
-    let meta = members.get("_meta").and_then(|meta| Members::of(meta.get())).unwrap_or_default();
+    let meta = members.object("_meta").unwrap_or_default();
     let failed = members.get("isError").is_some_and(|flag| flag.get() == "true");
     let printed = failed && meta.0.iter().any(|(name, _)| name.starts_with(OURS));
     if data.is_none() && !printed {
         return Cow::Borrowed(result);
     }
     let content = members.get("content").map_or("[]", RawValue::get);
-    let mut blocks: Vec<&str> = Vec::new();
     let read: Vec<&RawValue> = serde_json::from_str(content).unwrap_or_default();
-    blocks.extend(read.iter().map(|block| block.get()));
+    let mut blocks: Vec<&str> = read.iter().map(|block| block.get()).collect();
     let said = blocks.iter().any(|block| says_something(block));
     let told = data.filter(|data| !said && data.get() != "null");
     let told = told.map(|data| Object::new().raw("type", "\"text\"").text("text", data.get()).end());
@@ -206,6 +198,7 @@ fn text_alone(result: &str) -> Cow<'_, str> {
     }
     blocks.extend(told.as_deref());
     let content = format!("[{}]", blocks.join(","));
+    let theirs = meta.keep(|name| !name.starts_with(OURS));
     let mut object = Object::new();
     if members.get("content").is_none() {
         object.raw("content", &content);
@@ -215,12 +208,10 @@ fn text_alone(result: &str) -> Cow<'_, str> {
             "structuredContent" => continue,
             "content" if told.is_some() => object.raw(name, &content),
             "_meta" if printed => {
-                let theirs: Vec<_> =
-                    meta.0.iter().filter(|(name, _)| !name.starts_with(OURS)).cloned().collect();
-                if theirs.is_empty() {
+                if theirs.0.is_empty() {
                     continue;
                 }
-                object.raw(name, &Object::new().all(&Members(theirs)).end())
+                object.raw(name, &Object::new().all(&theirs).end())
             }
             _ => object.raw(name, value.get()),
         };

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     link::Room,
-    wire::{Members, OWN_META, Object, SUBSCRIPTION, raw},
+    wire::{Members, OWN_META, Object, SUBSCRIPTION, quoted, raw},
 };
 
 /// The extension that both sides must declare.
@@ -35,7 +35,7 @@ impl TaskNote {
         let owner = owner.filter(|_| !Self::is_subscribed(&members));
         let meta = meta(&members);
         let meta = Object::new().all(&meta.keep(|name| !name.starts_with(OWN_META))).end();
-        let params = renamed(&members.keep(|name| name != "_meta"), id);
+        let params = members.keep(|name| name != "_meta").replaced("taskId", &quoted(id));
         Self { id: id.to_owned(), owner, params, meta, _room: room }
     }
 
@@ -47,16 +47,12 @@ impl TaskNote {
     /// Its parameters for a subscription, or for a client that did not ask.
     pub(crate) fn params(&self, subscription: Option<&str>) -> String {
         let mut meta = Object::new();
-        if let Some(members) = Members::of(&self.meta) {
-            meta.all(&members);
-        }
+        meta.all(&Members::of(&self.meta).unwrap_or_default());
         if let Some(id) = subscription {
             meta.raw(SUBSCRIPTION, id);
         }
         let (mut params, meta) = (Object::new(), meta.end());
-        if let Some(members) = Members::of(&self.params) {
-            params.all(&members);
-        }
+        params.all(&Members::of(&self.params).unwrap_or_default());
         if meta != "{}" {
             params.raw("_meta", &meta);
         }
@@ -67,23 +63,12 @@ impl TaskNote {
 /// A result about a task, under the id that clients know the task by.
 pub(crate) fn named_task(result: Box<RawValue>, id: &str) -> Box<RawValue> {
     match Members::of(result.get()).filter(|members| members.text("taskId").is_some_and(|own| own != id)) {
-        Some(members) => raw(renamed(&members, id)),
+        Some(members) => raw(members.replaced("taskId", &quoted(id))),
         None => result,
     }
 }
 
 /// A message's metadata.
 fn meta<'m>(members: &Members<'m>) -> Members<'m> {
-    members.get("_meta").and_then(|meta| Members::of(meta.get())).unwrap_or_default()
-}
-
-fn renamed(members: &Members<'_>, id: &str) -> String {
-    let mut object = Object::new();
-    for (name, value) in &members.0 {
-        match &**name {
-            "taskId" => object.text("taskId", id),
-            name => object.raw(name, value.get()),
-        };
-    }
-    object.end()
+    members.object("_meta").unwrap_or_default()
 }

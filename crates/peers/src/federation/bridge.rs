@@ -262,7 +262,7 @@ impl Carried<'_> {
                                 until = Instant::now() + quiet;
                                 continue;
                             }
-                            None => return Ok(translate::to_legacy(self.order.method, result)),
+                            None => return Ok(translate::to_legacy(result)),
                         }
                     }
                     return match (theirs, self.caller.era) {

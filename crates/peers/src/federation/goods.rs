@@ -10,7 +10,7 @@ use super::{
 use crate::{
     peer::{Item, Peer},
     spec::ServerName,
-    wire::{Members, Object, Pages, quoted},
+    wire::{Members, Pages, quoted},
 };
 
 /// What an address begins with that names its server: always understood, and what a resource is
@@ -121,16 +121,8 @@ impl Goods {
 
 /// A definition under another name; everything else as it was written.
 pub(crate) fn renamed(item: &Item, key: &str, name: &str) -> String {
-    let Some(members) = Members::of(item.json.get()) else { return item.json.get().to_owned() };
-    let mut object = Object::new();
-    for (member, value) in &members.0 {
-        if member == key {
-            object.raw(member, &quoted(name));
-        } else {
-            object.raw(member, value.get());
-        }
-    }
-    object.end()
+    let members = Members::of(item.json.get());
+    members.map_or_else(|| item.json.get().to_owned(), |members| members.replaced(key, &quoted(name)))
 }
 
 fn explicit(server: &ServerName, uri: &str) -> String {

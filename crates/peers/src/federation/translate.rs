@@ -22,7 +22,7 @@ pub(crate) fn input_required(result: &RawValue) -> Option<InputRequired> {
     if members.text("resultType").as_deref() != Some("input_required") {
         return None;
     }
-    let requests = members.get("inputRequests").and_then(|raw| Members::of(raw.get())).unwrap_or_default();
+    let requests = members.object("inputRequests").unwrap_or_default();
     let read = |(key, request): &(std::borrow::Cow<'_, str>, &RawValue)| {
         let request = Members::of(request.get())?;
         let params = request.get("params").map_or("{}", |raw| raw.get());
@@ -35,7 +35,7 @@ pub(crate) fn input_required(result: &RawValue) -> Option<InputRequired> {
 }
 
 /// A result for a client of the older era.
-pub(crate) fn to_legacy(_method: &str, result: Box<RawValue>) -> Box<RawValue> {
+pub(crate) fn to_legacy(result: Box<RawValue>) -> Box<RawValue> {
     let Some(members) = Members::of(result.get()) else { return result };
     if !members.0.iter().any(|(name, _)| MODERN_ONLY.contains(&&**name)) {
         return result;
@@ -48,8 +48,9 @@ pub(crate) fn to_legacy(_method: &str, result: Box<RawValue>) -> Box<RawValue> {
 pub(crate) fn to_modern(method: &str, result: Box<RawValue>) -> Box<RawValue> {
     let Some(members) = Members::of(result.get()) else { return result };
     let mut object = Object::new();
-    let meta = members.get("_meta").and_then(|meta| Members::of(meta.get())).unwrap_or_default();
-    object.all(&Members(members.0.iter().filter(|(name, _)| name != "_meta").cloned().collect()));
+    let meta = members.object("_meta").unwrap_or_default();
+    let members = members.keep(|name| name != "_meta");
+    object.all(&members);
     if members.get("resultType").is_none() {
         object.text("resultType", "complete");
     }
@@ -87,14 +88,7 @@ pub(crate) fn error(method: &str, error: Box<RawValue>, era: Era) -> Box<RawValu
         ("resources/read", Some(code::INVALID_PARAMS), Era::Legacy) => code::RESOURCE_NOT_FOUND,
         _ => return error,
     };
-    let mut object = Object::new();
-    for (name, value) in &members.0 {
-        match &**name {
-            "code" => object.raw("code", &ours.to_string()),
-            name => object.raw(name, value.get()),
-        };
-    }
-    raw(object.end())
+    raw(members.replaced("code", &ours.to_string()))
 }
 
 #[cfg(test)]

@@ -91,14 +91,7 @@ fn longer(raw: &str, more: &[String]) -> Option<String> {
     let blocks: Vec<&RawValue> = serde_json::from_str(members.get("content")?.get()).ok()?;
     let added = more.iter().map(|text| Object::new().raw("type", "\"text\"").text("text", text).end());
     let blocks: Vec<String> = blocks.iter().map(|block| block.get().to_owned()).chain(added).collect();
-    let mut result = Object::new();
-    for (name, value) in &members.0 {
-        match &**name {
-            "content" => result.raw(name, &format!("[{}]", blocks.join(","))),
-            _ => result.raw(name, value.get()),
-        };
-    }
-    Some(result.end())
+    Some(members.replaced("content", &format!("[{}]", blocks.join(","))))
 }
 
 /// Ends the result of a call; without its outcome nothing of ours is told beside it.

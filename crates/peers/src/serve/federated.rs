@@ -179,15 +179,7 @@ impl Endpoint {
         let (key, source) = found.ok_or_else(|| invalid("`ref` names nothing"))?;
         let missing = || (code::INVALID_PARAMS, "nothing to complete: no such prompt or template".to_owned());
         let source = source.ok_or_else(missing)?;
-        let mut own = Object::new();
-        for (name, value) in &reference.0 {
-            if name == key {
-                own.text(name, &source.own);
-            } else {
-                own.raw(name, value.get());
-            }
-        }
-        let mut passed = vec![("ref", raw(own.end()))];
+        let mut passed = vec![("ref", raw(reference.replaced(key, &quoted(&source.own))))];
         for key in ["argument", "context"] {
             passed.extend(params.get(key).map(|value| (key, value.to_owned())));
         }

@@ -24,9 +24,23 @@ impl<'m> Members<'m> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| *value)
     }
 
-    /// The same as text, where it is a string.
+    /// The members of the first member of this name, where it is an object.
+    pub(crate) fn object(&self, key: &str) -> Option<Self> {
+        Self::of(self.get(key)?.get())
+    }
+
+    /// The first member of this name as text, where it is a string.
     pub(crate) fn text(&self, key: &str) -> Option<String> {
         serde_json::from_str(self.get(key)?.get()).ok()
+    }
+
+    /// The object with another value, JSON already, in the place of each member of this name.
+    pub(crate) fn replaced(&self, key: &str, json: &str) -> String {
+        let mut object = Object::new();
+        for (name, value) in &self.0 {
+            object.raw(name, if name == key { json } else { value.get() });
+        }
+        object.end()
     }
 
     /// The members whose names pass.

@@ -71,51 +71,39 @@ fn borrowed<'de: 'm, 'm, D: serde::Deserializer<'de>>(value: D) -> Result<Option
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'm"))]
 struct Envelope<'m> {
-    #[serde(borrow, default, deserialize_with = "borrowed")]
+    #[serde(default, deserialize_with = "borrowed")]
     jsonrpc: Option<Cow<'m, str>>,
-    #[serde(borrow, default)]
     id: Option<&'m RawValue>,
-    #[serde(borrow, default, deserialize_with = "borrowed")]
+    #[serde(default, deserialize_with = "borrowed")]
     method: Option<Cow<'m, str>>,
-    #[serde(borrow, default)]
     params: Option<&'m RawValue>,
-    #[serde(borrow, default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given")]
     result: Option<&'m RawValue>,
-    #[serde(borrow, default)]
     error: Option<&'m RawValue>,
 }
 
 /// The parameters any method of ours looks at, unread until it does.
 #[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'm"))]
 pub(crate) struct Params<'m> {
-    #[serde(borrow, default, deserialize_with = "borrowed")]
+    #[serde(default, deserialize_with = "borrowed")]
     pub(crate) name: Option<Cow<'m, str>>,
-    #[serde(borrow, default)]
     pub(crate) arguments: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "_meta")]
+    #[serde(rename = "_meta")]
     pub(crate) meta: Option<Meta<'m>>,
-    #[serde(borrow, default)]
     pub(crate) cursor: Option<&'m RawValue>,
-    #[serde(borrow, default)]
     pub(crate) uri: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "protocolVersion")]
     pub(crate) protocol_version: Option<&'m RawValue>,
-    #[serde(borrow, default)]
     pub(crate) level: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "requestId")]
     pub(crate) request_id: Option<&'m RawValue>,
-    #[serde(borrow, default)]
     pub(crate) notifications: Option<&'m RawValue>,
-    #[serde(borrow, default)]
     pub(crate) capabilities: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "clientInfo")]
     pub(crate) client_info: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "inputResponses", deserialize_with = "given")]
+    #[serde(default, deserialize_with = "given")]
     pub(crate) input_responses: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "taskId")]
     pub(crate) task_id: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "requestState")]
     pub(crate) request_state: Option<&'m RawValue>,
 }
 
@@ -126,22 +114,22 @@ fn given<'de: 'm, 'm, D: serde::Deserializer<'de>>(value: D) -> Result<Option<&'
 
 /// The request metadata we understand.
 #[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", bound(deserialize = "'de: 'm"))]
 pub(crate) struct Meta<'m> {
-    #[serde(borrow, default, rename = "progressToken")]
     pub(crate) progress_token: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "io.modelcontextprotocol/protocolVersion")]
+    #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
     pub(crate) protocol_version: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "io.modelcontextprotocol/clientCapabilities")]
+    #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
     pub(crate) client_capabilities: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "io.modelcontextprotocol/clientInfo")]
+    #[serde(rename = "io.modelcontextprotocol/clientInfo")]
     pub(crate) client_info: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "io.modelcontextprotocol/logLevel")]
+    #[serde(rename = "io.modelcontextprotocol/logLevel")]
     pub(crate) log_level: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "tectum/lineage", deserialize_with = "given")]
+    #[serde(default, rename = "tectum/lineage", deserialize_with = "given")]
     pub(crate) lineage: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "tectum/structured")]
+    #[serde(rename = "tectum/structured")]
     pub(crate) structured: Option<&'m RawValue>,
-    #[serde(borrow, default, rename = "threadId")]
+    #[serde(rename = "threadId")]
     pub(crate) thread: Option<&'m RawValue>,
 }
 
