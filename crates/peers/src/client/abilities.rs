@@ -23,7 +23,7 @@ pub(crate) fn can(capabilities: &str, method: &str) -> bool {
 /// more about elicitation can, one that only opens addresses cannot.
 pub(crate) fn shows_forms(capabilities: &str) -> bool {
     let Some(declared) = Members::of(capabilities) else { return false };
-    let elicitation = declared.get("elicitation").and_then(|raw| Members::of(raw.get()));
+    let elicitation = declared.object("elicitation");
     elicitation.is_some_and(|modes| modes.0.is_empty() || modes.get("form").is_some())
 }
 

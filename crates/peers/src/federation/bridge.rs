@@ -20,7 +20,7 @@ use crate::{
     client::Caller,
     link::{Ask, Event, Exchange, Link, Loss, TOO_MANY, modern_meta},
     peer::{Class, Failure, Peer, questions},
-    wire::{Era, Members, Object, frame, quoted},
+    wire::{Era, Members, Object, code, error_object, frame},
 };
 
 /// Questions that are put to a client together; a server that asks more is refused them all.
@@ -229,8 +229,8 @@ impl Carried<'_> {
             match event {
                 Event::Note { method, params } => self.note(&method, &params).await,
                 Event::Question(asked) if !self.caller.can(&asked.method) => {
-                    let why = quoted(&format!("{}: the client cannot do this", asked.method));
-                    let error = format!(r#"{{"code":-32601,"message":{why}}}"#);
+                    let why = format!("{}: the client cannot do this", asked.method);
+                    let error = error_object(code::METHOD_NOT_FOUND, &why);
                     exchange.link().reply(&asked.id, Err(&error)).map_err(|loss| self.lost(&loss))?;
                 }
                 Event::Question(asked) if self.asked_too_much || asking.len() >= MOST_QUESTIONS => {

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use super::{Roster, Source};
 use crate::{
     client::{Caller, Following, Notice, Notices},
-    link::{Ask, Event, Exchange, NOBODY, acknowledged, modern_meta},
+    link::{Ask, Event, Exchange, NOBODY, acknowledged, own_meta},
     peer::{Peer, Tasks},
     spec::ServerName,
     wire::{Era, Object},
@@ -85,13 +85,9 @@ async fn agreed(
     }
     let ids: Vec<&str> = tasks.iter().map(|(_, own)| &**own).collect();
     let wanted = Object::new().raw("taskIds", &serde_json::to_string(&ids).ok()?).end();
-    let ask = Ask { method: "subscriptions/listen", name: None, headers: Vec::new(), owner: None };
-    let asked = link.request(ask, |_| {
-        let mut meta = Object::new();
-        modern_meta(&mut meta, &caller.declared());
-        Object::new().raw("notifications", &wanted).raw("_meta", &meta.end()).end()
-    });
-    let mut exchange = asked.ok()?;
+    let meta = own_meta(&caller.declared());
+    let params = |_| Object::new().raw("notifications", &wanted).raw("_meta", &meta).end();
+    let mut exchange = link.request(Ask::of("subscriptions/listen"), params).ok()?;
     loop {
         match exchange.next().await {
             Event::Note { method, params } if method == "notifications/subscriptions/acknowledged" => {

@@ -102,9 +102,9 @@ mod tests {
     #[test]
     fn what_only_one_era_knows_is_taken_out_and_everything_else_kept() {
         let modern = r#"{"content":[{"x":1.0}],"resultType":"complete","ttlMs":5,"new":1e2}"#;
-        assert_eq!(to_legacy("tools/call", value(modern)).get(), r#"{"content":[{"x":1.0}],"new":1e2}"#);
+        assert_eq!(to_legacy(value(modern)).get(), r#"{"content":[{"x":1.0}],"new":1e2}"#);
         let plain = r#"{ "content" : [] }"#;
-        assert_eq!(to_legacy("tools/call", value(plain)).get(), plain);
+        assert_eq!(to_legacy(value(plain)).get(), plain);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 
 use std::{
     fmt,
-    io::Write as _,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
@@ -15,9 +14,10 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Event, Hello, HttpCarrier, Inbox, Kind, Outgoing, Pipes, Question, Receiver, Sse, outgoing::most_answer,
+    Event, Hello, HttpCarrier, Inbox, Outgoing, Pipes, Question, Receiver, RequestHead, Sse,
+    outgoing::most_answer,
 };
-use crate::wire::{Loss, Object, quoted};
+use crate::wire::{Loss, code, error_object, frame};
 
 /// What carries the bytes.
 pub(crate) enum Carrier {
@@ -64,6 +64,16 @@ pub(crate) struct Ask<'a> {
     pub(crate) owner: Option<u64>,
 }
 
+/// The result of a request, or the server's own error, each as it was written.
+pub(crate) type ServerAnswer = Result<Box<RawValue>, Box<RawValue>>;
+
+impl<'a> Ask<'a> {
+    /// A request of ours that is about nothing in particular.
+    pub(crate) fn of(method: &'static str) -> Self {
+        Self { method, name: None, headers: Vec::new(), owner: None }
+    }
+}
+
 impl Link {
     /// A connection over this carrier, before its handshake.
     pub(crate) fn new(carrier: Carrier, inbox: Arc<Inbox>) -> Arc<Self> {
@@ -100,43 +110,27 @@ impl Link {
         // Listening begins before the bytes leave: nothing that answers them can be missed.
         let events = self.inbox.open(id, ask.owner, most_answer(ask.method))?;
         let exchange = Exchange { id, link: self.clone(), events, ended: false };
-        let params = params(id);
-        let mut bytes = Vec::with_capacity(params.len() + ask.method.len() + 64);
-        bytes.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-        // Writing into memory cannot fail.
-        let _ = write!(bytes, "{id}");
-        bytes.extend_from_slice(br#","method":""#);
-        bytes.extend_from_slice(ask.method.as_bytes());
-        bytes.extend_from_slice(br#"","params":"#);
-        bytes.extend_from_slice(params.as_bytes());
-        bytes.push(b'}');
+        let bytes = frame::request(id, ask.method, &params(id));
         let named = matches!(self.carrier, Carrier::Http(_));
-        let kind = Kind::Request {
-            id,
-            method: ask.method,
-            name: ask.name.filter(|_| named).map(str::to_owned),
-            headers: ask.headers,
-        };
-        self.send(Outgoing { bytes, kind })?;
+        let name = ask.name.filter(|_| named).map(str::to_owned);
+        let request = Some(RequestHead { id, method: ask.method, name, headers: ask.headers });
+        self.send(Outgoing { bytes, request })?;
         Ok(exchange)
     }
 
     /// Sends a notification.
     pub(crate) fn notify(&self, method: &str, params: &str) -> Result<(), Loss> {
-        let bytes =
-            Object::new().raw("jsonrpc", "\"2.0\"").text("method", method).raw("params", params).end();
-        self.send(Outgoing { bytes: bytes.into_bytes(), kind: Kind::Notification })
+        self.send(Outgoing { bytes: frame::notification(method, params), request: None })
     }
 
     /// Answers a request of the server's that is no open question.
     pub(crate) fn answer(&self, id: &str, outcome: Result<&str, &str>) -> Result<(), Loss> {
-        let mut message = Object::new();
-        message.raw("jsonrpc", "\"2.0\"").raw("id", id);
-        let bytes = match outcome {
-            Ok(result) => message.raw("result", result).end(),
-            Err(error) => message.raw("error", error).end(),
-        };
-        self.send(Outgoing { bytes: bytes.into_bytes(), kind: Kind::Answer })
+        let (key, json) = outcome.map_or_else(|error| ("error", error), |result| ("result", result));
+        let mut bytes = Vec::new();
+        frame::open(&mut bytes, id, key);
+        bytes.extend_from_slice(json.as_bytes());
+        bytes.push(b'}');
+        self.send(Outgoing { bytes, request: None })
     }
 
     /// Answers a question. One that the server took back, or whose request has ended, is not
@@ -161,9 +155,8 @@ impl Link {
 
     /// The handshake is over: what the carrier has to know of it.
     pub(super) fn settle(&self, hello: Hello) {
-        match &self.carrier {
-            Carrier::Stdio(_) | Carrier::Sse(_) => {}
-            Carrier::Http(remote) => remote.settle(&hello),
+        if let Carrier::Http(remote) = &self.carrier {
+            remote.settle(&hello);
         }
         tracing::debug!(version = hello.version, "greeted");
         let _ = self.hello.set(hello);
@@ -235,15 +228,15 @@ impl Exchange {
     }
 
     /// The answer, whatever else comes before it is let go; questions are refused.
-    pub(crate) async fn answer(mut self) -> Result<Result<Box<RawValue>, Box<RawValue>>, Loss> {
+    pub(crate) async fn answer(mut self) -> Result<ServerAnswer, Loss> {
         loop {
             match self.next().await {
                 Event::Answer(answer) => return Ok(answer),
                 Event::Lost(loss) => return Err(loss),
                 Event::Note { .. } => {}
                 Event::Question(Question { id, method, .. }) => {
-                    let why = quoted(&format!("{method} is not answered here"));
-                    self.link.reply(&id, Err(&format!(r#"{{"code":-32601,"message":{why}}}"#)))?;
+                    let why = format!("{method} is not answered here");
+                    self.link.reply(&id, Err(&error_object(code::METHOD_NOT_FOUND, &why)))?;
                 }
             }
         }

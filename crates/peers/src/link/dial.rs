@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    Carrier, HttpCarrier, Inbox, Link, LooseMessages, Sse, Unfit, greet,
+    Carrier, HttpCarrier, Inbox, Link, LooseMessages, Sse, greet,
     http::{self, Address, ClientKind},
 };
 use crate::{
@@ -53,14 +53,10 @@ pub(crate) async fn connect(
     door: &Door,
 ) -> Result<ConnectedLink, Loss> {
     let (inbox, loose) = Inbox::new();
-    let inbox = Arc::new(inbox);
     let carrier = HttpCarrier::new(door.address(name, remote)?, inbox.clone());
     let link = Link::new(Carrier::Http(carrier), inbox);
-    let loss = match greet(&link, choice, capabilities).await {
-        Ok(()) => return Ok((link, loose)),
-        Err(Unfit::DiedAtProbe(loss) | Unfit::Lost(loss)) => loss,
-    };
-    let older = link.speaks_otherwise();
+    let Err(unfit) = greet(&link, choice, capabilities).await else { return Ok((link, loose)) };
+    let (loss, older) = (unfit.into_loss(), link.speaks_otherwise());
     link.stop().await;
     if !older || choice == EraChoice::Modern {
         return Err(loss);
@@ -81,14 +77,10 @@ pub(crate) async fn connect_sse(
     door: &Door,
 ) -> Result<ConnectedLink, Loss> {
     let (inbox, loose) = Inbox::new();
-    let inbox = Arc::new(inbox);
     let carrier = Sse::open(door.address(name, remote)?, inbox.clone()).await?;
     let link = Link::new(Carrier::Sse(carrier), inbox);
-    match greet(&link, EraChoice::Legacy, capabilities).await {
-        Ok(()) => Ok((link, loose)),
-        Err(Unfit::DiedAtProbe(loss) | Unfit::Lost(loss)) => {
-            link.stop().await;
-            Err(loss)
-        }
-    }
+    let greeted = greet(&link, EraChoice::Legacy, capabilities).await;
+    let Err(unfit) = greeted else { return Ok((link, loose)) };
+    link.stop().await;
+    Err(unfit.into_loss())
 }

@@ -4,10 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::value::RawValue;
 
-use super::{Ask, Hello, Link, hello::client_info, modern_meta};
+use super::{Ask, Hello, Link, ServerAnswer, own_meta};
 use crate::{
     spec::EraChoice,
-    wire::{Era, LATEST_LEGACY, LEGACY, Loss, MODERN, Members, Object, code, error_parts, raw},
+    wire::{Era, LATEST_LEGACY, LEGACY, Loss, MODERN, Members, Object, code, error_parts, own_info},
 };
 
 /// How long a server may leave the question for its era unanswered. Servers of the older era
@@ -87,25 +87,12 @@ async fn discover(link: &Arc<Link>, capabilities: &str) -> Result<Option<Hello>,
     if !speaks {
         return Ok(None);
     }
-    Ok(Some(Hello {
-        era: Era::Modern,
-        version: MODERN.into(),
-        capabilities: members.get("capabilities").map_or_else(|| raw("{}".into()), ToOwned::to_owned),
-        instructions: members.text("instructions"),
-    }))
+    Ok(Some(Hello::read(Era::Modern, MODERN.into(), &members)))
 }
 
-async fn ask_to_discover(
-    link: &Arc<Link>,
-    capabilities: &str,
-) -> Result<Result<Box<RawValue>, Box<RawValue>>, Loss> {
-    let ask = Ask { method: "server/discover", name: None, headers: Vec::new(), owner: None };
-    let exchange = link.request(ask, |_| {
-        let mut meta = Object::new();
-        modern_meta(&mut meta, capabilities);
-        Object::new().raw("_meta", &meta.end()).end()
-    })?;
-    exchange.answer().await
+async fn ask_to_discover(link: &Arc<Link>, capabilities: &str) -> Result<ServerAnswer, Loss> {
+    let params = |_| Object::new().raw("_meta", &own_meta(capabilities)).end();
+    link.request(Ask::of("server/discover"), params)?.answer().await
 }
 
 /// The versions a refusal names, as it wrote them.
@@ -115,12 +102,11 @@ fn supported(error: &RawValue) -> &str {
 }
 
 async fn initialize(link: &Arc<Link>, capabilities: &str) -> Result<Hello, Loss> {
-    let ask = Ask { method: "initialize", name: None, headers: Vec::new(), owner: None };
-    let exchange = link.request(ask, |_| {
+    let exchange = link.request(Ask::of("initialize"), |_| {
         Object::new()
             .text("protocolVersion", LATEST_LEGACY)
             .raw("capabilities", capabilities)
-            .raw("clientInfo", &client_info())
+            .raw("clientInfo", &own_info())
             .end()
     })?;
     let result = exchange.answer().await?.map_err(|error| {
@@ -133,10 +119,5 @@ async fn initialize(link: &Arc<Link>, capabilities: &str) -> Result<Hello, Loss>
     if !LEGACY.contains(&&*version) {
         return Err(Loss::Failed(format!("it speaks protocol version `{version}`, which is not known here")));
     }
-    Ok(Hello {
-        era: Era::Legacy,
-        version,
-        capabilities: members.get("capabilities").map_or_else(|| raw("{}".into()), ToOwned::to_owned),
-        instructions: members.text("instructions"),
-    })
+    Ok(Hello::read(Era::Legacy, version, &members))
 }

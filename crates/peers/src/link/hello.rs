@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::wire::{Era, LATEST_LEGACY, MODERN, Members, Object, raw};
+use crate::wire::{Era, LATEST_LEGACY, MODERN, Members, Object, own_info, raw};
 
 /// What a server said about itself.
 #[derive(Clone, Debug)]
@@ -19,16 +19,17 @@ pub(crate) struct Hello {
 
 impl Default for Hello {
     fn default() -> Self {
-        Self {
-            era: Era::Legacy,
-            version: LATEST_LEGACY.into(),
-            capabilities: raw("{}".into()),
-            instructions: None,
-        }
+        Self::read(Era::Legacy, LATEST_LEGACY.into(), &Members::default())
     }
 }
 
 impl Hello {
+    /// The parts of a server's answer that are kept.
+    pub(super) fn read(era: Era, version: String, members: &Members<'_>) -> Self {
+        let capabilities = members.get("capabilities").map_or_else(|| raw("{}".into()), ToOwned::to_owned);
+        Self { era, version, capabilities, instructions: members.text("instructions") }
+    }
+
     /// The extensions it declares, as it wrote them.
     pub(crate) fn extensions(&self) -> Option<String> {
         let extensions = Members::of(self.capabilities.get())?.get("extensions")?;
@@ -48,20 +49,18 @@ impl Hello {
     }
 }
 
-/// Who we are, for servers.
-pub(crate) fn client_info() -> String {
-    Object::new()
-        .text("name", "tectum")
-        .text("title", "Tectum")
-        .text("version", env!("CARGO_PKG_VERSION"))
-        .end()
-}
-
 /// The facts every modern request carries.
 pub(crate) fn modern_meta(meta: &mut Object, capabilities: &str) {
     meta.text("io.modelcontextprotocol/protocolVersion", MODERN)
-        .raw("io.modelcontextprotocol/clientInfo", &client_info())
+        .raw("io.modelcontextprotocol/clientInfo", &own_info())
         .raw("io.modelcontextprotocol/clientCapabilities", capabilities);
+}
+
+/// The same as metadata of its own.
+pub(crate) fn own_meta(capabilities: &str) -> String {
+    let mut meta = Object::new();
+    modern_meta(&mut meta, capabilities);
+    meta.end()
 }
 
 /// What the acknowledgement of a subscription names under this key.

@@ -13,7 +13,7 @@ mod turn;
 
 use std::{
     collections::BTreeMap,
-    sync::atomic::AtomicBool,
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
@@ -91,7 +91,8 @@ pub(crate) struct Inbox {
     table: Mutex<Table>,
     loose: mpsc::Sender<(Loose, Room)>,
     rooms: Rooms,
-    signals: Signals,
+    /// What the server said that needs no message of its own.
+    pub(crate) signals: Signals,
     budget: Mutex<Allowance>,
     turn: ReadTurn,
     closed: CancellationToken,
@@ -136,7 +137,7 @@ struct Slot {
 
 impl Inbox {
     /// An inbox, and where its loose messages come out.
-    pub(crate) fn new() -> (Self, LooseMessages) {
+    pub(crate) fn new() -> (Arc<Self>, LooseMessages) {
         let (loose, taken) = mpsc::channel(LOOSE);
         let inbox = Self {
             table: Mutex::default(),
@@ -148,12 +149,7 @@ impl Inbox {
             closed: CancellationToken::new(),
             heard: AtomicBool::new(false),
         };
-        (inbox, taken)
-    }
-
-    /// What the server said that needs no message of its own.
-    pub(crate) fn signals(&self) -> &Signals {
-        &self.signals
+        (Arc::new(inbox), taken)
     }
 
     pub(super) fn closed(&self) -> &CancellationToken {

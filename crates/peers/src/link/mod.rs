@@ -23,15 +23,15 @@ use self::{
     http::HttpCarrier,
     inbox::Origin,
     mailbox::Receiver,
-    outgoing::{Kind, MOST_UNASKED, Outgoing},
+    outgoing::{MOST_UNASKED, Outgoing, RequestHead},
     sse::Sse,
 };
 
-pub(crate) use connection::{Ask, Carrier, Exchange, Link, Listing};
+pub(crate) use connection::{Ask, Carrier, Exchange, Link, Listing, ServerAnswer};
 pub(crate) use dial::{ConnectedLink, Door, connect, connect_sse};
 pub(crate) use event::Event;
 pub(crate) use handshake::{Unfit, greet};
-pub(crate) use hello::{acknowledged, modern_meta};
+pub(crate) use hello::{acknowledged, modern_meta, own_meta};
 pub(crate) use inbox::{Inbox, Loose, LooseMessages, Room, Signal};
 pub(crate) use question::{NOBODY, Question, TOO_MANY};
 pub(crate) use stdio::Pipes;

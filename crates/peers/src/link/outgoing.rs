@@ -24,25 +24,16 @@ pub(super) fn most_answer(method: &str) -> usize {
 pub(crate) struct Outgoing {
     /// The whole message, without a newline.
     pub(crate) bytes: Vec<u8>,
-    /// What it is.
-    pub(crate) kind: Kind,
+    /// Set for a request of ours, whose answer is awaited.
+    pub(crate) request: Option<RequestHead>,
 }
 
-/// What a transport must know of a message to carry it.
-pub(crate) enum Kind {
-    /// A request of ours; its answer is awaited.
-    Request {
-        /// Its id.
-        id: u64,
-        /// Its method.
-        method: &'static str,
-        /// What it is about, for transports that name it beside the body.
-        name: Option<String>,
-        /// Further values that stand beside the body.
-        headers: Vec<(String, String)>,
-    },
-    /// A notification.
-    Notification,
-    /// An answer to a request of the server's.
-    Answer,
+/// The parts of a request that a transport must know to carry it.
+pub(crate) struct RequestHead {
+    pub(crate) id: u64,
+    pub(crate) method: &'static str,
+    /// What it is about, for transports that name it beside the body.
+    pub(crate) name: Option<String>,
+    /// Further values that stand beside the body.
+    pub(crate) headers: Vec<(String, String)>,
 }

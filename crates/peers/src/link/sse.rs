@@ -11,7 +11,7 @@ use reqwest::{
 use tokio::runtime::Handle;
 
 use super::{
-    Inbox, Kind, MOST_UNASKED, Outgoing,
+    Inbox, MOST_UNASKED, Outgoing, RequestHead,
     http::{self, Address, SendOrder, broken, collect, status_words},
 };
 use crate::wire::{Events, Loss, StreamItem, same_origin};
@@ -81,7 +81,7 @@ impl Sse {
         }
         let body = Bytes::from(message.bytes);
         let shared = self.0.clone();
-        if let Kind::Request { id, .. } = message.kind {
+        if let Some(RequestHead { id, .. }) = message.request {
             let before = shared.order.so_far();
             self.0.spawn(async move {
                 before.cancelled().await;
@@ -155,7 +155,7 @@ impl Stream {
                 StreamItem::Event { name: "endpoint", data } if told.is_none() => {
                     told = Some(String::from_utf8_lossy(data).trim().to_owned());
                 }
-                found => http::take(inbox, &found),
+                found => http::take_shared(inbox, &found),
             };
             http::feed(&mut self.events, &chunk, inbox, each).await;
         }
@@ -177,21 +177,17 @@ impl Stream {
             match self.response.chunk().await {
                 Ok(Some(chunk)) => {
                     for piece in chunk.chunks(SMALL) {
-                        bound(&mut self.events, inbox);
-                        http::feed(&mut self.events, piece, inbox, |found| http::take(inbox, &found)).await;
+                        // What is larger may become as large as what it seems to be.
+                        if self.events.pending().len() > SMALL {
+                            self.events.limit(inbox.most(self.events.pending()));
+                        }
+                        http::feed(&mut self.events, piece, inbox, |found| http::take_shared(inbox, &found))
+                            .await;
                     }
                 }
                 Ok(None) => return "its stream ended".into(),
                 Err(error) => return broken(&error),
             }
         }
-    }
-}
-
-/// Decides how large the event may become that is being read on a stream which several requests
-/// share.
-fn bound(events: &mut Events, inbox: &Inbox) {
-    if events.pending().len() > SMALL {
-        events.limit(inbox.most(events.pending()));
     }
 }

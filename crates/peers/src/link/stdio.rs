@@ -14,7 +14,7 @@ use tokio::{
     sync::{Notify, watch},
 };
 
-use super::{Inbox, Kind, MOST_UNASKED, Origin, Outgoing};
+use super::{Inbox, MOST_UNASKED, Origin, Outgoing};
 use crate::{
     child::{Child, Life},
     wire::{Line, Lines, Loss, on_one_line},
@@ -96,10 +96,8 @@ impl Pipes {
     pub(super) fn send(&self, mut message: Outgoing) -> Result<(), Loss> {
         on_one_line(&mut message.bytes);
         message.bytes.push(b'\n');
-        let (request, most) = match &message.kind {
-            Kind::Request { id, .. } => (Some(*id), MOST_UNWRITTEN),
-            Kind::Notification | Kind::Answer => (None, MOST_UNREAD_ANSWERS),
-        };
+        let request = message.request.as_ref().map(|head| head.id);
+        let most = if request.is_some() { MOST_UNWRITTEN } else { MOST_UNREAD_ANSWERS };
         let together = request.is_some() && self.inbox.is_busy();
         let mut writer = self.out.writer.lock();
         let Some(pipe) = writer.pipe.clone() else {

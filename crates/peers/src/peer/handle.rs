@@ -139,7 +139,7 @@ impl Peer {
 
     /// How many messages of its present connections were dropped, since it sent too many.
     pub(crate) fn dropped(&self) -> u64 {
-        self.links.load().values().map(|link| link.inbox.dropped()).sum()
+        self.links.load().values().map(|link| link.inbox.total_dropped()).sum()
     }
 
     /// The processes that we started for it.

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{Item, Offer, What};
 use crate::{
-    link::{Ask, Link, Loss, error_parts, modern_meta},
+    link::{Ask, Link, Loss, error_parts, own_meta},
     wire::{Era, Members, Object, quoted},
 };
 
@@ -29,25 +29,20 @@ const LARGE: usize = 64 * 1024;
 
 /// Brings an offer up to date in one of its parts.
 pub(super) async fn update(link: &Arc<Link>, offer: &mut Offer, what: What) -> Result<(), Loss> {
-    let can = |capability: &str| link.hello().can(capability);
     match what {
-        What::Tools if can("tools") => offer.tools = list(link, "tools/list", "tools", "name", offer).await?,
-        What::Tools => offer.tools = Vec::new(),
-        What::Prompts if can("prompts") => {
-            offer.prompts = list(link, "prompts/list", "prompts", "name", offer).await?;
-        }
-        What::Prompts => offer.prompts = Vec::new(),
-        What::Resources if can("resources") => {
+        What::Tools => offer.tools = list(link, "tools/list", "tools", "name", offer).await?,
+        What::Prompts => offer.prompts = list(link, "prompts/list", "prompts", "name", offer).await?,
+        What::Resources => {
             offer.resources = list(link, "resources/list", "resources", "uri", offer).await?;
             let templates =
                 list(link, "resources/templates/list", "resourceTemplates", "uriTemplate", offer).await;
             offer.templates = templates.unwrap_or_default();
         }
-        What::Resources => (offer.resources, offer.templates) = (Vec::new(), Vec::new()),
     }
     Ok(())
 }
 
+/// One list; empty where the server does not declare that it has such things.
 async fn list(
     link: &Arc<Link>,
     method: &'static str,
@@ -55,13 +50,15 @@ async fn list(
     name: &'static str,
     offer: &mut Offer,
 ) -> Result<Vec<Item>, Loss> {
+    if method.split('/').next().is_none_or(|capability| !link.hello().can(capability)) {
+        return Ok(Vec::new());
+    }
     let most = if method == "tools/list" { MOST_TOOLS } else { MOST_ITEMS };
     let mut listed = ListReader { method, key, name, most, ..ListReader::default() };
     let mut cursor: Option<String> = None;
     let mut whole = false;
     for _ in 0..MOST_PAGES {
-        let ask = Ask { method, name: None, headers: Vec::new(), owner: None };
-        let exchange = link.request(ask, |_| params(link, cursor.as_deref()))?;
+        let exchange = link.request(Ask::of(method), |_| params(link, cursor.as_deref()))?;
         let page = exchange.answer().await?.map_err(|error| {
             let (code, message) = error_parts(&error);
             Loss::Failed(format!("{method}: MCP {code}: {message}"))
@@ -177,9 +174,7 @@ fn params(link: &Link, cursor: Option<&str>) -> String {
         params.raw("cursor", &quoted(cursor));
     }
     if link.hello().era == Era::Modern {
-        let mut meta = Object::new();
-        modern_meta(&mut meta, "{}");
-        params.raw("_meta", &meta.end());
+        params.raw("_meta", &own_meta("{}"));
     }
     params.end()
 }

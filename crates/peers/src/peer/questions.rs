@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::{
     spec::ServerName,
     visible::visible,
-    wire::{Members, Object, code, is_local, quoted, raw},
+    wire::{Members, Object, code, error_object, is_local, raw},
 };
 
 /// The longest address of a question.
@@ -50,9 +50,7 @@ pub(crate) fn in_result(server: &ServerName, result: Box<RawValue>) -> Result<Bo
         return Ok(result);
     }
     let Some(members) = Members::of(result.get()) else { return Ok(result) };
-    let Some(requests) = members.get("inputRequests").and_then(|raw| Members::of(raw.get())) else {
-        return Ok(result);
-    };
+    let Some(requests) = members.object("inputRequests") else { return Ok(result) };
     let mut named = Object::new();
     for (key, request) in &requests.0 {
         let request = Members::of(request.get()).unwrap_or_default();
@@ -76,7 +74,7 @@ pub(crate) fn in_error(server: &ServerName, error: Box<RawValue>) -> Box<RawValu
         return error;
     }
     let Some(members) = Members::of(error.get()) else { return error };
-    let Some(data) = members.get("data").and_then(|data| Members::of(data.get())) else { return error };
+    let Some(data) = members.object("data") else { return error };
     let Some(list) = data.get("elicitations") else { return error };
     let list = serde_json::from_str::<Vec<&RawValue>>(list.get()).unwrap_or_default();
     let named: Result<Vec<_>, String> =
@@ -85,8 +83,7 @@ pub(crate) fn in_error(server: &ServerName, error: Box<RawValue>) -> Box<RawValu
         Ok(named) => named,
         Err(why) => {
             tracing::warn!(%server, why, "an error with questions is refused");
-            let (code, why) = (code::INTERNAL.to_string(), format!("{server}: {why}"));
-            return raw(Object::new().raw("code", &code).text("message", &why).end());
+            return raw(error_object(code::INTERNAL, &format!("{server}: {why}")));
         }
     };
     let list: Vec<&str> = named.iter().map(|one| one.get()).collect();
@@ -97,8 +94,7 @@ pub(crate) fn in_error(server: &ServerName, error: Box<RawValue>) -> Box<RawValu
 
 /// The error that a server gets for a question that is refused.
 pub(crate) fn refusal(method: &str, why: &str) -> String {
-    let (code, why) = (code::INVALID_PARAMS, quoted(&format!("{method}: {why}")));
-    format!(r#"{{"code":{code},"message":{why}}}"#)
+    error_object(code::INVALID_PARAMS, &format!("{method}: {why}"))
 }
 
 /// Whether JSON may have a member of this name. Only an escape could hide it from the search.

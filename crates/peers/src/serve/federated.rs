@@ -164,7 +164,7 @@ impl Endpoint {
     fn completion(&self, request: &Request<'_>) -> Result<Forwarded, (i32, String)> {
         let invalid = |message: &str| (code::INVALID_PARAMS, format!("completion/complete: {message}"));
         let params = Members::of(request.raw).unwrap_or_default();
-        let reference = params.get("ref").and_then(|raw| Members::of(raw.get()));
+        let reference = params.object("ref");
         let reference = reference.ok_or_else(|| invalid("`ref` must be an object"))?;
         let goods = self.goods();
         let found = match reference.text("type").as_deref() {

@@ -9,7 +9,7 @@ use super::{ClientRequest, Delivery, Endpoint, Handled, Running, Turn, caller, s
 use crate::{
     client_table::ClientFacts,
     federation::{CALL_TOOL, FIND_TOOLS},
-    wire::{Members, Object, Request, quoted, rpc},
+    wire::{Members, Request, frame, rpc},
 };
 
 /// How long before a client gives up it is answered.
@@ -33,9 +33,7 @@ impl Endpoint {
             Ok(seat) => seat,
             Err(refused) => return Some(refused),
         };
-        let mut again = Object::new();
-        again.text("jsonrpc", "2.0").raw("id", request.id).raw("method", &quoted(&request.method));
-        let again = again.raw("params", request.raw).end();
+        let again = frame::request(request.id, &request.method, request.raw);
         let (endpoint, from, modern) = (self.clone(), delivery.from.clone(), delivery.modern);
         let (outbox, turns) = (delivery.outbox.cloned(), delivery.turns.clone());
         let work = Box::pin(async move {
@@ -47,7 +45,7 @@ impl Endpoint {
             drop(seat);
             let delivery =
                 Delivery { from: &from, outbox: outbox.as_ref(), turns: &turns, modern, ahead: false };
-            let handled = match rpc::read(again.as_bytes()) {
+            let handled = match rpc::read(&again) {
                 Ok(rpc::Message::Request(request)) => endpoint.request(&delivery, &request, &mut out, false),
                 _ => Handled::Silent,
             };

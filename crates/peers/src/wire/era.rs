@@ -76,11 +76,15 @@ pub(crate) fn sdk_version(version: &'static str) -> ProtocolVersion {
     serde_json::from_value(version.into()).unwrap_or_default()
 }
 
+/// The name under which clients and servers know us.
+pub(crate) fn own_info() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    format!(r#"{{"name":"tectum","title":"Tectum","version":"{version}"}}"#)
+}
+
 /// The metadata every modern result carries: our name under the protocol's key.
 pub(crate) fn server_meta() -> (&'static str, String) {
-    let version = env!("CARGO_PKG_VERSION");
-    let info = format!(r#"{{"name":"tectum","title":"Tectum","version":"{version}"}}"#);
-    ("io.modelcontextprotocol/serverInfo", info)
+    ("io.modelcontextprotocol/serverInfo", own_info())
 }
 
 /// Metadata that belongs to one hop and is not passed on.

@@ -1,5 +1,9 @@
 //! Writing messages: JSON-RPC around results and parameters that are bytes already.
 
+use std::fmt::Display;
+
+use super::quoted;
+
 /// Starts an answer to `id`.
 pub(crate) fn open(out: &mut Vec<u8>, id: &str, key: &str) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
@@ -28,6 +32,12 @@ pub(crate) fn error(out: &mut Vec<u8>, id: Option<&str>, code: i32, message: &st
         out.extend_from_slice(data.as_bytes());
     }
     out.extend_from_slice(b"}}");
+}
+
+/// A request; `id` and `params` are JSON already.
+pub(crate) fn request(id: impl Display, method: &str, params: &str) -> Vec<u8> {
+    let method = quoted(method);
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#).into_bytes()
 }
 
 /// A notification; `params` is JSON already.

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::Object;
+
 /// The largest message taken, on any transport.
 pub(crate) const MAX_MESSAGE: usize = 16 * 1024 * 1024;
 
@@ -289,6 +291,11 @@ pub(crate) fn nests_deeper_than(bytes: &[u8], most: usize) -> bool {
 /// A JSON string out of a raw value, as text.
 pub(crate) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Text<'_>>(raw.get()).ok().map(|text| text.0)
+}
+
+/// An error object, as JSON.
+pub(crate) fn error_object(code: i32, message: &str) -> String {
+    Object::new().raw("code", &code.to_string()).text("message", message).end()
 }
 
 /// The code and message of an error object.

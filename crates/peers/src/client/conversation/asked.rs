@@ -8,7 +8,7 @@ use super::{ClientAnswer, Conversation};
 use crate::{
     client::{Outbox, outbox::WeakOutbox},
     link::{Link, Loss, Question},
-    wire::{Object, frame, raw, rpc::Response},
+    wire::{code, error_object, frame, raw, rpc::Response},
 };
 
 /// Questions one client may owe answers to.
@@ -30,7 +30,7 @@ impl Conversation {
         sent: impl FnOnce(),
     ) -> ClientAnswer {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let refuse = |why: &str| Err(raw(Object::new().raw("code", "-32603").text("message", why).end()));
+        let refuse = |why: &str| Err(raw(error_object(code::INTERNAL, why)));
         let outbox = outbox.or_else(|| self.unasked.lock().clone());
         let Some(outbox) = outbox else { return refuse("the client cannot be asked on this connection") };
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -43,13 +43,7 @@ impl Conversation {
             questions.insert(id, tell);
         }
         let mut owed = Owed { client: self, id, told: None };
-        let message = Object::new()
-            .raw("jsonrpc", "\"2.0\"")
-            .raw("id", &id.to_string())
-            .text("method", method)
-            .raw("params", params)
-            .end();
-        if outbox.send(message.into_bytes()).await.is_err() {
+        if outbox.send(frame::request(id, method, params)).await.is_err() {
             return refuse("the client left");
         }
         sent();

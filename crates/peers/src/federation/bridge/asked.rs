@@ -12,7 +12,7 @@ use crate::{
     federation::{ParkedQuestion, parked::Parked, translate},
     link::{self, Event, Exchange, Link, TOO_MANY},
     peer::{Failure, questions},
-    wire::{Members, Object, code},
+    wire::{Members, Object, code, error_object, raw},
 };
 
 /// How long further questions are waited for after a first one, so that a client that answers
@@ -62,7 +62,7 @@ impl Carried<'_> {
         };
         let parked = self.shelf.take(state, &self.digest());
         let Parked { exchange, questions } =
-            parked.map_err(|why| Failure::Theirs(error(code::INVALID_PARAMS, &why)))?;
+            parked.map_err(|why| Failure::Theirs(raw(error_object(code::INVALID_PARAMS, &why))))?;
         exchange.waits(false);
         let given = self.caller.input.as_ref().and_then(|input| Members::of(input.get()));
         for question in &questions {
@@ -138,29 +138,20 @@ impl Carried<'_> {
     ) -> Result<Exchange, Failure> {
         self.round += 1;
         if self.round > MOST_ROUNDS {
-            let name = &self.peer.spec.name;
-            return Err(Fault::new(
-                FaultKind::Upstream,
-                format!("{name} asked {MOST_ROUNDS} times and still asks"),
-            )
-            .into());
+            let why = format!("{} asked {MOST_ROUNDS} times and still asks", self.peer.spec.name);
+            return Err(Fault::new(FaultKind::Upstream, why).into());
         }
         let Some(client) = self.caller.client.clone() else {
-            return Err(Fault::new(
-                FaultKind::Upstream,
-                "the server asks a question, and there is no person to answer it",
-            )
-            .into());
+            let why = "the server asks a question, and there is no person to answer it";
+            return Err(Fault::new(FaultKind::Upstream, why).into());
         };
         let mut answers = Object::new();
         for (key, method, params) in &input.requests {
             if !self.caller.can(method) {
-                return Err(Failure::Theirs(error(
-                    code::MISSING_CAPABILITY,
-                    &format!("{method}: the client cannot do this"),
-                )));
+                let why = format!("{method}: the client cannot do this");
+                return Err(Failure::Theirs(raw(error_object(code::MISSING_CAPABILITY, &why))));
             }
-            let params = crate::wire::object::raw(params.clone());
+            let params = raw(params.clone());
             let params = questions::shown(&self.peer.spec.name, method, &params);
             let params = params.map_err(|why| self.refused(&why))?;
             let answer = client.ask(self.caller.outbox.clone(), method, params.get()).await;
@@ -178,8 +169,4 @@ impl Carried<'_> {
         }
         hasher.finalize()
     }
-}
-
-fn error(code: i32, message: &str) -> Box<RawValue> {
-    crate::wire::object::raw(Object::new().raw("code", &code.to_string()).text("message", message).end())
 }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     link::{Inbox, Origin},
-    wire::{Events, Object, Opened, StreamItem, rpc},
+    wire::{Events, Opened, StreamItem, rpc},
 };
 
 /// The longest error without an id that is taken for an answer.
@@ -25,11 +25,7 @@ pub(crate) fn deliver(inbox: &Inbox, id: u64, bytes: &[u8]) {
         && let Ok(Opened::Response(response)) = rpc::open(bytes)
         && let (None, Err(error)) = (response.id, response.outcome)
     {
-        let answer = Object::new()
-            .raw("jsonrpc", "\"2.0\"")
-            .raw("id", &id.to_string())
-            .raw("error", error.get())
-            .end();
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{}}}"#, error.get());
         return inbox.deliver(answer.as_bytes(), Origin::Stream(id));
     }
     deliver_all(inbox, bytes, Origin::Stream(id));
@@ -46,9 +42,14 @@ fn deliver_all(inbox: &Inbox, bytes: &[u8], origin: Origin) {
 }
 
 /// Delivers what was found on a stream that no request owns.
-pub(crate) fn take(inbox: &Inbox, found: &StreamItem<'_>) {
+pub(crate) fn take_shared(inbox: &Inbox, found: &StreamItem<'_>) {
+    take(inbox, found, |data| deliver_all(inbox, data, Origin::Shared));
+}
+
+/// Delivers what was found on a stream in this way.
+pub(crate) fn take(inbox: &Inbox, found: &StreamItem<'_>, deliver: impl Fn(&[u8])) {
     match found {
-        StreamItem::Event { name: "" | "message", data } => deliver_all(inbox, data, Origin::Shared),
+        StreamItem::Event { name: "" | "message", data } => deliver(data),
         StreamItem::Event { .. } => {}
         StreamItem::TooLong { start, size } => inbox.deliver_too_long(start, *size),
     }

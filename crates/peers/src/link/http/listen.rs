@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{HttpSession, Unsent, feed, refused, request, take};
+use super::{HttpSession, Unsent, feed, refused, request, take_shared};
 use crate::{
     link::MOST_UNASKED,
     wire::{Events, Loss},
@@ -52,7 +52,7 @@ async fn read(shared: &HttpSession, mut response: reqwest::Response) -> (Events,
     response.headers_mut().clear();
     while let Ok(Some(chunk)) = response.chunk().await {
         heard = true;
-        feed(&mut events, &chunk, &shared.inbox, |found| take(&shared.inbox, &found)).await;
+        feed(&mut events, &chunk, &shared.inbox, |found| take_shared(&shared.inbox, &found)).await;
     }
     (events, heard)
 }

@@ -23,11 +23,11 @@ use self::{
 };
 pub(super) use self::{
     address::{Address, ClientKind, broken, client, collect, status_words},
-    deliver::{deliver, feed, take},
+    deliver::{deliver, feed, take, take_shared},
     request::is_stream,
     turns::SendOrder,
 };
-use super::{Hello, Inbox, Kind, Outgoing};
+use super::{Hello, Inbox, Outgoing, RequestHead};
 use crate::wire::{Era, Loss};
 
 /// How long a server may take to accept a notification or an answer.
@@ -55,11 +55,9 @@ impl HttpCarrier {
             return Err(loss);
         }
         let body = Bytes::from(message.bytes);
-        let Kind::Request { id, method, name, headers } = message.kind else {
-            return self.send_in_turn(body);
-        };
+        let Some(head) = message.request else { return self.send_in_turn(body) };
         let before = shared.order.so_far();
-        let call = Call { id, method, name, headers, body };
+        let (id, call) = (head.id, Call { head, body });
         let task = {
             let shared = shared.clone();
             async move {

@@ -9,10 +9,10 @@ use reqwest::{
 };
 
 use super::{
-    Call, HttpPhase, HttpSession, SESSION, Unsent, address, broken, feed, refused, session::EXPIRED,
-    status_words,
+    Call, HttpPhase, HttpSession, SESSION, Unsent, address, broken, deliver, feed, refused, session::EXPIRED,
+    status_words, take,
 };
-use crate::wire::{Events, Loss, Opened, StreamItem, code, rpc};
+use crate::wire::{Events, Loss, Opened, code, frame, rpc};
 
 /// The pause before a stream is taken up again, where the server names none.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
@@ -46,19 +46,15 @@ impl Call {
             CallFault::Answered(Loss::Failed(why) | Loss::Cut(why))
                 if self.probes() && shared.state.lock().phase == HttpPhase::Opening =>
             {
-                let error = crate::wire::object::quoted(&why);
-                let code = code::METHOD_NOT_FOUND;
-                let answer = format!(
-                    r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{code},"message":{error}}}}}"#,
-                    self.id
-                );
-                shared.deliver(self.id, answer.as_bytes());
+                let (id, mut answer) = (self.head.id, Vec::new());
+                frame::error(&mut answer, Some(&id.to_string()), code::METHOD_NOT_FOUND, &why, None);
+                shared.deliver(id, &answer);
                 return;
             }
             CallFault::Answered(loss) | CallFault::Lost(loss) => loss,
         };
         // Nothing happens here when the answer was delivered.
-        shared.inbox.fail(self.id, loss);
+        shared.inbox.fail(self.head.id, loss);
     }
 
     async fn exchange(&self, shared: &HttpSession) -> Result<(), CallFault> {
@@ -72,7 +68,7 @@ impl Call {
         if !response.status().is_success() {
             return Err(self.refused(shared, response, had_one).await);
         }
-        if self.method == "initialize" {
+        if self.head.method == "initialize" {
             let session = response.headers().get(SESSION).filter(|id| !id.is_empty());
             // A copy: the original keeps the whole buffer that it was read into.
             shared.state.lock().session = session.and_then(|id| HeaderValue::from_bytes(id.as_bytes()).ok());
@@ -80,9 +76,9 @@ impl Call {
         if is_stream(&response) {
             return self.follow(shared, response).await;
         }
-        let most = shared.inbox.most_of(self.id);
+        let most = shared.inbox.most_of(self.head.id);
         let body = address::collect(response, most).await.map_err(failed)?;
-        shared.deliver(self.id, &body);
+        shared.deliver(self.head.id, &body);
         Ok(())
     }
 
@@ -92,16 +88,16 @@ impl Call {
         let headers = response.headers().clone();
         let body = address::collect(response, address::MAX_REFUSAL).await.unwrap_or_default();
         if had_one && refused::is_unknown(status, &body) {
-            shared.inbox.refuse(self.id, EXPIRED);
+            shared.inbox.refuse(self.head.id, EXPIRED);
             return CallFault::Lost(Loss::Refused(EXPIRED.into()));
         }
         let error = matches!(rpc::open(&body), Ok(Opened::Response(response)) if response.outcome.is_err());
-        if error && shared.deliver(self.id, &body) {
+        if error && shared.deliver(self.head.id, &body) {
             return CallFault::Lost(Loss::Failed("it was refused".into()));
         }
         let otherwise = [StatusCode::BAD_REQUEST, StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED]
             .contains(&status);
-        if self.method == "initialize" && otherwise {
+        if self.head.method == "initialize" && otherwise {
             shared.state.lock().speaks_otherwise = true;
         }
         failed(status_words(status, &headers, &body))
@@ -109,7 +105,7 @@ impl Call {
 
     /// Reads a stream up to the answer, taking it up again where it breaks and can be continued.
     async fn follow(&self, shared: &HttpSession, response: Response) -> Result<(), CallFault> {
-        let most = shared.inbox.most_of(self.id);
+        let most = shared.inbox.most_of(self.head.id);
         let mut events = Events::new(most);
         let mut response = Some(response);
         let (mut failures, mut absences) = (0, 0);
@@ -166,15 +162,9 @@ impl Call {
                 Ok(None) => return Err("its stream ended before the answer".into()),
                 Err(error) => return Err(broken(&error)),
             };
-            let take = |found: StreamItem<'_>| match found {
-                StreamItem::Event { name: "" | "message", data } => {
-                    shared.deliver(self.id, data);
-                }
-                StreamItem::Event { .. } => {}
-                StreamItem::TooLong { start, size } => shared.inbox.deliver_too_long(start, size),
-            };
-            feed(events, &chunk, &shared.inbox, take).await;
-            if !shared.inbox.is_open(self.id) {
+            let deliver = |data: &[u8]| deliver(&shared.inbox, self.head.id, data);
+            feed(events, &chunk, &shared.inbox, |found| take(&shared.inbox, &found, deliver)).await;
+            if !shared.inbox.is_open(self.head.id) {
                 // Read to its end the connection serves another request; otherwise it is lost.
                 let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
                 let _ = tokio::time::timeout(LINGER, rest).await;

@@ -11,7 +11,7 @@ use reqwest::{
 };
 use tokio::{runtime::Handle, task::AbortHandle};
 
-use super::{Address, SendOrder, Unsent, deliver, refused};
+use super::{Address, RequestHead, SendOrder, Unsent, deliver, refused};
 use crate::{
     link::{Inbox, headers::wrapped},
     wire::{Loss, MODERN},
@@ -62,17 +62,14 @@ pub(super) enum HttpPhase {
 
 /// A request on its way.
 pub(super) struct Call {
-    pub(super) id: u64,
-    pub(super) method: &'static str,
-    pub(super) name: Option<String>,
-    pub(super) headers: Vec<(String, String)>,
+    pub(super) head: RequestHead,
     pub(super) body: Bytes,
 }
 
 impl Call {
     /// True for the question which era a server speaks.
     pub(super) fn probes(&self) -> bool {
-        self.method == "server/discover"
+        self.head.method == "server/discover"
     }
 }
 
@@ -113,15 +110,17 @@ impl HttpSession {
         if let Some(session) = state.session.clone().filter(|_| state.phase != HttpPhase::Modern) {
             headers.insert(SESSION, session);
         }
-        let Some(call) = call.filter(|_| probes || state.phase == HttpPhase::Modern) else { return headers };
+        let Some(Call { head, .. }) = call.filter(|_| probes || state.phase == HttpPhase::Modern) else {
+            return headers;
+        };
         // What was wrapped holds visible characters only, so none of these can fail.
-        if let Ok(method) = HeaderValue::from_str(&wrapped(call.method)) {
+        if let Ok(method) = HeaderValue::from_str(&wrapped(head.method)) {
             headers.insert(METHOD, method);
         }
-        if let Some(Ok(name)) = call.name.as_deref().map(|name| HeaderValue::from_str(&wrapped(name))) {
+        if let Some(Ok(name)) = head.name.as_deref().map(|name| HeaderValue::from_str(&wrapped(name))) {
             headers.insert(NAME, name);
         }
-        for (name, value) in &call.headers {
+        for (name, value) in &head.headers {
             if let (Ok(name), Ok(value)) =
                 (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
             {

@@ -26,8 +26,8 @@ pub(super) struct Allowance {
     /// Dropped since the whole budget was there last.
     dropped: u64,
     dropped_bytes: u64,
-    /// Dropped since the connection began.
-    total: u64,
+    /// Dropped since the connection began, those that nobody took as fast as they came among them.
+    pub(super) total: u64,
 }
 
 /// Whether a message is within the budget.
@@ -70,16 +70,6 @@ impl Allowance {
     pub(super) fn is_over(&mut self, now: Instant) -> bool {
         self.refill(now);
         self.dropped > 0 || self.dropped_bytes > 0
-    }
-
-    /// A message was dropped since nobody takes them as fast as they come.
-    pub(super) fn count_untaken(&mut self) {
-        self.total += 1;
-    }
-
-    /// How many messages were dropped.
-    pub(super) fn total(&self) -> u64 {
-        self.total
     }
 
     /// Why the server is cut off.
@@ -129,7 +119,7 @@ mod tests {
         assert_eq!(taken(&mut budget, 10_001, now), (10_000, Verdict::Over(true)));
         assert_eq!(budget.charge(1, 10, now), Verdict::Over(false));
         assert_eq!(taken(&mut budget, 5000, now + Duration::from_secs(2)).0, 2000);
-        assert_eq!(budget.total(), 3002);
+        assert_eq!(budget.total, 3002);
     }
 
     #[test]

@@ -66,13 +66,8 @@ impl Inbox {
         false
     }
 
-    /// Whether the server sent more than its budget allows, and has not been quiet since.
-    pub(super) fn is_flooded(&self) -> bool {
-        self.budget.lock().is_over(Instant::now())
-    }
-
     /// How many messages were dropped since they were over the budget.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.budget.lock().total()
+    pub(crate) fn total_dropped(&self) -> u64 {
+        self.budget.lock().total
     }
 }

@@ -1,6 +1,6 @@
 //! Sorting: what a message is, and to which request it goes or that it goes to none.
 
-use std::sync::atomic::Ordering;
+use std::{sync::atomic::Ordering, time::Instant};
 
 use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
@@ -24,28 +24,26 @@ impl Inbox {
     /// Takes one message. What cannot be read is let go: no id of ours can be found in it.
     pub(crate) fn deliver(&self, bytes: &[u8], origin: Origin) {
         self.turn.count();
-        let told = match glance(bytes) {
+        let has_to_be_read = match glance(bytes) {
             Glance::Unasked(method) => match Signal::named(&method) {
                 Some(signal) => {
                     // Said often it means no more, so it is heard even where it is over the budget.
                     self.signals.give(signal);
                     self.affords(bytes.len());
-                    FirstLook::Nothing
+                    false
                 }
-                None if is_of_a_request(&method, origin) => FirstLook::Perhaps,
-                None if self.affords(bytes.len()) => FirstLook::Perhaps,
-                None => FirstLook::Nothing,
+                None => is_of_a_request(&method, origin) || self.affords(bytes.len()),
             },
             // A second or late answer finds nobody.
             Glance::Answer(Some(id)) if !self.is_open(id) => {
                 self.affords(bytes.len());
-                FirstLook::Nothing
+                false
             }
-            Glance::Answer(_) => FirstLook::Perhaps,
+            Glance::Answer(_) => true,
             Glance::Unknown => return self.read(bytes, origin),
         };
         self.heard.store(true, Ordering::Relaxed);
-        if told == FirstLook::Perhaps {
+        if has_to_be_read {
             self.read(bytes, origin);
         }
     }
@@ -157,7 +155,7 @@ impl Inbox {
         };
         let certain = matches!(origin, Origin::Stream(_));
         let question = Question { id, method, params, over: CancellationToken::new(), certain };
-        let flooded = self.is_flooded();
+        let flooded = self.budget.lock().is_over(Instant::now());
         let mut table = self.table.lock();
         let full = to.and_then(|to| table.open.get(&to)).is_some_and(|slot| slot.queued >= MOST_WORDS);
         // Who floods asks nobody: no person should be asked what is left of thousands of questions.
@@ -236,20 +234,11 @@ impl Inbox {
     fn loosen(&self, message: Loose, size: usize) -> bool {
         let taken = self.rooms.take(size).is_some_and(|room| self.loose.try_send((message, room)).is_ok());
         if !taken {
-            self.budget.lock().count_untaken();
+            self.budget.lock().total += 1;
             tracing::debug!("a server's message was dropped: nobody takes them as fast as it sends");
         }
         taken
     }
-}
-
-/// What a first look at a message told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FirstLook {
-    /// It has to be read.
-    Perhaps,
-    /// There is nothing more to do with it.
-    Nothing,
 }
 
 /// True for what may belong to a request of ours, and is no flood as long as it does.

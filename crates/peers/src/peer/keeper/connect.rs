@@ -1,6 +1,6 @@
 //! From a server's spec to a connection that has been greeted.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -57,7 +57,6 @@ async fn start(
     until: Instant,
 ) -> Result<ConnectedLink, Unfit> {
     let (inbox, loose) = Inbox::new();
-    let inbox = Arc::new(inbox);
     let order = Order { launch, directory: &around.directory, guard: around.guard.as_deref() };
     let child = child::start(&order, peer.stderr.clone())
         .map_err(|error| Unfit::Lost(Loss::Gone(error.to_string())))?;
@@ -65,11 +64,8 @@ async fn start(
     let greeted = timeout_at(until, greet(&link, era, abilities)).await;
     let unfit = match greeted.unwrap_or_else(|_| Err(Unfit::Lost(late(peer)))) {
         Ok(()) => return Ok((link, loose)),
-        Err(unfit) => unfit,
-    };
-    let unfit = match unfit {
-        Unfit::DiedAtProbe(loss) => Unfit::DiedAtProbe(told(&link, loss).await),
-        Unfit::Lost(loss) => Unfit::Lost(told(&link, loss).await),
+        Err(Unfit::DiedAtProbe(loss)) => Unfit::DiedAtProbe(told(&link, loss).await),
+        Err(Unfit::Lost(loss)) => Unfit::Lost(told(&link, loss).await),
     };
     link.stop().await;
     Err(unfit)

@@ -12,7 +12,7 @@ use crate::{
         Class, Peer, Surroundings, What,
         questions::{in_result, refusal, shown},
     },
-    wire::{Members, quoted},
+    wire::{Members, code, error_object},
 };
 
 /// Questions outside of calls that a server may have open on one connection.
@@ -44,7 +44,7 @@ impl Hearing {
                 // What was said before the end is still heard.
                 biased;
                 message = loose.recv() => message,
-                signals = link.inbox.signals().taken() => {
+                signals = link.inbox.signals.taken() => {
                     for signal in signals {
                         self.signal(signal).await;
                     }
@@ -133,7 +133,7 @@ impl Hearing {
             }
             None => "it is not clear whose call this belongs to",
         };
-        let why = quoted(&format!("{}: {refusal}", question.method));
-        let _ = link.reply(&question.id, Err(&format!(r#"{{"code":-32601,"message":{why}}}"#)));
+        let why = error_object(code::METHOD_NOT_FOUND, &format!("{}: {refusal}", question.method));
+        let _ = link.reply(&question.id, Err(&why));
     }
 }

@@ -8,10 +8,10 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use super::{links::Links, pauses::pause};
 use crate::{
-    link::{Ask, Event, Exchange, Link, Loss, NOBODY, acknowledged, modern_meta},
+    link::{Ask, Event, Exchange, Link, Loss, NOBODY, acknowledged, own_meta},
     peer::{Failure, Watchers, handle::Awaited},
     spec::ServerName,
-    wire::{Era, Object, code, raw},
+    wire::{Era, Object, code, error_object, raw},
 };
 
 /// The resources that a server is asked to tell of, and how far it has agreed.
@@ -212,13 +212,8 @@ impl ResourceWatch {
             self.agreed.clear();
             return waiting.refuse(|| denied("nobody watches this resource"));
         }
-        let ask = Ask { method: "subscriptions/listen", name: None, headers: Vec::new(), owner: None };
-        let params = |_| {
-            let mut meta = Object::new();
-            modern_meta(&mut meta, "{}");
-            Object::new().raw("notifications", &wanted).raw("_meta", &meta.end()).end()
-        };
-        let exchange = match link.request(ask, params) {
+        let params = |_| Object::new().raw("notifications", &wanted).raw("_meta", &own_meta("{}")).end();
+        let exchange = match link.request(Ask::of("subscriptions/listen"), params) {
             Ok(exchange) => exchange,
             Err(loss) => {
                 self.agreed.clear();
@@ -332,8 +327,7 @@ async fn agreed(asked: Vec<Result<Exchange, Loss>>) -> Result<(), Failure> {
 }
 
 fn denied(why: &str) -> Failure {
-    let code = code::METHOD_NOT_FOUND.to_string();
-    Failure::Theirs(raw(Object::new().raw("code", &code).text("message", why).end()))
+    Failure::Theirs(raw(error_object(code::METHOD_NOT_FOUND, why)))
 }
 
 fn lost(loss: &Loss) -> Failure {
@@ -347,8 +341,7 @@ pub(super) fn ask(
     key: &'static str,
     value: &str,
 ) -> Result<Exchange, Loss> {
-    let ask = Ask { method, name: None, headers: Vec::new(), owner: None };
-    link.request(ask, |_| Object::new().text(key, value).end())
+    link.request(Ask::of(method), |_| Object::new().text(key, value).end())
 }
 
 /// A request whose answer changes nothing for us.
