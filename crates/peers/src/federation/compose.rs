@@ -66,7 +66,7 @@ pub(crate) struct Composer {
     base: ArcSwap<Vec<Arc<dyn Provider>>>,
     index: Arc<ToolIndex>,
     finder: Arc<dyn Provider>,
-    instructions: Instructions,
+    pub(super) instructions: Instructions,
     composed: Mutex<ComposedTools>,
     remarks: Mutex<HashMap<ServerName, ToolRemarks>>,
     goods: ArcSwap<Goods>,
@@ -134,11 +134,6 @@ impl Composer {
     /// What is to be said of a server's tools.
     pub(super) fn remarks(&self, server: &ServerName) -> ToolRemarks {
         self.remarks.lock().get(server).cloned().unwrap_or_default()
-    }
-
-    /// True when some server may say something of itself.
-    pub(super) fn may_have_instructions(&self) -> bool {
-        self.instructions.may_be()
     }
 
     /// The instructions for clients: our own where we have tools of our own, and the servers'.

@@ -66,7 +66,7 @@ impl Instructions {
         if word.exists() == any {
             return;
         }
-        self.approvals.write(&word.clone(), move || {
+        self.approvals.writer.submit(&word.clone(), move || {
             if let Err(error) = keep_word(&word, any) {
                 tracing::debug!(%error, "whether servers say something of themselves could not be kept");
             }

@@ -46,6 +46,7 @@ pub(crate) use self::{
     parked::Shelf,
     roster::Peers,
     spool::ADDRESS as RESULTS,
+    tools::globs,
     translate::{asking as asking_result, input_required, to_modern},
 };
 use self::{
@@ -290,7 +291,7 @@ impl Federation {
     /// Ends all servers, and everything they started.
     pub async fn stop(&self) {
         self.roster.stop().await;
-        let _ = tokio::time::timeout(LAST_WRITES, self.approvals.flushed()).await;
+        let _ = tokio::time::timeout(LAST_WRITES, self.approvals.writer.flushed()).await;
     }
 
     /// A client is there: servers that were never met are started, so that it sees their tools.
@@ -338,7 +339,7 @@ impl Federation {
     /// servers say nothing of themselves, and then the first word need not wait until it is known
     /// which servers there are.
     pub(crate) fn instructions(&self, own: &str) -> Option<String> {
-        if self.composer.may_have_instructions() {
+        if self.composer.instructions.may_be() {
             self.settle();
         }
         self.composer.instructions(own)

@@ -48,11 +48,11 @@ pub(crate) struct Roster {
     /// The capabilities and the session of the first client: for whom servers that come later start.
     met: OnceLock<(Arc<str>, Option<u64>)>,
     /// Turns to start servers that nobody waits for.
-    starts: Arc<Starts>,
+    pub(crate) starts: Arc<Starts>,
 }
 
 /// Turns to start servers that nobody waits for.
-struct Starts {
+pub(crate) struct Starts {
     turns: Semaphore,
     apart: tokio::sync::Mutex<()>,
 }
@@ -66,7 +66,7 @@ pub(super) struct Replaced {
 }
 
 impl Starts {
-    async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         if let Ok(turn) = self.turns.try_acquire() {
             return Some(turn);
         }
@@ -205,7 +205,7 @@ impl Roster {
     /// alone: a client is not kept waiting for servers.
     pub(super) async fn meet_for(&self, tool: &str) -> Result<(), Fault> {
         for (name, peer) in self.peers().iter().filter(|(_, peer)| !peer.offer().known) {
-            let its = tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with("__"));
+            let its = is_of(tool, name);
             if !its && peer.spec.prefix {
                 continue;
             }
@@ -246,10 +246,7 @@ impl Roster {
 
     /// How long a call may take of a tool of this name, if a server may still say that it has it.
     pub(crate) fn time_until_offered(&self, tool: &str) -> Option<Duration> {
-        let its = |peer: &Peer| {
-            !peer.spec.prefix
-                || tool.strip_prefix(peer.spec.name.as_str()).is_some_and(|rest| rest.starts_with("__"))
-        };
+        let its = |peer: &Peer| !peer.spec.prefix || is_of(tool, &peer.spec.name);
         let peers = self.peers.load();
         let coming = peers.values().filter(|peer| peer.is_on_its_way() && its(peer));
         coming.map(|peer| peer.spec.timeout).max()
@@ -259,7 +256,7 @@ impl Roster {
     fn remember_late(&self, peer: &Peer) {
         let state = self.around.state.as_deref();
         let Some((file, word)) = state.map(|state| late_word(state, &peer.spec)) else { return };
-        self.around.approvals.write(&file.clone(), move || {
+        self.around.approvals.writer.submit(&file.clone(), move || {
             if let Err(error) = tectum_state::replace(&file, word.as_bytes(), Lasts::Process) {
                 tracing::debug!(%error, "that a server did not come in time could not be kept");
             }
@@ -302,11 +299,6 @@ impl Roster {
         });
     }
 
-    /// A turn to start a server that nobody waits for.
-    pub(crate) async fn turn_to_start(&self) -> Option<SemaphorePermit<'_>> {
-        self.starts.turn().await
-    }
-
     /// Why the tools of a server are not there.
     pub(super) fn why_absent(&self, server: &str) -> Option<String> {
         let peers = self.peers.load();
@@ -319,6 +311,11 @@ impl Roster {
         let held = self.held.lock();
         held.get(server).map(|why| format!("the server `{server}` is not started: {why}"))
     }
+}
+
+/// True for a tool whose name begins with this server's.
+fn is_of(tool: &str, server: &ServerName) -> bool {
+    tool.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with("__"))
 }
 
 /// True for a server that was started and failed, and is not being started again. One that waits for

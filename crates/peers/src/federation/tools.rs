@@ -21,7 +21,7 @@ use crate::{
     link::{error_parts, headers},
     peer::{Failure, Item, Offer, Peer, Standing, Tasks},
     visible::make_visible,
-    wire::{raw, tool_result},
+    wire::{quoted, raw, tool_result},
 };
 
 /// The tools whose calls are never copied: an observer's own, and the audit trail.
@@ -84,18 +84,14 @@ impl PeerTools {
             own: HashMap::new(),
             remarks: Vec::new(),
         };
-        match standing.lost() {
-            Some(why) => tools.remarks.push(format!(
-                "{}: {why}; everything it offers to models is withheld: `tectum approve-tools {}`",
-                spec.name, spec.name
-            )),
-            None if standing.withholds_instructions() => tools.remarks.push(format!(
-                "{}: its instructions are not as they were approved and are withheld: `tectum approve-tools {}`",
-                spec.name, spec.name
-            )),
-            None => {}
+        let (mut infos, mut remarks) = (Vec::new(), Vec::new());
+        let approve = format!("`tectum approve-tools {}`", spec.name);
+        if let Some(why) = standing.lost() {
+            remarks.push(format!("{why}; everything it offers to models is withheld: {approve}"));
+        } else if standing.withholds_instructions() {
+            remarks
+                .push(format!("its instructions are not as they were approved and are withheld: {approve}"));
         }
-        let mut infos = Vec::new();
         let (mut circles, mut unwanted) = (0, 0);
         for item in &offer.tools {
             if names::goes_in_circles(&spec.name, &item.key) {
@@ -110,57 +106,45 @@ impl PeerTools {
             let mut name = names::exposed(&spec.name, &item.key, spec.prefix);
             if !spec.prefix && taken(&name) {
                 let other = names::exposed(&spec.name, &item.key, true);
-                tools
-                    .remarks
-                    .push(format!("{}: `{name}` is a tool of our own, so this one is `{other}`", spec.name));
+                remarks.push(format!("`{name}` is a tool of our own, so this one is `{other}`"));
                 name = other;
             } else if spec.prefix && name != format!("{}__{}", spec.name, item.key) {
-                tools.remarks.push(format!(
-                    "{}: `{}` is offered as `{name}`",
-                    spec.name,
-                    item.key.escape_debug()
-                ));
+                remarks.push(format!("`{}` is offered as `{name}`", item.key.escape_debug()));
             }
             let name: Arc<str> = name.into();
             match info(item, &name, peer, !offer.fresh) {
                 Ok((mut info, repairs)) => {
                     if !repairs.is_empty() {
-                        let repairs = repairs.join("; ");
-                        tools.remarks.push(format!("{}: `{name}` is repaired: {repairs}", spec.name));
+                        remarks.push(format!("`{name}` is repaired: {}", repairs.join("; ")));
                     }
                     let withheld = standing.withholds(&item.key);
                     if withheld {
                         info.listed = false;
                     }
                     if withheld && standing.lost().is_none() {
-                        tools.remarks.push(format!(
-                            "{}: `{name}` is not as it was approved and is withheld: `tectum approve-tools {}`",
-                            spec.name, spec.name
-                        ));
+                        remarks
+                            .push(format!("`{name}` is not as it was approved and is withheld: {approve}"));
                     }
                     let schema = headers::annotated_schema(item.json.get());
-                    let json = raw(crate::wire::object::quoted(&item.key));
+                    let json = raw(quoted(&item.key));
                     tools.own.insert(name, OwnTool { name: item.key.clone(), json, schema, withheld });
                     infos.push(info);
                 }
                 Err(why) => {
                     let left_out = format!("`{}` is left out: {why}", item.key.escape_debug());
                     tracing::warn!(server = %spec.name, "{left_out}");
-                    tools.remarks.push(format!("{}: {left_out}", spec.name));
+                    remarks.push(left_out);
                 }
             }
         }
         if unwanted > 0 {
-            let left_out = format!("{}: {unwanted} tools are left out by `include` and `exclude`", spec.name);
-            tools.remarks.push(left_out);
+            remarks.push(format!("{unwanted} tools are left out by `include` and `exclude`"));
         }
         if circles > 0 {
-            tools.remarks.push(format!(
-                "{}: {circles} tools are left out, since they came here by way of this Tectum",
-                spec.name
-            ));
+            remarks.push(format!("{circles} tools are left out, since they came here by way of this Tectum"));
         }
         tools.infos = infos.into();
+        tools.remarks = remarks.iter().map(|remark| format!("{}: {remark}", spec.name)).collect();
         tools
     }
 
@@ -300,11 +284,8 @@ async fn bounded(spool: Arc<Spool>, call: CallId, result: Box<RawValue>, most: u
     let kept = tokio::task::spawn_blocking(move || spool.keep(call, result, most)).await;
     let kept = kept.unwrap_or_else(|_| Err(std::io::Error::other("it could not be kept")));
     kept.map(done).map_err(|error| {
-        Fault::new(
-            FaultKind::TooLarge,
-            format!("the result has {size} bytes and could not be kept aside: {error}"),
-        )
-        .hint("ask for a smaller part")
+        let message = format!("the result has {size} bytes and could not be kept aside: {error}");
+        Fault::new(FaultKind::TooLarge, message).hint("ask for a smaller part")
     })
 }
 
@@ -341,7 +322,8 @@ fn fault(peer: &Peer, failure: Failure) -> Fault {
     }
 }
 
-fn globs(patterns: &[String]) -> GlobSet {
+/// Those of these globs that can be read.
+pub(crate) fn globs(patterns: &[String]) -> GlobSet {
     let mut set = GlobSetBuilder::new();
     for glob in patterns.iter().filter_map(|pattern| Glob::new(pattern).ok()) {
         set.add(glob);

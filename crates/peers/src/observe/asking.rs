@@ -63,7 +63,7 @@ async fn ask(federation: Arc<Federation>, peer: Arc<Peer>) {
     while !peer.offer().known {
         let (abilities, client) = federation.roster.first_client();
         let class = peer.class(&abilities, client);
-        let turn = federation.roster.turn_to_start().await;
+        let turn = federation.roster.starts.turn().await;
         if peer.offer().known {
             return;
         }

@@ -7,19 +7,17 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::{
-    marks::{Marks, meta},
+    marks::{Marks, with_meta},
     observation::Observation,
 };
 use crate::{
     link::{Ask, Exchange, Link, Loss},
-    wire::{
-        era::Era,
-        object::{Object, quoted},
-    },
+    peer::Offer,
+    wire::{Era, Members, Object},
 };
 
 /// The name under which servers declare that they have interceptors.
-pub(super) const EXTENSION: &str = "io.modelcontextprotocol/interceptors";
+const EXTENSION: &str = "io.modelcontextprotocol/interceptors";
 /// What we copy.
 const EVENT: &str = "tools/call";
 /// Interceptors of one server that are told; a server that offers more is asked to choose.
@@ -55,18 +53,16 @@ struct Hook {
     phase: String,
 }
 
+/// True when a server declares that it has interceptors.
+pub(super) fn is_declared(offer: &Offer) -> bool {
+    let declared = offer.extensions.as_deref().and_then(Members::of);
+    declared.is_some_and(|declared| declared.get(EXTENSION).is_some())
+}
+
 /// Asks a server which of its interceptors only look.
 pub(super) async fn list(link: &Arc<Link>) -> Result<Vec<Interceptor>, Loss> {
-    let ask = Ask { method: "interceptors/list", name: None, headers: Vec::new(), owner: None };
-    let params = |_| {
-        let mut params = Object::new();
-        params.text("event", EVENT);
-        if let Some(meta) = meta(link, None) {
-            params.raw("_meta", &meta);
-        }
-        params.end()
-    };
-    match link.request(ask, params)?.answer().await? {
+    let params = |_| with_meta(Object::new().text("event", EVENT), link, None);
+    match link.request(Ask::of("interceptors/list"), params)?.answer().await? {
         Ok(result) => Ok(auditing(result.get())),
         Err(error) => Err(Loss::Failed(format!("interceptors/list: {}", crate::link::error_parts(&error).1))),
     }
@@ -110,24 +106,17 @@ pub(super) fn tell(
             ("request", Object::new().text("method", EVENT).raw("params", &params).end())
         }
     };
-    let ask = Ask {
-        method: "interceptor/invoke",
-        name: (link.hello().era == Era::Modern).then_some(&*interceptor.name),
-        headers: Vec::new(),
-        owner: None,
-    };
+    let name = (link.hello().era == Era::Modern).then_some(&*interceptor.name);
+    let ask = Ask { name, ..Ask::of("interceptor/invoke") };
     Some(link.request(ask, |_| {
         let mut params = Object::new();
         params
-            .raw("name", &quoted(&interceptor.name))
+            .text("name", &interceptor.name)
             .text("event", EVENT)
             .text("phase", phase)
             .raw("payload", &payload)
             .raw("timeoutMs", &patience.to_string());
-        if let Some(meta) = meta(link, Some((copy, marks))) {
-            params.raw("_meta", &meta);
-        }
-        params.end()
+        with_meta(&mut params, link, Some((copy, marks)))
     }))
 }
 

@@ -121,7 +121,8 @@ impl Copies {
 
     /// Copies a call as it is before it runs, or after it with what came of it.
     fn push(&self, call: &Call, outcome: Option<&Outcome>) {
-        let mut copy = Observation::of(call, outcome.map(Report::of), self.redactor.clone());
+        let (after, redactor) = (outcome.map(Report::of), self.redactor.clone());
+        let mut copy = Observation::new(call.id, call.tool.clone(), call.args.get(), after, redactor);
         let size = copy.size();
         {
             let mut ring = self.ring.lock();

@@ -1,7 +1,7 @@
 //! What became of the copies: for one observer, for all of them, and how often that is told.
 
 use std::{
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::atomic::AtomicBool,
     time::{Duration, Instant},
 };
 
@@ -15,16 +15,9 @@ const QUIET: Duration = Duration::from_secs(60);
 pub struct ObserverStatus {
     /// `watching`, `away` or `muted`.
     pub state: &'static str,
-    /// Copies it took.
-    pub sent: u64,
-    /// Copies it did not answer in time.
-    pub late: u64,
-    /// Copies it refused.
-    pub refused: u64,
-    /// Copies that were lost with a connection.
-    pub lost: u64,
-    /// Copies that were overwritten while it was busy or away.
-    pub dropped: u64,
+    /// What became of its copies.
+    #[serde(flatten)]
+    pub copies: Tally,
     /// What went wrong last.
     pub error: Option<String>,
 }
@@ -34,6 +27,14 @@ pub struct ObserverStatus {
 pub struct Totals {
     /// Copies that were made; each goes to every observer.
     pub made: u64,
+    /// What became of them.
+    #[serde(flatten)]
+    pub copies: Tally,
+}
+
+/// What became of copies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Tally {
     /// Copies that were taken.
     pub sent: u64,
     /// Copies that were not answered in time.
@@ -42,18 +43,25 @@ pub struct Totals {
     pub refused: u64,
     /// Copies that were lost with a connection.
     pub lost: u64,
-    /// Copies that were overwritten before their turn came.
+    /// Copies that were overwritten before their turn came, while an observer was busy or away.
     pub dropped: u64,
+}
+
+impl Tally {
+    /// Adds the copies of one more observer.
+    pub(super) fn add(&mut self, other: Self) {
+        self.sent += other.sent;
+        self.late += other.late;
+        self.refused += other.refused;
+        self.lost += other.lost;
+        self.dropped += other.dropped;
+    }
 }
 
 /// What became of the copies for one observer. Kept while it is muted or away.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    pub(super) sent: AtomicU64,
-    pub(super) late: AtomicU64,
-    pub(super) refused: AtomicU64,
-    pub(super) lost: AtomicU64,
-    pub(super) dropped: AtomicU64,
+    pub(super) tally: Mutex<Tally>,
     pub(super) error: Mutex<Option<String>>,
     /// The number of the copy it is told next.
     next: Mutex<u64>,
@@ -69,8 +77,8 @@ impl Counts {
     }
 
     /// Counts a copy that did not arrive, and tells of it unless that was told just now.
-    pub(super) fn failed(&self, counter: &AtomicU64, name: &str, why: String) {
-        counter.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn failed(&self, counter: fn(&mut Tally) -> &mut u64, name: &str, why: String) {
+        *counter(&mut self.tally.lock()) += 1;
         self.warn(name, &why);
         *self.error.lock() = Some(why);
     }
@@ -86,23 +94,6 @@ impl Counts {
 
     /// How it is, in a state that others know.
     pub(super) fn status(&self, state: &'static str) -> ObserverStatus {
-        ObserverStatus {
-            state,
-            sent: self.sent.load(Ordering::Relaxed),
-            late: self.late.load(Ordering::Relaxed),
-            refused: self.refused.load(Ordering::Relaxed),
-            lost: self.lost.load(Ordering::Relaxed),
-            dropped: self.dropped.load(Ordering::Relaxed),
-            error: self.error.lock().clone(),
-        }
-    }
-
-    /// Adds its copies to those of others.
-    pub(super) fn add_to(&self, totals: &mut Totals) {
-        totals.sent += self.sent.load(Ordering::Relaxed);
-        totals.late += self.late.load(Ordering::Relaxed);
-        totals.refused += self.refused.load(Ordering::Relaxed);
-        totals.lost += self.lost.load(Ordering::Relaxed);
-        totals.dropped += self.dropped.load(Ordering::Relaxed);
+        ObserverStatus { state, copies: *self.tally.lock(), error: self.error.lock().clone() }
     }
 }

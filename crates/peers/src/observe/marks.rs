@@ -14,8 +14,8 @@ pub(super) struct Marks<'m> {
     pub(super) lineage: &'m Lineage,
 }
 
-/// The metadata of a copy, and of every request of the newer era.
-pub(super) fn meta(link: &Link, of: Option<(&Observation, Marks<'_>)>) -> Option<String> {
+/// The parameters of a request, with the metadata of a copy and of every request of the newer era.
+pub(super) fn with_meta(params: &mut Object, link: &Link, of: Option<(&Observation, Marks<'_>)>) -> String {
     let mut meta = Object::new();
     if let Some((copy, Marks { run, lineage })) = of {
         meta.text("tectum/call", &copy.call.to_string())
@@ -27,5 +27,9 @@ pub(super) fn meta(link: &Link, of: Option<(&Observation, Marks<'_>)>) -> Option
     if link.hello().era == Era::Modern {
         modern_meta(&mut meta, "{}");
     }
-    Some(meta.end()).filter(|meta| meta != "{}")
+    let meta = meta.end();
+    if meta != "{}" {
+        params.raw("_meta", &meta);
+    }
+    params.end()
 }

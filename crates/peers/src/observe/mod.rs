@@ -20,7 +20,7 @@ use std::{
     time::Duration,
 };
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::GlobSet;
 use parking_lot::Mutex;
 use tectum_core::Tectum;
 use tectum_redact::Redactor;
@@ -32,7 +32,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 pub use self::{
-    counts::{ObserverStatus, Totals},
+    counts::{ObserverStatus, Tally, Totals},
     trial::{Trial, observers_of, try_observer},
 };
 
@@ -44,10 +44,9 @@ use self::{
     sink::Sink,
 };
 use crate::{
-    federation::Federation,
+    federation::{Federation, globs},
     peer::{Peer, State},
     spec::ServerName,
-    wire::object::Members,
 };
 
 /// How long the last copies may take when the house closes.
@@ -114,16 +113,12 @@ impl Observers {
         settings: ObserverSettings,
     ) -> Self {
         let copies = Copies::watching(house, redactor);
-        let mut exclude = GlobSetBuilder::new();
-        for glob in settings.exclude.iter().filter_map(|pattern| Glob::new(pattern).ok()) {
-            exclude.add(glob);
-        }
         let run = format!("r-{:016x}", getrandom::u64().unwrap_or_default());
         let shared = Arc::new(Shared {
             house: house.clone(),
             federation: federation.clone(),
             run: run.into(),
-            exclude: exclude.build().unwrap_or_else(|_| GlobSet::empty()),
+            exclude: globs(&settings.exclude),
             muted: watch::Sender::new(settings.muted),
             rota: Arc::new(Rota::new(copies.next())),
             seats: Mutex::default(),
@@ -149,7 +144,7 @@ impl Observers {
     pub fn totals(&self) -> Totals {
         let made = self.shared.copies.copied();
         let mut totals = Totals { made, ..Totals::default() };
-        self.shared.counts.lock().values().for_each(|counts| counts.add_to(&mut totals));
+        self.shared.counts.lock().values().for_each(|counts| totals.copies.add(*counts.tally.lock()));
         totals
     }
 
@@ -358,7 +353,5 @@ fn is_muted(muted: &BTreeSet<String>, name: &ServerName) -> bool {
 fn takes_copies(peer: &Peer) -> bool {
     let (offer, standing) = (peer.offer(), peer.standing());
     let observes = schema::observe_of(&offer).is_some() && !standing.withholds(schema::OBSERVE);
-    let declared = offer.extensions.as_deref().and_then(Members::of);
-    let audits = declared.is_some_and(|declared| declared.get(audit::EXTENSION).is_some());
-    observes || audits && standing.lost().is_none()
+    observes || audit::is_declared(&offer) && standing.lost().is_none()
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
-use tectum_core::{Call, CallId, FaultKind, Outcome, Payload, ToolName};
+use tectum_core::{CallId, FaultKind, Outcome, Payload, ToolName};
 use tectum_redact::Redactor;
 
 use crate::wire::tool_result::error_text;
@@ -112,31 +112,15 @@ impl Report {
 }
 
 impl Observation {
-    pub(super) fn of(call: &Call, after: Option<Report>, redactor: Arc<Redactor>) -> Self {
-        Self {
-            sequence: 0,
-            call: call.id,
-            tool: call.tool.clone(),
-            args: call.args.get().into(),
-            after,
-            redactor,
-            shown: OnceLock::new(),
-            answer: OnceLock::new(),
-        }
-    }
-
-    /// A copy that stands for no call, to try an observer with.
-    pub(super) fn trial(tool: &str, redactor: Redactor) -> Self {
-        Self {
-            sequence: 0,
-            call: CallId::fresh(),
-            tool: tool.into(),
-            args: r#"{"trial":true}"#.into(),
-            after: None,
-            redactor: Arc::new(redactor),
-            shown: OnceLock::new(),
-            answer: OnceLock::new(),
-        }
+    pub(super) fn new(
+        call: CallId,
+        tool: ToolName,
+        args: &str,
+        after: Option<Report>,
+        redactor: Arc<Redactor>,
+    ) -> Self {
+        let (shown, answer) = (OnceLock::new(), OnceLock::new());
+        Self { sequence: 0, call, tool, args: args.into(), after, redactor, shown, answer }
     }
 
     /// True for the copy after a call.

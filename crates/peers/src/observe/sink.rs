@@ -14,7 +14,7 @@ use super::{
     audit::{self, Interceptor},
     copies::Reader,
     counts::Counts,
-    marks::{Marks, meta},
+    marks::{Marks, with_meta},
     observation::Observation,
     rota::Rota,
     schema::{OBSERVE, observe_of},
@@ -139,7 +139,7 @@ impl Sink {
         let discarded = reader.next() - first;
         if discarded > 0 {
             *self.counts.next() = reader.next();
-            self.counts.dropped.fetch_add(discarded, Ordering::Relaxed);
+            self.counts.tally.lock().dropped += discarded;
         }
     }
 
@@ -153,7 +153,7 @@ impl Sink {
         *next = reader.next();
         drop(next);
         if missed > 0 {
-            self.counts.dropped.fetch_add(missed, Ordering::Relaxed);
+            self.counts.tally.lock().dropped += missed;
             let why = format!("{missed} copies were overwritten before its turn came");
             self.counts.warn(self.peer.spec.name.as_str(), &why);
         }
@@ -203,12 +203,14 @@ impl Sink {
             };
             let (counts, name) = (&self.counts, self.peer.spec.name.as_str());
             match outcome {
-                Ok(Ok(_)) => _ = counts.sent.fetch_add(1, Ordering::Relaxed),
-                Ok(Err(Refusal::Said(why))) => counts.failed(&counts.refused, name, why),
-                Ok(Err(Refusal::Lost(loss))) => counts.failed(&counts.lost, name, loss.to_string()),
+                Ok(Ok(_)) => counts.tally.lock().sent += 1,
+                Ok(Err(Refusal::Said(why))) => counts.failed(|tally| &mut tally.refused, name, why),
+                Ok(Err(Refusal::Lost(loss))) => {
+                    counts.failed(|tally| &mut tally.lost, name, loss.to_string());
+                }
                 Err(_) => {
                     let why = format!("it did not answer within {patience} ms");
-                    counts.failed(&counts.late, name, why);
+                    counts.failed(|tally| &mut tally.late, name, why);
                 }
             }
         }
@@ -269,8 +271,7 @@ async fn open(federation: &Federation, peer: &Arc<Peer>) -> Result<Way, String> 
     peer.cleared(&link, &class, OBSERVE).await.map_err(|fault| fault.message)?;
     let offer = peer.offer();
     let observe = observe_of(&offer).map(str::to_owned);
-    let declares = offer.extensions.as_deref().and_then(Members::of);
-    let audits = if declares.is_some_and(|declared| declared.get(audit::EXTENSION).is_some()) {
+    let audits = if audit::is_declared(&offer) {
         match timeout(DISCOVERY, audit::list(&link)).await {
             Ok(Ok(audits)) => audits,
             Ok(Err(loss)) => return Err(loss.to_string()),
@@ -294,19 +295,12 @@ fn observe(
         arguments.raw("result", result);
     }
     let arguments = arguments.end();
-    let ask = Ask {
-        method: "tools/call",
-        name: Some(OBSERVE),
-        headers: headers::of_call(&headers::annotated_schema(definition), &arguments),
-        owner: None,
-    };
+    let headers = headers::of_call(&headers::annotated_schema(definition), &arguments);
+    let ask = Ask { name: Some(OBSERVE), headers, ..Ask::of("tools/call") };
     link.request(ask, |_| {
         let mut params = Object::new();
         params.text("name", OBSERVE).raw("arguments", &arguments);
-        if let Some(meta) = meta(link, Some((copy, marks))) {
-            params.raw("_meta", &meta);
-        }
-        params.end()
+        with_meta(&mut params, link, Some((copy, marks)))
     })
 }
 

@@ -1,8 +1,8 @@
 //! Trying an observer by hand: one copy that stands for no call, and what it says to it.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use tectum_core::{Fault, FaultKind};
+use tectum_core::{CallId, Fault, FaultKind};
 use tectum_redact::Redactor;
 
 use super::{
@@ -45,7 +45,8 @@ pub async fn try_observer(federation: &Federation, name: &str, redactor: Redacto
             "the tool's input schema needs the properties `tool_name` (a string) and `args` (an object)",
         ));
     }
-    let copy = Observation::trial("tectum_observe_test", redactor);
+    let (call, tool, redactor) = (CallId::fresh(), "tectum_observe_test".into(), Arc::new(redactor));
+    let copy = Observation::new(call, tool, r#"{"trial":true}"#, None, redactor);
     let tried = sink::trial(federation, peer, &copy).await;
     let (answer, took) = tried
         .map_err(|why| Fault::new(FaultKind::Upstream, format!("{name} did not take the copy: {why}")))?;

@@ -27,7 +27,8 @@ pub(crate) struct Approvals {
     /// What holds where nothing is kept.
     nothing: Arc<Standing>,
     servers: Mutex<Servers>,
-    writer: Arc<Writer>,
+    /// Writes beside whoever answers clients.
+    pub(crate) writer: Arc<Writer>,
 }
 
 #[derive(Debug, Default)]
@@ -130,16 +131,6 @@ impl Approvals {
                 tracing::debug!(%server, %error, "what it offers could not be kept");
             }
         });
-    }
-
-    /// Has something else written beside whoever answers clients.
-    pub(crate) fn write(&self, file: &Path, job: impl FnOnce() + Send + 'static) {
-        self.writer.submit(file, job);
-    }
-
-    /// Waits until everything so far is written.
-    pub(crate) async fn flushed(&self) {
-        self.writer.flushed().await;
     }
 
     /// True when a file is not what it was: somebody approved something, or removed it.
