@@ -148,3 +148,14 @@ pub(super) const PLAIN: Key = Key {
     doc: "",
     stands_for: None,
 };
+
+/// Declares keys, and with them `KEYS`.
+macro_rules! key_table {
+    ($(pub static $name:ident: Key = $key:expr;)+) => {
+        $(pub static $name: Key = $key;)+
+
+        /// Every key, in the order `config show` prints them.
+        pub static KEYS: &[&Key] = &[$(&$name),+];
+    };
+}
+pub(super) use key_table;
