@@ -32,8 +32,8 @@ use super::{
         Run, Sandbox, Shell, ToolSet, Workspace,
     },
     place::{Origin, Problem, Problems},
-    servers::trust::{Ledger, Trust},
-    value::Value,
+    servers::trust::{self, Ledger, Trust},
+    value::{Item, Value},
 };
 
 /// The name of the older file of servers.
@@ -52,18 +52,17 @@ impl Config {
     ) -> Result<Self, Problems> {
         let merged = layers.merged.clone();
         // Each of them tells all that is wrong with its part; all of it is told at once.
-        let parts = [
-            rules(&layers.operator).err(),
-            rules(&layers.project).err(),
-            globs(&layers.operator, &keys::INCLUDE_TOOLS).err(),
-            globs(&layers.project, &keys::INCLUDE_TOOLS).err(),
-            globs(&merged, &keys::EXCLUDE_TOOLS).err(),
-            observers(&merged).err(),
-            clients(&merged).err(),
-            network(&merged).err(),
-            profiles(&merged).err(),
-        ];
-        let wrong: Vec<Problem> = parts.into_iter().flatten().flat_map(|Problems(wrong)| wrong).collect();
+        let mut wrong = Vec::new();
+        let own_rules = rules(&layers.operator, &mut wrong);
+        let project_rules = rules(&layers.project, &mut wrong);
+        let include = [&layers.operator, &layers.project].map(|layer| {
+            (layer.get(&keys::INCLUDE_TOOLS).is_some(), globs(layer, &keys::INCLUDE_TOOLS, &mut wrong))
+        });
+        let exclude = globs(&merged, &keys::EXCLUDE_TOOLS, &mut wrong);
+        let observers = observers(&merged, &mut wrong);
+        let clients = clients(&merged, &mut wrong);
+        let network = network(&merged, &mut wrong);
+        let profiles = profiles(&merged, &mut wrong);
         if !wrong.is_empty() {
             return Err(Problems(wrong));
         }
@@ -80,10 +79,8 @@ impl Config {
             let tracked = layers.operator.list(&keys::TRACKED).iter();
             anchors.extend(tracked.filter_map(|item| Some(Path::new(&item.text).parent()?.to_owned())));
         }
-        let include = [&layers.operator, &layers.project].into_iter();
-        let include = include.filter(|layer| layer.get(&keys::INCLUDE_TOOLS).is_some());
-        let include = include.map(|layer| globs(layer, &keys::INCLUDE_TOOLS)).collect::<Result<_, _>>()?;
-        let permissions = permissions(&mut layers, sources.state.as_deref(), &directory.join("tectum.toml"))?;
+        let (state, file) = (sources.state.as_deref(), directory.join("tectum.toml"));
+        let permissions = permissions(own_rules, project_rules, &mut layers, state, &file);
         Ok(Self {
             workspace: Workspace {
                 roots: paths(&keys::ROOTS),
@@ -107,13 +104,13 @@ impl Config {
             permissions,
             tools: ToolSet {
                 native: merged.flag(&keys::NATIVE),
-                include,
-                exclude: globs(&merged, &keys::EXCLUDE_TOOLS)?,
+                include: include.into_iter().filter_map(|(is_set, globs)| is_set.then_some(globs)).collect(),
+                exclude,
                 max_output: merged.number(&keys::MAX_OUTPUT).map(bytes),
                 threads: merged.number(&keys::THREADS).map(bytes),
                 tiers: texts(&keys::TIERS).collect(),
                 beads_programs: merged.word(&keys::BEADS_PROGRAM) != Some("none"),
-                profiles: profiles(&merged)?,
+                profiles,
             },
             diagnostics: Diagnostics {
                 commands: keys::LANGUAGE_SERVERS
@@ -124,7 +121,7 @@ impl Config {
                 memory: merged.number(&keys::MEMORY).unwrap_or(2 << 30),
                 wait: Duration::from_millis(merged.number(&keys::WAIT).unwrap_or(2000)),
             },
-            network: network(&merged)?,
+            network,
             sandbox: sandbox(&merged, sources),
             shell: Shell {
                 keep: merged.flag(&keys::KEEP),
@@ -168,12 +165,12 @@ impl Config {
                 },
                 first_wait: merged.number(&keys::FIRST_WAIT).map(Duration::from_millis),
             },
-            observers: observers(&merged)?,
+            observers,
             closing: Closing {
                 append_anchors: merged.flag(&keys::APPEND_ANCHORS),
                 refresh: merged.flag(&keys::REFRESH),
             },
-            clients: clients(&merged)?,
+            clients,
             run: run(&merged)?,
             log: merged.word(&keys::LEVEL).and_then(|word| word.parse().ok()).unwrap_or(LevelFilter::WARN),
             home: sources.home.clone(),
@@ -204,32 +201,44 @@ fn sandbox(merged: &Merged, sources: &Sources) -> Sandbox {
     }
 }
 
-/// Patterns of names, each checked at its place.
-fn globs(merged: &Merged, key: &'static Key) -> Result<GlobSet, Problems> {
-    let mut set = GlobSetBuilder::new();
-    let mut wrong = Vec::new();
+/// The meaning of each text of a list. One that has none is told with its place.
+fn each<T>(
+    merged: &Merged,
+    key: &Key,
+    wrong: &mut Vec<Problem>,
+    mut read: impl FnMut(&Item) -> Result<T, String>,
+) -> Vec<T> {
+    let mut found = Vec::new();
     for item in merged.list(key) {
-        match Glob::new(&item.text) {
-            Ok(glob) => drop(set.add(glob)),
-            Err(error) => {
-                let why = format!("`{}` is not a valid pattern: {}", item.text, error.kind());
-                wrong.push(Problem::new(item.origin.clone(), why));
-            }
+        match read(item) {
+            Ok(one) => found.push(one),
+            Err(why) => wrong.push(Problem::new(item.origin.clone(), why)),
         }
     }
-    if !wrong.is_empty() {
-        return Err(Problems(wrong));
+    found
+}
+
+/// Patterns of names.
+fn globs(merged: &Merged, key: &Key, wrong: &mut Vec<Problem>) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    let wrong_glob = |item: &Item, error: globset::Error| {
+        format!("`{}` is not a valid pattern: {}", item.text, error.kind())
+    };
+    for glob in each(merged, key, wrong, |item| Glob::new(&item.text).map_err(|why| wrong_glob(item, why))) {
+        set.add(glob);
     }
-    set.build().map_err(|error| Problems(vec![Problem::new(Origin::Default, error.to_string())]))
+    set.build().unwrap_or_else(|error| {
+        wrong.push(Problem::new(Origin::Default, error.to_string()));
+        GlobSet::empty()
+    })
 }
 
 /// The least that a client may be said to take: a tool's first words and where it goes on.
 const LEAST_REPLY: usize = 2000;
 
 /// What clients are given.
-fn clients(merged: &Merged) -> Result<ClientForms, Problems> {
-    let (text, data) = (globs(merged, &keys::TEXT_CLIENTS), globs(merged, &keys::DATA_CLIENTS));
-    let (mut reply_chars, mut wrong) = (Vec::new(), Vec::new());
+fn clients(merged: &Merged, wrong: &mut Vec<Problem>) -> ClientForms {
+    let mut reply_chars = Vec::new();
     for item in merged.list(&keys::REPLY_CHARS) {
         let parts = item.text.rsplit_once('=').and_then(|(name, most)| {
             let most = most.trim().parse().ok().filter(|most| *most >= LEAST_REPLY)?;
@@ -244,72 +253,46 @@ fn clients(merged: &Merged) -> Result<ClientForms, Problems> {
             }
         }
     }
-    for globs in [&text, &data] {
-        wrong.extend(globs.as_ref().err().into_iter().flat_map(|Problems(all)| all.clone()));
-    }
-    if !wrong.is_empty() {
-        return Err(Problems(wrong));
-    }
+    let (text, data) = (globs(merged, &keys::TEXT_CLIENTS, wrong), globs(merged, &keys::DATA_CLIENTS, wrong));
     let structured = match merged.word(&keys::STRUCTURED) {
         Some("always") => Structured::Always,
         Some("never") => Structured::Never,
         _ => Structured::Auto,
     };
-    Ok(ClientForms { structured, text: text?, data: data?, reply_chars })
+    ClientForms { structured, text, data, reply_chars }
 }
 
 /// Which tools clients are listed.
-fn profiles(merged: &Merged) -> Result<Profiles, Problems> {
-    let (mut profiles, mut wrong) = (Profiles::default(), Vec::new());
-    for item in merged.list(&keys::PROFILES) {
-        if let Err(why) = profiles.define(&item.text) {
-            wrong.push(Problem::new(item.origin.clone(), why));
-        }
-    }
-    for item in merged.list(&keys::CLIENT_PROFILES) {
-        if let Err(why) = profiles.choose_for(&item.text) {
-            wrong.push(Problem::new(item.origin.clone(), why));
-        }
-    }
+fn profiles(merged: &Merged, wrong: &mut Vec<Problem>) -> Profiles {
+    let mut profiles = Profiles::default();
+    each(merged, &keys::PROFILES, wrong, |item| profiles.define(&item.text));
+    each(merged, &keys::CLIENT_PROFILES, wrong, |item| profiles.choose_for(&item.text));
     if let Some(Setting { value: Value::Word(name), origin, .. }) = merged.get(&keys::PROFILE)
         && let Err(why) = profiles.choose(name)
     {
         wrong.push(Problem::new(origin.clone(), why));
     }
-    if wrong.is_empty() { Ok(profiles) } else { Err(Problems(wrong)) }
+    profiles
 }
 
 /// Says whom to look for.
-fn observers(merged: &Merged) -> Result<Observers, Problems> {
-    let mut wrong = Vec::new();
-    let mut checked = |key, check: &dyn Fn(&str) -> Result<(), String>| -> Vec<String> {
-        for item in merged.list(key) {
-            if let Err(why) = check(&item.text) {
-                wrong.push(Problem::new(item.origin.clone(), why));
-            }
-        }
-        merged.list(key).iter().map(|item| item.text.clone()).collect()
+fn observers(merged: &Merged, wrong: &mut Vec<Problem>) -> Observers {
+    let mut checked = |key, check: &dyn Fn(&str) -> Result<(), String>| {
+        each(merged, key, wrong, |item| check(&item.text).map(|()| item.text.clone()))
     };
     let name = |text: &str| tectum_redact::name_glob(text).map(drop);
-    let observers = Observers {
+    Observers {
         on: merged.flag(&keys::DISCOVER),
         exclude: checked(&keys::EXCLUDE, &name),
         redact: merged.flag(&keys::REDACT),
         names: checked(&keys::REDACT_NAMES, &name),
         texts: checked(&keys::REDACT_TEXTS, &tectum_redact::check_text),
-    };
-    if wrong.is_empty() { Ok(observers) } else { Err(Problems(wrong)) }
+    }
 }
 
 /// Where the network tools go.
-fn network(merged: &Merged) -> Result<Network, Problems> {
-    let (mut allow_hosts, mut wrong) = (Vec::new(), Vec::new());
-    for item in merged.list(&keys::ALLOW_HOSTS) {
-        match item.text.parse() {
-            Ok(host) => allow_hosts.push(host),
-            Err(why) => wrong.push(Problem::new(item.origin.clone(), why)),
-        }
-    }
+fn network(merged: &Merged, wrong: &mut Vec<Problem>) -> Network {
+    let allow_hosts = each(merged, &keys::ALLOW_HOSTS, wrong, |item| item.text.parse());
     let mut searxng = None;
     if let Some(Setting { value: Value::Word(address), origin, .. }) = merged.get(&keys::SEARXNG) {
         match address.parse() {
@@ -317,11 +300,7 @@ fn network(merged: &Merged) -> Result<Network, Problems> {
             Err(why) => wrong.push(Problem::new(origin.clone(), why)),
         }
     }
-    if !wrong.is_empty() {
-        return Err(Problems(wrong));
-    }
-    let environment_proxies = merged.flag(&keys::ENVIRONMENT_PROXIES);
-    Ok(Network { allow_hosts, searxng, environment_proxies })
+    Network { allow_hosts, searxng, environment_proxies: merged.flag(&keys::ENVIRONMENT_PROXIES) }
 }
 
 /// Why an address has no place in the settings; it may hold a secret, and settings are shown.
@@ -379,14 +358,19 @@ fn usual_files(directory: &Path, sources: &Sources) -> Vec<PathBuf> {
 
 /// The rules of both owners. What the project allows counts for the operator's rules only once a person
 /// agreed to it; its own default it may lift at any time.
-fn permissions(layers: &mut Layers, state: Option<&Path>, file: &Path) -> Result<Permissions, Problems> {
-    let (mut own, mut project) = (rules(&layers.operator)?, rules(&layers.project)?);
+fn permissions(
+    mut own: Rules,
+    mut project: Rules,
+    layers: &mut Layers,
+    state: Option<&Path>,
+    file: &Path,
+) -> Permissions {
     let texts: Vec<&str> = layers.project.list(&keys::ALLOW).iter().map(|item| item.text.as_str()).collect();
     let consent = match (texts.is_empty(), state) {
         (true, _) => Trust::Own,
         (false, None) => Trust::Asked,
         (false, Some(state)) => match Ledger::load(state) {
-            Ok(ledger) => ledger.judge_rules(file, &texts),
+            Ok(ledger) => ledger.compare(&trust::record_of_rules(file, &texts)),
             Err(why) => {
                 layers.notes.push(format!("the project's allow rules have no effect: {why}"));
                 Trust::Asked
@@ -401,7 +385,7 @@ fn permissions(layers: &mut Layers, state: Option<&Path>, file: &Path) -> Result
     // What the operator allows, the project's default does not take back.
     project.allow.extend(own.allow.iter().cloned());
     let refuses = !project.deny.is_empty() || !project.ask.is_empty() || project.default.is_some();
-    Ok(Permissions { own, project: refuses.then_some(project), consent })
+    Permissions { own, project: refuses.then_some(project), consent }
 }
 
 /// The project's own environment, if it has a file of it.
@@ -419,37 +403,20 @@ fn project_env(path: &Path, state: Option<&Path>) -> Option<ProjectEnv> {
         false => EnvFile::parse(&text, path.parent().unwrap_or(path)),
     });
     let ledger = state.and_then(|state| Ledger::load(state).ok());
-    let trust = ledger.map_or(Trust::Asked, |ledger| ledger.judge_env(path, &text));
+    let trust = ledger.map_or(Trust::Asked, |ledger| ledger.compare(&trust::record_of_env(path, &text)));
     Some(ProjectEnv { path: path.to_owned(), read, text, trust })
 }
 
-fn rules(merged: &Merged) -> Result<Rules, Problems> {
-    let mut wrong = Vec::new();
-    let mut rules = |key| -> Vec<Rule> {
-        let mut rules = Vec::new();
-        for item in merged.list(key) {
-            match Rule::parse(&item.text, (&item.origin).into()) {
-                Ok(rule) => rules.push(rule),
-                Err(why) => wrong.push(Problem::new(item.origin.clone(), why)),
-            }
-        }
-        rules
-    };
+fn rules(merged: &Merged, wrong: &mut Vec<Problem>) -> Rules {
+    let read = |item: &Item| Rule::parse(&item.text, (&item.origin).into());
+    let mut rules = |key| each(merged, key, wrong, read);
     let (deny, ask, allow) = (rules(&keys::FORBID), rules(&keys::ASK), rules(&keys::ALLOW));
-    if !wrong.is_empty() {
-        return Err(Problems(wrong));
-    }
     let judgement = |word: &str| match word {
         "allow" => Judgement::Allow,
         "ask" => Judgement::Ask,
         _ => Judgement::Deny,
     };
     let origin = merged.get(&keys::DEFAULT).map_or(&Origin::Default, |setting| &setting.origin);
-    Ok(Rules {
-        deny,
-        ask,
-        allow,
-        held: Vec::new(),
-        default: merged.word(&keys::DEFAULT).map(|word| (judgement(word), origin.into())),
-    })
+    let default = merged.word(&keys::DEFAULT).map(|word| (judgement(word), origin.into()));
+    Rules { deny, ask, allow, held: Vec::new(), default }
 }

@@ -1,7 +1,10 @@
 //! `tectum trust`: shows exactly what a project's servers would start and what its rules would allow,
 //! and asks.
 
-use std::io::{self, BufRead as _, IsTerminal as _};
+use std::{
+    io::{self, BufRead as _, IsTerminal as _},
+    path::Path,
+};
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -12,7 +15,7 @@ use tectum::{
         keys::ALLOW,
         servers::{
             Entry, keys, spoken,
-            trust::{ENV, Ledger, RULES, Trust},
+            trust::{ENV, Ledger, RULES, Trust, record_of_env, record_of_rules},
         },
         value::Item,
     },
@@ -158,9 +161,9 @@ impl Asked<'_> {
             Self::Server(entry, _) => ledger.agree(entry),
             Self::Rules(config, rules) => {
                 let texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
-                ledger.agree_to_rules(&config.project_file(), &texts);
+                ledger.keep(record_of_rules(&config.project_file(), &texts));
             }
-            Self::Environment(env) => ledger.agree_to_env(&env.path, &env.text),
+            Self::Environment(env) => ledger.keep(record_of_env(&env.path, &env.text)),
         }
     }
 }
@@ -242,11 +245,7 @@ fn keep(site: &Site, change: impl FnOnce(&mut Ledger)) -> Result<(), Failure> {
 
 /// All of an entry, and nothing of it shortened.
 fn shown(entry: &Entry, trust: &Trust, screen: &Screen) -> String {
-    let mut text = format!(
-        "{}  from {}\n",
-        screen.paint(Colour::Bold, entry.name.as_str()),
-        spoken::text(&entry.source.path.display().to_string())
-    );
+    let mut text = head(entry.name.as_str(), &entry.source.path, screen);
     let mut line = |what: &str, words: String| text.push_str(&format!("  {what:<13}  {words}\n"));
     match entry.values.word(&keys::URL) {
         Some(url) => line("connects to", format!("{} ({})", spoken::quoted(url), entry.kind())),
@@ -262,45 +261,42 @@ fn shown(entry: &Entry, trust: &Trust, screen: &Screen) -> String {
     for (what, key) in [("environment", &keys::ENV), ("headers", &keys::HEADERS)] {
         entry.names(key).into_iter().for_each(|name| line(what, spoken::text(name)));
     }
-    if let Trust::Changed(changes) = trust {
-        changes.iter().for_each(|change| line("changed", change.clone()));
-    }
+    text.push_str(&changed(trust));
     if let Some(problem) = &entry.problem {
-        line("problem", spoken::text(&problem.to_string()));
+        text.push_str(&format!("  {:<13}  {}\n", "problem", spoken::text(&problem.to_string())));
     }
     text
 }
 
 /// All lines of the environment.
 fn shown_env(env: &ProjectEnv, screen: &Screen) -> String {
-    let file = spoken::text(&env.path.display().to_string());
-    let mut text = format!("{}  from {file}\n", screen.paint(Colour::Bold, ENV));
+    let mut text = head(ENV, &env.path, screen);
     for line in env.text.lines() {
         text.push_str(&format!("  {}\n", spoken::text(line)));
     }
     text.push_str("  for every command that is run; a directory before all others in PATH decides which\n");
     text.push_str("  program a name means\n");
-    if let Trust::Changed(changes) = &env.trust {
-        changes.iter().for_each(|change| text.push_str(&format!("  changed        {change}\n")));
-    }
-    text
+    text + &changed(&env.trust)
 }
 
 /// All rules, as they stand in the file.
 fn shown_rules(config: &Config, rules: &[Item], screen: &Screen) -> String {
-    let file = config.project_file();
-    let mut text = format!(
-        "{}  from {}\n",
-        screen.paint(Colour::Bold, RULES),
-        spoken::text(&file.display().to_string())
-    );
+    let mut text = head(RULES, &config.project_file(), screen);
     for rule in rules {
         text.push_str(&format!("  allows         {}\n", spoken::quoted(&rule.text)));
     }
     text.push_str("  without asking, as if these rules were in your own file; language servers and other\n");
     text.push_str("  programs that such calls start may run code of the project\n");
-    if let Trust::Changed(changes) = &config.permissions.consent {
-        changes.iter().for_each(|change| text.push_str(&format!("  changed        {change}\n")));
-    }
-    text
+    text + &changed(&config.permissions.consent)
+}
+
+fn head(name: &str, file: &Path, screen: &Screen) -> String {
+    let file = spoken::text(&file.display().to_string());
+    format!("{}  from {file}\n", screen.paint(Colour::Bold, name))
+}
+
+/// What differs from what was agreed to.
+fn changed(trust: &Trust) -> String {
+    let Trust::Changed(changes) = trust else { return String::new() };
+    changes.iter().map(|change| format!("  changed        {change}\n")).collect()
 }

@@ -93,32 +93,13 @@ impl Ledger {
         self.compare(&record(entry))
     }
 
-    /// What it says about the allow rules of a project's file.
-    pub fn judge_rules(&self, file: &Path, rules: &[&str]) -> Trust {
-        self.compare(&record_of_rules(file, rules))
-    }
-
-    /// What it says about a project's `mcp_env.toml`.
-    pub fn judge_env(&self, file: &Path, text: &str) -> Trust {
-        self.compare(&record_of_env(file, text))
-    }
-
-    /// Agrees to exactly this `mcp_env.toml`.
-    pub fn agree_to_env(&mut self, file: &Path, text: &str) {
-        self.keep(record_of_env(file, text));
-    }
-
     /// Agrees to an entry as it stands.
     pub fn agree(&mut self, entry: &Entry) {
         self.keep(record(entry));
     }
 
-    /// Agrees to exactly these allow rules of a project's file.
-    pub fn agree_to_rules(&mut self, file: &Path, rules: &[&str]) {
-        self.keep(record_of_rules(file, rules));
-    }
-
-    fn compare(&self, record: &Value) -> Trust {
+    /// What it says about the allow rules or the environment that a record holds.
+    pub fn compare(&self, record: &Value) -> Trust {
         match self.records.iter().find(|held| same_place(held, record)) {
             None => Trust::Asked,
             Some(held) if held["digest"] == record["digest"] => Trust::Given,
@@ -126,7 +107,8 @@ impl Ledger {
         }
     }
 
-    fn keep(&mut self, record: Value) {
+    /// Agrees to exactly what a record holds.
+    pub fn keep(&mut self, record: Value) {
         self.records.retain(|held| !same_place(held, &record));
         self.records.push(record);
     }
@@ -193,15 +175,16 @@ fn record(entry: &Entry) -> Value {
     })
 }
 
-/// The same for allow rules. What is digested begins with a word that no entry begins with.
-fn record_of_rules(file: &Path, rules: &[&str]) -> Value {
+/// The same for the allow rules of a project's file. What is digested begins with a word that no entry
+/// begins with.
+pub fn record_of_rules(file: &Path, rules: &[&str]) -> Value {
     let file = file.to_string_lossy();
     let whole = json!([RULES, file, rules]);
     json!({ "file": file, "name": RULES, "digest": digest(&whole.to_string()), "rules": rules })
 }
 
-/// The same for an environment.
-fn record_of_env(file: &Path, text: &str) -> Value {
+/// The same for a project's `mcp_env.toml`.
+pub fn record_of_env(file: &Path, text: &str) -> Value {
     let file = file.to_string_lossy();
     let whole = json!([ENV, file, text]);
     let lines: Vec<&str> = text.lines().collect();
