@@ -24,51 +24,39 @@ enum Below {
 
 use Below::{Config, Home, Project};
 
+const fn client(name: &'static str, title: &'static str, files: &'static [Below]) -> Client {
+    Client { name, title, files }
+}
+
 /// Every program that is known.
 pub static CLIENTS: &[Client] = &[
-    Client { name: "claude", title: "Claude Code", files: &[Home(".claude.json"), Project(".mcp.json")] },
-    Client {
-        name: "claude-desktop",
-        title: "Claude Desktop",
-        files: &[
+    client("claude", "Claude Code", &[Home(".claude.json"), Project(".mcp.json")]),
+    client(
+        "claude-desktop",
+        "Claude Desktop",
+        &[
             Home("Library/Application Support/Claude/claude_desktop_config.json"),
             Config("Claude/claude_desktop_config.json"),
         ],
-    },
-    Client {
-        name: "cursor",
-        title: "Cursor",
-        files: &[Home(".cursor/mcp.json"), Project(".cursor/mcp.json")],
-    },
-    Client {
-        name: "vscode",
-        title: "VS Code",
-        files: &[
+    ),
+    client("cursor", "Cursor", &[Home(".cursor/mcp.json"), Project(".cursor/mcp.json")]),
+    client(
+        "vscode",
+        "VS Code",
+        &[
             Home("Library/Application Support/Code/User/mcp.json"),
             Config("Code/User/mcp.json"),
             Project(".vscode/mcp.json"),
         ],
-    },
-    Client {
-        name: "windsurf",
-        title: "Windsurf",
-        files: &[Home(".codeium/windsurf/mcp_config.json"), Home(".codeium/mcp_config.json")],
-    },
-    Client {
-        name: "codex",
-        title: "Codex",
-        files: &[Home(".codex/config.toml"), Project(".codex/config.toml")],
-    },
-    Client {
-        name: "zed",
-        title: "Zed",
-        files: &[Config("zed/settings.json"), Project(".zed/settings.json")],
-    },
-    Client {
-        name: "gemini",
-        title: "Gemini CLI",
-        files: &[Home(".gemini/settings.json"), Project(".gemini/settings.json")],
-    },
+    ),
+    client(
+        "windsurf",
+        "Windsurf",
+        &[Home(".codeium/windsurf/mcp_config.json"), Home(".codeium/mcp_config.json")],
+    ),
+    client("codex", "Codex", &[Home(".codex/config.toml"), Project(".codex/config.toml")]),
+    client("zed", "Zed", &[Config("zed/settings.json"), Project(".zed/settings.json")]),
+    client("gemini", "Gemini CLI", &[Home(".gemini/settings.json"), Project(".gemini/settings.json")]),
 ];
 
 /// A place where a program keeps servers.
