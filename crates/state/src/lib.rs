@@ -15,6 +15,7 @@ mod lock;
 mod log;
 mod read;
 mod replace;
+mod stamp;
 
 pub use append::{append, create};
 pub use folder::{Entry, list, make_folder, remove, rename, set_aside, sync_folder};
@@ -22,6 +23,7 @@ pub use lock::{lock, try_lock};
 pub use log::{Log, LogBounds};
 pub use read::{Exposed, open, read, read_private, tail};
 pub use replace::{Lasts, create_private, replace, replace_with_mode};
+pub use stamp::Stamp;
 
 use std::{
     io,

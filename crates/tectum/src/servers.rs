@@ -17,6 +17,7 @@ use tectum_peers::{
     spec::{ServerSpec, Transport},
     visible::visible,
 };
+use tectum_state::Stamp;
 use tectum_tools::runtime::Runtime;
 use tokio::task::JoinHandle;
 
@@ -24,7 +25,7 @@ use crate::{
     Config, Sources,
     config::{
         self,
-        servers::{Held, Live, Resolved, Stamp, Why},
+        servers::{Held, Live, Resolved, Why},
     },
     hooks::Hooks,
     house, observers,

@@ -5,13 +5,12 @@
 use std::{
     collections::{HashMap, HashSet},
     io,
-    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use parking_lot::Mutex;
-use tectum_state::Lasts;
+use tectum_state::{Lasts, Stamp};
 
 use super::{Offer, Pins, Standing};
 use crate::{
@@ -55,10 +54,6 @@ struct KnownFile {
     /// True while it is about to be written.
     pending: bool,
 }
-
-/// Tells one content of a file from the next: times, size and identity. An absent file has one, too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp(Option<[u64; 6]>);
 
 impl Approvals {
     pub(crate) fn new(state: Option<PathBuf>) -> Self {
@@ -251,23 +246,6 @@ impl Servers {
 
     fn must_be_there(&self, server: &ServerName, known: &KnownFile) -> bool {
         known.kept || self.met_before.contains(server)
-    }
-}
-
-impl Stamp {
-    fn read(path: &Path) -> Self {
-        let number = |number: i64| u64::from_ne_bytes(number.to_ne_bytes());
-        let stamp = path.metadata().map(|file| {
-            [
-                number(file.mtime()),
-                number(file.mtime_nsec()),
-                number(file.ctime()),
-                number(file.ctime_nsec()),
-                file.size(),
-                file.ino(),
-            ]
-        });
-        Self(stamp.ok())
     }
 }
 

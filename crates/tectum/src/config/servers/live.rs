@@ -7,21 +7,19 @@ use std::{
     net::SocketAddr,
     path::PathBuf,
     sync::{Arc, OnceLock},
-    time::Duration,
 };
+
+use tectum_state::Stamp;
 
 use super::{
     super::{Config, Problem, Problems, Sources},
-    Resolved, Stamp, Survey,
+    Resolved, Survey,
     context::Context,
     files,
     foreign::{self, ForeignContent},
     keys,
     survey::{self, ForeignReading},
 };
-
-/// How often the files are looked at: about a dozen calls to the system, and no watch to lose.
-const LOOK: Duration = Duration::from_secs(1);
 
 /// Whether a server may be required: a table of ours says so, or there is a file of another
 /// program that might.
@@ -142,22 +140,13 @@ impl Live {
         self.reads
     }
 
-    /// Waits until one of the files is not as it was when [`Live::specs`] read it.
-    pub async fn changed(&mut self) {
-        loop {
-            tokio::time::sleep(LOOK).await;
-            if self.is_stale() {
-                return;
-            }
-        }
-    }
-
     /// The files that [`Live::specs`] read, or looked for.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> {
         self.stamps.iter().map(|(path, _)| path.clone())
     }
 
-    /// Whether one of the files is not as it was then, or our own address became known.
+    /// True when one of the files is not as it was then, or our own address became known. It takes about a
+    /// dozen calls to the system.
     pub fn is_stale(&self) -> bool {
         let found = !self.chosen_bound && self.bound.get().is_some();
         found || self.stamps.iter().any(|(path, stamp)| Stamp::read(path) != *stamp)

@@ -2,7 +2,7 @@
 
 use std::{os::unix::fs::MetadataExt as _, path::Path};
 
-/// What tells that a file is another one than before, or was written.
+/// Tells one content of a file from the next: times, size and identity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp(Option<[i64; 7]>);
 
