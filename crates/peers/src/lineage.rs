@@ -30,7 +30,7 @@ pub(crate) struct Lineage {
     calls: Mutex<VecDeque<Known>>,
 }
 
-/// What is known of a call.
+/// One call of another house or of an observer.
 #[derive(Debug)]
 struct Known {
     call: CallId,
@@ -82,7 +82,7 @@ impl Lineage {
         calls.push_back(Known { call, passed: passed.map(|raw| raw.get().to_owned()), sender });
     }
 
-    /// Whether this observer made the call itself.
+    /// True if this observer made the call itself.
     pub(crate) fn is_from(&self, call: CallId, observer: &str) -> bool {
         let known = |known: &Known| known.call == call && known.sender.as_deref() == Some(observer);
         self.calls.lock().iter().any(known)

@@ -17,7 +17,7 @@ pub const CONCURRENCY: usize = 64;
 /// The largest result that is passed on as it stands; beyond it, a preview and a resource.
 pub const MAX_RESULT: usize = 1024 * 1024;
 
-/// What a server's results may ask of the loop around a model, unless its configuration says more.
+/// The directives that a server's results may carry, unless its configuration says more.
 pub const DIRECTIVES: &[&str] = &["context_anchor", "todo_state_changed", "notify_presenter"];
 
 /// A server's name: letters, digits, `-` and single `_` inside, so that `name__tool` can be read
@@ -34,9 +34,9 @@ pub struct ServerSpec {
     pub transport: Transport,
     /// Which era it speaks.
     pub era: EraChoice,
-    /// Whether Tectum's own start fails without it.
+    /// True if Tectum's own start fails without it.
     pub required: bool,
-    /// Whether its names are prefixed with its own. At most one server goes without.
+    /// True if its names are prefixed with its own. At most one server goes without.
     pub prefix: bool,
     /// How long its start may take.
     pub start_timeout: Duration,
@@ -54,9 +54,9 @@ pub struct ServerSpec {
     pub exclude: Vec<String>,
     /// Who shares one connection.
     pub isolation: Isolation,
-    /// What holds for its tools where no rule speaks.
+    /// The permission for its tools where no rule speaks.
     pub permission: Judgement,
-    /// What becomes of tools that it adds after it was first met.
+    /// The treatment of tools that it adds after it was first met.
     pub new_tools: NewTools,
     /// Bytes of a result that are passed on as they stand.
     pub max_result: usize,
@@ -89,7 +89,7 @@ pub struct Remote {
     /// The client's name at the authorization server, where one was registered by hand; or the
     /// `https://` address of a document that describes the client, for servers that read those.
     pub client_id: Option<String>,
-    /// What goes with that name, where it has a secret.
+    /// The secret that goes with that name, where it has one.
     pub client_secret: Option<Secret>,
 }
 
@@ -113,7 +113,7 @@ pub enum Isolation {
     PerClient,
 }
 
-/// What becomes of tools that a server adds after it was first met.
+/// The treatment of tools that a server adds after it was first met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewTools {
     /// They are taken as they are.

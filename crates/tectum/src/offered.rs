@@ -30,7 +30,7 @@ impl Offered {
         Self::filtered(&self.set, |name| self.has(name) && other.has(name))
     }
 
-    /// Whether both are the same tools of the same set.
+    /// True if both are the same tools of the same set.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let names = |offered: &Self| offered.infos.iter().map(|info| info.name.clone()).collect::<Vec<_>>();
         Arc::ptr_eq(&self.set, &other.set) && names(self) == names(other)

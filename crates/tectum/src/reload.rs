@@ -143,7 +143,7 @@ fn changes(before: &Config, now: &Config) -> Vec<&'static Key> {
     changed
 }
 
-/// Whether a running house follows a key; the rest was decided when it started.
+/// True if a running house follows a key; the rest was decided when it started.
 fn is_live(key: &Key) -> bool {
     ["workspace", "permissions", "tools", "files", "diagnostics", "shell", "context", "beads", "network"]
         .contains(&key.section)

@@ -125,7 +125,7 @@ struct Said {
 }
 
 impl Said {
-    /// Whether its process runs; another that got its number later is not it.
+    /// True if its process runs; another that got its number later is not it.
     fn lives(&self) -> bool {
         let Some(pid) = Pid::from_raw(self.pid) else { return false };
         let there = matches!(test_kill_process(pid), Ok(()) | Err(rustix::io::Errno::PERM));

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-/// What opens a page here.
+/// The program that opens a page here.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 
 /// Opens an address in the user's browser, if it is one of the web. An error says that somebody

@@ -29,7 +29,7 @@ pub(super) struct Flow {
     url: String,
     redirect: Url,
     client_secret: Option<String>,
-    /// Where a person has to go.
+    /// The page that a person has to open.
     pub(super) address: Url,
 }
 
@@ -142,7 +142,7 @@ pub(super) async fn renew(remote: &Remote, challenge: Option<&str>, kept: &Kept)
     Ok(kept.renewed(credentials))
 }
 
-/// What the server and its authorization server publish about themselves.
+/// Reads the metadata that the server and its authorization server publish.
 async fn discover(
     url: &str,
     challenge: Option<&str>,

@@ -5,10 +5,10 @@ use std::path::Path;
 use super::{Flow, Store, callback::Callback, union};
 use crate::spec::{Remote, ServerName};
 
-/// What a login brought.
+/// The result of a login.
 #[derive(Clone, Debug)]
 pub struct Granted {
-    /// What it allows; empty where the server did not say.
+    /// The scopes it allows; empty where the server did not say.
     pub scopes: Vec<String>,
     /// Who gave it, where that is known.
     pub issuer: Option<String>,

@@ -50,7 +50,7 @@ impl Authorize {
     }
 }
 
-/// What a server said when it refused a request.
+/// A server's refusal of a request for want of a login.
 #[derive(Debug)]
 pub(crate) struct Challenge {
     /// Its challenge, where it gave one.
@@ -194,7 +194,7 @@ impl Account {
         self.keep(kept).await
     }
 
-    /// What the caller is told, after what the server wants has been noted for the login.
+    /// The error for the caller; the scopes that the server wants are noted for the next login.
     async fn ask_for_login(&self, refusal: &Challenge, kept: Option<Kept>, wanted: Vec<String>) -> Loss {
         let name = &self.name;
         let Some(mut kept) = kept else {

@@ -51,7 +51,7 @@ pub(super) struct Kept {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Bearer(String);
 
-/// What is looked at before every request.
+/// The parts that are looked at before every request.
 #[derive(Clone)]
 struct Token {
     bearer: Bearer,
@@ -83,7 +83,7 @@ impl Kept {
         self.token().map(|token| token.bearer.clone())
     }
 
-    /// What it was granted.
+    /// The scopes it was granted.
     pub(super) fn granted(&self) -> Vec<String> {
         self.credentials.granted_scopes.clone()
     }

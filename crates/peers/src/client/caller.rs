@@ -33,19 +33,19 @@ pub(crate) struct Caller {
     pub(crate) era: Era,
     /// Its side of the conversation; `None` for a call that came over no wire.
     pub(crate) client: Option<Arc<Conversation>>,
-    /// What it can do, as it declared it.
+    /// Its capabilities, as it declared them.
     pub(crate) capabilities: Arc<str>,
     /// The request's metadata as it was written.
     pub(crate) meta: Option<Box<RawValue>>,
     /// Answers to what the server asked for last time.
     pub(crate) input: Option<Box<RawValue>>,
-    /// What the server wants to see again with them.
+    /// The state that the server wants to see again with them.
     pub(crate) state: Option<String>,
     /// The token it wants progress under, as it was written.
     pub(crate) token: Option<String>,
     /// From which level on it wants to see log messages.
     pub(crate) level: Option<String>,
-    /// Where messages of this call go.
+    /// The queue for messages of this call.
     pub(crate) outbox: Option<Outbox>,
     /// The call's progress, where its client wants to hear of it.
     pub(crate) pulse: Option<Arc<Pulse>>,

@@ -27,7 +27,7 @@ const MOST_MODELS: usize = 32;
 /// The least room that a reply must have left for further texts; with less they wait for the next one.
 const LEAST_ROOM: usize = 2_000;
 
-/// What one model has seen, and how many of its calls are at work.
+/// The files and anchors that one model has seen, and the number of its calls at work.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     at_work: AtomicUsize,

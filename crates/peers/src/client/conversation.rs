@@ -157,7 +157,7 @@ impl Conversation {
         self.forms.load(Ordering::Relaxed) && (outbox.is_some() || self.unasked.lock().is_some())
     }
 
-    /// What is known of clients like it.
+    /// The facts about clients like it.
     pub(crate) fn facts(&self) -> &'static ClientFacts {
         self.introduced.get().map_or(ClientFacts::unknown(), |client| client.facts)
     }

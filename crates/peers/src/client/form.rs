@@ -27,7 +27,7 @@ pub enum Structured {
     Never,
 }
 
-/// What the settings say of clients.
+/// The settings of results for clients.
 #[derive(Clone, Debug, Default)]
 pub struct ClientForms {
     /// Who gets structured content.
@@ -40,21 +40,21 @@ pub struct ClientForms {
     pub reply_chars: Vec<(GlobMatcher, usize)>,
 }
 
-/// What one client is given.
+/// The form of results for one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Form {
-    /// Whether results carry structured content, and lists output schemas.
+    /// True if results carry structured content, and lists output schemas.
     pub data: bool,
     /// The longest text that it takes, in bytes; characters are never more than bytes.
     pub reply: usize,
-    /// What its list declares as the longest reply, where that makes it take more.
+    /// The longest reply that its list declares, where that makes it take more.
     pub declared: Option<usize>,
     /// Tools of ours that it knows by another name, with that name.
     pub renamed: &'static [(&'static str, &'static str)],
 }
 
 impl ClientForms {
-    /// What a client of this name is given. `asked` is what its request says itself.
+    /// The form for a client of this name. `asked` is what its request says itself.
     pub fn form(&self, name: &str, facts: &ClientFacts, asked: Option<bool>) -> Form {
         let named = if self.data.is_match(name) {
             Some(true)
@@ -219,7 +219,7 @@ fn text_alone(result: &str) -> Cow<'_, str> {
     Cow::Owned(object.end())
 }
 
-/// What the names of our own metadata begin with.
+/// The beginning of the names of our own metadata.
 const OURS: &str = "tectum/";
 
 fn is_text(block: &str) -> bool {

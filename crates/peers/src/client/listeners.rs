@@ -13,7 +13,7 @@ use crate::wire::{Object, SUBSCRIPTION, frame};
 /// this is more than nearly everybody listens for; beyond it the oldest are let go.
 const MOST_HELD: usize = 1024;
 
-/// What all subscriptions of one client may be about, counting each subscription too.
+/// The most resources and tasks of one client's subscriptions, counting each subscription too.
 pub(super) const MOST_WANTED: usize = 4096;
 
 /// A server tells of tasks. Letting go of this ends that.
@@ -42,9 +42,9 @@ pub(crate) struct Listeners(Mutex<HashMap<String, Subscription>>);
 #[derive(Debug)]
 struct Subscription {
     wanted: Wanted,
-    /// What changed before it was acknowledged; `None` from then on.
+    /// Notices from before it was acknowledged; `None` from then on.
     held: Option<VecDeque<Notice>>,
-    /// What servers do for it alone; ends with it.
+    /// The tasks at servers for it alone; they end with it.
     following: Vec<Following>,
 }
 

@@ -50,7 +50,7 @@ impl Notices {
         let _ = self.0.send(notice);
     }
 
-    /// What is told from now on. What is missed is counted there.
+    /// A reader of the notices from now on. Those it misses are counted there.
     pub(crate) fn subscribe(&self, unheard: Unheard) -> NoticeReader {
         NoticeReader { receiver: self.0.subscribe(), unheard }
     }

@@ -54,7 +54,7 @@ struct QueueState {
     /// The last note was not read in time.
     stalled: AtomicBool,
     unheard: Unheard,
-    /// What all queues of one listener share.
+    /// The budget that all queues of one listener share.
     budget: Option<Budget>,
 }
 

@@ -10,7 +10,7 @@ use crate::{
 /// The extension that both sides must declare.
 pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
-/// What a server told of a task.
+/// A server's note on a task.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TaskNote {
     /// The id that clients know the task by.

@@ -72,7 +72,7 @@ pub(super) const ENTRIES: &[ClientFacts] = &[
     },
 ];
 
-/// What holds for everybody else: the most careful of what was seen.
+/// The facts for everybody else: the most careful of those that were seen.
 pub(super) const UNKNOWN: ClientFacts = ClientFacts {
     name: "*",
     versions: (None, None),
@@ -91,5 +91,5 @@ pub(super) const UNKNOWN: ClientFacts = ClientFacts {
     source: "the most careful of what was seen with others",
 };
 
-/// What the coding agents have in common.
+/// The facts that the coding agents have in common.
 const CODING: ClientFacts = ClientFacts { coding: true, ..UNKNOWN };

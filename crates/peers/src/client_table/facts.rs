@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What a model is given of a result with text and structured content.
+/// The part of a result with text and structured content that a model is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelReads {
     /// The text alone.
@@ -26,7 +26,7 @@ pub enum ToolsShown {
     Search,
 }
 
-/// What is known of one client.
+/// The facts about one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientFacts {
     /// The name in `clientInfo`; one that ends in `*` stands for all that begin so.
@@ -35,13 +35,13 @@ pub struct ClientFacts {
     pub versions: (Option<&'static str>, Option<&'static str>),
     /// The name people use.
     pub title: &'static str,
-    /// What its model is given of a result.
+    /// The part of a result that its model is given.
     pub model_reads: ModelReads,
-    /// Whether it is a coding agent: the lean set of tools is meant for those.
+    /// True if it is a coding agent: the lean set of tools is meant for those.
     pub coding: bool,
     /// The longest reply that reaches its model whole, in characters, less a margin.
     pub reply_chars: usize,
-    /// Whether it honours `anthropic/maxResultSizeChars`.
+    /// True if it honours `anthropic/maxResultSizeChars`.
     pub big_replies: bool,
     /// How long its first list of tools may take.
     pub first_wait: Duration,
@@ -50,14 +50,14 @@ pub struct ClientFacts {
     /// Tools of ours that it is listed under another name, with that name: it has one of its own of the
     /// same name, and leaves out ours with it.
     pub renamed: &'static [(&'static str, &'static str)],
-    /// Whether it can ask its person a question for a server.
+    /// True if it can ask its person a question for a server.
     pub elicitation: bool,
-    /// Whether it reads a list again when it is told that it changed.
+    /// True if it reads a list again when it is told that it changed.
     pub list_changed: bool,
     /// How long it waits for a silent call; `None` where no end was seen.
     pub patience: Option<Duration>,
-    /// Whether notes of progress make it wait longer.
+    /// True if notes of progress make it wait longer.
     pub progress: bool,
-    /// Where the facts come from.
+    /// The origin of the facts.
     pub source: &'static str,
 }

@@ -25,7 +25,7 @@ impl ClientFacts {
         ENTRIES
     }
 
-    /// Whether a model is known to be given its results, in whichever form.
+    /// True if a model is known to be given its results, in whichever form.
     pub fn feeds_a_model(&self) -> bool {
         self.model_reads != ModelReads::Unknown
     }

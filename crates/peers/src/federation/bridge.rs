@@ -26,7 +26,7 @@ use crate::{
 /// Questions that are put to a client together; a server that asks more is refused them all.
 const MOST_QUESTIONS: usize = 32;
 
-/// What is to be carried out.
+/// A request to be carried out.
 #[derive(Debug)]
 pub(crate) struct Order {
     /// The method.
@@ -94,7 +94,7 @@ fn too_late(peer: &Peer, patience: Option<Duration>) -> Fault {
     )
 }
 
-/// What becomes of a call that asked something.
+/// The next step of a call that asked something.
 enum Step {
     /// It has a result for its client.
     Done(Box<RawValue>),

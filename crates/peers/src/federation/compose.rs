@@ -49,7 +49,7 @@ pub(super) enum Audience {
     Nobody,
 }
 
-/// What was put together last, one server at a time.
+/// The tools that were put together last, by server.
 type ComposedTools = HashMap<ServerName, Arc<PeerTools>>;
 
 /// How many tools of a server can be used, and what is to be said of the others.
@@ -70,7 +70,7 @@ pub(crate) struct Composer {
     composed: Mutex<ComposedTools>,
     remarks: Mutex<HashMap<ServerName, ToolRemarks>>,
     goods: ArcSwap<Goods>,
-    /// Whether every server has ever said what it offers.
+    /// True if every server has ever said what it offers.
     whole: AtomicBool,
     /// Raised whenever there is something new about the servers, or the first client came.
     changes: watch::Sender<u64>,
@@ -106,7 +106,7 @@ impl Composer {
         }
     }
 
-    /// Whether the lists have something of every server there is, if only from memory.
+    /// True if the lists have something of every server there is, if only from memory.
     pub(crate) fn is_whole(&self) -> bool {
         self.whole.load(Ordering::Relaxed)
     }
@@ -131,7 +131,7 @@ impl Composer {
         own::read(&self.house.effects().anchors, uri)
     }
 
-    /// What is to be said of a server's tools.
+    /// The remarks on a server's tools.
     pub(super) fn remarks(&self, server: &ServerName) -> ToolRemarks {
         self.remarks.lock().get(server).cloned().unwrap_or_default()
     }
@@ -282,7 +282,7 @@ pub(super) async fn follow_anchors(
     }
 }
 
-/// What people are told of a server's tools: the first remarks, none of them a page long.
+/// The first remarks on a server's tools, none of them a page long.
 fn short(remarks: &[String]) -> Vec<String> {
     let cut = |remark: &String| match remark.char_indices().nth(MOST_REMARK) {
         Some((end, _)) => format!("{} ...", &remark[..end]),

@@ -23,7 +23,7 @@ const HINTS: &[&str] = &["readOnlyHint", "destructiveHint", "idempotentHint", "o
 pub(super) struct Accepted {
     /// All of it.
     pub(super) definition: Map<String, Value>,
-    /// What was changed, for people; empty for one that is as it came.
+    /// The repairs, for people; empty for one that is as it came.
     pub(super) repairs: Vec<String>,
 }
 

@@ -8,14 +8,14 @@ use tectum_core::{
     directives::{Cause, Skipped},
 };
 
-/// Where a tool's result carries directives in the form of earlier programs.
+/// The member of a result that carries directives in the form of earlier programs.
 const MEMBER: &str = "_directives";
-/// Where results of our own kind carry them.
+/// The member of `_meta` that carries them in results of our own kind.
 const META: &str = "tectum/directives";
 /// Entries of one result that are read; the rest is named as left out.
 const MOST: usize = 64;
 
-/// What a result carried: directives in their order, and those that were left out.
+/// The directives of a result in their order, and those that were left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct CarriedDirectives {
     /// Those that were understood.
@@ -25,7 +25,7 @@ pub(super) struct CarriedDirectives {
 }
 
 impl CarriedDirectives {
-    /// What a list of entries holds; anything but a list holds nothing.
+    /// The directives of a list; none for anything but a list.
     fn in_list(list: &str) -> Self {
         let Ok(entries) = serde_json::from_str::<Vec<&RawValue>>(list) else { return Self::default() };
         let mut found = Self::default();
@@ -45,7 +45,7 @@ impl CarriedDirectives {
         found
     }
 
-    /// What an object's own member holds; text that is no JSON object holds nothing.
+    /// The directives of an object's own member; none for text that is no JSON object.
     fn in_object(text: &str) -> Self {
         #[derive(Deserialize)]
         struct CarriedText<'c> {

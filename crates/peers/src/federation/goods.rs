@@ -32,7 +32,7 @@ pub(crate) struct Goods {
     peers: Arc<Peers>,
 }
 
-/// Where something comes from, and what it is called there.
+/// The server that has something, and its name there.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     /// The server.

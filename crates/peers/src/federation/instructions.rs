@@ -17,10 +17,10 @@ use crate::{peer::Approvals, visible::visible};
 const MOST_OF_ONE: usize = 1024;
 /// Bytes of all of them together with our own: clients cut what is longer.
 const MOST: usize = 4096;
-/// What is kept of that for a word on those that are left out.
+/// The part of that for a word on those that are left out.
 const LAST_WORD: usize = 96;
 
-/// What one server wants models to know.
+/// The instructions of one server.
 struct Said<'a> {
     name: &'a str,
     prefix: bool,
@@ -45,7 +45,7 @@ impl Instructions {
         self.word.as_ref().is_some_and(|word| word.exists())
     }
 
-    /// What clients are told: our own where there is any, and what the servers say.
+    /// The instructions for clients: our own where there are any, and the servers'.
     pub(super) fn text(&self, own: Option<&str>, peers: &Peers) -> Option<String> {
         let offers: Vec<_> = peers.values().map(|peer| (peer, peer.offer())).collect();
         let said = offers.iter().filter_map(|(peer, offer)| {

@@ -83,7 +83,7 @@ const LAST_WRITES: Duration = Duration::from_secs(5);
 /// How one server is, for people and programs.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct ServerStatus {
-    /// What it is doing.
+    /// Its state, in one word.
     pub state: &'static str,
     /// Since when, in seconds of the epoch.
     pub since: u64,
@@ -91,9 +91,9 @@ pub struct ServerStatus {
     pub tools: usize,
     /// How often it was started.
     pub starts: u64,
-    /// What is wrong, or was last.
+    /// The present error, or the last one.
     pub error: Option<String>,
-    /// What is renamed or left out of its offer.
+    /// Remarks on renamed and left out parts of its offer.
     pub remarks: Vec<String>,
 }
 
@@ -102,17 +102,17 @@ pub struct Federation {
     pub(crate) settings: Settings,
     /// Which servers there are.
     pub(crate) roster: Arc<Roster>,
-    /// What they offer, put together.
+    /// The offers of all servers, put together.
     pub(crate) composer: Arc<Composer>,
-    /// What clients want to hear of.
+    /// The subscriptions of clients.
     pub(crate) subscriptions: Subscriptions,
     /// Which server works on which task.
     pub(crate) tasks: TaskRoutes,
-    /// What outlives one step of a call.
+    /// The state that outlives one step of a call.
     pub(crate) keepers: Keepers,
     approvals: Arc<Approvals>,
     notices: Notices,
-    /// What clients missed.
+    /// The counter of messages that clients missed.
     pub(crate) unheard: Unheard,
     /// How often an answer could not carry what was to be told in it.
     pub(crate) waited: Arc<AtomicU64>,
@@ -216,7 +216,7 @@ impl Federation {
         self.composer.rebase(base);
     }
 
-    /// What a person approved meanwhile holds from now on, and what is gone is withheld.
+    /// Puts in force the approvals as they are on the disk now.
     pub fn follow_approvals(&self) {
         self.composer.follow_approvals();
     }
@@ -259,7 +259,7 @@ impl Federation {
         self.waited.load(Ordering::Relaxed)
     }
 
-    /// What clients are given of results.
+    /// The forms of results for clients.
     pub fn forms(&self) -> &ClientForms {
         &self.settings.forms
     }
@@ -309,7 +309,7 @@ impl Federation {
         }
     }
 
-    /// What to say of a tool that nobody knows, if its name is of a server that is.
+    /// The reason why a tool is absent, if its name begins with a known server's.
     pub(crate) fn why_absent(&self, tool: &str) -> Option<String> {
         let (server, _) = tool.split_once("__")?;
         if let Some(why) = self.roster.why_held(tool) {
@@ -345,7 +345,7 @@ impl Federation {
         self.composer.instructions(own)
     }
 
-    /// What changes from now on.
+    /// A reader of the notices from now on.
     pub(crate) fn notices(&self) -> NoticeReader {
         self.notices.subscribe(self.unheard.clone())
     }

@@ -22,7 +22,7 @@ pub(crate) fn exposed(server: &ServerName, own: &str, prefix: bool) -> String {
     format!("{short}_{}", &digest[..DIGEST])
 }
 
-/// Whether a tool came here by way of this very house: gateways that use each other offer
+/// True if a tool came here by way of this very house: gateways that use each other offer
 /// everything again under ever longer names. A server of a gateway may bear the gateway's own
 /// name, so that alone means nothing.
 pub(crate) fn goes_in_circles(server: &ServerName, own: &str) -> bool {

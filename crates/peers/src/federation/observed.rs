@@ -17,7 +17,7 @@ impl Observed {
         *self.0.lock() = names;
     }
 
-    /// Whether there is any.
+    /// True if there is any.
     pub(crate) fn by_anybody(&self) -> bool {
         !self.0.lock().is_empty()
     }

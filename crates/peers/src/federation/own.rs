@@ -7,10 +7,10 @@ use crate::wire::{Object, raw};
 
 /// The list of what is to do.
 const TODO: &str = "tectum://todo";
-/// What the address of an anchor begins with; its key follows.
+/// The beginning of an anchor's address; its key follows.
 const ANCHORS: &str = "tectum://anchors/";
 
-/// What of ours stands in the lists.
+/// Our own entries of the lists.
 #[derive(Debug, Default)]
 pub(super) struct OwnEntries {
     /// Resources.

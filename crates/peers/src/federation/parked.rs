@@ -21,15 +21,15 @@ use crate::link::{self, Exchange};
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// Calls that may wait at once; beyond that the next one is refused.
 const MOST: usize = 1024;
-/// What the handles of servers' calls begin with; servers' own states pass through.
+/// The beginning of the handles of servers' calls; servers' own states pass through.
 const MARK: &str = "tectum1.";
 
 /// A question of a server's that waits for its answer.
 #[derive(Debug)]
 pub(crate) struct ParkedQuestion {
-    /// What the client knows it by.
+    /// The name that the client knows it by.
     pub(crate) key: String,
-    /// What the server asked.
+    /// The server's question.
     pub(crate) asked: link::Question,
 }
 
@@ -38,11 +38,11 @@ pub(crate) struct ParkedQuestion {
 pub(crate) struct Parked {
     /// The server's side of it.
     pub(crate) exchange: Exchange,
-    /// What the server wants to know.
+    /// The server's questions.
     pub(crate) questions: Vec<ParkedQuestion>,
 }
 
-/// Where things of one kind wait.
+/// The waiting things of one kind.
 #[derive(Debug)]
 pub(crate) struct Shelf<T = Parked> {
     mark: &'static str,

@@ -26,11 +26,11 @@ pub enum Profile {
     All,
     /// Those that are covered by no other one, with the arguments that tasks need.
     Lean,
-    /// What somebody wrote down.
+    /// A set that somebody named.
     Own(Arc<Patterns>),
 }
 
-/// What somebody wrote down: names as globs.
+/// The globs of a set that somebody named.
 #[derive(Clone, Debug)]
 pub struct Patterns {
     text: String,
@@ -39,7 +39,7 @@ pub struct Patterns {
     all: bool,
 }
 
-/// What was chosen for a client.
+/// The choice for a client.
 #[derive(Clone, Debug, Default)]
 enum ProfileChoice {
     /// Lean for a coding agent, all for others.
@@ -104,7 +104,7 @@ impl Profiles {
 }
 
 impl Profile {
-    /// Whether a tool stands in the list.
+    /// True if a tool stands in the list.
     pub fn lists(&self, info: &ToolInfo) -> bool {
         info.listed
             && match self {

@@ -11,7 +11,7 @@ use crate::{
     spec::ServerSpec,
 };
 
-/// What waits at one server.
+/// The changes at one server that wait for a person.
 #[derive(Clone, Debug, Default)]
 pub struct Review {
     /// What differs from what was approved. Where nobody can tell what was, everything it offered last.
@@ -21,7 +21,7 @@ pub struct Review {
 }
 
 impl Review {
-    /// What waits at a server, as it is kept here.
+    /// Reads the changes that wait at a server.
     pub fn read(state: &Path, spec: &ServerSpec) -> Self {
         let lost = match Pins::read(state, &spec.name) {
             Ok(Some(pins)) => return Self { changes: pins.changes(), lost: None },

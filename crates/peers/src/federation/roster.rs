@@ -38,7 +38,7 @@ type FirstSpecs = Box<dyn FnOnce() -> Vec<ServerSpec> + Send>;
 
 /// The servers.
 pub(crate) struct Roster {
-    /// Where the first servers come from, until somebody asks for them.
+    /// Names the first servers, until somebody asks for them.
     first: Mutex<Option<FirstSpecs>>,
     settled: AtomicBool,
     peers: ArcSwap<Peers>,
@@ -57,7 +57,7 @@ pub(crate) struct Starts {
     apart: tokio::sync::Mutex<()>,
 }
 
-/// What came of naming other servers.
+/// The servers that began and ended when others were named.
 pub(super) struct Replaced {
     /// The new ones, each with whether another of its name ran.
     pub(super) begun: Vec<(Arc<Peer>, bool)>,
@@ -227,7 +227,7 @@ impl Roster {
         met.into_iter().filter_map(|(name, met)| Some((name, met.err()?))).collect()
     }
 
-    /// Whether a first list has to wait for any server: for one that was never met, did not fail and
+    /// True if a first list has to wait for any server: for one that was never met, did not fail and
     /// was not waited for so long yet.
     pub(crate) fn is_pending(&self, patience: Duration) -> bool {
         self.peers.load().values().any(|peer| peer.is_on_its_way() && peer.is_worth_waiting_for(patience))
@@ -281,7 +281,7 @@ impl Roster {
         self.met.get().cloned().unwrap_or_else(|| ("{}".into(), None))
     }
 
-    /// Whether a client was ever there.
+    /// True if a client was ever there.
     pub(crate) fn has_client(&self) -> bool {
         self.met.get().is_some()
     }

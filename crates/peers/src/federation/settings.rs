@@ -7,14 +7,14 @@ use parking_lot::Mutex;
 use super::Profiles;
 use crate::client::ClientForms;
 
-/// Where the federation finds what no server's spec says.
+/// The settings of the federation that no server's spec has.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Where children start that name no directory.
+    /// The working directory of children that name none.
     pub directory: PathBuf,
-    /// Where what is known about servers outlives the process; nothing is kept without it.
+    /// The directory of what is known about servers; nothing is kept without it.
     pub state: Option<PathBuf>,
-    /// Where logins at servers are kept; nobody is logged in without it.
+    /// The directory of logins at servers; nobody is logged in without it.
     pub logins: Option<PathBuf>,
     /// The executable whose `guard` command watches over children; without one they are
     /// started directly.
@@ -28,7 +28,7 @@ pub struct Settings {
     /// Servers that are named and do not start, with the reason and what to do, as a client may hear
     /// it. Kept up by whoever names the servers.
     pub held: Arc<Mutex<BTreeMap<String, String>>>,
-    /// What clients are given of results.
+    /// The forms of results for clients.
     pub forms: ClientForms,
 }
 

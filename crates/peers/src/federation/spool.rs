@@ -13,7 +13,7 @@ use tectum_state::Lasts;
 
 use crate::wire::{Members, Object, quoted, raw};
 
-/// What the addresses begin with.
+/// The beginning of every address.
 pub(crate) const ADDRESS: &str = "tectum://results/";
 /// How much of the text a preview shows.
 const PREVIEW: usize = 16 * 1024;
@@ -23,10 +23,10 @@ const SHORT: usize = 256;
 pub(crate) const PIECE: usize = 64 * 1024;
 /// The most that is read at once.
 const MOST_PIECE: usize = 1024 * 1024;
-/// What all kept results may take on the disk; the oldest make room.
+/// The most bytes of all kept results on the disk; the oldest make room.
 const MOST_KEPT: u64 = 512 * 1024 * 1024;
 
-/// Where large results are kept.
+/// The directory of large results.
 #[derive(Debug)]
 pub(crate) struct Spool {
     directory: PathBuf,

@@ -30,17 +30,17 @@ const UNOBSERVED: &[&str] = &["observe", "audit_log"];
 /// A server's tools at one moment.
 pub(crate) struct PeerTools {
     peer: Arc<Peer>,
-    /// What it was made of.
+    /// The offer it was made of.
     offer: Arc<Offer>,
     standing: Arc<Standing>,
     keepers: Keepers,
     infos: Arc<[ToolInfo]>,
     own: HashMap<Arc<str>, OwnTool>,
-    /// What was renamed or left out, for people.
+    /// Remarks on renamed and left out tools, for people.
     pub(crate) remarks: Vec<String>,
 }
 
-/// What outlives a call: parked calls, large results, tasks.
+/// The state that outlives a call: parked calls, large results, tasks.
 #[derive(Clone, Debug)]
 pub(crate) struct Keepers {
     /// The clients of calls that come from one.
@@ -53,7 +53,7 @@ pub(crate) struct Keepers {
     pub(crate) tasks: Arc<Tasks>,
 }
 
-/// What a tool is called at its server, and whether it may be called.
+/// A tool by its server's own name.
 #[derive(Debug)]
 struct OwnTool {
     name: Arc<str>,
@@ -65,7 +65,7 @@ struct OwnTool {
 }
 
 impl PeerTools {
-    /// What a server offers now, but for what its configuration leaves out.
+    /// The tools that a server offers now, without those its configuration leaves out.
     pub(crate) fn new(
         peer: &Arc<Peer>,
         offer: &Arc<Offer>,
@@ -170,7 +170,7 @@ impl PeerTools {
     }
 }
 
-/// What the house knows of a tool, and what had to be repaired in its definition.
+/// The registry's entry for a tool, and the repairs of its definition.
 fn info(item: &Item, name: &Arc<str>, peer: &Peer, stale: bool) -> Result<(ToolInfo, Vec<String>), String> {
     let Accepted { mut definition, repairs } = definitions::accepted(item.json.get())?;
     let schema = definition.get("inputSchema").cloned().unwrap_or_default();

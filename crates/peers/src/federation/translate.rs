@@ -7,12 +7,12 @@ use crate::wire::{Era, Members, Object, code, raw, server_meta};
 /// Members that only the newer era knows.
 const MODERN_ONLY: &[&str] = &["resultType", "ttlMs", "cacheScope"];
 
-/// What a modern server wants to know before it goes on.
+/// The questions of a modern server that must be answered first.
 #[derive(Debug)]
 pub(crate) struct InputRequired {
     /// Key, method and parameters of each question.
     pub(crate) requests: Vec<(String, String, String)>,
-    /// What it wants to see again.
+    /// The state that it wants to see again.
     pub(crate) state: Option<String>,
 }
 

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::wire::{Loss, code, error_object, frame};
 
-/// What carries the bytes.
+/// The transport of a connection.
 pub(crate) enum Carrier {
     /// A child process.
     Stdio(Pipes),
@@ -32,7 +32,7 @@ pub(crate) enum Carrier {
 /// A connection.
 pub(crate) struct Link {
     carrier: Carrier,
-    /// What came on it, and how it ended.
+    /// Its incoming messages, and how it ended.
     pub(crate) inbox: Arc<Inbox>,
     next: AtomicU64,
     hello: OnceLock<Hello>,
@@ -40,7 +40,7 @@ pub(crate) struct Link {
     pub(crate) listing: watch::Sender<Listing>,
 }
 
-/// Whether a server has said on a connection which tools it has.
+/// How far a server has come on a connection in saying which tools it has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Listing {
     /// Not yet.
@@ -56,7 +56,7 @@ pub(crate) enum Listing {
 pub(crate) struct Ask<'a> {
     /// Its method.
     pub(crate) method: &'static str,
-    /// What it is about: a tool's name, a resource's address.
+    /// Its subject: a tool's name, a resource's address.
     pub(crate) name: Option<&'a str>,
     /// Further values that stand beside the body where the transport has headers.
     pub(crate) headers: Vec<(String, String)>,
@@ -81,7 +81,7 @@ impl Link {
         Arc::new(Self { carrier, inbox, next: AtomicU64::new(1), hello: OnceLock::new(), listing })
     }
 
-    /// What the server said about itself. Set before anybody else sees the link.
+    /// The server's part of the handshake. Set before anybody else sees the link.
     pub(crate) fn hello(&self) -> &Hello {
         self.hello.get_or_init(Hello::default)
     }
@@ -216,7 +216,7 @@ impl Exchange {
         self.link.inbox.waits(self.id, waits);
     }
 
-    /// What comes next. After the last event it is lost for ever.
+    /// The next event. After the last one it is lost for ever.
     pub(crate) async fn next(&mut self) -> Event {
         let event = match self.events.recv().await {
             Some(event) => event,

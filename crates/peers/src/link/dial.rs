@@ -16,7 +16,7 @@ use crate::{
     wire::{Loss, origin},
 };
 
-/// What all remote servers share: connections that are kept, and where logins lie.
+/// The state that all remote servers share: kept connections, and the place of logins.
 pub(crate) struct Door {
     /// One for each kind of address, made for the first server that needs it.
     clients: [OnceLock<Result<reqwest::Client, String>>; ClientKind::COUNT],

@@ -25,7 +25,7 @@ pub(crate) enum Unfit {
 }
 
 impl Unfit {
-    /// What was lost.
+    /// The loss behind it.
     pub(crate) fn into_loss(self) -> Loss {
         match self {
             Self::DiedAtProbe(loss) | Self::Lost(loss) => loss,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// The key of an annotation.
 const KEY: &str = "x-mcp-header";
-/// What the name of a header begins with.
+/// The beginning of a header's name.
 const PREFIX: &str = "Mcp-Param-";
 /// How deep a schema may nest before its annotations count as unreadable.
 const MOST_DEPTH: usize = 64;
@@ -42,7 +42,7 @@ pub(crate) fn annotated_schema(definition: &str) -> String {
     schema.map(|schema| schema.get().to_owned()).unwrap_or_default()
 }
 
-/// Whether a tool's annotations can be followed. The reason is for the operator: such a tool
+/// Checks that a tool's annotations can be followed. The error is for the operator: such a tool
 /// must not be offered, since its server would refuse every call.
 pub(crate) fn check(schema: &str) -> Result<(), String> {
     if !schema.contains(KEY) {

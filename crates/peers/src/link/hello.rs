@@ -4,16 +4,16 @@ use serde_json::value::RawValue;
 
 use crate::wire::{Era, LATEST_LEGACY, MODERN, Members, Object, own_info, raw};
 
-/// What a server said about itself.
+/// The server's part of the handshake.
 #[derive(Clone, Debug)]
 pub(crate) struct Hello {
     /// Its era.
     pub(crate) era: Era,
     /// The version settled on.
     pub(crate) version: String,
-    /// What it can do, as it wrote it.
+    /// Its capabilities, as it wrote them.
     pub(crate) capabilities: Box<RawValue>,
-    /// What it wants models to know.
+    /// Its instructions.
     pub(crate) instructions: Option<String>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn own_meta(capabilities: &str) -> String {
     meta.end()
 }
 
-/// What the acknowledgement of a subscription names under this key.
+/// The names that the acknowledgement of a subscription has under this key.
 pub(crate) fn acknowledged(params: &RawValue, key: &str) -> Vec<String> {
     let accepted = Members::of(params.get()).and_then(|members| members.get("notifications"));
     let names = accepted.and_then(|raw| Members::of(raw.get())?.get(key));

@@ -49,7 +49,7 @@ const MOST_WORD_BYTES: usize = 1024 * 1024;
 /// Loose messages that may wait. How many bytes is said in [`room`].
 pub(crate) const LOOSE: usize = 1024;
 
-/// Where loose messages come out, each with the room it takes until it is gone.
+/// The loose messages, each with the room it takes until it is gone.
 pub(crate) type LooseMessages = mpsc::Receiver<(Loose, Room)>;
 
 /// A message that belongs to no request of ours.
@@ -91,7 +91,7 @@ pub(crate) struct Inbox {
     table: Mutex<Table>,
     loose: mpsc::Sender<(Loose, Room)>,
     rooms: Rooms,
-    /// What the server said that needs no message of its own.
+    /// Signals of the server that need no message of their own.
     pub(crate) signals: Signals,
     budget: Mutex<Allowance>,
     turn: ReadTurn,
@@ -103,7 +103,7 @@ pub(crate) struct Inbox {
 #[derive(Debug, Default)]
 struct Table {
     open: BTreeMap<u64, Slot>,
-    /// What waits for the requests, in bytes.
+    /// Bytes that wait for the requests.
     bytes: usize,
     lost: Option<Loss>,
     /// When the last request began; `None` before the first.
@@ -226,7 +226,7 @@ impl Inbox {
         }
     }
 
-    /// What came that is no message, in words.
+    /// The output that is no message, in words.
     pub(crate) fn noise(&self) -> Option<String> {
         self.table.lock().noise.words()
     }

@@ -20,11 +20,11 @@ pub(super) fn mailbox() -> (Sender, Receiver) {
     (Sender(mailbox.clone()), Receiver(mailbox))
 }
 
-/// Where events go in.
+/// The sending end.
 #[derive(Debug)]
 pub(super) struct Sender(Arc<Mutex<Mailbox>>);
 
-/// Where they come out.
+/// The receiving end.
 #[derive(Debug)]
 pub(crate) struct Receiver(Arc<Mutex<Mailbox>>);
 

@@ -9,7 +9,7 @@ const MOST_SHOWN: usize = 120;
 /// installers and loggers print before a server begins is far less.
 const MOST_LINES: u64 = 10_000;
 
-/// What one connection brought of it.
+/// The noise of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Noise {
     lines: u64,

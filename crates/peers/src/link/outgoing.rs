@@ -32,7 +32,7 @@ pub(crate) struct Outgoing {
 pub(crate) struct RequestHead {
     pub(crate) id: u64,
     pub(crate) method: &'static str,
-    /// What it is about, for transports that name it beside the body.
+    /// Its subject, for transports that name it beside the body.
     pub(crate) name: Option<String>,
     /// Further values that stand beside the body.
     pub(crate) headers: Vec<(String, String)>,

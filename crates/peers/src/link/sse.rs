@@ -23,7 +23,7 @@ const ACCEPTS: Duration = Duration::from_secs(30);
 /// The largest answer to a post; the real one comes on the stream.
 const MAX_RECEIPT: usize = 1024 * 1024;
 
-/// What is kept of an event before its bound is asked for.
+/// Bytes of an event that are kept before its bound is asked for.
 const SMALL: usize = 64 * 1024;
 
 /// One server's stream and the address beside it.

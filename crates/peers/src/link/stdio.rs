@@ -30,7 +30,7 @@ const MOST_SPARE: usize = 256 * 1024;
 const CHUNK: usize = 16 * 1024;
 /// How much is read at once of a message that is larger than that.
 const LARGE_CHUNK: usize = 256 * 1024;
-/// What is kept of a message before its bound is asked for.
+/// Bytes of a message that are kept before its bound is asked for.
 const SMALL: usize = 64 * 1024;
 
 /// How long a server that closed its output may take to end by itself.

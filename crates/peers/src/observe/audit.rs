@@ -18,7 +18,7 @@ use crate::{
 
 /// The name under which servers declare that they have interceptors.
 const EXTENSION: &str = "io.modelcontextprotocol/interceptors";
-/// What we copy.
+/// The event that is copied.
 const EVENT: &str = "tools/call";
 /// Interceptors of one server that are told; a server that offers more is asked to choose.
 const MOST: usize = 16;

@@ -15,24 +15,24 @@ const QUIET: Duration = Duration::from_secs(60);
 pub struct ObserverStatus {
     /// `watching`, `away` or `muted`.
     pub state: &'static str,
-    /// What became of its copies.
+    /// The tally of its copies.
     #[serde(flatten)]
     pub copies: Tally,
-    /// What went wrong last.
+    /// The last error.
     pub error: Option<String>,
 }
 
-/// What became of all copies, also of those for observers that are gone.
+/// The tally of all copies, also of those for observers that are gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Totals {
     /// Copies that were made; each goes to every observer.
     pub made: u64,
-    /// What became of them.
+    /// The tally over all observers.
     #[serde(flatten)]
     pub copies: Tally,
 }
 
-/// What became of copies.
+/// Copies by their fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Tally {
     /// Copies that were taken.
@@ -58,7 +58,7 @@ impl Tally {
     }
 }
 
-/// What became of the copies for one observer. Kept while it is muted or away.
+/// The counters of one observer. Kept while it is muted or away.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) tally: Mutex<Tally>,

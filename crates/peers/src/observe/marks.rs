@@ -7,7 +7,7 @@ use crate::{
     wire::{era::Era, object::Object},
 };
 
-/// What a copy's metadata says beside the copy itself.
+/// The metadata of a copy beside the copy itself.
 #[derive(Clone, Copy)]
 pub(super) struct Marks<'m> {
     pub(super) run: &'m str,

@@ -57,7 +57,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Stands for the names of all servers among those that are muted.
 pub const EVERYBODY: &str = "*";
 
-/// What is not a server's own affair.
+/// The settings of observers.
 #[derive(Debug, Default)]
 pub struct ObserverSettings {
     /// Globs over the names of servers that get no copies.
@@ -85,7 +85,7 @@ struct Shared {
     rota: Arc<Rota>,
     seats: Mutex<BTreeMap<ServerName, Seat>>,
     asking: Asking,
-    /// Where those were that were changed and have not come back yet.
+    /// The next copy of those that were changed and have not come back yet.
     left: Mutex<BTreeMap<ServerName, u64>>,
     /// Counters outlive a server's restart.
     counts: Mutex<BTreeMap<ServerName, Arc<Counts>>>,
@@ -140,7 +140,7 @@ impl Observers {
         self.shared.status()
     }
 
-    /// What became of all copies so far.
+    /// The tally of all copies so far.
     pub fn totals(&self) -> Totals {
         let made = self.shared.copies.copied();
         let mut totals = Totals { made, ..Totals::default() };
@@ -349,7 +349,7 @@ fn is_muted(muted: &BTreeSet<String>, name: &ServerName) -> bool {
     muted.contains(name.as_str()) || muted.contains(EVERYBODY)
 }
 
-/// Whether a server takes copies, and may: a tool that is withheld gets none.
+/// True if a server takes copies, and may: a tool that is withheld gets none.
 fn takes_copies(peer: &Peer) -> bool {
     let (offer, standing) = (peer.offer(), peer.standing());
     let observes = schema::observe_of(&offer).is_some() && !standing.withholds(schema::OBSERVE);

@@ -12,7 +12,7 @@ use crate::wire::tool_result::error_text;
 const MOST_RESULT: usize = 4 * 1024 * 1024;
 /// Texts above this are looked through for secrets in more than half a millisecond.
 const LARGE: usize = 16 * 1024;
-/// What a copy costs beside its texts.
+/// The bytes of a copy beside its texts.
 const FRAME: usize = 256;
 
 /// One copy, before or after a call. What it shows is made when it is first asked for, away from
@@ -38,7 +38,7 @@ struct Shown {
     result: Option<String>,
 }
 
-/// What came of a call, copied on its way out.
+/// The outcome of a call, copied on its way out.
 #[derive(Debug)]
 pub(super) enum Report {
     Native { text: Box<str>, structured: Box<str> },
@@ -133,7 +133,7 @@ impl Observation {
         &self.shown().args
     }
 
-    /// What came of it, an object; nothing before the call.
+    /// The outcome, an object; nothing before the call.
     pub(super) fn result(&self) -> Option<&str> {
         self.shown().result.as_deref()
     }

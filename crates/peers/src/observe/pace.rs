@@ -64,7 +64,7 @@ pub(super) struct Pace {
     caution: Duration,
 }
 
-/// What many calls turned out to be.
+/// The cause of many calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
     /// They do not depend on copies.
@@ -109,7 +109,7 @@ impl Pace {
         self.rota.wake().await;
     }
 
-    /// Whether there are so many copies that their cause is to be found.
+    /// True if there are so many copies that their cause is to be found.
     fn is_suspicious(&mut self, next: u64) -> bool {
         let now = Instant::now();
         if now.duration_since(self.window.0) > WINDOW {

@@ -39,7 +39,7 @@ pub(super) struct Rota {
     /// Observers that have nothing to read; a permit wakes the one that waited longest.
     idle: AtomicUsize,
     wakes: Semaphore,
-    /// Whether there are so many that nobody is told now and then.
+    /// True if there are so many that nobody is told now and then.
     rests: AtomicBool,
     /// When the turns without a rest began, and the last of them.
     stint: Mutex<(Instant, Instant)>,
@@ -93,7 +93,7 @@ impl Rota {
         turn
     }
 
-    /// Whether there were turns for long without a rest. Another one begins now.
+    /// True if there were turns for long without a rest. Another one begins now.
     fn is_long(&self) -> bool {
         let (mut stint, now) = (self.stint.lock(), Instant::now());
         let (since, last) = *stint;

@@ -13,7 +13,7 @@ pub(super) fn observe_of(offer: &Offer) -> Option<&str> {
     takes_copies(tool.json.get()).then(|| tool.json.get())
 }
 
-/// Whether a tool takes `{tool_name: string, args: object}`. Other properties are its own affair.
+/// True if a tool takes `{tool_name: string, args: object}`. Other properties are its own affair.
 fn takes_copies(definition: &str) -> bool {
     let Ok(tool) = serde_json::from_str::<Value>(definition) else { return false };
     let property = |name: &str| tool.get("inputSchema")?.get("properties")?.as_object()?.get(name);
@@ -37,7 +37,7 @@ fn takes_object(schema: &Value) -> bool {
     }
 }
 
-/// Whether a `type` is or includes this one.
+/// True if a `type` is or includes this one.
 fn names(kind: &Value, wanted: &str) -> bool {
     match kind {
         Value::String(kind) => kind == wanted,

@@ -62,7 +62,7 @@ struct Way {
 }
 
 impl Way {
-    /// Whether nobody there wants to be told: interceptors that have a say are no observers.
+    /// True if nobody there wants to be told: interceptors that have a say are no observers.
     fn is_idle(&self) -> bool {
         self.observe.is_none() && self.audits.is_empty()
     }

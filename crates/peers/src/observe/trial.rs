@@ -12,10 +12,10 @@ use super::{
 };
 use crate::federation::Federation;
 
-/// What a trial came to.
+/// The result of a trial.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// What the observer answered, as it wrote it.
+    /// The observer's answer, as it wrote it.
     pub answer: String,
     /// How long it took.
     pub took: Duration,

@@ -21,9 +21,9 @@ use crate::{
 /// The approvals of all servers.
 #[derive(Debug, Default)]
 pub(crate) struct Approvals {
-    /// Where they are kept; nothing is without it.
+    /// The directory they are kept in; nothing is kept without it.
     state: Option<PathBuf>,
-    /// What holds where nothing is kept.
+    /// The standing where nothing is kept.
     nothing: Arc<Standing>,
     servers: Mutex<Servers>,
     /// Writes beside whoever answers clients.
@@ -40,14 +40,14 @@ struct Servers {
     counted: (usize, usize),
 }
 
-/// What is known of one server's file.
+/// The known state of one server's file.
 #[derive(Clone, Debug, Default)]
 struct KnownFile {
     /// The file as it was before it was read; `None` when that cannot be said.
     stamp: Option<Stamp>,
-    /// What the approvals were compared with; `None` when the file has to be looked at again.
+    /// The offer that was compared last; `None` when the file has to be looked at again.
     offer: Option<Arc<Offer>>,
-    /// What is approved and withheld; `None` for a server that was never met.
+    /// The approvals; `None` for a server that was never met.
     standing: Option<Arc<Standing>>,
     /// True once the file was there.
     kept: bool,
@@ -208,7 +208,7 @@ impl Approvals {
 }
 
 impl Servers {
-    /// What is known of a server after a look at its file.
+    /// The known state of a server's file after a look at it.
     fn looked(&mut self, state: &Path, server: &ServerName, mut known: KnownFile) -> KnownFile {
         if known.pending {
             return known;
@@ -249,7 +249,7 @@ impl Servers {
     }
 }
 
-/// What is said of approvals that were there once.
+/// The message about approvals that were there once.
 pub(crate) fn gone(state: &Path, server: &ServerName) -> String {
     format!("its approvals in {} are gone", Pins::file(state, server).display())
 }

@@ -11,7 +11,7 @@ const MOST: usize = 1024;
 /// Their bytes: a note is an id, a state and some times.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Where a task is worked on, and its id there.
+/// The server that works on a task, and its id there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TaskPlace {
     /// The server.

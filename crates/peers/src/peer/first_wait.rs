@@ -20,14 +20,14 @@ pub(super) struct FirstWait {
 }
 
 impl FirstWait {
-    /// What an earlier run left.
+    /// Reads the word that an earlier run left.
     pub(super) fn kept(state: &Path, spec: &ServerSpec) -> Self {
         let (file, word) = late_word(state, spec);
         let in_vain = tectum_state::read(&file).ok().flatten().is_some_and(|kept| kept == word.as_bytes());
         Self { in_vain, ..Self::default() }
     }
 
-    /// Whether nobody waited so long yet; the first who asks begins to wait.
+    /// True if nobody waited so long yet; the first who asks begins to wait.
     pub(super) fn is_left(&self, patience: Duration) -> bool {
         !self.in_vain && self.began.get_or_init(Instant::now).elapsed() < patience
     }

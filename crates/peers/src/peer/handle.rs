@@ -36,7 +36,7 @@ pub(crate) struct Peer {
     pub(super) links: ArcSwap<HashMap<Class, Arc<Link>>>,
     era: Mutex<EraChoice>,
     pub(super) offer: ArcSwap<Offer>,
-    /// What it said last, also while it is still being asked for the rest.
+    /// Its last offer, also while it is still being asked for the rest.
     pub(super) heard: ArcSwap<Offer>,
     status: watch::Sender<Status>,
     commands: mpsc::Sender<Command>,
@@ -51,7 +51,7 @@ pub(crate) struct Peer {
 /// A resource, and who awaits the server's agreement to tell of it.
 pub(super) type Awaited = (String, oneshot::Sender<Result<(), Failure>>);
 
-/// What a server's task is told to do.
+/// A command to a server's task.
 pub(super) enum Command {
     Open { class: Class, reply: oneshot::Sender<Result<Arc<Link>, Fault>> },
     Changed(What, Class),
@@ -97,28 +97,28 @@ impl Peer {
         }
     }
 
-    /// What it offers, as last known.
+    /// Its offer, as last known.
     pub(crate) fn offer(&self) -> Arc<Offer> {
         self.offer.load_full()
     }
 
-    /// Whether it was never met and may still say what it offers: it is being started, or will be.
+    /// True if it was never met and may still say what it offers: it is being started, or will be.
     pub(crate) fn is_on_its_way(&self) -> bool {
         let status = self.status.borrow();
         !self.offer.load().known && status.error.is_none() && status.state != State::Stopped
     }
 
-    /// Whether nobody waited so long yet for what it offers; the first who asks begins to wait.
+    /// True if nobody waited so long yet for what it offers; the first who asks begins to wait.
     pub(crate) fn is_worth_waiting_for(&self, patience: Duration) -> bool {
         self.first_wait.is_left(patience)
     }
 
-    /// What was approved of it, compared with what it said last.
+    /// Its approvals, compared with its last offer.
     pub(crate) fn standing(&self) -> Arc<Standing> {
         self.approvals.standing(&self.spec, &self.heard.load_full())
     }
 
-    /// What its task says of how it is.
+    /// Sets its state, as its task knows it.
     pub(super) fn say(&self, state: State, error: Option<String>) {
         self.status.send_modify(|status| {
             if status.state != state {
@@ -132,7 +132,7 @@ impl Peer {
         });
     }
 
-    /// Whether there is a connection.
+    /// True if there is a connection.
     pub(crate) fn is_connected(&self) -> bool {
         self.links.load().values().any(|link| !link.closed().is_cancelled())
     }
@@ -319,7 +319,7 @@ impl Peer {
     }
 }
 
-/// What a server offered in an earlier run.
+/// The offer of a server in an earlier run.
 pub(crate) fn remembered(state: &Path, spec: &ServerSpec) -> Offer {
     Shares::kept(state, spec).together()
 }

@@ -25,7 +25,7 @@ const LONGEST_BREAK: Duration = Duration::from_secs(300);
 /// come back in step, and what people are told is about right.
 const SPREAD: f64 = 0.25;
 
-/// What a server is doing.
+/// The state of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum State {
     /// Not started; it will be when somebody needs it.
@@ -60,7 +60,7 @@ impl State {
 /// How a server is.
 #[derive(Clone, Debug)]
 pub(crate) struct Status {
-    /// What it is doing.
+    /// Its state.
     pub(crate) state: State,
     /// Since when.
     pub(crate) since: SystemTime,

@@ -86,7 +86,7 @@ async fn list(
     Ok(listed.items)
 }
 
-/// What was read of a list so far, never more than is kept.
+/// The entries of a list that were read so far, never more than are kept.
 #[derive(Default)]
 struct ListReader {
     method: &'static str,

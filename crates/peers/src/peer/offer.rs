@@ -31,7 +31,7 @@ pub(crate) struct Item {
 pub(crate) struct Offer {
     /// Its era; `None` before it was ever met.
     pub(crate) era: Option<Era>,
-    /// What clients can do, by name, to whom it offers this.
+    /// The abilities, by name, of the clients to whom it offers this.
     pub(crate) abilities: BTreeSet<String>,
     /// Its tools.
     pub(crate) tools: Vec<Item>,
@@ -41,11 +41,11 @@ pub(crate) struct Offer {
     pub(crate) templates: Vec<Item>,
     /// Its prompts.
     pub(crate) prompts: Vec<Item>,
-    /// What it wants models to know.
+    /// Its instructions.
     pub(crate) instructions: Option<String>,
     /// The extensions it declares, as it wrote them.
     pub(crate) extensions: Option<String>,
-    /// What was left out and why, for people.
+    /// The left out parts with their reasons, for people.
     pub(crate) left_out: Vec<String>,
     /// False for what is remembered from an earlier run or from before a death.
     pub(crate) fresh: bool,

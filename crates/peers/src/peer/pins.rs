@@ -17,7 +17,7 @@ use crate::spec::{NewTools, ServerName};
 /// The format of the file. A file without a number is of the first, which had no instructions.
 const VERSION: u32 = 2;
 
-/// What is remembered of one server's tools and instructions.
+/// The remembered tools and instructions of one server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Pins {
     #[serde(default)]
@@ -40,23 +40,23 @@ pub(crate) struct Pins {
 #[serde(transparent)]
 struct Definition(Box<RawValue>);
 
-/// What a change is about.
+/// The subject of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A tool, by the server's own name for it.
     Tool(String),
-    /// What the server wants models to know.
+    /// The server's instructions.
     Instructions,
 }
 
 /// Something that differs from what was approved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// What it is about.
+    /// Its subject.
     pub subject: Subject,
-    /// What holds; null for what is new.
+    /// The approved definition; null for what is new.
     pub approved: Value,
-    /// What the server says now.
+    /// The server's present definition.
     pub waiting: Value,
 }
 
@@ -82,7 +82,7 @@ impl Default for Pins {
 }
 
 impl Pins {
-    /// Where what is known about a server is kept.
+    /// The file of what is known about a server.
     pub(crate) fn file(state: &Path, server: &ServerName) -> PathBuf {
         state.join(format!("{server}.pins.json"))
     }
@@ -92,7 +92,7 @@ impl Pins {
         tectum_state::lock(&state.join("approvals.lock"))
     }
 
-    /// What is kept about a server; `None` where nothing is. The error says why it cannot be known.
+    /// Reads what is kept about a server; `None` where nothing is. The error says why it cannot be known.
     pub(crate) fn read(state: &Path, server: &ServerName) -> Result<Option<Self>, String> {
         let path = Self::file(state, server);
         let unreadable = |why: &dyn std::fmt::Display| {
@@ -230,7 +230,7 @@ impl Pins {
     }
 }
 
-/// What a server wants models to know; empty for nothing.
+/// The instructions of a server; empty where it has none.
 fn spoken(offer: &Offer) -> &str {
     offer.instructions.as_deref().unwrap_or_default().trim()
 }

@@ -97,7 +97,7 @@ pub(crate) fn refusal(method: &str, why: &str) -> String {
     error_object(code::INVALID_PARAMS, &format!("{method}: {why}"))
 }
 
-/// Whether JSON may have a member of this name. Only an escape could hide it from the search.
+/// True if JSON may have a member of this name. Only an escape could hide it from the search.
 fn may_hold(json: &str, name: &str) -> bool {
     json.contains(name) || json.contains("\\u00")
 }

@@ -36,13 +36,13 @@ struct Share {
 }
 
 impl Shares {
-    /// What is known of one class.
+    /// The offer to one class.
     pub(super) fn offer(&self, abilities: &str) -> Offer {
         let unknown = || Offer { abilities: ability_names(abilities), ..Offer::default() };
         self.find(abilities).map_or_else(unknown, |share| share.offer.clone())
     }
 
-    /// What a server just said to one class. `live` tells which other classes it can speak to itself.
+    /// Takes the new offer to one class. `live` tells which other classes have a connection.
     pub(super) fn put(&mut self, abilities: &str, now: Offer, live: &dyn Fn(&str) -> bool) {
         let class = class(abilities);
         let before = self.offer(abilities);
@@ -65,7 +65,7 @@ impl Shares {
         }
     }
 
-    /// What is known of one class is now a memory. False when it was one already.
+    /// Marks the offer to one class as a memory. False when it was one already.
     pub(super) fn grow_stale(&mut self, abilities: &str) -> bool {
         let class = class(abilities);
         let share = self.0.iter_mut().find(|share| share.class == class);
@@ -161,7 +161,7 @@ struct KeptShare {
 }
 
 impl Shares {
-    /// What an earlier run learned from the same server.
+    /// Reads what an earlier run learned from the same server.
     pub(super) fn kept(state: &Path, spec: &ServerSpec) -> Self {
         // Without it the server is asked; what was approved of it is kept elsewhere.
         let kept = tectum_state::read(&file(state, spec)).ok().flatten();

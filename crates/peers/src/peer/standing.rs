@@ -5,10 +5,10 @@ use tectum_core::{Fault, FaultKind};
 use super::{Pins, pins::Withheld};
 use crate::spec::ServerName;
 
-/// What holds for one server.
+/// The approvals that hold for one server.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Standing {
-    /// What was approved.
+    /// The approved definitions.
     Known(Pins),
     /// Nobody can tell what was approved, and why: everything is withheld.
     Lost(String),
@@ -39,7 +39,7 @@ impl Standing {
         }
     }
 
-    /// What a caller hears of a tool that is withheld.
+    /// The fault of a call of a tool that is withheld.
     pub(crate) fn refusal(&self, server: &ServerName, tool: &str) -> Option<Fault> {
         let why = match self {
             Self::Lost(why) => why.clone(),

@@ -11,14 +11,14 @@ use crate::{
     link::Door,
 };
 
-/// Where a server's task finds what is not in its spec.
+/// The surroundings of a server's task: everything that is not in its spec.
 #[derive(Clone)]
 pub(crate) struct Surroundings {
-    /// Where children start that name no directory.
+    /// The working directory of children that name none.
     pub(crate) directory: PathBuf,
     /// The directory for what outlives the process; nothing is kept without it.
     pub(crate) state: Option<PathBuf>,
-    /// What was approved of servers.
+    /// The approvals of all servers.
     pub(crate) approvals: Arc<Approvals>,
     /// The executable that guards children.
     pub(crate) guard: Option<PathBuf>,
@@ -35,7 +35,7 @@ pub(crate) struct Surroundings {
     /// Raised when the offer of a server changed. However often that happens meanwhile, it is handled
     /// once.
     pub(crate) offers: Arc<Notify>,
-    /// Where clients are told what servers tell unasked.
+    /// The queue of notices to clients.
     pub(crate) notices: Notices,
     /// Which house this is to those that calls pass through.
     pub(crate) lineage: Arc<Lineage>,

@@ -31,7 +31,7 @@ struct TaskTable {
     by_id: HashMap<String, Task>,
     by_place: HashMap<TaskPlace, String>,
     order: VecDeque<String>,
-    /// What was told of tasks that nobody knows yet.
+    /// Notes on tasks that nobody knows yet.
     early: Early,
 }
 
@@ -84,7 +84,7 @@ impl Tasks {
             .collect()
     }
 
-    /// Where a task is worked on.
+    /// The server that works on a task.
     pub(crate) fn place(&self, id: &str) -> Option<TaskPlace> {
         self.0.lock().by_id.get(id).map(|task| task.place.clone())
     }

@@ -56,7 +56,7 @@ impl Watchers {
         names.into_iter().cloned().collect()
     }
 
-    /// What is watched at a server.
+    /// The resources that are watched at a server.
     pub(crate) fn at(&self, server: &ServerName) -> BTreeSet<String> {
         self.0.lock().keys().filter(|(of, _)| of == server).map(|(_, own)| own.clone()).collect()
     }

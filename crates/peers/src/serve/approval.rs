@@ -47,7 +47,7 @@ pub(super) struct Approval {
 /// A try that answers an earlier question.
 #[derive(Debug)]
 struct Resumed {
-    /// What the server beyond us is to see of it.
+    /// The part of it that the server beyond us sees.
     brought: Brought,
     /// The question, once it is known that a person agreed.
     approved: Arc<OnceLock<Question>>,
@@ -56,7 +56,7 @@ struct Resumed {
 }
 
 impl Approval {
-    /// What the client is answered instead of an outcome, if it has to be asked first.
+    /// The answer in the place of an outcome, if the client has to be asked first.
     pub(super) fn question(&self) -> Option<&RawValue> {
         self.question.get().map(|question| &**question)
     }
@@ -220,7 +220,7 @@ fn begin(
     Ok((asking_result(&Object::new().raw(KEY, &asked).end(), &state), fault))
 }
 
-/// What a client's answers say to our question.
+/// The decision in a client's answers.
 fn decision(question: &Question, input: Option<&RawValue>) -> Decision {
     let given = input.and_then(|input| Members::of(input.get()));
     match given.as_ref().and_then(|given| given.get(KEY)) {
@@ -229,7 +229,7 @@ fn decision(question: &Question, input: Option<&RawValue>) -> Decision {
     }
 }
 
-/// What a try that answers must repeat.
+/// The digest of what a try that answers must repeat.
 fn digest(tool: &str, args: &str) -> blake3::Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(tool.as_bytes()).update(&[0]).update(args.as_bytes());

@@ -32,13 +32,13 @@ Change: edit_file, apply_edits (several files), write_file (create). Take back: 
 
 ";
 
-/// What a model is told of us that no tool says of itself.
+/// The part of the instructions that no tool says of itself.
 const USING: &str = "\
 Paths are relative to the project. Search before you read whole files; code_outline tells what a file holds. \
 Symbols are named `f`, `Class.f`, or `f#2` for the second of that name. A long reply says how to go on, and a \
 refusal what to do next.";
 
-/// What the model of a client is told about us, once.
+/// The instructions about us for the model of a client.
 pub(crate) fn instructions(client: &ClientFacts) -> String {
     let searches = client.tools != ToolsShown::All || !client.coding;
     format!("{}{USING}", if searches { SEARCHING } else { "" })

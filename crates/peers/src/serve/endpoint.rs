@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// What is done with a message.
+/// The outcome of handling a message.
 pub(crate) enum Handled {
     /// The answer was written.
     Answered,
@@ -50,7 +50,7 @@ pub(crate) struct Endpoint {
 pub(crate) struct Delivery<'d> {
     /// Who sent it.
     pub(crate) from: &'d Arc<Conversation>,
-    /// Where messages of its call go.
+    /// The queue for messages of its call.
     pub(crate) outbox: Option<&'d Outbox>,
     /// The turns that calls of our own tools take.
     pub(crate) turns: &'d Turns,
@@ -80,7 +80,7 @@ impl Endpoint {
         }
     }
 
-    /// What the client of a request is given.
+    /// The form of results for the client of a request.
     pub(super) fn form(&self, from: &Conversation, params: &Params<'_>) -> Form {
         let asked = params.meta.as_ref().and_then(|meta| meta.structured).map(RawValue::get);
         let asked = asked.and_then(|asked| asked.parse().ok());
@@ -213,7 +213,7 @@ impl Endpoint {
         self.federation.lineage.refusal(params.meta.as_ref()?.lineage)
     }
 
-    /// What a client's model should know of us, and of the servers beyond us.
+    /// The instructions for a client's model, about us and the servers beyond us.
     fn instructions(&self, from: &Conversation, params: &Params<'_>) -> Option<String> {
         let own = catalogue::instructions(from.facts());
         self.federation.instructions(&self.form(from, params).worded(&own))

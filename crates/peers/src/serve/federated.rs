@@ -15,7 +15,7 @@ use crate::{
     wire::{Era, Members, Object, Request, code, frame, quoted, raw, rpc},
 };
 
-/// What a client asked for, and who may have it.
+/// A request of a client's, and the servers that may answer it.
 struct Forwarded {
     sources: Vec<Source>,
     method: &'static str,
@@ -188,7 +188,7 @@ impl Endpoint {
     }
 }
 
-/// Whether a client declares that it knows tasks.
+/// True if a client declares that it knows tasks.
 pub(super) fn knows_tasks(request: &Request<'_>) -> bool {
     let meta = request.params.meta.as_ref();
     let declared = meta.and_then(|meta| meta.client_capabilities).and_then(|raw| Members::of(raw.get()));
@@ -196,7 +196,7 @@ pub(super) fn knows_tasks(request: &Request<'_>) -> bool {
     extensions.and_then(|raw| Members::of(raw.get())).is_some_and(|members| members.get(TASKS).is_some())
 }
 
-/// What a client is told that does not declare it.
+/// The error data for a client that does not declare it.
 pub(super) fn needs_tasks() -> String {
     let tasks = Object::new().raw(TASKS, "{}").end();
     let extensions = Object::new().raw("extensions", &tasks).end();

@@ -15,7 +15,7 @@ use crate::{
 /// How long before a client gives up it is answered.
 const MARGIN: Duration = Duration::from_secs(5);
 
-/// What a request waits for.
+/// Ends when the servers that a request waits for have been met.
 type Met = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Endpoint {
@@ -57,7 +57,7 @@ impl Endpoint {
         Some(Handled::Running(Running { work, seat: None, turn: Turn::none(), sequel: None }))
     }
 
-    /// What a request waits for; `None` where nothing is to be waited for.
+    /// The wait of a request for servers; `None` where it has none.
     fn awaited(&self, facts: &ClientFacts, request: &Request<'_>) -> Option<Met> {
         let federation = &self.federation;
         let name = request.params.name.as_deref().unwrap_or_default();

@@ -9,7 +9,7 @@ use crate::federation::CALL_TOOL;
 /// One tool's row.
 struct Hint {
     name: &'static str,
-    /// Whether nearly every task needs it.
+    /// True if nearly every task needs it.
     always: bool,
     /// Words that people use for what it does.
     words: &'static str,
@@ -49,7 +49,7 @@ const HINTS: &[Hint] = &[
 /// What is deleted may be a folder or a link, and those are not brought back.
 const NOT_UNDONE: &[&str] = &["delete_file"];
 
-/// What the list says of a tool in `_meta`; `None` where nothing is to be said.
+/// The `_meta` of a tool in the list; `None` where there is none.
 pub(super) fn meta(name: &str) -> Option<Map<String, Value>> {
     let hint = HINTS.iter().find(|hint| hint.name == name)?;
     let mut meta = Map::new();
@@ -60,7 +60,7 @@ pub(super) fn meta(name: &str) -> Option<Map<String, Value>> {
     Some(meta)
 }
 
-/// Whether a call may destroy what cannot be brought back. What changes the project alone can be taken
+/// True if a call may destroy what cannot be brought back. What changes the project alone can be taken
 /// back with undo_edit; a call of another tool is whatever that one is.
 pub(super) fn is_destructive(info: &ToolInfo) -> bool {
     info.effect == Effect::Change
@@ -69,7 +69,7 @@ pub(super) fn is_destructive(info: &ToolInfo) -> bool {
             || NOT_UNDONE.contains(&&*info.name))
 }
 
-/// Whether a call may reach beyond the project.
+/// True if a call may reach beyond the project.
 pub(super) fn is_open(info: &ToolInfo) -> bool {
     info.world != World::Project || info.name.as_ref() == CALL_TOOL
 }

@@ -28,7 +28,7 @@ use crate::{
 const PIECE: usize = 128 * 1024;
 /// Unwritten bytes beyond which nothing more is read or handled: a client that does not read waits.
 const MOST_UNWRITTEN: usize = 4 * 1024 * 1024;
-/// What may wait behind them.
+/// The bounds of the queue behind them.
 const OUTBOX: Bounds = Bounds { messages: 4096, bytes: 4 * 1024 * 1024 };
 /// How long calls in flight may go on after the client closed its end.
 const GRACE: Duration = Duration::from_secs(2);

@@ -6,10 +6,10 @@ use std::io;
 /// Written bytes that are kept in front of the others at most.
 const MOST_WRITTEN: usize = 1024 * 1024;
 
-/// What is still to be written.
+/// The bytes that are still to be written.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
-    /// Where more is appended.
+    /// More is appended here.
     pub(crate) bytes: Vec<u8>,
     written: usize,
 }

@@ -90,5 +90,5 @@ pub(crate) fn server_meta() -> (&'static str, String) {
 /// Metadata that belongs to one hop and is not passed on.
 pub(crate) const OWN_META: &str = "io.modelcontextprotocol/";
 
-/// Where a message of a subscription says which one it belongs to.
+/// The member of `_meta` that names the subscription of a message.
 pub(crate) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";

@@ -8,10 +8,10 @@ use std::{mem, time::Duration};
 
 /// The longest id of an event that is kept: it goes back as a header.
 const MOST_ID: usize = 4096;
-/// What is kept of an over-long event, to find an id of ours in.
+/// Bytes of an over-long event that are kept, to find an id of ours in.
 const KEPT: usize = 64 * 1024;
 
-/// What has been read of a stream.
+/// A stream that is being read.
 #[derive(Debug)]
 pub(crate) struct Events {
     most: usize,
@@ -34,7 +34,7 @@ pub(crate) struct Events {
     pub(crate) retry: Option<Duration>,
 }
 
-/// What was found.
+/// An item of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum StreamItem<'e> {
     /// An event with data. Its name is empty where it has none.

@@ -1,10 +1,10 @@
 //! Bytes into lines, with a bound: an endless line costs its beginning and a count, not memory. And
 //! messages onto one line, whoever wrote them over several.
 
-/// What has been read and not yet handled.
+/// Bytes that were read and not yet handled.
 #[derive(Debug)]
 pub(crate) struct Lines {
-    /// Where reads append to.
+    /// Reads append here.
     pub(crate) buffer: Vec<u8>,
     most: usize,
     /// Bytes of an over-long line that were let go already.
@@ -35,7 +35,7 @@ pub(crate) fn on_one_line(message: &mut [u8]) {
 }
 
 impl Lines {
-    /// What is kept of an over-long line, to find its id in.
+    /// Bytes of an over-long line that are kept, to find its id in.
     const KEPT: usize = 64 * 1024;
 
     /// Nothing read yet; lines over `most` bytes are let go.

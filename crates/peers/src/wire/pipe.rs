@@ -24,14 +24,14 @@ const WIDE: usize = 1024 * 1024;
 /// How long to wait for a terminal that takes nothing.
 const FULL_TERMINAL: std::time::Duration = std::time::Duration::from_millis(5);
 
-/// Where messages come from.
+/// The source of messages.
 pub(crate) enum Input {
     Pipe(pipe::Receiver),
     Socket(UnixStream),
     Thread(mpsc::Receiver<io::Result<Vec<u8>>>),
 }
 
-/// Where they go.
+/// Their destination.
 pub(crate) enum Output {
     Pipe(pipe::Sender),
     Socket(UnixStream),

@@ -23,7 +23,7 @@ pub(crate) mod code {
     pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
 }
 
-/// What a line or a body turned out to be.
+/// The message in a line or a body.
 #[derive(Debug)]
 pub(crate) enum Message<'m> {
     /// Wants an answer.
@@ -53,7 +53,7 @@ pub(crate) struct Request<'m> {
     pub(crate) raw: &'m str,
 }
 
-/// What is wrong with a message, and the id to answer to where one could be read.
+/// The error of a message, and the id to answer to where one could be read.
 #[derive(Debug)]
 pub(crate) struct Malformed {
     pub(crate) id: Option<String>,

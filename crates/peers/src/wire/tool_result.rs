@@ -11,7 +11,7 @@ pub(crate) fn is_error(raw: &str) -> bool {
     error_text(raw).is_some()
 }
 
-/// What a server's tool said about its own failure; `None` for a success.
+/// The words of a server's tool about its own failure; `None` for a success.
 pub(crate) fn error_text(raw: &str) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct ToolResult<'r> {

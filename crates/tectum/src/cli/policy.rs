@@ -141,7 +141,7 @@ impl Test {
     }
 }
 
-/// Whether anybody knows what a server offers.
+/// True if anybody knows what a server offers.
 fn met(config: &Config, spec: &ServerSpec) -> bool {
     servers::directory(config).is_some_and(|traces| status::is_known(&traces, spec.name.as_str()))
 }

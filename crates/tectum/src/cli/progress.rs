@@ -18,7 +18,7 @@ pub(crate) struct Progress {
     /// Cancelled when nobody reads any more.
     cancel: CancellationToken,
     terminal: bool,
-    /// Whether the model's text stopped in the middle of a line.
+    /// True if the model's text stopped in the middle of a line.
     mid_line: bool,
     calls: usize,
     failed: usize,

@@ -80,7 +80,7 @@ struct Trial {
     what: String,
     deed: &'static str,
     target: String,
-    /// Whether it is promised that a command can, or that it cannot.
+    /// The promise that a command can, or that it cannot, if there is one.
     promised: Option<bool>,
     went: Result<(), String>,
 }

@@ -118,7 +118,7 @@ pub(crate) fn counted(count: u64, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Whether what somebody typed means yes; anything else is no.
+/// True if what somebody typed means yes; anything else is no.
 pub(crate) fn agrees(line: &str) -> bool {
     matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }

@@ -271,7 +271,7 @@ const MOST_ANSWER: u64 = 4096;
 /// How long whoever listens there may take to say what it is.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Whether a Tectum listens at an address of this machine.
+/// True if a Tectum listens at an address of this machine.
 async fn is_tectum(address: SocketAddr) -> bool {
     let ask = async {
         let mut stream = TcpStream::connect(address).await?;

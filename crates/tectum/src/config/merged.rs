@@ -129,7 +129,7 @@ impl Merged {
         }
     }
 
-    /// Whether a flag is set.
+    /// True if a flag is set.
     pub fn flag(&self, key: &Key) -> bool {
         matches!(self.get(key), Some(Setting { value: Value::Flag(true), .. }))
     }

@@ -69,11 +69,11 @@ pub struct Config {
 /// What commands may do to the machine, beyond the roots.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
-    /// Whether they are held at all.
+    /// True if they are held at all.
     pub on: bool,
-    /// Whether they may reach the network.
+    /// True if they may reach the network.
     pub network: bool,
-    /// Whether they may use sockets with a name in the file system.
+    /// True if they may use sockets with a name in the file system.
     pub unix_sockets: bool,
     /// What else they may change.
     pub write: Vec<PathBuf>,
@@ -88,7 +88,7 @@ pub struct Permissions {
     pub own: Rules,
     /// The project's rules; `None` where it has none that could refuse.
     pub project: Option<Rules>,
-    /// Whether somebody agreed to the project's allow rules.
+    /// The consent that the project's allow rules have.
     pub consent: Trust,
 }
 
@@ -127,11 +127,11 @@ pub struct Workspace {
     pub deny: Vec<String>,
     /// Patterns of built-in names that are open all the same.
     pub open: Vec<String>,
-    /// Whether links are followed.
+    /// The treatment of links.
     pub symlinks: Links,
-    /// Whether a file with other hard links may be changed.
+    /// True if a file with other hard links may be changed.
     pub break_hard_links: bool,
-    /// Whether a refusal names the roots.
+    /// True if a refusal names the roots.
     pub show_roots: bool,
     /// Git directories and object stores beyond them that git may read.
     pub git_dirs: Vec<PathBuf>,
@@ -140,7 +140,7 @@ pub struct Workspace {
 /// Which tools there are, and their bounds.
 #[derive(Clone, Debug)]
 pub struct ToolSet {
-    /// Whether our own tools are offered.
+    /// True if our own tools are offered.
     pub native: bool,
     /// Which of them: those that every one of these matches.
     pub include: Vec<GlobSet>,
@@ -152,7 +152,7 @@ pub struct ToolSet {
     pub threads: Option<usize>,
     /// The tiers that work can be handed over to.
     pub tiers: Vec<String>,
-    /// Whether beads are kept by `bd` or `br` where one is installed.
+    /// True if beads are kept by `bd` or `br` where one is installed.
     pub beads_programs: bool,
     /// Which of all tools clients are listed.
     pub profiles: Profiles,
@@ -175,7 +175,7 @@ pub type Network = tectum_tools::NetworkSettings;
 /// How commands run.
 #[derive(Clone, Debug)]
 pub struct Shell {
-    /// Whether a command may outlive its client.
+    /// True if a command may outlive its client.
     pub keep: bool,
     /// The command that explains what went wrong in PowerShell.
     pub qa: Vec<String>,
@@ -192,7 +192,7 @@ pub struct ProjectEnv {
     pub read: Result<EnvFile, String>,
     /// Its text, which is what a person agrees to.
     pub text: String,
-    /// Whether one did.
+    /// The consent that it has.
     pub trust: Trust,
 }
 
@@ -212,7 +212,7 @@ pub struct Http {
     pub listen: SocketAddr,
     /// Who may call.
     pub auth: AuthMode,
-    /// Whether an address that other machines reach is allowed.
+    /// True if an address that other machines reach is allowed.
     pub allow_remote: bool,
     /// Further host names that are ours.
     pub hosts: Vec<String>,
@@ -232,11 +232,11 @@ pub struct Federation {
 /// Who gets copies of calls, and what is hidden in them.
 #[derive(Clone, Debug)]
 pub struct Observers {
-    /// Whether anybody is looked for.
+    /// True if anybody is looked for.
     pub on: bool,
     /// Globs over the names of servers that get none.
     pub exclude: Vec<String>,
-    /// Whether secrets are hidden.
+    /// True if secrets are hidden.
     pub redact: bool,
     /// Globs over names whose values are hidden, beyond the built-in ones.
     pub names: Vec<String>,
@@ -282,7 +282,7 @@ impl Config {
         &self.layers.merged
     }
 
-    /// Whether another set-up says something else about a key, whichever of its owners.
+    /// True if another set-up says something else about a key, whichever of its owners.
     pub fn differs(&self, other: &Self, key: &Key) -> bool {
         let said = |config: &Self| {
             let Layers { operator, project, merged, .. } = &config.layers;

@@ -91,7 +91,7 @@ impl Conversation {
 struct Owed<'c> {
     client: &'c Conversation,
     id: u64,
-    /// Where the question went, once it has; that place is not kept open for it.
+    /// The queue that the question went to; it is not kept open for it.
     told: Option<WeakOutbox>,
 }
 

@@ -160,7 +160,7 @@ impl Carried<'_> {
         self.send(&link, Some(&answers.end()), input.state.as_deref()).map_err(|loss| self.lost(&loss))
     }
 
-    /// What a repeated try must repeat: the method and everything it says.
+    /// The digest of what a repeated try must repeat: the method and its parameters.
     pub(super) fn digest(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();
         hasher.update(self.peer.spec.name.as_str().as_bytes()).update(self.order.method.as_bytes());

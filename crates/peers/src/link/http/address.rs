@@ -45,13 +45,13 @@ pub(crate) struct Address {
 pub(crate) struct Unsent {
     /// In the link's words.
     pub(crate) loss: Loss,
-    /// Whether somebody took the request: then another form of it may fare better.
+    /// True if somebody took the request: then another form of it may fare better.
     pub(crate) reached: bool,
-    /// Whether nobody listens there: the machine itself said so.
+    /// True if nobody listens there: the machine itself said so.
     pub(crate) absent: bool,
 }
 
-/// What a client has to be able to do for an address.
+/// The kind of HTTP client that an address needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClientKind {
     /// Speak TLS. One that never does needs no certificates, and some machines have none.
@@ -64,7 +64,7 @@ impl ClientKind {
     /// How many there are.
     pub(crate) const COUNT: usize = 4;
 
-    /// What this address needs.
+    /// The kind that this address needs.
     pub(crate) fn new(url: &Url) -> Self {
         Self { tls: url.scheme() == "https", local: is_local(url) }
     }
@@ -175,7 +175,7 @@ impl Address {
     }
 }
 
-/// Whether a response asks for a login, or for more than the present one gives. A plain 403 is
+/// The challenge of a response that asks for a login, or for more rights. A plain 403 is
 /// an answer like any other.
 fn refusal(response: &Response) -> Option<Challenge> {
     let challenge = response
@@ -210,7 +210,7 @@ pub(crate) async fn collect(mut response: Response, most: usize) -> Result<Vec<u
     Ok(body)
 }
 
-/// What a status without a message in it means, with the beginning of what was said.
+/// A status without a message in it in words, with the beginning of its body.
 pub(crate) fn status_words(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> String {
     if status.is_redirection() {
         let to = headers.get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or("nowhere");
@@ -245,7 +245,7 @@ fn nobody_listens(error: &reqwest::Error) -> bool {
     false
 }
 
-/// What lies at the bottom of an error; the address stays out, since it may hold a secret.
+/// The innermost cause of an error; the address stays out, since it may hold a secret.
 fn words(error: &reqwest::Error) -> String {
     bottom(error).unwrap_or_else(|| {
         if error.is_timeout() { "it took too long".into() } else { "the request could not be sent".into() }

@@ -26,7 +26,7 @@ const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-/// What its tasks share.
+/// The state that the tasks of a connection share.
 pub(super) struct HttpSession {
     pub(super) address: Address,
     pub(super) inbox: Arc<Inbox>,
@@ -34,7 +34,7 @@ pub(super) struct HttpSession {
     pub(super) state: Mutex<HttpState>,
     /// The requests in flight.
     pub(super) running: Mutex<BTreeMap<u64, AbortHandle>>,
-    /// Where tasks run; whoever lets go of a call may stand outside of it.
+    /// The runtime of its tasks; whoever lets go of a call may stand outside of it.
     pub(super) runtime: Handle,
 }
 
@@ -91,7 +91,7 @@ impl HttpSession {
         self.headers(None).contains_key(SESSION)
     }
 
-    /// What stands beside every message, and beside this request where it is one.
+    /// The headers of every message, and of this request where it is one.
     pub(super) fn headers(&self, call: Option<&Call>) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));

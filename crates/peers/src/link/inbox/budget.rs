@@ -17,7 +17,7 @@ const MOST_DROPPED: u64 = 250_000;
 /// The same in bytes.
 const MOST_DROPPED_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What is left of the budget of one connection.
+/// The rest of the budget of one connection.
 #[derive(Debug)]
 pub(super) struct Allowance {
     messages: f64,
@@ -30,7 +30,7 @@ pub(super) struct Allowance {
     pub(super) total: u64,
 }
 
-/// Whether a message is within the budget.
+/// The verdict on a message: within the budget, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It is taken.
@@ -66,7 +66,7 @@ impl Allowance {
         Verdict::Over(first)
     }
 
-    /// Whether anything was dropped since the whole budget was there.
+    /// True if anything was dropped since the whole budget was there.
     pub(super) fn is_over(&mut self, now: Instant) -> bool {
         self.refill(now);
         self.dropped > 0 || self.dropped_bytes > 0

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 /// An id that no request of ours has.
 const NOBODY: u64 = u64::MAX;
 
-/// What a message seems to be.
+/// The kind that a message seems to be of.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum Glance {
     /// A notification or a question, by its method; empty where that cannot be read.

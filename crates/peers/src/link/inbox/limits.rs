@@ -41,7 +41,7 @@ impl Inbox {
         self.charge(0, size);
     }
 
-    /// Whether a message that nobody asked for is within the budget. A server that is far beyond it
+    /// True if a message that nobody asked for is within the budget. A server that is far beyond it
     /// is cut off.
     pub(super) fn affords(&self, size: usize) -> bool {
         self.charge(1, size)

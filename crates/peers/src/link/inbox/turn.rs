@@ -11,7 +11,7 @@ const MOST_A_TURN: u32 = 32;
 /// in its pipe, and costs nobody anything.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// What was done since the others had their turn.
+/// The work since the others had their turn.
 #[derive(Debug, Default)]
 pub(super) struct ReadTurn {
     sorted: AtomicU32,

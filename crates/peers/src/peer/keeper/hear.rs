@@ -27,7 +27,7 @@ pub(super) struct Hearing {
     pub(super) class: Class,
     pub(super) link: Arc<Link>,
     pub(super) around: Surroundings,
-    /// What a client is being asked outside of a call.
+    /// The questions to a client outside of a call.
     asking: JoinSet<()>,
 }
 

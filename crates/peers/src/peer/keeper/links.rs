@@ -27,7 +27,7 @@ pub(super) type LinkReply = oneshot::Sender<Result<Arc<Link>, Fault>>;
 /// A greeted connection and its unasked messages, or why there is none.
 type OpenedLink = Result<ConnectedLink, Loss>;
 
-/// What became of a connection.
+/// An event of a connection.
 pub(super) enum LinkEvent {
     Opened(Class, OpenedLink),
     Closed(Class, Arc<Link>),
@@ -45,7 +45,7 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// What became of the next one; `None` while there is none.
+    /// The next event of a connection; `None` while there is none.
     pub(super) async fn next(&mut self) -> Option<LinkEvent> {
         loop {
             if let Ok(event) = self.work.join_next().await? {

@@ -35,15 +35,15 @@ pub(super) struct Lists {
     peer: Arc<Peer>,
     approvals: Arc<Approvals>,
     offers: Arc<Notify>,
-    /// What it offers to each class of clients.
+    /// The offers to each class of clients.
     shares: Shares,
-    /// What is to be asked for, of whom.
+    /// The lists to ask for, by class.
     stale: VecDeque<Stale>,
     /// When the first and the last of the changes came that are not listed yet.
     changed: Option<(Instant, Instant)>,
     /// The listing that is under way, if one is.
     work: JoinSet<ListOutcome>,
-    /// Where a listing tells of the tools before it has asked for the rest.
+    /// The channel on which a listing tells of the tools before it has asked for the rest.
     early: (mpsc::Sender<ListedTools>, mpsc::Receiver<ListedTools>),
     /// A list that changed is not asked for before this.
     not_before: Option<Instant>,
@@ -52,13 +52,13 @@ pub(super) struct Lists {
     retry: Option<Instant>,
 }
 
-/// What one class of clients has to be told anew.
+/// The lists to ask for anew for one class of clients.
 struct Stale {
     class: Class,
     what: BTreeSet<What>,
 }
 
-/// What a listing tells.
+/// An event of a listing.
 pub(super) enum ListEvent {
     Tools(Box<ListedTools>),
     Ended(Box<ListOutcome>),
@@ -71,7 +71,7 @@ pub(super) struct ListedTools {
     offer: Offer,
 }
 
-/// What became of asking.
+/// The outcome of a listing.
 pub(super) struct ListOutcome {
     link: Arc<Link>,
     asked: Stale,
@@ -97,7 +97,7 @@ impl Lists {
         }
     }
 
-    /// What the listing under way tells next; `None` while there is none.
+    /// The next event of the listing under way; `None` while there is none.
     pub(super) async fn next(&mut self) -> Option<ListEvent> {
         if self.work.is_empty() {
             return None;
@@ -250,7 +250,7 @@ impl Lists {
         }
     }
 
-    /// What all classes are offered is compared with what was approved.
+    /// Compares the offer to all classes with the approvals.
     fn compare(&self) {
         self.peer.heard.store(Arc::new(self.shares.together()));
         self.peer.standing();

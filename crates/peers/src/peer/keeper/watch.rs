@@ -259,7 +259,7 @@ fn can_subscribe(link: &Link) -> bool {
     link.hello().era == Era::Legacy && link.hello().can("resources.subscribe")
 }
 
-/// What is to be told of: everything the server can, and the resources somebody watches.
+/// The wanted notifications: all the server can send, and those of watched resources.
 fn wanted(link: &Link, watched: &BTreeSet<String>) -> String {
     let mut wanted = Object::new();
     for (capability, key) in [
@@ -309,7 +309,7 @@ async fn follow(mut exchange: Exchange, waiting: AwaitingCallers, agree: impl Fn
     }
 }
 
-/// What a server of the older era said on all its connections: one that agreed is enough.
+/// The answer of a server of the older era on all its connections: one that agreed is enough.
 async fn agreed(asked: Vec<Result<Exchange, Loss>>) -> Result<(), Failure> {
     let mut said = Err(denied("it does not tell of changes of resources"));
     for exchange in asked {

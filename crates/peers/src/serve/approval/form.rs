@@ -16,7 +16,7 @@ use crate::{
 const MOST_SHOWN: usize = 6000;
 /// Characters of a person's reason that the model is told.
 const MOST_REASON: usize = 500;
-/// What can be answered. Whoever only confirms the form has not agreed.
+/// The schema of the answer. Whoever only confirms the form has not agreed.
 const SCHEMA: &str = r#"{"type":"object","properties":{"approve":{"type":"boolean","title":"Allow this call","description":"Yes lets this one call run, once. Anything else refuses it.","default":false},"reason":{"type":"string","title":"Reason","description":"Optional. The model is told."}},"required":["approve"]}"#;
 
 /// The parameters of `elicitation/create`.
@@ -24,7 +24,7 @@ pub(super) fn params(question: &Question) -> String {
     Object::new().text("message", &message(question)).raw("requestedSchema", SCHEMA).end()
 }
 
-/// What a person reads.
+/// The question as a person reads it.
 fn message(question: &Question) -> String {
     let about = match question.subject.as_str() {
         "" => String::new(),
@@ -105,7 +105,7 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// What an answer to the form means. Only a plain yes is one.
+/// The decision of an answer to the form. Only a plain yes is one.
 pub(super) fn decision(question: &Question, answer: &RawValue) -> Decision {
     #[derive(Deserialize)]
     struct FormAnswer<'a> {
@@ -143,7 +143,7 @@ pub(super) fn failed(question: &Question, error: &RawValue) -> Decision {
     Decision::Deny(format!("the client could not ask ({why}); {}", question.how_to_allow()))
 }
 
-/// What a person does, and a client with nobody in front of it does by itself.
+/// A refusal that a client may give by itself, with nobody in front of it.
 fn without_person(question: &Question, what: &str) -> Decision {
     let allow = question.how_to_allow();
     Decision::Deny(format!(

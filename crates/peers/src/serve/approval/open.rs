@@ -5,7 +5,7 @@ use tectum_core::{Decision, Fault, Question};
 use tokio::sync::oneshot;
 use tokio_util::task::AbortOnDropHandle;
 
-/// What the handles of our own questions begin with.
+/// The beginning of the handles of our own questions.
 pub(crate) const MARK: &str = "tectum-ask1.";
 
 /// A question that waits for the client's next try.
@@ -16,7 +16,7 @@ pub(crate) struct OpenQuestion {
     pub(super) brought: Brought,
 }
 
-/// What is known of the answer.
+/// The state of the answer.
 #[derive(Debug)]
 pub(super) enum PendingAnswer {
     /// Nothing yet. Letting go of it takes the question back from the desk.
@@ -25,7 +25,7 @@ pub(super) enum PendingAnswer {
     Yes,
 }
 
-/// What a try brought along for the server beyond us: answers to it, and what it wants to see again.
+/// The answers and the state that a try brought along for the server beyond us.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Brought {
     pub(super) input: Option<Box<RawValue>>,

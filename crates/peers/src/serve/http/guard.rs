@@ -22,7 +22,7 @@ pub enum Auth {
 /// How the HTTP side is set up.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// Where to listen.
+    /// The address to listen on.
     pub listen: SocketAddr,
     /// Who may call.
     pub auth: Auth,

@@ -69,13 +69,13 @@ pub struct HttpServer {
     service: Service,
 }
 
-/// What every connection shares.
+/// The state that every connection shares.
 #[derive(Debug)]
 struct Service {
     endpoint: Endpoint,
     guard: Guard,
     sessions: Sessions,
-    /// What the models of clients without sessions have seen.
+    /// The files and anchors that the models of clients without sessions have seen.
     models: Arc<Models>,
     connections: Connections,
     budget: Budget,
@@ -128,7 +128,7 @@ impl HttpServer {
         self
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

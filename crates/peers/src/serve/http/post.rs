@@ -31,7 +31,7 @@ use crate::{
 /// How long a client may take to send a body, and how many bytes buy it a further second.
 const BODY_PATIENCE: Duration = Duration::from_secs(5);
 const BODY_RATE: u64 = 16 * 1024;
-/// What may wait on the stream of one call.
+/// The bounds of the stream of one call.
 const CALL_STREAM: Bounds = Bounds { messages: 256, bytes: 1024 * 1024 };
 
 impl Service {

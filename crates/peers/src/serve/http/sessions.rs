@@ -22,7 +22,7 @@ pub(super) const IDLE: Duration = Duration::from_secs(30 * 60);
 pub(super) const LOOK: Duration = Duration::from_secs(60);
 /// Streams one session may hold open.
 const MOST_STREAMS: usize = 4;
-/// What may wait on a stream before its client counts as gone.
+/// The bounds of a stream; a client that exceeds them counts as gone.
 const STREAM: Bounds = Bounds { messages: 256, bytes: 1024 * 1024 };
 
 /// The header a session travels in.

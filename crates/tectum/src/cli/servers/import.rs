@@ -174,7 +174,7 @@ fn scope<'s>(site: &'s Site, context: &'s Context, find: &'s Find) -> Scope<'s> 
     }
 }
 
-/// Whether an entry is Tectum itself, which is never used as a server.
+/// True if an entry is Tectum itself, which is never used as a server.
 fn is_tectum(site: &Site, find: &Find, entry: &Entry) -> bool {
     let context = Context::read(&site.sources);
     why_ourselves(entry, &context, &site.config.http, scope(site, &context, find)).is_some()

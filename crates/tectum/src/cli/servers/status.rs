@@ -33,7 +33,7 @@ pub(super) fn waits(traces: Option<&Path>, server: &Server) -> Option<String> {
     Some(format!("{what}: `tectum approve-tools {name}` shows it"))
 }
 
-/// Whether a server ever said what it offers.
+/// True if a server ever said what it offers.
 pub(in crate::cli) fn is_known(traces: &Path, name: &str) -> bool {
     traces.join(format!("{name}.json")).is_file()
 }

@@ -171,7 +171,7 @@ fn said(server: &Server) -> Option<(bool, &Origin)> {
     Some((values.flag(&keys::ENABLED)?, values.origin(&keys::ENABLED)?))
 }
 
-/// Whether a place is in the project's `tectum.toml`, or in the user's.
+/// True if a place is in the project's `tectum.toml`, or in the user's.
 fn is_in(origin: &Origin, site: &Site, project: bool) -> bool {
     let files = &site.config.files_of_settings;
     let file =
@@ -180,7 +180,7 @@ fn is_in(origin: &Origin, site: &Site, project: bool) -> bool {
     file.is_some_and(|file| site.shown(file) == *name)
 }
 
-/// Whether the entry below our table switches itself off.
+/// True if the entry below our table switches itself off.
 fn says_off_itself(site: &Site, name: &str, file: &std::sync::Arc<str>) -> bool {
     let sources = tectum::config::servers::survey::sources_of(&site.config);
     sources.iter().any(|source| {

@@ -1,6 +1,6 @@
 //! The address of a server that is reached over HTTP.
 
-/// Whether a url is one that can be reached over HTTP.
+/// True if a url is one that can be reached over HTTP.
 pub(super) fn is_address(url: &str) -> bool {
     host_and_port(url).is_some() && url.chars().all(|c| !c.is_whitespace() && !c.is_control())
 }

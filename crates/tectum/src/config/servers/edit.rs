@@ -61,7 +61,7 @@ impl Draft {
         Ok(Self { path: path.to_owned(), name, owner, before, document })
     }
 
-    /// Whether it has a table of this server.
+    /// True if it has a table of this server.
     pub fn has(&self, server: &str) -> bool {
         self.servers().is_some_and(|servers| servers.contains_key(server))
     }
@@ -150,7 +150,7 @@ impl Draft {
         diff.unified_diff().header(&self.name, &self.name).to_string()
     }
 
-    /// Whether anything changed.
+    /// True if anything changed.
     pub fn is_changed(&self) -> bool {
         self.text() != self.before
     }

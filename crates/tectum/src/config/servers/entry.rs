@@ -46,7 +46,7 @@ pub struct Source {
     pub name: Arc<str>,
     /// Whose word it is.
     pub place: Place,
-    /// Whether it is a `tectum.toml`, which we may change.
+    /// True if it is a `tectum.toml`, which we may change.
     pub ours: bool,
     /// What `./program` starts from.
     pub base: PathBuf,
@@ -77,7 +77,7 @@ pub enum Dialect {
 pub struct Values(BTreeMap<&'static str, (Value, Origin)>);
 
 impl Entry {
-    /// Whether it says what the server is; one that does not changes the entry of another file.
+    /// True if it says what the server is; one that does not changes the entry of another file.
     pub fn is_whole(&self) -> bool {
         self.values.get(&keys::COMMAND).is_some() || self.values.get(&keys::URL).is_some()
     }
@@ -148,7 +148,7 @@ impl Values {
         self.0.get(key.name)
     }
 
-    /// Whether nothing was said.
+    /// True if nothing was said.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

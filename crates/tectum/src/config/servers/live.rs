@@ -21,7 +21,7 @@ use super::{
     survey::{self, ForeignReading},
 };
 
-/// Whether a server may be required: a table of ours says so, or there is a file of another
+/// True if a server may be required: a table of ours says so, or there is a file of another
 /// program that might.
 pub fn may_require(config: &Config) -> bool {
     let says_so = |entry: &super::Entry| entry.values.flag(&keys::REQUIRED) == Some(true);
@@ -35,7 +35,7 @@ pub struct Live {
     sources: Sources,
     listening: Option<SocketAddr>,
     bound: Arc<OnceLock<SocketAddr>>,
-    /// Whether the servers were chosen with the address that was bound.
+    /// True if the servers were chosen with the address that was bound.
     chosen_bound: bool,
     config: Option<Config>,
     /// What is wrong with the settings as they are now; those before hold on.

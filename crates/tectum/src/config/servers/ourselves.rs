@@ -56,7 +56,7 @@ pub fn why(entry: &Entry, context: &Context, http: &Http, scope: Scope<'_>) -> O
     (named && args.iter().any(|word| word == "serve")).then(|| "its command is `tectum serve`".into())
 }
 
-/// Whether a house that this process descends from starts this server already.
+/// True if a house that this process descends from starts this server already.
 pub(super) fn is_above(spec: &ServerSpec, context: &Context) -> bool {
     let Transport::Stdio(launch) = &spec.transport else { return false };
     let within = context.environment.get(&OsString::from(lineage::WITHIN));

@@ -59,9 +59,9 @@ pub struct Survey {
 pub struct Server {
     /// Its entry, with what other tables say about it laid on top.
     pub entry: Entry,
-    /// Whether it may start.
+    /// The consent that it has.
     pub trust: Trust,
-    /// Whether it can.
+    /// Its spec, or the reason why it does not start.
     pub verdict: Result<Box<ServerSpec>, Held>,
 }
 

@@ -15,7 +15,7 @@ use tectum_state::Lasts;
 use super::{Entry, Place, keys, spoken};
 use crate::state;
 
-/// Whether an entry may start.
+/// The consent that a person gave to an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// It is the user's own.
@@ -29,7 +29,7 @@ pub enum Trust {
 }
 
 impl Trust {
-    /// Whether that is enough.
+    /// True if that is enough.
     pub fn suffices(&self) -> bool {
         matches!(self, Self::Own | Self::Given)
     }

@@ -39,7 +39,7 @@ pub fn fill(text: &str, dialect: Dialect, scope: Scope<'_>) -> Result<String, Un
     filled(text, dialect, scope, 0)
 }
 
-/// Whether this can be the name of an environment variable.
+/// True if this can be the name of an environment variable.
 pub fn is_name(text: &str) -> bool {
     let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     starts && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
@@ -93,7 +93,7 @@ fn filled(text: &str, dialect: Dialect, scope: Scope<'_>, depth: usize) -> Resul
     Ok(out)
 }
 
-/// Whether a `${` is never closed, whatever its variable may be.
+/// True if a `${` is never closed, whatever its variable may be.
 pub(super) fn is_unclosed(text: &str) -> bool {
     let mut rest = text;
     while let Some(at) = rest.find('$') {
