@@ -152,7 +152,6 @@ fn shell(config: &Config, roots: Vec<PathBuf>) -> ShellSettings {
         env,
         env_held,
         qa: config.shell.qa.clone(),
-        keep: config.shell.keep,
     }
 }
 

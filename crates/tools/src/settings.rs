@@ -65,8 +65,6 @@ pub struct ShellSettings {
     pub env_held: Option<String>,
     /// The command that explains what went wrong in PowerShell.
     pub qa: Vec<String>,
-    /// Whether a command may outlive its client.
-    pub keep: bool,
 }
 
 /// What git may read beyond the served directories, and what holds it to that.

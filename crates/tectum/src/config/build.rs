@@ -124,7 +124,6 @@ impl Config {
             network,
             sandbox: sandbox(&merged, sources),
             shell: Shell {
-                keep: merged.flag(&keys::KEEP),
                 qa: texts(&keys::QA).collect(),
                 env: project_env(&directory.join(ENV_FILE), sources.state.as_deref()),
             },

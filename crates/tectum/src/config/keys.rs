@@ -594,13 +594,6 @@ key_table! {
         doc: "Usual places of secrets that commands may read all the same, such as ~/.npmrc.",
         ..SHELL
     };
-    pub static KEEP: Key = Key {
-        name: "keep",
-        project: FromProject::Refused("choose how commands run on your machine"),
-        default: "false",
-        doc: "Whether a command may outlive the client that started it, when it asks for that.",
-        ..SHELL
-    };
     pub static QA: Key = Key {
         name: "qa",
         project: FromProject::Refused("choose how commands run on your machine"),
@@ -678,7 +671,7 @@ mod tests {
         for key in KEYS.iter().filter(|key| key.stands_for.is_none()) {
             let refused = matches!(key.project, FromProject::Refused(_));
             let operators = ["http", "diagnostics", "network", "clients", "run"].contains(&key.section)
-                || [&GIT_DIRS, &OPEN, &SHELL_WRITE, &SHELL_OPEN, &KEEP, &QA].contains(key);
+                || [&GIT_DIRS, &OPEN, &SHELL_WRITE, &SHELL_OPEN, &QA].contains(key);
             assert_eq!(refused, operators, "decide what a project may do with `{}`", key.path());
             let list = matches!(key.shape, Shape::List { .. });
             match key.project {

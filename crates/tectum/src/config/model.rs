@@ -175,8 +175,6 @@ pub type Network = tectum_tools::NetworkSettings;
 /// How commands run.
 #[derive(Clone, Debug)]
 pub struct Shell {
-    /// True if a command may outlive its client.
-    pub keep: bool,
     /// The command that explains what went wrong in PowerShell.
     pub qa: Vec<String>,
     /// The project's `mcp_env.toml`, if it has one.

@@ -78,7 +78,6 @@ fn a_command_says_what_it_says_and_how_it_ended() {
         (json!({"command": "true", "cwd": "/etc"}), "/etc"),
         (json!({"command": "true", "timeout_ms": 0}), "`timeout_ms`"),
         (json!({"command": "true", "yield_ms": 9999999}), "shell_poll"),
-        (json!({"command": "true", "keep": true}), "outlive"),
     ] {
         let result = run(&mut client, args);
         assert!(result["isError"] == true && text(&result).contains(word), "{result}");
@@ -272,6 +271,20 @@ fn sessions_are_of_one_client() {
     assert!(one.send("DELETE", "/mcp", &one.headers(), "").status < 300);
     // Each look is at a later moment; the runner ends a test that never gets there.
     while alive() > 0 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn a_command_that_is_kept_outlives_its_client_but_not_tectum() {
+    let rig = rig();
+    let mut one = rig.http();
+    one.handshake();
+    let args = json!({"command": "until [ -e go ]; do sleep 0.02; done; echo went > on; sleep 1000", "keep": true, "yield_ms": 1});
+    assert!(one.call("run_shell", args)["structuredContent"]["session"].is_string());
+    assert!(one.send("DELETE", "/mcp", &one.headers(), "").status < 300);
+    rig.write("go", "");
+    while !rig.project().join("on").exists() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
 }

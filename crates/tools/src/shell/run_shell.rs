@@ -87,7 +87,7 @@ impl Tool for RunShell {
     };
 
     fn wants(&self, args: &Args) -> Wants {
-        Wants { subject: subject(&args.command), paths: vec![(args.cwd.clone(), Access::Read)] }
+        Wants { subject: subject(&args.command, args.keep), paths: vec![(args.cwd.clone(), Access::Read)] }
     }
 
     async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<CommandReport>, Fault> {
@@ -149,10 +149,6 @@ impl RunShell {
         if args.stdin.as_ref().is_some_and(|text| text.len() > MOST_INPUT) {
             return Err(Fault::invalid(format!("`stdin` is longer than {MOST_INPUT} bytes"))
                 .hint("write it to a file and redirect that"));
-        }
-        if args.keep && !self.shells.settings.keep {
-            return Err(Fault::new(FaultKind::Permission, "no command may outlive its client here")
-                .hint("a person can allow it with `keep = true` below [shell] in their own tectum.toml"));
         }
         Ok(())
     }

@@ -2,15 +2,19 @@
 
 use tectum_core::{Part, Subject};
 
-/// The subject of a call that runs this command line in a shell.
-pub fn subject(command: &str) -> Subject {
+/// What a command that outlives its client is, to rules: one more part of it.
+const KEEP: &str = "--keep";
+
+/// The subject of a call that runs this command line in a shell, and perhaps lets it outlive its client.
+pub fn subject(command: &str, keep: bool) -> Subject {
     let part = |part: tectum_shell::Part| Part {
         text: part.text,
         certain: part.certain,
         also: part.also,
         doubt: part.doubt,
     };
-    Subject::Parts(tectum_shell::parts(command).into_iter().map(part).collect())
+    let keep = keep.then(|| Part { text: KEEP.into(), certain: KEEP.len(), also: Vec::new(), doubt: None });
+    Subject::Parts(tectum_shell::parts(command).into_iter().map(part).chain(keep).collect())
 }
 
 /// The subject of a call that runs a script of another language, which nobody splits: only a rule that

@@ -22,8 +22,12 @@ fn rules(deny: &[&str], allow: &[&str]) -> Rules {
 }
 
 fn prepared(command: &str) -> Prepared {
+    prepared_to(command, false)
+}
+
+fn prepared_to(command: &str, keep: bool) -> Prepared {
     Prepared {
-        wants: Wants { subject: subject(command), paths: vec![(".".into(), Access::Read)] },
+        wants: Wants { subject: subject(command, keep), paths: vec![(".".into(), Access::Read)] },
         effect: Effect::Change,
         world: World::Open,
         deadline: Duration::from_secs(1),
@@ -162,4 +166,14 @@ fn a_rule_without_a_pattern_allows_all_but_what_another_denies() {
     for nothing in ["", " ", "# x", "\n"] {
         assert_eq!(judged(&none, nothing).0, Judgement::Ask, "{nothing:?}");
     }
+}
+
+#[test]
+fn to_outlive_its_client_a_command_needs_a_rule_for_that() {
+    let rig = Rig::with(&[]);
+    let judged =
+        |allow: &[&str]| gate(&rig, rules(&[], allow)).explain(&call(), &prepared_to("npm run dev", true)).0;
+    assert_eq!(judged(&["npm *"]), Judgement::Ask);
+    assert_eq!(judged(&["--keep"]), Judgement::Ask);
+    assert_eq!(judged(&["npm *", "--keep"]), Judgement::Allow);
 }
