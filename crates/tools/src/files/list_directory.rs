@@ -35,7 +35,6 @@ pub struct Args {
     path: RawPath,
     #[serde(default = "yes")]
     all: bool,
-    #[serde(default)]
     from: Option<String>,
 }
 
