@@ -1,11 +1,9 @@
 //! A model that says what it was told to say, and remembers what it was asked: for tests of
 //! whatever stands around a loop.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::VecDeque, sync::Arc};
 
+use parking_lot::Mutex;
 use tectum_core::Fault;
 
 use crate::{Answer, Message, Model, Prompt};
@@ -47,18 +45,14 @@ impl Scripted {
 
     /// What it was asked so far.
     pub fn asked(&self) -> Vec<Asked> {
-        self.state().asked.clone()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().asked.clone()
     }
 }
 
 impl Model for Scripted {
     async fn answer(&self, prompt: Prompt<'_>, said: &mut (dyn FnMut(&str) + Send)) -> Result<Answer, Fault> {
         let answer = {
-            let mut state = self.state();
+            let mut state = self.0.lock();
             state.asked.push(Asked {
                 model: prompt.model.map(str::to_owned),
                 messages: prompt.messages.into_iter().cloned().collect(),
