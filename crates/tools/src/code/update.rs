@@ -15,7 +15,7 @@ use super::{
 pub(super) fn definition(
     code: &Code,
     ctx: &Ctx,
-    args: &NewContent,
+    args: NewContent,
     only: Only,
 ) -> Result<Reply<Output>, Fault> {
     not_empty("new_content", &args.new_content)?;
@@ -87,7 +87,7 @@ fn keeps_others(
 pub(super) fn signature(
     code: &Code,
     ctx: &Ctx,
-    args: &NewSignature,
+    args: NewSignature,
     only: Only,
 ) -> Result<Reply<Output>, Fault> {
     not_empty("new_signature", &args.new_signature)?;
@@ -124,7 +124,7 @@ pub(super) fn signature(
 pub(super) fn declaration(
     code: &Code,
     ctx: &Ctx,
-    args: &NewDeclaration,
+    args: NewDeclaration,
     only: Only,
 ) -> Result<Reply<Output>, Fault> {
     not_empty("new_declaration", &args.new_declaration)?;
