@@ -31,7 +31,6 @@ pub struct Tier {
     #[serde(default = "every_tool")]
     pub tools: Vec<String>,
     /// Another model than the usual one.
-    #[serde(default)]
     pub model: Option<String>,
     /// The tiers it may hand over to.
     #[serde(default)]

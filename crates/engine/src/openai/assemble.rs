@@ -33,15 +33,12 @@ struct Piece {
 struct Chunk {
     #[serde(default)]
     choices: Vec<StreamedChoice>,
-    #[serde(default)]
     usage: Option<wire::Cost>,
 }
 
 #[derive(Deserialize)]
 struct StreamedChoice {
-    #[serde(default)]
     delta: Option<Delta>,
-    #[serde(default)]
     finish_reason: Option<String>,
 }
 
@@ -49,17 +46,13 @@ struct StreamedChoice {
 struct Delta {
     #[serde(default)]
     content: Value,
-    #[serde(default)]
     tool_calls: Option<Vec<CallDelta>>,
 }
 
 #[derive(Deserialize)]
 struct CallDelta {
-    #[serde(default)]
     index: Option<usize>,
-    #[serde(default)]
     id: Option<String>,
-    #[serde(default)]
     function: Option<wire::Function>,
 }
 
