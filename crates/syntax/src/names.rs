@@ -21,22 +21,8 @@ use crate::{Kind, Outline, Pack, Symbol};
 const MOST_NAMED: usize = 20;
 
 /// Words that people quote with a name.
-const KEYWORDS: [&str; 14] = [
-    "class",
-    "def",
-    "enum",
-    "fn",
-    "func",
-    "function",
-    "impl",
-    "interface",
-    "module",
-    "namespace",
-    "struct",
-    "trait",
-    "type",
-    "union",
-];
+const KEYWORDS: &str = "\
+    class def enum fn func function impl interface module namespace struct trait type union";
 
 /// A name as it was asked for: `Class.method`, `A::f(int)`, `name#2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +50,7 @@ impl<'n> Asked<'n> {
         let (mut params, mut added) = (None, false);
         // `class A`, `impl A`: as an outline or the source has it.
         if let Some((word, name)) = rest.split_once(' ')
-            && KEYWORDS.contains(&word)
+            && KEYWORDS.split(' ').any(|keyword| keyword == word)
         {
             (rest, added) = (name.trim_start(), word == "impl");
         }
