@@ -18,16 +18,16 @@ struct State {
     asked: Vec<Asked>,
 }
 
-/// What the model was asked.
+/// A question to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// Which model.
+    /// The name of the model.
     pub model: Option<String>,
     /// The messages.
     pub messages: Vec<Message>,
     /// The names of the tools it was offered.
     pub tools: Vec<String>,
-    /// Whether it might call them.
+    /// True if it might call them.
     pub may_call: bool,
 }
 
@@ -43,7 +43,7 @@ impl Scripted {
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// What it was asked so far.
+    /// The questions so far.
     pub fn asked(&self) -> Vec<Asked> {
         self.0.lock().asked.clone()
     }

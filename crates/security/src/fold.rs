@@ -40,7 +40,7 @@ pub(crate) fn fold(text: &str) -> String {
     undotted.nfc().collect()
 }
 
-/// Whether a file system could take these for one name.
+/// True if a file system could take these for one name.
 pub(crate) fn same_name(one: &OsStr, other: &OsStr) -> bool {
     one == other || folded(Path::new(one)) == folded(Path::new(other))
 }

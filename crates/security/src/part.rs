@@ -35,7 +35,7 @@ pub struct Part {
     standing: Standing,
 }
 
-/// Whether a granted path's rules let a program read an object.
+/// The answer of a granted path's rules to a program that reads an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It lies beneath a base directory.
@@ -107,7 +107,7 @@ impl Part {
         &self.name
     }
 
-    /// Whether it may be read.
+    /// The answer of the rules to a program that reads it.
     pub fn standing(&self) -> Standing {
         self.standing
     }

@@ -32,7 +32,7 @@ use crate::{
     watch::Watch,
 };
 
-/// Whether the walk goes on.
+/// The next step of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// Go on.

@@ -82,7 +82,7 @@ impl View {
         }
     }
 
-    /// Whether what was learned in this view is what the path would show: the same directory,
+    /// True if what was learned in this view is what the path would show: the same directory,
     /// the same policy and the same hiding rules.
     pub fn serves(&self, path: &SafePath) -> bool {
         let hiding = match (&self.hide, &path.hide) {
@@ -93,7 +93,7 @@ impl View {
         hiding && self.is_at(path) && self.identity == path.identity()
     }
 
-    /// Whether this view of the path's place will hardly be asked for again once the path is:
+    /// True if this view of the path's place will hardly be asked for again once the path is:
     /// its hiding rules were those of one call, or another directory stands there now.
     pub fn yields_to(&self, path: &SafePath) -> bool {
         self.is_at(path) && (self.hide.is_some() || self.identity != path.identity())
@@ -118,12 +118,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Whether what was learned under this watch is what the path would show.
+    /// True if what was learned under this watch is what the path would show.
     pub fn serves(&self, path: &SafePath) -> bool {
         self.view.serves(path)
     }
 
-    /// Whether the whole tree is watched. If not, changes must be found by stamps.
+    /// True if the whole tree is watched. If not, changes must be found by stamps.
     pub fn whole(&self) -> bool {
         self.whole.load(Ordering::Relaxed)
     }

@@ -396,7 +396,7 @@ impl Packs {
     }
 }
 
-/// Whether a header needs C++: a word at the start of a line that C does not have.
+/// True if a header needs C++: a word at the start of a line that C does not have.
 fn looks_like_cpp(text: &str) -> bool {
     /// A header that is C++ says so early; beyond this nothing new is to be expected.
     const LOOKED_AT: usize = 64 * 1024;

@@ -10,10 +10,10 @@ use super::{
 };
 use crate::{Answer, Finish, ToolCall, Usage};
 
-/// What ends a stream.
+/// The last event of a stream.
 const DONE: &str = "[DONE]";
 
-/// What has come so far.
+/// The parts of an answer so far.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
     text: String,
@@ -129,7 +129,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// Whether the answer had its last piece.
+    /// True if the answer had its last piece.
     pub(super) fn is_complete(&self) -> bool {
         self.finish.is_some()
     }

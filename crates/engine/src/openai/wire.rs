@@ -126,7 +126,7 @@ pub(super) struct Function {
     pub(super) arguments: Value,
 }
 
-/// What an answer cost.
+/// The cost of an answer.
 #[derive(Debug, Deserialize)]
 pub(super) struct Cost {
     prompt_tokens: Option<u64>,

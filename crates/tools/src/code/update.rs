@@ -115,7 +115,7 @@ pub(super) fn declaration(
     })
 }
 
-/// Whether there is a comment in new source.
+/// True if there is a comment in new source.
 fn has_comment(language: &Language, content: &str) -> bool {
     let strings = language.strings(content);
     let braced = language.pack().style.bodies == Bodies::Braced;
@@ -126,7 +126,7 @@ fn has_comment(language: &Language, content: &str) -> bool {
     })
 }
 
-/// Whether a symbol holds a value.
+/// True if a symbol holds a value.
 pub(super) fn is_variable(symbol: &Symbol) -> bool {
     matches!(symbol.kind, Kind::Variable | Kind::Constant | Kind::Field | Kind::Typedef)
 }

@@ -63,7 +63,7 @@ fn delete(pen: &Pen, ctx: &Ctx, recursive: bool) -> Result<Reply<Output>, Fault>
 struct Deleted {
     undo: Undo,
     settled: Settled,
-    /// Whether the content has other names.
+    /// True if the content has other names.
     shared: bool,
 }
 

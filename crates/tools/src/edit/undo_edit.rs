@@ -181,7 +181,7 @@ fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<(Output, String
     Ok((Output { restored, deleted: Vec::new(), undo }, unconfirmed(&settled)))
 }
 
-/// Whether the thing a move left is what stands here.
+/// True if the thing a move left is what stands here.
 fn is_this(path: &SafePath, left: &Left) -> bool {
     match left {
         Left::Revision(_) if path.kind() == Some(Kind::File) => {
@@ -193,7 +193,7 @@ fn is_this(path: &SafePath, left: &Left) -> bool {
     }
 }
 
-/// Whether what a call left still stands there.
+/// True if what a call left still stands there.
 fn unchanged(current: Option<&[u8]>, left: &Left) -> bool {
     match (left, current) {
         (Left::Anything | Left::Object(..), _) | (Left::Nothing, None) => true,

@@ -7,11 +7,11 @@ use super::{Encoding, Lines, body, split};
 pub struct Facts {
     /// How its characters became bytes.
     pub encoding: Encoding,
-    /// Whether it starts with a byte order mark.
+    /// True if it starts with a byte order mark.
     pub bom: bool,
     /// How its lines end.
     pub newline: Newline,
-    /// Whether the last line is ended too.
+    /// True if the last line is ended too.
     pub final_newline: bool,
     /// How its lines are indented.
     pub indent: Indent,

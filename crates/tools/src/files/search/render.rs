@@ -110,7 +110,7 @@ struct MatchesPage {
     /// Matches of earlier pages still to be passed over.
     skip: usize,
     left: usize,
-    /// Whether `--` stands between places that do not touch.
+    /// True if `--` stands between places that do not touch.
     separate: bool,
     /// The line written last.
     last: Option<(String, u64)>,
