@@ -25,7 +25,7 @@ pub struct Note {
     pub data: Value,
 }
 
-/// What is appended to the last result of a round for clients that keep their own history.
+/// The text appended to the last result of a round for clients that keep their own history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Closing {
     /// True if the anchors are appended.
@@ -86,7 +86,7 @@ impl Effects {
         *self.closing.lock() = closing;
     }
 
-    /// What is appended to a round; nothing by default.
+    /// The text appended to a round; nothing by default.
     pub fn closing(&self) -> Closing {
         *self.closing.lock()
     }

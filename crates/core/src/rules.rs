@@ -6,7 +6,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::{Judgement, Part, World, nearest};
 
-/// Where a rule was written.
+/// The place of a rule in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The file; `None` if the rule is built in or came from elsewhere.

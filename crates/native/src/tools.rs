@@ -26,7 +26,7 @@ pub struct NativeTool {
     info: ToolInfo,
     prepare: Prepare,
     max_output: usize,
-    /// Which world a call touches, where that is not the same for all.
+    /// The world a call touches, where that is not the same for all.
     world: Option<WorldNow>,
 }
 

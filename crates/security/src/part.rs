@@ -112,7 +112,7 @@ impl Part {
         self.standing
     }
 
-    /// What it is.
+    /// Its kind.
     pub fn kind(&self) -> Kind {
         Kind::of(&self.stat)
     }
@@ -122,7 +122,7 @@ impl Part {
         platform::identity(&self.stat)
     }
 
-    /// What stands under a name in this directory, a link itself and not its target.
+    /// The object under a name in this directory, a link itself and not its target.
     pub fn kind_below(&self, name: &str) -> Option<Kind> {
         let stat = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some(Kind::of(&stat))

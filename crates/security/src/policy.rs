@@ -25,7 +25,7 @@ pub enum Links {
     Never,
 }
 
-/// What a snapshot says about names and links.
+/// The rules of a snapshot about names and links.
 #[derive(Debug)]
 pub(crate) struct Policy {
     pub(crate) built_in: BuiltInNames,

@@ -45,7 +45,7 @@ const MOST_FOLDERS: usize = 20_000;
 /// Names told one by one; with more, looking at everything again is cheaper.
 const MOST_CHANGES: usize = 4_000;
 
-/// What changed since the last question. Paths are below the start of the walk.
+/// The changes since the last question. Paths are below the start of the walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Changes {
     /// Too much happened, or the start itself went: nothing known before counts any more.
@@ -175,7 +175,7 @@ impl Watch {
         folders.insert(id, path.to_owned());
     }
 
-    /// What changed since the last call, or since the folders were added.
+    /// The changes since the last call, or since the folders were added.
     pub fn changes(&self) -> Changes {
         use rustix::{
             fs::inotify::{ReadFlags, Reader},
