@@ -2,10 +2,11 @@
 //! are not part of a history: the code that assembles a prompt puts them at its end.
 
 use std::sync::{
-    Arc, PoisonError, RwLock,
+    Arc,
     atomic::{AtomicU64, Ordering},
 };
 
+use parking_lot::RwLock;
 use tokio::sync::broadcast;
 
 /// The limit for all anchors together, since every prompt ends with them. The oldest is removed first.
@@ -85,7 +86,7 @@ impl Anchors {
         let key: Arc<str> = key.chars().take(MOST_KEY).collect::<String>().into();
         let mut told = Vec::new();
         {
-            let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.kept.write();
             let held = kept.iter().position(|anchor| anchor.key == key).map(|at| kept.remove(at));
             match (held, content.is_empty()) {
                 (None, true) => {}
@@ -121,17 +122,12 @@ impl Anchors {
 
     /// The anchor with this key.
     pub fn get(&self, key: &str) -> Option<Anchor> {
-        self.kept
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .iter()
-            .find(|anchor| &*anchor.key == key)
-            .cloned()
+        self.kept.read().iter().find(|anchor| &*anchor.key == key).cloned()
     }
 
     /// All anchors, the newest last.
     pub fn all(&self) -> Vec<Anchor> {
-        self.kept.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.kept.read().clone()
     }
 
     /// All anchors as one text for the end of a prompt; `None` if there are none.

@@ -1,4 +1,4 @@
-//! What passes through the house: a call on the way in, an outcome on the way out.
+//! The messages of the house: a call on the way in, an outcome on the way out.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -21,7 +21,7 @@ pub struct Call {
     pub args: Box<RawValue>,
     /// Cancelled when the caller leaves.
     pub cancel: CancellationToken,
-    /// Where progress goes, if the caller asked for it.
+    /// The receiver of progress, if the caller asked for it.
     pub progress: Progress,
     /// The most bytes of text that the caller can take.
     pub room: usize,

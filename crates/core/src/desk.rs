@@ -5,12 +5,13 @@ use std::{
     fmt,
     pin::Pin,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::{
     sync::{mpsc, oneshot, watch},
     time::timeout,
@@ -144,7 +145,7 @@ struct Waiting<'a> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.desk.pending().remove(&self.id);
+        self.desk.pending.lock().remove(&self.id);
         self.settled.cancel();
     }
 }
@@ -152,7 +153,7 @@ impl Drop for Waiting<'_> {
 impl Desk {
     /// Adds the queue of somebody who shows questions to a person.
     pub fn attach(&self, asker: mpsc::Sender<Inquiry>) {
-        self.askers.lock().unwrap_or_else(PoisonError::into_inner).push(asker);
+        self.askers.lock().push(asker);
     }
 
     /// Asks everybody who shows questions, and waits. If there is nobody to ask, no answer in time or
@@ -173,7 +174,7 @@ impl Desk {
         let (tell, answer) = oneshot::channel();
         let (shown, mut is_shown) = watch::channel(false);
         let waiting = Waiting { desk: self, id, settled: CancellationToken::new() };
-        self.pending().insert(id, tell);
+        self.pending.lock().insert(id, tell);
         let inquiry = Inquiry { id, question: question.clone(), shown, settled: waiting.settled.clone() };
         self.post(&inquiry);
         let also = async {
@@ -213,7 +214,7 @@ impl Desk {
 
     /// Answers a question; the first answer wins, a late or second one is an error.
     pub fn answer(&self, id: AskId, decision: Decision) -> Result<(), Fault> {
-        let waiting = self.pending().remove(&id);
+        let waiting = self.pending.lock().remove(&id);
         match waiting.map(|tell| tell.send(decision)) {
             Some(Ok(())) => Ok(()),
             Some(Err(_)) | None => Err(Fault::not_found("no such question is waiting")),
@@ -221,16 +222,12 @@ impl Desk {
     }
 
     fn post(&self, inquiry: &Inquiry) {
-        let mut askers = self.askers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut askers = self.askers.lock();
         askers.retain(|asker| !asker.is_closed());
         for asker in askers.iter() {
             // A full queue does not take it; if all queues are full, nobody is asked.
             let _ = asker.try_send(inquiry.clone());
         }
-    }
-
-    fn pending(&self) -> MutexGuard<'_, HashMap<AskId, oneshot::Sender<Decision>>> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -64,7 +64,7 @@ async fn a_question_whose_call_was_cancelled_is_forgotten_and_taken_back() {
     inquiry.shown();
     asking.abort();
     inquiry.settled().cancelled().await;
-    assert!(desk.pending().is_empty());
+    assert!(desk.pending.lock().is_empty());
     assert!(desk.answer(inquiry.id, Decision::Approve).is_err(), "nobody waits for it");
 }
 
@@ -75,7 +75,7 @@ async fn silence_is_a_refusal() {
     let inquiry = one.recv().await.expect("asked");
     inquiry.shown();
     assert_eq!(asking.await.expect("ends").expect_err("refused").kind, FaultKind::Timeout);
-    assert!(inquiry.settled().is_cancelled() && desk.pending().is_empty());
+    assert!(inquiry.settled().is_cancelled() && desk.pending.lock().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -139,7 +139,7 @@ async fn who_is_behind_a_call_and_says_nothing_refuses() {
     assert_eq!(silent.await.expect_err("refused").kind, FaultKind::Timeout);
     let absent = desk.ask_also(question(), |_| std::future::ready(None));
     assert_eq!(absent.await.expect_err("refused").kind, FaultKind::Permission);
-    assert!(desk.pending().is_empty());
+    assert!(desk.pending.lock().is_empty());
 }
 
 #[test]

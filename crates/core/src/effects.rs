@@ -1,7 +1,7 @@
 //! The last station of a call but one: applies its directives to the house. Directives about a
 //! conversation (stopping, tiers, messages) pass unchanged: the engine applies them.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use serde_json::Value;
 use tokio::sync::broadcast;
@@ -25,7 +25,7 @@ pub struct Note {
     pub data: Value,
 }
 
-/// What is appended to the last result of a round for clients that keep their own history.
+/// The text appended to the last result of a round for clients that keep their own history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Closing {
     /// True if the anchors are appended.
@@ -83,12 +83,12 @@ impl Default for Effects {
 impl Effects {
     /// Sets what is appended to a round from now on.
     pub fn close_with(&self, closing: Closing) {
-        *self.closing.lock().unwrap_or_else(PoisonError::into_inner) = closing;
+        *self.closing.lock() = closing;
     }
 
-    /// What is appended to a round; nothing by default.
+    /// The text appended to a round; nothing by default.
     pub fn closing(&self) -> Closing {
-        *self.closing.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.closing.lock()
     }
 
     /// Subscribes to notes for presenters from now on.
@@ -98,7 +98,7 @@ impl Effects {
 
     /// How many directives were left out: not understood, not allowed or too many.
     pub fn skipped(&self) -> Tally {
-        *self.skipped.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.skipped.lock()
     }
 
     /// Applies a call's directives, in their order. The house does so for a call on its own; for calls
@@ -126,7 +126,7 @@ impl Effects {
     pub(crate) fn count(&self, tool: &ToolName, skipped: &[Skipped]) {
         for Skipped { cause, count, words } in skipped {
             tracing::warn!(%tool, why = words, "a directive was left out");
-            let mut tally = self.skipped.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tally = self.skipped.lock();
             match cause {
                 Cause::NotUnderstood => tally.not_understood += count,
                 Cause::NotAllowed => tally.not_allowed += count,

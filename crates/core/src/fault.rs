@@ -68,9 +68,9 @@ impl FaultKind {
 pub struct Fault {
     /// The kind of the failure.
     pub kind: FaultKind,
-    /// What happened.
+    /// The event, in words.
     pub message: String,
-    /// What to try next.
+    /// The next thing to try.
     pub hint: Option<String>,
     /// The underlying error, for the journal; never shown to the model.
     pub source: Option<Box<dyn Error + Send + Sync>>,

@@ -1,10 +1,8 @@
 //! The gate: permission rules on the call, then every path it wants through the three layers.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, sync::Arc};
 
+use parking_lot::Mutex;
 use tectum_security::{Abandoned, Access, Allowlist, Denied, Hide, Kind, RawPath, SafePath};
 
 use crate::{
@@ -176,7 +174,7 @@ impl Gate {
         if !self.rules.pick(&call.tool) {
             return paths;
         }
-        let mut filters = self.filters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut filters = self.filters.lock();
         let hide = filters.entry((call.tool.clone(), judged)).or_insert_with(|| {
             let (rules, tool) = (self.rules.clone(), call.tool.clone());
             Hide::new(move |name| rules.hide(&tool, name, judged))

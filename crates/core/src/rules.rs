@@ -6,7 +6,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use crate::{Judgement, Part, World, nearest};
 
-/// Where a rule was written.
+/// The place of a rule in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The file; `None` if the rule is built in or came from elsewhere.
@@ -60,7 +60,7 @@ impl Pattern {
         exactly() || if part.doubt.is_some() { all() } else { self.is_match_of(&part.text) }
     }
 
-    /// Whether it matches the part, or might match what becomes of it.
+    /// True if it matches the part, or might match what becomes of it.
     fn may_match(&self, part: &Part) -> bool {
         let fixed = self.written.split(['*', '?', '[', '{', '\\']).next().unwrap_or_default();
         let known = part.text.get(..part.certain).unwrap_or_default();

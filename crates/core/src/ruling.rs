@@ -24,7 +24,7 @@ pub(crate) struct Names {
     parts: Vec<Part>,
 }
 
-/// What holds, why, and about which part of the call.
+/// A judgement, its reason, and the part of the call it is about.
 type Judged<'a> = (Judgement, String, Option<&'a Part>);
 
 impl Ruling {

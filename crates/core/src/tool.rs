@@ -24,7 +24,7 @@ pub trait Tool: Send + Sync + 'static {
     type Output: Serialize + JsonSchema + Send + 'static;
     /// The facts of the tool.
     const CARD: Card;
-    /// What a call with these arguments needs. It gets that and nothing else.
+    /// The needs of a call with these arguments. It gets that and nothing else.
     fn wants(&self, args: &Self::Args) -> Wants;
     /// Runs the tool.
     fn call(
@@ -108,7 +108,7 @@ pub enum Subject {
 /// One of several things that a call does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What an allow rule has to match.
+    /// The text that an allow rule has to match.
     pub text: String,
     /// How many bytes of the text are certain; the rest may become anything.
     pub certain: usize,
@@ -127,7 +127,7 @@ impl Part {
     }
 }
 
-/// What a call needs: its subject and every path it will touch.
+/// The needs of a call: its subject and every path it will touch.
 #[derive(Clone, Debug)]
 pub struct Wants {
     /// The tool's one primary argument.

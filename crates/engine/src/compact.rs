@@ -58,7 +58,7 @@ fn is_kept(message: &Message) -> bool {
     matches!(message.metadata.source, Source::System | Source::User)
 }
 
-/// What was dropped, in words that depend on nothing but that.
+/// A summary of dropped messages, in words that depend on nothing but them.
 fn summary(dropped: &[Message]) -> String {
     let mut text = String::from("[Summary of earlier work; the messages themselves were dropped]");
     let earlier = dropped.iter().filter(|one| one.metadata.source == Source::Summary);

@@ -102,7 +102,7 @@ impl LoopContext {
     }
 }
 
-/// What stands for a result nobody kept.
+/// The text in place of a result that nobody kept.
 fn lost(call: &ToolCall) -> Message {
     Message::tool(call, "ERROR: what came of this call was not kept\nHint: look before calling again", true)
 }

@@ -21,12 +21,12 @@ use crate::{
     render,
 };
 
-/// What a loop is set up with.
+/// The settings of a loop.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Who the model may be.
+    /// The tiers of the model.
     pub tiers: Tiers,
-    /// When the window is looked after.
+    /// The limits at which the window is compacted.
     pub policy: Policy,
     /// The limits of one run.
     pub limits: Limits,
@@ -34,7 +34,7 @@ pub struct Settings {
     pub budget: usize,
     /// The conversation's name in the journal.
     pub session: SessionId,
-    /// Whether the model is told how files changed that it knows.
+    /// True if the model is told how files changed that it knows.
     pub refresh: bool,
 }
 
@@ -51,16 +51,16 @@ impl Default for Settings {
     }
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
     /// Why.
     pub reason: Reason,
     /// The model's last words.
     pub text: String,
-    /// What all answers cost together.
+    /// The cost of all answers together.
     pub usage: Usage,
-    /// How many rounds of calls there were.
+    /// The number of rounds of calls.
     pub rounds: usize,
 }
 

@@ -17,11 +17,11 @@ pub enum Event<'e> {
     Called {
         /// The call.
         call: &'e ToolCall,
-        /// Whether it failed.
+        /// True if it failed.
         failed: bool,
-        /// What the model will read of it.
+        /// The text that the model will read.
         text: &'e str,
-        /// How long it took.
+        /// Its duration.
         took: Duration,
     },
     /// Another tier works from now on.
@@ -42,7 +42,7 @@ pub enum Event<'e> {
     },
     /// A tool has something for the presentation layer.
     Note {
-        /// What about.
+        /// Its subject.
         key: &'e str,
         /// The data.
         data: &'e Value,

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 /// Bytes that count as one token, as a rule of thumb for English, code and JSON.
 const BYTES_PER_TOKEN: usize = 4;
-/// What the frame around a message costs.
+/// The cost of the frame around a message.
 const FRAME: usize = 4;
 
-/// Who speaks.
+/// The speaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -22,7 +22,7 @@ pub enum Role {
     Tool,
 }
 
-/// Where a message came from.
+/// The source of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -37,7 +37,7 @@ pub enum Source {
     Tool,
     /// A tool that asked for it with a directive.
     Injected,
-    /// What stands for messages that were dropped.
+    /// A summary of messages that were dropped.
     Summary,
     /// The loop itself.
     Notice,
@@ -48,9 +48,9 @@ pub enum Source {
 /// A call as the model wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// What its result refers to.
+    /// The id that its result refers to.
     pub id: String,
-    /// Which tool.
+    /// The name of the tool.
     pub name: String,
     /// The arguments as text. They may be no JSON at all.
     pub arguments: String,
@@ -63,10 +63,10 @@ impl ToolCall {
     }
 }
 
-/// What the loop knows about a message.
+/// The facts of a message that only the loop knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
-    /// Where it came from.
+    /// The source of the message.
     pub source: Source,
     /// The iteration it was made in.
     pub iteration: u64,
@@ -76,11 +76,11 @@ pub struct Metadata {
     /// For a result: whether the call failed.
     #[serde(default)]
     pub is_error: bool,
-    /// Where a block about changed files begins. Kept as a place, since a tool's own text may hold
+    /// The offset of a block about changed files. Kept as a place, since a tool's own text may hold
     /// the same words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub news_at: Option<usize>,
-    /// Whether the content was replaced by a stub.
+    /// True if the content was replaced by a stub.
     #[serde(default)]
     pub stubbed: bool,
 }
@@ -88,7 +88,7 @@ pub struct Metadata {
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who speaks.
+    /// The speaker.
     pub role: Role,
     /// The text.
     pub content: String,
@@ -98,7 +98,7 @@ pub struct Message {
     /// For a result: the call it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// What the loop knows about it.
+    /// The facts that only the loop knows.
     #[serde(default)]
     pub metadata: Metadata,
 }
@@ -114,17 +114,17 @@ impl Message {
         Self::new(Role::System, Source::System, content)
     }
 
-    /// What a person said.
+    /// A message of a person.
     pub fn user(content: impl Into<String>) -> Self {
         Self::new(Role::User, Source::User, content)
     }
 
-    /// What the model said, and the calls it made with it.
+    /// A message of the model, and the calls it made with it.
     pub fn assistant(content: impl Into<String>, tool_calls: Vec<ToolCall>) -> Self {
         Self { tool_calls, ..Self::new(Role::Assistant, Source::Model, content) }
     }
 
-    /// What a call came to.
+    /// The result of a call.
     pub fn tool(call: &ToolCall, content: impl Into<String>, is_error: bool) -> Self {
         let mut message = Self::new(Role::Tool, Source::Tool, content);
         message.tool_call_id = Some(call.id.clone());
@@ -133,7 +133,7 @@ impl Message {
         message
     }
 
-    /// What the loop says in a person's place.
+    /// A message of the loop in a person's place.
     pub fn notice(source: Source, content: impl Into<String>) -> Self {
         Self::new(Role::User, source, content)
     }

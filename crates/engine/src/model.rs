@@ -20,7 +20,7 @@ pub trait Model: Send + Sync {
     ) -> impl Future<Output = Result<Answer, Fault>> + Send;
 }
 
-/// What a model is asked.
+/// A question to a model.
 #[derive(Clone, Debug)]
 pub struct Prompt<'p> {
     /// Another model than the usual one.
@@ -38,14 +38,14 @@ pub struct Prompt<'p> {
 pub struct Offer {
     /// Its name.
     pub name: ToolName,
-    /// What it does.
+    /// Its description.
     pub description: String,
     /// JSON Schema of its arguments.
     pub schema: Arc<Value>,
 }
 
 impl Offer {
-    /// What a model is told of this tool.
+    /// The offer of this tool to a model.
     pub fn of(info: &ToolInfo) -> Self {
         Self {
             name: info.name.clone(),
@@ -61,14 +61,14 @@ impl fmt::Debug for Offer {
     }
 }
 
-/// What a model answered.
+/// The answer of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// Its text.
     pub text: String,
     /// The calls it makes, in order.
     pub calls: Vec<ToolCall>,
-    /// What it cost.
+    /// Its cost.
     pub usage: Usage,
     /// Why it ended.
     pub finish: Finish,
@@ -100,7 +100,7 @@ pub enum Finish {
     Filtered,
 }
 
-/// What answers cost, as the model's server counts.
+/// The cost of answers, as the model's server counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
     /// Tokens of prompts.

@@ -36,7 +36,7 @@ impl Order {
     }
 }
 
-/// Which tool a call is for. Tools that are found and not listed are called through another one;
+/// The tool a call is for. Tools that are found and not listed are called through another one;
 /// tiers and rules are about the tool itself.
 fn called(call: &ToolCall) -> (String, String) {
     #[derive(Deserialize)]

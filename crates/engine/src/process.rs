@@ -6,14 +6,14 @@ use tectum_core::{Directive, Fault, directives};
 
 use crate::{Event, LoopContext, Message, Role, Source, Tiers};
 
-/// What a batch of directives came to.
+/// The outcome of a batch of directives.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Processed {
-    /// Whether the run is to end.
+    /// True if the run is to end.
     pub stop: bool,
-    /// Whether another tier works now.
+    /// True if another tier works now.
     pub tier_changed: bool,
-    /// What is appended when all results stand in the history.
+    /// The messages that are appended after all results.
     pub injected: Vec<Message>,
 }
 
@@ -23,7 +23,7 @@ pub struct Processor<'p> {
     pub ctx: &'p mut LoopContext,
     /// The tiers there are.
     pub tiers: &'p Tiers,
-    /// Who is told.
+    /// The listener.
     pub tell: &'p mut (dyn FnMut(Event<'_>) + Send),
 }
 

@@ -5,11 +5,11 @@ use tectum_turns::{CLOSES, OPENS};
 
 use crate::{LoopContext, Message, Policy, Role};
 
-/// What a stub begins with.
+/// The first words of a stub.
 pub const STUB: &str = "[Previous:";
-/// What a block about changed files begins with.
+/// The first line of a block about changed files.
 pub const NEWS: &str = OPENS;
-/// What it ends with.
+/// Its last line.
 pub const NEWS_END: &str = CLOSES;
 
 /// A new result within its cap, with a tail that says what is missing.

@@ -49,7 +49,7 @@ fn part(part: &Value) -> String {
     }
 }
 
-/// How many bytes a base64 text stands for.
+/// The number of bytes that a base64 text stands for.
 fn decoded(data: &Value) -> usize {
     data.as_str().map_or(0, |text| text.trim_end_matches('=').len() * 3 / 4)
 }

@@ -1,11 +1,9 @@
 //! A model that says what it was told to say, and remembers what it was asked: for tests of
 //! whatever stands around a loop.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::VecDeque, sync::Arc};
 
+use parking_lot::Mutex;
 use tectum_core::Fault;
 
 use crate::{Answer, Message, Model, Prompt};
@@ -20,16 +18,16 @@ struct State {
     asked: Vec<Asked>,
 }
 
-/// What the model was asked.
+/// A question to the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// Which model.
+    /// The name of the model.
     pub model: Option<String>,
     /// The messages.
     pub messages: Vec<Message>,
     /// The names of the tools it was offered.
     pub tools: Vec<String>,
-    /// Whether it might call them.
+    /// True if it might call them.
     pub may_call: bool,
 }
 
@@ -45,20 +43,16 @@ impl Scripted {
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// What it was asked so far.
+    /// The questions so far.
     pub fn asked(&self) -> Vec<Asked> {
-        self.state().asked.clone()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().asked.clone()
     }
 }
 
 impl Model for Scripted {
     async fn answer(&self, prompt: Prompt<'_>, said: &mut (dyn FnMut(&str) + Send)) -> Result<Answer, Fault> {
         let answer = {
-            let mut state = self.state();
+            let mut state = self.0.lock();
             state.asked.push(Asked {
                 model: prompt.model.map(str::to_owned),
                 messages: prompt.messages.into_iter().cloned().collect(),

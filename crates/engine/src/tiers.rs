@@ -24,14 +24,13 @@ pub struct Tiers {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tier {
-    /// What the model is told first.
+    /// The model's first instructions.
     #[serde(default)]
     pub prompt: String,
     /// Globs over the names of its tools.
     #[serde(default = "every_tool")]
     pub tools: Vec<String>,
     /// Another model than the usual one.
-    #[serde(default)]
     pub model: Option<String>,
     /// The tiers it may hand over to.
     #[serde(default)]
@@ -58,7 +57,7 @@ impl Tiers {
         })
     }
 
-    /// Whether one tier may hand over to another.
+    /// The tier to hand over to, if the present one may.
     pub fn hand_over(&self, from: &str, to: &str) -> Result<&Tier, Fault> {
         let tier = self.get(to)?;
         let may = self.tiers.get(from).map(|tier| tier.may_hand_to.as_slice()).unwrap_or_default();

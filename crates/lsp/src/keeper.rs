@@ -1,12 +1,9 @@
 //! Keeps one server: starts it on demand, shares it among all callers, and waits with a backoff after
 //! it died.
 
-use std::{
-    collections::BTreeSet,
-    path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
+use parking_lot::Mutex;
 use tokio::{
     sync::watch,
     time::{Instant, timeout},
@@ -66,7 +63,7 @@ impl Keeper {
 
     /// Notes that a file may have changed on the disk; the server is notified with the next question.
     pub fn changed(&self, path: PathBuf) {
-        let mut kept = self.kept();
+        let mut kept = self.kept.lock();
         if kept.changed.len() < MOST_CHANGED {
             kept.changed.insert(path);
         }
@@ -74,7 +71,7 @@ impl Keeper {
 
     /// True if the server has answered a question and still runs.
     pub fn is_ready(&self) -> bool {
-        matches!(&self.kept().state, KeptSession::Up(session) if session.answered() && session.over().is_none())
+        matches!(&self.kept.lock().state, KeptSession::Up(session) if session.answered() && session.over().is_none())
     }
 
     /// The diagnostics for exactly this text.
@@ -95,10 +92,10 @@ impl Keeper {
         } else {
             self.patience.start.saturating_sub(begun.elapsed()).max(self.patience.answer)
         };
-        let changed: Vec<PathBuf> = std::mem::take(&mut self.kept().changed).into_iter().collect();
+        let changed: Vec<PathBuf> = std::mem::take(&mut self.kept.lock().changed).into_iter().collect();
         let report = session.diagnose(asked, &changed, limit, self.patience.settle).await;
         if report.is_ok() {
-            self.kept().deaths = 0;
+            self.kept.lock().deaths = 0;
         }
         report
     }
@@ -106,7 +103,7 @@ impl Keeper {
     /// The running server, started if necessary.
     async fn session(&self) -> Result<Arc<Session>, Trouble> {
         let start = {
-            let mut kept = self.kept();
+            let mut kept = self.kept.lock();
             self.look(&mut kept);
             match &kept.state {
                 KeptSession::Up(session) => return Ok(session.clone()),
@@ -177,9 +174,5 @@ impl Keeper {
             let _ = tell.send(Some(session.map(Arc::new).map_err(|why| (why, Instant::now()))));
         });
         Start { since: Instant::now(), done }
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -39,7 +39,7 @@ pub(crate) async fn live(
         () = shared.idle(idle) => Trouble::Idle,
     };
     let polite = matches!(why, Trouble::Idle);
-    if polite && shared.state().over.is_none() {
+    if polite && shared.state.lock().over.is_none() {
         let farewell = async {
             if let Ok(Ok(_)) = shared.request("shutdown", &Value::Null).await {
                 let _ = shared.send(message::notification("exit", &Value::Null));

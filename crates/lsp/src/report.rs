@@ -81,7 +81,6 @@ impl fmt::Display for Severity {
 #[derive(Debug, Deserialize)]
 pub(crate) struct Given {
     range: Range,
-    #[serde(default)]
     severity: Option<u64>,
     message: MessageText,
 }

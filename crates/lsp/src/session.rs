@@ -62,7 +62,7 @@ impl Session {
         }
         let hello: Hello = serde_json::from_slice(&told)
             .map_err(|_| shared.give_up(Trouble::Nonsense("a greeting without capabilities".into())))?;
-        shared.state().used = Instant::now();
+        shared.state.lock().used = Instant::now();
         shared.send(message::notification("initialized", &json!({})))?;
         if !shared.settings.is_null() {
             let params = json!({ "settings": shared.settings });
@@ -101,6 +101,6 @@ impl Session {
 
     /// Why and when it ended, if it has.
     pub(crate) fn over(&self) -> Option<(Trouble, Instant)> {
-        self.shared.state().over.clone()
+        self.shared.state.lock().over.clone()
     }
 }

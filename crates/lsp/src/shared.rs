@@ -5,13 +5,14 @@ use std::{
     collections::HashMap,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tectum_child::visible::visible;
@@ -41,7 +42,7 @@ const MOST_WORDS: usize = 300;
 /// The state that a session shares with the tasks that hold its pipes.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    state: Mutex<SessionState>,
+    pub(crate) state: Mutex<SessionState>,
     /// A counter that rises with new diagnostics and when the server ends.
     news: watch::Sender<u64>,
     out: mpsc::UnboundedSender<Vec<u8>>,
@@ -82,10 +83,6 @@ impl Shared {
         }
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, SessionState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Puts a message into the queue; the server sees messages in the order of the queue.
     pub(crate) fn send(&self, frame: Vec<u8>) -> Result<(), Trouble> {
         if self.queued.fetch_add(frame.len(), Ordering::Relaxed) > MOST_QUEUED {
@@ -96,7 +93,7 @@ impl Shared {
 
     /// Records why the server ends and notifies everybody who waits. The first reason counts.
     pub(crate) fn give_up(&self, why: Trouble) -> Trouble {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let why = state.over.get_or_insert_with(|| (why, Instant::now())).0.clone();
         state.asked.clear();
         drop(state);
@@ -113,7 +110,7 @@ impl Shared {
     ) -> Result<Result<Bytes, Refusal>, Trouble> {
         let (tell, told) = oneshot::channel();
         let id = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             if let Some((why, _)) = &state.over {
                 return Err(why.clone());
             }
@@ -133,7 +130,7 @@ impl Shared {
         changed: &[PathBuf],
         pulled: bool,
     ) -> Result<(i64, Waiting), Trouble> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some((why, _)) = &state.over {
             return Err(why.clone());
         }
@@ -151,7 +148,7 @@ impl Shared {
     /// Closes a document that must be opened again, and waits until the server has sent its
     /// diagnostics for a closed document, so that nobody takes them for an answer.
     pub(crate) async fn close_unversioned(&self, path: &Path, most: Duration) -> Result<(), Trouble> {
-        let closing = self.state().documents.close_unversioned(path);
+        let closing = self.state.lock().documents.close_unversioned(path);
         let Some(closing) = closing else { return Ok(()) };
         self.send(closing)?;
         // No server knows this method, and each refuses it when it has processed everything before it.
@@ -190,7 +187,7 @@ impl Shared {
         loop {
             news.borrow_and_update();
             let known = {
-                let state = self.state();
+                let state = self.state.lock();
                 if let Some((why, _)) = &state.over {
                     return Err(why.clone());
                 }
@@ -221,7 +218,7 @@ impl Shared {
             }
             (Some(method), None) => {
                 if let ("textDocument/publishDiagnostics", Some(params)) = (&*method, incoming.params) {
-                    let taken = self.state().documents.published(params);
+                    let taken = self.state.lock().documents.published(params);
                     taken.map_err(|_| nonsense("findings that nobody can read"))?;
                     self.news.send_modify(|count| *count += 1);
                 }
@@ -229,7 +226,7 @@ impl Shared {
             }
             (None, Some(id)) => {
                 // An answer that nobody waits for is late, and dropped.
-                let asked = id.get().parse().ok().and_then(|id: u64| self.state().asked.remove(&id));
+                let asked = id.get().parse().ok().and_then(|id: u64| self.state.lock().asked.remove(&id));
                 if let Some(tell) = asked {
                     let result = incoming
                         .result
@@ -246,7 +243,7 @@ impl Shared {
     pub(crate) async fn idle(&self, most: Duration) {
         loop {
             let until = {
-                let state = self.state();
+                let state = self.state.lock();
                 let busy = state.documents.waiting() > 0 || !state.asked.is_empty();
                 if busy { Instant::now() + most } else { state.used + most }
             };
@@ -266,7 +263,7 @@ pub(crate) struct Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        let mut state = self.shared.state();
+        let mut state = self.shared.state.lock();
         state.documents.leave(&self.path);
         state.used = Instant::now();
     }
@@ -280,7 +277,7 @@ struct Question<'s> {
 
 impl Drop for Question<'_> {
     fn drop(&mut self) {
-        let unanswered = self.shared.state().asked.remove(&self.id).is_some();
+        let unanswered = self.shared.state.lock().asked.remove(&self.id).is_some();
         if unanswered {
             let _ = self.shared.send(message::notification("$/cancelRequest", &json!({ "id": self.id })));
         }

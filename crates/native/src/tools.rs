@@ -26,22 +26,22 @@ pub struct NativeTool {
     info: ToolInfo,
     prepare: Prepare,
     max_output: usize,
-    /// Which world a call touches, where that is not the same for all.
+    /// The world a call touches, where that is not the same for all.
     world: Option<WorldNow>,
 }
 
 impl NativeTool {
     /// Derives everything from one declaration.
     pub fn new<T: Tool>(tool: T) -> Self {
-        let info = info::<T::Args, T::Output>(&T::CARD, None);
+        let info = info::<T::Args, T::Output>(&T::CARD, "");
         let schema = info.input_schema.clone();
         let tool = Arc::new(tool);
         let prepare = move |call: &Call| prepare(&tool, call, &schema);
         Self { info, prepare: Box::new(prepare), max_output: usize::MAX, world: None }
     }
 
-    /// A tool that is a row of a table: one of several names over one implementation. `run`
-    /// may block.
+    /// A tool whose work may block: a function over its arguments. An empty description stands for the
+    /// doc comment on `A`; one of several names over one implementation has its own.
     pub fn row<A, O>(
         card: Card,
         description: &str,
@@ -52,7 +52,7 @@ impl NativeTool {
         A: DeserializeOwned + JsonSchema + Send + 'static,
         O: Serialize + JsonSchema + Send + 'static,
     {
-        let info = info::<A, O>(&card, Some(description));
+        let info = info::<A, O>(&card, description);
         let schema = info.input_schema.clone();
         let run = Arc::new(run);
         let prepare = move |call: &Call| {
@@ -134,13 +134,14 @@ fn written<T: serde::Serialize>(reply: &Reply<T>) -> serde_json::Result<String> 
     String::from_utf8(json).map_err(serde::ser::Error::custom)
 }
 
-fn info<A: JsonSchema, O: JsonSchema>(card: &Card, description: Option<&str>) -> ToolInfo {
+fn info<A: JsonSchema, O: JsonSchema>(card: &Card, description: &str) -> ToolInfo {
     let Card { name, title, effect, world, idempotent, primary, role, .. } = *card;
     let mut input = schema::input::<A>();
-    // The doc comment on `Args` is the tool's description, unless a row has its own; the schema need
+    // The doc comment on `Args` is the tool's description, unless it has its own; the schema need
     // not repeat it.
     let documented = input.remove("description").and_then(|text| text.as_str().map(str::to_owned));
-    let description = description.map(str::to_owned).or(documented).unwrap_or_default();
+    let description =
+        if description.is_empty() { documented.unwrap_or_default() } else { description.into() };
     ToolInfo {
         name: name.into(),
         title: title.into(),

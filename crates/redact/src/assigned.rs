@@ -36,52 +36,14 @@ const AROUND: &[&str] = &[
 const MOST_AROUND: usize = 3;
 
 /// Words in the place of a value, in code and in forms, that are not values.
-const NO_VALUES: &[&str] = &[
-    "any",
-    "bool",
-    "boolean",
-    "bytes",
-    "char",
-    "false",
-    "int",
-    "none",
-    "null",
-    "nil",
-    "number",
-    "object",
-    "optional",
-    "required",
-    "str",
-    "string",
-    "text",
-    "true",
-    "undefined",
-    "unset",
-    "void",
-];
+const NO_VALUES: &str = "\
+    any bool boolean bytes char false int none null nil number object optional required str string text \
+    true undefined unset void";
 
 /// Parts of names under which a number is a measure of secrets and not a secret itself.
-const MEASURES: &[&str] = &[
-    "count",
-    "days",
-    "expires",
-    "expiry",
-    "hours",
-    "iterations",
-    "len",
-    "length",
-    "limit",
-    "max",
-    "min",
-    "minutes",
-    "rounds",
-    "seconds",
-    "size",
-    "timeout",
-    "tokens",
-    "ttl",
-    "version",
-];
+const MEASURES: &str = "\
+    count days expires expiry hours iterations len length limit max min minutes rounds seconds size \
+    timeout tokens ttl version";
 
 /// A number with fewer digits is a count or a flag rather than a secret.
 const FEW_DIGITS: usize = 4;
@@ -90,38 +52,9 @@ const FEW_DIGITS: usize = 4;
 const TELLING: usize = 256;
 
 /// Words that follow the name of a flag in a sentence or a synopsis.
-const PROSE: &[&str] = &[
-    "and",
-    "are",
-    "argument",
-    "as",
-    "can",
-    "cannot",
-    "command",
-    "flag",
-    "flags",
-    "for",
-    "from",
-    "if",
-    "in",
-    "is",
-    "may",
-    "must",
-    "not",
-    "on",
-    "option",
-    "options",
-    "or",
-    "parameter",
-    "should",
-    "that",
-    "the",
-    "to",
-    "was",
-    "when",
-    "will",
-    "with",
-];
+const PROSE: &str = "\
+    and are argument as can cannot command flag flags for from if in is may must not on option options \
+    or parameter should that the to was when will with";
 
 /// Finds values of secret names.
 #[derive(Debug)]
@@ -235,7 +168,7 @@ impl<'t> Assignment<'t> {
         let is_none =
             word.is_empty() || word.starts_with(['-', '<', '[', '{', '|', '(', '=', ',', '.', '$', '&']);
         let plain = word.trim_end_matches(['.', ',', ';', ':', ')']);
-        (!is_none && !PROSE.contains(&plain) && !self.is_measure(plain)).then(|| self.at..self.at + length)
+        (!is_none && !is_listed(PROSE, plain) && !self.is_measure(plain)).then(|| self.at..self.at + length)
     }
 
     /// The rest of the line.
@@ -302,8 +235,12 @@ impl<'t> Assignment<'t> {
     fn is_measure(&self, word: &str) -> bool {
         let is_number = word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
         let mut parts = self.name.split(['_', '-']).map(str::to_ascii_lowercase);
-        is_number && parts.any(|part| MEASURES.contains(&&*part))
+        is_number && parts.any(|part| is_listed(MEASURES, &part))
     }
+}
+
+fn is_listed(words: &str, word: &str) -> bool {
+    words.split(' ').any(|listed| listed == word)
 }
 
 /// True if a bare word is a value rather than code.
@@ -319,7 +256,7 @@ fn is_value(word: &str, sign: &str, before: &str, after: &str) -> bool {
         return plain.len() >= FEW_DIGITS;
     }
     let sized = letters.len() < plain.len() && ["i", "u", "f", "int", "uint", "float"].contains(&&*lower);
-    if sized || NO_VALUES.contains(&&*lower) {
+    if sized || is_listed(NO_VALUES, &lower) {
         return false;
     }
     let part = |part: &str| {

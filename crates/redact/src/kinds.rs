@@ -41,23 +41,14 @@ pub(crate) const KINDS: &[Kind] = &[
     (&["github_pat_"], Word, 20, Edge::Free),
     (
         &[
-            "glpat-",
-            "gldt-",
-            "glrt-",
-            "glcbt-",
-            "glptt-",
-            "glft-",
-            "glimt-",
-            "glagent-",
-            "gloas-",
-            "glsoat-",
-            "glffct-",
-            "_gitlab_session=",
+            "glpat-", "gldt-", "glrt-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "gloas-",
+            "glsoat-", "glffct-",
         ],
         Dotted,
         16,
         Edge::Free,
     ),
+    (&["_gitlab_session="], Dotted, 16, Edge::Free),
     (&["GR1348941"], Word, 18, Edge::Word),
     // Models
     (

@@ -1,6 +1,6 @@
 //! Secret names, for members of JSON, variables, settings, flags and parameters alike.
 
-/// Where a telling word must be in a name.
+/// The place of a telling word in a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stands {
     /// Anywhere in the name.

@@ -9,7 +9,7 @@ use regex::Regex;
 /// How many bytes to the left the command of an option is searched.
 const MOST_COMMAND: usize = 512;
 
-/// What must come before the opening word.
+/// The text that must come before the opening word.
 #[derive(Debug, Clone, Copy)]
 enum Before {
     Anything,

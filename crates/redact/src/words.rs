@@ -13,7 +13,7 @@ use crate::{
 /// The most bytes of a name that are read, to either side.
 const MOST_NAME: usize = 128;
 
-/// What a word indicates.
+/// The meaning of a word.
 #[derive(Debug, Clone, Copy)]
 enum Tells {
     /// The index of a rule.
@@ -27,7 +27,7 @@ enum Tells {
 #[derive(Debug)]
 pub(crate) struct Words {
     automaton: AhoCorasick,
-    /// What each word indicates, the surest first.
+    /// The meanings of each word, the surest first.
     tells: Vec<Vec<Tells>>,
     assigned: Assigned,
     rules: Rules,

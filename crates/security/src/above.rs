@@ -57,7 +57,7 @@ impl Above<'_> {
         Some((file, size(&stat)))
     }
 
-    /// Whether a name stands in this folder.
+    /// True if a name stands in this folder.
     pub fn has(&self, name: &OsStr) -> bool {
         rustix::fs::statat(&self.dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }

@@ -1,4 +1,4 @@
-//! What a call wants to do with a path.
+//! The use that a call wants to make of a path.
 
 /// The use a path is judged for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -20,7 +20,7 @@ use crate::{
     root::Root,
 };
 
-/// What a tracked file outside the base directories opens.
+/// The reach of a tracked file outside the base directories.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TrackedOpens {
     /// Itself only.
@@ -30,7 +30,7 @@ pub enum TrackedOpens {
     Directory,
 }
 
-/// What an agent may reach. Cheap to share, never changed.
+/// The paths that an agent may reach. Cheap to share, never changed.
 #[derive(Debug)]
 pub struct Allowlist {
     pub(crate) bases: Vec<Arc<Root>>,
@@ -298,7 +298,7 @@ pub enum BuildError {
     Open {
         /// The root.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A pattern that does not compile.

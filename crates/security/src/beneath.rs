@@ -18,7 +18,7 @@ use rustix::{
 /// How often an open is tried again when renames interfere with `..`.
 const RETRIES: usize = 16;
 
-/// Whether links on the way may be followed (always beneath the root).
+/// The treatment of links on the way (always beneath the root).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Follow {
     Inside,

@@ -9,7 +9,7 @@ use crate::DenyList;
 
 /// Conversation history, configuration and credentials of the host.
 pub const ALWAYS: &[&str] = &["history.toml", "*_history.toml", "config.toml", "credentials.toml"];
-/// Where passwords, keys and tokens are kept.
+/// Files in which passwords, keys and tokens are kept.
 pub const SECRETS: &[&str] = &[
     ".env*",
     // Keys and certificates.
@@ -77,7 +77,7 @@ pub fn is_built_in(rule: &str) -> bool {
     [ALWAYS, SECRETS, OURS, READ_ONLY].iter().any(|list| list.contains(&rule))
 }
 
-/// What to write into `[workspace] open` so that a path is open which this rule protects; `None` for a
+/// The pattern for `[workspace] open` by which a path is open which this rule protects; `None` for a
 /// rule that no line there lifts.
 pub fn opened_by(rule: &str, path: &Path) -> Option<String> {
     if ![ALWAYS, SECRETS].iter().any(|list| list.contains(&rule)) {

@@ -31,7 +31,7 @@ use crate::{
 /// ticks of the kernel and the stamps of common file systems.
 const TICK: Duration = Duration::from_secs(2);
 
-/// What was read of the directories of each root, by their paths below it.
+/// The directories of each root that were read, by their paths below it.
 #[derive(Debug, Default)]
 pub(crate) struct ClosedIndex(Mutex<HashMap<PathBuf, HashMap<PathBuf, Known>>>);
 

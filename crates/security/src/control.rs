@@ -147,7 +147,7 @@ impl Trail {
     }
 }
 
-/// What the system says about names, each asked once for one judgement.
+/// The answers of the system about names, each asked once for one judgement.
 #[derive(Debug, Default)]
 struct Disk {
     stats: HashMap<PathBuf, Option<Stat>>,

@@ -1,4 +1,4 @@
-//! Which spellings a file system may take for one name.
+//! The spellings that a file system may take for one name.
 //!
 //! Case-folding ext4, APFS, HFS+, NTFS and FAT each compare names in a way of their own. A
 //! protected name is folded by all of them together, so that none of its spellings is open.
@@ -40,12 +40,12 @@ pub(crate) fn fold(text: &str) -> String {
     undotted.nfc().collect()
 }
 
-/// Whether a file system could take these for one name.
+/// True if a file system could take these for one name.
 pub(crate) fn same_name(one: &OsStr, other: &OsStr) -> bool {
     one == other || folded(Path::new(one)) == folded(Path::new(other))
 }
 
-/// What file systems leave out when they compare names: the default ignorable code points of
+/// True for what file systems leave out when they compare names: the default ignorable code points of
 /// Unicode, which ext4 drops all and HFS+ some of.
 fn is_ignored(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

@@ -19,7 +19,7 @@ impl Hide {
         (self.0)(spelled)
     }
 
-    /// Whether both are one filter, not only alike.
+    /// True if both are one filter, not only alike.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

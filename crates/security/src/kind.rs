@@ -1,4 +1,4 @@
-//! What the system says of a name: its kind, its size, and the stamp that tells one state of a
+//! The facts that the system has of a name: its kind, its size, and the stamp that tells one state of a
 //! file from another.
 
 use std::{ffi::OsStr, fmt};
@@ -7,7 +7,7 @@ use rustix::fs::{FileType, Stat};
 
 use crate::platform;
 
-/// What kind of thing a name stands for.
+/// The kind of thing that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A directory.
@@ -56,16 +56,16 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What tells one state of a file from another without reading it.
+/// The facts that tell one state of a file from another without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// Device and inode.
     pub identity: (u64, u64),
     /// Size in bytes.
     pub size: u64,
-    /// When its content was written, in seconds and nanoseconds.
+    /// The time its content was written, in seconds and nanoseconds.
     pub written: (i64, i64),
-    /// When anything about it changed.
+    /// The time anything about it changed.
     pub changed: (i64, i64),
     /// How many names it has. With more than one it can change unseen by a watch.
     pub links: u64,

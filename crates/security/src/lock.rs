@@ -45,7 +45,7 @@ struct LockTable {
 
 #[derive(Debug, Default)]
 struct Held {
-    /// Who has each directory.
+    /// The holder of each directory.
     folders: HashMap<FolderId, Holder>,
     /// Threads behind directories that another process has.
     waiting: usize,

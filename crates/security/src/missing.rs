@@ -14,7 +14,7 @@ pub struct Missing {
     pub name: String,
     /// The folder it was looked for in, as other calls take it.
     pub folder: String,
-    /// What stands in that folder, in no order.
+    /// The names in that folder, in no order.
     pub beside: Vec<String>,
 }
 

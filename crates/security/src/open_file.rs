@@ -36,7 +36,7 @@ impl OpenFile {
             .ok_or_else(|| too_large(limit.saturating_add(1)))
     }
 
-    /// Whether the content is exactly this. The file is read, so no change is missed whatever its
+    /// True if the content is exactly this. The file is read, so no change is missed whatever its
     /// times say, but nothing of it is kept.
     pub fn holds(&self, content: &[u8]) -> Result<bool, PathError> {
         /// Enough that calls do not count, and little enough to stay in a near cache.

@@ -35,7 +35,7 @@ pub struct Part {
     standing: Standing,
 }
 
-/// Whether a granted path's rules let a program read an object.
+/// The answer of a granted path's rules to a program that reads an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It lies beneath a base directory.
@@ -107,12 +107,12 @@ impl Part {
         &self.name
     }
 
-    /// Whether it may be read.
+    /// The answer of the rules to a program that reads it.
     pub fn standing(&self) -> Standing {
         self.standing
     }
 
-    /// What it is.
+    /// Its kind.
     pub fn kind(&self) -> Kind {
         Kind::of(&self.stat)
     }
@@ -122,7 +122,7 @@ impl Part {
         platform::identity(&self.stat)
     }
 
-    /// What stands under a name in this directory, a link itself and not its target.
+    /// The object under a name in this directory, a link itself and not its target.
     pub fn kind_below(&self, name: &str) -> Option<Kind> {
         let stat = rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some(Kind::of(&stat))

@@ -1,4 +1,4 @@
-//! Where a path led: the open object, and the open folder in which its name can be changed.
+//! The end of a path: the open object, and the open folder in which its name can be changed.
 
 use std::{
     ffi::OsString,
@@ -15,7 +15,7 @@ use rustix::{
 
 use crate::beneath::{self, Follow};
 
-/// Where a path led.
+/// The end of a path.
 #[derive(Debug)]
 pub(crate) struct Place {
     /// The true name below the root.
@@ -56,7 +56,7 @@ impl Parent {
         folder.join(&self.name)
     }
 
-    /// What stands at the name now, a link itself and not its target.
+    /// The object at the name now, a link itself and not its target.
     pub(crate) fn look(&self) -> Option<Stat> {
         let there = self.missing.is_empty();
         there.then(|| rustix::fs::statat(&self.dir, &self.name, AtFlags::SYMLINK_NOFOLLOW).ok()).flatten()

@@ -8,19 +8,19 @@ use rustix::{
     io::Errno,
 };
 
-/// Which file it is: device and inode.
+/// The identity of a file: device and inode.
 #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
 pub(crate) fn identity(stat: &Stat) -> (u64, u64) {
     (stat.st_dev as u64, stat.st_ino as u64)
 }
 
-/// When its content was last written, in seconds and nanoseconds.
+/// The time its content was last written, in seconds and nanoseconds.
 #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
 pub(crate) fn written(stat: &Stat) -> (i64, i64) {
     (stat.st_mtime as i64, stat.st_mtime_nsec as i64)
 }
 
-/// When it last changed in any way: content, mode, owner, number of names.
+/// The time it last changed in any way: content, mode, owner, number of names.
 #[allow(clippy::unnecessary_cast, reason = "the types differ between systems")]
 pub(crate) fn changed(stat: &Stat) -> (i64, i64) {
     (stat.st_ctime as i64, stat.st_ctime_nsec as i64)

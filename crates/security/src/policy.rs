@@ -15,7 +15,7 @@ use crate::{
     links::LinkIndex, lock::WriteLocks, place::Parent, platform::identity, root::Root,
 };
 
-/// Whether a symbolic link may be followed.
+/// The treatment of symbolic links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
     /// Followed while they stay beneath their root.
@@ -25,7 +25,7 @@ pub enum Links {
     Never,
 }
 
-/// What a snapshot says about names and links.
+/// The rules of a snapshot about names and links.
 #[derive(Debug)]
 pub(crate) struct Policy {
     pub(crate) built_in: BuiltInNames,

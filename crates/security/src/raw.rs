@@ -1,4 +1,4 @@
-//! What the agent typed, before anybody believed it.
+//! A path as the agent typed it, before anybody believed it.
 
 use std::{borrow::Cow, fmt};
 

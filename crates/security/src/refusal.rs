@@ -128,17 +128,17 @@ impl Reason {
 /// of them; never content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Denied {
-    /// Which layer refused.
+    /// The layer that refused.
     pub layer: Layer,
     /// Why.
     pub reason: Reason,
-    /// What was asked for.
+    /// The path that was asked for.
     pub path: RawPath,
-    /// What would have been allowed; empty where the caller is not to know.
+    /// The directories that are allowed; empty where the caller is not to know.
     pub bases: Vec<PathBuf>,
 }
 
-/// What a person looks for to find the rule.
+/// The words by which a person finds the rule.
 fn kind_of(rule: &str) -> &'static str {
     if is_built_in(rule) { "built-in rule" } else { "deny rule" }
 }
@@ -172,7 +172,7 @@ impl fmt::Display for Denied {
 
 impl std::error::Error for Denied {}
 
-/// What can go wrong with a path that was allowed.
+/// A failure of a path that was allowed.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
     /// Nothing there.
@@ -186,7 +186,7 @@ pub enum PathError {
     NotAFile {
         /// The path.
         path: String,
-        /// What it is instead.
+        /// Its kind.
         kind: Kind,
     },
     /// A directory was expected.
@@ -248,9 +248,9 @@ pub enum PathError {
     /// The change was made in part, or could not be taken back as a whole.
     #[error("{cause}; {left}")]
     Unfinished {
-        /// What went wrong.
+        /// The failure.
         cause: Box<PathError>,
-        /// How things are now.
+        /// The state that is left.
         left: String,
     },
     /// A refusal that only showed on opening.
@@ -261,7 +261,7 @@ pub enum PathError {
     Io {
         /// The path.
         path: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }

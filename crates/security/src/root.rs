@@ -26,7 +26,7 @@ impl Root {
         self
     }
 
-    /// What remains of an absolute path below this root, compared name by name.
+    /// The rest of an absolute path below this root, compared name by name.
     pub(crate) fn strip<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         path.strip_prefix(&self.path)
             .ok()

@@ -1,4 +1,4 @@
-//! What a path becomes once all three layers agreed: an open handle and what can be done with it.
+//! A path on which all three layers agreed: an open handle and what can be done with it.
 
 use std::{
     ffi::OsStr,
@@ -33,7 +33,7 @@ pub struct SafePath {
     pub(crate) root: Arc<Root>,
     pub(crate) policy: Arc<Policy>,
     pub(crate) raw: RawPath,
-    /// What it was opened for.
+    /// The use it was opened for.
     pub(crate) access: Access,
     pub(crate) place: Place,
     pub(crate) hide: Option<Hide>,
@@ -45,7 +45,7 @@ pub struct SafePath {
 pub struct Entry {
     /// The name, lossy where it is not Unicode.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Size in bytes, of files.
     pub size: u64,
@@ -54,7 +54,7 @@ pub struct Entry {
 /// A directory's entries, without the protected ones.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
-    /// What may be shown, in no order.
+    /// The entries that may be shown, in no order.
     pub entries: Vec<Entry>,
     /// How many names a rule hides.
     pub denied: usize,
@@ -79,7 +79,7 @@ impl SafePath {
         Self { root, policy, raw, access, place, hide: None, abandoned: None }
     }
 
-    /// What the agent typed.
+    /// The path as the agent typed it.
     pub fn raw(&self) -> &RawPath {
         &self.raw
     }
@@ -101,7 +101,7 @@ impl SafePath {
         self.root.path.join(&self.place.real)
     }
 
-    /// What the path stands for now; `None` when there is nothing.
+    /// The kind of the object at the path now; `None` when there is nothing.
     pub fn kind(&self) -> Option<Kind> {
         if let Some(Ok(object)) = &self.place.object {
             return Some(Kind::of(&object.stat));
@@ -254,7 +254,7 @@ impl SafePath {
         }
     }
 
-    /// What is to be said where nothing stands at this path.
+    /// The report that nothing stands at this path.
     pub fn missing(&self) -> Missing {
         self.looked_for().unwrap_or_else(|| Missing::plain(self.name()))
     }

@@ -9,7 +9,7 @@ use rustix::{
 
 use crate::{Kind, PathError, SafePath, kind::size, open_file::read_all, place::Parent};
 
-/// What a success promises.
+/// The promise of a successful write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// File and folder are on the disk before success is reported.
@@ -19,7 +19,7 @@ pub enum Durability {
     Rename,
 }
 
-/// What a batch does with one of its files.
+/// A change of one file of a batch.
 #[derive(Debug)]
 pub enum Change {
     /// Leaves it alone.
@@ -46,7 +46,7 @@ pub struct Slot<'a> {
     pub(crate) current: Option<Current>,
 }
 
-/// What a file holds, and what else a new file in its place must keep.
+/// The content of a file, and what else a new file in its place must keep.
 #[derive(Debug)]
 pub(crate) struct Current {
     pub(crate) bytes: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Where a symbolic link leads, for listings: told only where the same call could go there.
+//! Targets of symbolic links, for listings: told only where the same call could go there.
 
 use std::{ffi::OsStr, path::Path};
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl SafePath {
-    /// What a link of this directory stands for, as other calls take it. `None` where it leads to
+    /// The target of a link of this directory, as other calls take it. `None` where it leads to
     /// nothing, out of the root, or to what is protected or hidden: its own words are not told then.
     pub fn link_target(&self, name: &OsStr) -> Option<String> {
         if self.policy.links == Links::Never || Path::new(name).components().count() != 1 {

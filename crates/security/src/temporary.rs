@@ -22,10 +22,10 @@ pub(crate) struct Temporary<'f> {
     pub(crate) name: OsString,
 }
 
-/// What a new file has besides its content.
+/// The properties of a new file besides its content.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Facts<'c> {
-    /// What the user's umask gives to any new file.
+    /// The mode that the user's umask gives to any new file.
     Usual,
     /// These permission bits.
     Mode(u32),

@@ -32,7 +32,7 @@ use crate::{
     watch::Watch,
 };
 
-/// Whether the walk goes on.
+/// The next step of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// Go on.
@@ -41,7 +41,7 @@ pub enum Flow {
     Stop,
 }
 
-/// What the walk itself left out.
+/// The entries that the walk itself left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WalkReport {
     /// Names a rule hides.
@@ -61,7 +61,7 @@ pub struct Folder<'w, S> {
     pub path: &'w Path,
     /// How deep it lies; the start is 0.
     pub depth: usize,
-    /// What the visitor attached to it.
+    /// The state that the visitor attached to it.
     pub state: &'w S,
     /// Its entries, in no order.
     pub entries: Vec<WalkEntry>,
@@ -78,7 +78,7 @@ pub struct Folder<'w, S> {
 pub struct WalkEntry {
     /// The name.
     pub name: OsString,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
 }
 
@@ -117,7 +117,7 @@ impl<S> Folder<'_, S> {
         Some(size(&stat))
     }
 
-    /// What tells one state of a file of this folder from another.
+    /// The stamp of a file of this folder.
     pub fn stamp(&self, name: &OsStr) -> Option<Stamp> {
         let stat = rustix::fs::statat(self.dir, entry_name(name)?, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some(Stamp::of(&stat))
@@ -150,7 +150,7 @@ struct Job<S> {
     state: S,
 }
 
-/// Where a folder is.
+/// The place of a folder.
 enum At {
     /// Beneath this one, not opened yet.
     Below(Arc<OwnedFd>, OsString),

@@ -45,7 +45,7 @@ const MOST_FOLDERS: usize = 20_000;
 /// Names told one by one; with more, looking at everything again is cheaper.
 const MOST_CHANGES: usize = 4_000;
 
-/// What changed since the last question. Paths are below the start of the walk.
+/// The changes since the last question. Paths are below the start of the walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Changes {
     /// Too much happened, or the start itself went: nothing known before counts any more.
@@ -82,7 +82,7 @@ impl View {
         }
     }
 
-    /// Whether what was learned in this view is what the path would show: the same directory,
+    /// True if what was learned in this view is what the path would show: the same directory,
     /// the same policy and the same hiding rules.
     pub fn serves(&self, path: &SafePath) -> bool {
         let hiding = match (&self.hide, &path.hide) {
@@ -93,7 +93,7 @@ impl View {
         hiding && self.is_at(path) && self.identity == path.identity()
     }
 
-    /// Whether this view of the path's place will hardly be asked for again once the path is:
+    /// True if this view of the path's place will hardly be asked for again once the path is:
     /// its hiding rules were those of one call, or another directory stands there now.
     pub fn yields_to(&self, path: &SafePath) -> bool {
         self.is_at(path) && (self.hide.is_some() || self.identity != path.identity())
@@ -118,12 +118,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Whether what was learned under this watch is what the path would show.
+    /// True if what was learned under this watch is what the path would show.
     pub fn serves(&self, path: &SafePath) -> bool {
         self.view.serves(path)
     }
 
-    /// Whether the whole tree is watched. If not, changes must be found by stamps.
+    /// True if the whole tree is watched. If not, changes must be found by stamps.
     pub fn whole(&self) -> bool {
         self.whole.load(Ordering::Relaxed)
     }
@@ -175,7 +175,7 @@ impl Watch {
         folders.insert(id, path.to_owned());
     }
 
-    /// What changed since the last call, or since the folders were added.
+    /// The changes since the last call, or since the folders were added.
     pub fn changes(&self) -> Changes {
         use rustix::{
             fs::inotify::{ReadFlags, Reader},

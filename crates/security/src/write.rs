@@ -19,7 +19,7 @@ use crate::{
     sweep,
 };
 
-/// Whether the disk confirmed a change that was made.
+/// The disk's confirmation of a change that was made.
 #[must_use]
 #[derive(Debug)]
 pub enum Settled {

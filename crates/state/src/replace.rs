@@ -15,7 +15,7 @@ use crate::{
 /// The mode of a file for its owner only.
 const PRIVATE: u32 = 0o600;
 
-/// What a replaced file must survive.
+/// The failures that a replaced file must survive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lasts {
     /// A power cut: when the call returns, the new file is on the disk. It waits for the disk.

@@ -93,7 +93,7 @@ fn last_before(text: &str, around: &Around, offset: u32) -> Option<Span> {
     is_blank(text, around, decorator.end, offset).then_some(decorator)
 }
 
-/// Whether there is nothing but blanks and comments between two offsets.
+/// True if there is nothing but blanks and comments between two offsets.
 fn is_blank(text: &str, around: &Around, from: u32, to: u32) -> bool {
     let mut at = from;
     let first = around.comments.partition_point(|comment| comment.start < from);

@@ -47,7 +47,7 @@ impl Role {
         }
     }
 
-    /// Whether it is code, not text.
+    /// True if it is code, not text.
     pub fn is_code(self) -> bool {
         !matches!(self, Self::String | Self::Comment)
     }

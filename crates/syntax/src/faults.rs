@@ -27,7 +27,7 @@ pub(crate) fn gaps(tree: &Tree) -> Vec<Gap> {
     gaps
 }
 
-/// Whether there are too many signs in a row somewhere. Only nodes long enough to have them are
+/// True if there are too many signs in a row somewhere. Only nodes long enough to have them are
 /// looked into.
 pub(crate) fn is_loose(tree: &Tree) -> bool {
     let mut cursor = tree.walk();

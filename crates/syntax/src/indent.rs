@@ -58,7 +58,7 @@ pub fn fit(language: &Language, content: &str, base: &str, unit: Option<&str>) -
     fitted
 }
 
-/// Whether fitting a content changed the indentation of any of its lines but the first.
+/// True if fitting a content changed the indentation of any of its lines but the first.
 pub fn is_changed(content: &str, fitted: &str) -> bool {
     let content = plain(content);
     !content.lines().skip(1).eq(fitted.lines().skip(1))
@@ -222,7 +222,7 @@ fn docstrings(language: &Language, content: &str) -> Vec<Span> {
     docs
 }
 
-/// Whether a line is for a preprocessor: `#if`, and neither an attribute nor a comment.
+/// True if a line is for a preprocessor: `#if`, and neither an attribute nor a comment.
 fn is_directive(words: &str, whole: &str, style: &Style) -> bool {
     let at_margin = words.len() == whole.len();
     let sign = words.starts_with('#') && !words.starts_with("#[") && !words.starts_with("#!");
@@ -275,7 +275,7 @@ fn at_string(strings: &[Span], offset: usize) -> Option<Span> {
     strings[..index].last().copied().filter(|string| offset < string.end as usize)
 }
 
-/// Whether an offset lies inside a string, not at its start.
+/// True if an offset lies inside a string, not at its start.
 fn inside(strings: &[Span], offset: usize) -> bool {
     at_string(strings, offset).is_some_and(|string| (string.start as usize) < offset)
 }
@@ -303,7 +303,7 @@ fn mend_first(lines: &mut [Line<'_>]) {
     }
 }
 
-/// Whether a content steps in another unit than this one: it goes deeper, and never by one of
+/// True if a content steps in another unit than this one: it goes deeper, and never by one of
 /// those. Where braces mark bodies, only what follows an open one tells; a line may go on below
 /// its beginning in any way.
 fn has_other_unit(lines: &[Line<'_>], unit: &str, style: &Style) -> bool {

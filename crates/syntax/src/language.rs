@@ -90,7 +90,7 @@ impl Language {
         self.asked(self.pack.queries.locals, &self.locals)
     }
 
-    /// Whether a tree is needed for outlines.
+    /// True if a tree is needed for outlines.
     pub fn skims(&self) -> bool {
         self.pack.front.outline.is_some()
     }

@@ -58,7 +58,7 @@ pub(crate) fn outermost(spans: &mut Vec<Span>) {
     });
 }
 
-/// Whether a sorted list of stretches that do not overlap holds this one.
+/// True if a sorted list of stretches that do not overlap holds this one.
 pub(crate) fn covered(spans: &[Span], span: Span) -> bool {
     let index = spans.partition_point(|other| other.start <= span.start);
     spans[..index].last().is_some_and(|other| other.holds(span))

@@ -21,22 +21,8 @@ use crate::{Kind, Outline, Pack, Symbol};
 const MOST_NAMED: usize = 20;
 
 /// Words that people quote with a name.
-const KEYWORDS: [&str; 14] = [
-    "class",
-    "def",
-    "enum",
-    "fn",
-    "func",
-    "function",
-    "impl",
-    "interface",
-    "module",
-    "namespace",
-    "struct",
-    "trait",
-    "type",
-    "union",
-];
+const KEYWORDS: &str = "\
+    class def enum fn func function impl interface module namespace struct trait type union";
 
 /// A name as it was asked for: `Class.method`, `A::f(int)`, `name#2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +50,7 @@ impl<'n> Asked<'n> {
         let (mut params, mut added) = (None, false);
         // `class A`, `impl A`: as an outline or the source has it.
         if let Some((word, name)) = rest.split_once(' ')
-            && KEYWORDS.contains(&word)
+            && KEYWORDS.split(' ').any(|keyword| keyword == word)
         {
             (rest, added) = (name.trim_start(), word == "impl");
         }
@@ -144,7 +130,7 @@ pub fn defining<'f>(outline: &Outline, found: &'f [u32]) -> &'f [u32] {
     &found[..if defined == 0 { found.len() } else { defined }]
 }
 
-/// Whether a symbol adds to a type that is defined elsewhere.
+/// True if a symbol adds to a type that is defined elsewhere.
 fn adds(outline: &Outline, index: u32) -> bool {
     outline.symbols[index as usize].kind == Kind::Impl
 }
@@ -164,7 +150,7 @@ fn ends_with(path: &[&str], asked: &[&str]) -> bool {
         && path[path.len() - asked.len()..].iter().zip(asked).all(|(part, asked)| same(part, asked))
 }
 
-/// Whether two parts are one name: blanks do not count, and template arguments only where
+/// True if two parts are one name: blanks do not count, and template arguments only where
 /// both have them.
 fn same(part: &str, asked: &str) -> bool {
     if part == asked {
@@ -181,7 +167,7 @@ fn same(part: &str, asked: &str) -> bool {
     squeeze(part) == squeeze(asked) || (!asked.contains('<') && bare(part) == bare(asked))
 }
 
-/// Whether typed parameters choose the written ones: the same number of them, each with the
+/// True if typed parameters choose the written ones: the same number of them, each with the
 /// typed words in it in this order. `void` is nothing.
 pub fn params_match(typed: &str, written: &str) -> bool {
     let list = |params: &str| -> Vec<Vec<String>> {

@@ -46,25 +46,25 @@ pub struct Style {
     pub docs: Docs,
     /// Names for the object a method belongs to: `self`, `this`.
     pub receivers: &'static [&'static str],
-    /// Whether several functions of one scope may differ by their parameters alone.
+    /// True if several functions of one scope may differ by their parameters alone.
     pub overloads: bool,
     /// Where else a name at the top of a file can be used as it is.
     pub reach: Reach,
     /// Modules whose import changes how the whole file is read.
     pub pragmas: &'static [&'static str],
-    /// Whether the members of a type are known by their plain names inside it.
+    /// True if the members of a type are known by their plain names inside it.
     pub implicit_receiver: bool,
-    /// Whether what is called and what is not have names of their own: a variable does not hide
+    /// True if what is called and what is not have names of their own: a variable does not hide
     /// a function there.
     pub calls_apart: bool,
-    /// Whether `->` takes a member from what stands before it.
+    /// True if `->` takes a member from what stands before it.
     pub arrow: bool,
     /// Names that the language itself gives a meaning, so that what has one keeps it.
     pub fixed: fn(&str) -> bool,
     /// Names of members that objects of the language have by themselves, with space between them.
     /// Such a name says nothing about whose member it is, however few others in a project have it.
     pub members: &'static str,
-    /// Whether an assignment is a value. Where it is none, `name = …` among arguments names one.
+    /// True if an assignment is a value. Where it is none, `name = …` among arguments names one.
     pub valued_assignments: bool,
     /// The word that begins the clause a file must start with, before any import; empty where
     /// there is none.
@@ -76,7 +76,7 @@ pub struct Style {
     /// The name of the list in which a file names what it exports, as strings; empty where there
     /// is none. Where there is one, types may be named in strings too.
     pub exports: &'static str,
-    /// Whether a public type at the top of a file must be in a file of its own name.
+    /// True if a public type at the top of a file must be in a file of its own name.
     pub public_named: bool,
 }
 
@@ -193,7 +193,7 @@ pub struct Front {
     pub calls: Option<fn(&str, Span) -> Vec<CallSite>>,
     /// What a class derives from, as written, given its head.
     pub bases: Option<fn(&str, Span) -> Vec<Span>>,
-    /// Whether the parameters in a caller's query match the written ones.
+    /// True if the parameters in a caller's query match the written ones.
     pub params_match: Option<fn(&str, &str) -> bool>,
     /// A symbol's documentation as plain text, given its place.
     pub doc_text: Option<fn(&str, Span) -> String>,
@@ -207,7 +207,7 @@ pub struct Front {
 }
 
 impl Pack {
-    /// Whether it is a language of code, with names that are used elsewhere.
+    /// True if it is a language of code, with names that are used elsewhere.
     pub fn is_code(&self) -> bool {
         self.grammar.is_some()
     }

@@ -54,331 +54,265 @@ const SCRIPT: Style = Style {
     ..USUAL
 };
 
-/// What holds for every file that is no code.
-#[cfg(feature = "lang-data")]
-const DATA: Pack = Pack {
-    id: "",
-    title: "",
-    family: "",
-    extensions: &[],
-    filenames: &[],
-    interpreters: &[],
-    style: USUAL,
-    grammar: None,
-    queries: Queries { symbols: "", references: "", imports: "", locals: "" },
-    front: Front::NONE,
+/// What C and C++ answer without a grammar.
+#[cfg(any(feature = "lang-c", feature = "lang-cpp"))]
+const C_FRONT: Front = Front {
+    imports: Some(c::imports),
+    calls: Some(c::calls),
+    bases: Some(c::bases),
+    params_match: Some(c::params_match),
+    ..Front::NONE
 };
 
-#[cfg(feature = "lang-python")]
-static PYTHON: Pack = Pack {
-    id: "python",
-    title: "Python",
-    family: "python",
-    extensions: &["py", "pyi", "pyw"],
-    filenames: &["SConstruct", "SConscript", "wscript"],
-    interpreters: &["python", "python2", "python3", "pypy", "pypy3", "uv"],
-    style: Style {
-        bodies: Bodies::Indented,
-        placeholder: "...",
-        comment: "#",
-        docs: Docs::FirstString,
-        receivers: &["self", "cls"],
-        pragmas: &["__future__"],
-        fixed: |name| name.len() > 4 && name.starts_with("__") && name.ends_with("__"),
-        members: include_str!("../packs/python/members.txt"),
-        valued_assignments: false,
-        exports: "__all__",
-        ..USUAL
+/// A language of its own family, of which nothing else is known; each row says what differs.
+const fn pack(id: &'static str, title: &'static str) -> Pack {
+    Pack {
+        id,
+        title,
+        family: id,
+        extensions: &[],
+        filenames: &[],
+        interpreters: &[],
+        style: USUAL,
+        grammar: None,
+        queries: Queries { symbols: "", references: "", imports: "", locals: "" },
+        front: Front::NONE,
+    }
+}
+
+/// Every language of this build.
+static PACKS: &[Pack] = &[
+    #[cfg(feature = "lang-python")]
+    Pack {
+        extensions: &["py", "pyi", "pyw"],
+        filenames: &["SConstruct", "SConscript", "wscript"],
+        interpreters: &["python", "python2", "python3", "pypy", "pypy3", "uv"],
+        style: Style {
+            bodies: Bodies::Indented,
+            placeholder: "...",
+            comment: "#",
+            docs: Docs::FirstString,
+            receivers: &["self", "cls"],
+            pragmas: &["__future__"],
+            fixed: |name| name.len() > 4 && name.starts_with("__") && name.ends_with("__"),
+            members: include_str!("../packs/python/members.txt"),
+            valued_assignments: false,
+            exports: "__all__",
+            ..USUAL
+        },
+        grammar: Some(|| tree_sitter_python::LANGUAGE.into()),
+        queries: queries!("python"),
+        front: Front {
+            outline: Some(python::outline),
+            undecodable: Some(python::undecodable),
+            check: Some(|text| Ok(python::check(text))),
+            mentions: Some(python::mentions),
+            imports: Some(python::imports),
+            import_statement: Some(python::import_statement),
+            calls: Some(python::calls),
+            bases: Some(python::bases),
+            doc_text: Some(python::docstring),
+            module_doc: Some(python::module_doc),
+            strings: Some(python::strings),
+            shadows: Some(python::shadows),
+            ..Front::NONE
+        },
+        ..pack("python", "Python")
     },
-    grammar: Some(|| tree_sitter_python::LANGUAGE.into()),
-    queries: queries!("python"),
-    front: Front {
-        outline: Some(python::outline),
-        undecodable: Some(python::undecodable),
-        check: Some(|text| Ok(python::check(text))),
-        mentions: Some(python::mentions),
-        imports: Some(python::imports),
-        import_statement: Some(python::import_statement),
-        calls: Some(python::calls),
-        bases: Some(python::bases),
-        doc_text: Some(python::docstring),
-        module_doc: Some(python::module_doc),
-        strings: Some(python::strings),
-        shadows: Some(python::shadows),
-        ..Front::NONE
+    #[cfg(feature = "lang-c")]
+    Pack {
+        extensions: &["c", "h"],
+        interpreters: &["tcc"],
+        style: Style { separator: "::", receivers: &[], reach: Reach::Everywhere, arrow: true, ..USUAL },
+        grammar: Some(|| tree_sitter_c::LANGUAGE.into()),
+        queries: queries!("c"),
+        front: Front {
+            outline: Some(c::outline_c),
+            check: Some(c::check_c),
+            mentions: Some(c::mentions_c),
+            ..C_FRONT
+        },
+        ..pack("c", "C")
     },
-};
-
-#[cfg(feature = "lang-c")]
-static C: Pack = Pack {
-    id: "c",
-    title: "C",
-    family: "c",
-    extensions: &["c", "h"],
-    filenames: &[],
-    interpreters: &["tcc"],
-    style: Style { separator: "::", receivers: &[], reach: Reach::Everywhere, arrow: true, ..USUAL },
-    grammar: Some(|| tree_sitter_c::LANGUAGE.into()),
-    queries: queries!("c"),
-    front: Front {
-        outline: Some(c::outline_c),
-        check: Some(c::check_c),
-        mentions: Some(c::mentions_c),
-        imports: Some(c::imports),
-        calls: Some(c::calls),
-        bases: Some(c::bases),
-        params_match: Some(c::params_match),
-        ..Front::NONE
+    #[cfg(feature = "lang-cpp")]
+    Pack {
+        family: "c",
+        extensions: &["cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "inl", "ipp", "tcc", "cu", "cuh"],
+        style: Style {
+            separator: "::",
+            overloads: true,
+            reach: Reach::Everywhere,
+            implicit_receiver: true,
+            arrow: true,
+            members: include_str!("../packs/cpp/members.txt"),
+            ..USUAL
+        },
+        grammar: Some(|| tree_sitter_cpp::LANGUAGE.into()),
+        queries: queries!("cpp"),
+        front: Front {
+            outline: Some(c::outline_cpp),
+            check: Some(c::check_cpp),
+            mentions: Some(c::mentions_cpp),
+            ..C_FRONT
+        },
+        ..pack("cpp", "C++")
     },
-};
-
-#[cfg(feature = "lang-cpp")]
-static CPP: Pack = Pack {
-    id: "cpp",
-    title: "C++",
-    family: "c",
-    extensions: &["cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "inl", "ipp", "tcc", "cu", "cuh"],
-    filenames: &[],
-    interpreters: &[],
-    style: Style {
-        separator: "::",
-        overloads: true,
-        reach: Reach::Everywhere,
-        implicit_receiver: true,
-        arrow: true,
-        members: include_str!("../packs/cpp/members.txt"),
-        ..USUAL
+    #[cfg(feature = "lang-rust")]
+    Pack {
+        extensions: &["rs"],
+        interpreters: &["rust-script"],
+        style: Style {
+            separator: "::",
+            receivers: &["self", "Self"],
+            members: include_str!("../packs/rust/members.txt"),
+            valued_assignments: false,
+            defining: &["fn", "const", "type"],
+            module: "mod",
+            ..USUAL
+        },
+        grammar: Some(|| tree_sitter_rust::LANGUAGE.into()),
+        queries: queries!("rust"),
+        ..pack("rust", "Rust")
     },
-    grammar: Some(|| tree_sitter_cpp::LANGUAGE.into()),
-    queries: queries!("cpp"),
-    front: Front {
-        outline: Some(c::outline_cpp),
-        check: Some(c::check_cpp),
-        mentions: Some(c::mentions_cpp),
-        imports: Some(c::imports),
-        calls: Some(c::calls),
-        bases: Some(c::bases),
-        params_match: Some(c::params_match),
-        ..Front::NONE
+    #[cfg(feature = "lang-typescript")]
+    Pack {
+        family: "javascript",
+        extensions: &["ts", "mts", "cts"],
+        interpreters: &["ts-node", "tsx", "deno"],
+        style: Style { overloads: true, ..SCRIPT },
+        grammar: Some(|| tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()),
+        queries: queries!("typescript"),
+        ..pack("typescript", "TypeScript")
     },
-};
-
-#[cfg(feature = "lang-rust")]
-static RUST: Pack = Pack {
-    id: "rust",
-    title: "Rust",
-    family: "rust",
-    extensions: &["rs"],
-    filenames: &[],
-    interpreters: &["rust-script"],
-    style: Style {
-        separator: "::",
-        receivers: &["self", "Self"],
-        members: include_str!("../packs/rust/members.txt"),
-        valued_assignments: false,
-        defining: &["fn", "const", "type"],
-        module: "mod",
-        ..USUAL
+    #[cfg(feature = "lang-typescript")]
+    Pack {
+        family: "javascript",
+        extensions: &["tsx"],
+        style: Style { overloads: true, ..SCRIPT },
+        grammar: Some(|| tree_sitter_typescript::LANGUAGE_TSX.into()),
+        // Elements are not in the plain grammar, so what is called by them is said apart.
+        queries: Queries {
+            references: concat!(
+                include_str!("../packs/typescript/references.scm"),
+                include_str!("../packs/tsx/references.scm")
+            ),
+            ..queries!("typescript")
+        },
+        ..pack("tsx", "TSX")
     },
-    grammar: Some(|| tree_sitter_rust::LANGUAGE.into()),
-    queries: queries!("rust"),
-    front: Front::NONE,
-};
-
-#[cfg(feature = "lang-typescript")]
-static TYPESCRIPT: Pack = Pack {
-    id: "typescript",
-    title: "TypeScript",
-    family: "javascript",
-    extensions: &["ts", "mts", "cts"],
-    filenames: &[],
-    interpreters: &["ts-node", "tsx", "deno"],
-    style: Style { overloads: true, ..SCRIPT },
-    grammar: Some(|| tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()),
-    queries: queries!("typescript"),
-    front: Front::NONE,
-};
-
-#[cfg(feature = "lang-typescript")]
-static TSX: Pack = Pack {
-    id: "tsx",
-    title: "TSX",
-    family: "javascript",
-    extensions: &["tsx"],
-    filenames: &[],
-    interpreters: &[],
-    style: Style { overloads: true, ..SCRIPT },
-    grammar: Some(|| tree_sitter_typescript::LANGUAGE_TSX.into()),
-    // Elements are not in the plain grammar, so what is called by them is said apart.
-    queries: Queries {
-        references: concat!(
-            include_str!("../packs/typescript/references.scm"),
-            include_str!("../packs/tsx/references.scm")
-        ),
-        ..queries!("typescript")
+    #[cfg(feature = "lang-javascript")]
+    Pack {
+        extensions: &["js", "jsx", "mjs", "cjs"],
+        filenames: &["Jakefile"],
+        interpreters: &["node", "nodejs", "bun"],
+        style: SCRIPT,
+        grammar: Some(|| tree_sitter_javascript::LANGUAGE.into()),
+        queries: queries!("javascript"),
+        ..pack("javascript", "JavaScript")
     },
-    front: Front::NONE,
-};
-
-#[cfg(feature = "lang-javascript")]
-static JAVASCRIPT: Pack = Pack {
-    id: "javascript",
-    title: "JavaScript",
-    family: "javascript",
-    extensions: &["js", "jsx", "mjs", "cjs"],
-    filenames: &["Jakefile"],
-    interpreters: &["node", "nodejs", "bun"],
-    style: SCRIPT,
-    grammar: Some(|| tree_sitter_javascript::LANGUAGE.into()),
-    queries: queries!("javascript"),
-    front: Front::NONE,
-};
-
-#[cfg(feature = "lang-go")]
-static GO: Pack = Pack {
-    id: "go",
-    title: "Go",
-    family: "go",
-    extensions: &["go"],
-    filenames: &[],
-    interpreters: &[],
-    style: Style {
-        receivers: &[],
-        reach: Reach::Folder,
-        package: "package",
-        members: include_str!("../packs/go/members.txt"),
-        ..USUAL
+    #[cfg(feature = "lang-go")]
+    Pack {
+        extensions: &["go"],
+        style: Style {
+            receivers: &[],
+            reach: Reach::Folder,
+            package: "package",
+            members: include_str!("../packs/go/members.txt"),
+            ..USUAL
+        },
+        grammar: Some(|| tree_sitter_go::LANGUAGE.into()),
+        queries: queries!("go"),
+        front: Front { import_statement: Some(go_import), ..Front::NONE },
+        ..pack("go", "Go")
     },
-    grammar: Some(|| tree_sitter_go::LANGUAGE.into()),
-    queries: queries!("go"),
-    front: Front { import_statement: Some(go_import), ..Front::NONE },
-};
-
-#[cfg(feature = "lang-java")]
-static JAVA: Pack = Pack {
-    id: "java",
-    title: "Java",
-    family: "java",
-    extensions: &["java"],
-    filenames: &[],
-    interpreters: &[],
-    style: Style {
-        receivers: &["this", "super"],
-        overloads: true,
-        reach: Reach::Folder,
-        implicit_receiver: true,
-        calls_apart: true,
-        package: "package",
-        public_named: true,
-        members: include_str!("../packs/java/members.txt"),
-        ..USUAL
+    #[cfg(feature = "lang-java")]
+    Pack {
+        extensions: &["java"],
+        style: Style {
+            receivers: &["this", "super"],
+            overloads: true,
+            reach: Reach::Folder,
+            implicit_receiver: true,
+            calls_apart: true,
+            package: "package",
+            public_named: true,
+            members: include_str!("../packs/java/members.txt"),
+            ..USUAL
+        },
+        grammar: Some(|| tree_sitter_java::LANGUAGE.into()),
+        queries: queries!("java"),
+        ..pack("java", "Java")
     },
-    grammar: Some(|| tree_sitter_java::LANGUAGE.into()),
-    queries: queries!("java"),
-    front: Front::NONE,
-};
-
-#[cfg(feature = "lang-csharp")]
-static CSHARP: Pack = Pack {
-    id: "csharp",
-    title: "C#",
-    family: "csharp",
-    extensions: &["cs", "csx"],
-    filenames: &[],
-    interpreters: &["dotnet-script"],
-    style: Style {
-        receivers: &["this", "base"],
-        overloads: true,
-        reach: Reach::Everywhere,
-        implicit_receiver: true,
-        members: include_str!("../packs/csharp/members.txt"),
-        ..USUAL
+    #[cfg(feature = "lang-csharp")]
+    Pack {
+        extensions: &["cs", "csx"],
+        interpreters: &["dotnet-script"],
+        style: Style {
+            receivers: &["this", "base"],
+            overloads: true,
+            reach: Reach::Everywhere,
+            implicit_receiver: true,
+            members: include_str!("../packs/csharp/members.txt"),
+            ..USUAL
+        },
+        grammar: Some(|| tree_sitter_c_sharp::LANGUAGE.into()),
+        queries: queries!("csharp"),
+        ..pack("csharp", "C#")
     },
-    grammar: Some(|| tree_sitter_c_sharp::LANGUAGE.into()),
-    queries: queries!("csharp"),
-    front: Front::NONE,
-};
-
-#[cfg(feature = "lang-ruby")]
-static RUBY: Pack = Pack {
-    id: "ruby",
-    title: "Ruby",
-    family: "ruby",
-    extensions: &["rb", "rake", "gemspec", "ru"],
-    filenames: &["Rakefile", "Gemfile", "Guardfile", "Vagrantfile", "Podfile", "Brewfile"],
-    interpreters: &["ruby", "jruby"],
-    style: Style {
-        bodies: Bodies::Worded,
-        placeholder: "...",
-        comment: "#",
-        receivers: &["self"],
-        reach: Reach::Everywhere,
-        implicit_receiver: true,
-        calls_apart: true,
-        fixed: |name| name == "initialize",
-        members: include_str!("../packs/ruby/members.txt"),
-        ..USUAL
+    #[cfg(feature = "lang-ruby")]
+    Pack {
+        extensions: &["rb", "rake", "gemspec", "ru"],
+        filenames: &["Rakefile", "Gemfile", "Guardfile", "Vagrantfile", "Podfile", "Brewfile"],
+        interpreters: &["ruby", "jruby"],
+        style: Style {
+            bodies: Bodies::Worded,
+            placeholder: "...",
+            comment: "#",
+            receivers: &["self"],
+            reach: Reach::Everywhere,
+            implicit_receiver: true,
+            calls_apart: true,
+            fixed: |name| name == "initialize",
+            members: include_str!("../packs/ruby/members.txt"),
+            ..USUAL
+        },
+        grammar: Some(|| tree_sitter_ruby::LANGUAGE.into()),
+        queries: queries!("ruby"),
+        ..pack("ruby", "Ruby")
     },
-    grammar: Some(|| tree_sitter_ruby::LANGUAGE.into()),
-    queries: queries!("ruby"),
-    front: Front::NONE,
-};
-
-#[cfg(feature = "lang-bash")]
-static BASH: Pack = Pack {
-    id: "bash",
-    title: "Bash",
-    family: "bash",
-    extensions: &["sh", "bash", "zsh", "ksh", "bats"],
-    filenames: &[".bashrc", ".bash_profile", ".profile", "PKGBUILD", "APKBUILD"],
-    interpreters: &["sh", "bash", "dash", "zsh", "ksh"],
-    style: Style { comment: "#", receivers: &[], reach: Reach::Everywhere, calls_apart: true, ..USUAL },
-    grammar: Some(|| tree_sitter_bash::LANGUAGE.into()),
-    queries: queries!("bash"),
-    front: Front::NONE,
-};
-
-#[cfg(feature = "lang-data")]
-static MARKDOWN: Pack = Pack {
-    id: "markdown",
-    title: "Markdown",
-    family: "markdown",
-    extensions: &["md", "markdown", "mdown", "mkd"],
-    front: data::front::<data::markdown::Markdown>(),
-    ..DATA
-};
-
-#[cfg(feature = "lang-data")]
-static YAML: Pack = Pack {
-    id: "yaml",
-    title: "YAML",
-    family: "yaml",
-    extensions: &["yaml", "yml"],
-    front: data::front::<data::yaml::Yaml>(),
-    ..DATA
-};
-
-#[cfg(feature = "lang-data")]
-static TOML: Pack = Pack {
-    id: "toml",
-    title: "TOML",
-    family: "toml",
-    extensions: &["toml"],
-    filenames: &["Cargo.lock", "poetry.lock", "uv.lock", "Pipfile"],
-    front: data::front::<data::toml::Toml>(),
-    ..DATA
-};
-
-#[cfg(feature = "lang-data")]
-static JSON: Pack = Pack {
-    id: "json",
-    title: "JSON",
-    family: "json",
-    extensions: &["json", "jsonc", "json5", "geojson", "ipynb", "webmanifest"],
-    filenames: &["Pipfile.lock", "composer.lock", "flake.lock"],
-    front: data::front::<data::json::Json>(),
-    ..DATA
-};
+    #[cfg(feature = "lang-bash")]
+    Pack {
+        extensions: &["sh", "bash", "zsh", "ksh", "bats"],
+        filenames: &[".bashrc", ".bash_profile", ".profile", "PKGBUILD", "APKBUILD"],
+        interpreters: &["sh", "bash", "dash", "zsh", "ksh"],
+        style: Style { comment: "#", receivers: &[], reach: Reach::Everywhere, calls_apart: true, ..USUAL },
+        grammar: Some(|| tree_sitter_bash::LANGUAGE.into()),
+        queries: queries!("bash"),
+        ..pack("bash", "Bash")
+    },
+    #[cfg(feature = "lang-data")]
+    Pack {
+        extensions: &["md", "markdown", "mdown", "mkd"],
+        front: data::front::<data::markdown::Markdown>(),
+        ..pack("markdown", "Markdown")
+    },
+    #[cfg(feature = "lang-data")]
+    Pack { extensions: &["yaml", "yml"], front: data::front::<data::yaml::Yaml>(), ..pack("yaml", "YAML") },
+    #[cfg(feature = "lang-data")]
+    Pack {
+        extensions: &["toml"],
+        filenames: &["Cargo.lock", "poetry.lock", "uv.lock", "Pipfile"],
+        front: data::front::<data::toml::Toml>(),
+        ..pack("toml", "TOML")
+    },
+    #[cfg(feature = "lang-data")]
+    Pack {
+        extensions: &["json", "jsonc", "json5", "geojson", "ipynb", "webmanifest"],
+        filenames: &["Pipfile.lock", "composer.lock", "flake.lock"],
+        front: data::front::<data::json::Json>(),
+        ..pack("json", "JSON")
+    },
+];
 
 /// A Go import as a statement of its own: in the source it may stand in a group.
 #[cfg(feature = "lang-go")]
@@ -400,45 +334,12 @@ pub struct Packs {
 impl Packs {
     /// Every language this build has.
     pub fn all() -> Self {
-        Self::new(&[
-            #[cfg(feature = "lang-python")]
-            &PYTHON,
-            #[cfg(feature = "lang-c")]
-            &C,
-            #[cfg(feature = "lang-cpp")]
-            &CPP,
-            #[cfg(feature = "lang-rust")]
-            &RUST,
-            #[cfg(feature = "lang-typescript")]
-            &TYPESCRIPT,
-            #[cfg(feature = "lang-typescript")]
-            &TSX,
-            #[cfg(feature = "lang-javascript")]
-            &JAVASCRIPT,
-            #[cfg(feature = "lang-go")]
-            &GO,
-            #[cfg(feature = "lang-java")]
-            &JAVA,
-            #[cfg(feature = "lang-csharp")]
-            &CSHARP,
-            #[cfg(feature = "lang-ruby")]
-            &RUBY,
-            #[cfg(feature = "lang-bash")]
-            &BASH,
-            #[cfg(feature = "lang-data")]
-            &MARKDOWN,
-            #[cfg(feature = "lang-data")]
-            &YAML,
-            #[cfg(feature = "lang-data")]
-            &TOML,
-            #[cfg(feature = "lang-data")]
-            &JSON,
-        ])
+        Self::new(PACKS)
     }
 
     /// These languages. Where two claim a file, the first has it.
-    pub fn new(packs: &[&'static Pack]) -> Self {
-        Self { languages: packs.iter().map(|pack| Language::new(pack)).collect() }
+    pub fn new(packs: impl IntoIterator<Item = &'static Pack>) -> Self {
+        Self { languages: packs.into_iter().map(Language::new).collect() }
     }
 
     /// All of them.
@@ -495,7 +396,7 @@ impl Packs {
     }
 }
 
-/// Whether a header needs C++: a word at the start of a line that C does not have.
+/// True if a header needs C++: a word at the start of a line that C does not have.
 fn looks_like_cpp(text: &str) -> bool {
     /// A header that is C++ says so early; beyond this nothing new is to be expected.
     const LOOKED_AT: usize = 64 * 1024;

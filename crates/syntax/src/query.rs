@@ -214,7 +214,7 @@ struct Places {
     regions: Vec<(Span, Region)>,
 }
 
-/// Whether what is defined in a stretch belongs to the file or only to the code around it.
+/// The owner of what a stretch defines: the file, or only the code around it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Region {
     Closed,

@@ -32,17 +32,17 @@ impl Span {
         text.get(self.range()).unwrap_or_default()
     }
 
-    /// Whether there is nothing in it.
+    /// True if there is nothing in it.
     pub fn is_empty(self) -> bool {
         self.start >= self.end
     }
 
-    /// Whether the other lies in it.
+    /// True if the other lies in it.
     pub fn holds(self, other: Span) -> bool {
         self.start <= other.start && other.end <= self.end
     }
 
-    /// Whether the two have a byte in common.
+    /// True if the two have a byte in common.
     pub fn meets(self, other: Span) -> bool {
         self.start < other.end && other.start < self.end
     }
@@ -142,7 +142,7 @@ impl Kind {
         CAPTURES.iter().find(|(known, _)| *known == word).map(|(_, kind)| *kind)
     }
 
-    /// Whether it can hold methods and fields.
+    /// True if it can hold methods and fields.
     pub fn is_type(self) -> bool {
         matches!(
             self,
@@ -156,7 +156,7 @@ impl Kind {
         )
     }
 
-    /// Whether it can be called.
+    /// True if it can be called.
     pub fn is_callable(self) -> bool {
         matches!(self, Self::Function | Self::Method | Self::Macro)
     }

@@ -17,6 +17,10 @@ pub(crate) const READS: Card = Card {
     role: ToolRole::Usual,
 };
 
+/// A tool that searches the project.
+pub(crate) const SEARCHES: Card =
+    Card { deadline: Duration::from_secs(60), max_output: 1024 * 1024, role: ToolRole::Basic, ..READS };
+
 /// A tool that changes the project.
 pub(crate) const CHANGES: Card = Card { effect: Effect::Change, idempotent: false, ..READS };
 

@@ -7,12 +7,12 @@ use tectum_syntax::Packs;
 
 use crate::{
     Settings,
-    analysis::{CreateSlice, GetGitDiff, ResolveSlice},
-    beads::{BdCreate, BdList, BdReady, BdUpdate, Beads},
+    analysis::{create_slice, get_git_diff, resolve_slice},
+    beads::{Beads, bd_create, bd_list, bd_ready, bd_update},
     code::{self, Code},
     diagnostics::{CheckErrors, Diagnostics, Servers},
-    edit::{ApplyEdits, DeleteFile, EditFile, MoveFile, Pen, SetFileSlice, UndoEdit, WriteFile},
-    files::{GetFileSlice, GetTree, ListDirectory, ReadFile, SearchContent, SearchFiles},
+    edit::{Pen, apply_edits, delete_file, edit_file, move_file, set_file_slice, undo_edit, write_file},
+    files::{GetFileSlice, ListDirectory, ReadFile, get_tree, search_content, search_files},
     network::{FetchUrl, Network, WebSearch},
     runtime::GetUiPerformance,
     shell::{RunPowershell, RunShell, ShellKill, ShellList, ShellPoll, ShellWrite, Shells},
@@ -21,46 +21,40 @@ use crate::{
 
 /// The native tools, in the order clients see them.
 pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
-    let threads = settings.threads;
     let pen = Arc::new(Pen::new(settings));
     let code = Arc::new(Code::new(settings, pen.clone(), Packs::all()));
     let mut tools = vec![
         NativeTool::new(ReadFile),
         NativeTool::new(GetFileSlice),
         NativeTool::new(ListDirectory),
-        NativeTool::new(GetTree { threads }),
-        NativeTool::new(SearchFiles { threads }),
-        NativeTool::new(SearchContent::new(settings)),
-        NativeTool::new(CreateSlice::new(settings)),
-        NativeTool::new(ResolveSlice::new(settings)),
-        NativeTool::new(GetGitDiff::new(settings.git.clone())),
-        NativeTool::new(EditFile::new(pen.clone())),
-        NativeTool::new(SetFileSlice::new(pen.clone())),
-        NativeTool::new(WriteFile::new(pen.clone())),
-        NativeTool::new(ApplyEdits::new(pen.clone())),
-        NativeTool::new(MoveFile::new(pen.clone())),
-        NativeTool::new(DeleteFile::new(pen.clone())),
-        NativeTool::new(UndoEdit::new(pen.clone())),
+        get_tree(settings.threads),
+        search_files(settings.threads),
+        search_content(settings),
+        create_slice(settings.max_file),
+        resolve_slice(settings.max_file),
+        get_git_diff(settings.git.clone()),
+        edit_file(pen.clone()),
+        set_file_slice(pen.clone()),
+        write_file(pen.clone()),
+        apply_edits(pen.clone()),
+        move_file(pen.clone()),
+        delete_file(pen.clone()),
+        undo_edit(pen.clone()),
     ];
     tools.extend(code::rows(&code));
     let servers = Arc::new(Servers::new(settings, pen.known.clone()));
-    tools.push(NativeTool::new(Diagnostics::new(servers.clone())));
-    tools.push(NativeTool::new(CheckErrors::new(servers)));
+    tools.push(NativeTool::new(Diagnostics(servers.clone())));
+    tools.push(NativeTool::new(CheckErrors(servers)));
     let beads = Arc::new(Beads::new(settings));
-    let bead_tools = [
-        NativeTool::new(BdList::new(beads.clone())),
-        NativeTool::new(BdCreate::new(beads.clone())),
-        NativeTool::new(BdUpdate::new(beads.clone())),
-        NativeTool::new(BdReady::new(beads.clone())),
-    ];
-    tools.extend(bead_tools.map(|tool| {
+    tools.extend([bd_list, bd_create, bd_update, bd_ready].map(|tool| {
         let beads = beads.clone();
-        tool.reaching(move || beads.world())
+        tool(beads.clone()).reaching(move || beads.world())
     }));
-    tools.push(NativeTool::new(GetUiPerformance::new(settings.runtime.clone(), move || code.cache())));
+    let (runtime, cache) = (settings.runtime.clone(), move || code.cache());
+    tools.push(NativeTool::new(GetUiPerformance { runtime, cache }));
     let network = Arc::new(Network::new(&settings.network));
     tools.push(NativeTool::new(FetchUrl::new(network.clone())));
-    tools.push(NativeTool::new(WebSearch::new(network)));
+    tools.push(NativeTool::new(WebSearch(network)));
     let shells = Arc::new(Shells::new(settings));
     tools.push(NativeTool::new(RunShell::new(shells.clone())));
     tools.push(NativeTool::new(ShellPoll::new(shells.clone())));
@@ -69,9 +63,9 @@ pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
     tools.push(NativeTool::new(ShellKill::new(shells.clone())));
     tools.push(NativeTool::new(RunPowershell::new(shells)));
     let todos = Arc::new(Todos::default());
-    tools.push(NativeTool::new(TodoWrite::new(todos.clone())));
+    tools.push(NativeTool::new(TodoWrite(todos.clone())));
     if !settings.tiers.is_empty() {
-        tools.push(NativeTool::new(Handoff::new(todos, &settings.tiers)));
+        tools.push(NativeTool::new(Handoff { todos, tiers: settings.tiers.clone() }));
     }
     tools.into_iter().map(|tool| tool.capped(settings.max_output)).collect()
 }

@@ -12,9 +12,9 @@ use tectum_child::SandboxPlan;
 pub struct SandboxSettings {
     /// False if the user switched it off.
     pub on: bool,
-    /// Whether commands may reach the network.
+    /// True if commands may reach the network.
     pub network: bool,
-    /// Whether commands may use sockets with a name in the file system.
+    /// True if commands may use sockets with a name in the file system.
     pub unix_sockets: bool,
     /// What they may change: the served directories, and what the user adds.
     pub writable: Vec<PathBuf>,

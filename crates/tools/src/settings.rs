@@ -27,7 +27,7 @@ pub struct Settings {
     pub servers: LanguageServers,
     /// What `get_git_diff` may read.
     pub git: GitSettings,
-    /// Whether beads are kept by `bd` or `br` where one is installed.
+    /// True if beads are kept by `bd` or `br` where one is installed.
     pub beads_programs: bool,
     /// What `get_ui_performance` tells.
     pub runtime: Runtime,
@@ -46,7 +46,7 @@ pub struct NetworkSettings {
     pub allow_hosts: Vec<AllowedHost>,
     /// The SearXNG server that searches go to; DuckDuckGo without one.
     pub searxng: Option<PageUrl>,
-    /// Whether the environment's proxies are used.
+    /// True if the environment's proxies are used.
     pub environment_proxies: bool,
 }
 
@@ -72,7 +72,7 @@ pub struct ShellSettings {
 pub struct GitSettings {
     /// Git directories and object stores elsewhere that the user allows.
     pub directories: Vec<PathBuf>,
-    /// Whether the kernel is asked to hold git to what it may read.
+    /// True if the kernel is asked to hold git to what it may read.
     pub confined: bool,
 }
 

@@ -3,10 +3,11 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 
 use globset::GlobSet;
+use parking_lot::Mutex;
 use serde_json::Value;
 use tectum_core::{
     Call, CallId, Checks, Directive, Effect, Fault, FaultKind, Outcome, Payload, Snapshot, ToolName,
@@ -132,8 +133,8 @@ impl Turn {
         keys: &[Option<String>],
         outcomes: &[Outcome],
     ) -> (Option<Stop>, Vec<Option<String>>) {
-        let repeated = checks.repeated.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut memory = checks.memory.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let repeated = checks.repeated.into_inner();
+        let mut memory = checks.memory.into_inner();
         let mut done = HashMap::new();
         let mut advice = Vec::with_capacity(outcomes.len());
         let mut stop = None;
@@ -220,18 +221,14 @@ impl RoundChecks {
 
     /// The result of the same call, if it was made before.
     fn known(&self, call: &Call, key: &str) -> Option<Payload> {
-        let known = self.memory().get(key).cloned()?;
-        self.repeated.lock().unwrap_or_else(PoisonError::into_inner).insert(call.id);
+        let known = self.memory.lock().get(key).cloned()?;
+        self.repeated.lock().insert(call.id);
         Some(known)
-    }
-
-    fn memory(&self) -> MutexGuard<'_, HashMap<String, Payload>> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Remembers the result of a call, also for one that repeats it in the same round.
     fn note(&self, key: &str, payload: &Payload) {
-        self.memory().insert(key.to_owned(), payload.clone());
+        self.memory.lock().insert(key.to_owned(), payload.clone());
     }
 }
 

@@ -12,6 +12,8 @@ pub fn judge(sources: &[Source]) -> Vec<Violation> {
     let code =
         |path: &str| sources.iter().find(|source| source.path == path).map(|source| code_only(&source.text));
     let catalog = code(CATALOG).unwrap_or_default();
+    // What is imported is not yet listed.
+    let listed: String = catalog.split(';').filter(|part| !part.trim_start().starts_with("use ")).collect();
     let mut violations = Vec::new();
     for source in sources {
         let Some(module) = module(&source.path) else { continue };
@@ -19,13 +21,12 @@ pub fn judge(sources: &[Source]) -> Vec<Violation> {
         if tools.is_empty() {
             continue;
         }
-        for tool in
-            tools.iter().filter(|tool| find_words(&catalog, &format!("NativeTool::new({tool}")).is_none())
-        {
+        for (tool, entry) in tools.iter().filter(|(_, entry)| find_words(&listed, entry).is_none()) {
+            let call = if entry == tool { "(…)" } else { " …)" };
             violations.push(Violation {
                 place: source.path.clone(),
                 wrong: format!("the tool {tool} is not in the catalog."),
-                remedy: format!("Add `NativeTool::new({tool} …)` to {CATALOG}."),
+                remedy: format!("Add `{entry}{call}` to {CATALOG}."),
             });
         }
         let (parents, name) = parents(module);
@@ -57,16 +58,23 @@ fn parents(module: &str) -> (Vec<String>, &str) {
     }
 }
 
-/// The types that a file implements `Tool` for.
-fn tools(code: &str) -> Vec<String> {
-    let lines = code.lines().map(str::trim_start).filter(|line| line.starts_with("impl"));
+/// The tools of a file, each with the words it is listed by: a tool is a type that implements `Tool`, or a
+/// function that makes one.
+fn tools(code: &str) -> Vec<(String, String)> {
     let named = |line: &str| {
-        let after = &line[find_words(line, "Tool for")? + "Tool for".len()..];
-        let name: String =
-            after.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-        (!name.is_empty()).then_some(name)
+        if let Some(function) = line.strip_prefix("pub fn ") {
+            let name = name(function);
+            return line.ends_with("-> NativeTool {").then(|| (name.clone(), name));
+        }
+        let after = line.starts_with("impl").then(|| find_words(line, "Tool for")).flatten()?;
+        let name = name(line[after + "Tool for".len()..].trim_start());
+        (!name.is_empty()).then(|| (name.clone(), format!("NativeTool::new({name}")))
     };
-    lines.filter_map(named).collect()
+    code.lines().map(str::trim_start).filter_map(named).collect()
+}
+
+fn name(code: &str) -> String {
+    code.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
 #[cfg(test)]
@@ -128,8 +136,27 @@ mod tests {
 
     #[test]
     fn a_qualified_trait_is_still_a_tool() {
-        assert_eq!(tools("impl tectum_core::Tool for A {}"), ["A"]);
-        assert_eq!(tools("impl<T> Tool for A<T> {}"), ["A"]);
+        let names = |code| tools(code).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+        assert_eq!(names("impl tectum_core::Tool for A {}"), ["A"]);
+        assert_eq!(names("impl<T> Tool for A<T> {}"), ["A"]);
         assert!(tools("impl ErasedTool for A {}").is_empty());
+    }
+
+    #[test]
+    fn a_function_that_makes_a_tool_is_listed_too() {
+        let remedies = |catalog: &str| {
+            let tool =
+                "pub fn edit_file(pen: Arc<Pen>) -> NativeTool {\n}\npub fn rows() -> Vec<NativeTool> {\n}";
+            let found = judge(&[
+                source("crates/tools/src/edit/edit_file.rs", tool),
+                source("crates/tools/src/edit.rs", "mod edit_file;"),
+                source(CATALOG, catalog),
+            ]);
+            found.into_iter().map(|violation| violation.remedy).collect::<Vec<_>>()
+        };
+        assert!(remedies("edit_file(pen.clone()),").is_empty());
+        assert!(remedies("[edit_file, move_file].map(make)").is_empty());
+        let list_it = ["Add `edit_file(…)` to crates/tools/src/catalog.rs."];
+        assert_eq!(remedies("use crate::edit::edit_file;\nedit_files(pen)"), list_it);
     }
 }

@@ -10,10 +10,10 @@ use super::{
 };
 use crate::{Answer, Finish, ToolCall, Usage};
 
-/// What ends a stream.
+/// The last event of a stream.
 const DONE: &str = "[DONE]";
 
-/// What has come so far.
+/// The parts of an answer so far.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
     text: String,
@@ -33,15 +33,12 @@ struct Piece {
 struct Chunk {
     #[serde(default)]
     choices: Vec<StreamedChoice>,
-    #[serde(default)]
     usage: Option<wire::Cost>,
 }
 
 #[derive(Deserialize)]
 struct StreamedChoice {
-    #[serde(default)]
     delta: Option<Delta>,
-    #[serde(default)]
     finish_reason: Option<String>,
 }
 
@@ -49,17 +46,13 @@ struct StreamedChoice {
 struct Delta {
     #[serde(default)]
     content: Value,
-    #[serde(default)]
     tool_calls: Option<Vec<CallDelta>>,
 }
 
 #[derive(Deserialize)]
 struct CallDelta {
-    #[serde(default)]
     index: Option<usize>,
-    #[serde(default)]
     id: Option<String>,
-    #[serde(default)]
     function: Option<wire::Function>,
 }
 
@@ -136,7 +129,7 @@ impl Assembly {
         Ok(())
     }
 
-    /// Whether the answer had its last piece.
+    /// True if the answer had its last piece.
     pub(super) fn is_complete(&self) -> bool {
         self.finish.is_some()
     }

@@ -1,7 +1,7 @@
 //! A stream of server-sent events cut into the data they carry, within a bound. Names, ids and
 //! comments mean nothing here.
 
-/// What has been read of a stream.
+/// The state of a stream that is being read.
 #[derive(Debug)]
 pub(super) struct Events {
     most: usize,

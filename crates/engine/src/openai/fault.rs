@@ -14,7 +14,7 @@ use super::place::Place;
 
 /// The longest pause, also where a server asks for one. It is better to be told than to hang.
 pub(super) const MOST_PAUSE: Duration = Duration::from_secs(60);
-/// How often a request is sent. A refused connection rarely comes back, so it gets fewer.
+/// The tries of a request. A refused connection rarely comes back, so it gets fewer.
 pub(super) const TRIES: u32 = 5;
 const TRIES_TO_CONNECT: u32 = 3;
 
@@ -24,9 +24,9 @@ const QUOTED: usize = 300;
 /// A failure, and what may still be tried.
 pub(super) struct Trouble {
     pub(super) fault: Fault,
-    /// How often the request may be sent all in all.
+    /// The tries of the request, all in all.
     pub(super) tries: u32,
-    /// How long the server wants us to wait.
+    /// The pause that the server asks for.
     pub(super) wait: Option<Duration>,
 }
 
@@ -99,7 +99,7 @@ impl Trouble {
     }
 }
 
-/// Whether a server refuses to stream, or to say what a stream cost.
+/// True if a server refuses to stream, or to say what a stream cost.
 pub(super) fn dislikes_streams(status: StatusCode, body: &[u8]) -> bool {
     matches!(status, StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY | StatusCode::NOT_IMPLEMENTED)
         && String::from_utf8_lossy(body).to_lowercase().contains("stream")
@@ -151,7 +151,7 @@ fn key_hint(place: &Place) -> String {
     }
 }
 
-/// How long a server wants us to wait, where it says so: in a number, or as a moment.
+/// The pause that a server asks for, where it does: in a number, or as a moment.
 fn wanted(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| -> Option<&str> { Some(headers.get(name)?.to_str().ok()?.trim()) };
     let number = |name: &str| text(name)?.parse::<f64>().ok();
@@ -166,7 +166,7 @@ fn wanted(headers: &HeaderMap) -> Option<Duration> {
     moment(RETRY_AFTER.as_str())?.duration_since(now).ok()
 }
 
-/// What a server said about its refusal.
+/// A server's own words about its refusal.
 fn said(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let own = serde_json::from_str::<Value>(&text).ok().and_then(|value| message(&value));
@@ -190,7 +190,7 @@ fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// What lies at the bottom of an error; the address stays out, since it may hold a secret.
+/// The innermost cause of an error; the address stays out, since it may hold a secret.
 pub(super) fn words(error: &reqwest::Error) -> String {
     bottom(error).unwrap_or_else(|| {
         if error.is_timeout() { "it took too long".into() } else { "the request could not be sent".into() }

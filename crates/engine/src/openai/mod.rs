@@ -34,7 +34,7 @@ use self::{
 };
 use crate::{Answer, Model, Prompt};
 
-/// How long a connection may take to come about.
+/// The limit for making a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 /// The largest answer, in bytes: far more than any model says at once.
 const MOST_ANSWER: usize = 32 << 20;

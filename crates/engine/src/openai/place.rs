@@ -1,14 +1,14 @@
-//! Where a model is reached.
+//! The address of a model.
 
 use std::{fmt, time::Duration};
 
-/// How long a server may stay silent: before it answers, and between two pieces. Models that think
+/// The longest silence of a server: before it answers, and between two pieces. Models that think
 /// are silent for minutes.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// The first pause before a request is sent again; each one after it is twice as long.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Where a model is reached.
+/// The address of a model.
 #[derive(Clone)]
 pub struct Place {
     /// The address of the API, such as `http://127.0.0.1:8080/v1`.
@@ -17,7 +17,7 @@ pub struct Place {
     pub model: String,
     /// The environment variable that holds the key, where one is needed.
     pub key_env: Option<String>,
-    /// How long the server may stay silent.
+    /// The longest silence of the server.
     pub patience: Duration,
     /// The first pause before a request is sent again.
     pub pause: Duration,

@@ -78,25 +78,21 @@ pub(super) fn whole(body: &[u8]) -> Result<Answer, String> {
     #[derive(Deserialize)]
     struct Whole {
         choices: Vec<WholeChoice>,
-        #[serde(default)]
         usage: Option<Cost>,
     }
     #[derive(Deserialize)]
     struct WholeChoice {
         message: Said,
-        #[serde(default)]
         finish_reason: Option<String>,
     }
     #[derive(Deserialize)]
     struct Said {
         #[serde(default)]
         content: Value,
-        #[serde(default)]
         tool_calls: Option<Vec<Made>>,
     }
     #[derive(Deserialize)]
     struct Made {
-        #[serde(default)]
         id: Option<String>,
         function: Function,
     }
@@ -125,18 +121,15 @@ pub(super) fn whole(body: &[u8]) -> Result<Answer, String> {
 /// A function that is called, or a piece of it.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Function {
-    #[serde(default)]
     pub(super) name: Option<String>,
     #[serde(default)]
     pub(super) arguments: Value,
 }
 
-/// What an answer cost.
+/// The cost of an answer.
 #[derive(Debug, Deserialize)]
 pub(super) struct Cost {
-    #[serde(default)]
     prompt_tokens: Option<u64>,
-    #[serde(default)]
     completion_tokens: Option<u64>,
 }
 

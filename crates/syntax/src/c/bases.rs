@@ -48,7 +48,7 @@ pub(super) fn bases(text: &str, head: Span) -> Vec<Span> {
     bases
 }
 
-/// Whether a list of parameters that somebody typed means the written one: types are compared,
+/// True if a list of parameters that somebody typed means the written one: types are compared,
 /// without names, defaults and blanks. Nothing and `void` are the same.
 pub(super) fn params_match(given: &str, written: &str) -> bool {
     types(given.as_bytes(), 0) == types(written.as_bytes(), 0)

@@ -4,7 +4,7 @@
 
 /// What is known at a place of the text.
 pub(super) trait BranchPlace: Copy {
-    /// Whether two of them stand in the same brackets.
+    /// True if two of them stand in the same brackets.
     fn same_place(&self, other: &Self) -> bool;
 }
 
@@ -14,7 +14,7 @@ const DEEPEST: usize = 200;
 /// So many conditions are remembered; the oldest are forgotten first.
 const REMEMBERED: usize = 64;
 
-/// Whether a condition holds.
+/// The value of a condition.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Holds,

@@ -42,7 +42,7 @@ pub(super) const fn set(marks: &[u8]) -> [bool; 256] {
     table
 }
 
-/// Whether a byte can stand in a word.
+/// True if a byte can stand in a word.
 pub(super) fn in_word(byte: u8) -> bool {
     matches!(CLASS[byte as usize], Class::Word | Class::Digit)
 }
@@ -57,14 +57,14 @@ pub(super) fn find(bytes: &[u8], from: usize, set: &[bool; 256]) -> Option<usize
     bytes[from..].iter().position(|byte| set[*byte as usize]).map(|length| from + length)
 }
 
-/// Whether a name is written like a macro: capitals, digits and underscores, more than one.
+/// True if a name is written like a macro: capitals, digits and underscores, more than one.
 pub(super) fn is_loud(name: &[u8]) -> bool {
     name.len() > 1
         && name.iter().all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b'_'))
         && name.iter().any(u8::is_ascii_uppercase)
 }
 
-/// Whether a name ends like a macro: `PyObject_HEAD`.
+/// True if a name ends like a macro: `PyObject_HEAD`.
 pub(super) fn ends_loud(name: &[u8]) -> bool {
     let tail = name.iter().rposition(|byte| *byte == b'_').map_or(&[][..], |at| &name[at + 1..]);
     tail.len() > 2 && tail.iter().all(u8::is_ascii_uppercase)

@@ -169,7 +169,7 @@ impl Grammar {
         (self.lines[first], end.max(self.lines[first]))
     }
 
-    /// Whether two stretches are on neighbouring lines.
+    /// True if two stretches are on neighbouring lines.
     fn near(&self, one: Span, other: Span) -> bool {
         let lines = |span: Span| (self.line(span.start as usize), self.line(span.end as usize));
         let ((from, to), (start, end)) = (lines(one), lines(other));

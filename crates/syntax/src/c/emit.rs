@@ -270,12 +270,12 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a star stands before a name: `typedef struct { … } *Name;`.
+    /// True if a star stands before a name: `typedef struct { … } *Name;`.
     fn is_pointer_name(&self, name: Span) -> bool {
         self.bytes[..name.start as usize].trim_ascii_end().ends_with(b"*")
     }
 
-    /// Whether the tokens so far are an old definition, `int f(a, b) int a;`, whose last name is
+    /// True if the tokens so far are an old definition, `int f(a, b) int a;`, whose last name is
     /// one of its parameters.
     fn is_old_style(&self) -> bool {
         let declaration = self.declaration();

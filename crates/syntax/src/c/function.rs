@@ -178,7 +178,7 @@ impl Search<'_, '_> {
         Step::On(params + 1)
     }
 
-    /// Whether what looked like a function is a macro before the declaration of another.
+    /// True if what looked like a function is a macro before the declaration of another.
     fn gives_way(&self, first: Function, second: Function) -> bool {
         if first.certain {
             return false;
@@ -237,7 +237,7 @@ impl Search<'_, '_> {
         })
     }
 
-    /// Whether parentheses hold a declarator, `(*name…)`, and others follow it.
+    /// True if parentheses hold a declarator, `(*name…)`, and others follow it.
     fn is_pointer_group(&self, paren: usize) -> bool {
         let follows = matches!(self.tokens.part(paren + 1), Some(Part::Paren | Part::Bracket));
         let inside = self.tokens.inner(paren).trim_ascii_start();
@@ -295,7 +295,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// Whether parentheses hold parameters with types, rather than the arguments of a macro.
+/// True if parentheses hold parameters with types, rather than the arguments of a macro.
 pub(super) fn has_parameters(tokens: &Tokens<'_>, paren: usize) -> bool {
     let list = tokens.lex_inside(paren);
     let declares = |pair: &[token::CToken]| {

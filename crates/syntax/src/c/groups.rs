@@ -107,7 +107,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a bracket is closed on the rest of the line: a semicolon before it is an argument.
+/// True if a bracket is closed on the rest of the line: a semicolon before it is an argument.
 fn closes_soon(bytes: &[u8], from: usize, closing: u8) -> bool {
     let rest = &bytes[from..bytes.len().min(from + SAME_LINE)];
     memchr::memchr2(closing, b'\n', rest).is_some_and(|at| rest[at] == closing)

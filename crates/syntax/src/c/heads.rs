@@ -67,7 +67,7 @@ pub(super) fn opens(tokens: &Tokens<'_>) -> Opens {
     }
 }
 
-/// Whether the brace holds the demands of a `requires` expression, not the body of a function
+/// True if the brace holds the demands of a `requires` expression, not the body of a function
 /// after a `requires` clause.
 fn ends_in_requires(tokens: &Tokens<'_>, last: usize) -> bool {
     let requires = |at: usize| tokens.part(at) == Some(Part::Key(Key::Requires));
@@ -81,7 +81,7 @@ fn ends_in_requires(tokens: &Tokens<'_>, last: usize) -> bool {
     tokens.part(last) == Some(Part::Paren) && requires(last - 1) && inner
 }
 
-/// Whether what looks like a function is a macro after the name of a variable:
+/// True if what looks like a function is a macro after the name of a variable:
 /// `int x GUARDED_BY(mu)`.
 pub(super) fn is_annotation(tokens: &Tokens<'_>, function: &Function) -> bool {
     if function.certain || function.gap < 2 || !tokens.is_loud(function.at) {

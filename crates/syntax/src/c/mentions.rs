@@ -59,7 +59,7 @@ pub(super) fn mentions(text: &str, word: &str, cpp: bool) -> Vec<Mention> {
     found
 }
 
-/// Whether a declaration can name what stands here. What is a member, qualifies something or
+/// True if a declaration can name what stands here. What is a member, qualifies something or
 /// stands in an expression is no new name, except behind `#define`.
 fn may_define(bytes: &[u8], span: Span) -> bool {
     let before = bytes[..span.start as usize].trim_ascii_end();
@@ -112,7 +112,7 @@ fn in_code(bytes: &[u8], span: Span) -> (Role, bool) {
     }
 }
 
-/// Whether parentheses follow a name, maybe after template arguments.
+/// True if parentheses follow a name, maybe after template arguments.
 pub(super) fn is_called(bytes: &[u8], end: usize) -> bool {
     called_at(bytes, end).is_some()
 }

@@ -65,7 +65,7 @@ pub fn bases(text: &str, head: Span) -> Vec<Span> {
     bases::bases(text, head)
 }
 
-/// Whether the parameters in a caller's query, `int, const char*`, match the written ones.
+/// True if the parameters in a caller's query, `int, const char*`, match the written ones.
 pub fn params_match(given: &str, written: &str) -> bool {
     bases::params_match(given, written)
 }

@@ -15,7 +15,7 @@ pub(super) struct NestedType {
     pub(super) scope: Span,
     /// Parameters directly after the name.
     pub(super) params: Option<Span>,
-    /// Whether a pointer or reference stands before it.
+    /// True if a pointer or reference stands before it.
     pub(super) pointer: bool,
 }
 

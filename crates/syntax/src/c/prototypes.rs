@@ -8,7 +8,7 @@ use super::{
     words::Key,
 };
 
-/// Whether a function without a body was declared, rather than a macro called or a variable made.
+/// True if a function without a body was declared, rather than a macro called or a variable made.
 pub(super) fn is_prototype(tokens: &Tokens<'_>, function: &Function) -> bool {
     if !function.typed && !function.certain {
         return false;

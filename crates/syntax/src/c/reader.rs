@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the tokens are `public`, `signals`, `public slots` and the like, before a colon.
+    /// True if the tokens are `public`, `signals`, `public slots` and the like, before a colon.
     fn is_access(&self) -> bool {
         if self.scopes[self.state.scope as usize].holder != Holder::Class {
             return false;

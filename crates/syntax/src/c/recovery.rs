@@ -15,7 +15,7 @@ pub(super) const RESTARTS: u32 = 4;
 /// A line is looked at this far to tell whether it begins a definition.
 const LINE: usize = 400;
 
-/// Whether the line at an offset looks like a definition at the top of a file: it begins in the
+/// True if the line at an offset looks like a definition at the top of a file: it begins in the
 /// first column with a word of a declaration, and is no label and no statement.
 pub(super) fn begins_definition(bytes: &[u8], line: usize) -> bool {
     let Some(first) = bytes.get(line) else { return false };

@@ -60,7 +60,7 @@ fn directives(source: &[u8], cpp: bool) -> Vec<(usize, usize)> {
     lines
 }
 
-/// Whether the text after each directive stays.
+/// For each directive, true if the text after it stays.
 fn staying(source: &[u8], lines: &[(usize, usize)], keep: Keep) -> Vec<bool> {
     // For each condition that is open: where its branches begin, to be judged at its end.
     let mut open: Vec<Vec<usize>> = Vec::new();

@@ -25,7 +25,7 @@ pub(super) fn line_comment(bytes: &[u8], from: usize) -> usize {
     bytes.len()
 }
 
-/// Whether the line end at an offset is hidden behind a backslash.
+/// True if the line end at an offset is hidden behind a backslash.
 pub(super) fn is_joined(bytes: &[u8], line_end: usize) -> bool {
     let before = &bytes[..line_end];
     before.strip_suffix(b"\r").unwrap_or(before).ends_with(b"\\")
@@ -126,7 +126,7 @@ fn word_before(bytes: &[u8], end: usize) -> &[u8] {
     &bytes[start..end]
 }
 
-/// Whether only blanks stand before an offset on its line.
+/// True if only blanks stand before an offset on its line.
 pub(super) fn begins_line(bytes: &[u8], at: usize) -> bool {
     let before = bytes[..at].iter().rev().find(|byte| !matches!(byte, b' ' | b'\t' | b'\x0b' | b'\x0c'));
     before.is_none_or(|byte| matches!(byte, b'\n' | b'\r'))

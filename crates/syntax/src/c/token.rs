@@ -99,7 +99,7 @@ impl<'a> Tokens<'a> {
         &self.bytes[self.inside(at).range()]
     }
 
-    /// Whether the name at a place is written like a macro.
+    /// True if the name at a place is written like a macro.
     pub(super) fn is_loud(&self, at: usize) -> bool {
         let text = self.text(at);
         is_loud(text) || (text.starts_with(b"__") && text.len() > 3)

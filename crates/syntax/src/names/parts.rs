@@ -1,11 +1,11 @@
 //! Decorators that make one of several definitions of a name, which together are one symbol.
 
-/// Whether decorators say that another definition follows: `@overload`.
+/// True if decorators say that another definition follows: `@overload`.
 pub fn is_announced(decorators: &str) -> bool {
     paths(decorators).any(|path| path.rsplit('.').next() == Some("overload"))
 }
 
-/// Whether decorators make a part of what has this name: `@overload`, `@name.setter`.
+/// True if decorators make a part of what has this name: `@overload`, `@name.setter`.
 pub fn is_part(decorators: &str, name: &str) -> bool {
     let of_name = |path: &str| path.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
     is_announced(decorators) || paths(decorators).any(of_name)

@@ -64,17 +64,17 @@ const LITERAL: [bool; 256] = {
     table
 };
 
-/// Whether a byte may stand in a name.
+/// True if a byte may stand in a name.
 pub(super) fn is_word(byte: u8) -> bool {
     WORD[byte as usize]
 }
 
-/// Whether a byte is a blank between tokens.
+/// True if a byte is a blank between tokens.
 pub(super) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | 0x0c)
 }
 
-/// Whether a byte ends a line.
+/// True if a byte ends a line.
 pub(super) fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
@@ -114,12 +114,12 @@ pub(super) fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// Whether a keyword stands at a place, as a whole word.
+/// True if a keyword stands at a place, as a whole word.
 pub(super) fn has_word(bytes: &[u8], at: usize, word: &[u8]) -> bool {
     bytes.get(at..).is_some_and(|rest| rest.starts_with(word)) && !is_word(byte(bytes, at + word.len()))
 }
 
-/// Whether a definition begins at a place.
+/// True if a definition begins at a place.
 pub(super) fn begins_definition(bytes: &[u8], at: usize) -> bool {
     match byte(bytes, at) {
         b'd' => has_word(bytes, at, b"def"),
@@ -129,7 +129,7 @@ pub(super) fn begins_definition(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// Whether the line that begins at a place begins with a word that can stand in no bracket, which
+/// True if the line that begins at a place begins with a word that can stand in no bracket, which
 /// proves that a bracket before it was never closed.
 pub(super) fn begins_statement(bytes: &[u8], at: usize) -> bool {
     let mut at = at;

@@ -99,7 +99,7 @@ fn is_callee(text: &str, token: PythonToken) -> bool {
     token.ends_value() && !(token.sort == Sort::Name && is_keyword(token.text(text)))
 }
 
-/// Whether the name before the bracket at a place is being defined.
+/// True if the name before the bracket at a place is being defined.
 fn is_defined(text: &str, tokens: &[PythonToken], open: usize) -> bool {
     open >= 2 && matches!(tokens[open - 2].text(text), "def" | "class")
 }

@@ -24,7 +24,7 @@ const MOST_LEVELS: usize = 10_000;
 pub(super) struct Depth {
     /// How many levels its trees can have, if it is read as it is meant.
     pub(super) levels: usize,
-    /// Whether any reader of the text must see the same tokens: everything is closed, and no
+    /// True if any reader of the text must see the same tokens: everything is closed, and no
     /// literal has fields, whose ends are a matter of what is around them.
     pub(super) plain: bool,
 }

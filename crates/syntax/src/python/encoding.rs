@@ -17,44 +17,15 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 const NAMES: &str = include_str!("encodings.txt");
 
 /// Built in as well, but from bytes to bytes or from text to text.
-const NOT_OF_TEXT: [&str; 18] = [
-    "base64",
-    "base64_codec",
-    "base_64",
-    "bz2",
-    "bz2_codec",
-    "hex",
-    "hex_codec",
-    "quopri",
-    "quopri_codec",
-    "quoted_printable",
-    "quotedprintable",
-    "rot13",
-    "rot_13",
-    "uu",
-    "uu_codec",
-    "zip",
-    "zlib",
-    "zlib_codec",
-];
+const NOT_OF_TEXT: &str = "\
+    base64 base64_codec base_64 bz2 bz2_codec hex hex_codec quopri quopri_codec quoted_printable \
+    quotedprintable rot13 rot_13 uu uu_codec zip zlib zlib_codec";
 
-const UTF_8: [&str; 7] = ["cp65001", "u8", "utf", "utf8", "utf8_ucs2", "utf8_ucs4", "utf_8"];
+const UTF_8: &str = "cp65001 u8 utf utf8 utf8_ucs2 utf8_ucs4 utf_8";
 
-const ASCII: [&str; 13] = [
-    "646",
-    "ansi_x3.4_1968",
-    "ansi_x3.4_1986",
-    "ansi_x3_4_1968",
-    "ascii",
-    "cp367",
-    "csascii",
-    "ibm367",
-    "iso646_us",
-    "iso_646.irv_1991",
-    "iso_ir_6",
-    "us",
-    "us_ascii",
-];
+const ASCII: &str = "\
+    646 ansi_x3.4_1968 ansi_x3.4_1986 ansi_x3_4_1968 ascii cp367 csascii ibm367 iso646_us \
+    iso_646.irv_1991 iso_ir_6 us us_ascii";
 
 /// What Python would refuse of the bytes of a file. The span counts bytes, a byte order mark
 /// included. Of encodings other than ASCII and UTF-8 only the name is looked at.
@@ -136,10 +107,10 @@ fn declared_as(name: &[u8], marked: bool) -> Result<Reading, String> {
     }
     let plain = normal(&name);
     match plain.as_str() {
-        known if UTF_8.contains(&known) => Ok(Reading::StrictUtf8),
-        known if ASCII.contains(&known) => Ok(Reading::Ascii),
-        other if NOT_OF_TEXT.contains(&other) => Err(format!("'{name}' is not a text encoding")),
-        other if is_known(other) || is_known(&other.replace('.', "_")) => Ok(Reading::Other),
+        known if is_in(UTF_8, known) => Ok(Reading::StrictUtf8),
+        known if is_in(ASCII, known) => Ok(Reading::Ascii),
+        other if is_in(NOT_OF_TEXT, other) => Err(format!("'{name}' is not a text encoding")),
+        other if is_in(NAMES, other) || is_in(NAMES, &other.replace('.', "_")) => Ok(Reading::Other),
         _ => Err(format!("unknown encoding: {name}")),
     }
 }
@@ -165,8 +136,8 @@ fn normal(name: &str) -> String {
     words.collect::<Vec<_>>().join("_").to_ascii_lowercase()
 }
 
-fn is_known(name: &str) -> bool {
-    NAMES.split_ascii_whitespace().any(|known| known == name)
+fn is_in(names: &str, name: &str) -> bool {
+    names.split_ascii_whitespace().any(|known| known == name)
 }
 
 /// Where bytes are no UTF-8.

@@ -101,7 +101,7 @@ impl<'t> Glance<'t> {
         }
     }
 
-    /// Whether a place follows `def name(`.
+    /// True if a place follows `def name(`.
     fn is_first_parameter(&self, place: usize) -> bool {
         let name = skip_blanks(self.bytes, self.line.start as usize + "def".len());
         let open = skip_blanks(self.bytes, word_end(self.bytes, name));

@@ -21,7 +21,7 @@ pub fn imports(text: &str) -> Vec<Import> {
     found
 }
 
-/// Whether a statement is an import.
+/// True if a statement is an import.
 pub(super) fn is_import(text: &str, statement: &Statement<'_>) -> bool {
     let tokens = without_lazy(text, statement.tokens);
     tokens.len() > 1

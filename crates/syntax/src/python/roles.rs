@@ -173,7 +173,7 @@ impl<'k> PythonRoles<'k> {
         (if called && self.form != RoleForm::Case { Role::Call } else { Role::Reference }, false)
     }
 
-    /// Whether a name is a parameter: it begins one, after stars or not.
+    /// True if a name is a parameter: it begins one, after stars or not.
     fn is_parameter(&self, index: usize, frame: RoleFrame) -> bool {
         if frame.bracket != RoleBracket::Parameters && frame.lambdas == 0 {
             return false;

@@ -9,7 +9,7 @@ use crate::Span;
 pub(super) struct Statement<'k> {
     /// Its tokens, without comments and line ends.
     pub(super) tokens: &'k [PythonToken],
-    /// Whether it is the head of a compound statement.
+    /// True if it is the head of a compound statement.
     pub(super) head: bool,
 }
 

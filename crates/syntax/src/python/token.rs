@@ -43,12 +43,12 @@ pub(super) struct PythonToken {
 }
 
 impl PythonToken {
-    /// Whether it is this operator, bracket or delimiter of one byte.
+    /// True if it is this operator, bracket or delimiter of one byte.
     pub(super) fn is(self, byte: u8) -> bool {
         self.first == byte && self.end - self.start == 1
     }
 
-    /// Whether it is `:=`, `==`, `+=` or another operator that ends in `=`, by its first byte.
+    /// True if it is `:=`, `==`, `+=` or another operator that ends in `=`, by its first byte.
     pub(super) fn is_with_equals(self, byte: u8) -> bool {
         self.sort == Sort::Operator && self.first == byte && self.end - self.start == 2
     }
@@ -58,7 +58,7 @@ impl PythonToken {
         text.get(self.start as usize..self.end as usize).unwrap_or_default()
     }
 
-    /// Whether a value ends with it, so that a bracket after it calls or subscripts. Keywords look
+    /// True if a value ends with it, so that a bracket after it calls or subscripts. Keywords look
     /// like names here.
     pub(super) fn ends_value(self) -> bool {
         matches!(self.sort, Sort::Name | Sort::Close | Sort::Literal | Sort::Leave | Sort::Number)
@@ -69,7 +69,7 @@ impl PythonToken {
         Span { start: self.start, end: self.end }
     }
 
-    /// Whether grammar sees it: comments and line ends inside brackets are nothing.
+    /// True if grammar sees it: comments and line ends inside brackets are nothing.
     pub(super) fn is_code(self) -> bool {
         !matches!(self.sort, Sort::Comment | Sort::LineEnd)
     }

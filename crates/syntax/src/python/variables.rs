@@ -123,7 +123,7 @@ fn is_constant(name: &str) -> bool {
         && !name.chars().any(|letter| letter.is_lowercase())
 }
 
-/// Whether a word can be no name.
+/// True if a word can be no name.
 pub(super) fn is_keyword(word: &str) -> bool {
     matches!(
         word,

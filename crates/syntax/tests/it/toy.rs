@@ -104,7 +104,7 @@ end
 "#;
 
 fn lua() -> Arc<Language> {
-    Packs::new(&[&LUA]).named("lua").unwrap().clone()
+    Packs::new([&LUA]).named("lua").unwrap().clone()
 }
 
 fn outline(text: &str) -> Outline {
@@ -117,7 +117,7 @@ fn at(line: &str) -> usize {
 
 #[test]
 fn it_is_known_by_its_files() {
-    let packs = Packs::new(&[&LUA]);
+    let packs = Packs::new([&LUA]);
     packs.named("lua").unwrap().compile().unwrap();
     for (file, text, expect) in [
         ("a/b.lua", "", true),

@@ -3,33 +3,21 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
+    Card, Ctx, Fault, Reply, ToolRole, Wants,
     security::{Access, RawPath},
 };
+use tectum_native::NativeTool;
 
 use super::anchor::Slice;
-use crate::{Settings, cards::READS, text::TextFile};
+use crate::{cards::READS, text::TextFile};
 
 /// A remark is a sentence or two, not a store: it is carried along with every use of the slice.
 const ANNOTATION: usize = 1000;
 
-/// Makes slices.
-#[derive(Clone, Copy, Debug)]
-pub struct CreateSlice {
-    max_file: u64,
-}
-
-impl CreateSlice {
-    /// With the house's limits.
-    pub fn new(settings: &Settings) -> Self {
-        Self { max_file: settings.max_file }
-    }
-}
-
 /// Remember lines by content, for resolve_slice.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     path: RawPath,
     start_line: i64,
     end_line: i64,
@@ -38,32 +26,19 @@ pub struct Args {
 
 /// The slice.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+struct Output {
     /// The file.
-    pub path: String,
+    path: String,
     /// What resolve_slice takes.
-    pub slice: Slice,
+    slice: Slice,
 }
 
-impl Tool for CreateSlice {
-    type Args = Args;
-    type Output = Output;
-    const CARD: Card = Card {
-        name: "create_slice",
-        title: "Create slice",
-        max_output: 64 * 1024,
-        role: ToolRole::Alias,
-        ..READS
-    };
-
-    fn wants(&self, args: &Args) -> Wants {
-        Wants::path(&args.path, Access::Read)
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let max_file = self.max_file;
-        ctx.blocking(move |ctx| create(ctx, args, max_file)).await
-    }
+/// Makes slices.
+pub fn create_slice(max_file: u64) -> NativeTool {
+    let (name, title) = ("create_slice", "Create slice");
+    let card = Card { name, title, max_output: 64 * 1024, role: ToolRole::Alias, ..READS };
+    let wants = |args: &Args| Wants::path(&args.path, Access::Read);
+    NativeTool::row(card, "", wants, move |ctx, args| create(ctx, args, max_file))
 }
 
 fn create(ctx: &Ctx, args: Args, max_file: u64) -> Result<Reply<Output>, Fault> {

@@ -2,16 +2,16 @@
 
 use std::{
     fmt::Write,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Fault, Reply, Tool, Wants, World,
+    Card, Ctx, Fault, Reply, Wants,
     security::{Access, RawPath},
 };
+use tectum_native::NativeTool;
 
 use super::git::{self, Comparison, DiffRequest, Differing, Git, Why};
 use crate::{
@@ -32,23 +32,10 @@ const ROWS: usize = 500;
 /// Names told of each kind of change that is not shown.
 const NAMED: usize = 5;
 
-/// Shows changes.
-#[derive(Clone, Debug)]
-pub struct GetGitDiff {
-    git: Arc<Git>,
-}
-
-impl GetGitDiff {
-    /// The tool, with git as it is set up.
-    pub fn new(settings: GitSettings) -> Self {
-        Self { git: Arc::new(Git::new(settings)) }
-    }
-}
-
 /// Git diff: working tree against HEAD or base_rev, or two revisions.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     #[serde(default = "crate::files::here")]
     path: RawPath,
     base_rev: Option<String>,
@@ -62,65 +49,53 @@ pub struct Args {
 
 /// What changed.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+struct Output {
     /// Compared from.
-    pub base: String,
+    base: String,
     /// Compared to.
-    pub head: String,
+    head: String,
     /// Files that changed, at most 500 of them.
-    pub files: Vec<ChangedFile>,
+    files: Vec<ChangedFile>,
     /// How many changed.
-    pub files_total: usize,
+    files_total: usize,
     /// Lines added in all of them.
-    pub added: u64,
+    added: u64,
     /// Lines removed in all of them.
-    pub removed: u64,
+    removed: u64,
     /// Changed names that may not be shown.
-    pub hidden: usize,
+    hidden: usize,
     /// Changed names that could not be shown.
-    pub left_out: usize,
+    left_out: usize,
     /// The patch.
-    pub diff: String,
+    diff: String,
     /// True when there is more of it.
-    pub truncated: bool,
+    truncated: bool,
 }
 
 /// One changed file.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct ChangedFile {
+struct ChangedFile {
     /// The file, as other calls take it.
-    pub path: String,
+    path: String,
     /// What it was called before, if it was renamed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
+    from: Option<String>,
     /// `added`, `deleted`, `modified`, `renamed`, `type changed` or `in conflict`.
-    pub status: &'static str,
+    status: &'static str,
     /// Lines added; absent when it is not text.
-    pub added: Option<u64>,
+    added: Option<u64>,
     /// Lines removed; absent when it is not text.
-    pub removed: Option<u64>,
+    removed: Option<u64>,
 }
 
-impl Tool for GetGitDiff {
-    type Args = Args;
-    type Output = Output;
-    const CARD: Card = Card {
-        name: "get_git_diff",
-        title: "Git diff",
-        // Git shows the project's own history, and starts nothing of the repository's choosing.
-        world: World::Project,
-        deadline: DEADLINE,
-        ..READS
-    };
-
-    fn wants(&self, args: &Args) -> Wants {
-        Wants::path(&args.path, Access::Read)
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let git = self.git.clone();
-        ctx.blocking(move |ctx| diff(ctx, &git, args)).await
-    }
+/// Shows changes.
+pub fn get_git_diff(settings: GitSettings) -> NativeTool {
+    // Its world is the project: git shows the project's own history, and starts nothing of the
+    // repository's choosing.
+    let card = Card { name: "get_git_diff", title: "Git diff", deadline: DEADLINE, ..READS };
+    let wants = |args: &Args| Wants::path(&args.path, Access::Read);
+    let git = Git::new(settings);
+    NativeTool::row(card, "", wants, move |ctx, args| diff(ctx, &git, args))
 }
 
 fn diff(ctx: &Ctx, git: &Git, args: Args) -> Result<Reply<Output>, Fault> {

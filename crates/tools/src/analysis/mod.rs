@@ -7,6 +7,6 @@ mod get_git_diff;
 mod git;
 mod resolve_slice;
 
-pub use create_slice::CreateSlice;
-pub use get_git_diff::GetGitDiff;
-pub use resolve_slice::ResolveSlice;
+pub use create_slice::create_slice;
+pub use get_git_diff::get_git_diff;
+pub use resolve_slice::resolve_slice;

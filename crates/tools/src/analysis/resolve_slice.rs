@@ -3,35 +3,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
+    Card, Ctx, Fault, Reply, ToolRole, Wants,
     security::{Access, RawPath},
 };
+use tectum_native::NativeTool;
 
 use super::anchor::{self, AnchorStatus, Resolved, Slice};
 use crate::{
-    Settings,
     cards::READS,
     files::more::{framed, room},
     text::{Lines, TextFile},
 };
 
-/// Finds slices.
-#[derive(Clone, Copy, Debug)]
-pub struct ResolveSlice {
-    max_file: u64,
-}
-
-impl ResolveSlice {
-    /// With the house's limits.
-    pub fn new(settings: &Settings) -> Self {
-        Self { max_file: settings.max_file }
-    }
-}
-
 /// Find the lines of a slice again after edits.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     path: RawPath,
     // It is copied, not written, so its fields need no room in the list of tools.
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
@@ -40,33 +27,25 @@ pub struct Args {
 
 /// Where the lines are now.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+struct Output {
     /// The file.
-    pub path: String,
+    path: String,
     /// Where they are and how they were found.
     #[serde(flatten)]
-    pub found: Resolved,
+    found: Resolved,
     /// The lines; none when they are lost.
-    pub content: Option<String>,
+    content: Option<String>,
     /// True when the content was cut.
-    pub truncated: bool,
+    truncated: bool,
     /// The slice's remark.
-    pub annotation: Option<String>,
+    annotation: Option<String>,
 }
 
-impl Tool for ResolveSlice {
-    type Args = Args;
-    type Output = Output;
-    const CARD: Card = Card { name: "resolve_slice", title: "Resolve slice", role: ToolRole::Alias, ..READS };
-
-    fn wants(&self, args: &Args) -> Wants {
-        Wants::path(&args.path, Access::Read)
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let max_file = self.max_file;
-        ctx.blocking(move |ctx| find(ctx, args.slice, max_file)).await
-    }
+/// Finds slices.
+pub fn resolve_slice(max_file: u64) -> NativeTool {
+    let card = Card { name: "resolve_slice", title: "Resolve slice", role: ToolRole::Alias, ..READS };
+    let wants = |args: &Args| Wants::path(&args.path, Access::Read);
+    NativeTool::row(card, "", wants, move |ctx, args: Args| find(ctx, args.slice, max_file))
 }
 
 fn find(ctx: &Ctx, slice: Slice, max_file: u64) -> Result<Reply<Output>, Fault> {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tectum_core::{Card, Ctx, Effect, Fault, FaultKind, Reply, Tool, Wants};
+use tectum_core::{Card, Ctx, Effect, Fault, FaultKind, Reply};
+use tectum_native::NativeTool;
 
 use super::{
     BeadRow, Beads,
@@ -16,23 +17,10 @@ use super::{
 };
 use crate::cards::BEADS;
 
-/// Makes beads.
-#[derive(Clone, Debug)]
-pub struct BdCreate {
-    beads: Arc<Beads>,
-}
-
-impl BdCreate {
-    /// With this access to beads.
-    pub fn new(beads: Arc<Beads>) -> Self {
-        Self { beads }
-    }
-}
-
 /// Create a bead (issue, ticket, task).
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     title: String,
     #[serde(default)]
     description: String,
@@ -40,18 +28,17 @@ pub struct Args {
     #[serde(default)]
     depends_on: Vec<String>,
     /// Id.
-    #[serde(default)]
     parent: Option<String>,
 }
 
 /// A bead after it was made or changed.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+pub(super) struct Output {
     /// Who keeps it.
-    pub source: String,
+    source: String,
     /// The bead.
     #[serde(flatten)]
-    pub bead: BeadRow,
+    bead: BeadRow,
 }
 
 impl Output {
@@ -61,10 +48,9 @@ impl Output {
     }
 }
 
-impl Tool for BdCreate {
-    type Args = Args;
-    type Output = Output;
-    const CARD: Card = Card {
+/// Makes beads.
+pub fn bd_create(beads: Arc<Beads>) -> NativeTool {
+    let card = Card {
         name: "bd_create",
         title: "Create bead",
         effect: Effect::Add,
@@ -73,15 +59,8 @@ impl Tool for BdCreate {
         max_output: 64 * 1024,
         ..BEADS
     };
-
-    fn wants(&self, args: &Args) -> Wants {
-        writes(&args.title)
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let beads = self.beads.clone();
-        ctx.blocking(move |ctx| create(&beads, ctx, args)).await
-    }
+    let wants = |args: &Args| writes(&args.title);
+    NativeTool::row(card, "", wants, move |ctx, args| create(&beads, ctx, args))
 }
 
 fn create(beads: &Beads, ctx: &Ctx, mut args: Args) -> Result<Reply<Output>, Fault> {

@@ -4,48 +4,25 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tectum_core::{Card, Ctx, Fault, Reply, Tool, Wants};
+use tectum_core::{Card, Ctx, Fault, Reply};
+use tectum_native::NativeTool;
 
 use super::{Beads, bead, page::BeadList, reads};
 use crate::cards::BEADS;
 
-/// Lists beads.
-#[derive(Clone, Debug)]
-pub struct BdList {
-    beads: Arc<Beads>,
-}
-
-impl BdList {
-    /// With this access to beads.
-    pub fn new(beads: Arc<Beads>) -> Self {
-        Self { beads }
-    }
-}
-
 /// List all beads (issues, tickets, tasks) of the project's .beads.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     /// Only these.
-    #[serde(default)]
     status: Option<String>,
-    #[serde(default)]
     from: Option<usize>,
 }
 
-impl Tool for BdList {
-    type Args = Args;
-    type Output = BeadList;
-    const CARD: Card = Card { name: "bd_list", title: "List beads", ..BEADS };
-
-    fn wants(&self, _: &Args) -> Wants {
-        reads()
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<BeadList>, Fault> {
-        let beads = self.beads.clone();
-        ctx.blocking(move |ctx| list(&beads, ctx, args)).await
-    }
+/// Lists beads.
+pub fn bd_list(beads: Arc<Beads>) -> NativeTool {
+    let card = Card { name: "bd_list", title: "List beads", ..BEADS };
+    NativeTool::row(card, "", |_: &Args| reads(), move |ctx, args| list(&beads, ctx, args))
 }
 
 fn list(beads: &Beads, ctx: &Ctx, args: Args) -> Result<Reply<BeadList>, Fault> {

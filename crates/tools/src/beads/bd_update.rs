@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tectum_core::{Card, Ctx, Effect, Fault, FaultKind, Reply, Tool, Wants};
+use tectum_core::{Card, Ctx, Effect, Fault, FaultKind, Reply};
+use tectum_native::NativeTool;
 
 use super::{
     Beads,
@@ -19,27 +20,13 @@ use super::{
 };
 use crate::cards::BEADS;
 
-/// Changes beads.
-#[derive(Clone, Debug)]
-pub struct BdUpdate {
-    beads: Arc<Beads>,
-}
-
-impl BdUpdate {
-    /// With this access to beads.
-    pub fn new(beads: Arc<Beads>) -> Self {
-        Self { beads }
-    }
-}
-
 /// Change a bead's status (close, claim, reopen) or dependencies.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     /// Like bd-a1b2.
     bead_id: String,
     /// open, in_progress, blocked, closed or deferred.
-    #[serde(default)]
     status: Option<String>,
     /// Ids.
     #[serde(default)]
@@ -49,10 +36,9 @@ pub struct Args {
     remove_depends_on: Vec<String>,
 }
 
-impl Tool for BdUpdate {
-    type Args = Args;
-    type Output = Output;
-    const CARD: Card = Card {
+/// Changes beads.
+pub fn bd_update(beads: Arc<Beads>) -> NativeTool {
+    let card = Card {
         name: "bd_update",
         title: "Update bead",
         effect: Effect::Change,
@@ -62,15 +48,8 @@ impl Tool for BdUpdate {
         max_output: 64 * 1024,
         ..BEADS
     };
-
-    fn wants(&self, args: &Args) -> Wants {
-        writes(&args.bead_id)
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let beads = self.beads.clone();
-        ctx.blocking(move |ctx| update(&beads, ctx, &args)).await
-    }
+    let wants = |args: &Args| writes(&args.bead_id);
+    NativeTool::row(card, "", wants, move |ctx, args| update(&beads, ctx, &args))
 }
 
 fn update(beads: &Beads, ctx: &Ctx, args: &Args) -> Result<Reply<Output>, Fault> {

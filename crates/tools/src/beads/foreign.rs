@@ -20,15 +20,10 @@ struct IssueLine {
     id: String,
     #[serde(default)]
     title: String,
-    #[serde(default)]
     status: Option<String>,
-    #[serde(default)]
     created_at: Option<String>,
-    #[serde(default)]
     updated_at: Option<String>,
-    #[serde(default)]
     defer_until: Option<String>,
-    #[serde(default)]
     dependencies: Option<Vec<Dependency>>,
 }
 

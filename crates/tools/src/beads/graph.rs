@@ -35,7 +35,7 @@ impl<'b> Graph<'b> {
         ready
     }
 
-    /// Whether it, or what it waits with, waits for something that is not closed or not there.
+    /// True if it, or what it waits with, waits for something that is not closed or not there.
     fn is_held(&self, id: &str) -> bool {
         let (mut seen, mut way) = (HashSet::new(), vec![id]);
         while let Some(id) = way.pop() {

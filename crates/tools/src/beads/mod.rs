@@ -21,10 +21,10 @@ use tectum_core::{
     security::{Access, Batch, Change, Durability, RawPath},
 };
 
-pub use bd_create::BdCreate;
-pub use bd_list::BdList;
-pub use bd_ready::BdReady;
-pub use bd_update::BdUpdate;
+pub use bd_create::bd_create;
+pub use bd_list::bd_list;
+pub use bd_ready::bd_ready;
+pub use bd_update::bd_update;
 pub use bead::BeadRow;
 pub use page::BeadList;
 

@@ -35,7 +35,6 @@ struct OwnLine {
     title: String,
     #[serde(default = "open")]
     status: String,
-    #[serde(default)]
     created: Option<String>,
     #[serde(default)]
     blocks: Vec<String>,

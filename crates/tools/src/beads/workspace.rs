@@ -49,13 +49,13 @@ impl<'c> Workspace<'c> {
         Ok(Self { top, root, folder, limit })
     }
 
-    /// Whether the program of this name is the one whose data this is, if it is installed; both are
+    /// True if the program of this name is the one whose data this is, if it is installed; both are
     /// asked for where nothing tells.
     pub(super) fn prefers_br(&self) -> bool {
         self.has(SQLITE) && !DOLT.iter().any(|name| self.has(name))
     }
 
-    /// Whether all that is here is our own store: then no program owns anything.
+    /// True if all that is here is our own store: then no program owns anything.
     pub(super) fn is_own(&self) -> bool {
         let theirs = ["issues.jsonl", "metadata.json", "config.yaml", "redirect", SQLITE];
         self.has("beads.jsonl") && !theirs.iter().chain(&DOLT).any(|name| self.has(name))

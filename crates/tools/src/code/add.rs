@@ -14,7 +14,7 @@ use super::{
 };
 
 /// Adds a definition.
-pub(super) fn run(code: &Code, ctx: &Ctx, args: &Addition, only: Only) -> Result<Reply<Output>, Fault> {
+pub(super) fn run(code: &Code, ctx: &Ctx, args: Addition, only: Only) -> Result<Reply<Output>, Fault> {
     not_empty("new_content", &args.new_content)?;
     let asked = Asked::parse(&args.name);
     let Some(name) = asked.parts.last() else {

@@ -7,7 +7,7 @@ use tectum_syntax::{Bodies, Outline, Symbol, indent};
 use super::{
     Opened,
     args::AnchorType,
-    lookup::{ambiguous, unparsed},
+    lookup::unparsed,
     remove::{blank_after, blank_before},
 };
 
@@ -71,10 +71,7 @@ fn holder(opened: &Opened, outline: &Outline, name: &str) -> Result<u32, Fault> 
     let mut types = found.iter().filter(|index| outline.symbols[**index as usize].kind.is_type());
     match (types.next(), types.next()) {
         (Some(one), None) => Ok(*one),
-        (Some(_), Some(_)) => {
-            let pack = opened.source.language().pack();
-            Err(ambiguous(pack, opened.text(), outline, &opened.name, name, &found))
-        }
+        (Some(_), Some(_)) => Err(opened.ambiguous(outline, name, &found)),
         _ => opened.one(outline, name, has_body),
     }
 }

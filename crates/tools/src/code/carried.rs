@@ -72,7 +72,7 @@ pub(super) fn is_name(name: &str) -> bool {
     name.starts_with(first) && name.chars().all(|c| first(c) || c.is_alphanumeric() || c == '?' || c == '!')
 }
 
-/// Whether a word is a name of its own: code, no member, and not the name of an argument.
+/// True if a word is a name of its own: code, no member, and not the name of an argument.
 fn is_plain(mention: &Mention) -> bool {
     mention.role.is_code() && !mention.member && mention.role != Role::Attribute
 }
@@ -199,7 +199,7 @@ pub(super) fn needs(
     Ok(needs)
 }
 
-/// Whether an import takes the target file, or something from it.
+/// True if an import takes the target file, or something from it.
 fn is_target(source: &Opened, target: &Opened, import: &Import) -> bool {
     let reach = source.source.language().pack().style.reach;
     let is = |module: Module| reach == Reach::Imported && module.is(&target.name, &source.name, reach);
@@ -220,7 +220,7 @@ fn folder(opened: &Opened) -> &str {
     opened.name.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Whether the two files know each other's names without imports.
+/// True if the two files know each other's names without imports.
 pub(super) fn neighbours(source: &Opened, target: &str) -> bool {
     let near = folder(source) == target.rsplit_once('/').map_or("", |(folder, _)| folder);
     source.source.language().pack().style.reach == Reach::Folder && near

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::Unparsed;
 
-use super::{Code, Only, Opened, cap, lookup::unparsed};
+use super::{Code, Only, Opened, args::OfFile, cap, lookup::unparsed};
 use crate::text::{Encoding, Lines, TextFile};
 
 /// What is wrong with a file.
@@ -43,7 +43,7 @@ pub struct SyntaxProblem {
 }
 
 /// Checks the call's file.
-pub(super) fn run(code: &Code, ctx: &Ctx, only: Only) -> Result<Reply<Output>, Fault> {
+pub(super) fn run(code: &Code, ctx: &Ctx, _: OfFile, only: Only) -> Result<Reply<Output>, Fault> {
     let opened = code.open(ctx, 0, only)?;
     let (problems, not_checked) = match problems(ctx, &opened) {
         Ok(problems) => (problems, None),

@@ -45,7 +45,7 @@ pub struct Method {
 }
 
 /// Sums up the named classes.
-pub(super) fn run(code: &Code, ctx: &Ctx, args: &OfSymbol, only: Only) -> Result<Reply<Output>, Fault> {
+pub(super) fn run(code: &Code, ctx: &Ctx, args: OfSymbol, only: Only) -> Result<Reply<Output>, Fault> {
     let opened = code.open(ctx, 0, only)?;
     let outline = opened.outline(ctx, Detail::Outline)?;
     let pack = opened.source.language().pack();

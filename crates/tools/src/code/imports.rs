@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tectum_core::{Ctx, Fault, Reply};
 
-use super::{Code, Only, cap, lookup::unparsed};
+use super::{Code, Only, args::OfFile, cap, lookup::unparsed};
 
 /// The imports of a file.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -33,7 +33,7 @@ pub struct Import {
 }
 
 /// The imports of the call's file.
-pub(super) fn run(code: &Code, ctx: &Ctx, only: Only) -> Result<Reply<Output>, Fault> {
+pub(super) fn run(code: &Code, ctx: &Ctx, _: OfFile, only: Only) -> Result<Reply<Output>, Fault> {
     let opened = code.open(ctx, 0, only)?;
     let language = opened.source.language();
     let found = language.imports(opened.text(), &|| ctx.cancel.is_cancelled());

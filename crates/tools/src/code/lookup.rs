@@ -35,7 +35,31 @@ impl Opened {
         name: &str,
         fits: impl Fn(&Symbol) -> bool,
     ) -> Result<Vec<u32>, Fault> {
-        find(self.source.language().pack(), self.text(), outline, &self.name, name, fits)
+        let (pack, text, file) = (self.source.language().pack(), self.text(), &self.name);
+        let asked = Asked::parse(name);
+        let near = match names::find(pack, text, outline, &asked, fits) {
+            Meaning::Some(found) => return Ok(found),
+            Meaning::Nothing(near) => near,
+        };
+        if asked.parts.is_empty() {
+            return Err(Fault::invalid("name is empty").hint("code_outline shows what the file defines"));
+        }
+        match names::find(pack, text, outline, &asked, |_| true) {
+            Meaning::Some(other) if asked.ordinal.is_none() => {
+                let kind = outline.symbols[other[0] as usize].kind.label();
+                Err(Fault::not_found(format!("{name} in {file} is a {kind}, which this tool is not about"))
+                    .hint("code_definition takes a symbol of any kind"))
+            }
+            _ => {
+                let unnumbered = Asked { ordinal: None, ..asked.clone() };
+                let there = match names::find(pack, text, outline, &unnumbered, |_| true) {
+                    Meaning::Some(found) => found.len(),
+                    Meaning::Nothing(_) => 0,
+                };
+                let known = names::some(pack, text, outline);
+                Err(nothing(file, name, &asked, &near, &known, there))
+            }
+        }
     }
 
     /// The one symbol a name means; several are an error that tells how to choose. A type is
@@ -46,7 +70,18 @@ impl Opened {
         name: &str,
         fits: impl Fn(&Symbol) -> bool,
     ) -> Result<u32, Fault> {
-        one(self.source.language().pack(), self.text(), outline, &self.name, name, fits)
+        match names::defining(outline, &self.all(outline, name, fits)?) {
+            [only] => Ok(*only),
+            several => Err(self.ambiguous(outline, name, several)),
+        }
+    }
+
+    /// The error for a name that means several symbols.
+    pub(crate) fn ambiguous(&self, outline: &Outline, name: &str, found: &[u32]) -> Fault {
+        let choices = names::choices(self.source.language().pack(), self.text(), outline, found, name);
+        let message = format!("{name} means {} symbols in {}", found.len(), self.name);
+        Fault::conflict(format!("{message}:\n{}", choices.trim_end()))
+            .hint("repeat the call with one of these names; nothing was changed")
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -94,68 +129,6 @@ impl std::fmt::Display for LineRange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Lines {}-{}", self.first, self.last)
     }
-}
-
-pub(crate) fn find(
-    pack: &tectum_syntax::Pack,
-    text: &str,
-    outline: &Outline,
-    file: &str,
-    name: &str,
-    fits: impl Fn(&Symbol) -> bool,
-) -> Result<Vec<u32>, Fault> {
-    let asked = Asked::parse(name);
-    match names::find(pack, text, outline, &asked, fits) {
-        Meaning::Some(found) => Ok(found),
-        Meaning::Nothing(_) if asked.parts.is_empty() => {
-            Err(Fault::invalid("name is empty").hint("code_outline shows what the file defines"))
-        }
-        Meaning::Nothing(near) => match names::find(pack, text, outline, &asked, |_| true) {
-            Meaning::Some(other) if asked.ordinal.is_none() => {
-                let kind = outline.symbols[other[0] as usize].kind.label();
-                Err(Fault::not_found(format!("{name} in {file} is a {kind}, which this tool is not about"))
-                    .hint("code_definition takes a symbol of any kind"))
-            }
-            _ => {
-                let unnumbered = Asked { ordinal: None, ..asked.clone() };
-                let there = match names::find(pack, text, outline, &unnumbered, |_| true) {
-                    Meaning::Some(found) => found.len(),
-                    Meaning::Nothing(_) => 0,
-                };
-                let known = names::some(pack, text, outline);
-                Err(nothing(file, name, &asked, &near, &known, there))
-            }
-        },
-    }
-}
-
-pub(crate) fn one(
-    pack: &tectum_syntax::Pack,
-    text: &str,
-    outline: &Outline,
-    file: &str,
-    name: &str,
-    fits: impl Fn(&Symbol) -> bool,
-) -> Result<u32, Fault> {
-    let found = find(pack, text, outline, file, name, fits)?;
-    match names::defining(outline, &found) {
-        [only] => Ok(*only),
-        several => Err(ambiguous(pack, text, outline, file, name, several)),
-    }
-}
-
-/// The error for a name that means several symbols.
-pub(crate) fn ambiguous(
-    pack: &tectum_syntax::Pack,
-    text: &str,
-    outline: &Outline,
-    file: &str,
-    name: &str,
-    found: &[u32],
-) -> Fault {
-    let choices = names::choices(pack, text, outline, found, name);
-    Fault::conflict(format!("{name} means {} symbols in {file}:\n{}", found.len(), choices.trim_end()))
-        .hint("repeat the call with one of these names; nothing was changed")
 }
 
 fn nothing(

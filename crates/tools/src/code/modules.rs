@@ -78,7 +78,7 @@ impl Module {
         module
     }
 
-    /// Whether it can be this file, or where a folder is a module, the file's folder.
+    /// True if it can be this file, or where a folder is a module, the file's folder.
     pub(super) fn is(&self, file: &str, importer: &str, reach: Reach) -> bool {
         let (path, folder) = (path(file), folder_parts(file));
         let for_folder = stands_for_folder(plain_stem(file));
@@ -94,14 +94,14 @@ impl Module {
         self.names(&path) || (by_folder && self.names(&folder))
     }
 
-    /// Whether this file's path can be the module's name.
+    /// True if this file's path can be the module's name.
     pub(super) fn is_in(&self, file: &str, name: &str, importer: &str, reach: Reach) -> bool {
         let Some((last, before)) = self.parts.split_last() else { return false };
         let around = Self { parts: before.to_vec(), start: self.start };
         last == name && around.is(file, importer, reach)
     }
 
-    /// Whether it can be a package that the file is in, and so pass on what the file defines.
+    /// True if it can be a package that the file is in, and so pass on what the file defines.
     pub(super) fn is_above(&self, file: &str, reach: Reach) -> bool {
         let mut above = path(file);
         // What is at the top of a project is reached by the project's name, which nothing tells.
@@ -116,7 +116,7 @@ impl Module {
         self.parts.is_empty()
     }
 
-    /// Whether it is called as the file is, wherever either stands.
+    /// True if it is called as the file is, wherever either stands.
     pub(super) fn is_called(&self, file: &str) -> bool {
         self.parts.last().map(String::as_str) == path(file).last().copied()
     }
@@ -162,7 +162,7 @@ pub(super) fn stem(path: &str) -> &str {
     stem
 }
 
-/// Whether a file holds tests, by its path.
+/// True if a file holds tests, by its path.
 pub(super) fn is_test(path: &str) -> bool {
     const FOLDERS: [&str; 6] = ["test", "tests", "__tests__", "spec", "testing", "testdata"];
     let stem = plain_stem(path);

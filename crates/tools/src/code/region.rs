@@ -10,7 +10,7 @@ use super::{
 };
 
 /// Wraps lines in a region.
-pub(super) fn run(code: &Code, ctx: &Ctx, args: &Region, only: Only) -> Result<Reply<Output>, Fault> {
+pub(super) fn run(code: &Code, ctx: &Ctx, args: Region, only: Only) -> Result<Reply<Output>, Fault> {
     let name = args.region_name.trim();
     if name.is_empty() || name.contains(['\n', '\r']) {
         return Err(Fault::invalid("region_name must be one line of text"));

@@ -14,7 +14,7 @@ use super::{
 use crate::files::spelling::count;
 
 /// Removes a definition.
-pub(super) fn run(code: &Code, ctx: &Ctx, args: &Removal, only: Only) -> Result<Reply<Output>, Fault> {
+pub(super) fn run(code: &Code, ctx: &Ctx, args: Removal, only: Only) -> Result<Reply<Output>, Fault> {
     change(code, ctx, only, args.dry_run, |opened, outline| {
         let index = opened.one(outline, &args.name, |_| true)?;
         let symbol = &outline.symbols[index as usize];

@@ -113,7 +113,7 @@ fn is_kept(opened: &Opened, symbol: &Symbol) -> bool {
         || (directives && cuts_branches(symbol.body.slice(text)))
 }
 
-/// Whether a body holds a part of an `#if` without the rest of it: what stays of that would
+/// True if a body holds a part of an `#if` without the rest of it: what stays of that would
 /// enclose something else.
 fn cuts_branches(body: &str) -> bool {
     let mut open = 0usize;

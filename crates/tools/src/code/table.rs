@@ -3,6 +3,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
 use tectum_core::{
     Card, Ctx, Effect, Fault, Reply, Subject, ToolRole, Wants,
     security::{Access, RawPath},
@@ -11,11 +13,12 @@ use tectum_native::NativeTool;
 use tectum_syntax::Detail;
 
 use super::{
-    Code, Only,
+    Code, Only, add,
     args::{
         Addition, Move, NewContent, NewDeclaration, NewSignature, OfFile, OfFileFrom, OfFileFully, OfSymbol,
         Region, Removal,
     },
+    change::Output as Changed,
     check, class_summary,
     definition::{self, Part},
     derive_code_path::{CodePathArgs, derive_code_path},
@@ -28,201 +31,187 @@ use super::{
 };
 use crate::cards::READS;
 
-/// Python's rows.
-const PY: Only = Only::One("python");
+/// The name of a row, and its title.
+type Names = (&'static str, &'static str);
 
 /// What every language of its own has, in this order: skeleton, outline, definition, update and
-/// signature, each with its name, its title and its description.
-type LanguageRows = [(&'static str, &'static str, &'static str); 5];
+/// signature, each with its names and its description.
+type LanguageRows = [(Names, &'static str); 5];
 
 const PY_ROWS: LanguageRows = [
-    ("py_get_skeleton", "Python skeleton", "A Python file with function bodies as `...`; docstrings stay."),
+    (("py_get_skeleton", "Python skeleton"), "A Python file with function bodies as `...`; docstrings stay."),
     (
-        "py_get_code_outline",
-        "Python outline",
+        ("py_get_code_outline", "Python outline"),
         "Classes, functions and methods of a Python file with line ranges.",
     ),
-    ("py_get_definition", "Python definition", "Source of a Python class, function or method."),
+    (("py_get_definition", "Python definition"), "Source of a Python class, function or method."),
     (
-        "py_update_definition",
-        "Update Python definition",
+        ("py_update_definition", "Update Python definition"),
         "Replace a Python definition. Decorators stay unless new_content begins with one.",
     ),
-    ("py_get_signature", "Python signature", "A Python definition from `def` or `class` to its colon."),
+    (("py_get_signature", "Python signature"), "A Python definition from `def` or `class` to its colon."),
 ];
 /// `ts` is tree-sitter in these names, not TypeScript.
 const C_ROWS: LanguageRows = [
-    ("ts_c_get_skeleton", "C skeleton", "A C file with function bodies as `{ ... }`."),
-    ("ts_c_get_code_outline", "C outline", "What a C file defines, nested, with line ranges."),
-    ("ts_c_get_definition", "C definition", "Source of a C symbol; qualified names work."),
-    ("ts_c_update_definition", "Update C definition", "Replace a C definition."),
-    ("ts_c_get_signature", "C signature", "A C symbol up to its body."),
+    (("ts_c_get_skeleton", "C skeleton"), "A C file with function bodies as `{ ... }`."),
+    (("ts_c_get_code_outline", "C outline"), "What a C file defines, nested, with line ranges."),
+    (("ts_c_get_definition", "C definition"), "Source of a C symbol; qualified names work."),
+    (("ts_c_update_definition", "Update C definition"), "Replace a C definition."),
+    (("ts_c_get_signature", "C signature"), "A C symbol up to its body."),
 ];
 const CPP_ROWS: LanguageRows = [
-    ("ts_cpp_get_skeleton", "C++ skeleton", "A C++ file with function bodies as `{ ... }`."),
-    ("ts_cpp_get_code_outline", "C++ outline", "What a C++ file defines, nested, with line ranges."),
-    ("ts_cpp_get_definition", "C++ definition", "Source of a C++ symbol; qualified names work."),
-    ("ts_cpp_update_definition", "Update C++ definition", "Replace a C++ definition."),
-    ("ts_cpp_get_signature", "C++ signature", "A C++ symbol up to its body."),
+    (("ts_cpp_get_skeleton", "C++ skeleton"), "A C++ file with function bodies as `{ ... }`."),
+    (("ts_cpp_get_code_outline", "C++ outline"), "What a C++ file defines, nested, with line ranges."),
+    (("ts_cpp_get_definition", "C++ definition"), "Source of a C++ symbol; qualified names work."),
+    (("ts_cpp_update_definition", "Update C++ definition"), "Replace a C++ definition."),
+    (("ts_cpp_get_signature", "C++ signature"), "A C++ symbol up to its body."),
 ];
 
 /// The rows, in the order clients see them.
 pub fn rows(code: &Arc<Code>) -> Vec<NativeTool> {
-    let aliases = Table { code, role: ToolRole::Alias };
-    let mut rows = Table { code, role: ToolRole::Usual }.neutral();
-    rows.extend(aliases.language(PY_ROWS, PY));
-    rows.extend(aliases.python());
-    rows.extend(aliases.language(C_ROWS, Only::One("c")));
-    rows.extend(aliases.language(CPP_ROWS, Only::One("cpp")));
+    // The rows bound to a language are other names for those that are not.
+    let bound = |language| Table { code, role: ToolRole::Alias, only: Only::One(language) };
+    let mut rows = Table { code, role: ToolRole::Usual, only: Only::Any }.neutral();
+    rows.extend(bound("python").language(PY_ROWS));
+    rows.extend(bound("python").python());
+    rows.extend(bound("c").language(C_ROWS));
+    rows.extend(bound("cpp").language(CPP_ROWS));
     rows
 }
 
-struct Table<'t> {
-    code: &'t Arc<Code>,
-    /// The rows bound to a language are other names for those that are not.
-    role: ToolRole,
+/// Arguments about one path, which is the subject of the call.
+trait OnePath: DeserializeOwned + JsonSchema + Send + 'static {
+    fn path(&self) -> &RawPath;
 }
 
-/// What rows of the two kinds have in common.
-const fn card(
-    (name, title): (&'static str, &'static str),
+macro_rules! one_path {
+    ($($args:ty),*) => {
+        $(impl OnePath for $args {
+            fn path(&self) -> &RawPath {
+                &self.path
+            }
+        })*
+    };
+}
+one_path!(OfFile, OfFileFrom, OfFileFully, OfSymbol, NewContent, NewSignature, NewDeclaration, Removal);
+one_path!(Addition, Region, UsagesArgs, HierarchyArgs, CodePathArgs, RepoMapArgs);
+
+struct Table<'t> {
+    code: &'t Arc<Code>,
     role: ToolRole,
-    effect: Effect,
-    primary: &'static str,
-) -> Card {
-    let idempotent = matches!(effect, Effect::Read);
-    Card { name, title, effect, idempotent, primary, deadline: Duration::from_secs(60), role, ..READS }
+    only: Only,
 }
 
 impl Table<'_> {
-    /// A row that reads one file.
-    fn reader<A, O>(
-        &self,
-        names: (&'static str, &'static str),
-        description: &str,
-        path: fn(&A) -> &RawPath,
-        run: impl Fn(&Code, &Ctx, A) -> Result<Reply<O>, Fault> + Send + Sync + 'static,
-    ) -> NativeTool
-    where
-        A: serde::de::DeserializeOwned + schemars::JsonSchema + Send + 'static,
-        O: serde::Serialize + schemars::JsonSchema + Send + 'static,
-    {
-        let code = self.code.clone();
-        let wants = move |args: &A| Wants::path(path(args), Access::Read);
-        let card = card(names, self.role, Effect::Read, "path");
-        NativeTool::row(card, description, wants, move |ctx, args| run(&code, ctx, args))
+    fn card(&self, (name, title): Names, effect: Effect, primary: &'static str) -> Card {
+        let (idempotent, role) = (effect == Effect::Read, self.role);
+        Card { name, title, effect, idempotent, primary, deadline: Duration::from_secs(60), role, ..READS }
     }
 
-    /// A row that changes one file.
-    fn writer<A>(
+    /// A row about one file.
+    fn row<A: OnePath, O: Serialize + JsonSchema + Send + 'static>(
         &self,
-        names: (&'static str, &'static str),
+        (effect, access): (Effect, Access),
+        names: Names,
         description: &str,
-        path: fn(&A) -> &RawPath,
-        run: impl Fn(&Code, &Ctx, &A) -> Result<Reply<super::change::Output>, Fault> + Send + Sync + 'static,
-    ) -> NativeTool
-    where
-        A: serde::de::DeserializeOwned + schemars::JsonSchema + Send + 'static,
-    {
-        let code = self.code.clone();
-        let wants = move |args: &A| Wants::path(path(args), Access::Write);
-        let card = card(names, self.role, Effect::Change, "path");
-        NativeTool::row(card, description, wants, move |ctx, args| run(&code, ctx, &args))
+        run: impl Fn(&Code, &Ctx, A, Only) -> Result<Reply<O>, Fault> + Send + Sync + 'static,
+    ) -> NativeTool {
+        let (code, only) = (self.code.clone(), self.only);
+        let wants = move |args: &A| Wants::path(args.path(), access);
+        let card = self.card(names, effect, "path");
+        NativeTool::row(card, description, wants, move |ctx, args| run(&code, ctx, args, only))
+    }
+
+    fn reads<A: OnePath, O: Serialize + JsonSchema + Send + 'static>(
+        &self,
+        names: Names,
+        description: &str,
+        run: impl Fn(&Code, &Ctx, A, Only) -> Result<Reply<O>, Fault> + Send + Sync + 'static,
+    ) -> NativeTool {
+        self.row((Effect::Read, Access::Read), names, description, run)
+    }
+
+    fn writes<A: OnePath>(
+        &self,
+        names: Names,
+        description: &str,
+        run: impl Fn(&Code, &Ctx, A, Only) -> Result<Reply<Changed>, Fault> + Send + Sync + 'static,
+    ) -> NativeTool {
+        self.row((Effect::Change, Access::Write), names, description, run)
     }
 
     fn neutral(&self) -> Vec<NativeTool> {
         vec![
-            self.reader(
+            self.reads(
                 ("get_file_summary", "File summary"),
                 "What a file holds in a few lines: code, TOML, JSON, YAML, Markdown.",
-                |args: &OfFile| &args.path,
-                |code, ctx, _| summary::run(code, ctx),
+                |code, ctx, _: OfFile, _| summary::run(code, ctx),
             ),
-            self.reader(
+            self.reads(
                 ("code_outline", "Code outline"),
                 "Outline of a file: its symbols (classes, functions) with line ranges.",
-                |args: &OfFileFully| &args.path,
-                |code, ctx, args| {
+                |code, ctx, args: OfFileFully, _| {
                     let detail = if args.full { Detail::Full } else { Detail::Outline };
                     outline::run(code, ctx, Only::Outlined, detail, args.from_line.unwrap_or(0))
                 },
             ),
-            self.reader(
+            self.reads(
                 ("code_skeleton", "Code skeleton"),
                 "A file without function bodies: signatures, types, docs.",
-                |args: &OfFileFrom| &args.path,
-                |code, ctx, args| skeleton::run(code, ctx, Only::Any, args.from_line.unwrap_or(0)),
+                |code, ctx, args: OfFileFrom, only| {
+                    skeleton::run(code, ctx, only, args.from_line.unwrap_or(0))
+                },
             ),
-            self.reader(
+            self.reads(
                 ("code_definition", "Code definition"),
                 "Go to definition: the source of a symbol and its lines.",
-                |args: &OfSymbol| &args.path,
-                |code, ctx, args| definition::run(code, ctx, &args, Only::Any, Part::Whole, |_| true),
+                whole,
             ),
-            self.reader(
+            self.reads(
                 ("code_signature", "Code signature"),
                 "Signature of a symbol: all before its body.",
-                |args: &OfSymbol| &args.path,
-                |code, ctx, args| definition::run(code, ctx, &args, Only::Any, Part::Head, |_| true),
+                head,
             ),
-            self.writer(
+            self.writes(
                 ("code_update_definition", "Update definition"),
                 "Replace the source of a function, class or other symbol.",
-                |args: &NewContent| &args.path,
-                |code, ctx, args| update::definition(code, ctx, args, Only::Any),
+                update::definition,
             ),
-            self.reader(
+            self.reads(
                 ("code_usages", "Code usages"),
                 "Find references: where a symbol is used, each place with its role.",
-                |args: &UsagesArgs| &args.path,
-                |code, ctx, args| usages(code, ctx, args, Only::Any),
+                usages,
             ),
-            self.reader(
+            self.reads(
                 ("code_hierarchy", "Class hierarchy"),
                 "Subclasses and implementations of a class or interface.",
-                |args: &HierarchyArgs| &args.path,
-                |code, ctx, args| hierarchy(code, ctx, args, Only::Any),
+                hierarchy,
             ),
-            self.reader(
+            self.reads(
                 ("derive_code_path", "Code path"),
                 "Call tree of a function: what it calls, across files.",
-                |args: &CodePathArgs| &args.path,
-                derive_code_path,
+                |code, ctx, args, _| derive_code_path(code, ctx, args),
             ),
-            self.reader(
+            self.reads(
                 ("get_repo_map", "Repository map"),
                 "Overview of a project: its most used symbols, file by file.",
-                |args: &RepoMapArgs| &args.path,
-                repo_map,
+                |code, ctx, args, _| repo_map(code, ctx, args),
             ),
-            self.reader(
+            self.reads(
                 ("code_imports", "Code imports"),
                 "What a source file imports or includes.",
-                |args: &OfFile| &args.path,
-                |code, ctx, _| imports::run(code, ctx, Only::Any),
+                imports::run,
             ),
-            self.reader(
-                ("code_check", "Check syntax"),
-                "Check a source file for syntax errors.",
-                |args: &OfFile| &args.path,
-                |code, ctx, _| check::run(code, ctx, Only::Any),
-            ),
-            self.writer(
+            self.reads(("code_check", "Check syntax"), "Check a source file for syntax errors.", check::run),
+            self.writes(
                 ("code_remove", "Remove definition"),
                 "Delete a symbol with decorators and docs.",
-                |args: &Removal| &args.path,
-                |code, ctx, args| remove::run(code, ctx, args, Only::Any),
+                remove::run,
             ),
-            self.writer(
-                ("code_add", "Add definition"),
-                "Insert a function, class or method.",
-                |args: &Addition| &args.path,
-                |code, ctx, args| super::add::run(code, ctx, args, Only::Any),
-            ),
+            self.writes(("code_add", "Add definition"), "Insert a function, class or method.", add::run),
             self.mover(
                 ("code_move", "Move definition"),
                 "Move a symbol to another file with its imports; lists uses to fix.",
-                Only::Any,
             ),
             self.renamer(),
         ]
@@ -230,16 +219,14 @@ impl Table<'_> {
 
     fn renamer(&self) -> NativeTool {
         let (code, judged) = (self.code.clone(), self.code.clone());
-        let card = card(("code_rename", "Rename symbol"), self.role, Effect::Change, "path");
         let description = "Rename a symbol and all references. Shows a plan; repeat with its id.";
+        let card = self.card(("code_rename", "Rename symbol"), Effect::Change, "path");
         let wants = move |args: &rename::Args| rename::wants(&judged, args);
-        NativeTool::row(card, description, wants, move |ctx, args: rename::Args| {
-            rename::run(&code, ctx, &args)
-        })
+        NativeTool::row(card, description, wants, move |ctx, args| rename::run(&code, ctx, &args))
     }
 
-    fn mover(&self, names: (&'static str, &'static str), description: &str, only: Only) -> NativeTool {
-        let code = self.code.clone();
+    fn mover(&self, names: Names, description: &str) -> NativeTool {
+        let (code, only) = (self.code.clone(), self.only);
         let wants = |args: &Move| Wants {
             subject: Subject::Path(args.src_path.clone()),
             paths: vec![
@@ -248,128 +235,104 @@ impl Table<'_> {
                 (args.within.clone(), Access::Read),
             ],
         };
-        let card = card(names, self.role, Effect::Change, "src_path");
-        NativeTool::row(card, description, wants, move |ctx, args: Move| {
-            move_def::run(&code, ctx, &args, only)
-        })
+        let card = self.card(names, Effect::Change, "src_path");
+        NativeTool::row(card, description, wants, move |ctx, args| move_def::run(&code, ctx, &args, only))
     }
 
     fn python(&self) -> Vec<NativeTool> {
         vec![
-            self.writer(
+            self.writes(
                 ("py_set_signature", "Set Python signature"),
                 "Replace a Python signature; the body stays.",
-                |args: &NewSignature| &args.path,
-                |code, ctx, args| update::signature(code, ctx, args, PY),
+                update::signature,
             ),
-            self.reader(
+            self.reads(
                 ("py_get_class_summary", "Python class summary"),
                 "A Python class in short: header, docstring, method signatures with lines.",
-                |args: &OfSymbol| &args.path,
-                |code, ctx, args| class_summary::run(code, ctx, &args, PY),
+                class_summary::run,
             ),
-            self.reader(
+            self.reads(
                 ("py_get_var_declaration", "Python variable"),
                 "The statement that assigns a module or class variable.",
-                |args: &OfSymbol| &args.path,
-                |code, ctx, args| definition::run(code, ctx, &args, PY, Part::Whole, update::is_variable),
+                |code, ctx, args: OfSymbol, only| {
+                    definition::run(code, ctx, &args, only, Part::Whole, update::is_variable)
+                },
             ),
-            self.writer(
+            self.writes(
                 ("py_set_var_declaration", "Set Python variable"),
                 "Replace the statement that assigns a module or class variable.",
-                |args: &NewDeclaration| &args.path,
-                |code, ctx, args| update::declaration(code, ctx, args, PY),
+                update::declaration,
             ),
-            self.reader(
+            self.reads(
                 ("py_get_docstring", "Python docstring"),
                 "The docstring of a class or function; of the module for name `module` or an empty one.",
-                |args: &OfSymbol| &args.path,
-                |code, ctx, args| docs::run(code, ctx, args, PY),
+                docs::run,
             ),
-            self.reader(
+            self.reads(
                 ("py_find_usages", "Python usages"),
                 "Where a name is used in Python files, as `path:line: [role] text`; strings and comments told apart.",
-                |args: &OfSymbol| &args.path,
-                |code, ctx, args| usages(code, ctx, UsagesArgs::new(args.path, args.name), PY),
+                |code, ctx, args: OfSymbol, only| {
+                    usages(code, ctx, UsagesArgs::new(args.path, args.name), only)
+                },
             ),
-            self.reader(
+            self.reads(
                 ("py_get_hierarchy", "Python hierarchy"),
                 "Subclasses of a Python class below a directory, direct ones first.",
-                |args: &HierarchyArgs| &args.path,
-                |code, ctx, args| hierarchy(code, ctx, args, PY),
+                hierarchy,
             ),
-            self.reader(
+            self.reads(
                 ("py_get_imports", "Python imports"),
                 "Modules and names a Python file imports, dotted, sorted.",
-                |args: &OfFile| &args.path,
-                |code, ctx, _| imports::run(code, ctx, PY),
+                imports::run,
             ),
-            self.reader(
+            self.reads(
                 ("py_check_syntax", "Check Python syntax"),
                 "What CPython would refuse: line, column, message.",
-                |args: &OfFile| &args.path,
-                |code, ctx, _| check::run(code, ctx, PY),
+                check::run,
             ),
-            self.writer(
+            self.writes(
                 ("py_remove_def", "Remove Python definition"),
                 "Remove a Python definition with its decorators.",
-                |args: &Removal| &args.path,
-                |code, ctx, args| remove::run(code, ctx, args, PY),
+                remove::run,
             ),
-            self.writer(
+            self.writes(
                 ("py_add_def", "Add Python definition"),
                 "Insert a Python definition at an anchor, indented as the file is.",
-                |args: &Addition| &args.path,
-                |code, ctx, args| super::add::run(code, ctx, args, PY),
+                add::run,
             ),
             self.mover(
                 ("py_move_def", "Move Python definition"),
                 "Move a Python definition within a file or to another, with the imports it needs.",
-                PY,
             ),
-            self.writer(
+            self.writes(
                 ("py_region_wrap", "Wrap in region"),
                 "Put lines between `#region: Name` and `#endregion: Name`.",
-                |args: &Region| &args.path,
-                |code, ctx, args| region::run(code, ctx, args, PY),
+                region::run,
             ),
         ]
     }
 
-    fn language(&self, rows: LanguageRows, only: Only) -> Vec<NativeTool> {
-        let [skeleton, outline, definition, update, signature] =
-            rows.map(|(name, title, description)| ((name, title), description));
+    fn language(&self, [skeleton, outline, definition, update, signature]: LanguageRows) -> Vec<NativeTool> {
         vec![
-            self.reader(
-                skeleton.0,
-                skeleton.1,
-                |args: &OfFile| &args.path,
-                move |code, ctx, _| skeleton::run(code, ctx, only, 0),
-            ),
-            self.reader(
-                outline.0,
-                outline.1,
-                |args: &OfFile| &args.path,
-                move |code, ctx, _| outline::run(code, ctx, only, Detail::Outline, 0),
-            ),
-            self.reader(
-                definition.0,
-                definition.1,
-                |args: &OfSymbol| &args.path,
-                move |code, ctx, args| definition::run(code, ctx, &args, only, Part::Whole, |_| true),
-            ),
-            self.writer(
-                update.0,
-                update.1,
-                |args: &NewContent| &args.path,
-                move |code, ctx, args| update::definition(code, ctx, args, only),
-            ),
-            self.reader(
-                signature.0,
-                signature.1,
-                |args: &OfSymbol| &args.path,
-                move |code, ctx, args| definition::run(code, ctx, &args, only, Part::Head, |_| true),
-            ),
+            self.reads(skeleton.0, skeleton.1, |code, ctx, _: OfFile, only| {
+                skeleton::run(code, ctx, only, 0)
+            }),
+            self.reads(outline.0, outline.1, |code, ctx, _: OfFile, only| {
+                outline::run(code, ctx, only, Detail::Outline, 0)
+            }),
+            self.reads(definition.0, definition.1, whole),
+            self.writes(update.0, update.1, update::definition),
+            self.reads(signature.0, signature.1, head),
         ]
     }
+}
+
+/// The source of a symbol.
+fn whole(code: &Code, ctx: &Ctx, args: OfSymbol, only: Only) -> Result<Reply<definition::Output>, Fault> {
+    definition::run(code, ctx, &args, only, Part::Whole, |_| true)
+}
+
+/// The source of a symbol up to its body.
+fn head(code: &Code, ctx: &Ctx, args: OfSymbol, only: Only) -> Result<Reply<definition::Output>, Fault> {
+    definition::run(code, ctx, &args, only, Part::Head, |_| true)
 }

@@ -1,6 +1,8 @@
 //! `code_update_definition`, `py_set_signature`, `py_set_var_declaration`: new source in the
 //! place of old.
 
+use std::{ops::Range, sync::Arc};
+
 use tectum_core::{Ctx, Fault, Reply};
 use tectum_syntax::{Bodies, Kind, Language, Outline, Span, Symbol, indent, names};
 
@@ -15,20 +17,20 @@ use super::{
 pub(super) fn definition(
     code: &Code,
     ctx: &Ctx,
-    args: &NewContent,
+    args: NewContent,
     only: Only,
 ) -> Result<Reply<Output>, Fault> {
     not_empty("new_content", &args.new_content)?;
     change(code, ctx, only, args.dry_run, |opened, outline| {
         let index = opened.one(outline, &args.name, |_| true)?;
-        let place = UpdatePlace { opened, outline, index, dry_run: args.dry_run };
+        let place = UpdatePlace { ctx, code, only, opened, outline, index, dry_run: args.dry_run };
         let symbol = place.symbol();
         let given = (symbol.name.slice(opened.text()), args.new_content.as_str());
         let Unwrapped { content, note } =
             Unwrapped::find(ctx, code, only, (opened, outline), symbol.parent, given)?;
         let extent = place.extent(&content);
         let whole = place.replaced(extent, &content);
-        let new = Brought::by(ctx, code, opened, &whole, only, symbol)?;
+        let new = place.brought(&whole)?;
         let decorated = symbol.whole.start < symbol.head.start;
         let documented = opened.with_doc(symbol).start < symbol.whole.start;
         let before = Span { start: symbol.whole.start, end: symbol.head.start }.slice(opened.text()).trim();
@@ -52,42 +54,17 @@ pub(super) fn definition(
         let mut notes = vec![place.updated(about)];
         notes.extend(note);
         notes.extend(reindented(&content, &place.fitted(extent, &content)));
-        notes.extend(new_name(ctx, code, opened, &edits, only, symbol)?);
-        keeps_others(ctx, code, &place, &edits, only)?;
+        notes.extend(place.new_name(&edits)?);
+        place.keeps_others(&edits)?;
         Ok((edits, notes))
     })
-}
-
-/// Refuses new source that drops another name its statement defined.
-fn keeps_others(
-    ctx: &Ctx,
-    code: &Code,
-    place: &UpdatePlace<'_>,
-    edits: &Edits,
-    only: Only,
-) -> Result<(), Fault> {
-    let shared = super::remove::refuse_shared(place.opened, place.outline, place.index);
-    let Err(fault) = shared else { return Ok(()) };
-    let (edited, outline) = after(ctx, code, place.opened, edits, only)?;
-    let fresh = stretch(place.opened, &edited, edits);
-    let symbol = place.symbol();
-    let others =
-        place.outline.symbols.iter().filter(|other| other.whole == symbol.whole && other.name != symbol.name);
-    let kept = |other: &Symbol| {
-        let name = other.name.slice(place.opened.text());
-        outline
-            .symbols
-            .iter()
-            .any(|new| fresh.contains(&(new.whole.start as usize)) && new.name.slice(edited.text()) == name)
-    };
-    if others.into_iter().all(kept) { Ok(()) } else { Err(fault) }
 }
 
 /// Replaces what stands before a body.
 pub(super) fn signature(
     code: &Code,
     ctx: &Ctx,
-    args: &NewSignature,
+    args: NewSignature,
     only: Only,
 ) -> Result<Reply<Output>, Fault> {
     not_empty("new_signature", &args.new_signature)?;
@@ -108,14 +85,14 @@ pub(super) fn signature(
         if symbol.head.slice(opened.text()).ends_with(':') && !given.ends_with(':') {
             given.push(':');
         }
-        let place = UpdatePlace { opened, outline, index, dry_run: args.dry_run };
+        let place = UpdatePlace { ctx, code, only, opened, outline, index, dry_run: args.dry_run };
         // Further lines quoted with their depth in the file want the first one as deep.
         let base = opened.indent_at(symbol.head.start as usize);
         let quoted = given.lines().skip(1).all(|line| line.starts_with(base));
         let lead = if quoted { base } else { "" };
         let edits = place.replaced(symbol.head, &format!("{lead}{given}"));
         let mut notes = vec![format!("{}; its body is unchanged", place.updated("").trim_end_matches('.'))];
-        notes.extend(new_name(ctx, code, opened, &edits, only, symbol)?);
+        notes.extend(place.new_name(&edits)?);
         Ok((edits, notes))
     })
 }
@@ -124,22 +101,21 @@ pub(super) fn signature(
 pub(super) fn declaration(
     code: &Code,
     ctx: &Ctx,
-    args: &NewDeclaration,
+    args: NewDeclaration,
     only: Only,
 ) -> Result<Reply<Output>, Fault> {
     not_empty("new_declaration", &args.new_declaration)?;
     change(code, ctx, only, args.dry_run, |opened, outline| {
         let index = opened.one(outline, &args.name, is_variable)?;
-        let symbol = &outline.symbols[index as usize];
-        let place = UpdatePlace { opened, outline, index, dry_run: args.dry_run };
+        let place = UpdatePlace { ctx, code, only, opened, outline, index, dry_run: args.dry_run };
         let edits = place.replaced(place.extent(&args.new_declaration), &args.new_declaration);
         let mut notes = vec![place.updated("")];
-        notes.extend(new_name(ctx, code, opened, &edits, only, symbol)?);
+        notes.extend(place.new_name(&edits)?);
         Ok((edits, notes))
     })
 }
 
-/// Whether there is a comment in new source.
+/// True if there is a comment in new source.
 fn has_comment(language: &Language, content: &str) -> bool {
     let strings = language.strings(content);
     let braced = language.pack().style.bodies == Bodies::Braced;
@@ -150,13 +126,16 @@ fn has_comment(language: &Language, content: &str) -> bool {
     })
 }
 
-/// Whether a symbol holds a value.
+/// True if a symbol holds a value.
 pub(super) fn is_variable(symbol: &Symbol) -> bool {
     matches!(symbol.kind, Kind::Variable | Kind::Constant | Kind::Field | Kind::Typedef)
 }
 
 /// A symbol that gets new source.
 struct UpdatePlace<'p> {
+    ctx: &'p Ctx,
+    code: &'p Code,
+    only: Only,
     opened: &'p Opened,
     outline: &'p Outline,
     index: u32,
@@ -211,6 +190,70 @@ impl UpdatePlace<'_> {
         vec![(start..start, format!("{}\n{}", new.doc_text, opened.indent_at(start))), rest]
     }
 
+    /// What the file defines after some edits, and where they are in its new text.
+    fn after(&self, edits: &Edits) -> Result<(Opened, Arc<Outline>, Range<usize>), Fault> {
+        let (edited, outline) = after(self.ctx, self.code, self.opened, edits, self.only)?;
+        let start = edits.first().map_or(0, |(range, _)| range.start);
+        let end = edits.last().map_or(0, |(range, _)| range.end);
+        let fresh = start..edited.text().len() - (self.opened.text().len() - end);
+        Ok((edited, outline, fresh))
+    }
+
+    /// What new source brings along.
+    fn brought(&self, edits: &Edits) -> Result<Brought, Fault> {
+        let (edited, outline, fresh) = self.after(edits)?;
+        let first = outline.symbols.iter().find(|symbol| fresh.contains(&(symbol.whole.start as usize)));
+        let first = first.ok_or_else(|| self.defines_nothing())?;
+        let start = first.whole.start as usize;
+        // Old documentation may run into the new; what counts is that some of it is new.
+        let doc = fresh.start < first.doc.end as usize && first.doc.end as usize <= start;
+        Ok(Brought {
+            decorators: first.whole.start < first.head.start,
+            doc,
+            doc_text: edited.text()[fresh.start..start].trim_end().to_owned(),
+            definition: edited.text()[start..fresh.end].to_owned(),
+        })
+    }
+
+    /// A note where the new source defines another name; an error where it defines none.
+    fn new_name(&self, edits: &Edits) -> Result<Option<String>, Fault> {
+        let (edited, outline, fresh) = self.after(edits)?;
+        let start = fresh.start.min(self.symbol().whole.start as usize);
+        let inside = |symbol: &&Symbol| (start..fresh.end).contains(&(symbol.whole.start as usize));
+        let mut brought = outline.symbols.iter().filter(inside).peekable();
+        let Some(first) = brought.peek() else { return Err(self.defines_nothing()) };
+        let (now, name) = (first.name.slice(edited.text()).to_owned(), self.name());
+        let renamed = !brought.any(|symbol| symbol.name.slice(edited.text()) == name);
+        Ok(renamed.then(|| {
+            format!("Note: it is called {now} now, not {name}; other places that use {name} were not changed")
+        }))
+    }
+
+    /// Refuses new source that drops another name its statement defined.
+    fn keeps_others(&self, edits: &Edits) -> Result<(), Fault> {
+        let shared = super::remove::refuse_shared(self.opened, self.outline, self.index);
+        let Err(fault) = shared else { return Ok(()) };
+        let (edited, outline, fresh) = self.after(edits)?;
+        let symbol = self.symbol();
+        let mut others = self.outline.symbols.iter();
+        let kept = |other: &Symbol| {
+            let name = other.name.slice(self.opened.text());
+            let mut new = outline.symbols.iter().filter(|new| fresh.contains(&(new.whole.start as usize)));
+            new.any(|new| new.name.slice(edited.text()) == name)
+        };
+        let all = others.all(|other| other.whole != symbol.whole || other.name == symbol.name || kept(other));
+        if all { Ok(()) } else { Err(fault) }
+    }
+
+    fn name(&self) -> &str {
+        self.symbol().name.slice(self.opened.text())
+    }
+
+    fn defines_nothing(&self) -> Fault {
+        Fault::invalid(format!("the new source of {} defines nothing; nothing was written", self.name()))
+            .hint("give the whole definition, from its first line to its last")
+    }
+
     fn updated(&self, about: &str) -> String {
         let opened = self.opened;
         let name = names::full_name(opened.source.language().pack(), opened.text(), self.outline, self.index);
@@ -227,64 +270,4 @@ struct Brought {
     doc: bool,
     doc_text: String,
     definition: String,
-}
-
-impl Brought {
-    fn by(
-        ctx: &Ctx,
-        code: &Code,
-        opened: &Opened,
-        edits: &Edits,
-        only: Only,
-        old: &Symbol,
-    ) -> Result<Self, Fault> {
-        let (edited, outline) = after(ctx, code, opened, edits, only)?;
-        let fresh = stretch(opened, &edited, edits);
-        let first = outline.symbols.iter().find(|symbol| fresh.contains(&(symbol.whole.start as usize)));
-        let first = first.ok_or_else(|| defines_nothing(old.name.slice(opened.text())))?;
-        let start = first.whole.start as usize;
-        // Old documentation may run into the new; what counts is that some of it is new.
-        let doc = fresh.start < first.doc.end as usize && first.doc.end as usize <= start;
-        Ok(Self {
-            decorators: first.whole.start < first.head.start,
-            doc,
-            doc_text: edited.text()[fresh.start..start].trim_end().to_owned(),
-            definition: edited.text()[start..fresh.end].to_owned(),
-        })
-    }
-}
-
-/// Where the edits are in the edited text, from the first to the last.
-fn stretch(opened: &Opened, edited: &Opened, edits: &Edits) -> std::ops::Range<usize> {
-    let (start, end) =
-        (edits.first().map_or(0, |(range, _)| range.start), edits.last().map_or(0, |(range, _)| range.end));
-    start..edited.text().len() - (opened.text().len() - end)
-}
-
-fn defines_nothing(name: &str) -> Fault {
-    Fault::invalid(format!("the new source of {name} defines nothing; nothing was written"))
-        .hint("give the whole definition, from its first line to its last")
-}
-
-/// A note where the new source defines another name; an error where it defines none.
-fn new_name(
-    ctx: &Ctx,
-    code: &Code,
-    opened: &Opened,
-    edits: &Edits,
-    only: Only,
-    old: &Symbol,
-) -> Result<Option<String>, Fault> {
-    let (edited, outline) = after(ctx, code, opened, edits, only)?;
-    let fresh = stretch(opened, &edited, edits);
-    let start = fresh.start.min(old.whole.start as usize);
-    let inside = |symbol: &&Symbol| (start..fresh.end).contains(&(symbol.whole.start as usize));
-    let name = old.name.slice(opened.text());
-    let mut brought = outline.symbols.iter().filter(inside).peekable();
-    let Some(first) = brought.peek() else { return Err(defines_nothing(name)) };
-    let now = first.name.slice(edited.text()).to_owned();
-    let renamed = !brought.any(|symbol| symbol.name.slice(edited.text()) == name);
-    Ok(renamed.then(|| {
-        format!("Note: it is called {now} now, not {name}; other places that use {name} were not changed")
-    }))
 }

@@ -21,16 +21,7 @@ use crate::{
 
 /// Looks for errors.
 #[derive(Clone, Debug)]
-pub struct CheckErrors {
-    servers: Arc<Servers>,
-}
-
-impl CheckErrors {
-    /// With these servers.
-    pub fn new(servers: Arc<Servers>) -> Self {
-        Self { servers }
-    }
-}
+pub struct CheckErrors(pub Arc<Servers>);
 
 /// Type and compile errors of a file.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -57,7 +48,7 @@ impl Tool for CheckErrors {
     }
 
     async fn call(&self, ctx: &Ctx, _: Args) -> Result<Reply<Checked>, Fault> {
-        let checked = ask::ask(&self.servers, ctx, 0).await?;
+        let checked = ask::ask(&self.0, ctx, 0).await?;
         let text = match (checked.count(Severity::Error), checked.count(Severity::Warning)) {
             (0, 0) => format!("No errors in {}.", checked.path),
             (0, warnings) => {

@@ -27,16 +27,7 @@ const ENOUGH: Duration = Duration::from_secs(45);
 
 /// Tells what is wrong.
 #[derive(Clone, Debug)]
-pub struct Diagnostics {
-    servers: Arc<Servers>,
-}
-
-impl Diagnostics {
-    /// With these servers.
-    pub fn new(servers: Arc<Servers>) -> Self {
-        Self { servers }
-    }
-}
+pub struct Diagnostics(pub Arc<Servers>);
 
 /// Type and compile errors, warnings of a file, or of all edited ones.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -79,16 +70,16 @@ impl Tool for Diagnostics {
         if args.path.as_str() != ALL {
             return Wants::path(&args.path, Access::Read);
         }
-        let known = self.servers.known.all();
+        let known = self.0.known.all();
         // Only what has a language is of interest, and only text can be asked for by name.
-        let named = known.iter().filter_map(|path| path.to_str()).filter(|name| self.servers.knows(name));
+        let named = known.iter().filter_map(|path| path.to_str()).filter(|name| self.0.knows(name));
         let paths = named.map(|name| (RawPath::new(name), Access::Read)).collect();
         Wants { subject: Subject::Text(ALL.into()), paths }
     }
 
     async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
         if args.path.as_str() != ALL {
-            let checked = ask::ask(&self.servers, ctx, 0).await?;
+            let checked = ask::ask(&self.0, ctx, 0).await?;
             let text = text(&checked, room(ctx.max_output));
             let directives = vec![checked.anchor()];
             let output = Output { files: vec![checked], not_checked: Vec::new() };
@@ -109,7 +100,7 @@ impl Diagnostics {
             let answer = if late {
                 Err(Fault::new(FaultKind::Timeout, "there was no time left; ask about it alone"))
             } else {
-                ask::ask(&self.servers, ctx, index).await
+                ask::ask(&self.0, ctx, index).await
             };
             match answer {
                 Ok(checked) => {
@@ -117,7 +108,7 @@ impl Diagnostics {
                     output.files.push(checked);
                 }
                 Err(fault) if fault.kind == FaultKind::NotFound => {
-                    self.servers.known.forget(&path.absolute());
+                    self.0.known.forget(&path.absolute());
                     asked.push(ask::anchor(&path.name(), String::new()));
                 }
                 Err(fault) => {

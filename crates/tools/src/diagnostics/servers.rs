@@ -60,7 +60,7 @@ impl Servers {
         Ok((server, language))
     }
 
-    /// Whether there is a kind of server for a file of this name.
+    /// True if there is a kind of server for a file of this name.
     pub(super) fn knows(&self, name: &str) -> bool {
         self.row(name, "").is_ok()
     }

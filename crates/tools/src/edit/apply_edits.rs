@@ -10,9 +10,10 @@ use std::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Fault, Reply, Subject, Tool, ToolRole, Wants,
+    Card, Ctx, Fault, Reply, Subject, ToolRole, Wants,
     security::{Access, Batch, RawPath, SafePath},
 };
+use tectum_native::NativeTool;
 
 use super::{
     diff,
@@ -28,23 +29,10 @@ const TOLD_PROBLEMS: usize = 20;
 /// Files whose diff is shown; the others are named.
 const SHOWN_FILES: usize = 25;
 
-/// Edits many files at once.
-#[derive(Clone, Debug)]
-pub struct ApplyEdits {
-    pen: Arc<Pen>,
-}
-
-impl ApplyEdits {
-    /// With this pen.
-    pub fn new(pen: Arc<Pen>) -> Self {
-        Self { pen }
-    }
-}
-
 /// Edit several files, all or none. An empty old_string creates a file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     edits: Vec<Edit>,
     #[serde(default)]
     revisions: BTreeMap<String, String>,
@@ -66,46 +54,40 @@ struct Edit {
 
 /// What was changed.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+struct Output {
     /// The files, in the order of their first edit.
-    pub files: Vec<EditedFile>,
+    files: Vec<EditedFile>,
     /// True when nothing was written.
-    pub dry_run: bool,
+    dry_run: bool,
     /// What undo_edit takes to undo all of it; absent when nothing was written or kept.
     #[schemars(with = "Option<String>")]
-    pub undo: Undo,
+    undo: Undo,
 }
 
 /// One file that was changed.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct EditedFile {
+struct EditedFile {
     /// The file.
-    pub path: String,
+    path: String,
     /// True when it is new.
-    pub created: bool,
+    created: bool,
     /// How many edits were made in it.
-    pub edits: usize,
+    edits: usize,
     /// What changed, as a unified diff. A long one is cut and says so.
-    pub diff: String,
+    diff: String,
     /// Names the content the file has now.
-    pub revision: String,
+    revision: String,
 }
 
-impl Tool for ApplyEdits {
-    type Args = Args;
-    type Output = Output;
-    const CARD: Card =
+/// Edits many files at once.
+pub fn apply_edits(pen: Arc<Pen>) -> NativeTool {
+    let card =
         Card { name: "apply_edits", title: "Apply edits", primary: "", role: ToolRole::Basic, ..CHANGES };
-
-    fn wants(&self, args: &Args) -> Wants {
+    let wants = |args: &Args| {
         let paths = distinct(&args.edits).into_iter().map(|path| (path.clone(), Access::Write)).collect();
         Wants { subject: Subject::None, paths }
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let pen = self.pen.clone();
-        ctx.blocking(move |ctx| apply(&pen, ctx, &args)).await
-    }
+    };
+    NativeTool::row(card, "", wants, move |ctx, args| apply(&pen, ctx, &args))
 }
 
 /// The paths as they were typed, each once.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Fault, Reply, Tool, Wants,
+    Card, Ctx, Fault, Reply, Wants,
     security::{Access, Batch, Kind, PathError, RawPath, Reason, SafePath, Settled},
 };
+use tectum_native::NativeTool;
 
 use super::pen::{Intent, Pen, Undo, closing, unconfirmed};
 use crate::cards::CHANGES;
@@ -16,23 +17,10 @@ use crate::cards::CHANGES;
 /// without reading it.
 pub(super) const LARGEST_IMAGE: u64 = 8 * 1024 * 1024;
 
-/// Deletes things.
-#[derive(Clone, Debug)]
-pub struct DeleteFile {
-    pen: Arc<Pen>,
-}
-
-impl DeleteFile {
-    /// With this pen.
-    pub fn new(pen: Arc<Pen>) -> Self {
-        Self { pen }
-    }
-}
-
 /// Delete a file or directory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     path: RawPath,
     #[serde(default)]
     recursive: bool,
@@ -40,29 +28,21 @@ pub struct Args {
 
 /// What was deleted.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+struct Output {
     /// Its name.
-    pub path: String,
+    path: String,
     /// What it was: `file`, `directory`, `symbolic link`, …
-    pub kind: String,
+    kind: String,
     /// What undo_edit takes to bring it back; absent when it cannot be brought back.
     #[schemars(with = "Option<String>")]
-    pub undo: Undo,
+    undo: Undo,
 }
 
-impl Tool for DeleteFile {
-    type Args = Args;
-    type Output = Output;
-    const CARD: Card = Card { name: "delete_file", title: "Delete file", ..CHANGES };
-
-    fn wants(&self, args: &Args) -> Wants {
-        Wants::path(&args.path, Access::Remove)
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let pen = self.pen.clone();
-        ctx.blocking(move |ctx| delete(&pen, ctx, args.recursive)).await
-    }
+/// Deletes things.
+pub fn delete_file(pen: Arc<Pen>) -> NativeTool {
+    let card = Card { name: "delete_file", title: "Delete file", ..CHANGES };
+    let wants = |args: &Args| Wants::path(&args.path, Access::Remove);
+    NativeTool::row(card, "", wants, move |ctx, args: Args| delete(&pen, ctx, args.recursive))
 }
 
 fn delete(pen: &Pen, ctx: &Ctx, recursive: bool) -> Result<Reply<Output>, Fault> {
@@ -70,7 +50,7 @@ fn delete(pen: &Pen, ctx: &Ctx, recursive: bool) -> Result<Reply<Output>, Fault>
     let name = path.name();
     let kind = path.kind().ok_or_else(|| PathError::NotFound(path.missing()))?;
     let Deleted { undo, settled, shared } = match kind {
-        Kind::File => delete_file(pen, ctx, path)?,
+        Kind::File => delete_one_file(pen, ctx, path)?,
         _ => Deleted::unkept(pen, ctx, path, recursive, format!("a {kind} is not kept"))?,
     };
     let others = if shared { " (its content has other names, hard links, which stay)" } else { "" };
@@ -83,7 +63,7 @@ fn delete(pen: &Pen, ctx: &Ctx, recursive: bool) -> Result<Reply<Output>, Fault>
 struct Deleted {
     undo: Undo,
     settled: Settled,
-    /// Whether the content has other names.
+    /// True if the content has other names.
     shared: bool,
 }
 
@@ -95,7 +75,7 @@ impl Deleted {
     }
 }
 
-fn delete_file(pen: &Pen, ctx: &Ctx, path: &SafePath) -> Result<Deleted, Fault> {
+fn delete_one_file(pen: &Pen, ctx: &Ctx, path: &SafePath) -> Result<Deleted, Fault> {
     match Batch::open(&[path], LARGEST_IMAGE) {
         Ok(batch) => match batch.slots()[0].current() {
             Some(_) => {

@@ -5,9 +5,10 @@ use std::{fmt::Write, sync::Arc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
+    Card, Ctx, Fault, Reply, ToolRole, Wants,
     security::{Access, RawPath},
 };
+use tectum_native::NativeTool;
 
 use super::{
     matching::{self, Tier},
@@ -19,23 +20,10 @@ use crate::cards::CHANGES;
 /// Lines a reply names.
 const NAMED_LINES: usize = 20;
 
-/// Replaces text.
-#[derive(Clone, Debug)]
-pub struct EditFile {
-    pen: Arc<Pen>,
-}
-
-impl EditFile {
-    /// With this pen.
-    pub fn new(pen: Arc<Pen>) -> Self {
-        Self { pen }
-    }
-}
-
 /// Edit a file: replace old_string, which must fit one place, by new_string.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     path: RawPath,
     old_string: String,
     new_string: String,
@@ -50,31 +38,23 @@ pub struct Args {
 
 /// What was replaced.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+struct Output {
     /// How many places were replaced.
-    pub replacements: usize,
+    replacements: usize,
     /// The lines where the first of them began, before the edit, each once.
-    pub lines: Vec<usize>,
+    lines: Vec<usize>,
     /// How the text was found.
-    pub matched: Tier,
+    matched: Tier,
     /// The file now.
     #[serde(flatten)]
-    pub written: Written,
+    written: Written,
 }
 
-impl Tool for EditFile {
-    type Args = Args;
-    type Output = Output;
-    const CARD: Card = Card { name: "edit_file", title: "Edit file", role: ToolRole::Basic, ..CHANGES };
-
-    fn wants(&self, args: &Args) -> Wants {
-        Wants::path(&args.path, Access::Write)
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let pen = self.pen.clone();
-        ctx.blocking(move |ctx| edit(&pen, ctx, args)).await
-    }
+/// Replaces text.
+pub fn edit_file(pen: Arc<Pen>) -> NativeTool {
+    let card = Card { name: "edit_file", title: "Edit file", role: ToolRole::Basic, ..CHANGES };
+    let wants = |args: &Args| Wants::path(&args.path, Access::Write);
+    NativeTool::row(card, "", wants, move |ctx, args| edit(&pen, ctx, args))
 }
 
 fn edit(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Fault, Reply, Subject, Tool, Wants,
+    Card, Ctx, Fault, Reply, Subject, Wants,
     security::{Access, Batch, Kind, PathError, RawPath, Reason, SafePath},
 };
+use tectum_native::NativeTool;
 
 use super::{
     delete_file::LARGEST_IMAGE,
@@ -16,23 +17,10 @@ use super::{
 };
 use crate::{cards::CHANGES, text::revision};
 
-/// Moves things.
-#[derive(Clone, Debug)]
-pub struct MoveFile {
-    pen: Arc<Pen>,
-}
-
-impl MoveFile {
-    /// With this pen.
-    pub fn new(pen: Arc<Pen>) -> Self {
-        Self { pen }
-    }
-}
-
 /// Move or rename a file or directory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     source: RawPath,
     destination: RawPath,
     #[serde(default)]
@@ -41,34 +29,26 @@ pub struct Args {
 
 /// What was moved.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+struct Output {
     /// Where it was.
-    pub source: String,
+    source: String,
     /// Where it is.
-    pub destination: String,
+    destination: String,
     /// True when a file that stood there went.
-    pub overwritten: bool,
+    overwritten: bool,
     /// What undo_edit takes to undo this; absent when it cannot be undone.
     #[schemars(with = "Option<String>")]
-    pub undo: Undo,
+    undo: Undo,
 }
 
-impl Tool for MoveFile {
-    type Args = Args;
-    type Output = Output;
-    const CARD: Card = Card { name: "move_file", title: "Move file", primary: "source", ..CHANGES };
-
-    fn wants(&self, args: &Args) -> Wants {
-        Wants {
-            subject: Subject::Path(args.source.clone()),
-            paths: vec![(args.source.clone(), Access::Remove), (args.destination.clone(), Access::Place)],
-        }
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let pen = self.pen.clone();
-        ctx.blocking(move |ctx| rename(&pen, ctx, args.overwrite)).await
-    }
+/// Moves things.
+pub fn move_file(pen: Arc<Pen>) -> NativeTool {
+    let card = Card { name: "move_file", title: "Move file", primary: "source", ..CHANGES };
+    let wants = |args: &Args| Wants {
+        subject: Subject::Path(args.source.clone()),
+        paths: vec![(args.source.clone(), Access::Remove), (args.destination.clone(), Access::Place)],
+    };
+    NativeTool::row(card, "", wants, move |ctx, args: Args| rename(&pen, ctx, args.overwrite))
 }
 
 fn rename(pen: &Pen, ctx: &Ctx, overwrite: bool) -> Result<Reply<Output>, Fault> {

@@ -5,9 +5,10 @@ use std::{fmt::Write, ops::Range, sync::Arc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
+    Card, Ctx, Fault, Reply, ToolRole, Wants,
     security::{Access, RawPath},
 };
+use tectum_native::NativeTool;
 
 use super::pen::{Pen, Terms, Written, closing};
 use crate::{
@@ -22,23 +23,10 @@ const ENDS: usize = 5;
 /// Characters shown of one line.
 const LINE: usize = 160;
 
-/// Replaces lines.
-#[derive(Clone, Debug)]
-pub struct SetFileSlice {
-    pen: Arc<Pen>,
-}
-
-impl SetFileSlice {
-    /// With this pen.
-    pub fn new(pen: Arc<Pen>) -> Self {
-        Self { pen }
-    }
-}
-
 /// Replace lines of a file by number; empty new_content deletes them.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     path: RawPath,
     start_line: i64,
     end_line: i64,
@@ -50,32 +38,23 @@ pub struct Args {
 
 /// What was replaced.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+struct Output {
     /// First line of the new content.
-    pub start_line: usize,
+    start_line: usize,
     /// Last line of the new content; one less than start_line when lines were deleted.
-    pub end_line: usize,
+    end_line: usize,
     /// How many lines the file has now.
-    pub lines_total: usize,
+    lines_total: usize,
     /// The file now.
     #[serde(flatten)]
-    pub written: Written,
+    written: Written,
 }
 
-impl Tool for SetFileSlice {
-    type Args = Args;
-    type Output = Output;
-    const CARD: Card =
-        Card { name: "set_file_slice", title: "Replace lines", role: ToolRole::Alias, ..CHANGES };
-
-    fn wants(&self, args: &Args) -> Wants {
-        Wants::path(&args.path, Access::Write)
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let pen = self.pen.clone();
-        ctx.blocking(move |ctx| set(&pen, ctx, args)).await
-    }
+/// Replaces lines.
+pub fn set_file_slice(pen: Arc<Pen>) -> NativeTool {
+    let card = Card { name: "set_file_slice", title: "Replace lines", role: ToolRole::Alias, ..CHANGES };
+    let wants = |args: &Args| Wants::path(&args.path, Access::Write);
+    NativeTool::row(card, "", wants, move |ctx, args| set(&pen, ctx, args))
 }
 
 fn set(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {

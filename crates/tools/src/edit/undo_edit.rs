@@ -5,9 +5,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    CallId, Card, Ctx, Fault, Reply, Subject, Tool, Wants,
+    CallId, Card, Ctx, Fault, Reply, Subject, Wants,
     security::{Access, Batch, Change, Kind, PathError, RawPath, SafePath, Slot},
 };
+use tectum_native::NativeTool;
 
 use super::{
     pen::{Intent, Pen, Undo, closing, unconfirmed},
@@ -18,54 +19,36 @@ use crate::{cards::CHANGES, text::revision};
 /// Files of each kind that a reply names.
 const NAMED: usize = 50;
 
-/// Undoes changes.
-#[derive(Clone, Debug)]
-pub struct UndoEdit {
-    pen: Arc<Pen>,
-}
-
-impl UndoEdit {
-    /// With this pen.
-    pub fn new(pen: Arc<Pen>) -> Self {
-        Self { pen }
-    }
-}
-
 /// Undo a change by the id in its reply.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     call_id: String,
 }
 
 /// What was undone.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+struct Output {
     /// The files that are as they were before the change.
-    pub restored: Vec<String>,
+    restored: Vec<String>,
     /// The files the change had made, now gone.
-    pub deleted: Vec<String>,
+    deleted: Vec<String>,
     /// What undo_edit takes to undo this; absent when it cannot be undone.
     #[schemars(with = "Option<String>")]
-    pub undo: Undo,
+    undo: Undo,
 }
 
-impl Tool for UndoEdit {
-    type Args = Args;
-    type Output = Output;
-    const CARD: Card = Card { name: "undo_edit", title: "Undo edit", primary: "call_id", ..CHANGES };
-
-    /// The paths of the change, as its record has them. An unknown change has none.
-    fn wants(&self, args: &Args) -> Wants {
-        let record = CallId::parse(&args.call_id).and_then(|call| self.pen.undo.find(call).ok());
+/// Undoes changes.
+pub fn undo_edit(pen: Arc<Pen>) -> NativeTool {
+    let card = Card { name: "undo_edit", title: "Undo edit", primary: "call_id", ..CHANGES };
+    let records = pen.clone();
+    // The paths of the change, as its record has them. An unknown change has none.
+    let wants = move |args: &Args| {
+        let record = CallId::parse(&args.call_id).and_then(|call| records.undo.find(call).ok());
         let steps = record.map(|record| record.steps).unwrap_or_default();
         Wants { subject: Subject::Text(args.call_id.clone()), paths: steps.iter().flat_map(paths).collect() }
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let pen = self.pen.clone();
-        ctx.blocking(move |ctx| undo(&pen, ctx, &args)).await
-    }
+    };
+    NativeTool::row(card, "", wants, move |ctx, args| undo(&pen, ctx, &args))
 }
 
 fn paths(step: &UndoStep<'_>) -> Vec<(RawPath, Access)> {
@@ -198,7 +181,7 @@ fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<(Output, String
     Ok((Output { restored, deleted: Vec::new(), undo }, unconfirmed(&settled)))
 }
 
-/// Whether the thing a move left is what stands here.
+/// True if the thing a move left is what stands here.
 fn is_this(path: &SafePath, left: &Left) -> bool {
     match left {
         Left::Revision(_) if path.kind() == Some(Kind::File) => {
@@ -210,7 +193,7 @@ fn is_this(path: &SafePath, left: &Left) -> bool {
     }
 }
 
-/// Whether what a call left still stands there.
+/// True if what a call left still stands there.
 fn unchanged(current: Option<&[u8]>, left: &Left) -> bool {
     match (left, current) {
         (Left::Anything | Left::Object(..), _) | (Left::Nothing, None) => true,

@@ -5,9 +5,10 @@ use std::{fmt::Write, sync::Arc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
+    Card, Ctx, Fault, Reply, ToolRole, Wants,
     security::{Access, Batch, RawPath},
 };
+use tectum_native::NativeTool;
 
 use super::{
     diff,
@@ -19,23 +20,10 @@ use crate::{
     text::{Encoding, Lines, Newline, TextFile, check_nul, revision},
 };
 
-/// Writes whole files.
-#[derive(Clone, Debug)]
-pub struct WriteFile {
-    pen: Arc<Pen>,
-}
-
-impl WriteFile {
-    /// With this pen.
-    pub fn new(pen: Arc<Pen>) -> Self {
-        Self { pen }
-    }
-}
-
 /// Create a file, or replace all of it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     path: RawPath,
     content: String,
     revision: Option<String>,
@@ -47,22 +35,22 @@ pub struct Args {
 
 /// What was written.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+struct Output {
     /// What happened to the file.
-    pub action: WriteAction,
+    action: WriteAction,
     /// Its size in bytes now.
-    pub bytes: usize,
+    bytes: usize,
     /// Its encoding now.
-    pub encoding: String,
+    encoding: String,
     /// The file now.
     #[serde(flatten)]
-    pub written: Written,
+    written: Written,
 }
 
 /// What happened to a file that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum WriteAction {
+enum WriteAction {
     /// It is new.
     Created,
     /// It had other content.
@@ -71,20 +59,12 @@ pub enum WriteAction {
     Unchanged,
 }
 
-impl Tool for WriteFile {
-    type Args = Args;
-    type Output = Output;
-    const CARD: Card =
+/// Writes whole files.
+pub fn write_file(pen: Arc<Pen>) -> NativeTool {
+    let card =
         Card { name: "write_file", title: "Write file", idempotent: true, role: ToolRole::Basic, ..CHANGES };
-
-    fn wants(&self, args: &Args) -> Wants {
-        Wants::path(&args.path, Access::Write)
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let pen = self.pen.clone();
-        ctx.blocking(move |ctx| write(&pen, ctx, args)).await
-    }
+    let wants = |args: &Args| Wants::path(&args.path, Access::Write);
+    NativeTool::row(card, "", wants, move |ctx, args| write(&pen, ctx, args))
 }
 
 fn write(pen: &Pen, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {

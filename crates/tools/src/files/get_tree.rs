@@ -10,9 +10,10 @@ use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Fault, Reply, Tool, Wants,
+    Card, Ctx, Fault, Reply, Wants,
     security::{Access, Flow, Folder, Kind, RawPath},
 };
+use tectum_native::NativeTool;
 
 use super::{
     depth::not_entered,
@@ -31,17 +32,10 @@ const MOST_READ: usize = 1_000_000;
 /// Room for the words `… 1000000 more`.
 const MORE: usize = 24;
 
-/// Draws a directory tree.
-#[derive(Clone, Copy, Debug)]
-pub struct GetTree {
-    /// Threads the walk may use.
-    pub threads: Threads,
-}
-
 /// Directory tree of the project.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     #[serde(default = "here")]
     path: RawPath,
     #[serde(default = "two")]
@@ -50,55 +44,47 @@ pub struct Args {
 
 /// A tree.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+struct Output {
     /// The directory.
-    pub path: String,
+    path: String,
     /// What is shown, in the order of the drawing.
-    pub entries: Vec<TreeNode>,
+    entries: Vec<TreeNode>,
     /// Entries down to max_depth, shown or not.
-    pub total: usize,
+    total: usize,
     /// Names left out because they start with a dot.
-    pub hidden: usize,
+    hidden: usize,
     /// Entries left out by ignore rules.
-    pub ignored: usize,
+    ignored: usize,
     /// Names left out because a deny rule protects them.
-    pub denied: usize,
+    denied: usize,
     /// Directories that could not be read, or lie too deep.
-    pub unreadable: usize,
+    unreadable: usize,
     /// True when some directories lie at max_depth and were not opened.
-    pub deeper: bool,
+    deeper: bool,
     /// True when there are more entries down to max_depth than are shown.
-    pub truncated: bool,
+    truncated: bool,
 }
 
 /// One entry of the tree.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct TreeNode {
+struct TreeNode {
     /// Its path, as other calls take it.
-    pub path: String,
+    path: String,
     /// `file`, `dir`, `link`, `fifo`, `socket` or `device`.
-    pub kind: &'static str,
+    kind: &'static str,
 }
 
-impl Tool for GetTree {
-    type Args = Args;
-    type Output = Output;
-    const CARD: Card = Card { name: "get_tree", title: "Directory tree", max_output: 1024 * 1024, ..READS };
-
-    fn wants(&self, args: &Args) -> Wants {
-        Wants::path(&args.path, Access::Read)
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        if args.max_depth == 0 {
-            return Err(Fault::invalid("`max_depth` must be at least 1"));
-        }
-        let threads = self.threads.count();
-        ctx.blocking(move |ctx| draw(ctx, args.max_depth, threads)).await
-    }
+/// Draws a directory tree.
+pub fn get_tree(threads: Threads) -> NativeTool {
+    let card = Card { name: "get_tree", title: "Directory tree", max_output: 1024 * 1024, ..READS };
+    let wants = |args: &Args| Wants::path(&args.path, Access::Read);
+    NativeTool::row(card, "", wants, move |ctx, args: Args| draw(ctx, args.max_depth, threads.count()))
 }
 
 fn draw(ctx: &Ctx, max_depth: usize, threads: usize) -> Result<Reply<Output>, Fault> {
+    if max_depth == 0 {
+        return Err(Fault::invalid("`max_depth` must be at least 1"));
+    }
     let start = ctx.path(0)?;
     let ground = Ground::look(start, true);
     let grown = Mutex::new(Grown::default());

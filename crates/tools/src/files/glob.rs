@@ -34,7 +34,7 @@ impl Globs {
         Ok(Self { names: build(names)?, paths: build(paths)? })
     }
 
-    /// Whether one of them means this entry. `path` is below the start of the search.
+    /// True if one of them means this entry. `path` is below the start of the search.
     pub(super) fn mean(&self, path: &Path, name: &OsStr) -> bool {
         (!self.names.is_empty() && self.names.is_match(name))
             || (!self.paths.is_empty() && self.paths.is_match(path))

@@ -104,7 +104,7 @@ impl Ignores {
         }
     }
 
-    /// Whether a rule leaves out all that a folder holds by naming it: `scripts/*`. The folder itself
+    /// True if a rule leaves out all that a folder holds by naming it: `scripts/*`. The folder itself
     /// is not ignored then, but nothing in it can be seen.
     pub(crate) fn empties(&self, folder: &[u8]) -> bool {
         let inside = [folder, b"/\x7f"].concat();
@@ -139,7 +139,7 @@ impl Ignores {
         git.or(exclude)
     }
 
-    /// Whether there are any rules.
+    /// True if there are any rules.
     pub(crate) fn none(&self) -> bool {
         self.0.is_none()
     }

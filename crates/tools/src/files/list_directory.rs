@@ -35,7 +35,6 @@ pub struct Args {
     path: RawPath,
     #[serde(default = "yes")]
     all: bool,
-    #[serde(default)]
     from: Option<String>,
 }
 
@@ -103,7 +102,7 @@ impl Tool for ListDirectory {
     }
 }
 
-/// Whether some names may have lost what is no Unicode in them.
+/// True if some names may have lost what is no Unicode in them.
 fn lossy(listing: &Listing) -> bool {
     listing.entries.iter().any(|entry| entry.name.contains(char::REPLACEMENT_CHARACTER))
 }

@@ -20,9 +20,9 @@ pub(crate) mod spelling;
 mod window;
 
 pub use get_file_slice::GetFileSlice;
-pub use get_tree::GetTree;
+pub use get_tree::get_tree;
 pub use list_directory::ListDirectory;
 pub(crate) use list_directory::here;
 pub use read_file::ReadFile;
-pub use search_content::SearchContent;
-pub use search_files::SearchFiles;
+pub use search_content::search_content;
+pub use search_files::search_files;

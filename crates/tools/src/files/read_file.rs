@@ -24,11 +24,8 @@ pub struct ReadFile;
 pub struct Args {
     path: RawPath,
     /// First line, from 1.
-    #[serde(default)]
     offset: Option<Cursor>,
-    #[serde(default)]
     limit: Option<usize>,
-    #[serde(default)]
     end_line: Option<usize>,
 }
 

@@ -1,21 +1,20 @@
 //! `search_content`: lines by regular expression or plain text, in a file or below a directory.
 
-use std::time::Duration;
-
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tectum_core::{
-    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
+    Card, Fault, Wants,
     security::{Access, RawPath},
 };
+use tectum_native::NativeTool;
 
 use super::{
     glob::Globs,
     list_directory::here,
-    search::{self, Mode, Output, Request},
+    search::{self, Mode, Request},
 };
-use crate::{Settings, Threads, cards::READS};
+use crate::{Settings, cards::SEARCHES};
 
 /// Matching lines (or files) in one reply unless asked otherwise.
 const PAGE: usize = 500;
@@ -28,54 +27,38 @@ const MOST_CONTEXT: usize = 50;
 /// A compiled pattern may take this much memory, and its cache as much again.
 const MOST_PATTERN: usize = 32 * 1024 * 1024;
 
-/// Searches the content of files.
-#[derive(Clone, Debug)]
-pub struct SearchContent {
-    threads: Threads,
-    max_file: u64,
-}
-
-impl SearchContent {
-    /// A search with the house's limits.
-    pub fn new(settings: &Settings) -> Self {
-        Self { threads: settings.threads, max_file: settings.max_file }
-    }
-}
-
 /// Search code or text in files (grep): lines that match a regular expression.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     #[serde(default = "here")]
-    pub(super) path: RawPath,
-    pub(super) pattern: String,
+    path: RawPath,
+    pattern: String,
     #[serde(default)]
-    pub(super) literal: bool,
+    literal: bool,
     #[serde(default)]
-    pub(super) case: Case,
+    case: Case,
     #[serde(default)]
-    pub(super) word: bool,
+    word: bool,
     #[serde(default)]
-    pub(super) multiline: bool,
+    multiline: bool,
     /// Globs.
     #[serde(default)]
-    pub(super) include: Vec<String>,
+    include: Vec<String>,
     #[serde(default)]
-    pub(super) exclude: Vec<String>,
+    exclude: Vec<String>,
     #[serde(default)]
-    pub(super) context: usize,
+    context: usize,
     #[serde(default)]
-    pub(super) mode: Mode,
+    mode: Mode,
+    limit: Option<usize>,
     #[serde(default)]
-    pub(super) limit: Option<usize>,
+    from: usize,
     #[serde(default)]
-    pub(super) from: usize,
+    include_ignored: bool,
     #[serde(default)]
-    pub(super) include_ignored: bool,
-    #[serde(default)]
-    pub(super) include_hidden: bool,
-    #[serde(default)]
-    pub(super) max_per_file: Option<u64>,
+    include_hidden: bool,
+    max_per_file: Option<u64>,
 }
 
 /// How letter case counts.
@@ -92,30 +75,16 @@ pub(super) enum Case {
     Smart,
 }
 
-impl Tool for SearchContent {
-    type Args = Args;
-    type Output = Output;
-    const CARD: Card = Card {
-        name: "search_content",
-        title: "Search content",
-        deadline: Duration::from_secs(60),
-        max_output: 1024 * 1024,
-        role: ToolRole::Basic,
-        ..READS
-    };
-
-    fn wants(&self, args: &Args) -> Wants {
-        Wants::path(&args.path, Access::Read)
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let request = compile(&args, self.threads.count(), self.max_file)?;
-        ctx.blocking(move |ctx| {
-            let findings = search::run(ctx, &request)?;
-            Ok(search::render(ctx, &request, findings))
-        })
-        .await
-    }
+/// Searches the content of files.
+pub fn search_content(settings: &Settings) -> NativeTool {
+    let (threads, max_file) = (settings.threads, settings.max_file);
+    let card = Card { name: "search_content", title: "Search content", ..SEARCHES };
+    let wants = |args: &Args| Wants::path(&args.path, Access::Read);
+    NativeTool::row(card, "", wants, move |ctx, args| {
+        let request = compile(&args, threads.count(), max_file)?;
+        let findings = search::run(ctx, &request)?;
+        Ok(search::render(ctx, &request, findings))
+    })
 }
 
 /// Compiles pattern and globs and checks the numbers.

@@ -6,16 +6,16 @@ use std::{
     fmt::Write,
     os::unix::ffi::OsStringExt,
     sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
 };
 
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tectum_core::{
-    Card, Ctx, Fault, Reply, Tool, ToolRole, Wants,
+    Card, Ctx, Fault, Reply, Wants,
     security::{Access, Flow, Folder, Kind, RawPath},
 };
+use tectum_native::NativeTool;
 
 use super::{
     depth::not_entered,
@@ -26,7 +26,7 @@ use super::{
     more::{framed, room},
     spelling::{count, from_token, quoted, spell, token},
 };
-use crate::{Threads, cards::READS};
+use crate::{Threads, cards::SEARCHES};
 
 /// Hits in one reply unless asked otherwise.
 const PAGE: usize = 1_000;
@@ -35,98 +35,68 @@ const MOST_PER_PAGE: usize = 20_000;
 /// Entries looked at inside ignored folders, only to count the hits they hide.
 const MOST_IGNORED: usize = 200_000;
 
-/// Finds files and directories by name.
-#[derive(Clone, Copy, Debug)]
-pub struct SearchFiles {
-    /// Threads a search may use.
-    pub threads: Threads,
-}
-
 /// Find files by name (glob): `*.rs`, `src/**/*.rs`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+struct Args {
     #[serde(default = "here")]
     path: RawPath,
     pattern: String,
     #[serde(default)]
     include_ignored: bool,
-    #[serde(default)]
     limit: Option<usize>,
-    #[serde(default)]
     from: Option<String>,
 }
 
 /// A page of hits.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+struct Output {
     /// The directory searched.
-    pub path: String,
+    path: String,
     /// The hits of this page, sorted by path.
-    pub matches: Vec<FileHit>,
+    matches: Vec<FileHit>,
     /// How many hits there are on all pages.
-    pub total: usize,
+    total: usize,
     /// Hits that ignore rules hide; include_ignored=true shows them.
-    pub ignored: usize,
+    ignored: usize,
     /// True when not every ignored directory was looked into, so `ignored` may be more.
-    pub ignored_incomplete: bool,
+    ignored_incomplete: bool,
     /// Names left out because a deny rule protects them.
-    pub denied: usize,
+    denied: usize,
     /// Directories that could not be read, or lie too deep.
-    pub unreadable: usize,
+    unreadable: usize,
     /// True when there are more hits than this page shows.
-    pub truncated: bool,
+    truncated: bool,
     /// What to pass as `from` for the next page.
-    pub next: Option<String>,
+    next: Option<String>,
 }
 
 /// One hit.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct FileHit {
+struct FileHit {
     /// Its path, as other calls take it.
-    pub path: String,
+    path: String,
     /// `file`, `dir`, `link`, `fifo`, `socket` or `device`.
-    pub kind: &'static str,
+    kind: &'static str,
 }
 
-impl Tool for SearchFiles {
-    type Args = Args;
-    type Output = Output;
-    const CARD: Card = Card {
-        name: "search_files",
-        title: "Search files",
-        deadline: Duration::from_secs(60),
-        max_output: 1024 * 1024,
-        role: ToolRole::Basic,
-        ..READS
-    };
-
-    fn wants(&self, args: &Args) -> Wants {
-        Wants::path(&args.path, Access::Read)
-    }
-
-    async fn call(&self, ctx: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
-        let globs = Globs::compile(&[&args.pattern])?;
-        let limit = args.limit.unwrap_or(PAGE);
-        if limit == 0 || limit > MOST_PER_PAGE {
-            return Err(Fault::invalid(format!("`limit` must be 1 to {MOST_PER_PAGE}, got {limit}")));
-        }
-        let threads = self.threads.count();
-        ctx.blocking(move |ctx| search(ctx, &args, &globs, limit, threads)).await
-    }
+/// Finds files and directories by name.
+pub fn search_files(threads: Threads) -> NativeTool {
+    let card = Card { name: "search_files", title: "Search files", ..SEARCHES };
+    let wants = |args: &Args| Wants::path(&args.path, Access::Read);
+    NativeTool::row(card, "", wants, move |ctx, args| search(ctx, &args, threads.count()))
 }
 
-fn search(
-    ctx: &Ctx,
-    args: &Args,
-    globs: &Globs,
-    limit: usize,
-    threads: usize,
-) -> Result<Reply<Output>, Fault> {
+fn search(ctx: &Ctx, args: &Args, threads: usize) -> Result<Reply<Output>, Fault> {
+    let globs = Globs::compile(&[&args.pattern])?;
+    let limit = args.limit.unwrap_or(PAGE);
+    if limit == 0 || limit > MOST_PER_PAGE {
+        return Err(Fault::invalid(format!("`limit` must be 1 to {MOST_PER_PAGE}, got {limit}")));
+    }
     let start = ctx.path(0)?;
     let search = NameSearch {
         ground: Ground::look(start, !args.include_ignored),
-        globs,
+        globs: &globs,
         all: args.include_ignored,
         from: args.from.as_deref().map(from_token).unwrap_or_default(),
         // One more than the page tells where the next begins.

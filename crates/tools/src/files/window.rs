@@ -14,7 +14,7 @@ use super::{
     page::{self, Cursor},
     part::{PartRequest, Reading, check, newline_name},
 };
-use crate::text::{Encoding, Eol, Newline, TextFile};
+use crate::text::{Encoding, Newline, TextFile};
 
 /// How much is read at once.
 const CHUNK: usize = 128 * 1024;
@@ -38,7 +38,7 @@ pub(super) fn read(ctx: &Ctx, path: &SafePath, file: &OpenFile, ask: PartRequest
         path: path.clone(),
         revision: None,
         encoding: pieces.encoding.name().to_owned(),
-        newline: newline_name(scan.newline()),
+        newline: newline_name(Newline::counted(scan.ends)),
         bom: scan.bom,
         damaged: pieces.damaged,
         lines_total,
@@ -159,7 +159,7 @@ struct PageScan {
     bytes: u64,
     bom: bool,
     /// Line ends by kind: `\n`, `\r\n`, `\r`.
-    ends: [u64; 3],
+    ends: [usize; 3],
 }
 
 impl PageScan {
@@ -241,17 +241,6 @@ impl PageScan {
             self.next = Some(Cursor { line: self.line, character });
         }
     }
-
-    fn newline(&self) -> Newline {
-        let kinds = [Eol::Lf, Eol::CrLf, Eol::Cr];
-        let mut seen = kinds.iter().zip(self.ends).filter(|(_, count)| *count > 0);
-        let most = seen.clone().max_by_key(|(_, count)| *count);
-        match (most, seen.nth(1)) {
-            (None, _) => Newline::None,
-            (Some((eol, _)), None) => Newline::Only(*eol),
-            (Some((eol, _)), Some(_)) => Newline::Mixed(*eol),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -278,7 +267,7 @@ mod tests {
                         "{text:?} from {from} by {step}"
                     );
                     assert_eq!(scan.line - 1 + usize::from(scan.open), lines.count());
-                    assert_eq!(scan.newline(), Newline::of(text));
+                    assert_eq!(Newline::counted(scan.ends), Newline::of(text));
                     match page.next {
                         Some(next) => from = next,
                         None => break,

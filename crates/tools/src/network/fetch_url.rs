@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World};
+use tectum_core::{Card, Ctx, Fault, Reply, Subject, Tool, ToolRole, Wants, World};
 use tectum_web::{Fetched, Format, Page, PageUrl};
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
     shelf::Shelf,
     trouble::fault,
 };
-use crate::files::more::room;
+use crate::{cards::READS, files::more::room};
 
 /// Characters of one part: what a model reads at once without losing sight of its task.
 const MOST_CHARACTERS: usize = 40_000;
@@ -90,13 +90,11 @@ impl Tool for FetchUrl {
     const CARD: Card = Card {
         name: "fetch_url",
         title: "Fetch page",
-        effect: Effect::Read,
         world: World::Open,
-        idempotent: true,
         primary: "url",
         deadline: Duration::from_secs(45),
-        max_output: 256 * 1024,
         role: ToolRole::Alias,
+        ..READS
     };
 
     fn wants(&self, args: &Args) -> Wants {

@@ -1,29 +1,21 @@
 //! `web_search`: pages for a query, and who named them.
 
-use std::{fmt::Write as _, sync::Arc, time::Duration};
+use std::{fmt::Write as _, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World};
+use tectum_core::{Card, Ctx, Fault, Reply, Subject, Tool, ToolRole, Wants, World};
 use tectum_web::Hit;
 
 use super::{mark::marked, shared::Network, trouble::fault};
+use crate::cards::READS;
 
 /// Longer queries are answered by nobody.
 const MOST_QUERY: usize = 1_000;
 
 /// Searches.
 #[derive(Debug)]
-pub struct WebSearch {
-    network: Arc<Network>,
-}
-
-impl WebSearch {
-    /// By this network.
-    pub fn new(network: Arc<Network>) -> Self {
-        Self { network }
-    }
-}
+pub struct WebSearch(pub Arc<Network>);
 
 /// Search the web: 5 results with title, URL, snippet.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -64,13 +56,11 @@ impl Tool for WebSearch {
     const CARD: Card = Card {
         name: "web_search",
         title: "Search the web",
-        effect: Effect::Read,
         world: World::Open,
-        idempotent: true,
         primary: "query",
-        deadline: Duration::from_secs(30),
         max_output: 64 * 1024,
         role: ToolRole::Alias,
+        ..READS
     };
 
     fn wants(&self, args: &Args) -> Wants {
@@ -83,7 +73,7 @@ impl Tool for WebSearch {
             return Err(Fault::invalid(format!("`query` must have 1 to {MOST_QUERY} characters")));
         }
         let answer = tokio::select! {
-            answer = self.network.search()?.ask(query) => answer.map_err(fault)?,
+            answer = self.0.search()?.ask(query) => answer.map_err(fault)?,
             () = ctx.cancel.cancelled() => return Err(ctx.check().err().unwrap_or_else(|| Fault::internal("cancelled"))),
         };
         let provider = answer.provider;

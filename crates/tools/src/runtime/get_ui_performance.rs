@@ -1,36 +1,21 @@
 //! `get_ui_performance`: how fast the host's user interface is, or how fast we are.
 
-use std::{
-    fmt::{self, Write as _},
-    time::Duration,
-};
+use std::{fmt::Write as _, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tectum_core::{Card, Ctx, Effect, Fault, Reply, Subject, Tool, ToolRole, Wants, World};
+use tectum_core::{Card, Ctx, Fault, Reply, Subject, Tool, ToolRole, Wants};
 
 use super::figures::{OwnFigures, Runtime, UiFigures};
-
-/// Counts hits and lookups of a cache.
-type CacheCounts = Box<dyn Fn() -> (u64, u64) + Send + Sync>;
+use crate::cards::READS;
 
 /// Tells figures.
-pub struct GetUiPerformance {
-    runtime: Runtime,
-    cache: CacheCounts,
-}
-
-impl GetUiPerformance {
-    /// The figures of this runtime, and the hits and lookups of parsed sources.
-    pub fn new(runtime: Runtime, cache: impl Fn() -> (u64, u64) + Send + Sync + 'static) -> Self {
-        Self { runtime, cache: Box::new(cache) }
-    }
-}
-
-impl fmt::Debug for GetUiPerformance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("GetUiPerformance").field(&self.runtime).finish()
-    }
+#[derive(Debug)]
+pub struct GetUiPerformance<C> {
+    /// The figures of this process.
+    pub runtime: Runtime,
+    /// Counts the hits and lookups of parsed sources.
+    pub cache: C,
 }
 
 /// Performance: FPS, Frame Time, CPU, Input Lag of the host UI, or Tectum's own latency.
@@ -79,19 +64,17 @@ pub struct Output {
     pub cache_lookups: Option<u64>,
 }
 
-impl Tool for GetUiPerformance {
+impl<C: Fn() -> (u64, u64) + Send + Sync + 'static> Tool for GetUiPerformance<C> {
     type Args = Args;
     type Output = Output;
     const CARD: Card = Card {
         name: "get_ui_performance",
         title: "UI performance",
-        effect: Effect::Read,
-        world: World::Project,
-        idempotent: true,
         primary: "",
         deadline: Duration::from_secs(10),
         max_output: 16 * 1024,
         role: ToolRole::Alias,
+        ..READS
     };
 
     fn wants(&self, _: &Args) -> Wants {

@@ -7,11 +7,11 @@ use super::{Encoding, Lines, body, split};
 pub struct Facts {
     /// How its characters became bytes.
     pub encoding: Encoding,
-    /// Whether it starts with a byte order mark.
+    /// True if it starts with a byte order mark.
     pub bom: bool,
     /// How its lines end.
     pub newline: Newline,
-    /// Whether the last line is ended too.
+    /// True if the last line is ended too.
     pub final_newline: bool,
     /// How its lines are indented.
     pub indent: Indent,
@@ -86,22 +86,27 @@ impl Newline {
     /// Looks at every line end.
     pub fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
-        let all_lf = memchr::memchr_iter(b'\n', bytes).count();
-        let mut counts = [(all_lf, Eol::Lf), (0, Eol::CrLf), (0, Eol::Cr)];
+        let mut ends = [memchr::memchr_iter(b'\n', bytes).count(), 0, 0];
         for at in memchr::memchr_iter(b'\r', bytes) {
             if bytes.get(at + 1) == Some(&b'\n') {
-                counts[0].0 -= 1;
-                counts[1].0 += 1;
+                ends[0] -= 1;
+                ends[1] += 1;
             } else {
-                counts[2].0 += 1;
+                ends[2] += 1;
             }
         }
-        let kinds = counts.iter().filter(|(count, _)| *count > 0).count();
-        let most = counts.iter().rev().max_by_key(|(count, _)| *count).map_or(Eol::Lf, |(_, eol)| *eol);
-        match kinds {
-            0 => Self::None,
-            1 => Self::Only(most),
-            _ => Self::Mixed(most),
+        Self::counted(ends)
+    }
+
+    /// The same by how often `\n`, `\r\n` and `\r` end a line.
+    pub(crate) fn counted(ends: [usize; 3]) -> Self {
+        let all = [Eol::Lf, Eol::CrLf, Eol::Cr].into_iter().zip(ends);
+        let mut seen = all.filter(|(_, count)| *count > 0);
+        let most = seen.clone().rev().max_by_key(|(_, count)| *count);
+        match (most, seen.nth(1)) {
+            (None, _) => Self::None,
+            (Some((eol, _)), None) => Self::Only(eol),
+            (Some((eol, _)), Some(_)) => Self::Mixed(eol),
         }
     }
 

@@ -14,7 +14,7 @@ pub struct TextFile {
     whole: String,
     /// The file's bytes, where they are not the bytes of `whole`.
     encoded: Option<Vec<u8>>,
-    /// Whether the text gives these bytes again. If not, it can be shown but not edited.
+    /// True if the text gives these bytes again. If not, it can be shown but not edited.
     faithful: bool,
     facts: Facts,
     lines: Lines,
@@ -108,7 +108,7 @@ impl TextFile {
         self.lines.range(number).map_or("", |range| lines::body(&self.text()[range]))
     }
 
-    /// Whether the text gives exactly these bytes again. If not, some bytes are shown as
+    /// True if the text gives exactly these bytes again. If not, some bytes are shown as
     /// U+FFFD or have another spelling, and an edit is refused.
     pub fn faithful(&self) -> bool {
         self.faithful

@@ -6,7 +6,7 @@ use tectum_core::Fault;
 use super::{Encoding, TextFile};
 
 impl TextFile {
-    /// Whether these bytes, read again, are this text.
+    /// True if these bytes, read again, are this text.
     pub fn reads_again(&self) -> bool {
         match self.facts().encoding {
             // Strict UTF-8 is known at once; only a NUL would make something else of it.

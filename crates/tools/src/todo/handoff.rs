@@ -12,15 +12,10 @@ use crate::cards::CHANGES;
 /// Hands over.
 #[derive(Clone, Debug)]
 pub struct Handoff {
-    todos: Arc<Todos>,
-    tiers: Arc<[String]>,
-}
-
-impl Handoff {
-    /// Among these tiers, with this list.
-    pub fn new(todos: Arc<Todos>, tiers: &[String]) -> Self {
-        Self { todos, tiers: tiers.into() }
-    }
+    /// The list of the agent.
+    pub todos: Arc<Todos>,
+    /// The tiers that work can be handed over to.
+    pub tiers: Vec<String>,
 }
 
 /// Hand the work over to another tier and end your part; clears your own todos.

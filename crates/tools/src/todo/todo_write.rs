@@ -11,16 +11,7 @@ use crate::cards::CHANGES;
 
 /// Writes the list.
 #[derive(Clone, Debug)]
-pub struct TodoWrite {
-    todos: Arc<Todos>,
-}
-
-impl TodoWrite {
-    /// With this list.
-    pub fn new(todos: Arc<Todos>) -> Self {
-        Self { todos }
-    }
-}
+pub struct TodoWrite(pub Arc<Todos>);
 
 /// What to do with the list.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
@@ -80,10 +71,10 @@ impl Tool for TodoWrite {
     async fn call(&self, _: &Ctx, args: Args) -> Result<Reply<Output>, Fault> {
         // Whoever says nothing wants to look; a list is given up only by an empty one.
         if let Args { action: None, todos: None, index: None } = args {
-            let items = self.todos.items();
+            let items = self.0.items();
             return Ok(Reply::new(face(&items), Output { items }));
         }
-        let items = change(args).and_then(|change| self.todos.change(change)).map_err(|errors| {
+        let items = change(args).and_then(|change| self.0.change(change)).map_err(|errors| {
             Fault::invalid(format!("the list was not changed:\n{}", errors.join("\n")))
                 .hint("mend all of it and send it again")
         })?;

@@ -22,7 +22,7 @@ use tectum_tools::{
         repo_map::{RepoMapArgs, repo_map},
         usages::{UsagesArgs, usages},
     },
-    edit::{EditFile, MoveFile, Pen, WriteFile},
+    edit::{Pen, edit_file, move_file, write_file},
 };
 
 use crate::files_rig::call;
@@ -117,9 +117,9 @@ pub(crate) fn house(code: &Arc<Code>, settings: &Settings, list: AllowlistBuilde
     let pen = Arc::new(Pen::new(settings));
     let [a, b, c, d, e] = [(); 5].map(|()| code.clone());
     let tools = vec![
-        NativeTool::new(WriteFile::new(pen.clone())),
-        NativeTool::new(EditFile::new(pen.clone())),
-        NativeTool::new(MoveFile::new(pen)),
+        write_file(pen.clone()),
+        edit_file(pen.clone()),
+        move_file(pen),
         NativeTool::row(
             card("usages"),
             "",

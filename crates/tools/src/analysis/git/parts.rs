@@ -53,7 +53,7 @@ pub(super) struct Finder<'f> {
 }
 
 impl Parts {
-    /// Whether the same objects were found again.
+    /// True if the same objects were found again.
     pub(super) fn is(&self, other: &Self) -> bool {
         let all = |parts: &Self| {
             let fixed = [&parts.top, &parts.dir, &parts.common].map(Part::identity);
@@ -149,12 +149,12 @@ impl Finder<'_> {
         Ok(Parts { top, folder, dir, common, others, configuration })
     }
 
-    /// Whether a path in the git directory leads to the work tree that was found.
+    /// True if a path in the git directory leads to the work tree that was found.
     fn names(&self, dir: &Part, named: &Path, top: &Part) -> bool {
         self.look(dir, named).is_some_and(|named| named.identity() == top.identity())
     }
 
-    /// Whether the other side says that this folder is a worktree of it.
+    /// True if the other side says that this folder is a worktree of it.
     fn is_worktree(&self, top: &Part, dir: &Part, common: &Part) -> bool {
         let back = || {
             let text = self.look(dir, "gitdir".as_ref())?.read(POINTER).ok()?;

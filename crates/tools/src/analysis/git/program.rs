@@ -94,7 +94,7 @@ impl Git {
 }
 
 impl Program {
-    /// Whether the kernel holds git to what it is handed.
+    /// True if the kernel holds git to what it is handed.
     pub(super) fn is_confined(&self) -> bool {
         self.confined
     }

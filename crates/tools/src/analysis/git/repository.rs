@@ -147,7 +147,7 @@ impl<'c> Repository<'c> {
         self.program.run(&confinement, all, tree, environment, &self.leash, most)
     }
 
-    /// Whether git knows anything at or below a name, from the root of the work tree.
+    /// True if git knows anything at or below a name, from the root of the work tree.
     pub(super) fn tracks(&self, below: &Path) -> Result<bool, Fault> {
         // A repository without anything is one all the same.
         if below.as_os_str().is_empty() {

@@ -218,7 +218,7 @@ impl Index {
         }
     }
 
-    /// Whether these are one function of one file: told apart by parameters, or all but one made
+    /// True if these are one function of one file: told apart by parameters, or all but one made
     /// parts of it by decorators.
     fn are_overloads(&self, found: &[SymbolId]) -> bool {
         let [first, others @ ..] = found else { return false };

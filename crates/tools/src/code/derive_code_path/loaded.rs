@@ -111,7 +111,7 @@ impl<'l> Loader<'l> {
         Ok(loaded)
     }
 
-    /// Whether a plain call means something that its function binds itself: a parameter, a
+    /// True if a plain call means something that its function binds itself: a parameter, a
     /// variable. Nobody knows what that is.
     pub(super) fn is_local(&self, file: usize, call: &Call) -> Result<bool, Fault> {
         let entry = std::slice::from_ref(&self.index.files[file].entry);

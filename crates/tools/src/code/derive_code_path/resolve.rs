@@ -262,7 +262,7 @@ impl<'r> Resolver<'r> {
         Meaning::External
     }
 
-    /// Whether a symbol is called by its own name, without an object before it.
+    /// True if a symbol is called by its own name, without an object before it.
     fn is_free(&self, id: SymbolId) -> bool {
         let fact = self.index.fact(id);
         if fact.kind == Kind::Method {

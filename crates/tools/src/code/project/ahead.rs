@@ -22,7 +22,7 @@ pub(crate) trait Ahead: Sync {
     /// Larger files are left for later.
     fn most_bytes(&self) -> u64;
 
-    /// Whether it wants to look at a file.
+    /// True if it wants to look at a file.
     fn wants(&self, reader: &Reader<'_>, entry: &Entry) -> bool;
 
     /// Looks at one; `None` where nothing was found, which may be because it is no text.

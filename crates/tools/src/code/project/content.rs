@@ -14,7 +14,7 @@ const USUAL: usize = 4 * 1024 * 1024;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileContent<'b> {
     bytes: &'b [u8],
-    /// Whether zeros are among them: asked more than once, and each time all bytes are looked at.
+    /// True if zeros are among them: asked more than once, and each time all bytes are looked at.
     zeros: &'b OnceCell<bool>,
 }
 
@@ -31,7 +31,7 @@ impl<'b> FileContent<'b> {
         Some(Cow::Owned(file.text().to_owned()))
     }
 
-    /// Whether the content may be no text after all.
+    /// True if the content may be no text after all.
     pub(super) fn is_doubtful(self) -> bool {
         *self.zeros.get_or_init(|| memchr::memchr(0, self.bytes).is_some())
     }
@@ -49,7 +49,7 @@ impl Needle {
         Self { finder: memmem::Finder::new(word.as_bytes()).into_owned(), ascii: word.is_ascii() }
     }
 
-    /// Whether the word can stand in the text of these bytes. Bytes with zeros or a mark may be
+    /// True if the word can stand in the text of these bytes. Bytes with zeros or a mark may be
     /// UTF-16, and letters beyond ASCII have other bytes in other encodings: those must be
     /// decoded to know.
     pub(crate) fn may_be_in(&self, content: FileContent<'_>) -> bool {

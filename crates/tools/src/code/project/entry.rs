@@ -66,7 +66,7 @@ impl Entry {
         Path::new(&*self.path)
     }
 
-    /// Whether it can be in the asked language, by its name.
+    /// True if it can be in the asked language, by its name.
     pub(crate) fn may_be(&self, only: Only) -> bool {
         match (only, &self.named) {
             (Only::Any | Only::Outlined, _) | (Only::One(_), None) => true,
@@ -75,7 +75,7 @@ impl Entry {
         }
     }
 
-    /// Whether it lies in a directory of other people's code.
+    /// True if it lies in a directory of other people's code.
     pub(crate) fn is_vendored(&self) -> bool {
         let mut folders = self.path().components().rev().skip(1);
         folders.any(|part| VENDORED.iter().any(|name| part.as_os_str() == *name))
@@ -92,23 +92,23 @@ impl Entry {
         });
     }
 
-    /// Whether it was never read.
+    /// True if it was never read.
     pub(crate) fn is_new(&self) -> bool {
         self.seen.get().is_none()
     }
 
-    /// Whether a file with this stamp is still this version, as far as stamps can tell. What
+    /// True if a file with this stamp is still this version, as far as stamps can tell. What
     /// was never read is not known by a stamp.
     pub(super) fn is(&self, stamp: Option<Stamp>) -> bool {
         self.seen.get().is_some_and(|seen| seen.settled && seen.stamp.is_some() && seen.stamp == stamp)
     }
 
-    /// Whether the file has other names, through which it can change unseen.
+    /// True if the file has other names, through which it can change unseen.
     pub(super) fn is_shared(&self) -> bool {
         self.stamp().is_some_and(|stamp| stamp.links > 1)
     }
 
-    /// Whether it could not be read: the reason may have gone without a change of the file.
+    /// True if it could not be read: the reason may have gone without a change of the file.
     pub(super) fn is_unreadable(&self) -> bool {
         self.seen.get().is_some_and(|seen| seen.as_what == What::Unreadable)
     }

@@ -254,7 +254,7 @@ impl Pool {
     }
 }
 
-/// Whether these are words of plain letters and signs with one blank between two of them.
+/// True if these are words of plain letters and signs with one blank between two of them.
 fn is_joined(written: &str) -> bool {
     let bytes = written.as_bytes();
     // Whole heads are looked at without an early end: that is done many bytes at a time.

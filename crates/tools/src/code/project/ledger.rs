@@ -37,7 +37,7 @@ impl Ledger {
         self.clock.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Whether more is kept than allowed.
+    /// True if more is kept than allowed.
     pub(super) fn is_over(&self) -> bool {
         self.weight() > self.most
     }

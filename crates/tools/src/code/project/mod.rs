@@ -49,7 +49,7 @@ const MOST_FACTS: usize = 128 * 1024 * 1024;
 pub(crate) struct Project {
     trees: Mutex<Vec<Arc<SourceTree>>>,
     ledger: Arc<Ledger>,
-    /// Whether the system reports changes; otherwise every question compares stamps.
+    /// True if the system reports changes; otherwise every question compares stamps.
     watching: bool,
 }
 

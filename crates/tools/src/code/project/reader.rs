@@ -88,7 +88,7 @@ impl Reader<'_> {
         self.ctx.progress.note(ProgressNote { done, total, message });
     }
 
-    /// Whether the call was cancelled.
+    /// True if the call was cancelled.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.ctx.cancel.is_cancelled()
     }

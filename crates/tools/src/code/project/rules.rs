@@ -38,7 +38,7 @@ impl Rules {
         self
     }
 
-    /// Whether they are still the same.
+    /// True if they are still the same.
     pub(super) fn hold(&self, start: &SafePath) -> bool {
         let now = Self::above(start);
         self.above == now.above
@@ -46,7 +46,7 @@ impl Rules {
             && self.excludes.iter().all(|(path, stamp)| start.stamp_below(path) == *stamp)
     }
 
-    /// Whether a name in a folder holds rules, or begins a repository.
+    /// True if a name in a folder holds rules, or begins a repository.
     pub(super) fn is_one(name: &OsStr) -> bool {
         name == ".ignore" || name == ".gitignore" || name == ".git"
     }

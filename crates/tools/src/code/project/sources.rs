@@ -88,7 +88,7 @@ impl<'q> Sources<'q> {
         self.languages
     }
 
-    /// Whether it is a single file.
+    /// True if it is a single file.
     pub(crate) fn is_file(&self) -> bool {
         self.tree.is_none()
     }

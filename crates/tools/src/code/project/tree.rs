@@ -215,7 +215,7 @@ impl TreeState {
 }
 
 impl Listing {
-    /// Whether a folder that came, went or changed can hold sources, or rules about them.
+    /// True if a folder that came, went or changed can hold sources, or rules about them.
     fn matters(&self, folder: &Path) -> bool {
         let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else { return true };
         if Rules::is_one(name) {
@@ -225,7 +225,7 @@ impl Listing {
         self.ground.at(parent, ignores).judge(name, Kind::Directory) == Standing::Shown
     }
 
-    /// Whether a file is a source to be seen, and of which language by its name.
+    /// The language of a source to be seen, by its name; nothing for any other file.
     fn source(&self, file: &Path, packs: &Packs) -> Option<Option<Arc<Language>>> {
         let name = file.file_name()?;
         let named = language(name, packs)?;

@@ -90,7 +90,7 @@ fn joins(byte: u8) -> bool {
     byte == b'_' || byte.is_ascii_alphanumeric() || byte >= 0x80
 }
 
-/// Whether this is one word that can be a name.
+/// True if this is one word that can be a name.
 pub(crate) fn is_name(word: &str) -> bool {
     let joins = |c: char| c == '_' || c == '$' || c.is_alphanumeric();
     word.len() <= LONGEST

@@ -29,7 +29,7 @@ pub(super) fn chain<'t>(text: &'t str, mention: &Mention, style: &Style) -> Vec<
     parts
 }
 
-/// Whether the last line with something in it, above the one a text ends in, has a comment: the
+/// True if the last line with something in it, above the one a text ends in, has a comment: the
 /// full stop of that takes nothing from anything.
 fn after_comment(before: &str, style: &Style) -> bool {
     let above = before.trim_end();
@@ -74,20 +74,20 @@ pub(super) fn last_word(before: &str) -> &str {
     &before[start..]
 }
 
-/// Whether a name is taken from a literal text.
+/// True if a name is taken from a literal text.
 pub(super) fn is_quoted(text: &str, span: Span) -> bool {
     let before = text.get(..span.start as usize).unwrap_or_default();
     cut(before, false).is_some_and(|before| before.ends_with(['"', '\'', '`']))
 }
 
-/// Whether a name is none of a value: a symbol, `:name`, or a macro, `name!`.
+/// True if a name is none of a value: a symbol, `:name`, or a macro, `name!`.
 pub(super) fn is_other_name(text: &str, span: Span) -> bool {
     let (before, after) = (&text[..span.start as usize], &text[span.end as usize..]);
     let symbol = before.ends_with(':') && !before.ends_with("::");
     symbol || (after.starts_with('!') && !after.starts_with("!="))
 }
 
-/// Whether a word of an import is part of the name of a module, and so of a file: what is quoted,
+/// True if a word of an import is part of the name of a module, and so of a file: what is quoted,
 /// `#include <word>`, and in Python all but what follows `import` in `from … import …`.
 pub(super) fn is_of_module(text: &str, statement: Span, span: Span, style: &Style) -> bool {
     let written = statement.slice(text);
@@ -101,7 +101,7 @@ pub(super) fn is_of_module(text: &str, statement: Span, span: Span, style: &Styl
         && !(words.any(|word| word == "from") && words.any(|word| word == "import"))
 }
 
-/// Whether a word stands for a module where a path is written: `mod word`, `word::name`.
+/// True if a word stands for a module where a path is written: `mod word`, `word::name`.
 pub(super) fn is_of_path(text: &str, span: Span, style: &Style) -> bool {
     let (before, after) = (text[..span.start as usize].trim_end(), text[span.end as usize..].trim_start());
     let further = after.starts_with("::") && !after.starts_with("::<");
@@ -109,7 +109,7 @@ pub(super) fn is_of_path(text: &str, span: Span, style: &Style) -> bool {
     declared || (style.separator == "::" && further)
 }
 
-/// Whether a name among arguments is that of a parameter: `name = …` where an assignment is no value.
+/// True if a name among arguments is that of a parameter: `name = …` where an assignment is no value.
 pub(super) fn is_parameter(text: &str, span: Span, style: &Style) -> bool {
     let (before, after) = (text[..span.start as usize].trim_end(), text[span.end as usize..].trim_start());
     let assigned = after.starts_with('=') && !after.starts_with("==") && !after.starts_with("=>");

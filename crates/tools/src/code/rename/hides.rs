@@ -16,7 +16,7 @@ pub(super) struct Hides {
 }
 
 impl Hides {
-    /// Whether the target is hidden at a place.
+    /// The visibility of the target at a place.
     pub(super) fn at(&self, file: &File<'_>, mention: &Mention) -> Hidden {
         let Some(shadow) = Shadow::over(&self.shadows, mention.span) else { return Hidden::No };
         let apart = file.language.pack().style.calls_apart && mention.role == Role::Call;

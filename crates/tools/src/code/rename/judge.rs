@@ -149,7 +149,7 @@ impl Target {
         inside.then(|| Verdict::sure_if(own || self.unique_home))
     }
 
-    /// Whether a symbol of the target's name constructs the target, which is a type: in it, or
+    /// True if a symbol of the target's name constructs the target, which is a type: in it, or
     /// written with its name before it.
     fn is_constructor(&self, file: &File<'_>, symbol: &Symbol) -> bool {
         let style = &file.language.pack().style;

@@ -10,7 +10,7 @@ use super::{
 
 /// How a file can name the target.
 pub(super) struct Knows {
-    /// Whether the plain name means the target.
+    /// The meaning of the plain name.
     pub(super) plainly: Plainly,
     /// Local names of the target's module.
     pub(super) modules: Vec<String>,
@@ -87,7 +87,7 @@ impl Target {
         Knows { plainly, modules, imported: spans(imported), foreign, rivals }
     }
 
-    /// Whether an import is of the old name, and not of a module that is called so.
+    /// True if an import is of the old name, and not of a module that is called so.
     fn is_named(&self, import: &Import, file: &File<'_>) -> bool {
         let style = &file.language.pack().style;
         match import.name.as_deref() {
@@ -99,7 +99,7 @@ impl Target {
         }
     }
 
-    /// Whether what an import makes known, or what is taken from it by these names, is another
+    /// True if what an import makes known, or what is taken from it by these names, is another
     /// module of the target's name, and nothing passes the target on there.
     pub(super) fn is_namesake(&self, import: &Import, file: &File<'_>, further: &[&str]) -> bool {
         let reach = file.language.pack().style.reach;
@@ -108,7 +108,7 @@ impl Target {
         self.namesakes.iter().any(is) && !self.leads(&Module::read(&import.module, file.name), file)
     }
 
-    /// Whether an import of the old name is one of the target.
+    /// True if an import of the old name is one of the target.
     fn is_meant(&self, import: &Import, file: &File<'_>) -> bool {
         let module = Module::read(&import.module, file.name);
         let reach = file.language.pack().style.reach;
@@ -123,13 +123,13 @@ impl Target {
         self.leads(&module, file) || (self.unique && near())
     }
 
-    /// Whether a module is the target's file, or one that passes it on.
+    /// True if a module is the target's file, or one that passes it on.
     pub(super) fn leads(&self, module: &Module, file: &File<'_>) -> bool {
         let reach = file.language.pack().style.reach;
         self.is_module(module, file) || self.passing.iter().any(|home| module.is(home, file.name, reach))
     }
 
-    /// Whether a module is the target's file, under the name of that or of one that knows it.
+    /// True if a module is the target's file, under the name of that or of one that knows it.
     pub(super) fn is_module(&self, module: &Module, file: &File<'_>) -> bool {
         let reach = file.language.pack().style.reach;
         let mut doors = self.doors.iter();
@@ -137,7 +137,7 @@ impl Target {
             || doors.any(|door| module.is_in(&door.file, &door.name, file.name, reach))
     }
 
-    /// Whether a file imports the target under its name.
+    /// True if a file imports the target under its name.
     pub(super) fn is_passed_by(&self, file: &File<'_>, stop: Stop<'_>) -> Result<bool, Unparsed> {
         let imports = file.language.imports(file.text, stop)?;
         let as_it_is = |import: &&Import| import.local.as_ref() == Some(&self.old);
@@ -145,7 +145,7 @@ impl Target {
         Ok(named.any(|import| self.is_meant(import, file)))
     }
 
-    /// Whether a word names a module, which has a name of its own.
+    /// True if a word names a module, which has a name of its own.
     pub(super) fn is_module_word(&self, file: &File<'_>, imports: &[Import], mention: &Mention) -> bool {
         let style = &file.language.pack().style;
         let of_import = |import: &Import| {

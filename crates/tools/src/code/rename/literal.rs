@@ -32,7 +32,7 @@ impl Target {
     }
 }
 
-/// Whether a name is a key: what it means is another type's business.
+/// True if a name is a key: what it means is another type's business.
 pub(super) fn is_key(text: &str, span: Span) -> bool {
     let after = text[span.end as usize..].trim_start();
     let before = text[..span.start as usize].trim_end();
@@ -42,7 +42,7 @@ pub(super) fn is_key(text: &str, span: Span) -> bool {
     after.starts_with(':') && !after.starts_with("::") && !value
 }
 
-/// Whether a name stands in the list of what a file exports: `module.exports = { name }`, or with
+/// True if a name stands in the list of what a file exports: `module.exports = { name }`, or with
 /// a key of its own name.
 pub(super) fn is_exported(text: &str, span: Span) -> bool {
     let before = &text[..span.start as usize];
@@ -55,7 +55,7 @@ fn last_line(text: &str) -> &str {
     text.rsplit(['\n', ';']).next().unwrap_or(text)
 }
 
-/// Whether what follows a key, or is given to a member, is the plain name itself.
+/// True if what follows a key, or is given to a member, is the plain name itself.
 pub(super) fn is_given(text: &str, span: Span, sign: char) -> bool {
     let after = text[span.end as usize..].trim_start();
     let Some(value) = after.strip_prefix(sign).map(str::trim_start) else { return false };
@@ -71,7 +71,7 @@ pub(super) fn type_around(text: &str, span: Span) -> Option<&str> {
     Some(last_word(before[..at].trim_end())).filter(|name| !name.is_empty())
 }
 
-/// Whether the bracket that is open at the end of a text is a brace.
+/// True if the bracket that is open at the end of a text is a brace.
 pub(super) fn is_braced(before: &str) -> bool {
     encloser(before).is_some_and(|at| before[at..].starts_with('{'))
 }

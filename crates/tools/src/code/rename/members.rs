@@ -154,12 +154,12 @@ impl Target {
     }
 }
 
-/// Whether a symbol lies in a stretch and is not all of it.
+/// True if a symbol lies in a stretch and is not all of it.
 fn is_within(symbol: &Symbol, around: Span) -> bool {
     around.holds(symbol.whole) && symbol.whole != around
 }
 
-/// Whether a literal of a file has a key of this name: objects that no type of the project describes
+/// True if a literal of a file has a key of this name: objects that no type of the project describes
 /// have it too.
 pub(super) fn is_key_of_any(
     language: &Language,
@@ -186,7 +186,7 @@ pub(super) fn is_key_of_any(
 /// Types that may stand between one and what it derives from in a file; more are not followed.
 const MOST_BETWEEN: usize = 8;
 
-/// Whether a type is the class, is added to it, or derives from it as far as the file tells.
+/// True if a type is the class, is added to it, or derives from it as far as the file tells.
 fn is_kin(file: &File<'_>, symbol: &Symbol, class: &str) -> bool {
     let mut known = vec![class];
     for _ in 0..MOST_BETWEEN {
@@ -207,7 +207,7 @@ fn is_kin(file: &File<'_>, symbol: &Symbol, class: &str) -> bool {
     false
 }
 
-/// Whether a type is called so, or names it in its head as what it derives from.
+/// True if a type is called so, or names it in its head as what it derives from.
 fn derives(text: &str, symbol: &Symbol, name: &str) -> bool {
     let head = symbol.head.slice(text);
     if !symbol.kind.is_type() {
@@ -248,7 +248,7 @@ pub(super) fn trait_of(head: &str) -> Option<&str> {
     Some(last_word(before)).filter(|name| !name.is_empty())
 }
 
-/// Whether a member is given to the receiver somewhere in its type: `self.name = …`.
+/// True if a member is given to the receiver somewhere in its type: `self.name = …`.
 fn gives_itself(seen: &NamePlace<'_>, receiver: &str, within: Span, name: &str) -> bool {
     let text = within.slice(seen.file.text);
     text.match_indices(name).any(|(at, _)| {
@@ -264,7 +264,7 @@ fn functions(outline: &Outline, around: Span) -> impl Iterator<Item = &Symbol> {
     callable.filter(move |symbol| around.holds(symbol.whole))
 }
 
-/// Whether a name among parameters is that of one, and not part of a type or of a default.
+/// True if a name among parameters is that of one, and not part of a type or of a default.
 fn is_parameter(text: &str, span: Span) -> bool {
     let before = text[..span.start as usize].trim_end();
     let after = text[span.end as usize..].trim_start();

@@ -36,7 +36,7 @@ use self::{
     plan::Plan,
     target::{Home, Target},
 };
-use super::{Code, Only, Opened, args::project, carried::is_name, change::verify, lookup::ambiguous};
+use super::{Code, Only, Opened, args::project, carried::is_name, change::verify};
 use crate::{
     edit::pen::{Intent, Undo, missing},
     files::spelling::count,
@@ -154,8 +154,7 @@ fn check_group(
     if group.iter().all(|index| certain.contains(&outline.symbols[*index as usize].name)) {
         return Ok(());
     }
-    let pack = opened.source.language().pack();
-    Err(ambiguous(pack, opened.text(), outline, &opened.name, name, group))
+    Err(opened.ambiguous(outline, name, group))
 }
 
 /// Refuses a name by which the language itself knows the symbol.

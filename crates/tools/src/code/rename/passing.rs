@@ -86,7 +86,7 @@ fn opened_by(target: &Target, file: &File<'_>, stop: Stop<'_>) -> Result<Option<
     Ok((!doors.is_empty()).then_some(doors))
 }
 
-/// Whether what an import makes known is the target's module.
+/// True if what an import makes known is the target's module.
 fn is_module(target: &Target, file: &File<'_>, import: &Import) -> bool {
     let whole = import.name.as_deref() != Some("*");
     whole && target.is_module(&Module::bound(import, file.name, &[]), file)

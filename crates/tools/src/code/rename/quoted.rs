@@ -10,7 +10,7 @@ use super::{
 };
 
 impl Target {
-    /// Whether a mention in a string may mean the target.
+    /// True if a mention in a string may mean the target.
     pub(super) fn is_quoted_name(
         &self,
         file: &File<'_>,
@@ -29,7 +29,7 @@ impl Target {
     }
 }
 
-/// Whether a string stands in the list of what its file exports.
+/// True if a string stands in the list of what its file exports.
 fn is_exported(text: &str, string: Span, style: &Style) -> bool {
     let before = &text[..string.start as usize];
     let Some(open) = encloser(before) else { return false };
@@ -37,7 +37,7 @@ fn is_exported(text: &str, string: Span, style: &Style) -> bool {
     line.trim_start().starts_with(style.exports)
 }
 
-/// Whether a string literal holds nothing but a name or a type: `"A"`, `"list[a.A] | None"`.
+/// True if a string literal holds nothing but a name or a type: `"A"`, `"list[a.A] | None"`.
 fn reads_as_type(literal: &str) -> bool {
     let inner = literal.trim_matches(['"', '\'']);
     let mut after_name = false;

@@ -71,7 +71,7 @@ impl Target {
         Ok(used.map(|mention| Clash::Used(mention.span)))
     }
 
-    /// Whether the scope of the target has the new name already, where these are the stretches
+    /// True if the scope of the target has the new name already, where these are the stretches
     /// that bind it for themselves.
     fn is_known(&self, scene: &Scene<'_>, shadows: &[Shadow]) -> bool {
         let Scene { file, own, imports, .. } = *scene;
@@ -93,7 +93,7 @@ impl Target {
         }
     }
 
-    /// Whether a use of the new name that nothing nearer hides would mean the target.
+    /// True if a use of the new name that nothing nearer hides would mean the target.
     fn would_mean(&self, scene: &Scene<'_>, mention: &Mention) -> bool {
         let file = scene.file;
         let style = &file.language.pack().style;
@@ -128,7 +128,7 @@ impl Target {
 }
 
 impl Scene<'_> {
-    /// Whether a scope lies inside the scope that binds the target.
+    /// True if a scope lies inside the scope that binds the target.
     fn is_inside(&self, scope: Span) -> bool {
         self.hides.own.is_empty() || self.hides.own.iter().any(|own| own.holds(scope))
     }

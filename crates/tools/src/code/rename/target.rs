@@ -17,11 +17,11 @@ pub(super) struct Target {
     pub(super) name: Span,
     /// The file, type or function that holds it.
     pub(super) home: Home,
-    /// Whether it can be called: a field and a method of one name are two things.
+    /// True if it can be called: a field and a method of one name are two things.
     pub(super) callable: bool,
-    /// Whether it is a macro.
+    /// True if it is a macro.
     pub(super) is_macro: bool,
-    /// Whether it is a value: not a type and not a module, so no path leads through it.
+    /// True if it is a value: not a type and not a module, so no path leads through it.
     pub(super) is_value: bool,
     /// The namespace it stands in, if it does.
     pub(super) namespace: Option<String>,

@@ -64,7 +64,7 @@ impl Through {
         Ok(Self { places, of_module })
     }
 
-    /// Whether a place is taken from an imported module, not from something in it.
+    /// True if a place is taken from an imported module, not from something in it.
     pub(super) fn is_module(&self, place: Span) -> bool {
         self.of_module.contains(&place)
     }

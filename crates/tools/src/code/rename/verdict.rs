@@ -1,6 +1,6 @@
 //! What a place of the old name means.
 
-/// Whether a place means the target, the surest last.
+/// The judgement of a place that may mean the target, the surest last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
     /// It means something else.
@@ -28,7 +28,7 @@ impl Verdict {
     }
 }
 
-/// Whether something nearer has the name.
+/// The visibility of the target behind something nearer of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hidden {
     No,

@@ -120,7 +120,7 @@ impl Hits {
         size_of_val(&*self.texts) + self.texts.iter().map(|text| text.len()).sum::<usize>()
     }
 
-    /// Whether the word is defined here.
+    /// True if the word is defined here.
     pub(super) fn defines(&self) -> bool {
         self.counts[Role::Definition as usize] > 0
     }

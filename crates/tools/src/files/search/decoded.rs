@@ -75,13 +75,13 @@ impl Watch {
         self.broken |= !self.open.is_empty();
     }
 
-    /// Whether something was no UTF-8.
+    /// True if something was no UTF-8.
     pub(super) fn broken(&self) -> bool {
         self.broken
     }
 }
 
-/// Whether bytes begin with a mark of UTF-16, whose units must be left as they are.
+/// True if bytes begin with a mark of UTF-16, whose units must be left as they are.
 pub(super) fn is_utf16(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
 }

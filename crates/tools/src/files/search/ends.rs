@@ -23,9 +23,9 @@ pub(super) struct Settled<R, F> {
     stop: F,
     /// The byte after a `\r` that ended the last read.
     ahead: Option<u8>,
-    /// Whether the stream is left as it is; known after its first bytes.
+    /// True if the stream is left as it is; known after its first bytes.
     left: Option<bool>,
-    /// Whether it was UTF-8 so far.
+    /// True if it was UTF-8 so far.
     watch: Watch,
 }
 
@@ -34,7 +34,7 @@ impl<R: Read, F: Fn() -> bool> Settled<R, F> {
         Self { stream, stop, ahead: None, left: None, watch: Watch::default() }
     }
 
-    /// Whether bytes came that are not UTF-8, nor marked as UTF-16.
+    /// True if bytes came that are not UTF-8, nor marked as UTF-16.
     pub(super) fn undecoded(&self) -> bool {
         self.watch.broken()
     }

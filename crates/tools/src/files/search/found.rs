@@ -53,7 +53,7 @@ impl FoundLines {
         Self { files: BinaryHeap::new(), held: 0, room, per_file, files_matched: 0, total: 0, on_pages: 0 }
     }
 
-    /// Whether the matches of this file could be among the first.
+    /// True if the matches of this file could be among the first.
     pub(super) fn wants(&self, path: &str) -> bool {
         self.held < self.room || self.files.peek().is_some_and(|last| path < last.path.as_str())
     }

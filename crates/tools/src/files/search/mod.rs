@@ -11,6 +11,6 @@ mod render;
 mod request;
 mod run;
 
-pub(super) use render::{Output, render};
+pub(super) use render::render;
 pub(super) use request::{Mode, Request};
 pub(super) use run::run;

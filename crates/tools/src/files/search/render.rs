@@ -15,49 +15,49 @@ use super::{
 
 /// A page of matches.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-pub struct Output {
+pub(in super::super) struct Output {
     /// The matches of this page, sorted by path and line.
-    pub matches: Vec<Match>,
+    matches: Vec<Match>,
     /// Files with a match.
-    pub files_matched: u64,
+    files_matched: u64,
     /// Matching lines in all files; in mode `files` the search of a file ends at its first.
-    pub total_matches: u64,
+    total_matches: u64,
     /// How many of them `max_per_file` leaves out of every page.
-    pub left_out: u64,
+    left_out: u64,
     /// How many of them this page shows.
-    pub shown: usize,
+    shown: usize,
     /// Files that were looked into.
-    pub searched_files: u64,
+    searched_files: u64,
     /// What was left out.
-    pub skipped: Skipped,
+    skipped: Skipped,
     /// Directories that lie too deep to be searched from here.
-    pub too_deep: u64,
+    too_deep: u64,
     /// True when there are more matches than this page shows.
-    pub truncated: bool,
+    truncated: bool,
     /// What to pass as `from` for the next page; none on the last, and where paging ends.
-    pub next: Option<usize>,
+    next: Option<usize>,
 }
 
 /// One match: a line, or a file in the modes `files` and `count`.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-pub struct Match {
+pub(in super::super) struct Match {
     /// The file, as other calls take it.
-    pub path: String,
+    path: String,
     /// The line's number, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u64>,
+    line: Option<u64>,
     /// The line, cut around the match when it is long.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
+    text: Option<String>,
     /// Lines before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub before: Vec<String>,
+    before: Vec<String>,
     /// Lines after it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub after: Vec<String>,
+    after: Vec<String>,
     /// Matching lines in the file, in mode `count`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
+    count: Option<u64>,
 }
 
 /// Writes the page.
@@ -110,7 +110,7 @@ struct MatchesPage {
     /// Matches of earlier pages still to be passed over.
     skip: usize,
     left: usize,
-    /// Whether `--` stands between places that do not touch.
+    /// True if `--` stands between places that do not touch.
     separate: bool,
     /// The line written last.
     last: Option<(String, u64)>,

@@ -160,7 +160,7 @@ impl ContentSearch<'_> {
         Flow::Continue
     }
 
-    /// Whether an entry is to be searched; if not, it is counted. Globs come first, so only
+    /// True if an entry is to be searched; if not, it is counted. Globs come first, so only
     /// what would have been searched counts as left out.
     fn visible(&self, here: &mut Here, entry: &WalkEntry, skipped: &mut Skipped) -> bool {
         let means = |globs: &super::super::glob::Globs, here: &mut Here| {
