@@ -27,6 +27,13 @@ pub(super) struct CommandWords {
     pub(super) variables: Vec<(OsString, OsString)>,
 }
 
+impl CommandWords {
+    /// What is said where the command would have said something.
+    pub(super) fn not_started(&self, error: &io::Error) -> String {
+        format!("tectum guard: {} could not be started: {error}\n", self.program.display())
+    }
+}
+
 /// The bytes of an order.
 pub(super) fn encode(ready: &Ready, args: &[String], plan: Option<&SandboxPlan>) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; 4];

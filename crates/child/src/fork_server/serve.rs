@@ -144,22 +144,21 @@ impl ForkServer {
         let [stdin, stdout, stderr, life] = files;
         let mut life = UnixStream::from(life);
         let words = message::read(&mut life)?;
-        if let Err(error) = self.enter(&words) {
-            let text = format!("tectum guard: {} could not be started: {error}\n", words.program.display());
-            let _ = rustix::io::write(&stderr, text.as_bytes());
-            return life.write_all(&[0, 0, 0, 0, NOT_STARTED]);
-        }
-        match fork()? {
-            Fork::Parent(pid) => {
+        match self.enter(&words).and_then(|()| fork()) {
+            Ok(Fork::Parent(pid)) => {
                 self.guards.extend(Pid::from_raw(pid).and_then(handle));
                 Ok(())
             }
-            Fork::Child => {
+            Ok(Fork::Child) => {
                 self.control = None;
                 self.guards.clear();
                 let sandbox = self.sandbox.as_ref().filter(|_| words.plan.is_some());
                 let guard = CommandGuard { words, sandbox, life };
                 std::process::exit(guard.run([stdin, stdout, stderr]).into())
+            }
+            Err(error) => {
+                rustix::io::write(&stderr, words.not_started(&error).as_bytes())?;
+                life.write_all(&[0, 0, 0, 0, NOT_STARTED])
             }
         }
     }
@@ -184,8 +183,7 @@ struct CommandGuard<'s> {
 impl CommandGuard<'_> {
     fn run(mut self, files: [OwnedFd; 3]) -> u8 {
         let code = self.stand(files).unwrap_or_else(|error| {
-            let program = self.words.program.display();
-            say(&format!("tectum guard: {program} could not be started: {error}\n"));
+            say(&self.words.not_started(&error));
             NOT_STARTED
         });
         // If Tectum is gone, nobody needs it.

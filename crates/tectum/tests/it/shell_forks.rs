@@ -51,6 +51,13 @@ fn server(client: &Stdin) -> u32 {
     }
 }
 
+/// How many processes sleep for this long.
+fn alive(word: &str) -> usize {
+    let all = fs::read_dir("/proc").expect("readable").flatten();
+    let lines = all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    lines.filter(|line| String::from_utf8_lossy(line).contains(&format!("sleep\0{word}"))).count()
+}
+
 fn end(pid: u32) {
     let pid = rustix::process::Pid::from_raw(pid.try_into().expect("a number")).expect("a number");
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it is there");
@@ -135,6 +142,23 @@ fn a_killed_server_is_replaced_and_its_commands_go_on() {
     assert!(text(&ended).contains("done\nEXIT CODE: 0"), "{ended}");
 }
 
+#[test]
+fn what_a_killed_guard_leaves_ends_all_the_same() {
+    let rig = rig();
+    let mut client = rig.stdio();
+    let word = format!("32{}.5", std::process::id());
+    let command = format!("setsid sleep {word} & sleep {word}");
+    let begun = client.call("run_shell", json!({"command": command, "yield_ms": 1}));
+    let session = begun["structuredContent"]["session"].as_str().expect("a session").to_owned();
+    while alive(&word) < 2 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    children(server(&client), "guard --forks").into_iter().for_each(end);
+    let ended = client.call("shell_poll", json!({"session": session, "yield_ms": 600_000}));
+    assert!(text(&ended).contains("EXIT CODE: 137"), "{ended}");
+    assert_eq!(alive(&word), 0);
+}
+
 /// Where the kernel gives us a control group: even a process that nobody can find, since it left its session,
 /// cleared its environment and lost its guard, ends with Tectum.
 #[test]
@@ -150,19 +174,14 @@ fn nothing_survives_in_the_control_group() {
         eprintln!("no control group can be made here");
         return;
     }
-    let alive = || {
-        let all = fs::read_dir("/proc").expect("readable").flatten();
-        let lines = all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-        lines.filter(|line| String::from_utf8_lossy(line).contains(&format!("sleep\0{word}"))).count()
-    };
-    while alive() == 0 {
+    while alive(&word) == 0 {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     let guard = children(server, "guard --forks");
     // Neither of the two who would look for it gets the time to.
     end(client.child.id());
     guard.into_iter().for_each(end);
-    while alive() > 0 {
+    while alive(&word) > 0 {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     while Path::new(&format!("/proc/{server}/exe")).exists() {
