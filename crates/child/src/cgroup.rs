@@ -9,6 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Stands before the number of the server in the name of its group.
+const PREFIX: &str = "tectum-";
 /// How long the kernel may take to end what it killed.
 const MOST: Duration = Duration::from_millis(900);
 const PAUSE: Duration = Duration::from_millis(2);
@@ -28,7 +30,8 @@ impl Cgroup {
         let ours = ours.lines().find_map(|line| line.strip_prefix("0::/"))?;
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
         let around = mounts.lines().find_map(mounted)?.join(ours);
-        let own = around.join(format!("tectum-{}", std::process::id()));
+        sweep(&around);
+        let own = around.join(format!("{PREFIX}{}", std::process::id()));
         fs::create_dir(&own).ok()?;
         let group = Self { around, own };
         // Without the means to end it, it is of no use.
@@ -47,6 +50,18 @@ impl Cgroup {
         let until = Instant::now() + MOST;
         while fs::remove_dir(&self.own).is_err() && Instant::now() < until {
             thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Removes the groups of servers that were killed. One that still holds somebody cannot be removed.
+#[expect(clippy::disallowed_methods, reason = "the kernel's groups of processes, not an agent's path")]
+fn sweep(around: &Path) {
+    for entry in fs::read_dir(around).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+        if number.is_some_and(|number| !Path::new("/proc").join(number).exists()) {
+            let _ = fs::remove_dir(entry.path());
         }
     }
 }

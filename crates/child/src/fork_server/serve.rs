@@ -10,6 +10,7 @@ use std::{
     },
     path::PathBuf,
     process::{Command, ExitCode},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -37,6 +38,9 @@ use crate::{
 /// processes.
 const LOOK: Duration =
     if cfg!(target_os = "linux") { Duration::from_secs(1) } else { Duration::from_millis(50) };
+
+/// How long a killed process may take to be gone.
+const DYING: Duration = Duration::from_secs(1);
 
 /// The files of one command: its standard input, output and error, and the socket of its guard.
 type Files = [OwnedFd; 4];
@@ -89,11 +93,16 @@ impl ForkServer {
         if let Some(group) = group {
             group.end();
         }
-        // Tectum removes it itself if it can.
-        if let Some(scratch) = scratch
-            && getppid() != parent
-        {
-            scratch.remove();
+        if let Some(scratch) = scratch {
+            let until = Instant::now() + DYING;
+            // Tectum removes it itself if it can. A process that was killed closes its files first and
+            // leaves its children a moment later.
+            while getppid() == parent && scratch.is_there() && Instant::now() < until {
+                thread::sleep(DYING / 100);
+            }
+            if getppid() != parent {
+                scratch.remove();
+            }
         }
     }
 

@@ -52,6 +52,10 @@ impl Abandoned {
         Some(Self { around: rustix::fs::open(scratch.parent()?, how, Mode::empty()).ok()?, scratch })
     }
 
+    pub(crate) fn is_there(&self) -> bool {
+        self.scratch.exists()
+    }
+
     pub(crate) fn remove(self) {
         let Self { around, scratch } = self;
         let name = scratch.file_name().map(ToOwned::to_owned).unwrap_or_default();
