@@ -24,14 +24,12 @@ pub(crate) struct Remote {
 
 impl Remote {
     /// Sends the order on its way.
-    pub(crate) fn new(mut socket: net::UnixStream, mut order: Vec<u8>) -> io::Result<Self> {
+    pub(crate) fn new(mut socket: net::UnixStream, order: &[u8]) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
-        let sent = match socket.write(&order) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
-            sent => sent?,
-        };
-        order.drain(..sent);
-        Ok(Self { socket: UnixStream::from_std(socket)?, unsent: order, heard: Vec::new() })
+        // What could not be sent now is tried again by whoever waits for an answer.
+        let sent = socket.write(order).unwrap_or(0);
+        let unsent = order[sent..].to_vec();
+        Ok(Self { socket: UnixStream::from_std(socket)?, unsent, heard: Vec::new() })
     }
 
     /// The number of the guard, once it has begun.
@@ -39,9 +37,24 @@ impl Remote {
         Some(u32::from_le_bytes(*self.heard.first_chunk()?))
     }
 
+    /// Waits until there is a guard, which then starts the command. False if none will come.
+    pub(crate) async fn begun(&mut self) -> io::Result<bool> {
+        self.hear(NUMBER).await
+    }
+
     /// Waits for the exit code; a guard that gave none was killed. May be given up and asked again.
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
-        while self.heard.len() < ALL {
+        let told = self.hear(ALL).await?;
+        Ok(ExitStatus::from_raw(if told {
+            i32::from(self.heard[NUMBER]) << 8
+        } else {
+            Signal::KILL.as_raw()
+        }))
+    }
+
+    /// Sends the rest of the order, and listens until so many bytes have come. False if they never will.
+    async fn hear(&mut self, bytes: usize) -> io::Result<bool> {
+        while self.heard.len() < bytes {
             let sends = if self.unsent.is_empty() { Interest::READABLE } else { Interest::WRITABLE };
             let ready = self.socket.ready(Interest::READABLE | sends).await?;
             if ready.is_writable() && !self.unsent.is_empty() {
@@ -55,11 +68,11 @@ impl Remote {
             let mut piece = [0; ALL];
             match self.socket.try_read(&mut piece) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Ok(0) | Err(_) => return Ok(ExitStatus::from_raw(Signal::KILL.as_raw())),
+                Ok(0) | Err(_) => return Ok(false),
                 Ok(read) => self.heard.extend_from_slice(&piece[..read]),
             }
         }
-        Ok(ExitStatus::from_raw(i32::from(self.heard[NUMBER]) << 8))
+        Ok(true)
     }
 
     /// Asks the guard to end its command.

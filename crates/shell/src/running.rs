@@ -78,11 +78,11 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a command. Must be called within a runtime.
-    pub fn start(servers: &ForkServers, order: ShellOrder<'_>, place: Place) -> io::Result<Self> {
+    /// Starts a command.
+    pub async fn start(servers: &ForkServers, order: ShellOrder<'_>, place: Place) -> io::Result<Self> {
         let through = if order.terminal { Through::Terminal } else { Through::Pipes };
         let whom = Order { launch: order.launch, directory: order.directory, guard: order.guard };
-        let spoken = servers.start(&whom, order.sandbox, through)?;
+        let spoken = servers.start(&whom, order.sandbox, through).await?;
         let (stdout, stderr) = (Arc::new(Output::default()), Arc::new(Output::default()));
         let spool =
             |part: u8| order.spool.as_ref().map(|(spool, name)| ((*spool).clone(), format!("{name}.{part}")));

@@ -12,12 +12,12 @@ use std::{
     io,
     mem::MaybeUninit,
     os::{
-        fd::{AsFd as _, BorrowedFd, OwnedFd},
+        fd::{AsFd as _, OwnedFd},
         unix::net::UnixStream,
     },
     path::PathBuf,
     process::Stdio,
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
 };
 
 use parking_lot::Mutex;
@@ -49,7 +49,7 @@ pub struct ForkServers {
 struct Running {
     /// What its commands may change, which its mounts depend on; `None` without a sandbox.
     writable: Option<Vec<PathBuf>>,
-    control: OwnedFd,
+    control: Arc<OwnedFd>,
 }
 
 impl ForkServers {
@@ -63,8 +63,8 @@ impl ForkServers {
     }
 
     /// Starts a command whose output is read as it comes, held to a plan if there is one. Without a guard
-    /// it is a child of this process. Must be called within a runtime.
-    pub fn start(
+    /// it is a child of this process.
+    pub async fn start(
         &self,
         order: &Order<'_>,
         plan: Option<&SandboxPlan>,
@@ -84,7 +84,7 @@ impl ForkServers {
         let ready = Ready::new(order)?;
         let life = if order.guard.is_some() {
             let bytes = message::encode(&ready, &order.launch.args, plan)?;
-            Life::of_guard(self.hand_over(order, plan, &theirs, bytes)?, ready.word)
+            Life::of_guard(self.hand_over(order, plan, &theirs, &bytes).await?, ready.word)
         } else {
             let (process, word) = crate::spawned(order, None, ready, theirs.map(Stdio::from))?;
             Life::begin(process, word, false, None)?
@@ -92,38 +92,44 @@ impl ForkServers {
         Ok(Spoken { stdin, stdout, stderr, life })
     }
 
-    /// Gives a command's files to a server, which is started if there is none or it is gone.
-    fn hand_over(
+    /// Gives a command to a server that forks its guard. One that was killed may take it and do nothing
+    /// more, so another gets it if no guard began: only a guard starts a command, and tells so before.
+    async fn hand_over(
         &self,
         order: &Order<'_>,
         plan: Option<&SandboxPlan>,
         files: &[OwnedFd; 3],
-        bytes: Vec<u8>,
+        bytes: &[u8],
     ) -> io::Result<Remote> {
-        let (ours, theirs) = UnixStream::pair()?;
-        let [stdin, stdout, stderr] = files.each_ref().map(OwnedFd::as_fd);
-        let given = [stdin, stdout, stderr, theirs.as_fd()];
         let writable = plan.map(|plan| &plan.writable);
-        let mut running = self.running.lock();
-        let known = running.iter().position(|server| server.writable.as_ref() == writable);
-        let sent = known.map(|at| (at, send(&running[at].control, &given)));
-        match sent {
-            Some((_, Ok(()))) => {}
-            other => {
-                // One that takes nothing more ends with its last command; the next takes over.
-                if let Some((gone, _)) = other {
-                    running.remove(gone);
+        loop {
+            let (server, is_new) = self.server(order, writable)?;
+            match give(&server, files, bytes) {
+                Ok(mut guard) => {
+                    if guard.begun().await? || is_new {
+                        return Ok(guard);
+                    }
                 }
-                let server = self.begin(order, writable)?;
-                send(&server.control, &given)?;
-                running.push(server);
+                Err(error) if is_new => return Err(error),
+                Err(_) => {}
             }
+            // It ends with its last command; the next takes over.
+            self.running.lock().retain(|running| !Arc::ptr_eq(&running.control, &server));
         }
-        drop(running);
-        Remote::new(ours, bytes)
     }
 
-    fn begin(&self, order: &Order<'_>, writable: Option<&Vec<PathBuf>>) -> io::Result<Running> {
+    /// The socket of the server for such commands, and whether it was started now.
+    fn server(&self, order: &Order<'_>, writable: Option<&Vec<PathBuf>>) -> io::Result<(Arc<OwnedFd>, bool)> {
+        let mut running = self.running.lock();
+        if let Some(known) = running.iter().find(|server| server.writable.as_ref() == writable) {
+            return Ok((known.control.clone(), false));
+        }
+        let control = Arc::new(self.begin(order, writable.is_some())?);
+        running.push(Running { writable: writable.cloned(), control: control.clone() });
+        Ok((control, true))
+    }
+
+    fn begin(&self, order: &Order<'_>, is_sandbox: bool) -> io::Result<OwnedFd> {
         let (control, theirs) = UnixStream::pair()?;
         crate::adopt_orphans();
         let guard = order.guard.ok_or_else(|| io::Error::other("there is no guard"))?;
@@ -132,7 +138,7 @@ impl ForkServers {
         if let Some(files) = files::usual() {
             command.arg(FILES).arg(files.to_string());
         }
-        if let Some(scratch) = self.scratch.get().filter(|_| writable.is_some()) {
+        if let Some(scratch) = self.scratch.get().filter(|_| is_sandbox) {
             command.arg(SCRATCH).arg(scratch.path());
         }
         command.env_clear().current_dir("/").stdin(Stdio::from(OwnedFd::from(theirs)));
@@ -140,18 +146,21 @@ impl ForkServers {
         command.spawn().map_err(|error| {
             io::Error::new(error.kind(), format!("{} could not be started: {error}", guard.display()))
         })?;
-        Ok(Running { writable: writable.cloned(), control: control.into() })
+        Ok(control.into())
     }
 }
 
-/// Sends four files with one byte. A server that has no room for it hangs.
-fn send(control: &OwnedFd, files: &[BorrowedFd<'_>; 4]) -> io::Result<()> {
+/// Sends a command's files and the guard's socket with one byte. A server that has no room for it hangs.
+fn give(control: &OwnedFd, files: &[OwnedFd; 3], order: &[u8]) -> io::Result<Remote> {
+    let (ours, theirs) = UnixStream::pair()?;
+    let [stdin, stdout, stderr] = files.each_ref().map(OwnedFd::as_fd);
+    let given = [stdin, stdout, stderr, theirs.as_fd()];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
     let mut with = SendAncillaryBuffer::new(&mut space);
-    if !with.push(SendAncillaryMessage::ScmRights(files)) {
+    if !with.push(SendAncillaryMessage::ScmRights(&given)) {
         return Err(io::Error::other("there is no room for four files in a message"));
     }
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
     sendmsg(control, &[io::IoSlice::new(&[0])], &mut with, flags)?;
-    Ok(())
+    Remote::new(ours, order)
 }

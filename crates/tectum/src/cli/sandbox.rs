@@ -220,7 +220,7 @@ async fn report_of(
     );
     let launch = Launch { command: command.to_owned(), args, env: Default::default(), cwd: None };
     let order = Order { launch: &launch, directory, guard: Some(&own) };
-    let mut child = servers.start(&order, plan, Through::Pipes)?;
+    let mut child = servers.start(&order, plan, Through::Pipes).await?;
     let (mut said, mut why) = (String::new(), String::new());
     child.stdout.read_to_string(&mut said).await?;
     if let Some(mut stderr) = child.stderr.take() {

@@ -84,7 +84,7 @@ impl Yard {
         }
         let project = self.rig.project();
         let order = Order { launch: &launch, directory: &project, guard: Some(Path::new(TECTUM)) };
-        let mut child = self.servers.start(&order, Some(&self.plan), Through::Pipes).expect("starts");
+        let mut child = self.servers.start(&order, Some(&self.plan), Through::Pipes).await.expect("starts");
         let mut said = Vec::new();
         child.stdout.read_to_end(&mut said).await.expect("readable");
         child.stderr.take().expect("a pipe").read_to_end(&mut said).await.expect("readable");

@@ -59,8 +59,12 @@ fn alive(word: &str) -> usize {
 }
 
 fn end(pid: u32) {
+    signal(pid, rustix::process::Signal::KILL);
+}
+
+fn signal(pid: u32, signal: rustix::process::Signal) {
     let pid = rustix::process::Pid::from_raw(pid.try_into().expect("a number")).expect("a number");
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it is there");
+    rustix::process::kill_process(pid, signal).expect("it is there");
 }
 
 #[test]
@@ -200,9 +204,31 @@ async fn an_order_longer_than_a_socket_takes_at_once_arrives_whole() {
     let launch = Launch { command: "sh".into(), args, env: Default::default(), cwd: None };
     let project = rig.project();
     let order = Order { launch: &launch, directory: &project, guard: Some(Path::new(TECTUM)) };
-    let mut child = servers.start(&order, None, Through::Pipes).expect("starts");
+    let mut child = servers.start(&order, None, Through::Pipes).await.expect("starts");
     let mut said = String::new();
     child.stdout.read_to_string(&mut said).await.expect("readable");
     assert_eq!(said, "5 120000 120000\n");
     assert_eq!(child.life.ended().await.code(), Some(0));
+}
+
+/// A server is killed after it was handed a command and before it forked a guard: the next one gets it.
+#[tokio::test]
+async fn a_command_that_a_killed_server_had_taken_is_not_lost() {
+    let (rig, servers) = (rig(), ForkServers::default());
+    let args = vec!["-c".to_owned(), "echo once >> runs".to_owned()];
+    let launch = Launch { command: "sh".into(), args, env: Default::default(), cwd: None };
+    let project = rig.project();
+    let order = Order { launch: &launch, directory: &project, guard: Some(Path::new(TECTUM)) };
+    let mut child = servers.start(&order, None, Through::Pipes).await.expect("starts");
+    assert_eq!(child.life.ended().await.code(), Some(0));
+    let [server] = children(std::process::id(), "guard --forks")[..] else { panic!("not one server") };
+    signal(server, rustix::process::Signal::STOP);
+    let state = || fs::read_to_string(format!("/proc/{server}/stat")).expect("it is there");
+    while !state().contains(") T ") {
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    }
+    // The command is sent when it is first polled.
+    let (child, ()) = tokio::join!(servers.start(&order, None, Through::Pipes), async { end(server) });
+    assert_eq!(child.expect("starts").life.ended().await.code(), Some(0));
+    assert_eq!(fs::read_to_string(project.join("runs")).expect("written"), "once\nonce\n");
 }
