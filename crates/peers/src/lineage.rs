@@ -27,6 +27,8 @@ tokio::task_local! {
 #[derive(Debug)]
 pub(crate) struct Lineage {
     house: String,
+    /// The lineage of what begins here, as JSON.
+    own: String,
     calls: Mutex<VecDeque<Known>>,
 }
 
@@ -41,7 +43,7 @@ struct Known {
 impl Default for Lineage {
     fn default() -> Self {
         let house = format!("h-{:016x}", getrandom::u64().unwrap_or_default());
-        Self { house, calls: Mutex::default() }
+        Self { own: format!("[\"{house}\"]"), house, calls: Mutex::default() }
     }
 }
 
@@ -64,7 +66,7 @@ impl Lineage {
 
     /// The lineage of what a request with this lineage causes, as JSON.
     pub(crate) fn extended(&self, passed: Option<&str>) -> String {
-        let mut all = passed.and_then(houses).unwrap_or_default();
+        let Some(mut all) = passed.and_then(houses) else { return self.own.clone() };
         all.push(self.house.as_str().into());
         serde_json::to_string(&all).unwrap_or_default()
     }

@@ -1,8 +1,6 @@
 //! Writing messages: JSON-RPC around results and parameters that are bytes already.
 
-use std::fmt::Display;
-
-use super::quoted;
+use std::{fmt::Display, io::Write as _};
 
 /// Starts an answer to `id`.
 pub(crate) fn open(out: &mut Vec<u8>, id: &str, key: &str) {
@@ -36,8 +34,16 @@ pub(crate) fn error(out: &mut Vec<u8>, id: Option<&str>, code: i32, message: &st
 
 /// A request; `id` and `params` are JSON already.
 pub(crate) fn request(id: impl Display, method: &str, params: &str) -> Vec<u8> {
-    let method = quoted(method);
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#).into_bytes()
+    // Room for all of it, a newline too.
+    let mut out = Vec::with_capacity(params.len() + method.len() + 64);
+    // Writing into memory cannot fail.
+    let _ = write!(out, r#"{{"jsonrpc":"2.0","id":{id}"#);
+    out.extend_from_slice(br#","method":"#);
+    string(&mut out, method);
+    out.extend_from_slice(br#","params":"#);
+    out.extend_from_slice(params.as_bytes());
+    out.push(b'}');
+    out
 }
 
 /// A notification; `params` is JSON already.

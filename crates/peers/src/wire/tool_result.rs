@@ -1,5 +1,7 @@
 //! What the result of a server's tool says about a failure of that tool.
 
+use std::sync::LazyLock;
+
 use memchr::memmem;
 use serde_json::value::RawValue;
 
@@ -47,9 +49,9 @@ pub(crate) fn error_text(raw: &str) -> Option<String> {
 
 /// True when the flag of an error stands anywhere in it, be it inside of something else.
 fn may_tell_of_error(raw: &str) -> bool {
-    const FLAG: &str = r#""isError""#;
-    memmem::find_iter(raw.as_bytes(), FLAG).any(|at| {
-        let rest = raw[at + FLAG.len()..].trim_start();
+    static FLAG: LazyLock<memmem::Finder<'_>> = LazyLock::new(|| memmem::Finder::new(r#""isError""#));
+    FLAG.find_iter(raw.as_bytes()).any(|at| {
+        let rest = raw[at + FLAG.needle().len()..].trim_start();
         rest.strip_prefix(':').is_some_and(|value| value.trim_start().starts_with("true"))
     })
 }

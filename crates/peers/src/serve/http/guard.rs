@@ -120,12 +120,12 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<Option<&'h str>
 
 /// `name:port`, where the name may be an address in brackets.
 fn split_port(authority: &str) -> (&str, Option<&str>) {
-    if let Some(end) = authority.find(']') {
+    if let Some(end) = authority.bytes().position(|byte| byte == b']') {
         let (name, rest) = authority.split_at(end + 1);
         return (name, rest.strip_prefix(':').or((!rest.is_empty()).then_some("")));
     }
-    match authority.rsplit_once(':') {
-        Some((name, port)) => (name, Some(port)),
+    match authority.bytes().rposition(|byte| byte == b':') {
+        Some(colon) => (&authority[..colon], Some(&authority[colon + 1..])),
         None => (authority, None),
     }
 }

@@ -34,7 +34,7 @@ use self::{
     connections::{Connection, Connections},
     guard::Guard,
     paced::Paced,
-    reply::{RefusedRequest, accepts, header, last, method_not_allowed, plain, refuse},
+    reply::{RefusedRequest, VERSION, accepts, header, last, method_not_allowed, plain, refuse},
     sender::OtherEnd,
     sessions::{IDLE, Session, Sessions, Started},
 };
@@ -301,7 +301,7 @@ impl Service {
 
     /// The stream on which a session of the older era hears what it did not ask for.
     fn get(&self, headers: &HeaderMap) -> Response<Reply> {
-        if header(headers, "mcp-protocol-version") == Some(MODERN) {
+        if header(headers, &VERSION) == Some(MODERN) {
             return method_not_allowed();
         }
         if !accepts(headers, "text/event-stream") {
@@ -314,7 +314,7 @@ impl Service {
     }
 
     fn delete(&self, headers: &HeaderMap) -> Response<Reply> {
-        if header(headers, "mcp-protocol-version") == Some(MODERN) {
+        if header(headers, &VERSION) == Some(MODERN) {
             return method_not_allowed();
         }
         match self.sessions.end(headers) {

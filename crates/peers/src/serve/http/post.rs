@@ -15,8 +15,8 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    RefusedRequest, Reply, Service, accepts, body, header, plain, refuse, reply::known_legacy_version,
-    sessions::HEADER,
+    RefusedRequest, Reply, Service, VERSION, accepts, body, header, plain, refuse,
+    reply::known_legacy_version, sessions::HEADER,
 };
 use crate::{
     client::{Bounds, Conversation, Outbox, queue},
@@ -39,8 +39,9 @@ impl Service {
     pub(super) async fn post(&self, request: Request<Incoming>) -> Response<Reply> {
         let (parts, incoming) = request.into_parts();
         let headers = parts.headers;
-        let is_json = header(&headers, CONTENT_TYPE.as_str()).is_some_and(|kind| {
-            kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
+        let is_json = header(&headers, CONTENT_TYPE).is_some_and(|kind| {
+            let kind = kind.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
+            kind.trim_ascii().eq_ignore_ascii_case(b"application/json")
         });
         if !is_json {
             return plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json");
@@ -56,8 +57,7 @@ impl Service {
             Err(bad) => error(StatusCode::BAD_REQUEST, bad.id.as_deref(), bad.code, &bad.message),
             Ok(Message::Request(rpc)) => {
                 let claims = rpc.params.meta.as_ref().is_some_and(|meta| meta.protocol_version.is_some());
-                let modern =
-                    header(&headers, "mcp-protocol-version").is_some_and(|version| version >= MODERN);
+                let modern = header(&headers, &VERSION).is_some_and(|version| version >= MODERN);
                 if claims || modern || rpc.method == "server/discover" {
                     self.modern(&headers, &rpc).await
                 } else {
@@ -70,7 +70,7 @@ impl Service {
 
     /// Notifications and answers need no answer of their own.
     fn unanswered(&self, headers: &HeaderMap, bytes: &[u8]) -> Response<Reply> {
-        if header(headers, "mcp-protocol-version") == Some(MODERN) {
+        if header(headers, &VERSION) == Some(MODERN) {
             return body::empty(StatusCode::ACCEPTED);
         }
         match self.sessions.find(headers) {
@@ -100,7 +100,7 @@ impl Service {
             };
             let mut response = self.run(headers, &session.client, rpc, false).await;
             if let Ok(id) = HeaderValue::from_str(&id) {
-                response.headers_mut().insert(HEADER, id);
+                response.headers_mut().insert(HEADER.clone(), id);
             }
             return response;
         }
@@ -118,7 +118,7 @@ impl Service {
         // Without sessions every request is a client of its own; ids cannot clash.
         // What is its own is known by who sends the token and what it says of itself.
         let info = rpc.params.meta.as_ref().and_then(|meta| meta.client_info);
-        let credential = header(headers, AUTHORIZATION.as_str()).unwrap_or_default();
+        let credential = header(headers, AUTHORIZATION).unwrap_or_default();
         let name = info.map(|info| format!("{credential}\0{}", info.get()));
         let session = name.as_ref().map_or("http".to_owned(), |name| {
             format!("http-{}", &blake3::hash(name.as_bytes()).to_hex()[..16])
@@ -241,8 +241,7 @@ impl Service {
             let message = format!("a message may have {MAX_MESSAGE} bytes");
             Box::new(error(StatusCode::PAYLOAD_TOO_LARGE, None, code::INVALID_REQUEST, &message))
         };
-        let announced =
-            header(headers, CONTENT_LENGTH.as_str()).and_then(|length| length.parse::<usize>().ok());
+        let announced = header(headers, CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
         if announced.is_some_and(|length| length > MAX_MESSAGE) {
             return Err(too_large());
         }

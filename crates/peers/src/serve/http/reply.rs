@@ -2,11 +2,14 @@
 
 use hyper::{
     Response, StatusCode,
-    header::{ALLOW, CONNECTION, HeaderMap, HeaderValue},
+    header::{ACCEPT, ALLOW, AsHeaderName, CONNECTION, HeaderMap, HeaderName, HeaderValue},
 };
 
 use super::{Reply, body};
 use crate::wire::LEGACY;
+
+/// The version of the protocol that a request is written in.
+pub(super) static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
 /// An answer that ends a request early.
 pub(super) type RefusedRequest = Box<Response<Reply>>;
@@ -32,22 +35,22 @@ pub(super) fn plain(status: StatusCode, text: &str) -> Response<Reply> {
 }
 
 /// A header that stands once, as text.
-pub(super) fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+pub(super) fn header(headers: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
     headers.get(name)?.to_str().ok()
 }
 
 pub(super) fn accepts(headers: &HeaderMap, kind: &str) -> bool {
-    let family = kind.split('/').next().unwrap_or_default();
-    match header(headers, "accept") {
-        None => true,
-        Some(accept) => accept.split(',').any(|one| {
-            let one = one.split(';').next().unwrap_or_default().trim();
-            one == kind || one == "*/*" || one.strip_suffix("/*") == Some(family)
-        }),
-    }
+    let part = |text, end| <[u8]>::split(text, move |byte| *byte == end);
+    let family = part(kind.as_bytes(), b'/').next();
+    headers.get(ACCEPT).is_none_or(|accept| {
+        part(accept.as_bytes(), b',').any(|one| {
+            let one = part(one, b';').next().unwrap_or_default().trim_ascii();
+            one == kind.as_bytes() || one == b"*/*" || one.strip_suffix(b"/*") == family
+        })
+    })
 }
 
 /// A version of the older era that we do not know is refused on every request.
 pub(super) fn known_legacy_version(headers: &HeaderMap) -> bool {
-    header(headers, "mcp-protocol-version").is_none_or(|version| LEGACY.contains(&version))
+    header(headers, &VERSION).is_none_or(|version| LEGACY.contains(&version))
 }

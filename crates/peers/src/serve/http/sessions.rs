@@ -7,7 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hyper::{StatusCode, header::HeaderMap};
+use hyper::{
+    StatusCode,
+    header::{HeaderMap, HeaderName},
+};
 use parking_lot::Mutex;
 use tectum_core::SessionId;
 
@@ -26,7 +29,7 @@ const MOST_STREAMS: usize = 4;
 const STREAM: Bounds = Bounds { messages: 256, bytes: 1024 * 1024 };
 
 /// The header a session travels in.
-pub(super) const HEADER: &str = "mcp-session-id";
+pub(super) static HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// All sessions, and the subscriptions of the newer era.
 #[derive(Debug, Default)]
@@ -99,7 +102,7 @@ impl Sessions {
 
     /// The session a request names.
     pub(super) fn find(&self, headers: &HeaderMap) -> Result<Arc<Session>, RefusedRequest> {
-        let Some(id) = header(headers, HEADER) else {
+        let Some(id) = header(headers, &HEADER) else {
             return Err(refuse(
                 StatusCode::BAD_REQUEST,
                 "the Mcp-Session-Id header is missing: send initialize first",
