@@ -28,21 +28,21 @@ pub(crate) struct Bounds {
 /// The sending end.
 #[derive(Clone, Debug)]
 pub(crate) struct Outbox {
-    queue: mpsc::Sender<QueuedMessage>,
+    queue: mpsc::Sender<Box<QueuedMessage>>,
     shared: Arc<QueueState>,
 }
 
 /// A sending end that does not keep the queue open.
 #[derive(Debug)]
 pub(crate) struct WeakOutbox {
-    queue: mpsc::WeakSender<QueuedMessage>,
+    queue: mpsc::WeakSender<Box<QueuedMessage>>,
     shared: Arc<QueueState>,
 }
 
 /// The receiving end.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    messages: mpsc::Receiver<QueuedMessage>,
+    messages: mpsc::Receiver<Box<QueuedMessage>>,
     shared: Arc<QueueState>,
 }
 
@@ -58,7 +58,8 @@ struct QueueState {
     budget: Option<Budget>,
 }
 
-/// A message, and the room that it takes until it is dropped.
+/// A message, and the room that it takes until it is dropped. It is boxed, since a queue has room for 32 at
+/// once from its start, and most queues are of one call and stay empty.
 #[derive(Debug)]
 pub(crate) struct QueuedMessage {
     pub(crate) bytes: Vec<u8>,
@@ -68,7 +69,7 @@ pub(crate) struct QueuedMessage {
 
 /// A place in the queue for one message.
 pub(crate) struct QueuePlace<'o> {
-    slot: mpsc::Permit<'o, QueuedMessage>,
+    slot: mpsc::Permit<'o, Box<QueuedMessage>>,
     room: OwnedSemaphorePermit,
     budget: Option<&'o Budget>,
 }
@@ -165,12 +166,12 @@ impl WeakOutbox {
 impl QueuePlace<'_> {
     pub(crate) fn send(self, bytes: Vec<u8>) {
         let share = self.budget.map(|budget| budget.take(bytes.len()));
-        self.slot.send(QueuedMessage { bytes, _room: self.room, share });
+        self.slot.send(Box::new(QueuedMessage { bytes, _room: self.room, share }));
     }
 }
 
 impl Deref for Queue {
-    type Target = mpsc::Receiver<QueuedMessage>;
+    type Target = mpsc::Receiver<Box<QueuedMessage>>;
 
     fn deref(&self) -> &Self::Target {
         &self.messages

@@ -49,7 +49,7 @@ pub(super) enum Reply {
 
 /// Messages as server-sent events, until their sender ends.
 pub(super) struct EventStream {
-    first: Option<QueuedMessage>,
+    first: Option<Box<QueuedMessage>>,
     messages: Queue,
     silence: Pin<Box<Sleep>>,
     /// Cancels what feeds the stream when the client closes it.
@@ -130,12 +130,12 @@ impl Body for Reply {
 impl EventStream {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if let Some(first) = self.first.take() {
-            return Poll::Ready(Some(event(first)));
+            return Poll::Ready(Some(event(*first)));
         }
         match self.messages.poll_recv(cx) {
             Poll::Ready(Some(message)) => {
                 self.silence.as_mut().reset(Instant::now() + KEEP_ALIVE);
-                Poll::Ready(Some(event(message)))
+                Poll::Ready(Some(event(*message)))
             }
             Poll::Ready(None) => Poll::Ready(None),
             Poll::Pending => {
@@ -185,7 +185,7 @@ pub(super) fn event_stream(messages: Queue, status: StatusCode) -> Response<Repl
 
 /// The same after a first one, telling `closing` when the client leaves.
 pub(super) fn events(
-    first: Option<QueuedMessage>,
+    first: Option<Box<QueuedMessage>>,
     messages: Queue,
     closing: Option<DropGuard>,
     status: StatusCode,
