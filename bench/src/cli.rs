@@ -31,7 +31,8 @@ tectum-bench observe --tectum PATH [--server NAME]... [--rounds N] [--every-ms M
     What copies for observers cost a call: with none wanted, none there, one, eight, and
     ten thousand. --server NAME leaves out the others but `tectum-off`.
 tectum-bench find --tectum PATH [--data DIR]
-    Whether find_tools finds the tool for a task among 300 definitions, and what that costs.
+    How often find_tools finds the tool for a task among 300 of well-known servers, and the cost in
+    tokens. The first run installs the servers.
 tectum-bench fetch --tectum PATH [--data DIR]
     What fetch_url of a page of 200 KB on loopback costs over an HTTP client and the extractor alone.
 tectum-bench shell --tectum PATH [--rounds N] [--slice-ms MS] [--data DIR]
@@ -55,8 +56,8 @@ pub(crate) enum Command {
     Find(find::FindPlan),
     Fetch(fetch::FetchPlan),
     Shell(shell::ShellPlan),
-    /// The server with the definitions for `find`.
-    Registry,
+    /// A server for `find`: the file with its definitions, and the number it lists.
+    Registry(PathBuf, usize),
     Economy(economy::EconomyPlan),
     /// An observer for `observe`, and the file it writes a byte to.
     Watcher(How, PathBuf),
@@ -93,7 +94,9 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
         "find" => find_plan(args).map(Command::Find),
         "fetch" => fetch_plan(args).map(Command::Fetch),
         "shell" => shell_plan(args).map(Command::Shell),
-        "registry" => Ok(Command::Registry),
+        "registry" => {
+            Ok(Command::Registry(value(&mut args, "registry")?.into(), number(&mut args, "registry")?))
+        }
         "economy" => economy_plan(args).map(Command::Economy),
         "watcher" => {
             let how = How::named(&text(&mut args, "watcher")?)?;
@@ -283,7 +286,9 @@ fn observe_plan(mut args: impl Iterator<Item = OsString>) -> Result<observe::Obs
 }
 
 fn find_plan(mut args: impl Iterator<Item = OsString>) -> Result<find::FindPlan> {
-    let mut plan = find::FindPlan { tectum: None, data: checkout()?.join("target/bench-data") };
+    let target = checkout()?.join("target");
+    let mut plan =
+        find::FindPlan { tectum: None, data: target.join("bench-data"), peers: target.join("bench-peers") };
     while let Some(arg) = args.next() {
         let option = arg.to_str().unwrap_or_default();
         match option {

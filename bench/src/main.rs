@@ -51,7 +51,7 @@ fn main() -> Result<()> {
         Command::Find(plan) => find::run(&plan),
         Command::Fetch(plan) => fetch::run(&plan),
         Command::Shell(plan) => shell::run(&plan),
-        Command::Registry => floor::serve(Floor::listing(&find::definitions())),
+        Command::Registry(file, count) => floor::serve(find::registry(&file, count)?),
         Command::Economy(plan) => economy::run(&plan),
         Command::Watcher(how, count) => observe::watcher::serve(how, &count),
         Command::Eyes => observe::eyes::serve(),

@@ -75,6 +75,23 @@ impl Peers {
         self.python("venv-serena", "serena", &wanted)
     }
 
+    /// A program of an npm package, installed apart from all others. No script of a package is run.
+    pub(crate) fn npm_program(&self, package: &str, version: &str, program: &str) -> Result<PathBuf> {
+        let place = self.root.join("find").join(format!("{}-{version}", package.replace('/', "-")));
+        self.installed(&place.join("node_modules/.bin").join(program), || {
+            let mut npm = gently("npm");
+            npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
+                .arg(&place)
+                .arg(format!("{package}@{version}"));
+            vec![npm]
+        })
+    }
+
+    /// The program of the same name of a package of the Python index.
+    pub(crate) fn python_program(&self, package: &str, version: &str) -> Result<PathBuf> {
+        self.python(&format!("find/{package}-{version}"), package, &[format!("{package}=={version}")])
+    }
+
     /// ripgrep from the Python index, or else the `rg` of the system.
     pub(crate) fn ripgrep(&self) -> Result<PathBuf> {
         let installed = self.python("venv", "rg", &[format!("ripgrep=={RIPGREP}")]);

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio, read, write};
 use serde_json::Value;
@@ -77,10 +77,12 @@ impl Session {
 
     /// Sends this request as `initialize`; returns everything that the server says about itself.
     pub(crate) fn greet(&mut self, request: &Request) -> Result<Value> {
-        let line = self.ask(request)?;
+        // A server may ask or tell something of its own first.
+        let mut answer = self.hear(request)?;
+        ensure!(answer["result"]["protocolVersion"].is_string(), "{} does not begin: {answer}", self.name);
         self.outbox.extend_from_slice(wire::INITIALIZED);
         self.flush()?;
-        Ok(serde_json::from_slice::<Value>(&line)?["result"].take())
+        Ok(answer["result"].take())
     }
 
     /// Sends one request and returns its answer, successful or not.
