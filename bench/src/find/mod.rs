@@ -33,15 +33,15 @@ pub(crate) struct FindPlan {
 }
 
 /// A sentence, and the names of the tools that are right.
-struct Task {
+struct FindTask {
     words: &'static str,
     right: Vec<&'static str>,
 }
 
-fn tasks() -> Result<Vec<Task>> {
+fn tasks() -> Result<Vec<FindTask>> {
     let task = |line: &'static str| {
         let (words, right) = line.split_once('\t').with_context(|| format!("no tool: {line}"))?;
-        Ok(Task { words, right: right.split(',').collect() })
+        Ok(FindTask { words, right: right.split(',').collect() })
     };
     TASKS.lines().map(task).collect()
 }
