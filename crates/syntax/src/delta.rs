@@ -1,4 +1,4 @@
-//! Which problems an edit brought: what was wrong before never counts against it.
+//! The problems that an edit brought: what was wrong before never counts against it.
 
 use std::{collections::HashMap, ops::Range};
 

@@ -1,16 +1,16 @@
-//! What belongs to a symbol but stands beside it in a tree: decorators, attributes, doc comments
-//! and the semicolon after it. Each is found by its place, wherever a grammar hangs it.
+//! The parts of a symbol that stand beside it in a tree: decorators, attributes, doc comments and the
+//! semicolon after it. Each is found by its place, wherever a grammar hangs it.
 
 use crate::{Span, Symbol, layers::outermost};
 
-/// What stands alone in a tree and may belong to a symbol.
+/// The nodes that stand alone in a tree and may belong to a symbol.
 #[derive(Debug, Default)]
 pub(crate) struct Around {
     /// Decorators, attributes, annotations.
     pub(crate) decorators: Vec<Span>,
     /// Comments that may document something.
     pub(crate) comments: Vec<Span>,
-    /// What may end a symbol from outside: the `;` after a field.
+    /// The ends that a symbol may have outside of its node: the `;` after a field.
     pub(crate) tails: Vec<Span>,
 }
 

@@ -5,13 +5,13 @@ use crate::Span;
 /// Something a compiler would refuse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where.
+    /// Its place.
     pub span: Span,
-    /// What is wrong.
+    /// The problem, in words.
     pub message: String,
 }
 
-/// What a word is where it stands.
+/// The role of a word at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// The name of a definition or declaration.
@@ -56,7 +56,7 @@ impl Role {
 /// A word in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mention {
-    /// Where.
+    /// Its place.
     pub span: Span,
     /// As what.
     pub role: Role,
@@ -96,12 +96,12 @@ pub struct Import {
     pub local: Option<String>,
 }
 
-/// What stands in a file of data or text: a heading, or a key with what it holds.
+/// An entry of a file of data or text: a heading, or a key with what it holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// How deep it stands; 0 at the top.
+    /// Its depth; 0 at the top.
     pub level: usize,
-    /// What a summary says of it.
+    /// Its line in a summary.
     pub line: String,
     /// Its name; empty where it has none.
     pub name: Span,
@@ -114,7 +114,6 @@ pub struct Entry {
 pub struct CallSite {
     /// The called name itself.
     pub name: Span,
-    /// What stands before it, up to the separator: `self`, `os.path`, `A::B`; empty for a
-    /// plain call.
+    /// The text before it, up to the separator: `self`, `os.path`, `A::B`; empty for a plain call.
     pub receiver: Span,
 }

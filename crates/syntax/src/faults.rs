@@ -1,5 +1,5 @@
-//! What in a tree is no program: stretches a grammar could not read, and rows of signs that no
-//! rule explains.
+//! The parts of a tree that are no program: stretches a grammar could not read, and rows of signs that
+//! no rule explains.
 
 use tree_sitter::{Node, Tree};
 
@@ -12,7 +12,7 @@ const MOST_GAPS: usize = 50;
 /// with the square of that, and no program has a thousand commas or brackets in a row.
 const MOST_LOOSE: u32 = 4096;
 
-/// What the grammar could not read.
+/// The stretches that the grammar could not read.
 pub(crate) fn gaps(tree: &Tree) -> Vec<Gap> {
     let mut gaps: Vec<Gap> = Vec::new();
     each_fault(tree.root_node(), &mut |node| {

@@ -1,5 +1,4 @@
-//! What a tree's file takes from elsewhere, by a pack's `imports` query. Knows captures, never a
-//! grammar's nodes.
+//! The imports of a tree's file, by a pack's `imports` query. Knows captures, never a grammar's nodes.
 
 use std::cmp::Reverse;
 
@@ -48,12 +47,12 @@ fn close(open: &mut Vec<(Span, String)>, offset: u32) {
     while open.pop_if(|(group, _)| group.end <= offset).is_some() {}
 }
 
-/// What one match captured.
+/// The captures of one match.
 #[derive(Default)]
 struct Leaf {
-    /// Where its first capture stands; later ones lie in it or after it.
+    /// The place of its first capture; later ones lie in it or after it.
     first: Span,
-    /// Where the name stands, or else the module: what orders the names of one statement.
+    /// The place of the name, or else of the module; it orders the names of one statement.
     at: u32,
     statement: Option<Span>,
     /// Everything in here is taken from below `prefix`.

@@ -69,7 +69,7 @@ fn plain(content: &str) -> String {
     trimmed(&content.replace("\r\n", "\n").replace('\r', "\n"))
 }
 
-/// Which lines of a text go on with what the line before opened: a bracket, a string, a
+/// True for each line of a text that goes on with what the line before opened: a bracket, a string, a
 /// comment, a joined line.
 pub fn goes_on(language: &Language, text: &str) -> Vec<bool> {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
@@ -229,7 +229,7 @@ fn is_directive(words: &str, whole: &str, style: &Style) -> bool {
     at_margin && sign && style.bodies == Bodies::Braced && style.comment != "#"
 }
 
-/// What is open at the end of a line.
+/// The brackets and strings that are open at the end of a line.
 #[derive(Default)]
 struct OpenBracket {
     brackets: usize,

@@ -100,7 +100,7 @@ impl Language {
         tree::parse((&self.grammar()?, self.pack.title), text, old, stop)
     }
 
-    /// What a text defines, parsed anew if the pack does not skim.
+    /// The definitions of a text, parsed anew if the pack does not skim.
     pub fn outline(&self, text: &str, detail: Detail, stop: Stop<'_>) -> Result<Outline, Unparsed> {
         match self.pack.front.outline {
             Some(outline) => Ok(outline(text, detail)),
@@ -134,7 +134,7 @@ impl Language {
         }
     }
 
-    /// What a text takes from elsewhere.
+    /// The imports of a text.
     pub fn imports(&self, text: &str, stop: Stop<'_>) -> Result<Vec<Import>, Unparsed> {
         match self.pack.front.imports {
             Some(imports) => Ok(imports(text)),
@@ -195,7 +195,7 @@ impl Language {
         }
     }
 
-    /// What a compiler would refuse.
+    /// The problems that a compiler would report.
     pub fn check(&self, text: &str, stop: Stop<'_>) -> Result<Vec<Problem>, Unparsed> {
         match self.pack.front.check {
             Some(check) => check(text),

@@ -40,7 +40,7 @@ impl<T: Copy + Ord> Layers<T> {
         spans.filter(|(span, _)| span.start < span.end)
     }
 
-    /// What the innermost stretch around an offset says.
+    /// The value of the innermost stretch around an offset.
     pub(crate) fn at(&self, offset: u32) -> T {
         let index = self.changes.partition_point(|(start, _)| *start <= offset);
         self.changes[..index].last().map_or(self.outside, |(_, what)| *what)

@@ -1,4 +1,4 @@
-//! Where a word is bound anew in a tree, by a pack's `locals` query. Knows captures, never a
+//! The places where a word is bound anew in a tree, by a pack's `locals` query. Knows captures, never a
 //! grammar's nodes.
 
 use std::{
@@ -33,13 +33,13 @@ pub(crate) fn shadows(locals: Option<&Query>, tree: &Tree, text: &str, word: &st
     found.shadows()
 }
 
-/// What the query captured.
+/// The captures of the query.
 #[derive(Default)]
 struct Captured {
     /// Each with whether it is a function.
     scopes: Vec<(Span, bool)>,
     bound: Vec<(Span, Reaches)>,
-    /// What is bound for types, where those have names of their own.
+    /// The names bound for types, where those have names of their own.
     bound_type: Vec<(Span, Reaches)>,
     /// The places where a name is a type's.
     types: Vec<Span>,
@@ -58,7 +58,7 @@ enum Reaches {
     Function,
 }
 
-/// How a scope binds the word.
+/// The way a scope binds the word.
 #[derive(Default)]
 struct Binding {
     /// From where on the word is bound.
@@ -184,7 +184,7 @@ impl OpenScope {
         Self { all, next: 0, open: Vec::new() }
     }
 
-    /// What is open around a place, outermost first. Places are asked for in order.
+    /// The stretches that are open around a place, outermost first. Places are asked for in order.
     fn around(&mut self, place: Span) -> &[(Span, bool)] {
         while let Some(next) = self.all.get(self.next).filter(|(span, _)| span.start <= place.start) {
             while self.open.pop_if(|(span, _)| span.end <= next.0.start).is_some() {}

@@ -29,11 +29,11 @@ const KEYWORDS: &str = "\
 pub struct Asked<'n> {
     /// The parts of the name, outermost first.
     pub parts: Vec<&'n str>,
-    /// What stood in parentheses after it.
+    /// The text in parentheses after it.
     pub params: Option<&'n str>,
-    /// Which of several is meant, from 1.
+    /// The number of the one that is meant among several, from 1.
     pub ordinal: Option<usize>,
-    /// What is added to a type is meant and not the type: `impl A`.
+    /// True if something added to a type is meant and not the type: `impl A`.
     pub added: bool,
 }
 
@@ -66,7 +66,7 @@ impl<'n> Asked<'n> {
     }
 }
 
-/// What a name can mean.
+/// The meanings that a name can have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// Nothing here has this name. Names that come near, best first.

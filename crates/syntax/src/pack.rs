@@ -20,35 +20,35 @@ pub struct Pack {
     pub filenames: &'static [&'static str],
     /// Interpreters in a first line `#!`: `python3`.
     pub interpreters: &'static [&'static str],
-    /// How it is written.
+    /// Its style of writing.
     pub style: Style,
     /// Its tree-sitter grammar. What has none is no code: its front end tells what stands in it, and
     /// that is all that is known of it.
     pub grammar: Option<fn() -> Language>,
     /// Its queries over that grammar.
     pub queries: Queries,
-    /// What it does without the grammar.
+    /// Its abilities without the grammar.
     pub front: Front,
 }
 
-/// How a language is written.
+/// The style in which a language is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// What joins the parts of a name: `.` or `::`.
+    /// The sign between the parts of a name: `.` or `::`.
     pub separator: &'static str,
-    /// How bodies are marked.
+    /// The marks of a body.
     pub bodies: Bodies,
-    /// What stands for a body in a skeleton: `...`, `{ ... }`.
+    /// The text in place of a body in a skeleton: `...`, `{ ... }`.
     pub placeholder: &'static str,
-    /// What begins a comment that ends with its line.
+    /// The beginning of a comment that ends with its line.
     pub comment: &'static str,
-    /// How a symbol is documented.
+    /// The place of a symbol's documentation.
     pub docs: Docs,
     /// Names for the object a method belongs to: `self`, `this`.
     pub receivers: &'static [&'static str],
     /// True if several functions of one scope may differ by their parameters alone.
     pub overloads: bool,
-    /// Where else a name at the top of a file can be used as it is.
+    /// The other files in which a name at the top of a file can be used as it is.
     pub reach: Reach,
     /// Modules whose import changes how the whole file is read.
     pub pragmas: &'static [&'static str],
@@ -80,7 +80,7 @@ pub struct Style {
     pub public_named: bool,
 }
 
-/// Where a name at the top of one file can be used without saying where it comes from.
+/// The files in which a name at the top of one file can be used without an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// Only where it is imported by name.
@@ -91,7 +91,7 @@ pub enum Reach {
     Everywhere,
 }
 
-/// How bodies are marked.
+/// The marks of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bodies {
     /// By indentation.
@@ -102,7 +102,7 @@ pub enum Bodies {
     Worded,
 }
 
-/// How a symbol is documented.
+/// The place of a symbol's documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Docs {
     /// The first statement of its body is a string.
@@ -151,13 +151,13 @@ pub enum Docs {
 /// `@local.type.outer` count, and only there.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Queries {
-    /// What the file defines.
+    /// The definitions of the file.
     pub symbols: &'static str,
-    /// Where names are used.
+    /// The uses of names.
     pub references: &'static str,
-    /// What the file takes from elsewhere.
+    /// The imports of the file.
     pub imports: &'static str,
-    /// What is bound where.
+    /// The bindings of names and their scopes.
     pub locals: &'static str,
 }
 
@@ -170,34 +170,34 @@ pub type Check = fn(&str) -> Result<Vec<Problem>, Unparsed>;
 /// Shows what stands in a text, in order, or tells why it cannot be read.
 pub type Entries = fn(&str, &mut dyn FnMut(Entry)) -> Result<(), Problem>;
 
-/// What a pack does with code of its own, faster or more exactly than its queries could. Each
-/// function sees the text without a byte order mark, and must return for any text whatever.
+/// The functions with which a pack answers by code of its own, faster or more exactly than its queries
+/// could. Each function sees the text without a byte order mark, and must return for any text whatever.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Front {
     /// The keys or headings of a file that is no code.
     pub entries: Option<Entries>,
     /// The symbols.
     pub outline: Option<fn(&str, Detail) -> Outline>,
-    /// What an interpreter would refuse of a file's bytes before it reads them as text. This one
+    /// The problem an interpreter would have with a file's bytes before it reads them as text. This one
     /// sees them all, and its span counts them.
     pub undecodable: Option<Undecodable>,
-    /// What a compiler would refuse, or why that was not found out.
+    /// The problems that a compiler would report, or the reason why they are not known.
     pub check: Option<Check>,
     /// Every place where a word stands as a whole word, in order.
     pub mentions: Option<fn(&str, &str) -> Vec<Mention>>,
-    /// What is imported.
+    /// The imports.
     pub imports: Option<fn(&str) -> Vec<Import>>,
     /// An import as a statement of its own; none where it cannot be said in one.
     pub import_statement: Option<fn(&Import) -> Option<String>>,
     /// The calls in a stretch of the text, in order; not those in functions nested in it.
     pub calls: Option<fn(&str, Span) -> Vec<CallSite>>,
-    /// What a class derives from, as written, given its head.
+    /// The bases of a class, as written, given its head.
     pub bases: Option<fn(&str, Span) -> Vec<Span>>,
     /// True if the parameters in a caller's query match the written ones.
     pub params_match: Option<fn(&str, &str) -> bool>,
     /// A symbol's documentation as plain text, given its place.
     pub doc_text: Option<fn(&str, Span) -> String>,
-    /// Where the file itself is documented; empty where it is not.
+    /// The place of the file's own documentation; empty where there is none.
     pub module_doc: Option<fn(&str) -> Span>,
     /// The string literals, in order.
     pub strings: Option<fn(&str) -> Vec<Span>>,
@@ -233,7 +233,7 @@ impl Front {
     };
 }
 
-/// How much of a file an outline tells.
+/// The amount of detail in an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// Types, functions and what holds them: what an outline prints and an index keeps.

@@ -22,7 +22,7 @@ macro_rules! queries {
     };
 }
 
-/// How most languages are written, with braces and `//` comments; each pack says what differs.
+/// The style of most languages, with braces and `//` comments; each pack changes what differs.
 const USUAL: Style = Style {
     separator: ".",
     bodies: Bodies::Braced,
@@ -46,7 +46,7 @@ const USUAL: Style = Style {
     public_named: false,
 };
 
-/// How JavaScript is written, and what is made of it.
+/// The style of JavaScript and the languages that are based on it.
 #[cfg(any(feature = "lang-javascript", feature = "lang-typescript"))]
 const SCRIPT: Style = Style {
     fixed: |name| matches!(name, "constructor" | "default" | "exports"),
@@ -54,7 +54,7 @@ const SCRIPT: Style = Style {
     ..USUAL
 };
 
-/// What C and C++ answer without a grammar.
+/// The answers for C and C++ that need no grammar.
 #[cfg(any(feature = "lang-c", feature = "lang-cpp"))]
 const C_FRONT: Front = Front {
     imports: Some(c::imports),
@@ -411,7 +411,7 @@ fn looks_like_cpp(text: &str) -> bool {
         "constexpr ",
         "virtual ",
     ];
-    /// What C has nowhere in a line of code.
+    /// Texts that are in no line of C code.
     const ANYWHERE: [&str; 6] = ["::", "enum class ", "= default;", "= delete;", " operator", "static_cast<"];
     let end = text.floor_char_boundary(LOOKED_AT.min(text.len()));
     let mut extern_c = false;

@@ -17,7 +17,7 @@ pub(crate) struct Symbols {
     meanings: Vec<CaptureMeaning>,
 }
 
-/// What a capture is for.
+/// The purpose of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CaptureMeaning {
     Definition(Kind),
@@ -164,14 +164,14 @@ impl Symbols {
     }
 }
 
-/// What one match captured.
+/// The captures of one match.
 #[derive(Default)]
 struct Parts {
     definition: Option<(Kind, Span)>,
     outer: Option<Span>,
-    /// Where it ends, if not with its node.
+    /// Its end, if that is not the end of its node.
     until: u32,
-    /// Where its head ends, if not before its body.
+    /// The end of its head, if that is not before its body.
     head: u32,
     name: Option<Span>,
     scope: Span,
@@ -206,7 +206,7 @@ impl Parts {
     }
 }
 
-/// What is known of places apart from symbols.
+/// The places that are known apart from symbols.
 #[derive(Default)]
 struct Places {
     /// A node and the statement that holds nothing else.

@@ -27,7 +27,7 @@ pub(crate) fn mentions(
     places.into_iter().map(|place| roles.mention(place)).collect()
 }
 
-/// What the code tells about its words: where text begins and ends, what is called.
+/// The facts about words that the code itself shows: where text begins and ends, what is called.
 #[derive(Debug)]
 struct ReferenceRoles {
     layers: Layers<Layer>,
@@ -37,7 +37,7 @@ struct ReferenceRoles {
     names: Vec<Span>,
 }
 
-/// What a stretch of a file is. Strings hold code in some languages, and that strings again.
+/// The sort of a stretch of a file. Strings hold code in some languages, and that strings again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Layer {
     Code,

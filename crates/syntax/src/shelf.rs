@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use crate::{Language, Source};
 
-/// What a source may come to weigh for each byte of its text, its tree included.
+/// The bytes of memory that a source may take for each byte of its text, its tree included.
 const WEIGHT: usize = 12;
 
 /// A bounded store of sources.
@@ -49,7 +49,7 @@ impl Shelf {
         source
     }
 
-    /// How many sources were known when they were asked for, and how many were asked for.
+    /// The number of sources that were known when they were asked for, and the number asked for.
     pub fn counts(&self) -> (u64, u64) {
         let inner = self.inner.lock();
         (inner.hits, inner.lookups)

@@ -41,7 +41,7 @@ impl Source {
         &self.text
     }
 
-    /// What it defines.
+    /// Its definitions.
     pub fn outline(&self, detail: Detail, stop: Stop<'_>) -> Result<Arc<Outline>, Unparsed> {
         let known = &self.outlines[detail as usize];
         if let Some(outline) = known.get() {
@@ -54,7 +54,7 @@ impl Source {
         Ok(known.get_or_init(|| Arc::new(outline)).clone())
     }
 
-    /// What a symbol of its outline derives from, as written.
+    /// The bases of a symbol of its outline, as written.
     pub fn bases(&self, detail: Detail, index: u32, stop: Stop<'_>) -> Result<Vec<Span>, Unparsed> {
         if let Some(bases) = self.language.pack().front.bases {
             let outline = self.outline(detail, stop)?;
@@ -75,7 +75,7 @@ impl Source {
         Ok(of_this.map(|(_, base)| with_arguments(&self.text, *base)).collect())
     }
 
-    /// What a compiler would refuse.
+    /// The problems that a compiler would report.
     pub fn check(&self, stop: Stop<'_>) -> Result<Vec<Problem>, Unparsed> {
         match self.language.pack().front.check {
             Some(check) => check(&self.text),

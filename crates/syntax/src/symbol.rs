@@ -1,4 +1,4 @@
-//! What a source file defines: symbols with their places, in the order of the text.
+//! The definitions of a source file: symbols with their places, in the order of the text.
 
 use std::ops::Range;
 
@@ -54,8 +54,8 @@ impl From<Range<usize>> for Span {
     }
 }
 
-/// What a symbol is. The names are those of the languages; a pack says which of its
-/// constructs is which.
+/// The kind of a symbol. The names are those of the languages; a pack says which of its constructs is
+/// which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// A namespace, package or module.
@@ -137,7 +137,7 @@ impl Kind {
         }
     }
 
-    /// What captures in query files call it: `@definition.<word>`.
+    /// The kind with this name in the captures of query files: `@definition.<word>`.
     pub fn of_capture(word: &str) -> Option<Self> {
         CAPTURES.iter().find(|(known, _)| *known == word).map(|(_, kind)| *kind)
     }
@@ -165,7 +165,7 @@ impl Kind {
 /// One definition or declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// `async`, where the language says so before a function.
     pub is_async: bool,
@@ -176,16 +176,16 @@ pub struct Symbol {
     /// All of it: from its first decorator, attribute or template head to its last byte,
     /// without the line end. Doc comments before it are not part of it.
     pub whole: Span,
-    /// What is written before the body: from the keyword (decorators and attributes lie before
-    /// it) to the colon in Python, to before the `{` or `;` elsewhere, without trailing blanks.
+    /// The text before the body: from the keyword (decorators and attributes lie before it) to the
+    /// colon in Python, to before the `{` or `;` elsewhere, without trailing blanks.
     pub head: Span,
     /// Its own name, without qualifiers: `m` of `A::B::m`, `operator==`, `~T`.
     pub name: Span,
     /// The qualifier written with the name: `A::B`, or the receiver's type in Go.
     pub scope: Span,
-    /// What is between the parentheses of its parameters; empty where there are none.
+    /// The text between the parentheses of its parameters; empty where there are none.
     pub params: Span,
-    /// What a skeleton leaves out, with its braces in brace languages. Empty where there is
+    /// The part that a skeleton leaves out, with its braces in brace languages. Empty where there is
     /// none, as in a declaration.
     pub body: Span,
     /// Its documentation: a docstring with its quotes, or the comment before it.
@@ -211,7 +211,7 @@ impl Symbol {
     }
 }
 
-/// What a file defines.
+/// The definitions of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
     /// In the order of the text; a parent stands before what it holds.
@@ -223,9 +223,9 @@ pub struct Outline {
 /// A stretch of source that could not be understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// Where.
+    /// Its place.
     pub span: Span,
-    /// Why, for people.
+    /// The reason, for people.
     pub why: &'static str,
 }
 
@@ -235,7 +235,7 @@ impl Outline {
         (0u32..).zip(&self.symbols).filter(move |(_, symbol)| symbol.parent == parent)
     }
 
-    /// How deep a symbol stands; 0 at the top.
+    /// The depth of a symbol; 0 at the top.
     pub fn depth(&self, index: u32) -> usize {
         std::iter::successors(self.symbols[index as usize].parent, |at| self.symbols[*at as usize].parent)
             .count()

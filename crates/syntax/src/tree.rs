@@ -14,7 +14,7 @@ pub const MOST_PARSED: usize = 16 * 1024 * 1024;
 /// Asked now and then during long work: true ends it.
 pub type Stop<'s> = &'s dyn Fn() -> bool;
 
-/// Why there is no tree.
+/// The reasons for having no tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unparsed {
     /// Over [`MOST_PARSED`].

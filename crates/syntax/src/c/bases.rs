@@ -1,4 +1,4 @@
-//! What a class derives from, and whether a list of parameters is the one that was meant.
+//! The bases of a class, and the comparison of a list of parameters with the one that was meant.
 
 use super::{
     token::{self, CToken, Part, Tokens},
@@ -113,7 +113,7 @@ fn one_type(tokens: &Tokens<'_>, depth: usize) -> String {
     words
 }
 
-/// What is in parentheses: a declarator loses its name, parameters lose theirs.
+/// The text in parentheses: a declarator loses its name, parameters lose theirs.
 fn inside(tokens: &Tokens<'_>, at: usize, depth: usize) -> String {
     let list = tokens.lex_inside(at);
     let inner = Tokens { list: &list, ..*tokens };

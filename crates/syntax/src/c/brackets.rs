@@ -25,7 +25,7 @@ struct Bracket {
 struct Top {
     node: u32,
     depth: u32,
-    /// How many mismatches were known when it was saved.
+    /// The number of mismatches that were known when it was saved.
     problems: usize,
 }
 
@@ -78,7 +78,7 @@ struct BracketCheck {
     top: Top,
     problems: Vec<Problem>,
     branches: Branches<Top>,
-    /// Where the conditions that are open begin.
+    /// The beginnings of the conditions that are open.
     conditions: Vec<usize>,
 }
 

@@ -2,7 +2,7 @@
 //! and the text goes on with the state of one of them, the same one wherever a condition comes
 //! back.
 
-/// What is known at a place of the text.
+/// The state at a place of the text.
 pub(super) trait BranchPlace: Copy {
     /// True if two of them stand in the same brackets.
     fn same_place(&self, other: &Self) -> bool;
@@ -49,7 +49,7 @@ pub(super) struct Branches<S> {
     known: Vec<(u64, bool)>,
 }
 
-/// What to do after a branch.
+/// The next step after a branch.
 pub(super) struct Turn<S> {
     /// The state to go on with.
     pub(super) state: S,

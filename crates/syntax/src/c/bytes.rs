@@ -1,6 +1,6 @@
 //! Classes of bytes, so that skimming costs one table look-up a byte. Knows no syntax.
 
-/// What a byte can begin.
+/// The sorts of tokens that a byte can begin.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     /// Blanks, line ends and whatever means nothing in C.

@@ -44,9 +44,9 @@ enum Before {
 struct Scan<'a> {
     bytes: &'a [u8],
     before: Before,
-    /// Where the expression began that the next separator continues.
+    /// The beginning of the expression that the next separator continues.
     chain: usize,
-    /// Where the separator before the next name stands.
+    /// The place of the separator before the next name.
     separator: Option<usize>,
     open: Vec<usize>,
     calls: Vec<CallSite>,

@@ -1,5 +1,5 @@
-//! What a compiler would refuse, as far as a grammar that knows no preprocessor can tell: what
-//! it calls wrong counts only where no reading of the macros and branches around makes it right.
+//! The problems that a compiler would report, as far as a grammar that knows no preprocessor can tell:
+//! what it calls wrong counts only where no reading of the macros and branches around makes it right.
 
 use std::{
     collections::HashSet,
@@ -35,7 +35,7 @@ const COUNTED: usize = 2000;
 /// Lines before and after a problem in which macros may be its cause.
 const LINES_AROUND: usize = 3;
 
-/// What is wrong with a text.
+/// The problems of a text.
 pub(super) fn check(text: &str, language: &Language, cpp: bool) -> Result<Vec<Problem>, Unparsed> {
     if text.len() > MOST_PARSED {
         return Err(Unparsed::TooLarge(text.len()));
@@ -99,8 +99,8 @@ impl Grammar {
         tree
     }
 
-    /// What is wrong in a reading after every change of macros that makes it better. A change
-    /// that helps in one place is tried on every mention of the macro first.
+    /// The problems of a reading after every change of macros that makes it better. A change that helps
+    /// in one place is tried on every mention of the macro first.
     fn repaired(&mut self, mut source: Vec<u8>, cpp: bool) -> Option<Vec<Problem>> {
         let mut left = flaws(&self.parse(&source)?, &source);
         let lonely = repair::without_lonely_macros(&source, cpp);
@@ -210,7 +210,7 @@ fn with(source: &[u8], change: Change, everywhere: bool, cpp: bool) -> Option<Ve
     Some(changed)
 }
 
-/// How bad it is: how many things are wrong, and how much they cover.
+/// The weight of some problems: their number, and the bytes they cover.
 fn weight(flaws: &[Problem]) -> (usize, u32) {
     (flaws.len(), flaws.iter().map(|flaw| flaw.span.end - flaw.span.start).sum())
 }

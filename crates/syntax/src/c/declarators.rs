@@ -76,7 +76,7 @@ fn step_over(tokens: &Tokens<'_>, at: usize) -> usize {
     }
 }
 
-/// What one declarator has said so far.
+/// The parts of one declarator that were read so far.
 #[derive(Default)]
 struct Segment {
     /// Words of a type, and names.

@@ -16,7 +16,7 @@ pub(super) struct Function {
     pub(super) params: Span,
     /// The token after its parameters.
     pub(super) after: usize,
-    /// Where the tokens of its name begin.
+    /// The place where the tokens of its name begin.
     pub(super) at: usize,
     /// Words of a type stand before it.
     pub(super) typed: bool,
@@ -28,7 +28,7 @@ pub(super) struct Function {
     pub(super) gap: usize,
 }
 
-/// How a search ended.
+/// The end of a search.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FoundFunction {
     /// With a function.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{Kind, Span};
 
-/// What a brace opens.
+/// The constructs that a brace opens.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Opens {
     /// A namespace, by its qualifier and its name.

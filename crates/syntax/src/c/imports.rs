@@ -1,4 +1,4 @@
-//! What a source takes from elsewhere: inclusions and `using`.
+//! The imports of a source: inclusions and `using`.
 
 use memchr::memmem;
 

@@ -1,4 +1,4 @@
-//! What lines tell that tokens do not: which comment documents a declaration, and which macro
+//! The facts that lines show and tokens do not: which comment documents a declaration, and which macro
 //! stands alone.
 
 use super::{bytes, reader::Reader, skim, state::Holder, token::Part, words::Key};

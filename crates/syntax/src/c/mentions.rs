@@ -117,7 +117,7 @@ pub(super) fn is_called(bytes: &[u8], end: usize) -> bool {
     called_at(bytes, end).is_some()
 }
 
-/// Where the parentheses after a name open.
+/// The place of the opening parenthesis after a name.
 pub(super) fn called_at(bytes: &[u8], end: usize) -> Option<usize> {
     let at = skip_blanks(bytes, end);
     match bytes.get(at)? {

@@ -30,12 +30,12 @@ mod words;
 
 use crate::{CallSite, Detail, Import, Mention, Outline, Problem, Span, Unparsed};
 
-/// What a C source defines.
+/// The definitions of a C source.
 pub fn outline_c(text: &str, detail: Detail) -> Outline {
     outline::outline(text, false, detail)
 }
 
-/// What a C++ source defines.
+/// The definitions of a C++ source.
 pub fn outline_cpp(text: &str, detail: Detail) -> Outline {
     outline::outline(text, true, detail)
 }
@@ -60,7 +60,7 @@ pub fn calls(text: &str, within: Span) -> Vec<CallSite> {
     calls::calls(text, within)
 }
 
-/// What a class derives from, given its head.
+/// The bases of a class, given its head.
 pub fn bases(text: &str, head: Span) -> Vec<Span> {
     bases::bases(text, head)
 }
@@ -70,13 +70,13 @@ pub fn params_match(given: &str, written: &str) -> bool {
     bases::params_match(given, written)
 }
 
-/// What a C compiler would refuse.
+/// The problems that a C compiler would report.
 #[cfg(feature = "lang-c")]
 pub fn check_c(text: &str) -> Result<Vec<Problem>, Unparsed> {
     check::check(text, &tree_sitter_c::LANGUAGE.into(), false)
 }
 
-/// What a C++ compiler would refuse.
+/// The problems that a C++ compiler would report.
 #[cfg(feature = "lang-cpp")]
 pub fn check_cpp(text: &str) -> Result<Vec<Problem>, Unparsed> {
     check::check(text, &tree_sitter_cpp::LANGUAGE.into(), true)

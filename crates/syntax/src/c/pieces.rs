@@ -2,7 +2,7 @@
 
 use super::{bytes, skim};
 
-/// What a stretch of text is.
+/// The sorts of stretches of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     /// Code, with directives.

@@ -1,4 +1,4 @@
-//! Where reading goes on after a body that never ends: at the next line that looks like a
+//! The place where reading goes on after a body that never ends: at the next line that looks like a
 //! definition.
 
 use memchr::memchr;

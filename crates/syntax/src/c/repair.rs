@@ -7,7 +7,7 @@ use crate::Span;
 /// Conditions within conditions beyond this depth are all kept.
 const DEEPEST: usize = 200;
 
-/// Which branch of each condition stays.
+/// The branch of each condition that stays.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keep {
     /// The first that is not `#if 0`.
@@ -128,7 +128,7 @@ pub(super) fn blank(out: &mut [u8], start: usize, end: usize) {
     }
 }
 
-/// What is done to a macro.
+/// The changes that a macro can get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum RepairForm {
     /// It and its arguments become blank.
@@ -148,7 +148,7 @@ pub(super) enum RepairForm {
 pub(super) struct Change {
     /// The name of the macro.
     pub(super) word: Span,
-    /// What is done to it.
+    /// The change it gets.
     pub(super) form: RepairForm,
 }
 
@@ -179,7 +179,7 @@ pub(super) fn changes(text: &[u8], from: usize, to: usize, cpp: bool) -> Vec<Cha
     changes
 }
 
-/// What may be done to the word at a place.
+/// The changes that the word at a place may get.
 fn forms(code: &[u8], start: usize, end: usize, strings: &[(usize, usize)], cpp: bool) -> Vec<RepairForm> {
     let word = &code[start..end];
     let mut forms = Vec::new();

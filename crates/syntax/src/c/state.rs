@@ -1,5 +1,5 @@
-//! What a reader of declarations must remember from one byte to the next, small enough to be
-//! copied wherever the preprocessor splits the text into branches.
+//! The state of a reader of declarations from one byte to the next, small enough to be copied wherever
+//! the preprocessor splits the text into branches.
 
 use super::branches::BranchPlace;
 use crate::Span;
@@ -7,7 +7,7 @@ use crate::Span;
 /// Stands for no symbol.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What is being skipped.
+/// The construct that is being skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Skipping {
     /// Nothing: declarations are read.
@@ -30,11 +30,11 @@ pub(super) enum Skipping {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     pub(super) skipping: Skipping,
-    /// Where it was opened.
+    /// The place where it was opened.
     pub(super) open: u32,
-    /// How many of its own brackets are open.
+    /// The number of its own brackets that are open.
     pub(super) depth: u32,
-    /// How many braces are open in parentheses.
+    /// The number of braces that are open in parentheses.
     pub(super) braces: u32,
     /// Whose body it is.
     pub(super) symbol: u32,
@@ -73,7 +73,7 @@ impl BranchPlace for State {
     }
 }
 
-/// What holds declarations.
+/// The constructs that hold declarations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holder {
     /// The file.

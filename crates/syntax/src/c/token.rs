@@ -8,7 +8,7 @@ use super::{
 };
 use crate::Span;
 
-/// What a token is.
+/// The sorts of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// A name of the program.
@@ -75,7 +75,7 @@ pub(super) struct Path {
 }
 
 impl<'a> Tokens<'a> {
-    /// What a token is; none past the end.
+    /// The sort of a token; `None` past the end.
     pub(super) fn part(&self, at: usize) -> Option<Part> {
         self.list.get(at).map(|token| token.part)
     }
@@ -86,7 +86,7 @@ impl<'a> Tokens<'a> {
         &self.bytes[token.start as usize..token.end as usize]
     }
 
-    /// What is between the brackets of a token.
+    /// The text between the brackets of a token.
     pub(super) fn inside(&self, at: usize) -> Span {
         let token = self.list[at];
         let closed =
@@ -145,7 +145,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// What qualifies a path, without the last `::`.
+    /// The qualifier of a path, without the last `::`.
     pub(super) fn scope(&self, path: Path) -> Span {
         let colons = (path.start..path.last).rev().find(|at| self.list[*at].part == Part::Colons);
         match colons {

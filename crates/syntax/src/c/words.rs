@@ -1,6 +1,6 @@
 //! The words that matter to a reader of declarations, in C and in C++.
 
-/// What a word does in a declaration.
+/// The meaning of a word in a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     /// `template`.
@@ -57,7 +57,7 @@ pub(super) enum Key {
     Typename,
 }
 
-/// What a word means; none for a name.
+/// The meaning of a word; `None` for a name.
 pub(super) fn key(word: &[u8], cpp: bool) -> Option<Key> {
     if word.len() < 2 || word.len() > 18 || word[0].is_ascii_uppercase() {
         return None;

@@ -57,7 +57,7 @@ fn entry(text: &str, line: &str, level: usize, words: &[&str]) -> Entry {
     Entry { level: level - 1, line: words.join(" "), name, whole }
 }
 
-/// Where the text begins after lines between `---` at its very start.
+/// The beginning of the text after lines between `---` at its very start.
 fn front_matter(text: &str) -> usize {
     let mut rules = lines(text).map(|line| (line.trim_end() == "---", line));
     match (rules.next(), rules.find(|(rule, _)| *rule)) {
@@ -66,7 +66,7 @@ fn front_matter(text: &str) -> usize {
     }
 }
 
-/// How far a line is indented, and the rest of it.
+/// The indentation of a line, and the rest of it.
 fn unindented(line: &str) -> (usize, &str) {
     let words = line.trim_start_matches([' ', '\t']);
     let indent = line[..line.len() - words.len()].chars().map(|c| if c == '\t' { 4 } else { 1 }).sum();

@@ -13,14 +13,14 @@ const NAME_BYTES: usize = 200;
 
 /// A format that is read without a tree.
 pub trait DataFormat {
-    /// What its entries are.
+    /// The kind of its entries.
     const KIND: Kind;
 
     /// Shows every entry in order, or tells what is wrong with the text.
     fn read(text: &str, show: &mut dyn FnMut(Entry)) -> Result<(), Problem>;
 }
 
-/// What a pack of a format can do: tell its entries. It has no names that are used elsewhere.
+/// The front end of a format, which tells its entries. It has no names that are used elsewhere.
 pub const fn front<F: DataFormat>() -> Front {
     Front {
         entries: Some(F::read),
@@ -73,7 +73,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| line.split('\r'))
 }
 
-/// Where a part of a text stands in it.
+/// The place of a part of a text in it.
 fn span_of(text: &str, part: &str) -> Span {
     let start = part.as_ptr().addr().saturating_sub(text.as_ptr().addr());
     Span::new(start, start + part.len())

@@ -49,9 +49,9 @@ struct Document<'t> {
 struct YamlEntry<'t> {
     start: Span,
     key: &'t str,
-    /// What stands behind the colon.
+    /// The text behind the colon.
     value: &'t str,
-    /// How far the first line below it is indented.
+    /// The indentation of the first line below it.
     indent: Option<usize>,
     /// Lines at that indentation that begin an item.
     items: usize,

@@ -37,7 +37,7 @@ pub fn some(pack: &Pack, text: &str, outline: &Outline) -> Vec<String> {
     names
 }
 
-/// How many letters differ, counted up to a small number.
+/// The number of letters that differ, counted up to a small number.
 fn distance(a: &str, b: &str) -> usize {
     const FAR: usize = 100;
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());

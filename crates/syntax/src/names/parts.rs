@@ -11,7 +11,7 @@ pub fn is_part(decorators: &str, name: &str) -> bool {
     is_announced(decorators) || paths(decorators).any(of_name)
 }
 
-/// What the decorators that begin a line name, without their arguments.
+/// The names in the decorators that begin a line, without their arguments.
 fn paths(decorators: &str) -> impl Iterator<Item = &str> {
     let named = decorators.lines().filter_map(|line| line.trim_start().strip_prefix('@'));
     named.map(|line| line.split(['(', ' ', '#']).next().unwrap_or(line).trim())

@@ -6,7 +6,7 @@ use ruff_python_ast::{
     visitor::{self, Visitor},
 };
 
-/// How a statement ties a name to a scope.
+/// The ways in which a statement ties a name to a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tie {
     /// Bound here.

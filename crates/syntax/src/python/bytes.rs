@@ -1,9 +1,10 @@
-//! What single bytes mean in Python's text, and where plain literals end. Knows no token and no line.
+//! The meaning of single bytes in Python's text, and the ends of plain literals. Knows no token and no
+//! line.
 
 /// In [`STEP`]: the byte ends a run of ordinary code and must be looked at.
 pub(super) const STOP: i8 = i8::MAX;
 
-/// How a byte of code changes the bracket depth, or [`STOP`].
+/// The change of the bracket depth by each byte of code, or [`STOP`].
 pub(super) const STEP: [i8; 256] = {
     let mut table = [0i8; 256];
     table[b'(' as usize] = 1;
@@ -84,7 +85,7 @@ pub(super) fn byte(bytes: &[u8], at: usize) -> u8 {
     bytes.get(at).copied().unwrap_or(0)
 }
 
-/// How long the line end at a place is: 2 for CRLF.
+/// The length of the line end at a place: 2 for CRLF.
 pub(super) fn line_end_len(bytes: &[u8], at: usize) -> usize {
     match byte(bytes, at) {
         b'\r' if byte(bytes, at + 1) == b'\n' => 2,
@@ -148,7 +149,7 @@ pub(super) fn begins_statement(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// What the letters before a quote say about a literal.
+/// The meaning of the letters before a quote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Prefix {
     /// `r`: backslashes stand for themselves.
@@ -160,7 +161,7 @@ pub(super) struct Prefix {
 }
 
 impl Prefix {
-    /// What the letters mean; none where they are no prefix.
+    /// The prefix that the letters make; `None` where they make none.
     pub(super) fn of(letters: &[u8]) -> Option<Self> {
         let one = |letter: u8| match letter | 0x20 {
             b'r' => Some(Self { raw: true, ..Self::default() }),
@@ -197,14 +198,14 @@ impl Prefix {
     }
 }
 
-/// How long the quotes are that open a literal at a place: 3 or 1.
+/// The length of the quotes that open a literal at a place: 3 or 1.
 pub(super) fn quotes_len(bytes: &[u8], at: usize) -> usize {
     let quote = byte(bytes, at);
     if byte(bytes, at + 1) == quote && byte(bytes, at + 2) == quote { 3 } else { 1 }
 }
 
-/// Where a plain literal ends whose opening quote stands at a place. The error is where reading
-/// must go on after a literal that is never closed: at the end of its first line.
+/// The end of a plain literal whose opening quote stands at a place. The error is where reading must go
+/// on after a literal that is never closed: at the end of its first line.
 pub(super) fn literal_end(bytes: &[u8], open: usize) -> Result<usize, usize> {
     let quote = bytes[open];
     match quotes_len(bytes, open) {

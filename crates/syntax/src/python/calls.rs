@@ -112,7 +112,7 @@ fn site(tokens: &[PythonToken], open: usize, name: PythonToken, value: u32) -> C
     CallSite { name: name.span(), receiver }
 }
 
-/// What a class derives from, given its head: `Generic` of `Generic[T]`, dotted names whole, other
+/// The bases of a class, given its head: `Generic` of `Generic[T]`, dotted names whole, other
 /// expressions as they are. Keywords and starred arguments are no bases.
 pub fn bases(text: &str, head: Span) -> Vec<Span> {
     let tokens = code_tokens(text, head);

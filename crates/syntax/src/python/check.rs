@@ -1,5 +1,5 @@
-//! What Python would refuse in a file: syntax errors, and the errors its compiler finds after
-//! parsing, such as a `return` outside of a function.
+//! The problems that Python would report in a file: syntax errors, and the errors its compiler finds
+//! after parsing, such as a `return` outside of a function.
 
 use ruff_python_ast::{
     Comprehension, ExceptHandler, Expr, Keyword, Pattern, Stmt,
@@ -57,7 +57,7 @@ fn problem(range: TextRange, message: String) -> Problem {
 struct Checker<'a> {
     rules: SemanticSyntaxChecker,
     scopes: Scopes<'a>,
-    /// What the compiler refuses and the rules do not know.
+    /// The problems that the compiler reports and the rules do not know.
     refused: Refused,
 }
 

@@ -1,4 +1,4 @@
-//! How deeply a text could nest a parser, found without recursion: what must not be parsed is
+//! The depth to which a text could nest a parser, found without recursion: what must not be parsed is
 //! refused here, and the rest says how much stack it may need.
 
 use super::{
@@ -19,10 +19,10 @@ const MOST_INDENTS: usize = 100;
 /// compiler gives up earlier.
 const MOST_LEVELS: usize = 10_000;
 
-/// What was found about a text that may be parsed.
+/// The facts about a text that may be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Depth {
-    /// How many levels its trees can have, if it is read as it is meant.
+    /// The number of levels its trees can have, if it is read as it is meant.
     pub(super) levels: usize,
     /// True if any reader of the text must see the same tokens: everything is closed, and no
     /// literal has fields, whose ends are a matter of what is around them.
@@ -112,7 +112,7 @@ fn problem(at: usize, message: &str) -> Problem {
     Problem { span: Span::at(at), message: message.to_owned() }
 }
 
-/// What hangs on one another in one logical line.
+/// The chains of one logical line: parts that depend on one another.
 struct Chains {
     open: Vec<Chain>,
     /// All of the open chains together.
@@ -120,7 +120,7 @@ struct Chains {
     plain: bool,
 }
 
-/// What hangs on one another between two commas of one pair of brackets.
+/// The chain between two commas of one pair of brackets.
 struct Chain {
     bracket: u8,
     length: usize,

@@ -1,6 +1,5 @@
-//! How the bytes of a file are to be read as text, and what Python refuses of them before it
-//! reads a word: a declaration it cannot follow, and bytes that are not what they should be. It
-//! decodes nothing itself.
+//! The encoding of a file's bytes, and the problems Python has with them before it reads a word: a
+//! declaration it cannot follow, and bytes that are not what they should be. It decodes nothing itself.
 
 use std::ops::Range;
 
@@ -27,8 +26,8 @@ const ASCII: &str = "\
     646 ansi_x3.4_1968 ansi_x3.4_1986 ansi_x3_4_1968 ascii cp367 csascii ibm367 iso646_us \
     iso_646.irv_1991 iso_ir_6 us us_ascii";
 
-/// What Python would refuse of the bytes of a file. The span counts bytes, a byte order mark
-/// included. Of encodings other than ASCII and UTF-8 only the name is looked at.
+/// The problem that Python would report about the bytes of a file. The span counts bytes, a byte order
+/// mark included. Of encodings other than ASCII and UTF-8 only the name is looked at.
 pub fn undecodable(bytes: &[u8]) -> Option<Problem> {
     let marked = bytes.starts_with(MARK);
     let declared = declaration(bytes, if marked { MARK.len() } else { 0 });
@@ -46,7 +45,7 @@ pub fn undecodable(bytes: &[u8]) -> Option<Problem> {
     refused.or_else(|| Some(problem(memchr(0, bytes)?, "source code cannot contain null bytes")))
 }
 
-/// How a declaration says the bytes are to be read.
+/// The way of reading that a declaration asks for.
 enum Reading {
     /// As UTF-8 by the tokenizer itself, which does not look into comments.
     Utf8,
@@ -56,8 +55,8 @@ enum Reading {
     Other,
 }
 
-/// Where the name of an encoding stands, in a comment of the first two lines. Before one in the
-/// second line there may be only blanks and a comment.
+/// The place of an encoding's name in a comment of the first two lines. Before one in the second line
+/// there may be only blanks and a comment.
 fn declaration(bytes: &[u8], from: usize) -> Option<Range<usize>> {
     let mut start = from;
     for _ in 0..2 {
@@ -92,7 +91,7 @@ fn name_in(line: &[u8]) -> Option<Range<usize>> {
     })
 }
 
-/// What a declared name means, or why Python does not follow it.
+/// The meaning of a declared name, or the reason why Python does not follow it.
 fn declared_as(name: &[u8], marked: bool) -> Result<Reading, String> {
     let name = String::from_utf8_lossy(name);
     let short = known_to_tokenizer(&name);
@@ -140,7 +139,7 @@ fn is_in(names: &str, name: &str) -> bool {
     names.split_ascii_whitespace().any(|known| known == name)
 }
 
-/// Where bytes are no UTF-8.
+/// The places of bytes that are no UTF-8.
 fn damage(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let mut end = 0;
     bytes.utf8_chunks().filter_map(move |chunk| {
@@ -177,7 +176,7 @@ fn damaged_code(bytes: &[u8]) -> Option<Problem> {
     Some(problem(at, &format!("(unicode error) {}", codec_error(bytes, at))))
 }
 
-/// What the codec of UTF-8 says of damage.
+/// The message of the UTF-8 codec about such bytes.
 fn codec_error(bytes: &[u8], at: usize) -> String {
     let starts = matches!(bytes[at], 0xc2..=0xf4);
     let cut = std::str::from_utf8(&bytes[at..]).is_err_and(|error| error.error_len().is_none());

@@ -1,4 +1,4 @@
-//! What a name is in its line, told by the bytes beside it where these are enough. What it does
+//! The role of a name in its line, found from the bytes beside it where these are enough. What it does
 //! not tell at once is left to the lexer.
 
 use super::bytes::{byte, is_blank, is_line_end, is_word, skip_blanks, word_end};

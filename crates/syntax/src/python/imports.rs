@@ -1,4 +1,4 @@
-//! What a Python file imports, at its top or anywhere inside.
+//! The imports of a Python file, at its top or anywhere inside.
 
 use super::{
     lex::{PythonToken, Sort},
@@ -75,7 +75,7 @@ fn read(text: &str, tokens: &[PythonToken], found: &mut Vec<Import>) {
     }
 }
 
-/// What stands before `as`, and the name after it.
+/// The part before `as`, and the name after it.
 fn alias<'k>(text: &str, part: &'k [PythonToken]) -> (&'k [PythonToken], Option<String>) {
     match part {
         [name @ .., word, alias] if word.text(text) == "as" => (name, Some(alias.text(text).to_owned())),

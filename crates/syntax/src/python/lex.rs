@@ -7,7 +7,7 @@ use super::bytes::{
 };
 pub(super) use super::token::{PythonToken, Sort};
 
-/// Where the lexer is inside a literal with fields.
+/// The position of the lexer inside a literal with fields.
 #[derive(Clone, Copy, Debug)]
 struct Inside {
     mode: Mode,
@@ -54,8 +54,8 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Where a literal with fields ends whose opening quote stands at a place, or where reading
-    /// must go on after one that is never closed.
+    /// The end of a literal with fields whose opening quote stands at a place, or the place where
+    /// reading must go on after one that is never closed.
     pub(super) fn fields_end(bytes: &'t [u8], quote: usize, raw: bool) -> Result<usize, usize> {
         let mut lexer = Self::new(bytes, quote);
         lexer.enter(quote, quote, raw);
@@ -63,7 +63,7 @@ impl<'t> Lexer<'t> {
         if lexer.unclosed || !lexer.inside.is_empty() { Err(lexer.at) } else { Ok(lexer.at) }
     }
 
-    /// How many literals with fields, and fields in them, are open.
+    /// The number of open literals with fields, and of open fields in them.
     pub(super) fn open_fields(&self) -> usize {
         self.inside.len()
     }

@@ -38,7 +38,7 @@ impl<'t> Lines<'t> {
         }
     }
 
-    /// Where the next line with code begins, and in which column.
+    /// The beginning of the next line with code, and its column.
     pub(super) fn begin(&mut self) -> Option<(usize, u32)> {
         let bytes = self.bytes;
         let mut at = self.at;
@@ -225,7 +225,7 @@ pub(super) fn lines_with(text: &str, places: &[usize], mut visit: impl FnMut(Spa
     }
 }
 
-/// Where a word stands as a whole word.
+/// The places where a word stands as a whole word.
 pub(super) fn whole_words(text: &str, word: &str) -> Vec<usize> {
     if word.is_empty() {
         return Vec::new();

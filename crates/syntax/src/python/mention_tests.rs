@@ -1,4 +1,4 @@
-//! What mentions, calls, bases and shadows say about small texts of every form.
+//! Mentions, calls, bases and shadows of small texts of every form.
 
 use super::{bases, calls, mentions, shadows};
 use crate::{Detail, Role, Span};

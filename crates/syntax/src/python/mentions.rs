@@ -1,5 +1,5 @@
-//! Where a word stands in a Python file, and as what. Only lines that hold the word are looked at
-//! closely; a file without it costs one search.
+//! The places of a word in a Python file, and its role there. Only lines that hold the word are looked
+//! at closely; a file without it costs one search.
 
 use super::{
     glance::Glance,
@@ -60,7 +60,7 @@ struct Look<'t> {
     keyword: bool,
     /// The tokens of code in the line being looked at.
     code: Vec<PythonToken>,
-    /// Which of them are the word.
+    /// Those of them that are the word.
     names: Vec<usize>,
 }
 

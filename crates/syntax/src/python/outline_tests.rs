@@ -1,4 +1,4 @@
-//! What the outline says about small texts of every form.
+//! Outlines of small texts of every form.
 
 use super::outline;
 use crate::{Detail, Kind, Outline, Span, Symbol};

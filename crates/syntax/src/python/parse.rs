@@ -12,10 +12,10 @@ pub(super) const VERSION: PythonVersion = PythonVersion::latest();
 /// Levels that fit the stack of any thread, the parser's own frames and ours together.
 const SHALLOW: usize = 64;
 
-/// What a thread needs before any nesting.
+/// The stack a thread needs before any nesting.
 const STACK_BASE: usize = 4 << 20;
 
-/// What one level of a tree may take while it is visited or dropped. Frames are several times
+/// The stack that one level of a tree may take while it is visited or dropped. Frames are several times
 /// larger where they are not optimised.
 const STACK_PER_LEVEL: usize = if cfg!(debug_assertions) { 8 << 10 } else { 1 << 10 };
 

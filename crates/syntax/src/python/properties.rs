@@ -1,5 +1,5 @@
-//! What holds for any text: nothing panics, every span lies in the text on whole characters, and
-//! parents hold their children.
+//! Properties that hold for any text: nothing panics, every span lies in the text on whole characters,
+//! and parents hold their children.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What Python's compiler refuses and the parser's own rules do not know.
+//! The errors of Python's compiler that the parser's own rules do not know.
 
 use ruff_python_ast::{
     ExceptHandler, Expr, ExprContext, Identifier, Keyword, Pattern, Stmt, StmtTry,
@@ -14,7 +14,7 @@ const DEBUG: &str = "__debug__";
 /// Places with what is wrong there.
 pub(super) type Refused = Vec<(TextRange, String)>;
 
-/// What is wrong with a statement itself, but for what is inside it.
+/// Reports the errors of a statement itself, not of what is inside it.
 pub(super) fn statement(stmt: &Stmt, scopes: &Scopes<'_>, refused: &mut Refused) {
     match stmt {
         Stmt::Try(attempt) => handlers(attempt, refused),
@@ -29,7 +29,7 @@ pub(super) fn statement(stmt: &Stmt, scopes: &Scopes<'_>, refused: &mut Refused)
     }
 }
 
-/// What is wrong with an expression itself.
+/// Reports the errors of an expression itself.
 pub(super) fn expression(expr: &Expr, refused: &mut Refused) {
     match expr {
         Expr::Attribute(attribute)
@@ -49,14 +49,14 @@ pub(super) fn expression(expr: &Expr, refused: &mut Refused) {
     }
 }
 
-/// What is wrong with the name of an argument.
+/// Reports the errors in the name of an argument.
 pub(super) fn keyword(keyword: &Keyword, refused: &mut Refused) {
     if keyword.arg.as_ref().is_some_and(|name| name.as_str() == DEBUG) {
         refused.push((keyword.range, "cannot assign to `__debug__`".to_owned()));
     }
 }
 
-/// What is wrong with a pattern itself.
+/// Reports the errors of a pattern itself.
 pub(super) fn pattern(pattern: &Pattern, refused: &mut Refused) {
     match pattern {
         Pattern::MatchValue(value) if value.value.is_f_string_expr() || value.value.is_t_string_expr() => {
@@ -81,7 +81,7 @@ pub(super) fn pattern(pattern: &Pattern, refused: &mut Refused) {
     }
 }
 
-/// What is wrong with the name that a handler gives to what it caught.
+/// Reports the errors in the name that a handler gives to what it caught.
 pub(super) fn handler(handler: &ExceptHandler, scopes: &Scopes<'_>, refused: &mut Refused) {
     let ExceptHandler::ExceptHandler(inner) = handler;
     if let Some(name) = &inner.name {

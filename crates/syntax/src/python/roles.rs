@@ -1,4 +1,4 @@
-//! What a name is in its statement: judged by the brackets around it and the tokens beside it,
+//! The role of a name in its statement: judged by the brackets around it and the tokens beside it,
 //! without a tree.
 
 use super::{

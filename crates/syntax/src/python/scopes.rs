@@ -17,7 +17,7 @@ use super::{
     parse::VERSION,
 };
 
-/// What opens a scope.
+/// The constructs that open a scope.
 #[derive(Clone, Copy)]
 pub(super) enum ScopePlace<'a> {
     /// The file.
@@ -39,9 +39,9 @@ pub(super) enum ScopePlace<'a> {
 
 struct PythonScope<'a> {
     place: ScopePlace<'a>,
-    /// Where names are declared `global` by its own statements.
+    /// The names that its own statements declare `global`, and the place of each.
     globals: HashMap<&'a str, TextRange>,
-    /// Where names are declared `nonlocal` by its own statements.
+    /// The names that its own statements declare `nonlocal`, and the place of each.
     nonlocals: HashMap<&'a str, TextRange>,
     /// Inside a `for` or `while` of its own.
     in_loop: bool,
@@ -56,7 +56,7 @@ pub(super) struct Scopes<'a> {
     /// Files without these words have no such statements, and need no search for them.
     declares: bool,
     future_annotations: bool,
-    /// What the rules reported.
+    /// The errors that the rules reported.
     pub(super) found: RefCell<Vec<SemanticSyntaxError>>,
 }
 
@@ -103,12 +103,12 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// Where the innermost scope declares a name `nonlocal`.
+    /// The place where the innermost scope declares a name `nonlocal`.
     pub(super) fn nonlocal(&self, name: &str) -> Option<TextRange> {
         self.stack.last()?.nonlocals.get(name).copied()
     }
 
-    /// Where the innermost scope declares a name `global`.
+    /// The place where the innermost scope declares a name `global`.
     pub(super) fn declared_global(&self, name: &str) -> Option<TextRange> {
         self.stack.last()?.globals.get(name).copied()
     }

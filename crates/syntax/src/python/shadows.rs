@@ -1,5 +1,5 @@
-//! Where a word does not mean what it means in the file around: the bodies of functions, lambdas,
-//! comprehensions and classes that bind it for themselves.
+//! The places where a word does not mean what it means in the file around: the bodies of functions,
+//! lambdas, comprehensions and classes that bind it for themselves.
 
 use ruff_python_ast::{
     Comprehension, Expr, Parameters, Stmt, TypeParams,
@@ -31,7 +31,7 @@ pub fn shadows(text: &str, word: &str) -> Vec<Shadow> {
     .unwrap_or_default()
 }
 
-/// What binds the word somewhere.
+/// A binding of the word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Bound {
     scope: TextRange,
@@ -48,9 +48,9 @@ struct Stroke {
 struct Painter<'w> {
     word: &'w str,
     strokes: Vec<Stroke>,
-    /// What binds the word where the walk is.
+    /// The binding that holds where the walk is.
     here: Option<Bound>,
-    /// What does for functions inside: they do not see what a class binds.
+    /// The binding that holds for functions inside: they do not see what a class binds.
     inner: Option<Bound>,
 }
 
@@ -61,7 +61,7 @@ impl Painter<'_> {
         }
     }
 
-    /// How a scope ties the word, if at all.
+    /// The way a scope ties the word, if at all.
     fn tie(&self, look: impl FnOnce(&mut dyn FnMut(&str, Tie))) -> Option<Tie> {
         let mut tie = None;
         look(&mut |name, found| {
@@ -171,8 +171,8 @@ impl Painter<'_> {
     }
 }
 
-/// Where a statement of a class binds the word, if that is all it does with certainty: what is
-/// bound in a loop or under a condition may not be bound afterwards.
+/// The places where a statement of a class binds the word, if that is all it does with certainty: what
+/// is bound in a loop or under a condition may not be bound afterwards.
 fn bound_names(stmt: &Stmt, word: &str) -> Option<Vec<TextRange>> {
     let mut found = Vec::new();
     match stmt {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{Detail, Kind, Outline, Span, Symbol};
 
-/// What a Python file defines. Bodies of `if`, `try`, `with`, `match` and loops do not nest: what
+/// The definitions of a Python file. Bodies of `if`, `try`, `with`, `match` and loops do not nest: what
 /// they define belongs to the class or function around them.
 pub fn outline(text: &str, detail: Detail) -> Outline {
     let mut skimmer = Skimmer {
@@ -33,9 +33,9 @@ struct Skimmer<'t> {
     lines: Lines<'t>,
     symbols: Vec<Symbol>,
     open: Vec<OpenBlock>,
-    /// Where the code of the last line ended.
+    /// The end of the last line's code.
     code_end: usize,
-    /// Where the first of the decorators begins that wait for their definition.
+    /// The beginning of the first decorator that waits for its definition.
     decorator: Option<usize>,
     /// The innermost open symbol has no statement yet.
     fresh: bool,

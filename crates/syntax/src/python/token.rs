@@ -1,8 +1,8 @@
-//! What a token of Python is. Finding them is the lexer's business.
+//! The tokens of Python. Finding them is the lexer's business.
 
 use crate::Span;
 
-/// What a token is.
+/// The sorts of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     /// A name or a keyword.
@@ -11,11 +11,11 @@ pub(super) enum Sort {
     Number,
     /// A plain literal with its prefix and quotes.
     Literal,
-    /// What opens a literal with fields: its prefix and quotes.
+    /// The beginning of a literal with fields: its prefix and quotes.
     Enter,
     /// Text between the fields of a literal.
     Piece,
-    /// What closes a literal with fields: the text after its last field, and its quotes.
+    /// The end of a literal with fields: the text after its last field, and its quotes.
     Leave,
     /// A comment without its line end.
     Comment,
@@ -32,13 +32,13 @@ pub(super) enum Sort {
 /// One token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PythonToken {
-    /// What it is.
+    /// Its sort.
     pub(super) sort: Sort,
     /// Its first byte.
     pub(super) first: u8,
-    /// Where it begins.
+    /// Its beginning.
     pub(super) start: u32,
-    /// Where it ends.
+    /// Its end.
     pub(super) end: u32,
 }
 

@@ -1,8 +1,8 @@
-//! What is refused of Python beside what its own compiler refuses, where there is one to ask.
+//! The problems found in Python beside those of its own compiler, where there is one to ask.
 
 use std::{io::Write, process::Stdio};
 
-/// What an interpreter ends with that is too old to be asked.
+/// The exit code of an interpreter that is too old to be asked.
 const TOO_OLD: i32 = 3;
 
 /// Tells of each text, apart by NUL, whether it compiles.

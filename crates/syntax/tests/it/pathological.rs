@@ -4,8 +4,8 @@ use tectum_syntax::{Detail, Language, MOST_PARSED, Outline, Packs, Unparsed};
 
 use crate::sample::tells;
 
-/// How large the texts are. Grammars are some twenty times slower without optimisation, so a
-/// build for development tries smaller ones.
+/// The size of the texts. Grammars are some twenty times slower without optimisation, so a build for
+/// development tries smaller ones.
 const SIZE: usize = if cfg!(debug_assertions) { 6_000 } else { 100_000 };
 
 /// Asks a pack everything about a text.

@@ -1,5 +1,5 @@
-//! What holds for the places of every symbol, in the samples and in what is left of them after
-//! lines were lost, doubled or cut.
+//! Properties of the places of every symbol, in the samples and in what is left of them after lines
+//! were lost, doubled or cut.
 
 use proptest::{collection::vec, prelude::*, sample::Index, test_runner::TestRunner};
 use tectum_syntax::{Detail, Language, Mention, Outline, Source, Span};
@@ -111,7 +111,8 @@ fn line_ends_do_not_matter() {
     });
 }
 
-/// What an edit puts in: nothing, signs that open and close, words, and letters of many bytes.
+/// The texts that an edit puts in: nothing, signs that open and close, words, and letters of many
+/// bytes.
 const INSERTED: &[&str] = &[
     "",
     "\n",

@@ -17,7 +17,7 @@ pub(crate) fn all() -> Vec<Sample> {
     packs.iter().filter(|language| tells(language)).flat_map(of).collect()
 }
 
-/// Whether a pack has a query for symbols or a front end.
+/// True if a pack has a query for symbols or a front end.
 pub(crate) fn tells(language: &Language) -> bool {
     language.skims() || !language.pack().queries.symbols.trim().is_empty()
 }

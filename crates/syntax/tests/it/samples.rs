@@ -1,6 +1,6 @@
-//! What each pack finds in its sample, as one snapshot a file. After a change of a query or a
-//! front end, `INSTA_UPDATE=always cargo test -p tectum-syntax --test it samples` writes them
-//! anew, to be read before they are kept.
+//! The findings of each pack in its sample, as one snapshot a file. After a change of a query or a
+//! front end, `INSTA_UPDATE=always cargo test -p tectum-syntax --test it samples` writes them anew, to
+//! be read before they are kept.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use tectum_syntax::{
 
 use crate::sample::{self, Sample};
 
-/// What is asked of a pack's sample.
+/// The questions about a pack's sample.
 struct Questions {
     id: &'static str,
     /// Words whose mentions and shadows are told.
@@ -267,7 +267,7 @@ fn symbols(out: &mut String, source: &Source, outline: &Outline) {
     }
 }
 
-/// Where a word stands and as what, and where it is bound anew.
+/// Writes the places and roles of a word, and the places where it is bound anew.
 fn words(out: &mut String, Sample { language, text, .. }: &Sample, word: &str) {
     let mentions = language.mentions(text, word, &|| false).unwrap();
     if mentions.is_empty() {

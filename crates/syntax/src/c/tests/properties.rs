@@ -1,4 +1,5 @@
-//! What holds for any text: no panic, spans in order and in the text, parents around children.
+//! Properties that hold for any text: no panic, spans in order and in the text, parents around
+//! children.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Where the parts of a symbol begin and end.
+//! The beginnings and ends of the parts of a symbol.
 
 use super::super::{outline_c, outline_cpp};
 use crate::{Detail, Span, Symbol};
