@@ -1,4 +1,4 @@
-//! Which files configure Tectum. No tool changes them: whoever could would choose the programs that
+//! The files that configure Tectum. No tool changes them: whoever could would choose the programs that
 //! are started and the rules that hold.
 
 use std::{path::Path, sync::Arc};

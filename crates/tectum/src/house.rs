@@ -53,7 +53,7 @@ pub(crate) fn measured(house: Tectum, runtime: &Runtime) -> Tectum {
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) catalog: Arc<Catalog>,
-    /// Which tools of the catalog are offered; `None` where none of our own is.
+    /// The tools of the catalog that are offered; `None` where none of our own is.
     pub(crate) offered: Option<Offered>,
     pub(crate) gate: Gate,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// What its tools tell of this process.
+    /// The figures of this process that its tools report.
     pub(crate) fn runtime(&self) -> &Runtime {
         &self.settings.runtime
     }
@@ -122,7 +122,7 @@ pub(crate) fn parts(
     Ok(Parts { catalog, offered, gate: Gate::tightened(own, project, Arc::new(allowlist)) })
 }
 
-/// What commands run with. A project's own environment holds once a person agreed to it.
+/// The settings that commands run with. A project's own environment holds once a person agreed to it.
 fn shell(config: &Config, roots: Vec<PathBuf>) -> ShellSettings {
     let (mut env, mut env_held) = (EnvFile::default(), None);
     match &config.shell.env {
@@ -186,7 +186,7 @@ pub(crate) fn sweep(config: &Config) {
     let _ = std::thread::Builder::new().name("sweep".into()).spawn(sweep);
 }
 
-/// What commands may do to the machine, as the settings say.
+/// The limits of commands on this machine, from the settings.
 pub fn sandbox_settings(config: &Config, allowlist: &Allowlist) -> SandboxSettings {
     let sandbox = &config.sandbox;
     let roots = allowlist.base_directories().iter().chain(&sandbox.write);

@@ -24,23 +24,23 @@ use crate::{
     status::{self, Record},
 };
 
-/// Which policy holds, for whoever asked for a new one.
+/// The policy that holds, for whoever asked for a new one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// How often the policy was replaced since the start.
+    /// The number of times the policy was replaced since the start.
     pub version: u64,
     /// The keys that changed when it was replaced last.
     pub changed: Vec<String>,
     /// Keys that changed since the start and count only from the next start on.
     pub at_next_start: Vec<String>,
-    /// What is wrong with the settings as they are now. The policy before them holds.
+    /// The problems of the settings as they are now. The policy before them holds.
     pub problems: Vec<String>,
 }
 
 /// The report of a running house, for several readers.
 pub type Shared = Arc<Mutex<Report>>;
 
-/// What follows the settings of a running house.
+/// Follows the settings of a running house.
 pub(crate) struct Policy {
     house: Tectum,
     federation: Arc<Federation>,
@@ -150,7 +150,7 @@ fn is_live(key: &Key) -> bool {
         || *key == keys::READ
 }
 
-/// Where running houses of a project are asked to read their settings anew, and answer.
+/// The folder where running houses of a project are asked to read their settings anew, and answer.
 pub fn folder(state: &Path, directory: &Path) -> PathBuf {
     state::of_project(state, directory).join("servers/reload")
 }

@@ -34,15 +34,16 @@ use crate::{
     status::Record,
 };
 
-/// How often somebody who asks for new settings is looked for.
+/// The interval at which requests for new settings are looked for.
 const ASKED: Duration = Duration::from_millis(250);
-/// How many of these looks bring the record of states up to date, and look for changed files.
+/// The number of these looks after which the record of states is brought up to date and changed files
+/// are looked for.
 const LOOKS: u32 = 4;
 /// So much later for each server: with thousands that is work for a whole core, and calls would have to
 /// share it.
 const FOR_EACH: Duration = Duration::from_millis(2);
 
-/// How long the first client's first word goes before what it does not need.
+/// The time for which the first client's first message goes before everything it does not need.
 const FIRST_WORD: Duration = Duration::from_millis(5);
 
 /// A house with its servers.
@@ -157,7 +158,7 @@ impl Household {
     }
 }
 
-/// Why a house with servers could not be started.
+/// The reasons why a house with servers could not be started.
 #[derive(Debug)]
 pub enum StartError {
     /// The settings are wrong.
@@ -186,13 +187,13 @@ fn settings(config: &Config, held: HeldBack) -> Settings {
     }
 }
 
-/// What is followed while a house is running.
+/// The files that are followed while a house is running.
 struct FollowedFiles {
     live: Live,
     project: PathBuf,
     place: Option<PathBuf>,
     held: HeldBack,
-    /// What was told of servers that are held, where somebody may wonder where they are.
+    /// The last report about servers that are held, where somebody may wonder where they are.
     told: Option<Vec<String>>,
     /// Learns which files have a part in the servers.
     control: Option<Arc<ControlFiles>>,
@@ -248,8 +249,8 @@ impl FollowedFiles {
     }
 }
 
-/// Why a server does not start, for clients. What a project's file says is not repeated: nobody
-/// agreed to it.
+/// The reason why a server does not start, for clients. The words of a project's file are not repeated:
+/// nobody agreed to them.
 fn reason(held: &Held) -> String {
     let message = match held.why {
         Why::Untrusted => "it comes from a project's file and is not approved in its present form",
@@ -266,7 +267,7 @@ struct Following {
     kept: Arc<Mutex<FollowedFiles>>,
     policy: Policy,
     answering: Option<Answering>,
-    /// How often the settings had been read when the policy followed them.
+    /// The number of times the settings had been read when the policy followed them.
     reads: u64,
     report: reload::Shared,
 }

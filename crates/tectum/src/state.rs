@@ -1,4 +1,5 @@
-//! Where Tectum keeps what outlives it: below the user's state directory, never in a project.
+//! The directories for everything that outlives Tectum: below the user's state directory, never in a
+//! project.
 
 use std::{
     fs::File,

@@ -1,4 +1,4 @@
-//! How the servers and observers of running houses are: one file for each process, in the state of
+//! The state of the servers and observers of running houses: one file for each process, in the state of
 //! its project. What a process that was killed left behind is passed over, and removed by the next.
 
 use std::{
@@ -16,7 +16,7 @@ use tectum_state::Lasts;
 /// The most running houses of one project that are told of; nobody looks at more.
 const MOST: usize = 64;
 
-/// What one running house says.
+/// The report of one running house.
 #[derive(Clone, Debug)]
 pub struct Status {
     /// Its process.

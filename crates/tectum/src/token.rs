@@ -17,11 +17,11 @@ const LEAST: usize = 32;
 pub struct Token {
     /// The secret.
     pub secret: String,
-    /// Where it lies.
+    /// Its place.
     pub kept: TokenPlace,
 }
 
-/// Where a token lies.
+/// The place of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenPlace {
     /// In this file.
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Token {
     }
 }
 
-/// Why there is no token.
+/// The reasons for having no token.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// The one brought along is weak.
@@ -61,7 +61,7 @@ pub enum TokenError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// No randomness.
@@ -70,7 +70,7 @@ pub enum TokenError {
 }
 
 impl TokenError {
-    /// What to do about it.
+    /// The next step for the user.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Weak => Some("make one with: openssl rand -hex 32".into()),
@@ -92,7 +92,7 @@ impl TokenError {
     }
 }
 
-/// Where the token is kept below the user's state.
+/// The path of the token below the user's state.
 pub fn path(state: &Path) -> PathBuf {
     state.join("token")
 }

@@ -115,7 +115,7 @@ fn tools() -> Value {
     ])
 }
 
-/// What was learned in earlier runs. A file that cannot be read is told, and learning begins anew.
+/// The model of earlier runs. A file that cannot be read is told, and learning begins anew.
 fn load(file: &Path) -> Model {
     let read = match std::fs::read_to_string(file) {
         Ok(text) => serde_json::from_str(&text).map_err(io::Error::other),

@@ -1,5 +1,5 @@
-//! What is learned from copies: counts of which tool follows which, a running surprise, failures.
-//! Bounded whatever comes: a tool or a follower too many makes the rarest give way.
+//! The model that is learned from copies: counts of which tool follows which, a running surprise,
+//! failures. Bounded whatever comes: a tool or a follower too many makes the rarest give way.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ const MOST_TOOLS: usize = 512;
 const MOST_NEXT: usize = 64;
 /// Characters of a name that count; names of tools have 64 at most.
 const MOST_NAME: usize = 128;
-/// What a follower never seen counts as, so that nothing is impossible.
+/// The count of a follower that was never seen, so that nothing is impossible.
 const SMOOTHING: f64 = 0.5;
 /// The share of the latest call in the running surprise: about the last ten calls decide.
 const SHARE: f64 = 0.1;
@@ -69,7 +69,7 @@ impl Model {
         self.tool(&tool).calls += 1;
     }
 
-    /// How likely one tool is after another, by what was seen. All that is known and one unknown
+    /// The probability of one tool after another, by what was seen. All that is known and one unknown
     /// share what was never seen.
     fn probability(&self, last: &str, tool: &str) -> f64 {
         let next = self.tools.get(last).map(|tool| &tool.next);
@@ -85,7 +85,7 @@ impl Model {
         self.tools.entry(name.to_owned()).or_default()
     }
 
-    /// What is told to an agent.
+    /// The summary for an agent.
     pub(crate) fn learned(&self) -> Value {
         let likely = self.last.as_ref().map_or_else(Vec::new, |last| self.likely(last));
         let mut habits: Vec<(u64, Value)> = Vec::new();
@@ -128,7 +128,7 @@ impl Model {
         self.unsaved
     }
 
-    /// What outlives this process.
+    /// The part that outlives this process.
     pub(crate) fn kept(&mut self) -> Value {
         self.unsaved = 0;
         let one = |tool: &Tool| json!({"calls": tool.calls, "failures": tool.failures, "next": tool.next});

@@ -152,7 +152,7 @@ impl ApproveTools {
     }
 }
 
-/// What waits at one server, and what of it this is about.
+/// The changes that wait at one server, and the part of them that is asked about.
 struct Waiting {
     spec: ServerSpec,
     review: Review,

@@ -35,7 +35,7 @@ impl AsClient {
         self.0.name.trim_end_matches('*')
     }
 
-    /// What it is given under these settings.
+    /// The form of its results under these settings.
     pub(super) fn form(self, household: &Household) -> Form {
         household.federation.forms().form(self.name(), self.0, None)
     }

@@ -104,7 +104,7 @@ impl CallTool {
         Ok(household.house.call_among(tools, call).await)
     }
 
-    /// Where a server is named instead of a tool, its tools are the answer.
+    /// Refuses the name of a server in place of a tool, and lists the tools of that server.
     async fn refuse_server(&self, household: &Household) -> Result<(), Failure> {
         let name = self.tool.as_str();
         let house = &household.house;
@@ -183,7 +183,7 @@ fn progress(screen: &Screen) -> CallProgress {
     })
 }
 
-/// What a person reads: of a server's result its texts, and a line about each other part.
+/// The text for people: of a server's result its texts, and a line about each other part.
 fn text(payload: &Payload) -> String {
     let raw = match payload {
         Payload::Native(reply) => return reply.text.clone(),

@@ -60,7 +60,7 @@ impl ConfigCommand {
     }
 }
 
-/// What keeps servers from starting. A table of ours that is for no server is a mistake in
+/// The reasons that keep servers from starting. A table of ours that is for no server is a mistake in
 /// the settings; what other programs' files hold is only told.
 fn check_servers(shared: &Shared, config: &Config) -> Result<Vec<String>, Failure> {
     let survey = Survey::read(&shared.sources(Vec::new()), config);

@@ -23,7 +23,7 @@ use super::{
 
 /// The clients that `tectum up` shows; `tectum connect` has the others.
 const SHOWN_FIRST: [&str; 2] = ["claude", "codex"];
-/// Where `tectum up` is reached when nobody chose another address.
+/// The address of `tectum up` when nobody chose another one.
 const USUAL_URL: &str = "http://127.0.0.1:8999/mcp";
 
 /// Show how to connect a client.
@@ -65,7 +65,7 @@ fn unknown(name: &str) -> Fault {
     }
 }
 
-/// Where `tectum up` has its token, or would put it.
+/// The place of the token of `tectum up`, or the place it would get.
 fn kept(config: &Config) -> Option<TokenPlace> {
     if config.http.auth == AuthMode::None {
         return None;

@@ -1,4 +1,4 @@
-//! Why a command failed, and the same as data.
+//! The reason why a command failed, and the same as data.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use tectum::{
     token::TokenError,
 };
 
-/// Why a command failed.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// A call or one of its stations.

@@ -73,7 +73,7 @@ fn from_pairs(
     Err(together(info, pairs, wrong))
 }
 
-/// What the tool itself says against arguments its schema takes.
+/// The objection of the tool itself to arguments that its schema takes.
 fn refused(
     info: &ToolInfo,
     provider: &dyn Provider,
@@ -167,7 +167,7 @@ pub(crate) fn open(path: &Path) -> io::Result<std::fs::File> {
     std::fs::File::open(path)
 }
 
-/// What a source holds, if that is no more than a value may have.
+/// The content of a source, if that is no more than a value may have.
 pub(crate) fn bounded(source: impl Read) -> io::Result<String> {
     let mut text = String::new();
     source.take(MOST + 1).read_to_string(&mut text)?;
@@ -177,7 +177,7 @@ pub(crate) fn bounded(source: impl Read) -> io::Result<String> {
     Ok(text)
 }
 
-/// What a schema takes at one place.
+/// The kinds of values that a schema takes at one place.
 #[derive(Debug, Default)]
 struct Kinds {
     string: bool,
@@ -294,7 +294,7 @@ fn takes(info: &ToolInfo) -> String {
     format!("{} takes: {}", info.name, signature(&info.input_schema))
 }
 
-/// What a tool does, and its arguments one by one.
+/// The purpose of a tool, and its arguments one by one.
 pub(crate) fn manual(info: &ToolInfo) -> String {
     let schema = &*info.input_schema;
     let mut text =

@@ -8,19 +8,20 @@ use tectum::{
 
 use super::options::Shared;
 
-/// Why a server that some file names is not in use; `None` where it is, or where nobody names it.
+/// The reason why a server that some file names is not in use; `None` where it is, or where nobody
+/// names it.
 pub(super) fn why(shared: &Shared, config: &Config, name: &str) -> Option<Fault> {
     Survey::read(&shared.sources(Vec::new()), config).server(name).and_then(fault)
 }
 
-/// What is said about a server that is not in use, whether some file names it or none.
+/// The message about a server that is not in use, whether some file names it or none.
 pub(super) fn missing(shared: &Shared, config: &Config, name: &str) -> Fault {
     why(shared, config, name).unwrap_or_else(|| {
         Fault::not_found(format!("no server `{name}` is in use")).hint("`tectum list` shows all of them")
     })
 }
 
-/// Why the server is not in use whose tool this would be, by the beginning of its name.
+/// The reason why the server of this tool is not in use, found by the beginning of the tool's name.
 pub(super) fn why_tool(shared: &Shared, config: &Config, tool: &str) -> Option<Fault> {
     owner(&Survey::read(&shared.sources(Vec::new()), config), tool).and_then(fault)
 }
@@ -38,7 +39,7 @@ fn owner<'s>(survey: &'s Survey, tool: &str) -> Option<&'s Server> {
     survey.servers.iter().find(its)
 }
 
-/// Why this server is not in use; `None` where it is.
+/// The reason why this server is not in use; `None` where it is.
 pub(super) fn fault(server: &Server) -> Option<Fault> {
     let held = server.verdict.as_ref().err()?;
     let message = format!("server `{}` is not in use: {}", server.entry.name, spoken::text(&held.message));

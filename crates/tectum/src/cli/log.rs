@@ -52,7 +52,7 @@ mod tests {
 
     use super::*;
 
-    /// What was logged.
+    /// The lines that were logged.
     #[derive(Clone, Default)]
     struct Paper(Arc<Mutex<Vec<u8>>>);
 

@@ -8,7 +8,8 @@ use tectum::config::servers::Survey;
 
 use super::{failure::Failure, options::Shared, screen::Screen};
 
-/// What wants the name of a server: a command by its whole path, and its argument or option.
+/// The arguments that are the name of a server: a command by its whole path, and its argument or
+/// option.
 const WANTED: [(&str, &str); 13] = [
     ("get", "name"),
     ("remove", "name"),
@@ -51,13 +52,13 @@ impl Names {
     }
 }
 
-/// What stands at the cursor.
+/// The words at the cursor.
 struct CursorPlace<'c> {
     /// The command, with the one it belongs to before it.
     command: String,
     /// The argument or option whose value is being written.
     argument: &'c str,
-    /// What the words say about the directory and the settings.
+    /// The directory and the settings that the words name.
     dir: Option<OsString>,
     config: Option<OsString>,
 }

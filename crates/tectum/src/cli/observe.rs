@@ -21,7 +21,7 @@ use super::{
     serve,
 };
 
-/// What is counted of an observer's copies.
+/// The counts of an observer's copies.
 const COUNTS: [&str; 5] = ["sent", "late", "refused", "lost", "dropped"];
 
 /// List, test and mute observers (servers that get a copy of every call).

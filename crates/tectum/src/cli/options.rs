@@ -62,7 +62,7 @@ pub(super) enum When {
 }
 
 impl Shared {
-    /// How this process prints, as these options and the terminal say.
+    /// The screen of this process, as these options and the terminal say.
     pub(super) fn screen(&self) -> Screen {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -80,7 +80,7 @@ impl Shared {
         }
     }
 
-    /// Where settings come from, with the flags a command adds.
+    /// The sources of settings, with the flags a command adds.
     pub(super) fn sources(&self, more: Vec<(&'static Key, String, String)>) -> Sources {
         let mut sources = Sources::of_process(self.dir.clone().unwrap_or_else(|| ".".into()));
         sources.file = self.config.clone();

@@ -146,7 +146,8 @@ fn met(config: &Config, spec: &ServerSpec) -> bool {
     servers::directory(config).is_some_and(|traces| status::is_known(&traces, spec.name.as_str()))
 }
 
-/// What the rules say to a tool of a server that was never met: its name is all they look at.
+/// The judgement of the rules about a tool of a server that was never met: its name is all they look
+/// at.
 fn unmet(config: &Config, tool: String, spec: &ServerSpec) -> Finding {
     let (judgement, why) = config.permissions.judge(&tool, World::Peer(spec.permission));
     let find = format!(
@@ -220,7 +221,7 @@ impl Finding {
     }
 }
 
-/// What a person could change to get another answer.
+/// The change that would give another answer.
 fn advice(
     config: &Config,
     house: &Tectum,
@@ -295,7 +296,7 @@ fn protected(config: &Config, key: &keys::Key, pattern: &str) -> String {
     }
 }
 
-/// Where the rule that a finding names was written.
+/// The place of the rule that a finding names.
 fn rule_of(config: &Config, finding: &str) -> Option<Origin> {
     let merged = config.merged();
     let items = [&keys::FORBID, &keys::ASK, &keys::ALLOW].into_iter().flat_map(|key| merged.list(key));

@@ -11,7 +11,7 @@ use super::screen::{Colour, Screen, harmless};
 /// Characters of a line about a call.
 const MOST_LINE: usize = 160;
 
-/// What was shown so far.
+/// The progress that was shown so far.
 #[derive(Debug)]
 pub(crate) struct Progress {
     screen: Screen,
@@ -30,12 +30,12 @@ impl Progress {
         Self { screen, cancel, terminal, mid_line: false, calls: 0, failed: 0 }
     }
 
-    /// How many calls there were.
+    /// The number of calls.
     pub(crate) fn calls(&self) -> usize {
         self.calls
     }
 
-    /// How many of them failed.
+    /// The number of calls that failed.
     pub(crate) fn failed(&self) -> usize {
         self.failed
     }

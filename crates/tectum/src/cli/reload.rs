@@ -19,9 +19,9 @@ use super::{
     screen::{Colour, Screen, harmless},
 };
 
-/// How long an answer is waited for. A Tectum looks four times a second.
+/// The time to wait for an answer. A Tectum looks four times a second.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often answers are looked for.
+/// The interval at which answers are looked for.
 const LOOK: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(shared: &Shared, screen: &Screen) -> Result<(), Failure> {

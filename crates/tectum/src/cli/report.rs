@@ -1,4 +1,5 @@
-//! How a failure is printed: one clear line, or one JSON line, and an exit code that means something.
+//! The form of a failure in print: one clear line, or one JSON line, and an exit code that means
+//! something.
 
 use std::{ffi::OsString, io, process::ExitCode};
 

@@ -36,7 +36,7 @@ use super::{
     within,
 };
 
-/// How long calls may still take when the work has ended.
+/// The time calls may still take when the work has ended.
 const DRAIN: Duration = Duration::from_secs(5);
 
 /// Let a model work on a task with these tools.
@@ -228,7 +228,7 @@ async fn matching(house: &Tectum, pattern: &str) -> Vec<String> {
     found.map(|found| found.matches.into_iter().map(|hit| hit.path).collect()).unwrap_or_default()
 }
 
-/// What the model is told where nobody wrote tiers.
+/// The prompt of the model where nobody wrote tiers.
 fn prompt(directory: &Path) -> String {
     format!(
         "You work on the project in {} with the tools you are given. Look before you change anything, \
@@ -286,7 +286,7 @@ async fn work(
     tell(&done?, &ctx, &progress, skipped, screen)
 }
 
-/// What tools asked of the loop in vain, in a sentence.
+/// The wishes of tools that the loop did not fulfil, in a sentence.
 fn in_vain(skipped: Tally) -> String {
     let Tally { not_understood, not_allowed, too_many } = skipped;
     let were = if skipped.total() == 1 { "directive was" } else { "directives were" };

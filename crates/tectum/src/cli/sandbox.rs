@@ -182,7 +182,7 @@ impl Trials<'_> {
     }
 }
 
-/// What something is tried on, as an argument. A path that is no text is not tried.
+/// The target of an attempt, as an argument. A path that is no text is not tried.
 trait TriedOn {
     fn text(&self) -> Option<String>;
 }

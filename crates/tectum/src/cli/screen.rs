@@ -1,4 +1,4 @@
-//! What people see: results on standard output, everything else on standard error, colour only
+//! The output for people: results on standard output, everything else on standard error, colour only
 //! where it is wanted.
 
 use std::{
@@ -10,7 +10,7 @@ use tectum::peers::visible::visible;
 
 use super::failure::Failure;
 
-/// How this process talks.
+/// The form of this process's output.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {
     /// Results and errors are JSON.

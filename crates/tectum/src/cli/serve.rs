@@ -23,7 +23,7 @@ use super::{
     within,
 };
 
-/// How long calls in flight may still take when the client has left.
+/// The time calls in flight may still take when the client has left.
 const DRAIN: Duration = Duration::from_secs(5);
 /// Calls that block at the same time; more wait for their turn.
 const MOST_BLOCKING: usize = 64;

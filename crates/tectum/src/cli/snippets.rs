@@ -1,5 +1,5 @@
-//! What each client has to be told, as text to paste. The token itself is never in it: snippets name
-//! its place.
+//! The settings that each client needs, as text to paste. The token itself is never in it: snippets
+//! name its place.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::{
     screen::{Colour, Screen},
 };
 
-/// How clients reach Tectum for one directory.
+/// The ways in which clients reach Tectum for one directory.
 pub(super) struct Ways<'w> {
     /// This program's full name: what was built is rarely on anybody's PATH.
     pub(super) program: String,
@@ -154,7 +154,7 @@ impl<'w> Ways<'w> {
     }
 }
 
-/// What a client's user does who wants its edits to run without being asked each time.
+/// The step for a client's user who wants its edits to run without being asked each time.
 pub(super) fn edits(client: &str) -> Option<&'static str> {
     Some(match client {
         "claude" => "To let it edit without asking: claude --allowedTools mcp__tectum",

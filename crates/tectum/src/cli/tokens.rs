@@ -1,4 +1,4 @@
-//! What a text costs a model, as far as its length shows.
+//! The cost of a text to a model, as far as its length shows.
 
 /// Bytes per token, as a rule of thumb for English and JSON.
 const BYTES_PER_TOKEN: usize = 4;

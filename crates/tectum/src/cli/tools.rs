@@ -85,16 +85,16 @@ impl Tools {
     }
 }
 
-/// What one kind of client is listed.
+/// The list for one kind of client.
 pub(crate) struct Listed {
-    /// How many tools.
+    /// The number of tools.
     pub(crate) tools: usize,
-    /// What a model reads of them.
+    /// The tokens that a model reads of them.
     pub(crate) tokens: usize,
 }
 
 impl Listed {
-    /// What clients that nobody knows are listed, and what coding agents are.
+    /// The lists for unknown clients and for coding agents.
     pub(crate) fn of_both(snapshot: &Snapshot, profiles: &Profiles) -> [Self; 2] {
         let agent = ClientFacts::known().iter().find(|facts| facts.coding);
         [ClientFacts::unknown(), agent.unwrap_or(ClientFacts::unknown())].map(|facts| {
@@ -160,7 +160,7 @@ fn data(info: &ToolInfo, permission: Judgement) -> Value {
     })
 }
 
-/// What a tool does; of a server's tool, what the server says about it.
+/// The effect of a tool; for a server's tool, as the server describes it.
 fn effect(info: &ToolInfo) -> &'static str {
     let said = info.server.as_ref().map(|tool| {
         let definition: Value = serde_json::from_str(&tool.definition).unwrap_or_default();
@@ -178,7 +178,7 @@ fn effect(info: &ToolInfo) -> &'static str {
     }
 }
 
-/// What a model reads of a tool: its name, its description and the schema of its arguments.
+/// The tokens that a model reads of a tool: its name, its description and the schema of its arguments.
 fn tokens(info: &ToolInfo, profile: &Profile) -> usize {
     let arguments = Value::Object(profile.arguments(info)).to_string();
     let bytes = info.name.len() + info.description.len() + arguments.len();

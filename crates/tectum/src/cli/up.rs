@@ -209,7 +209,7 @@ fn greeting(
     ))
 }
 
-/// How many tools clients are listed, in words.
+/// The number of tools that clients are listed, in words.
 fn told_of(others: &Listed, agents: &Listed) -> String {
     let all = format!("{} (about {} tokens)", counted(others.tools as u64, "tool"), others.tokens);
     if others.tools == agents.tools {
@@ -247,7 +247,8 @@ fn refuse_strangers(config: &Config) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Why it cannot be listened there. Another Tectum is known by how it refuses who shows no token.
+/// The reason why it is not possible to listen there. Another Tectum is known by how it refuses who
+/// shows no token.
 async fn taken(address: SocketAddr, error: &io::Error) -> Failure {
     let fault = match error.kind() {
         io::ErrorKind::AddrInUse if is_tectum(address).await => Fault::conflict(format!(
@@ -268,7 +269,7 @@ async fn taken(address: SocketAddr, error: &io::Error) -> Failure {
 
 /// The part of an answer that is looked at.
 const MOST_ANSWER: u64 = 4096;
-/// How long whoever listens there may take to say what it is.
+/// The time that whoever listens there may take to say what it is.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// True if a Tectum listens at an address of this machine.

@@ -30,7 +30,7 @@ pub(super) fn tell_strange_rules(config: &Config, house: &Tectum, screen: &Scree
     tell_warnings(&without_effect(config), screen);
 }
 
-/// What of the project's file has no effect, and what to do about it.
+/// The settings of the project's file that have no effect, and the next step.
 pub(super) fn without_effect(config: &Config) -> Vec<String> {
     let rules = tectum::rules_that_wait(config).map(|rules| {
         let rules: Vec<String> =

@@ -38,7 +38,7 @@ impl ServedAbove {
     }
 }
 
-/// Why this folder is not served here, if it is not.
+/// The reason why this folder is not served here, if it is not.
 pub(crate) fn circle(config: &Config, served_above: ServedAbove) -> Option<Fault> {
     let directory = canonical(&config.directory);
     let above = Above::read(std::env::var_os(WITHIN).as_deref());

@@ -11,17 +11,17 @@ use super::{
     value::{Item, Value, quoted},
 };
 
-/// What relative paths start from in one layer.
+/// The directories that relative paths start from in one layer.
 #[derive(Clone, Copy, Debug)]
 pub struct Base<'b> {
     /// The directory.
     pub directory: &'b Path,
-    /// What `~/` means.
+    /// The meaning of `~/`.
     pub home: Option<&'b Path>,
 }
 
 impl Written {
-    /// What a text means for a key, where there are no types: the environment, flags, defaults.
+    /// The value of a text for a key, where there are no types: the environment, flags, defaults.
     pub fn from_text(key: &Key, text: &str, origin: Origin) -> Self {
         let form = match key.shape {
             Shape::Flag => match text {

@@ -1,4 +1,4 @@
-//! What every shape of key takes and refuses.
+//! The values that every shape of key takes and refuses.
 
 use super::{super::keys, *};
 

@@ -181,7 +181,7 @@ impl Config {
     }
 }
 
-/// What commands may do. What the user opens is taken off the usual list, with all below it.
+/// The limits of commands. What the user opens is taken off the usual list, with all below it.
 fn sandbox(merged: &Merged, sources: &Sources) -> Sandbox {
     let paths = |key| merged.list(key).iter().map(|item| PathBuf::from(&item.text));
     let mut usual = SandboxPlan::default();
@@ -235,7 +235,7 @@ fn globs(merged: &Merged, key: &Key, wrong: &mut Vec<Problem>) -> GlobSet {
 /// The least that a client may be said to take: a tool's first words and where it goes on.
 const LEAST_REPLY: usize = 2000;
 
-/// What clients are given.
+/// The forms of results for clients.
 fn clients(merged: &Merged, wrong: &mut Vec<Problem>) -> ClientForms {
     let mut reply_chars = Vec::new();
     for item in merged.list(&keys::REPLY_CHARS) {
@@ -261,7 +261,7 @@ fn clients(merged: &Merged, wrong: &mut Vec<Problem>) -> ClientForms {
     ClientForms { structured, text, data, reply_chars }
 }
 
-/// Which tools clients are listed.
+/// The tools that clients are listed.
 fn profiles(merged: &Merged, wrong: &mut Vec<Problem>) -> Profiles {
     let mut profiles = Profiles::default();
     each(merged, &keys::PROFILES, wrong, |item| profiles.define(&item.text));
@@ -289,7 +289,7 @@ fn observers(merged: &Merged, wrong: &mut Vec<Problem>) -> Observers {
     }
 }
 
-/// Where the network tools go.
+/// The addresses that network tools may use.
 fn network(merged: &Merged, wrong: &mut Vec<Problem>) -> Network {
     let allow_hosts = each(merged, &keys::ALLOW_HOSTS, wrong, |item| item.text.parse());
     let mut searxng = None;
@@ -302,7 +302,8 @@ fn network(merged: &Merged, wrong: &mut Vec<Problem>) -> Network {
     Network { allow_hosts, searxng, environment_proxies: merged.flag(&keys::ENVIRONMENT_PROXIES) }
 }
 
-/// Why an address has no place in the settings; it may hold a secret, and settings are shown.
+/// The reason why an address has no place in the settings; it may hold a secret, and settings are
+/// shown.
 fn unfit(address: &str) -> Option<(&'static str, &'static str)> {
     let alone =
         "write the URL alone; put the key into an environment variable and name it with --api-key-env";
@@ -320,7 +321,7 @@ fn unfit(address: &str) -> Option<(&'static str, &'static str)> {
         .then_some(("`run.base_url` is not a URL", "write it as http://127.0.0.1:8080/v1 or https://host/v1"))
 }
 
-/// What `tectum run` works with.
+/// The settings of `tectum run`.
 fn run(merged: &Merged) -> Result<Run, Problems> {
     if let Some(Setting { value: Value::Word(address), origin, .. }) = merged.get(&keys::BASE_URL)
         && let Some((why, hint)) = unfit(address)

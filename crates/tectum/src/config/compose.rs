@@ -11,8 +11,8 @@ use super::{
 };
 use crate::state;
 
-/// What holds when a project's file speaks beside the operator. What of it has no effect is told in
-/// `notes`.
+/// The settings that hold when a project's file is added to the operator's. Those of its settings that
+/// have no effect are told in `notes`.
 pub(super) fn compose(operator: &Merged, project: &Merged, notes: &mut Vec<String>) -> Merged {
     let mut merged = operator.clone();
     for theirs in project.settings() {
@@ -72,7 +72,7 @@ fn added(ours: Option<&Setting>, theirs: &Setting) -> Setting {
     Setting { value: Value::List(all.collect()), ..theirs.clone() }
 }
 
-/// What both let through, of a list that names what may be used.
+/// The entries that both allow, of a list that names what may be used.
 fn within(operator: &Merged, theirs: &Setting, notes: &mut Vec<String>) -> Option<Setting> {
     let reach = Reach::of_operator(operator);
     let kept = if *theirs.key == keys::ROOTS {
@@ -96,7 +96,7 @@ fn within(operator: &Merged, theirs: &Setting, notes: &mut Vec<String>) -> Optio
     Some(Setting { value: Value::List(kept), ..theirs.clone() })
 }
 
-/// What the operator lets tools reach.
+/// The places that the operator lets tools reach.
 struct Reach<'m> {
     roots: Vec<(PathBuf, &'m Item)>,
     tracked: Vec<PathBuf>,

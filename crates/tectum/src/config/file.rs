@@ -32,13 +32,13 @@ pub enum Owner {
 /// A file of settings and its text.
 #[derive(Debug)]
 pub struct File<'f> {
-    /// How people would name it.
+    /// Its name for people.
     pub name: Arc<str>,
     /// Its content.
     pub text: &'f str,
     /// Whose it is.
     pub owner: Owner,
-    /// Where it lies.
+    /// Its path.
     pub path: &'f Path,
 }
 
@@ -76,7 +76,7 @@ impl File<'_> {
     }
 }
 
-/// What the parser found, with the key it is about.
+/// The parser's error, with the key it is about.
 fn broken(error: &toml::de::Error, text: &str, lines: &Lines<'_>) -> Problem {
     let span = error.span().unwrap_or(0..0);
     let place = lines.place(span.start);
@@ -123,7 +123,7 @@ struct SettingsReader<'f> {
     lines: Lines<'f>,
     base: Base<'f>,
     content: FileLayer,
-    /// What was set so far, and by which of its names.
+    /// The keys that were set so far, by the name that was used.
     written: HashMap<String, &'static Key>,
     problems: Vec<Problem>,
 }
@@ -248,7 +248,7 @@ fn stray(place: Origin, name: &str, sections: &[&str]) -> Problem {
     Problem::unknown(place, "key", name, &top.chain(tables).collect::<Vec<_>>())
 }
 
-/// What only the operator may say, and where that is said.
+/// The problem of a setting that only the operator may make, with the place for it.
 fn for_the_operator(place: Origin, key: &Key, why: &str, instead: &str) -> Problem {
     Problem::new(place, format!("`{}` {why}", key.path())).hint(format!(
         "{instead}put it in ~/.config/tectum/tectum.toml, in {} or in a file named with --config",

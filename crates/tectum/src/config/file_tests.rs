@@ -1,4 +1,4 @@
-//! What a `tectum.toml` may say, and how its mistakes are told.
+//! The settings of a `tectum.toml`, and the messages about its mistakes.
 
 use super::*;
 

@@ -9,9 +9,9 @@ use super::{
 /// A value as it was written, before anybody believed it.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// Where.
+    /// Its place.
     pub origin: Origin,
-    /// What.
+    /// Its form.
     pub form: Form,
 }
 
@@ -41,9 +41,9 @@ pub enum Form {
 pub struct Field {
     /// The name.
     pub name: String,
-    /// Where the name stands.
+    /// The place of the name.
     pub origin: Origin,
-    /// What it holds.
+    /// Its value.
     pub value: Written,
 }
 

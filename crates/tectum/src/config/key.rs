@@ -1,5 +1,5 @@
-//! What a key is: where it stands, what it takes, what several layers mean together, and what a
-//! project's own file may do with it. Which keys there are is said in the table, [`keys`](super::keys).
+//! A key: its place, its values, the way several layers are merged, and the rights of a project's own
+//! file. The keys themselves are in the table, [`keys`](super::keys).
 
 use super::value::Value;
 
@@ -10,26 +10,26 @@ pub struct Key {
     pub section: &'static str,
     /// Its name there.
     pub name: &'static str,
-    /// What it takes.
+    /// The values it takes.
     pub shape: Shape,
-    /// What several layers of the operator mean together.
+    /// The way several layers of the operator are merged.
     pub merge: Merge,
-    /// What a project's own file may do with it.
+    /// The rights of a project's own file.
     pub project: FromProject,
     /// The built-in value, written as in an environment variable; empty when there is none.
     pub default: &'static str,
-    /// What holds then, in words.
+    /// The behaviour without a value, in words.
     pub unset: &'static str,
-    /// What it is for.
+    /// Its purpose.
     pub doc: &'static str,
     /// For a name kept from earlier set-ups: the key it means, and the value there.
     pub stands_for: Option<Translation>,
 }
 
-/// What an earlier name means today.
+/// The key and value of today for an earlier name.
 pub type Translation = fn(Value) -> (&'static Key, Value);
 
-/// What a key takes.
+/// The values a key takes.
 #[derive(Debug)]
 pub enum Shape {
     /// `true` or `false`.
@@ -67,14 +67,14 @@ pub enum Shape {
     },
     /// A list of texts.
     List {
-        /// What each text is.
+        /// The kind of each text.
         each: Each,
-        /// What to write instead of an empty list; `None` where empty is harmless.
+        /// The text to write instead of an empty list; `None` where empty is harmless.
         empty: Option<&'static str>,
     },
 }
 
-/// What one text of a list is.
+/// The kind of one text of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Each {
     /// A file or directory; relative ones start at the file's directory.
@@ -91,7 +91,7 @@ pub enum Each {
     Argument,
 }
 
-/// What several layers mean together.
+/// The way several layers are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merge {
     /// The last layer wins.
@@ -100,7 +100,7 @@ pub enum Merge {
     Sum,
 }
 
-/// What a project's own file may do with a key. Whoever wrote the repository wrote that file, so it
+/// The rights of a project's own file over a key. Whoever wrote the repository wrote that file, so it
 /// never permits what the operator (built-in values, the user's file, environment, flags) does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FromProject {

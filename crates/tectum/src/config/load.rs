@@ -19,12 +19,12 @@ use super::{
     settings_text::{is_absent, read, unreadable},
 };
 
-/// What to do where there is nothing to serve.
+/// The advice where there is nothing to serve.
 const DIRECTORY: &str = "name an existing directory with -C DIR, or change to one";
 /// The largest file of settings that is read.
 const MAX_FILE: u64 = 1 << 20;
 
-/// Where settings may come from. Nothing is read before [`Sources::load`].
+/// The places that settings may come from. Nothing is read before [`Sources::load`].
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     /// The served directory. Its own `tectum.toml` is the project's file; parents are not searched.
@@ -35,11 +35,11 @@ pub struct Sources {
     pub home: Option<PathBuf>,
     /// The user's file.
     pub user_file: Option<PathBuf>,
-    /// Where the user's state lies: the token, and what is kept per project.
+    /// The directory of the user's state, with the token and what is kept per project.
     pub state: Option<PathBuf>,
     /// The environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// What the command line set: key, text, and the flag's name.
+    /// The settings of the command line: key, text, and the flag's name.
     pub flags: Vec<(&'static Key, String, String)>,
 }
 

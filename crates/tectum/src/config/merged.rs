@@ -12,7 +12,7 @@ use super::{
 /// The settings of one source.
 pub type Layer = Vec<Setting>;
 
-/// What a file said.
+/// The settings of one file.
 #[derive(Debug, Default)]
 pub struct FileLayer {
     /// Its settings.
@@ -24,11 +24,11 @@ pub struct FileLayer {
 /// One value of one key, and where it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Which key.
+    /// The key.
     pub key: &'static Key,
     /// Its value.
     pub value: Value,
-    /// Where it was written; for a list, the last of the places.
+    /// The place where it was written; for a list, the last of the places.
     pub origin: Origin,
 }
 
@@ -54,17 +54,17 @@ impl Eq for Key {}
 /// The settings of both owners, and what holds of them.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
-    /// What whoever runs Tectum said: built-in values, the user's file, environment, flags.
+    /// The settings of whoever runs Tectum: built-in values, the user's file, environment, flags.
     pub operator: Merged,
-    /// What the project's own file says.
+    /// The settings of the project's own file.
     pub project: Merged,
-    /// What holds.
+    /// The settings that hold.
     pub merged: Merged,
-    /// What of the project's file has no effect.
+    /// The settings of the project's file that have no effect.
     pub notes: Vec<String>,
 }
 
-/// What several layers say together.
+/// The settings of several layers, merged.
 #[derive(Clone, Debug, Default)]
 pub struct Merged {
     settings: BTreeMap<(&'static str, &'static str), Setting>,
@@ -108,7 +108,7 @@ impl Merged {
         &self.servers
     }
 
-    /// What holds for a key, if anybody said so.
+    /// The setting that holds for a key, if there is one.
     pub fn get(&self, key: &Key) -> Option<&Setting> {
         self.settings.get(&(key.section, key.name))
     }

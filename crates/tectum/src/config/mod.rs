@@ -1,4 +1,4 @@
-//! What the house is set up with: one table of keys, five layers, one typed result.
+//! The settings of the house: one table of keys, five layers, one typed result.
 //!
 //! Of the operator's layers the later wins: built-in defaults, the user's file, the environment,
 //! flags. Lists of rules and of protected names accumulate instead, so a deny of any layer

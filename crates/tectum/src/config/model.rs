@@ -27,46 +27,46 @@ use super::{
 pub struct Config {
     /// The served directory, in its canonical spelling.
     pub directory: PathBuf,
-    /// What may be reached.
+    /// The files that may be reached.
     pub workspace: Workspace,
-    /// What may be called.
+    /// The calls that are allowed.
     pub permissions: Permissions,
     /// The tools.
     pub tools: ToolSet,
     /// The language servers.
     pub diagnostics: Diagnostics,
-    /// Where the network tools go.
+    /// The addresses that network tools may use.
     pub network: Network,
-    /// What commands may do to the machine.
+    /// The limits of commands on this machine.
     pub sandbox: Sandbox,
-    /// How commands run.
+    /// The way commands run.
     pub shell: Shell,
-    /// How files are written.
+    /// The way files are written.
     pub files: Files,
     /// The listener of `tectum up`.
     pub http: Http,
     /// The other servers.
     pub federation: Federation,
-    /// Who gets copies of calls.
+    /// The observers, which get copies of calls.
     pub observers: Observers,
-    /// What stands at the end of a round, for clients of MCP.
+    /// The text at the end of a round, for clients of MCP.
     pub closing: Closing,
-    /// What clients of MCP are given of results.
+    /// The forms of results for clients of MCP.
     pub clients: ClientForms,
-    /// What `tectum run` works with.
+    /// The settings of `tectum run`.
     pub run: Run,
-    /// How much is logged.
+    /// The level of the log.
     pub log: LevelFilter,
     /// The user's home.
     pub home: Option<PathBuf>,
     /// The files of settings, whether they are there or not.
     pub files_of_settings: Vec<PathBuf>,
-    /// Where the user's state lies; `None` keeps everything in memory.
+    /// The directory of the user's state; `None` keeps everything in memory.
     pub state: Option<PathBuf>,
     pub(super) layers: Layers,
 }
 
-/// What commands may do to the machine, beyond the roots.
+/// The limits of commands on this machine, beyond the roots.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     /// True if they are held at all.
@@ -75,13 +75,13 @@ pub struct Sandbox {
     pub network: bool,
     /// True if they may use sockets with a name in the file system.
     pub unix_sockets: bool,
-    /// What else they may change.
+    /// Other paths that they may change.
     pub write: Vec<PathBuf>,
-    /// What they may not open; the usual places of secrets are among it.
+    /// The paths that they may not open; the usual places of secrets are among them.
     pub closed: Vec<PathBuf>,
 }
 
-/// What may be called: a call passes only if both owners let it through.
+/// The calls that are allowed: a call passes only if both owners let it through.
 #[derive(Clone, Debug)]
 pub struct Permissions {
     /// The operator's rules, with those of the project that a person agreed to.
@@ -93,7 +93,7 @@ pub struct Permissions {
 }
 
 impl Permissions {
-    /// What the rules say to a tool by its name alone, and which rule says so.
+    /// The judgement of the rules about a tool by its name alone, and the rule that makes it.
     pub fn judge(&self, tool: &str, world: World) -> (Judgement, String) {
         let own = self.own.judge(tool, &[], world);
         let project = self.project.as_ref().map(|rules| rules.judge(tool, &[], World::Project));
@@ -109,7 +109,7 @@ impl Permissions {
     }
 }
 
-/// What may be reached.
+/// The files that may be reached.
 #[derive(Clone, Debug)]
 pub struct Workspace {
     /// The directories, the first of which relative paths start from.
@@ -119,7 +119,7 @@ pub struct Workspace {
     pub anchors: Vec<PathBuf>,
     /// Single files beyond them.
     pub tracked: Vec<PathBuf>,
-    /// What a tracked file opens.
+    /// The access that tracking a file gives.
     pub tracked_opens: TrackedOpens,
     /// Patterns of names that are never changed, beyond the built-in ones.
     pub read_only: Vec<String>,
@@ -137,12 +137,12 @@ pub struct Workspace {
     pub git_dirs: Vec<PathBuf>,
 }
 
-/// Which tools there are, and their bounds.
+/// The tools of ours that exist, and their bounds.
 #[derive(Clone, Debug)]
 pub struct ToolSet {
     /// True if our own tools are offered.
     pub native: bool,
-    /// Which of them: those that every one of these matches.
+    /// The included ones: those that every one of these matches.
     pub include: Vec<GlobSet>,
     /// Those that are left out all the same.
     pub exclude: GlobSet,
@@ -154,7 +154,7 @@ pub struct ToolSet {
     pub tiers: Vec<String>,
     /// True if beads are kept by `bd` or `br` where one is installed.
     pub beads_programs: bool,
-    /// Which of all tools clients are listed.
+    /// The tools that each client is listed.
     pub profiles: Profiles,
 }
 
@@ -165,14 +165,14 @@ pub struct Diagnostics {
     pub commands: BTreeMap<String, Vec<String>>,
     /// The most memory that each process may take, in bytes.
     pub memory: u64,
-    /// How long a question waits for a server that runs.
+    /// The time a question waits for a server that runs.
     pub wait: Duration,
 }
 
-/// Where the network tools go.
+/// The addresses that network tools may use.
 pub type Network = tectum_tools::NetworkSettings;
 
-/// How commands run.
+/// The way commands run.
 #[derive(Clone, Debug)]
 pub struct Shell {
     /// The command that explains what went wrong in PowerShell.
@@ -186,7 +186,7 @@ pub struct Shell {
 pub struct ProjectEnv {
     /// The file.
     pub path: PathBuf,
-    /// What stands in it, or why it cannot be read.
+    /// Its variables, or the reason why it cannot be read.
     pub read: Result<EnvFile, String>,
     /// Its text, which is what a person agrees to.
     pub text: String,
@@ -194,10 +194,10 @@ pub struct ProjectEnv {
     pub trust: Trust,
 }
 
-/// How files are written.
+/// The way files are written.
 #[derive(Clone, Debug)]
 pub struct Files {
-    /// What a finished write promises.
+    /// The promise of a finished write.
     pub durability: Durability,
     /// The largest file taken into memory, in bytes.
     pub max_file: u64,
@@ -206,9 +206,9 @@ pub struct Files {
 /// The listener.
 #[derive(Clone, Debug)]
 pub struct Http {
-    /// Where.
+    /// Its address.
     pub listen: SocketAddr,
-    /// Who may call.
+    /// The callers it accepts.
     pub auth: AuthMode,
     /// True if an address that other machines reach is allowed.
     pub allow_remote: bool,
@@ -216,18 +216,18 @@ pub struct Http {
     pub hosts: Vec<String>,
 }
 
-/// Where other servers are named, and how their tools are offered.
+/// The files that name other servers, and the way their tools are offered.
 #[derive(Clone, Debug)]
 pub struct Federation {
     /// Files of other programs, the first of which wins.
     pub read: Vec<PathBuf>,
-    /// Which tools are shown at once.
+    /// The tools that are listed at once.
     pub exposure: Exposure,
-    /// How long a first list waits for servers that were never met; `None` lets the client decide.
+    /// The time a first list waits for servers that were never met; `None` lets the client decide.
     pub first_wait: Option<Duration>,
 }
 
-/// Who gets copies of calls, and what is hidden in them.
+/// The observers, which get copies of calls, and the secrets that are hidden from them.
 #[derive(Clone, Debug)]
 pub struct Observers {
     /// True if anybody is looked for.
@@ -243,14 +243,14 @@ pub struct Observers {
 }
 
 impl Observers {
-    /// What hides secrets in copies. Each part was checked when it was read; all together may
-    /// still be too much.
+    /// The redactor that hides secrets in copies. Each part was checked when it was read; all together
+    /// may still be too much.
     pub fn redactor(&self) -> Result<Redactor, String> {
         if self.redact { Redactor::new(&self.names, &self.texts) } else { Ok(Redactor::none()) }
     }
 }
 
-/// What `tectum run` works with.
+/// The settings of `tectum run`.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// The model's name at its server.
@@ -265,7 +265,7 @@ pub struct Run {
     pub limits: Limits,
 }
 
-/// Who may call over HTTP.
+/// The callers that are accepted over HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuthMode {
     /// Whoever shows the bearer token.
@@ -275,7 +275,7 @@ pub enum AuthMode {
 }
 
 impl Config {
-    /// What holds, with the place of every value.
+    /// The settings that hold, with the place of every value.
     pub fn merged(&self) -> &Merged {
         &self.layers.merged
     }
@@ -289,12 +289,12 @@ impl Config {
         said(self) != said(other)
     }
 
-    /// What the project's own file says, whether it has an effect or not.
+    /// The settings of the project's own file, with or without an effect.
     pub fn of_project(&self) -> &Merged {
         &self.layers.project
     }
 
-    /// What of the environment and of the project's file has no effect, and why.
+    /// The settings of the environment and of the project's file that have no effect, with the reasons.
     pub fn without_effect(&self) -> &[String] {
         &self.layers.notes
     }

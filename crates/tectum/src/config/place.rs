@@ -1,10 +1,10 @@
-//! Where a value was written, and what is wrong there.
+//! The place where a value was written, and the problems there.
 
 use std::{fmt, sync::Arc};
 
 use tectum_core::nearest;
 
-/// Where a value was written.
+/// The place where a value was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Nowhere: it is built in.
@@ -33,7 +33,7 @@ impl Origin {
     }
 }
 
-/// Where the lines of a file begin, so that a place costs no walk over its text.
+/// The beginnings of a file's lines, so that a place costs no walk over its text.
 #[derive(Debug)]
 pub struct Lines<'t> {
     name: Arc<str>,
@@ -86,11 +86,11 @@ impl From<&Origin> for tectum_core::Origin {
 /// One mistake: where, what, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where.
+    /// Its place.
     pub origin: Origin,
-    /// What is wrong.
+    /// The problem, in words.
     pub message: String,
-    /// What would be right.
+    /// The right way to write it.
     pub hint: Option<String>,
 }
 

@@ -4,7 +4,7 @@ use std::{io, path::Path, sync::Arc};
 
 use super::place::{Origin, Problem};
 
-/// What is wrong with a file that is there and cannot be read, and what to do about it.
+/// The problem of a file that exists and cannot be read, and the next step.
 pub(super) fn unreadable(name: Arc<str>, error: &io::Error) -> Problem {
     let (why, hint) = match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {

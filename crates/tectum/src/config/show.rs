@@ -111,7 +111,7 @@ pub fn json(config: &Config, survey: &Survey) -> serde_json::Value {
     tables.into()
 }
 
-/// What of the project's file the value does not show.
+/// The part of the project's file that the value does not show.
 fn remark(config: &Config, key: &Key) -> Option<String> {
     if *key == keys::ALLOW && !config.permissions.consent.suffices() {
         return Some(

@@ -26,7 +26,7 @@ pub enum Value {
 pub struct Item {
     /// The text.
     pub text: String,
-    /// Where it was written.
+    /// The place where it was written.
     pub origin: Origin,
 }
 

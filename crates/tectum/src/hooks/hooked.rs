@@ -1,4 +1,4 @@
-//! What the hook API reports about: the running tools, servers, observers and policy.
+//! The subjects of the hook API: the running tools, servers, observers and policy.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tectum_peers::{federation::Federation, observe::Observers};
 
 use crate::reload;
 
-/// What is told of.
+/// The subjects of its reports.
 #[derive(Clone, Debug)]
 pub struct Hooks {
     pub(super) house: Tectum,

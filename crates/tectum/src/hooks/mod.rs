@@ -24,7 +24,7 @@ use tower::ServiceExt;
 pub use self::hooked::Hooks;
 use self::refusal::Refusal;
 
-/// What there is to ask for, for people and for whoever took a wrong path.
+/// The paths that can be asked for, for people and for whoever took a wrong path.
 const PATHS: [(&str, &str); 6] = [
     ("/status", "whether it runs"),
     ("/api", "this list"),

@@ -1,4 +1,4 @@
-//! Who gets a copy of every call, and what became of the copies.
+//! The observers, which get a copy of every call, and the fate of the copies.
 
 use axum::{
     Json,

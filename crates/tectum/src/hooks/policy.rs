@@ -1,4 +1,4 @@
-//! Which policy holds, and what is wrong with the settings as they are now.
+//! The policy that holds, and the problems of the settings as they are now.
 
 use axum::{Json, extract::State};
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use axum::{
 use serde_json::{Value, json};
 use tectum_core::Fault;
 
-/// What a request gets that cannot be answered.
+/// The answer to a request that cannot be served.
 #[derive(Debug)]
 pub(super) struct Refusal {
     status: StatusCode,

@@ -46,7 +46,7 @@ impl Stand {
         std::fs::write(self.file("replies").join(word), reply).expect("written");
     }
 
-    /// What one call says, and how the program was called for it.
+    /// The reply to one call, and the arguments that the program was called with for it.
     fn call(&self, tool: &str, args: Value) -> (Value, Vec<String>) {
         let _ = std::fs::remove_file(self.file("calls"));
         let result = self.rig.stdio().call(tool, args);

@@ -35,7 +35,7 @@ fn rig() -> Rig {
     Rig::with(&[(".mcp.json", servers), ("a folder, ü/.mcp.json", other), ("broken/tectum.toml", "broken =")])
 }
 
-/// What a shell says with the program in its path, and whether it is there at all.
+/// The output of a shell with the program in its path; `None` where the shell is not installed.
 fn shell(rig: &Rig, shell: &str, args: &[&str]) -> Option<Vec<String>> {
     let folder = std::path::Path::new(env!("CARGO_BIN_EXE_tectum")).parent().expect("a folder");
     let path = std::env::var("PATH").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a new user gets wrong, and what is said then.
+//! The mistakes of new users, and the messages about them.
 #![allow(clippy::disallowed_methods, reason = "files of the test itself")]
 
 use std::{io::Read as _, os::unix::fs::PermissionsExt, process::Stdio};

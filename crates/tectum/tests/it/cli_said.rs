@@ -1,4 +1,4 @@
-//! What a finished command said, in the form the tests ask for it.
+//! The output of a finished command, in the form the tests ask for it.
 
 use std::process::Output;
 

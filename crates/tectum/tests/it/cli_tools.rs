@@ -138,7 +138,7 @@ fn logs_go_to_standard_error_and_only_when_asked() {
     }
 }
 
-/// What would act on a terminal or hide something.
+/// True for a text that would act on a terminal or hide something.
 fn steers(text: &str) -> bool {
     text.contains(['\u{1b}', '\u{202e}', '\u{200b}', '\u{e0048}'])
 }

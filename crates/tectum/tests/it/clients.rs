@@ -1,5 +1,5 @@
-//! What the models of real clients are given: fake clients with the rules of the real ones, over both
-//! transports and in both eras.
+//! The results that the models of real clients are given: fake clients with the rules of the real ones,
+//! over both transports and in both eras.
 
 use std::{collections::HashMap, io::Write as _};
 
@@ -11,7 +11,7 @@ use crate::{
     rig::{Answer, Http, Rig, Stdin},
 };
 
-/// What a client hands to its model of a result.
+/// The part of a result that a client hands to its model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reads {
     Text,
@@ -43,9 +43,9 @@ struct Fake {
     name: String,
     reads: Reads,
     thread: Option<String>,
-    /// What it asks for itself.
+    /// The form of results that it asks for itself.
     structured: Option<bool>,
-    /// Whether each tool was listed with an output schema.
+    /// For each tool, true if it was listed with an output schema.
     schemas: HashMap<String, bool>,
     next: u64,
 }
@@ -153,7 +153,7 @@ impl Fake {
         assert!(result["content"].is_array(), "no content: {result}");
     }
 
-    /// What its model reads of a call.
+    /// The text that its model reads of a call.
     fn say(&mut self, tool: &str, args: Value) -> String {
         let result = self.call(tool, args);
         self.given(&result)

@@ -232,7 +232,7 @@ fn what_is_not_quite_right_is_said_in_the_end_and_to_programs() {
     assert!(json["warnings"][0].as_str().is_some_and(|told| told.contains(".mcp.json")), "{json}");
 }
 
-/// What users read, from the top of the repository.
+/// The pages for users, from the top of the repository.
 fn pages() -> Vec<(String, String)> {
     let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let docs = std::fs::read_dir(top.join("docs")).expect("there").flatten().map(|entry| entry.path());

@@ -1,5 +1,5 @@
-//! What stays in the model's sight, for clients of MCP: anchors and todos as resources, and what a
-//! round's last result ends with where the settings ask for it.
+//! The texts that stay in the model's sight, for clients of MCP: anchors and todos as resources, and
+//! the end of a round's last result where the settings ask for it.
 
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@ use crate::{
     rig::{Rig, Stdin, text},
 };
 
-/// What a server may take, unless somebody says otherwise.
+/// The memory a server may take, unless somebody says otherwise.
 const MEMORY: u64 = 2 << 30;
 
 fn tool(name: &str) -> String {
@@ -35,7 +35,7 @@ impl Client {
         self.0.call(tool, args)
     }
 
-    /// What a check says, and the anchor it asks for.
+    /// The text of a check, and the anchor it asks for.
     fn check(&mut self, file: &str) -> (String, String) {
         let result = self.call("check_errors", json!({ "path": file }));
         let asked = &result["_meta"]["tectum/directives"][0];

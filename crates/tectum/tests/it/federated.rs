@@ -102,7 +102,7 @@ pub(crate) struct Client {
     pub(crate) asked: Vec<Value>,
     /// True for a client that leaves them without an answer.
     pub(crate) silent: bool,
-    /// What the server said to its hello.
+    /// The server's answer to its hello.
     pub(crate) hello: Value,
     answers: HashMap<u64, (Value, String)>,
 }
@@ -166,7 +166,7 @@ impl Client {
         }
     }
 
-    /// Whether an answer came already, while something else was waited for.
+    /// True if an answer came already, while something else was waited for.
     pub(crate) fn has(&self, id: u64) -> bool {
         self.answers.contains_key(&id)
     }

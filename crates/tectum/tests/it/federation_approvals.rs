@@ -1,5 +1,5 @@
-//! What a person approved of a server's tools, across starts: whatever differs from it is withheld,
-//! and so is everything when nobody can tell any more what was approved.
+//! Approvals of a server's tools, across starts: whatever differs from them is withheld, and so is
+//! everything when nobody can tell any more what was approved.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! What a person is asked about other servers: consent to what a project brings, and answers that
-//! are kept out of sight. The real binary.
+//! Questions to a person about other servers: consent to what a project brings, and answers that are
+//! kept out of sight. The real binary.
 #![allow(clippy::disallowed_methods, reason = "files of the test itself")]
 
 use std::{io::Write as _, os::unix::fs::PermissionsExt as _, process::Stdio};

@@ -7,7 +7,7 @@ use crate::{
     rig::{Http, Rig, fixture, text},
 };
 
-/// What the house lists for a session.
+/// The tools that the house lists for a session.
 fn tools(http: &Http) -> Vec<String> {
     let (mut names, mut params) = (Vec::new(), json!({}));
     loop {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{cli_said::Said, rig::Rig};
 
-/// What must never be printed.
+/// A text that must never be printed.
 pub(crate) const SECRET: &str = "hunter2";
 
 pub(crate) fn run(rig: &Rig, args: &[&str]) -> Said {

@@ -122,7 +122,7 @@ fn as_client(revision: &str, count: usize) {
     judge(&results, "client", revision, &frozen("client", revision, count), &said(&run));
 }
 
-/// What only a warning says between these eras: a client that answers before it is asked must
+/// Checks that give only a warning between these eras: a client that answers before it is asked must
 /// know the question's key, and servers of the older era have none that stays the same.
 const WARNED: &[(&str, &str)] = &[("2026-07-28", "input-required-result-ignore-extra-params")];
 

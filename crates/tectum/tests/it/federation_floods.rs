@@ -10,7 +10,7 @@ use crate::{
     rig::{Rig, fixture, text},
 };
 
-/// What a flood may add to the memory that the binary holds.
+/// The memory that a flood may add to the binary.
 const MOST_GROWTH: u64 = 32 * 1024 * 1024;
 
 /// A small number in every run, the full one in a soak.
@@ -25,7 +25,7 @@ struct Scene {
     bad: String,
 }
 
-/// What a neighbour's calls took, and the memory held meanwhile.
+/// The times of a neighbour's calls, and the memory held meanwhile.
 #[derive(Default)]
 struct Measured {
     took: Vec<Duration>,
@@ -71,7 +71,7 @@ impl Scene {
         (0..count).for_each(|_| self.call(into));
     }
 
-    /// How the running binary says that the bad server is.
+    /// The state of the bad server, by the running binary.
     fn status(&self) -> Value {
         let projects = self.rig.home().join("state/tectum/projects");
         let found = std::fs::read_dir(projects).into_iter().flatten().flatten().find_map(|project| {

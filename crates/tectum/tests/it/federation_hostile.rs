@@ -8,11 +8,11 @@ use crate::{
     rig::{Rig, fixture, text},
 };
 
-/// What the binary may hold in memory after a server tried to fill it: far below the 64 MiB and
-/// 1 GiB that the server sent, far above what it needs (a debug build with all languages).
+/// The memory the binary may hold after a server tried to fill it: far below the 64 MiB and 1 GiB that
+/// the server sent, far above what it needs (a debug build with all languages).
 const MOST_MEMORY: u64 = 256 * 1024 * 1024;
 
-/// What a call of the breaking tool may come to.
+/// The possible ends of a call of the breaking tool.
 enum Fate {
     /// The answer, as if nothing had happened.
     Fine,
@@ -173,7 +173,7 @@ fn what_finds_tools_costs_no_client_its_list_either() {
     }
 }
 
-/// Whether the strictest client takes a list with this definition.
+/// True if the strictest client takes a list with this definition.
 fn strict(tool: &Value) -> bool {
     let schema = |schema: &Value| {
         let properties = schema.get("properties").is_none_or(|properties| {

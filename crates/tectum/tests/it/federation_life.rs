@@ -365,7 +365,7 @@ fn soak_deaths_leave_nothing_behind() {
     );
 }
 
-/// How many descriptors the binary holds, and how many processes it has below it.
+/// The number of descriptors the binary holds, and of processes below it.
 fn held(client: &Client) -> (usize, usize) {
     let pid = client.pipe.child.id();
     let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("readable").count();

@@ -1,4 +1,4 @@
-//! What one server may cost: calls at once, calls a minute, silence, and time altogether.
+//! The cost that one server may cause: calls at once, calls a minute, silence, and time altogether.
 
 use serde_json::json;
 

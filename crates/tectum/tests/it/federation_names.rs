@@ -1,4 +1,4 @@
-//! What tools of other servers are called, which of them there are, and who may call them.
+//! The names of other servers' tools, the tools that are offered, and the rules about calling them.
 
 use serde_json::{Value, json};
 

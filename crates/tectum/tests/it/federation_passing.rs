@@ -1,5 +1,5 @@
-//! What passes between a client and a server besides results: updates of resources, logs,
-//! completions, metadata. For every pair of eras.
+//! The traffic between a client and a server besides results: updates of resources, logs, completions,
+//! metadata. For every pair of eras.
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use crate::{
     rig::{Rig, deserted},
 };
 
-/// What a call says of a program that does this.
+/// The error of a call to a program that does this.
 fn said(script: &str) -> Said {
     let rig = Rig::new();
     rig.configure(&command("one", "sh", &["-c", script], "start_timeout = \"20s\""));

@@ -191,7 +191,7 @@ fn listen(client: &mut Client, ids: Value) -> (u64, Value) {
     }
 }
 
-/// What was told of tasks since it was last asked: subscription, task and its state.
+/// The notices about tasks since the last question: subscription, task and its state.
 fn told(client: &mut Client) -> Vec<(Value, Value, Value)> {
     let notes = std::mem::take(&mut client.notes).into_iter();
     let told =

@@ -178,7 +178,7 @@ fn heavy_what_cannot_be_put_back_is_kept_under_a_name_that_is_told() {
     assert_eq!(rig.read("a.txt"), old());
 }
 
-/// Which of a run's syncs are about the project, by their number.
+/// The syncs of a run that are about the project, by their number.
 fn project_syncs(tool: &str, args: &[&str]) -> Vec<usize> {
     let syncs = calls_made(tool, args).into_iter().filter(|made| made.call == "fsync" && made.on_project);
     syncs.map(|made| made.nth).collect()
@@ -222,7 +222,7 @@ fn calls_made(tool: &str, args: &[&str]) -> Vec<Made> {
     made
 }
 
-/// How often each system call that could change a file is made. Reading and memory cannot.
+/// The number of times each system call that could change a file is made. Reading and memory cannot.
 fn system_calls(tool: &str, args: &[&str]) -> BTreeMap<String, usize> {
     const COULD_CHANGE: &[&str] = &[
         "openat",
@@ -263,7 +263,7 @@ fn strace(rig: &Rig, tool: &str, args: &[&str], options: &[&str]) -> bool {
     strace_said(rig, tool, args, options).0
 }
 
-/// Whether it succeeded, and what it printed.
+/// True if it succeeded, and its output.
 fn strace_said(rig: &Rig, tool: &str, args: &[&str], options: &[&str]) -> (bool, String) {
     let mut command = rig.command("strace");
     if !options.contains(&"-o") {

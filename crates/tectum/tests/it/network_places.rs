@@ -1,5 +1,5 @@
-//! Where fetch_url does not go: hundreds of notations of inner addresses, alone and behind redirects, against
-//! canaries in network namespaces that count who connects.
+//! Addresses that fetch_url does not go to: hundreds of notations of inner addresses, alone and behind
+//! redirects, against canaries in network namespaces that count who connects.
 //!
 //! The test starts itself again in a namespace of its own, joined by a pair of devices to a second one in which
 //! every address of the world is answered. So an inner address that is connected by mistake is heard, and a

@@ -20,7 +20,7 @@ fn free() -> String {
     listener.local_addr().expect("bound").to_string()
 }
 
-/// What the observer was answered when it called back.
+/// The answers the observer got when it called back.
 fn answers(rig: &Rig, name: &str) -> Vec<Value> {
     let text = std::fs::read_to_string(log(rig, name).with_extension("answers")).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line.trim_start_matches("data: ")).expect(line)).collect()

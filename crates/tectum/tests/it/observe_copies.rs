@@ -1,4 +1,4 @@
-//! What observers are told: every call before and after it, whatever came of it, in order and once.
+//! The copies that observers get: every call before and after it, whatever came of it, in order and once.
 
 use serde_json::{Value, json};
 

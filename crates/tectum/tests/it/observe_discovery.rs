@@ -1,5 +1,5 @@
-//! Who becomes an observer: nobody unless it is wanted, then whoever offers the right tool, from
-//! whichever file, for as long as it is there.
+//! The conditions for becoming an observer: nobody unless it is wanted, then whoever offers the right
+//! tool, from whichever file, for as long as it is there.
 
 use std::{
     io::{BufRead as _, BufReader},

@@ -23,7 +23,8 @@ use crate::{
 
 /// An agent thinks between calls; this is a quick one.
 const EVERY: Duration = Duration::from_millis(5);
-/// What the house may take, and what each of them may add: mostly the buffers of its connection.
+/// The memory the house may take, and the memory each of them may add: mostly the buffers of its
+/// connection.
 const MOST_KIB: (u64, u64) = (96 * 1024, 96);
 
 /// One process that is all the observers, over HTTP.
@@ -127,7 +128,7 @@ fn answer(message: &Value, counts: &Counts) -> String {
     )
 }
 
-/// What calls cost, and what they answered.
+/// The cost of calls, and their answers.
 struct Cost {
     /// In the middle, and the slowest of a hundred.
     calls: [Duration; 2],

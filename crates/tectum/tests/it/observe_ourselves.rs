@@ -223,7 +223,7 @@ fn two_that_watch_each_other_do_not_call_in_circles() {
     assert_eq!([tools(&one).len(), tools(&two).len()], counts, "what they offer each other does not grow");
 }
 
-/// How many of these have a number of their own house.
+/// The number of these that have a number of their own house.
 fn numbered(copies: &[Value]) -> usize {
     copies.iter().filter(|copy| copy["params"]["_meta"].get("tectum/sequence").is_some()).count()
 }

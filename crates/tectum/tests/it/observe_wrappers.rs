@@ -36,7 +36,7 @@ fn shell(rig: &Rig, name: &str, line: &str) -> PathBuf {
     program(rig, name, &format!("#!/bin/sh\necho $$ >> '{}'\n{line}\n", marker(rig).display()))
 }
 
-/// What a running binary says is wrong with a server.
+/// The problem of a server, by a running binary.
 fn wrong(rig: &Rig, name: &str) -> String {
     let said = rig.run(&["list", "--json"]);
     let said: serde_json::Value = serde_json::from_slice(&said.stdout).unwrap_or_default();

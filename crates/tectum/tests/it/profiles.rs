@@ -1,4 +1,4 @@
-//! Which tools a client is listed: the lean set, all, or a profile of the user's.
+//! The tools that a client is listed: the lean set, all, or a profile of the user's.
 
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ fn names(tools: &[Value]) -> Vec<&str> {
     tools.iter().filter_map(|tool| tool["name"].as_str()).collect()
 }
 
-/// What a model reads of these definitions, in bytes.
+/// The bytes that a model reads of these definitions.
 fn size(tools: &[Value]) -> usize {
     let read = |tool: &Value| json!({"name": tool["name"], "description": tool["description"], "inputSchema": tool["inputSchema"]});
     tools.iter().map(|tool| read(tool).to_string().len()).sum()

@@ -3,7 +3,7 @@
 
 use crate::rig::Rig;
 
-/// What the user wants to keep.
+/// The secret of the user.
 const CANARY: &str = "canary-7f3a";
 
 /// One attack: both files, and calls that the user's file alone refuses.

@@ -118,7 +118,7 @@ fn canary(file: &str) -> String {
     format!("canary-{}-", file.replace('/', "-"))
 }
 
-/// How a call would be judged; what is no tool there is refused.
+/// The judgement of a call; a tool that does not exist there is refused.
 fn judged(house: &Tectum, tool: &str, args: &Value) -> Judgement {
     let raw = serde_json::value::to_raw_value(args).expect("JSON");
     let call = Call::new(SessionId::new("it"), tool, raw);

@@ -1,5 +1,5 @@
-//! What a project could bring along behind the binary: a git or a toolchain of its own, parts of a
-//! repository elsewhere, or, in a served home, the user's git configuration.
+//! Programs and files that a project could bring along behind the binary: a git or a toolchain of its
+//! own, parts of a repository elsewhere, or, in a served home, the user's git configuration.
 #![allow(clippy::disallowed_methods, reason = "files of the test itself")]
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};

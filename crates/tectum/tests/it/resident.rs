@@ -1,4 +1,4 @@
-//! How much memory a process has gained, by what the kernel says.
+//! The memory that a process has gained, by what the kernel says.
 
 use std::path::PathBuf;
 

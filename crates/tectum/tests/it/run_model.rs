@@ -32,7 +32,7 @@ impl Asked {
     }
 }
 
-/// What the server says next.
+/// The next reply of the server.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
     /// Text.
@@ -93,7 +93,7 @@ impl ModelServer {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
-    /// What it was asked so far.
+    /// The requests it got so far.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.shared.asked.lock().expect("whole").clone()
     }

@@ -16,7 +16,7 @@ fn run(rig: &Rig, server: &ModelServer, settings: &str, more: &[&str]) -> Said {
     rig.run(&[&["run", "do it"], more].concat()).into()
 }
 
-/// Why a run of these replies ended.
+/// The reason why a run of these replies ended.
 fn reason(settings: &str, more: &[&str], mut replies: Vec<Reply>) -> Value {
     let rig = Rig::with(&[("a.txt", "x\n")]);
     replies.push(Reply::Text("over"));

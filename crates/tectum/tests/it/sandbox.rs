@@ -65,7 +65,7 @@ impl Yard {
         Self { rig, servers, outsider, plan }
     }
 
-    /// What a script says on both of its outputs, and its exit code.
+    /// The output of a script on both of its streams, and its exit code.
     async fn run(&self, script: &str) -> (String, Option<i32>) {
         let mut launch = Launch {
             command: "bash".into(),

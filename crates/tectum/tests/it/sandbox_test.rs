@@ -17,7 +17,7 @@ fn rig() -> Rig {
     rig
 }
 
-/// What was tried, by its words, and whether it could be done; all of it as promised.
+/// The attempts, by their words, each with true if it succeeded; all of them as promised.
 fn tried(rig: &Rig) -> (String, Vec<(String, bool)>) {
     let output = rig.run(&["sandbox", "test", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,4 +1,4 @@
-//! Where the disk is waited for: never on the thread that reads calls.
+//! The disk is never waited for on the thread that reads calls.
 
 use serde_json::{Value, json};
 

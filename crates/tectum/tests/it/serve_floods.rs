@@ -29,7 +29,7 @@ fn many_descriptors() {
     rustix::process::setrlimit(Resource::Nofile, limit).expect("raised");
 }
 
-/// What a connection without a token does.
+/// The behaviour of a connection without a token.
 #[derive(Clone, Copy, Debug)]
 enum Stranger {
     Silent,

@@ -51,7 +51,7 @@ fn server(client: &Stdin) -> u32 {
     }
 }
 
-/// How many processes sleep for this long.
+/// The number of processes that sleep for this long.
 fn alive(word: &str) -> usize {
     let all = fs::read_dir("/proc").expect("readable").flatten();
     let lines = all.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());

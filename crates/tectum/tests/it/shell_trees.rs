@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const FEW: u64 = 15;
 const MANY: u64 = 1000;
 
-/// How a command is ended.
+/// The ways to end a command.
 #[derive(Clone, Copy, Debug)]
 enum Way {
     Timeout,

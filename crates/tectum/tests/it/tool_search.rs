@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::{federated::with, rig::Rig};
 
-/// What a model types, and the tools that do it; the real clients are asked the same.
+/// The words that a model types, and the tools that fit them; the real clients are asked the same.
 const WISHES: &str = include_str!("../../../../xtask/clients/wishes.txt");
 
-/// What a client was told.
+/// The list that a client got.
 struct Told {
     tools: Vec<Value>,
     instructions: String,
@@ -18,11 +18,12 @@ struct Told {
 /// A client that searches.
 struct Searcher {
     name: &'static str,
-    /// How well each tool fits a query; zero is not at all.
+    /// The score of each tool for a query; zero is no match.
     rule: fn(&Told, &str) -> Vec<f64>,
-    /// How many of our tools it shows at least: its own take part, and two of them came first at most.
+    /// The least number of our tools that it shows: its own take part, and two of them came first at
+    /// most.
     shows: usize,
-    /// Whether its model has tools from the start that say so.
+    /// True if its model has tools from the start that say so.
     loads: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::{
     rig::{Rig, fixture},
 };
 
-/// What makes the binary look for observers.
+/// The settings that make the binary look for observers.
 pub(crate) const ON: &str = "[observers]\ndiscover = true\n";
 
 /// The file an observer of this name keeps its copies in.
@@ -57,13 +57,13 @@ pub(crate) fn until_copies(rig: &Rig, name: &str, count: usize) -> Vec<Value> {
     all
 }
 
-/// What a copy is about: the tool, and whether the call is over.
+/// The subject of a copy: the tool, and true if the call is over.
 pub(crate) fn brief(copy: &Value) -> (String, bool) {
     let told = &copy["params"]["arguments"];
     (told["tool_name"].as_str().expect("a name").to_owned(), told.get("result").is_some())
 }
 
-/// What came of a call, as its last copy tells it.
+/// The result of a call, as its last copy tells it.
 #[track_caller]
 pub(crate) fn after(copies: &[Value], tool: &str) -> Value {
     let copy = copies.iter().rev().find(|copy| brief(copy) == (tool.to_owned(), true));
@@ -105,7 +105,7 @@ pub(crate) fn status(rig: &Rig) -> Value {
     said.json()
 }
 
-/// How one observer of a running binary is.
+/// The state of one observer of a running binary.
 pub(crate) fn status_of(rig: &Rig, name: &str) -> Value {
     status(rig)["observers"][name].clone()
 }

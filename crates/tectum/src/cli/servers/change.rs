@@ -64,7 +64,7 @@ pub(crate) struct Remove {
     target: Target,
 }
 
-/// Which file is changed.
+/// The file that is changed.
 #[derive(Debug, Args)]
 pub(super) struct Target {
     /// Change the project's tectum.toml instead of your own
@@ -124,7 +124,7 @@ impl Add {
         }
     }
 
-    /// What may keep the program from starting, here or in another project.
+    /// The reasons that may keep the program from starting, here or in another project.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         let (Some(program), Some((typed, args))) = (self.program(), self.command.split_first()) else {

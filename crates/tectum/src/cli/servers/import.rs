@@ -57,7 +57,7 @@ struct Find {
     written: String,
     source: Arc<Source>,
     entries: Vec<Entry>,
-    /// What the file says about its inputs.
+    /// The descriptions of inputs in the file.
     inputs: BTreeMap<String, String>,
     problem: Option<String>,
 }
@@ -163,7 +163,7 @@ impl Import {
     }
 }
 
-/// Where the variables of a file's entries are looked up.
+/// The sources of the variables in a file's entries.
 fn scope<'s>(site: &'s Site, context: &'s Context, find: &'s Find) -> Scope<'s> {
     Scope {
         environment: &context.environment,
@@ -226,7 +226,7 @@ fn of_client(site: &Site, client: &'static Client) -> Vec<Find> {
     finds.filter(|find| !find.entries.is_empty() || find.problem.is_some()).collect()
 }
 
-/// What a file holds; `None` when there is none.
+/// The content of a file; `None` when there is none.
 fn look(site: &Site, client: &'static str, path: &Path, written: String) -> Option<Find> {
     let place = survey::place_of(path, &site.config);
     let source = Arc::new(Source::foreign(path, site.shown(path), place));

@@ -73,7 +73,7 @@ pub(crate) fn restart(named: &Named, shared: &Shared, screen: &Screen) -> Result
     screen.done(&data, &sentence)
 }
 
-/// Why the program of a server cannot be started, if that is known beforehand.
+/// The reason why the program of a server cannot be started, if that is known beforehand.
 fn cannot_start(site: &Site, server: &Server) -> Option<String> {
     let Transport::Stdio(launch) = &server.verdict.as_ref().ok()?.transport else { return None };
     child::program_of(launch, &site.config.directory).err().map(|error| error.to_string())

@@ -108,7 +108,7 @@ fn state(server: &Server, live: &[Status], screen: &Screen) -> String {
     screen.paint(colour, &format!("{:<11}", health.word()))
 }
 
-/// How a server is: what keeps it from starting, or else how it is in the Tectums that run here.
+/// The state of a server: what keeps it from starting, or else how it is in the Tectums that run here.
 #[derive(Debug)]
 enum Health {
     Running,
@@ -154,7 +154,7 @@ impl Health {
     }
 }
 
-/// Where it stands.
+/// Its place.
 fn from(server: &Server) -> String {
     spoken::text(&server.entry.origin.to_string())
 }
@@ -174,7 +174,7 @@ fn lines(told: &[Line]) -> String {
     told.iter().map(|(what, words)| format!("  {what:<13}  {words}\n")).collect()
 }
 
-/// What a row of the table has as well.
+/// The lines that a row of the table has as well.
 fn whereabouts(server: &Server) -> Vec<Line> {
     let entry = &server.entry;
     let target = match entry.values.word(&keys::URL) {

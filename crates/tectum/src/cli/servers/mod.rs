@@ -119,12 +119,12 @@ impl Site {
         })
     }
 
-    /// Where running servers of this project leave their traces.
+    /// The directory where running servers of this project leave their traces.
     fn traces(&self) -> Option<PathBuf> {
         tectum::servers::directory(&self.config)
     }
 
-    /// What the Tectums say that run for this project.
+    /// The reports of the Tectums that run for this project.
     fn running(&self) -> Vec<Status> {
         self.traces().map(|traces| tectum::status::running(&traces)).unwrap_or_default()
     }
@@ -158,7 +158,7 @@ impl Site {
     }
 }
 
-/// What a command did.
+/// The outcome of a command.
 struct Done<'d> {
     servers: Vec<&'d str>,
     sentence: String,

@@ -1,4 +1,4 @@
-//! What running Tectums left about a server: its state, and the end of what it complained.
+//! The traces of a server in running Tectums: its state, and the end of what it complained.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::super::screen::counted;
 const TAIL: u64 = 8 << 10;
 const LINES: usize = 5;
 
-/// What the running instances say about a server, each with its process.
+/// The reports of the running instances about a server, each with its process.
 pub(super) fn of_server(running: &[Status], name: &str) -> Vec<Value> {
     let one = |status: &Status| {
         let mut now = status.servers.get(name)?.clone();
@@ -21,7 +21,7 @@ pub(super) fn of_server(running: &[Status], name: &str) -> Vec<Value> {
     running.iter().filter_map(one).collect()
 }
 
-/// What of a server is withheld until a person approves it, and how that is done.
+/// The parts of a server that are withheld until a person approves them, and the command for that.
 pub(super) fn waits(traces: Option<&Path>, server: &Server) -> Option<String> {
     let (spec, traces) = (server.verdict.as_ref().ok()?, traces?);
     let (review, name) = (Review::read(traces, spec), &spec.name);

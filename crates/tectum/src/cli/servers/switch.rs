@@ -124,7 +124,7 @@ impl Switch {
         site.finish(&draft, target.dry_run, &Done { servers: vec![name], sentence, notes }, screen)
     }
 
-    /// Why the file that would be changed has no say.
+    /// The reason why the file that would be changed has no say.
     fn overruled(&self, site: &Site, server: &Server) -> Option<Fault> {
         let (_, at) = said(server).filter(|(on, _)| *on != self.on)?;
         let theirs = server.entry.source.place == Place::Project;
@@ -147,7 +147,7 @@ impl Switch {
         Some(fault.hint(format!("`tectum {command} {name}{project}` changes it there")))
     }
 
-    /// What else keeps a server from starting that is switched on.
+    /// The other reasons that keep a server from starting although it is switched on.
     fn notes(&self, server: &Server) -> Vec<String> {
         let waits = self.on && !server.trust.suffices();
         waits
@@ -165,7 +165,7 @@ impl Switch {
     }
 }
 
-/// What is said about a server, and where.
+/// The switch of a server, and its place.
 fn said(server: &Server) -> Option<(bool, &Origin)> {
     let values = &server.entry.values;
     Some((values.flag(&keys::ENABLED)?, values.origin(&keys::ENABLED)?))

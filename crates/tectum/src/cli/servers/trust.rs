@@ -96,7 +96,7 @@ impl TrustCommand {
         screen.answer(&json!({ "ok": true, "trusted": names }), &text)
     }
 
-    /// What waits, or of that what is named.
+    /// The entries that wait, or those of them that are named.
     fn waiting<'s>(&self, site: &'s Site) -> Result<Vec<Asked<'s>>, Failure> {
         let asked = &site.survey.asked;
         for name in self.names.iter().filter(|name| ![RULES, ENV].contains(&name.as_str())) {
@@ -295,7 +295,7 @@ fn head(name: &str, file: &Path, screen: &Screen) -> String {
     format!("{}  from {file}\n", screen.paint(Colour::Bold, name))
 }
 
-/// What differs from what was agreed to.
+/// The differences from what was agreed to.
 fn changed(trust: &Trust) -> String {
     let Trust::Changed(changes) = trust else { return String::new() };
     changes.iter().map(|change| format!("  changed        {change}\n")).collect()

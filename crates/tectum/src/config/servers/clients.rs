@@ -1,13 +1,13 @@
-//! Where other programs keep their servers, so that `tectum import` finds them.
+//! The files in which other programs keep their servers, so that `tectum import` finds them.
 
 use std::path::{Path, PathBuf};
 
 /// Another program that keeps servers.
 #[derive(Debug)]
 pub struct Client {
-    /// What people type.
+    /// The name that people type.
     pub name: &'static str,
-    /// How it is called.
+    /// The name that people read.
     pub title: &'static str,
     /// Its files, the user's first.
     files: &'static [Below],
@@ -62,9 +62,9 @@ pub static CLIENTS: &[Client] = &[
 /// A place where a program keeps servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spot {
-    /// Where.
+    /// Its path.
     pub path: PathBuf,
-    /// How it is written in `[federation] read` of the user's file.
+    /// Its form in `[federation] read` of the user's file.
     pub written: String,
 }
 

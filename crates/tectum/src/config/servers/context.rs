@@ -1,4 +1,4 @@
-//! What holds around the files: the environment, and what is kept in the user's state.
+//! The surroundings of the files: the environment, and what is kept in the user's state.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use tectum_state::Lasts;
 use super::{super::Sources, trust::Ledger};
 use crate::state;
 
-/// What holds around the files.
+/// The surroundings of the files.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// The environment.
@@ -21,15 +21,15 @@ pub struct Context {
     pub executable: Option<PathBuf>,
     /// Answers that are kept.
     pub inputs: BTreeMap<String, String>,
-    /// How often each server was restarted by hand.
+    /// The number of times each server was restarted by hand.
     pub generations: BTreeMap<String, u64>,
     /// Servers of the project's files that were switched on or off here.
     pub switched: BTreeMap<String, bool>,
-    /// Why nobody can tell which they are: then none of them starts.
+    /// The reason why the switched servers are not known; then none of them starts.
     pub switched_lost: Option<String>,
-    /// What was agreed to.
+    /// The record of everything a person agreed to.
     pub ledger: Ledger,
-    /// What is wrong with our own state.
+    /// The problems of our own state.
     pub notes: Vec<String>,
 }
 
@@ -57,17 +57,17 @@ impl Context {
     }
 }
 
-/// Where answers to inputs are kept.
+/// The file that keeps answers to inputs.
 pub fn inputs_file(state: &Path) -> PathBuf {
     state.join("inputs.json")
 }
 
-/// Where restarts are counted.
+/// The file that counts restarts.
 pub fn generations_file(state: &Path) -> PathBuf {
     state.join("servers.json")
 }
 
-/// Where it is kept which servers of a project's files are switched on or off.
+/// The file that keeps which servers of a project's files are switched on or off.
 pub fn switched_file(state: &Path, directory: &Path) -> PathBuf {
     state::of_project(state, directory).join("servers/switched.json")
 }

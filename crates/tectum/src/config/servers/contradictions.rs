@@ -1,4 +1,4 @@
-//! What contradicts itself in an entry, as far as the entry alone shows it.
+//! The contradictions in an entry, as far as the entry alone shows them.
 
 use super::{
     super::place::{Origin, Problem},
@@ -29,7 +29,7 @@ pub(super) fn texts(values: &Values) -> Vec<Templated<'_>> {
         .collect()
 }
 
-/// What contradicts itself in an entry that says what the server is.
+/// The contradictions in an entry that says what the server is.
 pub(super) fn contradictions(entry: &Entry) -> Vec<Problem> {
     let values = &entry.values;
     let mut problems = Vec::new();

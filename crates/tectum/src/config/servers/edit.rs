@@ -28,15 +28,15 @@ use super::{
 const MAX_FILE: u64 = 1 << 20;
 /// The mode of a file that is made: values of variables may stand in it.
 const MODE: u32 = 0o600;
-/// What stands for a value that may be secret.
+/// The text in place of a value that may be secret.
 const HIDDEN: &str = "(hidden)";
 
 /// A file with changes that are not written yet.
 #[derive(Debug)]
 pub struct Draft {
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
-    /// How people would name it.
+    /// Its name for people.
     pub name: Arc<str>,
     owner: Owner,
     before: String,
@@ -143,7 +143,7 @@ impl Draft {
         true
     }
 
-    /// What would change, as people read it. Values that may be secret are hidden.
+    /// The change, as people read it. Values that may be secret are hidden.
     pub fn diff(&self) -> String {
         let (before, after) = (hidden(&self.before), hidden(&self.text()));
         let diff = similar::TextDiff::from_lines(&before, &after);

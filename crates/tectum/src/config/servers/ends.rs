@@ -1,6 +1,6 @@
 //! The ends of a file's lines, kept when its text was made anew by something that knows one kind only.
 
-/// What some editors put before a text in UTF-8.
+/// The mark that some editors put before a text in UTF-8.
 pub(super) const MARK: &str = "\u{feff}";
 
 /// The text with the mark at the beginning and the ends of lines that the file had. The document

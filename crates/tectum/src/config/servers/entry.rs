@@ -25,11 +25,11 @@ pub struct Entry {
     pub name: ServerName,
     /// The name in its file.
     pub written: String,
-    /// Where it stands.
+    /// Its place.
     pub origin: Origin,
-    /// Which file that is.
+    /// The file it stands in.
     pub source: Arc<Source>,
-    /// What was said about it.
+    /// Its settings.
     pub values: Values,
     /// Variables of ours that it gets under their own names, if they are set.
     pub forward: Vec<String>,
@@ -40,15 +40,15 @@ pub struct Entry {
 /// A file that names servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
-    /// How people would name it.
+    /// Its name for people.
     pub name: Arc<str>,
     /// Whose word it is.
     pub place: Place,
     /// True if it is a `tectum.toml`, which we may change.
     pub ours: bool,
-    /// What `./program` starts from.
+    /// The directory that `./program` starts from.
     pub base: PathBuf,
     /// Whose habits it follows.
     pub dialect: Dialect,
@@ -66,7 +66,7 @@ pub enum Place {
 /// Habits in which programs differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// What most share.
+    /// The form that most share.
     Plain,
     /// Gemini: `$NAME` is a variable, `url` is the older transport, `timeout` is in milliseconds.
     Gemini,
@@ -193,7 +193,7 @@ impl Values {
         }
     }
 
-    /// Where a key stands.
+    /// The place of a key.
     pub fn origin(&self, key: &Key) -> Option<&Origin> {
         self.get(key).map(|(_, origin)| origin)
     }

@@ -20,12 +20,12 @@ use super::{
 /// The largest file of variables that is read.
 const MAX_ENV_FILE: u64 = 1 << 20;
 
-/// What else came of an entry.
+/// The other findings about an entry.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The file its variables are in.
     pub(super) env_file: Option<PathBuf>,
-    /// Why it is no server that could be reached from here.
+    /// The reason why it is no server that could be reached from here.
     pub(super) not_ours: Option<&'static str>,
 }
 

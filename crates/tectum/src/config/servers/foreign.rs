@@ -32,16 +32,16 @@ const MOST_SERVERS: usize = 256;
 /// The names under which programs keep their servers.
 const MAPS: [&str; 4] = ["mcpServers", "servers", "context_servers", "mcp_servers"];
 
-/// What a file of another program holds.
+/// The content of another program's file.
 #[derive(Clone, Debug, Default)]
 pub struct ForeignContent {
     /// Its servers, in order of precedence.
     pub entries: Vec<Entry>,
-    /// What the inputs it asks for are, by id.
+    /// The descriptions of the inputs it asks for, by id.
     pub inputs: BTreeMap<String, String>,
     /// Further files that were read for it.
     pub files: Vec<PathBuf>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 

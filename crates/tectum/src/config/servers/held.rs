@@ -7,17 +7,17 @@ use super::super::place::Origin;
 pub struct Held {
     /// Its name; for a file that cannot be read, the file's.
     pub name: String,
-    /// Where it stands.
+    /// Its place.
     pub origin: Origin,
     /// In one word.
     pub why: Why,
     /// In a sentence.
     pub message: String,
-    /// What to do about it.
+    /// The next step for the user.
     pub hint: Option<String>,
 }
 
-/// Why a server does not start.
+/// The reasons why a server does not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// Nobody agreed to it yet.

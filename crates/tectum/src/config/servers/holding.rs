@@ -11,9 +11,9 @@ use super::{
 /// A table as it holds.
 #[derive(Clone, Debug)]
 pub struct Holding {
-    /// What is said altogether, each value with its place.
+    /// The whole entry, each value with its place.
     pub entry: Entry,
-    /// Where other tables of this name stand.
+    /// The places of other tables of this name.
     pub elsewhere: Vec<Origin>,
 }
 
@@ -42,7 +42,7 @@ pub fn tables(merged: &Merged, survey: &Survey) -> Vec<Holding> {
     found
 }
 
-/// What holds of these tables, if anything does. An entry of another program's file is read where
+/// The settings of these tables that hold, if any do. An entry of another program's file is read where
 /// it stands; of it only what our tables change is ours to show.
 fn held_of(own: &[&Entry], used: &Entry) -> Option<Entry> {
     if used.source.ours {

@@ -8,7 +8,7 @@ use super::super::{
     place::{Lines, Origin, Problem},
 };
 
-/// How deep values may be nested: each level costs stack, and no settings need more.
+/// The greatest depth of nested values: each level costs stack, and no settings need more.
 const MOST_DEPTH: usize = 64;
 
 /// Reads a text. `wanted` is asked for the names that lead to a value; without a yes the value is

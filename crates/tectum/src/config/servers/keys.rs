@@ -11,7 +11,7 @@ use super::super::{
 
 /// The table of `tectum.toml` that holds the servers.
 pub const TABLE: &str = "servers";
-/// How one of its tables is called where no name is known.
+/// The name of one of its tables where no name is known.
 const SECTION: &str = "servers.NAME";
 /// The longest time anything may be allowed to take.
 const DAY: u64 = 24 * 60 * 60;

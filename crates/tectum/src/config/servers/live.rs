@@ -38,9 +38,9 @@ pub struct Live {
     /// True if the servers were chosen with the address that was bound.
     chosen_bound: bool,
     config: Option<Config>,
-    /// What is wrong with the settings as they are now; those before hold on.
+    /// The problems of the settings as they are now; those before hold on.
     broken: Vec<Problem>,
-    /// How often the settings were read.
+    /// The number of times the settings were read.
     reads: u64,
     good: HashMap<PathBuf, ForeignContent>,
     stamps: Vec<(PathBuf, Stamp)>,
@@ -66,7 +66,8 @@ impl Live {
         }
     }
 
-    /// Where this house listens, if not where its settings say: that address is itself.
+    /// Sets the address at which this house listens, if it is not the one in its settings: a server
+    /// there is this house itself.
     pub fn listening(mut self, address: SocketAddr) -> Self {
         self.listening = Some(address);
         self
@@ -135,7 +136,7 @@ impl Live {
         (self.config.as_ref(), &self.broken)
     }
 
-    /// How often the settings were read.
+    /// The number of times the settings were read.
     pub fn reads(&self) -> u64 {
         self.reads
     }

@@ -1,4 +1,4 @@
-//! Which values an entry waits for: the variables and inputs it names that nobody gave.
+//! The values that an entry waits for: the variables and inputs it names that nobody gave.
 
 use super::{
     Entry,
@@ -6,8 +6,8 @@ use super::{
     variables::{Scope, Unfilled, fill},
 };
 
-/// What keeps the variables of an entry from being filled in, each told once. A variable that is
-/// handed on under its own name counts, too: whoever names it means that the server gets it.
+/// The reasons why variables of an entry cannot be filled in, each told once. A variable that is handed
+/// on under its own name counts, too: whoever names it means that the server gets it.
 pub fn missing(entry: &Entry, scope: Scope<'_>) -> Vec<Unfilled> {
     let handed_on = entry.forward.iter().map(|name| format!("${{{name}}}"));
     let written = texts(&entry.values).into_iter().map(|templated| templated.text.to_owned());

@@ -25,13 +25,13 @@ use super::{
 };
 use crate::{config::Http, state};
 
-/// What stands before the program's name in a script that starts us: our own word and two older ones.
+/// The words before the program's name in a script that starts us: our own word and two older ones.
 const MARKERS: &[&str] =
     &["tectum-self-ref-target:", "entrabot-self-ref-target:", "entraclaw-self-ref-target:"];
 /// A larger file is no wrapper script.
 const MOST_SCRIPT: u64 = 16 * 1024;
 
-/// Why an entry is ourselves, if it is.
+/// The reason why an entry is this house itself, if it is.
 pub fn why(entry: &Entry, context: &Context, http: &Http, scope: Scope<'_>) -> Option<String> {
     let filled =
         |text: &str| variables::fill(text, entry.source.dialect, scope).unwrap_or_else(|_| text.to_owned());

@@ -26,14 +26,14 @@ use super::{
 };
 use crate::state;
 
-/// What the federation gets.
+/// The result for the federation.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
     /// The servers to have.
     pub specs: Vec<ServerSpec>,
     /// Those that are named and do not start.
     pub held: Vec<Held>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ pub struct Survey {
     pub asked: Vec<(Entry, Trust)>,
     /// Files that cannot be read, and tables that change an entry nobody has.
     pub broken: Vec<Held>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
     /// Entries that are Tectum itself and are skipped. Other clients need them, so they are no mistake.
     pub skipped: Vec<String>,
@@ -205,7 +205,7 @@ impl Survey {
         self.servers.push(Server { entry, trust, verdict });
     }
 
-    /// What the federation gets of it.
+    /// The part of it that the federation gets.
     pub fn resolved(self) -> Resolved {
         let mut resolved = Resolved { held: self.broken, notes: self.notes, ..Resolved::default() };
         for server in self.servers {

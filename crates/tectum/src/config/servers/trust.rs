@@ -1,5 +1,5 @@
-//! What of a project a person agreed to, its servers and its allow rules: exactly as it was shown, and
-//! nothing else.
+//! The parts of a project that a person agreed to, its servers and its allow rules: exactly as they
+//! were shown, and nothing else.
 //!
 //! What was agreed to is kept in the user's state, outside every project. The digest covers the
 //! entry as it is written, before variables, so that a later change of any of it asks again.
@@ -41,7 +41,7 @@ pub const RULES: &str = "permissions.allow";
 /// The name under which consent to a project's `mcp_env.toml` is kept. No server can have it.
 pub const ENV: &str = "mcp_env.toml";
 
-/// What was agreed to.
+/// The record of everything a person agreed to.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     path: PathBuf,
@@ -49,7 +49,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Where it is kept.
+    /// The path of its file.
     pub fn path(state: &Path) -> PathBuf {
         state.join("trust.json")
     }
@@ -85,7 +85,7 @@ impl Ledger {
         ledger.save()
     }
 
-    /// What it says about an entry.
+    /// Its judgement about an entry.
     pub fn judge(&self, entry: &Entry) -> Trust {
         if entry.source.place == Place::Yours {
             return Trust::Own;
@@ -98,7 +98,7 @@ impl Ledger {
         self.keep(record(entry));
     }
 
-    /// What it says about the allow rules or the environment that a record holds.
+    /// Its judgement about the allow rules or the environment that a record holds.
     pub fn compare(&self, record: &Value) -> Trust {
         match self.records.iter().find(|held| same_place(held, record)) {
             None => Trust::Asked,
@@ -195,7 +195,7 @@ fn digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-/// What differs between what was agreed to and what stands there now, for people.
+/// The differences between what was agreed to and what stands there now, for people.
 fn changes(held: &Value, now: &Value) -> Vec<String> {
     let mut told = Vec::new();
     let shown = |value: &Value| match value {

@@ -7,10 +7,10 @@ use super::{super::environment::INPUT, entry::Dialect};
 
 /// The longest text that variables may grow to: no system takes a longer argument.
 const MOST_TEXT: usize = 128 << 10;
-/// How deep defaults may stand in defaults.
+/// The greatest depth of defaults in defaults.
 const MOST_DEPTH: usize = 8;
 
-/// Where variables get their values.
+/// The sources of the values of variables.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'s> {
     /// The environment.
@@ -21,16 +21,16 @@ pub struct Scope<'s> {
     pub home: Option<&'s Path>,
     /// Answers that are kept, by id: `${input:id}`.
     pub inputs: &'s BTreeMap<String, String>,
-    /// What the file says about its inputs.
+    /// The descriptions of inputs in the file.
     pub described: &'s BTreeMap<String, String>,
 }
 
-/// Why a text has no value.
+/// The reason why a text has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfilled {
-    /// What is missing.
+    /// The missing value, in words.
     pub message: String,
-    /// How to mend it.
+    /// The next step for the user.
     pub hint: String,
 }
 
@@ -110,7 +110,7 @@ pub(super) fn is_unclosed(text: &str) -> bool {
     false
 }
 
-/// Where the brace that is open closes.
+/// The place where the brace that is open closes.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let bytes = text.as_bytes();
