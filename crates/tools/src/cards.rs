@@ -1,4 +1,4 @@
-//! What the cards of most tools say; each tool's own card says what differs.
+//! The values that the cards of most tools share; each tool's own card changes what differs.
 
 use std::time::Duration;
 

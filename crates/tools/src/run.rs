@@ -17,33 +17,33 @@ use rustix::{
 use tectum_child::Confinement;
 use tectum_core::{Fault, FaultKind};
 
-/// How long a silent program is waited for before the call is asked whether it still wants it.
+/// The time to wait for a silent program before the call is asked whether it still wants it.
 const TICK: Duration = Duration::from_millis(20);
-/// How long between two looks at a program that has closed its output and should end.
+/// The pause between two looks at a program that has closed its output and should end.
 const PAUSE: Duration = Duration::from_millis(1);
-/// How much is read at once.
+/// The bytes of one read.
 const CHUNK: usize = 64 * 1024;
-/// How much of a program's complaints is kept; the rest is read and dropped, so that it does
+/// The bytes that are kept of a program's error output; the rest is read and dropped, so that it does
 /// not wait for us.
 const COMPLAINTS: usize = 16 * 1024;
 
-/// What to start.
+/// The program to start.
 pub(crate) struct Order<'o> {
     pub(crate) program: &'o OsStr,
     pub(crate) args: Vec<OsString>,
     pub(crate) folder: &'o Path,
     /// All it gets to know of our environment.
     pub(crate) environment: Vec<(OsString, OsString)>,
-    /// What it may open.
+    /// The files it may open.
     pub(crate) confinement: &'o Confinement,
 }
 
-/// How long it may run.
+/// The time it may run.
 #[derive(Clone, Copy)]
 pub(crate) struct Leash<'l> {
-    /// What replies call the program.
+    /// The name of the program in replies.
     pub(crate) who: &'static str,
-    /// What helps when it takes too long.
+    /// The advice for when it takes too long.
     pub(crate) slow: &'static str,
     /// True once the call was cancelled.
     pub(crate) stop: &'l (dyn Fn() -> bool + Sync),
@@ -65,12 +65,12 @@ impl Leash<'_> {
     }
 }
 
-/// What a program left.
+/// The result of a program.
 #[derive(Debug)]
 pub(crate) struct Ran {
     /// True when it ended well.
     pub(crate) success: bool,
-    /// What it wrote.
+    /// Its output.
     pub(crate) out: Vec<u8>,
     /// Its standard error.
     pub(crate) err: String,
@@ -79,7 +79,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// What a run printed that ended well.
+    /// The result of a run that ended well; otherwise an error.
     pub(crate) fn checked(self, who: &str) -> Result<Self, Fault> {
         if self.success { Ok(self) } else { Err(failed(who, &self.err)) }
     }
@@ -207,7 +207,7 @@ impl<R: Read + AsFd> Stream<R> {
     }
 }
 
-/// Which of the two outputs has something to read, after waiting a tick at most.
+/// Tells which of the two outputs has something to read, after waiting a tick at most.
 fn ready<A: Read + AsFd, B: Read + AsFd>(out: &Stream<A>, err: &Stream<B>) -> std::io::Result<[bool; 2]> {
     let tick = Timespec { tv_sec: 0, tv_nsec: i64::from(TICK.subsec_nanos()) };
     let mut waiting = Vec::with_capacity(2);
@@ -239,7 +239,7 @@ fn broken(who: &str, error: std::io::Error) -> Fault {
     fault
 }
 
-/// What a program complained of, without the places it named: they may lie outside of what is shown.
+/// A fault with the error output of a program, without the places it named: they may lie outside of what is shown.
 fn failed(who: &str, err: &str) -> Fault {
     const MOST: usize = 200;
     let first = err.lines().find(|line| !line.trim().is_empty()).unwrap_or("it did not say why");

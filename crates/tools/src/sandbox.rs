@@ -1,4 +1,4 @@
-//! What the configuration says about the sandbox of commands, and the plan that follows from it.
+//! The configuration of the sandbox for commands, and the plan that follows from it.
 
 use std::{
     io,
@@ -7,7 +7,7 @@ use std::{
 
 use tectum_child::SandboxPlan;
 
-/// What commands may do to the machine.
+/// The limits of commands on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxSettings {
     /// False if the user switched it off.
@@ -16,9 +16,9 @@ pub struct SandboxSettings {
     pub network: bool,
     /// True if commands may use sockets with a name in the file system.
     pub unix_sockets: bool,
-    /// What they may change: the served directories, and what the user adds.
+    /// The paths they may change: the served directories, and what the user adds.
     pub writable: Vec<PathBuf>,
-    /// What they may not open, apart from the protected names beneath the served directories.
+    /// The paths they may not open, apart from the protected names beneath the served directories.
     pub closed: Vec<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! What the configuration decides for all tools at once.
+//! The settings for all tools at once.
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
@@ -11,13 +11,13 @@ use crate::{SandboxSettings, runtime::Runtime};
 /// Settings shared by the native tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// What a successful write promises.
+    /// The promise of a successful write.
     pub durability: Durability,
     /// A cap on every tool's text, below its own, in bytes.
     pub max_output: Option<usize>,
     /// The largest file an edit or a search takes into memory, in bytes.
     pub max_file: u64,
-    /// Where before-images for `undo_edit` are kept; in memory only when unset.
+    /// The directory for before-images of `undo_edit`; in memory only when unset.
     pub state_dir: Option<PathBuf>,
     /// Threads a search may use.
     pub threads: Threads,
@@ -25,21 +25,21 @@ pub struct Settings {
     pub tiers: Vec<String>,
     /// The language servers behind `diagnostics`.
     pub servers: LanguageServers,
-    /// What `get_git_diff` may read.
+    /// The files that `get_git_diff` may read.
     pub git: GitSettings,
     /// True if beads are kept by `bd` or `br` where one is installed.
     pub beads_programs: bool,
-    /// What `get_ui_performance` tells.
+    /// The figures that `get_ui_performance` reports.
     pub runtime: Runtime,
-    /// What commands may do to the machine.
+    /// The limits of commands on this machine.
     pub sandbox: SandboxSettings,
-    /// Where `fetch_url` and `web_search` go.
+    /// The addresses for `fetch_url` and `web_search`.
     pub network: NetworkSettings,
-    /// What commands are run with.
+    /// The settings that commands are run with.
     pub shell: ShellSettings,
 }
 
-/// Where requests go beyond public addresses, and who is asked for a search.
+/// The addresses that are allowed beyond public ones, and the provider of searches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NetworkSettings {
     /// Hosts that the user allows whatever their address is.
@@ -50,24 +50,24 @@ pub struct NetworkSettings {
     pub environment_proxies: bool,
 }
 
-/// What `run_shell` and `run_powershell` run commands with.
+/// The settings that `run_shell` and `run_powershell` run commands with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShellSettings {
     /// The served directories; a program inside of one is no shell.
     pub roots: Vec<PathBuf>,
     /// The program that ends a command with all it started, see `tectum_child::own_guard`.
     pub guard: Option<PathBuf>,
-    /// Where long output is kept as a whole.
+    /// The directory in which long output is kept as a whole.
     pub spool: Option<PathBuf>,
-    /// What `mcp_env.toml` adds to the environment.
+    /// The variables that `mcp_env.toml` adds to the environment.
     pub env: EnvFile,
-    /// Why the project's `mcp_env.toml`, or a part of it, is not used.
+    /// The reason why the project's `mcp_env.toml`, or a part of it, is not used.
     pub env_held: Option<String>,
     /// The command that explains what went wrong in PowerShell.
     pub qa: Vec<String>,
 }
 
-/// What git may read beyond the served directories, and what holds it to that.
+/// The files that git may read beyond the served directories, and the way it is held to that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitSettings {
     /// Git directories and object stores elsewhere that the user allows.
@@ -82,7 +82,7 @@ impl Default for GitSettings {
     }
 }
 
-/// Which language servers may be started, where, and within what.
+/// The language servers that may be started, their programs, and their limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LanguageServers {
     /// The served directories; a server starts in the first, and no program inside of one is started.
@@ -91,7 +91,7 @@ pub struct LanguageServers {
     pub guard: Option<PathBuf>,
     /// The most memory that each process of a server may take, in bytes.
     pub memory: u64,
-    /// How long a question waits for a server that runs.
+    /// The time a question waits for a server that runs.
     pub wait: Duration,
     /// Commands that the operator chose, by the name of the row in the table of servers.
     pub commands: BTreeMap<String, Vec<String>>,
@@ -129,7 +129,7 @@ impl Default for Settings {
     }
 }
 
-/// How many threads a search may use: as many as said, else one for each core, at most eight.
+/// The number of threads a search may use: as many as said, else one for each core, at most eight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Threads(pub Option<usize>);
 

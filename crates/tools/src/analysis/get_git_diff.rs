@@ -20,8 +20,8 @@ use crate::{
     settings::GitSettings,
 };
 
-/// How long git may take. It is counted here too, because a process that runs one call alone
-/// has nobody else to count.
+/// The time git may take. It is counted here too, because a process that runs one call alone has nobody
+/// else to count.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// Lines around each change, unless the call says otherwise.
 const CONTEXT: usize = 3;
@@ -223,7 +223,7 @@ fn table(found: &Comparison, most: usize) -> String {
     table
 }
 
-/// What is not shown, and why.
+/// The parts that are not shown, with the reasons.
 fn notes(found: &Comparison) -> String {
     let mut notes = String::new();
     match found.hidden {
@@ -255,8 +255,8 @@ fn notes(found: &Comparison) -> String {
     notes
 }
 
-/// How much of a text fits without breaking a line; without breaking a character, if not even
-/// one line fits.
+/// The length of the part of a text that fits without breaking a line; without breaking a character, if
+/// not even one line fits.
 fn whole_lines(text: &str, most: usize) -> usize {
     let most = text.floor_char_boundary(most);
     if most == text.len() && text.ends_with('\n') {

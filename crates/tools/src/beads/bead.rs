@@ -12,7 +12,7 @@ pub(super) const STATUSES: [&str; 5] = ["open", "in_progress", "blocked", "close
 const LONGEST_TITLE: usize = 500;
 /// The longest description: it may have to fit on a command line.
 const LONGEST_DESCRIPTION: usize = 64 * 1024;
-/// What `bd` leaves of a bead that was deleted.
+/// The status that `bd` gives a bead that was deleted.
 pub(super) const REMOVED: &str = "tombstone";
 const LONGEST_ID: usize = 128;
 
@@ -23,11 +23,11 @@ pub(super) struct Bead {
     pub(super) title: String,
     pub(super) status: String,
     pub(super) created: Option<Moment>,
-    /// What must be closed before it.
+    /// The beads that must be closed before it.
     pub(super) depends_on: Vec<String>,
-    /// What it must be closed before.
+    /// The beads that it must be closed before.
     pub(super) blocks: Vec<String>,
-    /// What it waits with: where one of these waits, so does it.
+    /// The beads that it waits with: where one of these waits, so does it.
     pub(super) under: Vec<String>,
     /// Not ready before this.
     pub(super) not_before: Option<Moment>,

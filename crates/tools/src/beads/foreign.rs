@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{bead::Bead, moment::Moment, store::lines};
 
-/// What an export says.
+/// The content of an export.
 #[derive(Debug, Default)]
 pub(super) struct Export {
     pub(super) beads: Vec<Bead>,
@@ -14,7 +14,7 @@ pub(super) struct Export {
     pub(super) newest: Option<Moment>,
 }
 
-/// What is read of a line; whatever else it has is its own business.
+/// The members of a line that are read; whatever else it has is its own business.
 #[derive(Debug, Deserialize)]
 struct IssueLine {
     id: String,

@@ -1,4 +1,4 @@
-//! Which beads wait for which: who is ready, and what would close a circle.
+//! The beads that wait for each other: who is ready, and what would close a circle.
 
 use std::collections::{HashMap, HashSet};
 

@@ -36,7 +36,7 @@ use workspace::{OWN, Workspace};
 
 use crate::Settings;
 
-/// What the beads tools share.
+/// The state that the beads tools share.
 #[derive(Debug)]
 pub struct Beads {
     durability: Durability,
@@ -58,7 +58,7 @@ impl Beads {
         }
     }
 
-    /// Which world a call touches. A program runs hooks of the project and follows its settings, so
+    /// The world that a call touches. A program runs hooks of the project and follows its settings, so
     /// that whoever has one is asked; our own store is a file of the project.
     pub fn world(&self) -> World {
         if self.programs().is_some() { World::Open } else { World::Project }
@@ -112,12 +112,12 @@ impl Beads {
     }
 }
 
-/// What a look at the beads needs: the root, in which they are looked for.
+/// The wants of a look at the beads: the root, in which they are looked for.
 fn reads() -> Wants {
     Wants { subject: Subject::None, paths: vec![(RawPath::new("."), Access::Read)] }
 }
 
-/// What a change needs beside it: the file of our own store.
+/// The wants of a change beside it: the file of our own store.
 fn writes(subject: &str) -> Wants {
     let paths = vec![(RawPath::new("."), Access::Read), (RawPath::new(OWN), Access::Write)];
     Wants { subject: Subject::Text(subject.to_owned()), paths }
@@ -138,7 +138,7 @@ fn unknown(id: &str) -> Fault {
     Fault::not_found(format!("there is no bead {id}")).hint("bd_list shows the ids that there are")
 }
 
-/// What to say where a program keeps beads and our own store has some as well.
+/// The notes for a project where a program keeps beads and our own store has some as well.
 fn beside(workspace: &Workspace<'_>, program: &Tracker) -> Result<Vec<String>, Fault> {
     Ok(match workspace.own_beside()? {
         0 => Vec::new(),

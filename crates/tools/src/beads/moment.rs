@@ -47,7 +47,7 @@ impl Moment {
         Some(Self(days(year, month, day) * DAY + seconds * 1000 + millis))
     }
 
-    /// How long before `now` it was, in words.
+    /// The time from it to `now`, in words.
     pub(super) fn age(self, now: Self) -> String {
         let minutes = (now.0 - self.0).max(0) / 60_000;
         let (count, what) = match minutes {

@@ -27,7 +27,7 @@ pub struct BeadList {
     pub notes: Vec<String>,
 }
 
-/// What a list is made of.
+/// The parts of a list.
 #[derive(Debug)]
 pub(super) struct Listed {
     pub(super) source: String,

@@ -22,13 +22,13 @@ pub(super) struct Store {
     bytes: Vec<u8>,
     /// The beads, as they stand in the file.
     pub(super) beads: Vec<Bead>,
-    /// Where each bead's line is, without its end.
+    /// The place of each bead's line, without its end.
     places: Vec<Range<usize>>,
-    /// Which lines are none, and why.
+    /// The lines that are no beads, with the reasons.
     pub(super) broken: Vec<String>,
 }
 
-/// What a line must and may have.
+/// The members that a line must and may have.
 #[derive(Debug, Deserialize)]
 struct OwnLine {
     id: String,
@@ -46,7 +46,7 @@ fn open() -> String {
     "open".into()
 }
 
-/// What a new bead says.
+/// The content of a new bead.
 #[derive(Debug)]
 pub(super) struct NewBead {
     pub(super) title: String,

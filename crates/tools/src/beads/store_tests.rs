@@ -1,4 +1,4 @@
-//! What a change leaves alone, and what is no bead.
+//! The parts of a file that a change leaves alone, and lines that are no beads.
 
 use super::*;
 

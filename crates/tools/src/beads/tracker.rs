@@ -14,13 +14,13 @@ use tectum_core::{Ctx, Fault, FaultKind};
 use super::{bead::Bead, moment::Moment, workspace::Workspace};
 use crate::run::{Leash, Order, run};
 
-/// How long one run may take.
+/// The time one run may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The most that is read of what it prints.
 const MOST: usize = 64 << 20;
-/// How much of its complaint is told.
+/// The length of its complaint in a reply.
 const COMPLAINT: usize = 300;
-/// What it gets to know of our environment: who the user is and where their settings are.
+/// The variables of our environment that it gets: who the user is and where their settings are.
 const INHERITED: &[&str] = &[
     "HOME",
     "USER",
@@ -33,7 +33,8 @@ const INHERITED: &[&str] = &[
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
 ];
-/// What it is told: one form of output, nothing to ask, no colour, no server of its own that stays.
+/// The variables it is given: one form of output, nothing to ask, no colour, no server of its own that
+/// stays.
 const TOLD: &[(&str, &str)] = &[
     ("BD_JSON_ENVELOPE", "1"),
     ("BD_NO_DAEMON", "1"),
@@ -138,7 +139,7 @@ impl Tracker {
     }
 }
 
-/// What a program says is wrong: the error of its JSON, or its first line that is no warning.
+/// The complaint of a program: the error of its JSON, or its first line that is no warning.
 fn complaint(text: &str) -> Option<String> {
     let said = values(text).find_map(|value| {
         let inner = value.get("data").unwrap_or(&value);

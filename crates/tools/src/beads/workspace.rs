@@ -15,9 +15,9 @@ pub(super) const FOLDER: &str = ".beads";
 pub(super) const OWN: &str = ".beads/beads.jsonl";
 /// The export of `bd` and `br`.
 const EXPORT: &str = ".beads/issues.jsonl";
-/// What `bd` keeps its database in.
+/// The names under which `bd` keeps its database.
 const DOLT: [&str; 2] = ["embeddeddolt", "dolt"];
-/// What `br` and older ones of `bd` keep theirs in.
+/// The name under which `br` and older versions of `bd` keep theirs.
 const SQLITE: &str = "beads.db";
 
 /// The directory, open.
@@ -101,7 +101,7 @@ impl<'c> Workspace<'c> {
         Ok((export.beads, notes))
     }
 
-    /// How many beads our own store has that a program knows nothing of.
+    /// The number of beads in our own store that a program knows nothing of.
     pub(super) fn own_beside(&self) -> Result<usize, Fault> {
         Ok(self.read(OWN)?.map_or(0, |bytes| Store::parse(bytes).beads.len()))
     }

@@ -71,7 +71,7 @@ fn leading(content: &str) -> &str {
     &content[..end]
 }
 
-/// What the edits brought, in words; an error if they did not bring the name.
+/// The symbols that the edits brought, in words; an error if they did not bring the name.
 fn brought(
     ctx: &Ctx,
     code: &Code,

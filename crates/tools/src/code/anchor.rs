@@ -1,5 +1,5 @@
-//! Where new code goes: an anchor in a call becomes an offset, an indentation and the blank
-//! lines that are usual there.
+//! The place of new code: an anchor in a call becomes an offset, an indentation and the blank lines
+//! that are usual there.
 
 use tectum_core::{Ctx, Fault};
 use tectum_syntax::{Bodies, Outline, Symbol, indent};
@@ -14,7 +14,7 @@ use super::{
 /// A place for new code.
 #[derive(Debug)]
 pub(super) struct Spot {
-    /// Where in the text.
+    /// Its offset in the text.
     offset: usize,
     /// The indentation of the code.
     base: String,
@@ -242,7 +242,7 @@ pub(super) fn package_end(opened: &Opened) -> Option<usize> {
     None
 }
 
-/// Where the comment lines at the start of a file end.
+/// The end of the comment lines at the start of a file.
 fn comment_end(opened: &Opened) -> usize {
     let sign = opened.source.language().pack().style.comment;
     let mut end = 0;

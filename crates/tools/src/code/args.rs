@@ -1,4 +1,4 @@
-//! What the rows take. One shape serves every row that takes the same.
+//! The arguments of the rows. One shape serves every row that takes the same.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -147,7 +147,7 @@ pub struct Move {
     pub(super) dry_run: bool,
 }
 
-/// Where a project is looked through unless said otherwise.
+/// The path of a project that is looked through unless another one is given.
 pub(super) fn project() -> RawPath {
     RawPath::new(".")
 }

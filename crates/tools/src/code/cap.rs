@@ -3,7 +3,8 @@
 /// Bytes left for what is said about a cut.
 pub(super) const ROOM: usize = 512;
 
-/// How much of a text fits: whole lines, or as much of the first as there is room for.
+/// The length of the part of a text that fits: whole lines, or as much of the first as there is room
+/// for.
 pub(super) fn fitting(text: &str, most: usize) -> usize {
     if text.len() <= most {
         return text.len();

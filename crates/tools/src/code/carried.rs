@@ -1,5 +1,5 @@
-//! What a definition takes along when it moves: its text under its new name, and the imports it
-//! needs.
+//! The parts that a definition takes along when it moves: its text under its new name, and the imports
+//! it needs.
 
 use tectum_core::{Ctx, Fault};
 use tectum_syntax::{Import, Mention, Outline, Reach, Role, Shadow, Span};
@@ -89,7 +89,7 @@ pub(super) struct Needs {
     pub(super) notes: Vec<String>,
 }
 
-/// What the moved code needs in its new file.
+/// The imports that the moved code needs in its new file.
 pub(super) fn needs(
     ctx: &Ctx,
     source: &Opened,

@@ -1,4 +1,4 @@
-//! What every code writer does the same way: read, edit, parse again, and only then write.
+//! The steps that every code writer shares: read, edit, parse again, and only then write.
 
 use std::{fmt::Write, ops::Range, sync::Arc};
 
@@ -136,7 +136,7 @@ fn check_brackets(before: &Opened, range: &Range<usize>, inserted: &str) -> Resu
     .hint("give the whole definition, with every bracket closed"))
 }
 
-/// Where the edits are in the new text.
+/// The places of the edits in the new text.
 fn places(newline: Newline, edits: &Edits) -> Vec<Range<usize>> {
     let mut shift = 0isize;
     let place = |(range, inserted): &(Range<usize>, String)| {
@@ -179,7 +179,7 @@ impl Opened {
         })
     }
 
-    /// How much deeper than a symbol its body begins.
+    /// The indentation of a symbol's body beyond the symbol's own.
     fn own_unit(&self, symbol: &Symbol) -> Option<String> {
         let inner = self.text().get(symbol.body.range())?;
         let first = inner.find(|c: char| !c.is_whitespace() && c != '{')?;
@@ -190,12 +190,12 @@ impl Opened {
         (starts_line && !step.is_empty()).then(|| step.to_owned())
     }
 
-    /// Where the line of an offset begins.
+    /// The beginning of an offset's line.
     pub(super) fn line_start(&self, offset: usize) -> usize {
         self.file.lines().range(self.file.lines().at(offset)).map_or(0, |line| line.start)
     }
 
-    /// Where the line of an offset ends, behind its line end.
+    /// The end of an offset's line, behind its line end.
     pub(super) fn line_end(&self, offset: usize) -> usize {
         self.file.lines().range(self.file.lines().at(offset)).map_or(self.text().len(), |line| line.end)
     }
@@ -233,7 +233,7 @@ pub(super) fn not_empty(argument: &str, content: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What the file defines after some edits, and what of it the first edit brought.
+/// The definitions of the file after some edits, and those of them that the first edit brought.
 pub(super) fn after(
     ctx: &Ctx,
     code: &Code,

@@ -41,7 +41,7 @@ pub struct FoundDefinition {
     pub next_line: Option<usize>,
 }
 
-/// How much of a symbol is asked for.
+/// The part of a symbol that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// From its first decorator to its end.

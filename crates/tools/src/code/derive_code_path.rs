@@ -1,5 +1,5 @@
-//! What a function calls, and what those call: a tree of calls found by names alone. Where a
-//! name does not tell, the tree says so instead of guessing.
+//! The calls of a function, and the calls of those: a tree of calls found by names alone. Where a name
+//! does not tell, the tree says so instead of guessing.
 
 mod index;
 mod loaded;
@@ -225,7 +225,7 @@ impl CallTree<'_> {
         Ok(())
     }
 
-    /// What the calls of a function mean, in their order, each meaning once with its number.
+    /// The meanings of a function's calls, in their order, each meaning once with its number.
     fn meanings(&self, id: SymbolId, calls: &[loaded::Call]) -> Result<Vec<(Meaning, String, usize)>, Fault> {
         let mut list: Vec<(Meaning, String, usize)> = Vec::new();
         let mut seen: HashMap<(Option<SymbolId>, String), usize> = HashMap::new();

@@ -39,8 +39,8 @@ pub(super) fn run(code: &Code, ctx: &Ctx, args: OfSymbol, only: Only) -> Result<
     Ok(Reply::new(text, Output { path: opened.name, name: args.name, docstring }))
 }
 
-/// What documents the file itself: a string before any other statement, or the comment the
-/// file begins with.
+/// The documentation of the file itself: a string before any other statement, or the comment the file
+/// begins with.
 fn of_module(pack: &Pack, text: &str) -> String {
     if let Some(module_doc) = pack.front.module_doc {
         return plain(pack, text, module_doc(text));

@@ -1,5 +1,5 @@
-//! What derives from a class, directly and further down. Bases are matched by the last part of
-//! their names, and where a name has several meanings the answer says so.
+//! The classes that derive from a class, directly and further down. Bases are matched by the last part
+//! of their names, and where a name has several meanings the answer says so.
 
 mod classes;
 
@@ -144,7 +144,7 @@ pub fn hierarchy(
     Ok(answer.write(ctx, skipped, listed.len() >= MOST_CLASSES))
 }
 
-/// What was found, to be written.
+/// The findings, to be written.
 struct Answer<'a> {
     sources: &'a Sources<'a>,
     classes: &'a Classes,

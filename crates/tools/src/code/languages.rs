@@ -8,10 +8,10 @@ use tectum_syntax::{Language, Packs, Shelf};
 
 use crate::{Settings, Threads};
 
-/// What the parsed files of a process may weigh together, trees included.
+/// The memory that the parsed files of a process may take together, trees included.
 const SHELF_BYTES: usize = 96 * 1024 * 1024;
 
-/// What it takes to read sources in any language.
+/// Everything needed to read sources in any language.
 #[derive(Debug)]
 pub(crate) struct Languages {
     pub(crate) packs: Packs,
@@ -53,7 +53,7 @@ impl Languages {
     }
 }
 
-/// Which languages a row is for.
+/// The languages that a row is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Only {
     /// Any that has a pack.

@@ -1,5 +1,5 @@
-//! What a definition leaves behind when it moves: the places that still use it where it was, in
-//! its own file and in others.
+//! The uses that a definition leaves behind when it moves: the places that still use it where it was,
+//! in its own file and in others.
 
 use tectum_core::{Ctx, Fault};
 use tectum_syntax::{Outline, Reach};
@@ -24,7 +24,7 @@ pub(super) struct Gone<'g> {
     pub(super) index: u32,
     pub(super) target: &'g str,
     pub(super) moved: &'g Carried,
-    /// What was taken out of the source, and the source without it.
+    /// The edits that took it out of the source, and the source without it.
     pub(super) removal: &'g Edits,
     pub(super) after: &'g TextFile,
 }

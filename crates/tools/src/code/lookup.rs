@@ -23,7 +23,7 @@ pub(crate) struct Opened {
 const NAMED_GAPS: usize = 5;
 
 impl Opened {
-    /// What the file defines.
+    /// The definitions of the file.
     pub(crate) fn outline(&self, ctx: &Ctx, detail: Detail) -> Result<Arc<Outline>, Fault> {
         self.source.outline(detail, &|| ctx.cancel.is_cancelled()).map_err(|why| unparsed(&self.name, why))
     }
@@ -102,7 +102,7 @@ impl Opened {
         &text[if blank { start } else { span.start as usize }..span.end as usize]
     }
 
-    /// What could not be parsed, for the end of a reply.
+    /// The stretches that could not be parsed, for the end of a reply.
     pub(crate) fn gaps(&self, gaps: &[Gap]) -> Vec<String> {
         let told = gaps.iter().take(NAMED_GAPS).map(|gap| {
             let lines = self.lines(gap.span);
@@ -163,7 +163,7 @@ fn nothing(
     }
 }
 
-/// Why a file could not be read as code.
+/// The reason why a file could not be read as code.
 pub(crate) fn unparsed(name: &str, why: Unparsed) -> Fault {
     match why {
         Unparsed::TooLarge(_) => Fault::new(FaultKind::TooLarge, format!("{name}: {why}"))

@@ -1,4 +1,4 @@
-//! Which file a module can be, as a file that imports it writes it. Knows paths, never a disk.
+//! The files that a module can be, as a file that imports it writes it. Knows paths, never a disk.
 
 use tectum_syntax::{Import, Reach};
 

@@ -131,7 +131,7 @@ fn excised(opened: &Opened, span: Span) -> Range<usize> {
     }
 }
 
-/// Where the blank lines before a line begin.
+/// The beginning of the blank lines before a line.
 pub(super) fn blank_before(opened: &Opened, line_start: usize) -> usize {
     let mut start = line_start;
     while start > 0 {
@@ -144,7 +144,7 @@ pub(super) fn blank_before(opened: &Opened, line_start: usize) -> usize {
     start
 }
 
-/// Where the blank lines after a line end.
+/// The end of the blank lines after a line.
 pub(super) fn blank_after(opened: &Opened, line_end: usize) -> usize {
     let mut end = line_end;
     while end < opened.text().len() {

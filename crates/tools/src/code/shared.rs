@@ -1,4 +1,4 @@
-//! What all code tools share, and how they open a file.
+//! The state that all code tools share, and the way they open a file.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{Settings, edit::Pen, text::TextFile};
 
-/// What all code tools share.
+/// The state that all code tools share.
 #[derive(Debug)]
 pub struct Code {
     pub(crate) languages: Languages,
@@ -44,7 +44,7 @@ impl Code {
         self
     }
 
-    /// How many sources were known when they were asked for, and how many were asked for.
+    /// The number of sources that were known when they were asked for, and the number asked for.
     pub(crate) fn cache(&self) -> (u64, u64) {
         self.languages.shelf.counts()
     }

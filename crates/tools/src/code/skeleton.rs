@@ -58,7 +58,7 @@ pub(super) fn run(code: &Code, ctx: &Ctx, only: Only, from_line: usize) -> Resul
 struct DrawnSkeleton {
     skeleton: String,
     left_out: usize,
-    /// Where in the source the rest begins.
+    /// The place in the source where the rest begins.
     next: Option<usize>,
 }
 
@@ -130,7 +130,7 @@ fn cuts_branches(body: &str) -> bool {
     open > 0
 }
 
-/// What stands for a body: its documentation where that is inside, and the pack's sign.
+/// The text in place of a body: its documentation where that is inside, and the pack's sign.
 fn placeholder(opened: &Opened, symbol: &Symbol) -> String {
     let style = &opened.source.language().pack().style;
     let text = opened.text();

@@ -76,7 +76,7 @@ fn of_data(pack: &Pack, entries: Entries, text: &str) -> String {
     sheet.finish()
 }
 
-/// How a text begins.
+/// The beginning of a text.
 fn start_of(text: &str) -> String {
     let mut sheet = Sheet::new();
     sheet.start_of(text);

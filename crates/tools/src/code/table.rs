@@ -34,8 +34,8 @@ use crate::cards::READS;
 /// The name of a row, and its title.
 type Names = (&'static str, &'static str);
 
-/// What every language of its own has, in this order: skeleton, outline, definition, update and
-/// signature, each with its names and its description.
+/// The rows that every language of its own has, in this order: skeleton, outline, definition, update
+/// and signature, each with its names and its description.
 type LanguageRows = [(Names, &'static str); 5];
 
 const PY_ROWS: LanguageRows = [

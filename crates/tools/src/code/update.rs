@@ -147,8 +147,8 @@ impl UpdatePlace<'_> {
         &self.outline.symbols[self.index as usize]
     }
 
-    /// What new source takes the place of. The comment behind a variable is about the variable:
-    /// it stays unless the new source has one of its own.
+    /// The stretch that new source replaces. The comment behind a variable is about the variable: it
+    /// stays unless the new source has one of its own.
     fn extent(&self, content: &str) -> Span {
         let symbol = self.symbol();
         let stays = is_variable(symbol) && !has_comment(self.opened.source.language(), content);
@@ -190,7 +190,7 @@ impl UpdatePlace<'_> {
         vec![(start..start, format!("{}\n{}", new.doc_text, opened.indent_at(start))), rest]
     }
 
-    /// What the file defines after some edits, and where they are in its new text.
+    /// The definitions of the file after some edits, and the place of the edits in its new text.
     fn after(&self, edits: &Edits) -> Result<(Opened, Arc<Outline>, Range<usize>), Fault> {
         let (edited, outline) = after(self.ctx, self.code, self.opened, edits, self.only)?;
         let start = edits.first().map_or(0, |(range, _)| range.start);
@@ -199,7 +199,7 @@ impl UpdatePlace<'_> {
         Ok((edited, outline, fresh))
     }
 
-    /// What new source brings along.
+    /// The definitions that new source brings along.
     fn brought(&self, edits: &Edits) -> Result<Brought, Fault> {
         let (edited, outline, fresh) = self.after(edits)?;
         let first = outline.symbols.iter().find(|symbol| fresh.contains(&(symbol.whole.start as usize)));
@@ -262,7 +262,7 @@ impl UpdatePlace<'_> {
     }
 }
 
-/// What new source brings along.
+/// The definitions that new source brings along.
 struct Brought {
     /// It has decorators of its own.
     decorators: bool,

@@ -1,5 +1,5 @@
-//! Where a name is used, in a file or below a directory: each place with what the name is
-//! there. Names are matched as words; what a name refers to is not resolved.
+//! The uses of a name, in a file or below a directory: each place with what the name is there. Names
+//! are matched as words; what a name refers to is not resolved.
 
 mod hits;
 mod line;

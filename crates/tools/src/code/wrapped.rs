@@ -9,7 +9,7 @@ use super::{Code, Only, Opened, change::decoded};
 pub(super) struct Unwrapped {
     /// The member's source alone.
     pub(super) content: String,
-    /// What to tell about that.
+    /// The note about that.
     pub(super) note: Option<String>,
 }
 

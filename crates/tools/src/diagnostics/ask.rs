@@ -104,7 +104,7 @@ impl Checked {
         Self { path, server: server.to_owned(), problems, left_out: report.left_out }
     }
 
-    /// How many findings are of this severity.
+    /// The number of findings of this severity.
     pub(super) fn count(&self, severity: Severity) -> usize {
         self.problems.iter().filter(|problem| problem.weight == severity).count()
     }
@@ -127,7 +127,7 @@ impl Checked {
         text
     }
 
-    /// What stays in the model's sight: errors and warnings, or nothing when there are none.
+    /// The text that stays in the model's sight: errors and warnings, or nothing when there are none.
     pub(super) fn anchor(&self) -> Directive {
         let wrong: Vec<String> = self
             .problems

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{cards::READS, files::more::room};
 
-/// What is asked for instead of one file.
+/// The word that asks for all files instead of one.
 const ALL: &str = "all";
 /// A look at all files ends here, before the call's deadline, and says what is missing.
 const ENOUGH: Duration = Duration::from_secs(45);

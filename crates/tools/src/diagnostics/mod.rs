@@ -1,4 +1,4 @@
-//! What language servers find wrong with files: as of the text that the gate granted, never of an
+//! The problems that language servers find in files: as of the text that the gate granted, never of an
 //! older one.
 //!
 //! A server is a program of the user's that reads what it likes: what a file includes, what the

@@ -76,7 +76,7 @@ impl Servers {
         })
     }
 
-    /// What would be started. A program that was installed since the last question is found.
+    /// The server that would be started. A program that was installed since the last question is found.
     fn prepare(&self, row: &'static ServerRow) -> Result<Server, Fault> {
         let settings = &self.settings;
         let Some(root) = settings.roots.first() else {

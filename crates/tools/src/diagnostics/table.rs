@@ -14,13 +14,14 @@ pub(super) struct ServerRow {
     pub(super) languages: &'static [(&'static str, &'static str)],
     /// Programs and their arguments; the first that is installed is taken.
     pub(super) programs: &'static [&'static [&'static str]],
-    /// How to get one.
+    /// The way to get one.
     pub(super) install: &'static str,
     /// Variables that it gets beside the few that every child has.
     pub(super) env: &'static [(&'static str, &'static str)],
     /// Variables of ours that say where its own files are, and that it gets as they stand.
     pub(super) inherits: &'static [&'static str],
-    /// What it is told when it is greeted, or what is missing. It gets the command it was started with.
+    /// The options it is given when it is greeted, or the reason why there are none. It gets the
+    /// command it was started with.
     pub(super) options: fn(&[String]) -> Result<Value, String>,
     /// The section of settings under which it asks for the same once more, if it does.
     pub(super) section: &'static str,

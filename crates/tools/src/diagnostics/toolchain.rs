@@ -13,7 +13,7 @@ use tectum_child::{Confinement, Installed};
 
 use crate::run::{Leash, Order, run};
 
-/// How long rustup may take to say what it would start.
+/// The time rustup may take to say what it would start.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The answer is one path.
 const ANSWER: usize = 16 * 1024;
@@ -63,7 +63,7 @@ fn proxied_by(program: &Path) -> Option<PathBuf> {
     ((one.dev(), one.ino()) == (other.dev(), other.ino())).then_some(beside)
 }
 
-/// What rustup would start for a name in a directory.
+/// The program that rustup would start for a name in a directory.
 fn picked(rustup: &Path, name: &str, directory: &Path, installed: &Installed) -> Result<PathBuf, String> {
     let mut environment: Vec<(OsString, OsString)> =
         PLACES.iter().filter_map(|name| Some(((*name).into(), std::env::var_os(name)?))).collect();

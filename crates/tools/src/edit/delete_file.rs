@@ -59,7 +59,7 @@ fn delete(pen: &Pen, ctx: &Ctx, recursive: bool) -> Result<Reply<Output>, Fault>
     Ok(Reply::new(text, Output { path: name, kind: kind.to_string(), undo }))
 }
 
-/// What came of a deletion.
+/// The outcome of a deletion.
 struct Deleted {
     undo: Undo,
     settled: Settled,

@@ -1,4 +1,4 @@
-//! What an edit changed, as a short unified diff.
+//! The change of an edit, as a short unified diff.
 
 use std::{
     borrow::Cow,
@@ -14,12 +14,12 @@ use crate::text::{Lines, body, split};
 
 /// Unchanged lines shown around a change.
 const CONTEXT: usize = 3;
-/// How long the shortest diff is looked for; after that a longer one will do.
+/// The time for which the shortest diff is looked for; after that a longer one will do.
 const PATIENCE: Duration = Duration::from_millis(200);
 /// Characters shown of one line.
 const LINE: usize = 240;
 
-/// How much of a diff a reply carries.
+/// The part of a diff that a reply carries.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     pub(crate) lines: usize,
@@ -100,7 +100,7 @@ struct Diff {
 }
 
 impl Diff {
-    /// How many of the old lines to show, where not all of both sides may fit.
+    /// The number of old lines to show, where not all of both sides may fit.
     fn half(&self, old: &[&str], new: &[&str]) -> usize {
         let room = self.limit.lines.saturating_sub(self.lines);
         let bytes = self.limit.bytes.saturating_sub(self.text.len());

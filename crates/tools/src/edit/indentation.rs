@@ -65,7 +65,7 @@ fn indent_of(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// Which indentation in the file stands for which in the old text.
+/// The indentations of the file, each with the one it stands for in the old text.
 #[derive(Debug)]
 struct Shift {
     /// Pairs of old and file indentation, shallow to deep.
@@ -127,7 +127,7 @@ impl Shift {
     }
 }
 
-/// How one step of indentation in the old text is written in the file, if not the same way.
+/// One step of indentation in the old text and in the file, if they differ.
 fn step(pairs: &[(String, String)], indent: Indent, new: &str) -> Option<(String, String)> {
     for pair in pairs.windows(2) {
         let old = pair[1].0.strip_prefix(pair[0].0.as_str());

@@ -37,7 +37,7 @@ const TIERS: [Tier; 5] =
     [Tier::Exact, Tier::LineEnds, Tier::TrailingSpace, Tier::Indentation, Tier::Punctuation];
 
 impl Tier {
-    /// What a place that only this tier finds differs in.
+    /// The difference of a place that only this tier finds.
     pub(super) fn difference(self) -> &'static str {
         match self {
             Self::Exact => "nothing",
@@ -48,7 +48,7 @@ impl Tier {
         }
     }
 
-    /// What a reply says about a match that was not exact.
+    /// The note in a reply about a match that was not exact.
     pub(super) fn note(self) -> Option<&'static str> {
         match self {
             Self::Exact => None,
@@ -65,7 +65,7 @@ impl Tier {
     }
 }
 
-/// Where the text is, and the edits that replace it.
+/// The places of the text, and the edits that replace it.
 #[derive(Debug)]
 pub(super) struct Matches {
     pub(super) tier: Tier,
@@ -265,8 +265,8 @@ impl Sight<'_> {
     }
 }
 
-/// Where a text stands in another, without overlaps, since each place is to be replaced. When
-/// one is meant, a second one that overlaps the first might be it.
+/// The places of a text in another, without overlaps, since each place is to be replaced. When one is
+/// meant, a second one that overlaps the first might be it.
 fn places(text: &str, old: &str, count: Count) -> Vec<usize> {
     let (text, old) = (text.as_bytes(), old.as_bytes());
     let mut starts: Vec<_> = memmem::find_iter(text, old).collect();

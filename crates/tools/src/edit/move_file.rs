@@ -85,7 +85,8 @@ fn rename(pen: &Pen, ctx: &Ctx, overwrite: bool) -> Result<Reply<Output>, Fault>
     Ok(Reply::new(text, Output { source: from, destination: to, overwritten, undo }))
 }
 
-/// How to undo the move; `None` when something goes that is too large or too special to keep.
+/// The record that undoes the move; `None` when something goes that is too large or too special to
+/// keep.
 fn record(
     source: &SafePath,
     destination: &SafePath,

@@ -11,7 +11,7 @@ use crate::text::{TextFile, body, split};
 
 /// Lines of the search text that are looked up; a place that shares none of these is not near.
 const SEARCHED_LINES: usize = 256;
-/// How many lines too many or too few are seen through when the nearest place is looked for.
+/// The number of lines too many or too few that are tolerated when the nearest place is looked for.
 const BESIDE: usize = 16;
 /// Words of a line that are looked up: one bit each.
 const WORDS: usize = 64;

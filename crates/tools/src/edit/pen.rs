@@ -1,4 +1,4 @@
-//! What every editing tool does the same way: lock, read, compare, keep the old, write.
+//! The steps that every editing tool shares: lock, read, compare, keep the old, write.
 
 use std::{fmt::Write, path::PathBuf, sync::Arc};
 
@@ -20,7 +20,7 @@ use crate::{
     text::{TextFile, revision},
 };
 
-/// What the editing tools share: limits, promises and the way back.
+/// The common part of the editing tools: limits, promises and the way back.
 #[derive(Debug)]
 pub struct Pen {
     pub(super) durability: Durability,
@@ -30,7 +30,7 @@ pub struct Pen {
     pub(crate) known: Arc<Known>,
 }
 
-/// What an edit may insist on.
+/// The conditions of an edit.
 #[derive(Debug)]
 pub(crate) struct Terms {
     /// The content the caller believes to be there.
@@ -184,7 +184,7 @@ impl Pen {
     }
 }
 
-/// What a reply adds when the disk did not confirm a change that was made.
+/// The sentence a reply adds when the disk did not confirm a change that was made.
 pub(super) fn unconfirmed(settled: &Settled) -> String {
     match settled {
         Settled::Confirmed => String::new(),
@@ -218,7 +218,7 @@ impl Intent {
     }
 }
 
-/// What stands at a slot, for a record.
+/// The content of a slot, for a record.
 pub(super) fn was<'s>(slot: &'s Slot<'_>) -> Was<'s> {
     match (slot.current(), slot.mode()) {
         (Some(bytes), Some(mode)) => Was::File(Image { bytes: bytes.into(), mode }),

@@ -1,4 +1,4 @@
-//! What an edit looks for and what a match is: below the ways of finding one.
+//! The text an edit looks for, and a match: below the ways of finding one.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub(super) struct EditSearch<'a> {
     pub(super) count: Count,
 }
 
-/// How many places are meant.
+/// The number of places that are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
     One,
@@ -36,7 +36,7 @@ pub(super) struct EditHit {
     pub(super) edit: (Range<usize>, String),
 }
 
-/// What remains of both texts between their common beginning and their common end.
+/// The rest of both texts between their common beginning and their common end.
 pub(super) struct ChangedPart {
     pub(super) old: Range<usize>,
     pub(super) new: Range<usize>,

@@ -134,7 +134,7 @@ fn unended_text(text: &str) -> &str {
     if bare.is_empty() || bare.ends_with(['\n', '\r']) { text } else { bare }
 }
 
-/// What became of the lines, where their number changed.
+/// A sentence about the lines, where their number changed.
 fn outcome(now: &Range<usize>, total: usize) -> String {
     match now.len() {
         0 => format!(" (deleted, {total} left)"),

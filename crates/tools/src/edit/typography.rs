@@ -37,7 +37,7 @@ pub(super) fn fitted(
     Some(text)
 }
 
-/// How the place writes such a mark.
+/// The form of such a mark at the place.
 fn style(mark: Mark, given: char, written: &[(Mark, char)]) -> Option<char> {
     if written.iter().any(|(other, _)| *other == mark) {
         return only(mark, written);
@@ -105,7 +105,7 @@ fn marks(text: &str) -> Vec<(usize, Mark)> {
 mod tests {
     use super::*;
 
-    /// What becomes of the whole new text beside an old one that the file writes like `file`.
+    /// Checks the whole new text beside an old one that the file writes like `file`.
     fn check(file: &str, old: &str, new: &str, expect: Option<&str>) {
         let there = |at: usize| file.chars().nth(old[..at].chars().count());
         assert_eq!(fitted(old, new, 0..new.len(), there).as_deref(), expect, "{new}");

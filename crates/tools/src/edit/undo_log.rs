@@ -10,7 +10,7 @@ use super::{
     undo_record::{MOST_RECORDS, Record, TOO_LARGE},
 };
 
-/// How much is kept: enough for days of work, little beside the project itself.
+/// The bounds of the log: enough for days of work, little beside the project itself.
 const BOUNDS: LogBounds =
     LogBounds { segment: 16 * 1024 * 1024, bytes: 256 * 1024 * 1024, segments: 64, remembered: MOST_RECORDS };
 

@@ -19,7 +19,7 @@ fn keep(log: &UndoLog, bytes: &[u8]) -> CallId {
     call
 }
 
-/// Where the segments are, the oldest first.
+/// The paths of the segments, the oldest first.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<_> =
         fs::read_dir(directory).expect("there").map(|entry| entry.expect("read").path()).collect();

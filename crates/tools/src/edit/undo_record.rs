@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Records kept in memory: more than a person will ever walk back.
 pub(super) const MOST_RECORDS: usize = 200;
-/// Why a record is not kept that no bound has room for.
+/// The reason for not keeping a record that no bound has room for.
 pub(super) const TOO_LARGE: &str = "it is larger than all that is kept";
 
 /// One change that can be undone.
@@ -15,7 +15,7 @@ pub(super) struct Record<'a> {
     pub(super) steps: Vec<UndoStep<'a>>,
 }
 
-/// What one call did at one path.
+/// The effect of one call on one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UndoStep<'a> {
     /// The full true name.
@@ -24,7 +24,7 @@ pub(super) struct UndoStep<'a> {
     pub(super) left: Left,
 }
 
-/// What stood there before.
+/// The content before the call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Was<'a> {
     Nothing,
@@ -41,7 +41,7 @@ pub(super) struct Image<'a> {
     pub(super) mode: u32,
 }
 
-/// What the call left there.
+/// The content after the call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Left {
@@ -55,7 +55,7 @@ pub(super) enum Left {
 }
 
 impl Record<'_> {
-    /// How many bytes its images have.
+    /// The bytes of its images.
     pub(super) fn size(&self) -> u64 {
         let image = |step: &UndoStep<'_>| match &step.was {
             Was::File(image) => image.bytes.len() as u64,

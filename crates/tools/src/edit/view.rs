@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::search::ChangedPart;
 use crate::text::{Lines, body};
 
-/// How much a view forgives. Each forgives what the ones before it do.
+/// The tolerance of a view. Each forgives what the ones before it do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Care {
     /// `\r\n` and `\r` are `\n`.
@@ -37,7 +37,7 @@ struct Run {
     unit: bool,
 }
 
-/// What three dots are seen as.
+/// The sign that three dots are seen as.
 const DOTS: &str = "\u{2026}";
 
 impl View {
@@ -109,13 +109,13 @@ impl View {
         }
     }
 
-    /// Where in the source the thing begins that the view has at this offset.
+    /// The beginning, in the source, of the part that the view has at this offset.
     pub(super) fn start_of(&self, offset: usize) -> usize {
         let index = self.runs.partition_point(|run| run.view.end <= offset);
         self.runs.get(index).map_or(self.source, |run| run.source.start + (offset - run.view.start))
     }
 
-    /// Where in the source the thing ends that the view has before this offset.
+    /// The end, in the source, of the part that the view has before this offset.
     pub(super) fn end_of(&self, offset: usize) -> usize {
         let index = self.runs.partition_point(|run| run.view.end < offset);
         match self.runs.get(index) {

@@ -37,12 +37,12 @@ impl Window {
     }
 }
 
-/// Where the line begins that this offset is in.
+/// The beginning of the line that this offset is in.
 fn line_start(text: &[u8], offset: usize) -> usize {
     (1..=offset).rev().find(|at| between_lines(text, *at)).unwrap_or(0)
 }
 
-/// Where the line ends that this offset is in: behind its line end, or at the end of the text.
+/// The end of the line that this offset is in: behind its line end, or at the end of the text.
 fn line_end(text: &[u8], offset: usize) -> usize {
     (offset + 1..=text.len()).find(|at| between_lines(text, *at)).unwrap_or(text.len())
 }

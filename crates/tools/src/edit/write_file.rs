@@ -129,7 +129,7 @@ fn headline(name: &str, action: WriteAction, dry_run: bool, planned: &PlannedWri
     format!("{verb} {name}: {bytes}, {}", count(planned.lines as u64, "line", "lines"))
 }
 
-/// What will be written, and what is worth saying about it.
+/// The bytes that will be written, and the notes about them.
 struct PlannedWrite {
     bytes: Vec<u8>,
     lines: usize,

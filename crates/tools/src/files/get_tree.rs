@@ -173,7 +173,7 @@ struct Child {
 }
 
 impl Grown {
-    /// How many children of each folder fit, level by level, into so many bytes.
+    /// The number of children of each folder that fit, level by level, into so many bytes.
     fn shown(&self, budget: usize) -> BTreeMap<&Path, usize> {
         let mut left = MOST_SHOWN;
         let mut bytes = budget;
@@ -230,7 +230,7 @@ fn row(depth: usize) -> usize {
     "│   ".len() * depth + "├── \n".len() + mark(Kind::Socket).len()
 }
 
-/// What stands behind a name that is no plain file. None is longer than a socket's.
+/// The mark behind a name that is no plain file. None is longer than a socket's.
 fn mark(kind: Kind) -> &'static str {
     match kind {
         Kind::File => "",

@@ -1,4 +1,4 @@
-//! Where a walk goes: each folder's rules and paths, and what is to be seen of its entries.
+//! The ground of a walk: each folder's rules and paths, and what is to be seen of its entries.
 
 use std::{
     ffi::OsStr,
@@ -25,7 +25,7 @@ pub(crate) struct Ground {
     name: String,
 }
 
-/// How an entry stands before anything else is asked of it.
+/// The state of an entry before anything else is asked of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// To be seen.

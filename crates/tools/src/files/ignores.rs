@@ -19,7 +19,7 @@ const MOST_RULES: u64 = 1024 * 1024;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ignores(Option<Arc<Level>>);
 
-/// What the rules say about a name.
+/// The decision of the rules about a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
     /// Leave it out.
@@ -34,7 +34,7 @@ pub(crate) enum Word {
 #[derive(Debug)]
 struct Level {
     above: Ignores,
-    /// How many bytes of a path from the root lead to this folder, its slash included.
+    /// The bytes of a path from the root that lead to this folder, its slash included.
     base: usize,
     ignore: Gitignore,
     git: Gitignore,
@@ -95,7 +95,7 @@ impl Ignores {
         }
     }
 
-    /// What the rules say about a path from the root. The folders above it were asked before.
+    /// The decision of the rules about a path from the root. The folders above it were asked before.
     pub(crate) fn word(&self, path: &[u8], is_dir: bool) -> Word {
         match self.rule(path, is_dir) {
             Match::None => Word::Nothing,

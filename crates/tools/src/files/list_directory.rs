@@ -107,7 +107,7 @@ fn lossy(listing: &Listing) -> bool {
     listing.entries.iter().any(|entry| entry.name.contains(char::REPLACEMENT_CHARACTER))
 }
 
-/// What a directory holds.
+/// The content of a directory.
 struct ListedContent {
     entries: Vec<ListedEntry>,
     denied: usize,
@@ -223,8 +223,8 @@ pub(super) fn word(kind: Kind) -> &'static str {
     }
 }
 
-/// Where an entry stands in the order: directories first, then by name without regard to
-/// case, then by the bytes of the name.
+/// The key of an entry in the order: directories first, then by name without regard to case, then by
+/// the bytes of the name.
 type Place = (bool, String, OsString);
 
 fn place(entry: &ListedEntry) -> Place {

@@ -3,7 +3,7 @@
 /// Bytes kept free for what stands around a page.
 const NOTES: usize = 512;
 
-/// How many bytes of a reply are for what was asked, when notes may stand around it.
+/// The bytes of a reply that are for what was asked, when notes may stand around it.
 pub(crate) fn room(most: usize) -> usize {
     most.saturating_sub(NOTES.min(most / 4))
 }

@@ -71,7 +71,7 @@ pub(super) struct LinesPage {
     pub(super) range: Range<usize>,
     /// Its last line, whole or in part.
     pub(super) last_line: usize,
-    /// Where the next page begins.
+    /// The beginning of the next page.
     pub(super) next: Option<Cursor>,
 }
 

@@ -7,10 +7,10 @@ use tectum_core::{Fault, Reply};
 use super::page::Cursor;
 use crate::text::{self, Newline};
 
-/// What is asked of a file.
+/// The part of a file that is asked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PartRequest {
-    /// Where to begin.
+    /// The place to begin.
     pub(super) from: Cursor,
     /// The last line wanted; the file's last when absent.
     pub(super) last: Option<usize>,
@@ -85,8 +85,8 @@ impl Reading {
         format!("{more}{}{end}{}", self.content, after.join("\n"))
     }
 
-    /// What a reader could not see in the text: another encoding, other line ends, a mark, bytes
-    /// that are no text, lines that are not there.
+    /// The facts that a reader could not see in the text: another encoding, other line ends, a mark,
+    /// bytes that are no text, lines that are not there.
     pub(super) fn unusual(&self, clamped: Option<usize>) -> String {
         let mut facts = Vec::new();
         if self.encoding != text::Encoding::Utf8.name() {

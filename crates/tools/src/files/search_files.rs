@@ -142,7 +142,7 @@ struct NameSearch<'s> {
     looked_at: AtomicUsize,
 }
 
-/// What a folder inherits.
+/// The rules that a folder inherits.
 #[derive(Clone)]
 struct FolderNames {
     ignores: Ignores,

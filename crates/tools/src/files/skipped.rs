@@ -1,4 +1,4 @@
-//! What a search left out, counted: nothing is dropped without being named.
+//! The files that a search left out, counted: nothing is dropped without being named.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::text::{Encoding, Newline, TextFile};
 
-/// How much is read at once.
+/// The bytes of one read.
 const CHUNK: usize = 128 * 1024;
 
 /// Reads a page of a large file. Every line is counted, so the reply knows the whole.
@@ -152,7 +152,7 @@ struct PageScan {
     /// Characters of the first wanted line that lie before the wanted one.
     skipped: usize,
     page: String,
-    /// How much of the page is whole lines.
+    /// The part of the page that is whole lines.
     whole: usize,
     last_line: usize,
     next: Option<Cursor>,

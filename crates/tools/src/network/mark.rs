@@ -12,7 +12,7 @@ pub(super) fn marked(words: &str) -> String {
     )
 }
 
-/// How many bytes the mark takes.
+/// The bytes of the mark.
 pub(super) const MARK: usize = 220;
 
 #[cfg(test)]

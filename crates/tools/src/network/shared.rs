@@ -1,4 +1,4 @@
-//! What the network tools share: one fetcher and one provider of search, as the settings say.
+//! The state that the network tools share: one fetcher and one provider of search, as the settings say.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,7 +7,7 @@ use tectum_web::{Egress, Fetcher, Search};
 
 use crate::settings::NetworkSettings;
 
-/// What both tools share. Nothing is built before the first call.
+/// The state that both tools share. Nothing is built before the first call.
 #[derive(Debug)]
 pub struct Network {
     settings: NetworkSettings,

@@ -1,4 +1,4 @@
-//! What a trouble of the web is to a caller.
+//! The translation of a trouble of the web for a caller.
 
 use tectum_core::{Fault, FaultKind};
 use tectum_web::Trouble;

@@ -1,4 +1,4 @@
-//! What is counted and asked for: calls as they end, the process's own use of the machine, and whatever
+//! The figures that are counted: calls as they end, the process's own use of the machine, and whatever
 //! a user interface that hosts us says of itself.
 
 use std::{
@@ -15,16 +15,16 @@ use super::paces::Paces;
 /// Ticks of a second in which the kernel counts a process's time.
 const TICKS: f64 = 100.0;
 
-/// What a user interface says of itself.
+/// The figures of a user interface about itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UiFigures {
     /// Frames a second.
     pub fps: f64,
-    /// How long a frame takes, in milliseconds.
+    /// The time of a frame, in milliseconds.
     pub frame_time_ms: f64,
     /// The share of one core it uses, in percent.
     pub cpu_percent: f64,
-    /// How long an input waits for its frame, in milliseconds.
+    /// The time an input waits for its frame, in milliseconds.
     pub input_lag_ms: f64,
 }
 
@@ -38,11 +38,11 @@ struct Counted {
     paces: Paces,
     begun: Instant,
     host: Mutex<Option<Host>>,
-    /// What the last look saw.
+    /// The counts of the last look.
     last: Mutex<Option<LastLook>>,
 }
 
-/// What was counted at one moment.
+/// The counts at one moment.
 #[derive(Clone, Copy)]
 struct LastLook {
     at: Instant,
@@ -145,7 +145,7 @@ fn memory_kb() -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// What the kernel says of this process; nothing on systems that keep no such file.
+/// A file of the kernel about this process; `None` on systems that keep no such file.
 fn kernel(file: &str) -> Option<String> {
     String::from_utf8(tectum_state::read(Path::new(file)).ok()??).ok()
 }

@@ -1,4 +1,4 @@
-//! How the program fares: figures of the user interface that hosts it, or its own.
+//! The performance of the program: figures of the user interface that hosts it, or its own.
 
 mod figures;
 mod get_ui_performance;

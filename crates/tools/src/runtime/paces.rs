@@ -1,4 +1,4 @@
-//! How long calls took, as counts in buckets: noting one is a few nanoseconds, and the size is fixed.
+//! The times of calls, as counts in buckets: noting one is a few nanoseconds, and the size is fixed.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -28,7 +28,7 @@ impl Paces {
         self.0[bucket].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many were noted, and how long at most the given shares of them took.
+    /// The number of calls that were noted, and the longest time that the given shares of them took.
     pub(super) fn shares<const N: usize>(&self, shares: [f64; N]) -> (u64, [Duration; N]) {
         let counts: Vec<u64> = self.0.iter().map(|count| count.load(Ordering::Relaxed)).collect();
         let total: u64 = counts.iter().sum();

@@ -1,4 +1,4 @@
-//! What all shell tools share: the settings, the places for commands, and the sessions.
+//! The state that all shell tools share: the settings, the places for commands, and the sessions.
 
 use std::{
     io,
@@ -39,7 +39,7 @@ pub(super) struct Wanted {
     pub(super) stdin: Option<String>,
     pub(super) terminal: bool,
     pub(super) deadline: Duration,
-    /// Whether it is held to the sandbox; what the user's own configuration names is not.
+    /// True if it is held to the sandbox; a program that the user's own configuration names is not.
     pub(super) held: bool,
 }
 
@@ -59,8 +59,8 @@ impl Shells {
         }
     }
 
-    /// What is installed apart from the project. The search path is read once: no command can change it,
-    /// nor what lies around the project.
+    /// The programs that are installed apart from the project. The search path is read once: no command
+    /// can change it, nor what lies around the project.
     pub(super) fn installed(&self) -> &Installed {
         self.installed.get_or_init(|| Installed::apart_from(&self.settings.roots))
     }
@@ -142,7 +142,7 @@ impl Shells {
     }
 }
 
-/// What a session is told by.
+/// The facts by which a session is reported.
 pub(super) struct Staying<'s> {
     pub(super) command: &'s str,
     pub(super) directory: &'s str,

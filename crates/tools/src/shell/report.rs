@@ -1,4 +1,4 @@
-//! What a command said and how it ended, as text and as data.
+//! The output and the end of a command, as text and as data.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub struct CommandReport {
     pub duration_ms: u64,
 }
 
-/// Where a command stands when it is reported on.
+/// The state of a command when it is reported on.
 pub(super) struct CommandState<'s> {
     pub(super) stdout: &'s Output,
     pub(super) stderr: &'s Output,
@@ -67,7 +67,7 @@ impl Told {
 }
 
 impl CommandState<'_> {
-    /// What fits of both streams.
+    /// The part of both streams that fits.
     pub(super) fn told(&self, most: usize) -> Told {
         let room = most.saturating_sub(WORDS);
         let unsaid = |output: &Output, from: u64| output.total().saturating_sub(from) as usize;

@@ -16,11 +16,11 @@ use super::{
     subject::unsplit,
 };
 
-/// How long a script may run.
+/// The time a script may run.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// How long an analysis may take.
+/// The time an analysis may take.
 const QA_TIMEOUT: Duration = Duration::from_secs(30);
-/// What is shown of an analysis.
+/// The bytes that are shown of an analysis.
 const MOST_QA: usize = 16 * 1024;
 
 /// Runs scripts.
@@ -107,7 +107,7 @@ impl Tool for RunPowershell {
 }
 
 impl RunPowershell {
-    /// What the configured command says about these errors; its own failure is one line.
+    /// The output of the configured command about these errors; its own failure is one line.
     async fn analysis(&self, ctx: &Ctx, stderr: &str, directory: &std::path::Path) -> Option<String> {
         let (program, args) = self.shells.settings.qa.split_first()?;
         let said = async {

@@ -16,15 +16,15 @@ use super::{
     subject::subject,
 };
 
-/// How long a command may run unless it says otherwise.
+/// The time a command may run unless it says otherwise.
 const USUAL_TIMEOUT: u64 = 600_000;
 /// The longest: a day.
 const MOST_TIMEOUT: u64 = 86_400_000;
-/// How long a call waits unless it says otherwise: less than clients wait for an answer.
+/// The time a call waits unless it says otherwise: less than clients wait for an answer.
 const USUAL_YIELD: u64 = 30_000;
 /// The longest wait, below the call's own deadline.
 pub(super) const MOST_YIELD: u64 = 600_000;
-/// What is taken as input; more is a file.
+/// The bytes that are taken as input; more is a file.
 const MOST_INPUT: usize = 8 * 1024 * 1024;
 
 /// Runs commands.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::cards::SESSION;
 
-/// How long a look waits for the end unless it says otherwise.
+/// The time a look waits for the end unless it says otherwise.
 const USUAL_YIELD: u64 = 5_000;
 /// Left for the words around a page.
 const WORDS: usize = 256;
@@ -71,7 +71,7 @@ impl Tool for ShellPoll {
     }
 }
 
-/// What is new of a session; it is told then.
+/// The new output of a session, which counts as told then.
 pub(super) fn report(ctx: &Ctx, session: &Session) -> Reply<CommandReport> {
     // The end first: what was said before it is there by then.
     let end = session.ended();

@@ -9,7 +9,7 @@ use tectum_core::{Card, Ctx, Fault, Reply, Subject, Tool, Wants, World};
 use super::{engine::Shells, report::CommandReport, run_shell::MOST_YIELD, shell_poll};
 use crate::cards::SESSION;
 
-/// How long a program gets to answer unless the call says otherwise.
+/// The time a program gets to answer unless the call says otherwise.
 const USUAL_YIELD: u64 = 500;
 
 /// Writes to sessions.

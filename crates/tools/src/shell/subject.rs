@@ -1,8 +1,8 @@
-//! What permission rules see of a command line: its parts.
+//! The parts of a command line that permission rules see.
 
 use tectum_core::{Part, Subject};
 
-/// What a command that outlives its client is, to rules: one more part of it.
+/// The part that stands, in rules, for a command that outlives its client.
 const KEEP: &str = "--keep";
 
 /// The subject of a call that runs this command line in a shell, and perhaps lets it outlive its client.

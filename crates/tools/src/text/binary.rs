@@ -1,11 +1,11 @@
-//! What is no text, and what it is instead.
+//! The recognition of files that are no text, and of their kind.
 
 use tectum_core::Fault;
 
 /// Content that is no text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotText {
-    /// What it seems to be: `PNG image`, `ELF executable`, or just `binary data`.
+    /// Its likely kind: `PNG image`, `ELF executable`, or just `binary data`.
     pub kind: &'static str,
     /// Its size in bytes.
     pub size: usize,
@@ -19,7 +19,7 @@ impl NotText {
     }
 }
 
-/// How much of a file is looked at to tell text from binary.
+/// The bytes of a file that are looked at to tell text from binary.
 const SAMPLE: usize = 8 * 1024;
 
 /// First bytes that give a kind away.

@@ -1,4 +1,4 @@
-//! How characters become bytes: found out once for each file, and used again for what is put in.
+//! The encoding of a file: found out once for each file, and used again for what is put in.
 
 use std::{borrow::Cow, fmt};
 
@@ -28,9 +28,9 @@ pub(super) struct Decoded {
     pub(super) faithful: bool,
 }
 
-/// How much is given to the detector, from the first byte that is not ASCII.
+/// The bytes that are given to the detector, from the first one that is not ASCII.
 const DETECTED: usize = 1024 * 1024;
-/// How much is looked at for the pattern of UTF-16.
+/// The bytes that are looked at for the pattern of UTF-16.
 const SAMPLE: usize = 4 * 1024;
 
 impl Encoding {

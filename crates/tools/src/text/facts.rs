@@ -1,19 +1,19 @@
-//! What is worth knowing about a text besides its words.
+//! The facts about a text besides its words.
 
 use super::{Encoding, Lines, body, split};
 
 /// The facts of a text file that an edit keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// How its characters became bytes.
+    /// Its encoding.
     pub encoding: Encoding,
     /// True if it starts with a byte order mark.
     pub bom: bool,
-    /// How its lines end.
+    /// Its line ends.
     pub newline: Newline,
     /// True if the last line is ended too.
     pub final_newline: bool,
-    /// How its lines are indented.
+    /// Its indentation.
     pub indent: Indent,
 }
 
@@ -59,7 +59,7 @@ impl Eol {
         ended
     }
 
-    /// How this line ends, if it does.
+    /// The line end of this line, if it has one.
     pub fn of(line: &str) -> Option<Self> {
         if line.ends_with("\r\n") {
             Some(Self::CrLf)
@@ -71,7 +71,7 @@ impl Eol {
     }
 }
 
-/// How the lines of a file end.
+/// The line ends of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Newline {
     /// There is no line end.
@@ -119,7 +119,7 @@ impl Newline {
     }
 }
 
-/// How the lines of a file are indented.
+/// The indentation of a file's lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indent {
     /// No line is indented.

@@ -88,7 +88,7 @@ impl TextFile {
         &self.whole
     }
 
-    /// What an edit keeps.
+    /// The facts that an edit keeps.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -98,7 +98,7 @@ impl TextFile {
         self.encoded.as_deref().unwrap_or(self.whole.as_bytes())
     }
 
-    /// Where the lines of [`Self::text`] are.
+    /// The lines of [`Self::text`].
     pub fn lines(&self) -> &Lines {
         &self.lines
     }
@@ -188,8 +188,8 @@ impl TextFile {
         converted
     }
 
-    /// How the line ends in which this range ends. Whole lines put between two others follow
-    /// the one before them.
+    /// The line end of the line in which this range ends. Whole lines put between two others follow the
+    /// one before them.
     fn eol_around(&self, range: &Range<usize>) -> Option<Eol> {
         let at = self.lines.at(range.end);
         let kind = |number| Eol::of(&self.text()[self.lines.range(number)?]);

@@ -1,5 +1,5 @@
-//! Where lines begin and end. `\n`, `\r\n` and a lone `\r` end a line; a form feed, U+2028
-//! and the like do not.
+//! The beginnings and ends of lines. `\n`, `\r\n` and a lone `\r` end a line; a form feed, U+2028 and
+//! the like do not.
 
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ impl Lines {
         Self { starts, end: bytes.len() }
     }
 
-    /// How many there are.
+    /// The number of lines.
     pub fn count(&self) -> usize {
         self.starts.len()
     }

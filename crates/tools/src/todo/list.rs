@@ -66,7 +66,7 @@ pub(super) struct TodoDraft {
     pub(super) target_tier: Option<String>,
 }
 
-/// What is to happen to the list.
+/// The changes that the list can get.
 #[derive(Debug)]
 pub(super) enum TodoChange {
     Replace(Vec<TodoDraft>),
@@ -231,7 +231,7 @@ pub(super) fn face(items: &[TodoItem]) -> String {
     text
 }
 
-/// What every change of the list asks of the loop: the anchor, and a note for people.
+/// The directives of every change of the list: the anchor, and a note for people.
 pub(super) fn directives(items: &[TodoItem]) -> Vec<Directive> {
     vec![
         Directive::ContextAnchor { key: TODO_ANCHOR.into(), content: face(items) },

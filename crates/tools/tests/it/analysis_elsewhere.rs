@@ -52,7 +52,7 @@ impl Yard {
         house(&self.at("W"), &["get_git_diff"], &[])
     }
 
-    /// Where the kernel cannot confine git, the same is refused.
+    /// A house without the kernel's confinement of git, where the same is refused.
     fn unconfined(&self) -> Tectum {
         let git = GitSettings { confined: false, ..GitSettings::default() };
         house_with(&self.at("W"), &["get_git_diff"], &[], git)
@@ -231,7 +231,7 @@ async fn a_repository_that_a_rule_protects_is_not_shown_by_another_name() {
     has(&fault.text(), &["git directory lies at", "a rule protects"]);
 }
 
-/// How often the names of two repositories are swapped while they are compared.
+/// Swaps the names of two repositories again and again while they are compared.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "this is the attacker; it knows no gate")]
 fn soak_a_repository_swapped_for_another_one_shows_nothing_of_it() {

@@ -234,7 +234,7 @@ async fn a_call_that_is_given_up_ends_git() {
     }
 }
 
-/// How many programs work in this directory.
+/// The number of programs that work in this directory.
 #[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "the test asks the system who works where")]
 fn running(folder: &Path) -> usize {

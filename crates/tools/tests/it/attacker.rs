@@ -23,15 +23,15 @@ use crate::{
     files_rig::{call, mkfifo, run},
 };
 
-/// How long the attack lasts, for all tools together, in its short form.
+/// The duration of the attack, for all tools together, in its short form.
 const LASTS: Duration = Duration::from_secs(6);
-/// How many calls its long form takes.
+/// The number of calls of its long form.
 const MOST_CALLS: usize = 1_000_000;
 /// Stands in every file outside, and in the name of some.
 const CANARY: &str = "canary-5b1f0c";
 /// Folders that change places with a link to the like-named folder outside.
 const SWAPPED: &[&str] = &["sub", "sub/deep", "sub/deep/down", ".beads"];
-/// How the calls spell them.
+/// The spellings of them in the calls.
 const CALLED: &[&str] = &["sub", "sub/deep", "sub/deep/down", "sub/../sub/deep", "./sub/deep/down/.."];
 /// A line of the store of beads.
 pub(crate) const BEAD: &str = "{\"id\":\"bd-aaaa\",\"title\":\"inside\"}";

@@ -1,4 +1,4 @@
-//! What holds for every tool of the catalog, also for the one added tomorrow.
+//! Properties of every tool of the catalog, also of the one added tomorrow.
 
 use std::{collections::BTreeSet, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! What the code readers promise: who derives, calls and uses what, and replies that are whole.
+//! Promises of the code readers: who derives, calls and uses what, and replies that are whole.
 
 use serde_json::json;
 use tectum_core::FaultKind;

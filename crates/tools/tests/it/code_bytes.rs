@@ -8,7 +8,7 @@ use crate::edit_rig::Desk;
 
 const UNDECLARED: &str = "Non-UTF-8 code starting with '\\xe9', but no encoding declared; see https://peps.python.org/pep-0263/ for details";
 
-/// What both checks say of a file.
+/// Checks the message of both checks about a file.
 async fn says(bytes: &[u8], line: usize, column: usize, message: &str) {
     let desk = Desk::new();
     desk.put("a.py", bytes);

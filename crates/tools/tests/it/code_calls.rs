@@ -1,4 +1,4 @@
-//! How each code tool is worked in a folder: calls for the tests that hold for every tool.
+//! Calls of each code tool in a folder, for the tests that hold for every tool.
 
 use serde_json::{Value, json};
 

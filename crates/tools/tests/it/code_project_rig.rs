@@ -27,7 +27,7 @@ use tectum_tools::{
 
 use crate::files_rig::call;
 
-/// Whether the project is watched, or its files are compared by their stamps.
+/// The way a project is followed: watched, or its files compared by their stamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     Watch,

@@ -1,4 +1,4 @@
-//! What the code writers promise about names that exist, indentation and overloads.
+//! Promises of the code writers about names that exist, indentation and overloads.
 
 use serde_json::{Value, json};
 use tectum_core::FaultKind;

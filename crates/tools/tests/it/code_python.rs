@@ -46,7 +46,7 @@ else:
     def choose(): return 2
 ";
 
-/// What a reader says.
+/// The reply of a reader.
 #[track_caller]
 fn reads(tool: &str, source: &str, args: Value) -> String {
     tokio::runtime::Runtime::new().expect("a runtime").block_on(async {

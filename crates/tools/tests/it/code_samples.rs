@@ -23,7 +23,7 @@ fn samples(pack: &str) -> (Rig, Vec<String>) {
     (rig, names)
 }
 
-/// What the tools say, file by file.
+/// The replies of the tools, file by file.
 async fn said(pack: &str) -> String {
     let (rig, names) = samples(pack);
     let mut said = String::new();

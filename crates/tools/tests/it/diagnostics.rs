@@ -1,4 +1,4 @@
-//! What a language server finds, through the house: a server that is known to the letter, so that
+//! The findings of a language server, through the house: a server that is known to the letter, so that
 //! every answer is.
 
 use std::{path::Path, sync::Arc, time::Duration};
@@ -60,7 +60,7 @@ impl Desk {
         self.house.call(Call::new(SessionId::new("s"), tool, args)).await
     }
 
-    /// What a call says, whether it is an error or not.
+    /// The text of a call, whether it is an error or not.
     async fn say(&self, tool: &str, args: Value) -> String {
         match self.outcome(tool, args).await.result {
             Ok(Payload::Native(reply)) => reply.text,

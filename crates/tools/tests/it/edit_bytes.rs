@@ -6,7 +6,7 @@ use tectum_tools::text::{Eol, TextFile};
 
 use crate::edit_rig::Desk;
 
-/// How the text of a generated file becomes bytes.
+/// The form of a generated file's text in bytes.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     Utf8,

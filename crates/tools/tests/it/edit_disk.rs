@@ -1,4 +1,4 @@
-//! What edits do to the disk: mode, owner, links, refusals, and many editors at once.
+//! The effects of edits on the disk: mode, owner, links, refusals, and many editors at once.
 #![expect(clippy::disallowed_methods, reason = "the test makes the tree its tools change")]
 
 use std::{

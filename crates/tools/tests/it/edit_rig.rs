@@ -49,7 +49,7 @@ impl Desk {
         std::fs::write(path, bytes).expect("written");
     }
 
-    /// What a file holds; nothing when it is not there.
+    /// The content of a file; `None` when it does not exist.
     #[expect(clippy::disallowed_methods, reason = "the test looks at what its tools changed")]
     pub(crate) fn get(&self, name: &str) -> Option<Vec<u8>> {
         std::fs::read(self.path(name)).ok()

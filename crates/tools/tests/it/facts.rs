@@ -201,7 +201,7 @@ fn ignored(tool: &str, field: &str) -> bool {
     }
 }
 
-/// What a model has before it.
+/// The text and data that a model has before it.
 struct Said<'s> {
     text: &'s str,
     args: &'s str,
@@ -228,7 +228,7 @@ impl Said<'_> {
     }
 }
 
-/// Whether a number stands there as a whole.
+/// True if a number stands there as a whole.
 fn number_in(text: &str, number: &str) -> bool {
     text.match_indices(number).any(|(at, _)| {
         let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());

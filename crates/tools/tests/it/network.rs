@@ -16,7 +16,7 @@ use tectum_tools::{NetworkSettings, Settings, catalog};
 
 use crate::{attacker::open_gate, files_rig::call};
 
-/// How often `/long` was asked for, by all tests of this process.
+/// The number of requests for `/long`, by all tests of this process.
 static LONG: AtomicUsize = AtomicUsize::new(0);
 
 /// A server for the length of the process; its port.

@@ -12,14 +12,14 @@ use serde_json::Value;
 
 use crate::{edit_rig::house, files_rig::call};
 
-/// What a case's `call.json` says.
+/// The content of a case's `call.json`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Scenario {
     args: Value,
     #[serde(default)]
     error: bool,
-    /// What the reply says, in parts.
+    /// The texts of the reply, in parts.
     #[serde(default)]
     text: Vec<String>,
 }

@@ -7,9 +7,9 @@ use super::AnchorText;
 
 /// The least likeness of two lines that may be the same.
 const ALIKE: f64 = 0.85;
-/// What the lines around a slice add when all are found.
+/// The bonus for the lines around a slice when all are found.
 const AROUND_BONUS: f64 = 0.1;
-/// What distance takes away at most.
+/// The greatest malus for distance.
 const SHIFT_MALUS: f64 = 0.2;
 /// The distance, in lines, at which it takes away all of that.
 const FAR: f64 = 1000.0;
@@ -29,7 +29,7 @@ pub(super) struct AnchorSide<'s> {
     pub(super) edge: Vec<&'s str>,
     /// The lines just outside.
     pub(super) around: &'s [&'s str],
-    /// Where the outermost line was.
+    /// The place where the outermost line was.
     pub(super) expected: usize,
     /// True for the end: inwards is up.
     pub(super) backward: bool,
@@ -150,7 +150,7 @@ fn score(page: &AnchorText<'_>, side: &AnchorSide<'_>, place: usize) -> f64 {
         - SHIFT_MALUS * shift.min(1.0)
 }
 
-/// How like two lines are, from 0 to 1.
+/// The likeness of two lines, from 0 to 1.
 fn alike(a: &str, b: &str) -> f64 {
     if a == b { 1.0 } else { strsim::normalized_levenshtein(a, b) }
 }
@@ -165,7 +165,7 @@ impl<'t> Likeness<'t> {
     }
 }
 
-/// What can be told of a line without comparing it letter by letter.
+/// The facts about a line that need no comparison letter by letter.
 struct LineShape {
     chars: usize,
     letters: [u16; 64],

@@ -127,7 +127,7 @@ struct AnchorText<'t> {
     lines: Vec<&'t str>,
     /// Trimmed on both sides and cut; blank lines are empty.
     trimmed: Vec<&'t str>,
-    /// Where the lines that are not blank stand.
+    /// The places of the lines that are not blank.
     full: Vec<usize>,
 }
 

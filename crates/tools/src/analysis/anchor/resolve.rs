@@ -1,4 +1,4 @@
-//! Where the lines of a slice are now: at their place, moved, changed, half gone or lost. Old
+//! The present place of the lines of a slice: at their place, moved, changed, half gone or lost. Old
 //! line numbers are never given back for want of better ones.
 
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ const FUZZY: f64 = 0.75;
 const SURE: f64 = 0.99;
 /// The most that one side alone is worth.
 const PARTIAL: f64 = 0.6;
-/// How much shorter or longer than before the lines may have become.
+/// The range of lengths that the lines may have now, relative to before.
 const LENGTHS: (f64, f64) = (0.5, 2.0);
 /// Bytes hashed while looking for moved lines. A text that repeats itself has many places that
 /// begin and end alike, and each costs a hash of the whole window; beyond this the search goes

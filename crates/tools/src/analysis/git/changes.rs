@@ -1,4 +1,4 @@
-//! Which names differ between two sides. Each is judged before anything else is asked about it.
+//! The names that differ between two sides. Each is judged before anything else is asked about it.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -26,13 +26,13 @@ pub(crate) struct ChangedName {
     pub(crate) name: OsString,
     /// Below the granted path; empty for the path itself.
     pub(crate) below: PathBuf,
-    /// What it is now.
+    /// Its present kind.
     pub(crate) now: NowKind,
     /// Git's letter: A, D, M, R, T or U.
     pub(crate) status: char,
 }
 
-/// What a name stands for on the right-hand side.
+/// The kind of a name on the right-hand side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NowKind {
     /// Nothing.
@@ -60,7 +60,7 @@ impl NowKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counts(pub(crate) Option<(u64, u64)>);
 
-/// What is said of one name beside its counts.
+/// The facts about one name beside its counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NamedCounts {
     pub(super) counts: Counts,

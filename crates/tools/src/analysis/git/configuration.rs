@@ -1,5 +1,5 @@
-//! What files of git configuration say, as far as it matters here. Git reads them, one at a time and
-//! as plain data, so that none of it takes effect by being read.
+//! The content of git's files of configuration, as far as it matters here. Git reads them, one at a
+//! time and as plain data, so that none of it takes effect by being read.
 
 use std::{
     collections::BTreeSet,

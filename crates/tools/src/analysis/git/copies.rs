@@ -26,10 +26,10 @@ use crate::run::Leash;
 const MOST: u64 = 256 * 1024 * 1024;
 /// The largest file that is copied; no reply could show much of it.
 const LARGEST: u64 = 64 * 1024 * 1024;
-/// How much is copied between two looks at the call.
+/// The bytes that are copied between two looks at the call.
 const STEP: usize = 1024 * 1024;
 
-/// Why a changed name is not shown.
+/// The reason why a changed name is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
     /// It is a symbolic link now.

@@ -1,6 +1,6 @@
-//! What git knows of a granted path. Git is run, never trusted: nothing a repository's own
-//! configuration says may start a program, every name is judged before its content is asked
-//! for, and git reads no file of the project whose content it would show (see `copies`).
+//! The knowledge of git about a granted path. Git is run, never trusted: nothing a repository's own
+//! configuration says may start a program, every name is judged before its content is asked for, and
+//! git reads no file of the project whose content it would show (see `copies`).
 
 mod changes;
 mod configuration;
@@ -36,7 +36,7 @@ const CHUNK: usize = 64 * 1024;
 /// The most that rename detection compares: beyond it, names are shown as added and deleted.
 const RENAMES: &str = "-l400";
 
-/// What is to be compared.
+/// The two sides to compare.
 #[derive(Debug)]
 pub(super) struct DiffRequest {
     pub(super) base: Option<String>,
@@ -48,12 +48,12 @@ pub(super) struct DiffRequest {
     pub(super) context: usize,
 }
 
-/// What was found.
+/// The findings.
 #[derive(Debug)]
 pub(super) struct Comparison {
     pub(super) base: String,
     pub(super) head: String,
-    /// What changed, in git's order.
+    /// The files that changed, in git's order.
     pub(super) files: Vec<Differing>,
     /// True when nothing of the path is known to git.
     pub(super) untracked: bool,
@@ -71,7 +71,7 @@ pub(super) struct Comparison {
 #[derive(Debug)]
 pub(super) struct Differing {
     pub(super) path: String,
-    /// What it was called before, where the patch shows it as renamed.
+    /// Its earlier name, where the patch shows it as renamed.
     pub(super) from: Option<String>,
     /// Git's letter.
     pub(super) status: char,
@@ -188,7 +188,7 @@ fn chunks(changes: &[ChangedName]) -> Vec<&[ChangedName]> {
     chunks
 }
 
-/// How names are spelled: as every other tool takes them, wherever the repository's root is.
+/// The spelling of names: as every other tool takes them, wherever the repository's root is.
 struct DiffNames {
     /// The directory that relative names start from, when the path lies below it.
     base: Option<PathBuf>,

@@ -37,7 +37,7 @@ pub(super) struct Parts {
     pub(super) common: Part,
     /// Object stores and included files of configuration.
     pub(super) others: Vec<Part>,
-    /// What the repository's files of configuration say.
+    /// The content of the repository's files of configuration.
     pub(super) configuration: Configuration,
 }
 
@@ -81,7 +81,7 @@ impl Finder<'_> {
         self.path.part(from, name).map_err(moved)
     }
 
-    /// What a name leads to, if anything is there.
+    /// The target of a name, if anything is there.
     fn look(&self, from: &Part, name: &Path) -> Option<Part> {
         self.path.part(from, name).ok()
     }

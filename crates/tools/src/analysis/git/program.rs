@@ -19,9 +19,9 @@ use crate::{
     settings::GitSettings,
 };
 
-/// What replies call it.
+/// The name of the program in replies.
 pub(super) const GIT: &str = "git";
-/// What git gets to know beside what a call tells it: nothing of our environment, no file of the
+/// The environment of git beside the arguments of a call: nothing of our environment, no file of the
 /// user's or the system's, nothing to ask and nowhere to write.
 const TOLD: &[(&str, &str)] = &[
     ("LC_ALL", "C"),
@@ -44,7 +44,7 @@ const TOLD: &[(&str, &str)] = &[
 /// All of one file of configuration. One that is longer is none.
 const CONFIGURATION: usize = 1024 * 1024;
 
-/// Where git is, and what the user allows it.
+/// The path of git, and the user's permissions for it.
 #[derive(Debug, Default)]
 pub(crate) struct Git {
     pub(super) settings: GitSettings,
@@ -124,7 +124,7 @@ impl Program {
         run(&order, leash, most)
     }
 
-    /// What one file of configuration says, nothing included.
+    /// The content of one file of configuration, without those it includes.
     pub(super) fn read(
         &self,
         name: &Path,

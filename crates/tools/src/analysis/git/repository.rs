@@ -102,7 +102,7 @@ impl<'c> Repository<'c> {
         self.parts.top.name()
     }
 
-    /// How a full true name is called from the root of the work tree. Empty for the root.
+    /// The name of a full true path, from the root of the work tree. Empty for the root.
     pub(super) fn below(&self, full: &Path) -> Result<PathBuf, Fault> {
         let below = full.strip_prefix(self.top()).map(Path::to_owned);
         below.map_err(|_| Fault::conflict("a directory was moved meanwhile").hint("try again"))

@@ -11,14 +11,14 @@ use super::repository::Repository;
 const LONGEST: usize = 256;
 /// Branches and tags looked at for one that was meant.
 const KNOWN: &str = "--count=1000";
-/// How many of them are named.
+/// The number of them that are named.
 const NAMED: usize = 3;
-/// How like a name must be to be named.
+/// The likeness a name must have to be named.
 const LIKE: f64 = 0.6;
 /// Digits of a commit's name in replies.
 const DIGITS: usize = 10;
 
-/// What the caller wants to compare, with well-formed words.
+/// The revisions that the caller wants to compare, with well-formed words.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct WantedRevisions {
     base: Option<String>,
@@ -33,13 +33,13 @@ pub(super) struct WantedRevisions {
 pub(super) enum RightSide {
     /// Files as they are.
     WorkTree,
-    /// What is staged.
+    /// The staged content.
     Index,
     /// A commit.
     Commit {
         /// Its full name.
         name: String,
-        /// What the caller called it.
+        /// The caller's word for it.
         called: String,
     },
 }

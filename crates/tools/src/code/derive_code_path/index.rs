@@ -22,7 +22,7 @@ const MOST_NAMED: usize = 20;
 /// Names an error proposes.
 const MOST_NEAR: usize = 5;
 
-/// What the index asks of files while they are listed.
+/// The question of the index to files while they are listed.
 pub(super) fn ahead() -> Defining {
     Defining::new(MOST_FILES, MOST_BYTES)
 }
@@ -100,7 +100,7 @@ impl Index {
         if defined.is_empty() { all } else { defined }
     }
 
-    /// What stands directly in a symbol.
+    /// The symbols directly in a symbol.
     pub(super) fn children(&self, id: SymbolId) -> impl Iterator<Item = SymbolId> {
         let symbols = (0u32..).zip(&self.facts(id).symbols);
         let inside = symbols.filter(move |(_, fact)| fact.parent == Some(id.symbol));
@@ -161,7 +161,7 @@ impl Index {
         beside.filter(|other| self.fact(*other).kind.is_callable() && self.name(*other) == name).collect()
     }
 
-    /// What runs when a symbol is called: a class's constructor, or the symbol itself.
+    /// The code that runs when a symbol is called: a class's constructor, or the symbol itself.
     pub(super) fn body_of(&self, id: SymbolId) -> SymbolId {
         if !self.fact(id).kind.is_type() {
             return id;
@@ -283,7 +283,7 @@ impl Index {
 struct NameIndex {
     /// The file and the place in it, as short as they can be kept.
     ids: Vec<(u32, u32)>,
-    /// Where those of each number begin, and where the last end.
+    /// The beginning of those of each number, and the end of the last.
     starts: Vec<u32>,
     mask: u32,
 }

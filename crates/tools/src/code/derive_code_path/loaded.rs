@@ -16,9 +16,9 @@ const MOST_CALLS: usize = 500;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) name: String,
-    /// What stands before the name; empty for a plain call.
+    /// The text before the name; empty for a plain call.
     pub(super) receiver: String,
-    /// Where the name stands.
+    /// The place of the name.
     pub(super) place: Span,
     separator: &'static str,
 }
@@ -38,7 +38,7 @@ impl Call {
     }
 }
 
-/// What is known of one file.
+/// The facts about one file.
 #[derive(Debug, Default)]
 pub(super) struct LoadedSource {
     calls: HashMap<u32, Vec<Call>>,
@@ -64,7 +64,7 @@ impl<'l> Loader<'l> {
         Ok(loaded.calls.get(&id.symbol).cloned().unwrap_or_default())
     }
 
-    /// What is known of a file.
+    /// The facts about a file.
     pub(super) fn file(&self, file: usize) -> Result<Arc<LoadedSource>, Fault> {
         if let Some(known) = self.loaded.lock().get(&file) {
             return Ok(known.clone());

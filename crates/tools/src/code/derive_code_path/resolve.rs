@@ -1,4 +1,4 @@
-//! What a call means, by names: what is nearest first, and nothing where names do not tell.
+//! The meaning of a call, by names: the nearest first, and nothing where names do not tell.
 
 use tectum_core::Fault;
 use tectum_syntax::{Bodies, Import, Kind};
@@ -12,7 +12,7 @@ use crate::code::modules::is_test;
 /// Bases followed upwards; a longer line is a circle.
 const MOST_BASES: usize = 32;
 
-/// What a call leads to.
+/// The target of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// This function or class.
@@ -66,7 +66,7 @@ impl<'r> Resolver<'r> {
         Ok(Meaning::One(*last))
     }
 
-    /// What a call in a function means. Nothing of a language of another family is called.
+    /// The meaning of a call in a function. Nothing of a language of another family is called.
     pub(super) fn resolve(&self, from: SymbolId, call: &Call) -> Result<Meaning, Fault> {
         let family = |id: SymbolId| self.index.facts(id).language.pack().family;
         let tests = |id: SymbolId| is_test(&self.index.files[id.file].path);
@@ -188,7 +188,7 @@ impl<'r> Resolver<'r> {
         Ok(Meaning::of(members.collect()))
     }
 
-    /// What an imported name stands for.
+    /// The meaning of an imported name.
     fn imported(&self, file: usize, import: &Import) -> Meaning {
         let Some(name) = import.name.as_deref().or_else(|| own_name(import)) else {
             return Meaning::External;

@@ -17,7 +17,7 @@ use super::{super::languages::Only, Entry, FileContent, content::Buffer, reader:
 /// Files handed to a thread at a time: few enough to share evenly, enough to hand over seldom.
 const PART: usize = 16;
 
-/// What a question does with files as soon as they are listed.
+/// The work that a question does with files as soon as they are listed.
 pub(crate) trait Ahead: Sync {
     /// Larger files are left for later.
     fn most_bytes(&self) -> u64;
@@ -102,7 +102,7 @@ impl<'l> Early<'l> {
         self.reader.note(before + entries.len(), entries.len(), None);
     }
 
-    /// How many files were looked at.
+    /// The number of files that were looked at.
     pub(super) fn looked(&self) -> usize {
         self.looked.load(Ordering::Relaxed)
     }

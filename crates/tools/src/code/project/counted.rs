@@ -5,7 +5,7 @@ use crate::text::Lines;
 /// The numbers of lines, for a few offsets of a text: line ends are counted by the block, not
 /// kept one by one.
 pub(super) enum CountedLines<'t> {
-    /// How many lines end before each block.
+    /// The number of lines that end before each block.
     Blocks(&'t [u8], Vec<u32>),
     /// A text in which `\r` may end lines too.
     Lines(Lines),
@@ -54,7 +54,7 @@ impl<'t> CountedLines<'t> {
     }
 }
 
-/// How many lines end in a stretch of no more than a block, in which only `\n` ends them. The
+/// The number of lines that end in a stretch of no more than a block, in which only `\n` ends them. The
 /// sum of so few fits a byte, and bytes are added up many at a time.
 fn ends(stretch: &[u8]) -> usize {
     debug_assert!(stretch.len() <= CountedLines::BLOCK);

@@ -35,7 +35,7 @@ pub(crate) struct Entry {
     facts: Mutex<Option<(Arc<SourceFacts>, u64)>>,
 }
 
-/// What the first look at the file found.
+/// The findings of the first look at the file.
 #[derive(Clone, Copy, Debug)]
 struct FirstLook {
     stamp: Option<Stamp>,
@@ -43,7 +43,7 @@ struct FirstLook {
     as_what: What,
 }
 
-/// What a file turned out to be.
+/// The kinds that a file can turn out to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// Text that was searched.

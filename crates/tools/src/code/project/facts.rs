@@ -1,4 +1,4 @@
-//! What an index keeps of a file: its symbols without the text they were found in.
+//! The part of a file that an index keeps: its symbols without the text they were found in.
 
 use std::{
     collections::HashMap,
@@ -29,7 +29,8 @@ pub(crate) struct SourceFacts {
     pub(crate) language: Arc<Language>,
     /// In the order of the text; a parent stands before what it holds.
     pub(crate) symbols: Box<[Fact]>,
-    /// How often each word stands in the file, by its number; counted when it is asked for.
+    /// The number of times each word stands in the file, by the word's number; counted when it is asked
+    /// for.
     pub(crate) words: Option<Box<[(u64, u32)]>>,
     /// The file was not parsed: too large for its grammar.
     pub(crate) unparsed: bool,
@@ -146,7 +147,7 @@ impl SourceFacts {
         })
     }
 
-    /// What they weigh in memory.
+    /// Their size in memory.
     pub(super) fn weight(&self) -> usize {
         self.charge.weight()
     }
@@ -156,12 +157,12 @@ impl SourceFacts {
         self.piece(fact.name)
     }
 
-    /// What is written before its body, in one line and cut.
+    /// The text before its body, in one line and cut.
     pub(crate) fn head(&self, fact: &Fact) -> &str {
         self.piece(fact.head)
     }
 
-    /// What it derives from, as written.
+    /// Its bases, as written.
     pub(crate) fn bases(&self, fact: &Fact) -> impl Iterator<Item = &str> {
         self.bases[fact.bases.start as usize..fact.bases.end as usize].iter().map(|base| self.piece(*base))
     }

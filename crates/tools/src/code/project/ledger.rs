@@ -1,4 +1,4 @@
-//! What is kept, counted in bytes, so that it can be bounded.
+//! The count of everything that is kept, in bytes, so that it can be bounded.
 
 use std::sync::{
     Arc,
@@ -42,20 +42,20 @@ impl Ledger {
         self.weight() > self.most
     }
 
-    /// How much must go. A quarter of the room is made free, so that it is not made for each
-    /// file anew.
+    /// The number of bytes that must go. A quarter of the room is made free, so that it is not made for
+    /// each file anew.
     pub(super) fn over(&self) -> usize {
         if self.is_over() { self.weight() - self.most / 4 * 3 } else { 0 }
     }
 
-    /// What is kept now, in bytes.
+    /// The bytes that are kept now.
     pub(super) fn weight(&self) -> usize {
         self.weight.load(Ordering::Relaxed)
     }
 }
 
 impl Charge {
-    /// How many bytes it is.
+    /// Its size in bytes.
     pub(super) fn weight(&self) -> usize {
         self.weight
     }

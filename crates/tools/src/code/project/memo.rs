@@ -4,18 +4,18 @@ use std::{collections::HashMap, sync::Arc};
 
 /// Words remembered at a time.
 const MOST_WORDS: usize = 64;
-/// What all remembered words may weigh together.
+/// The memory that all remembered words may take together.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// What is known about one word: every version of a file up to a serial number was looked at,
-/// and these are the ones that hold it.
+/// The knowledge about one word: every version of a file up to a serial number was looked at, and these
+/// are the ones that hold it.
 #[derive(Debug)]
 pub(crate) struct Remembered<V> {
     /// Versions with a higher number were not looked at.
     pub(crate) upto: u64,
-    /// What was found, by the number of the version.
+    /// The findings, by the number of the version.
     pub(crate) found: HashMap<u64, V>,
-    /// What all of it weighs in memory.
+    /// The size of all of it in memory.
     pub(crate) weight: usize,
 }
 
@@ -34,7 +34,7 @@ impl<V> Default for Memo<V> {
 }
 
 impl<V> Memo<V> {
-    /// What is known about a word.
+    /// The knowledge about a word.
     pub(crate) fn get(&mut self, word: &str) -> Option<Arc<Remembered<V>>> {
         self.clock += 1;
         let (known, used) = self.words.get_mut(word)?;

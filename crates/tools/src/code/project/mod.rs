@@ -41,7 +41,7 @@ use super::languages::Languages;
 
 /// Trees kept at a time. An agent asks about its project, now and then about a part of it.
 const MOST_TREES: usize = 4;
-/// What the facts of all trees may weigh together.
+/// The memory that the facts of all trees may take together.
 const MOST_FACTS: usize = 128 * 1024 * 1024;
 
 /// The trees that were asked about lately, the latest last.

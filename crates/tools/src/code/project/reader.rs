@@ -57,8 +57,8 @@ impl Reader<'_> {
         }
     }
 
-    /// What a file defines, kept for later questions; nothing where it is no source of the
-    /// asked language.
+    /// The definitions of a file, kept for later questions; nothing where it is no source of the asked
+    /// language.
     pub(super) fn facts(
         &self,
         entry: &Arc<Entry>,

@@ -15,7 +15,7 @@ const FILES: [&str; 3] = [".ignore", ".gitignore", ".git/info/exclude"];
 #[derive(Debug)]
 pub(super) struct Rules {
     above: Vec<Option<Stamp>>,
-    /// Where repositories begin above the start. Their directories change all the time.
+    /// The repositories that begin above the start. Their directories change all the time.
     repositories: Vec<Option<(u64, u64)>>,
     excludes: Vec<(PathBuf, Option<Stamp>)>,
 }

@@ -49,7 +49,7 @@ pub(crate) struct Sources<'q> {
     pub(crate) tree: Option<Arc<SourceTree>>,
     ground: Option<Arc<Ground>>,
     skipped: Skipped,
-    /// How many files were looked at while they were listed.
+    /// The number of files that were looked at while they were listed.
     early: usize,
     ledger: Arc<Ledger>,
 }
@@ -101,7 +101,7 @@ impl<'q> Sources<'q> {
         }
     }
 
-    /// What was left out: by the listing, and by looking at these files.
+    /// The files that were left out: by the listing, and by looking at these files.
     pub(crate) fn skipped<'e>(&self, entries: impl IntoIterator<Item = &'e Arc<Entry>>) -> Skipped {
         let mut skipped = self.skipped;
         entries.into_iter().for_each(|entry| entry.tally(&mut skipped));
@@ -113,7 +113,7 @@ impl<'q> Sources<'q> {
         self.entries.iter().filter(|entry| entry.may_be(only)).cloned().collect()
     }
 
-    /// What it takes to read them.
+    /// The reader for them.
     pub(crate) fn reader(&self) -> Reader<'_> {
         Reader { languages: self.languages, ctx: self.ctx, ledger: &self.ledger }
     }
@@ -190,8 +190,8 @@ impl<'q> Sources<'q> {
         Some((self.start.file().ok()?.handle().try_clone().ok()?, stamp))
     }
 
-    /// What these files define, each with its place in the list. Files that are no source of
-    /// the asked language are left out. `count` also counts their words.
+    /// The definitions of these files, each with its place in the list. Files that are no source of the
+    /// asked language are left out. `count` also counts their words.
     pub(crate) fn facts(
         &self,
         entries: &[Arc<Entry>],
@@ -201,8 +201,8 @@ impl<'q> Sources<'q> {
         Ok(self.facts_within(entries, u64::MAX, only, count)?.0)
     }
 
-    /// What the first `most_files` of these define that have no more than `most_bytes`, and how
-    /// many files that are. Few are too large, so nobody looks at sizes beforehand.
+    /// The definitions of the first `most_files` of these that have no more than `most_bytes`, and the
+    /// number of those files. Few are too large, so nobody looks at sizes beforehand.
     pub(crate) fn facts_of_first<'e>(
         &self,
         entries: impl Iterator<Item = &'e Arc<Entry>>,
@@ -254,7 +254,7 @@ impl<'q> Sources<'q> {
         Ok((known, larger))
     }
 
-    /// Which of these files hold at least one of many words.
+    /// Those of these files that hold at least one of many words.
     pub(crate) fn standing(&self, entries: &[Arc<Entry>], words: &[&str]) -> Result<Vec<Arc<Entry>>, Fault> {
         let table: HashSet<&str> = words.iter().copied().collect();
         let held = self.each(entries, |_, content| {

@@ -42,9 +42,9 @@ pub(crate) struct SourceTree {
     view: View,
     watching: bool,
     state: Mutex<TreeState>,
-    /// Where words stand.
+    /// The places of words.
     pub(crate) usages: Mutex<Memo<Arc<Hits>>>,
-    /// Which files hold a word at all.
+    /// The files that hold a word at all.
     pub(crate) holders: Mutex<Memo<()>>,
 }
 
@@ -56,9 +56,9 @@ pub(crate) struct SourcesNow {
     /// The highest serial number given out.
     pub(super) upto: u64,
     pub(super) ground: Arc<Ground>,
-    /// What the listing left out.
+    /// The files that the listing left out.
     pub(super) skipped: Skipped,
-    /// How many files were looked at while they were listed.
+    /// The number of files that were looked at while they were listed.
     pub(super) early: usize,
 }
 
@@ -69,7 +69,7 @@ struct TreeState {
     serial: u64,
 }
 
-/// What a walk found out about the folders.
+/// The findings of a walk about the folders.
 #[derive(Debug)]
 struct Listing {
     watch: Option<Watch>,
@@ -258,7 +258,7 @@ struct Lister<'l> {
     early: Option<Early<'l>>,
 }
 
-/// What a visit is about.
+/// The subject of a visit.
 enum WalkStep {
     /// A folder, under these rules from above it.
     Enter(Ignores),

@@ -1,5 +1,5 @@
-//! What stands around a name in its text: what it is taken from, and whether it names a module or
-//! a parameter.
+//! The surroundings of a name in its text: what it is taken from, and whether it names a module or a
+//! parameter.
 
 use tectum_syntax::{Bodies, Mention, Span, Style};
 
@@ -119,7 +119,7 @@ pub(super) fn is_parameter(text: &str, span: Span, style: &Style) -> bool {
         && encloser(before).is_some_and(|at| before[at..].starts_with('('))
 }
 
-/// Where the bracket is that is open at the end of a text, as far back as a literal is likely to
+/// The place of the bracket that is open at the end of a text, as far back as a literal is likely to
 /// reach.
 pub(super) fn encloser(before: &str) -> Option<usize> {
     const FAR: usize = 2_000;

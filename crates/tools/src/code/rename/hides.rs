@@ -1,4 +1,4 @@
-//! Where something nearer than the target has its name.
+//! The places where something nearer than the target has its name.
 
 use tectum_syntax::{Mention, Role, Shadow, Span, Stop, Unparsed};
 
@@ -29,7 +29,7 @@ impl Hides {
 }
 
 impl Target {
-    /// Where the old name is bound anew in a file.
+    /// The places where the old name is bound anew in a file.
     pub(super) fn hides(
         &self,
         file: &File<'_>,

@@ -1,4 +1,4 @@
-//! Which places of a file mean the target.
+//! The places of a file that mean the target.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ pub(super) struct JudgedPlaces {
     pub(super) uncertain: Vec<Span>,
     /// Number of mentions in strings and comments; they stay.
     pub(super) in_text: usize,
-    /// Why the new name cannot be used here.
+    /// The reason why the new name cannot be used here.
     pub(super) clash: Option<Clash>,
 }
 
@@ -135,8 +135,8 @@ impl Target {
         Verdict::Maybe.only_if(!mention.member || own || of_module)
     }
 
-    /// What a constructor or destructor of the target means, which is a type inside another; none
-    /// for a place that names neither.
+    /// The verdict about a constructor or destructor of the target, which is a type inside another;
+    /// `None` for a place that names neither.
     fn constructs(&self, seen: &NamePlace<'_>, class: &str) -> Option<Verdict> {
         let NamePlace { file, own, mention, .. } = *seen;
         let index = file.outline.symbols.iter().position(|symbol| symbol.name.holds(mention.span))?;

@@ -1,4 +1,4 @@
-//! What a file knows about the target of a rename by its imports, and by being near.
+//! The knowledge of a file about the target of a rename by its imports, and by being near.
 
 use tectum_syntax::{Import, Mention, Reach, Role, Span, Stop, Unparsed};
 
@@ -8,7 +8,7 @@ use super::{
     target::{File, Target},
 };
 
-/// How a file can name the target.
+/// The ways in which a file can name the target.
 pub(super) struct Knows {
     /// The meaning of the plain name.
     pub(super) plainly: Plainly,

@@ -7,7 +7,7 @@ use super::{
     target::{Home, NamePlace, Target},
 };
 
-/// How a shorthand property is written out when only its key or its value is renamed.
+/// The form of a shorthand property when only its key or its value is renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Short {
     /// `new: old`.
@@ -17,7 +17,7 @@ pub(super) enum Short {
 }
 
 impl Target {
-    /// How a place that means the target is written, if it is a key and its value in one.
+    /// The form of a place that means the target, if it is a key and its value in one.
     pub(super) fn short(&self, seen: &NamePlace<'_>) -> Option<Short> {
         let NamePlace { file, own, mention, short, .. } = *seen;
         let defines = own && mention.span == self.name;

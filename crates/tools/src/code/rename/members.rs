@@ -1,4 +1,4 @@
-//! Which plain names mean a member of a type: beside it in the type, where the language lets its
+//! The plain names that mean a member of a type: beside it in the type, where the language lets its
 //! members be named so, and in literals of the type.
 
 use tectum_syntax::{

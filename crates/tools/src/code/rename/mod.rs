@@ -64,7 +64,7 @@ pub struct Args {
     pub apply_to: Vec<RawPath>,
 }
 
-/// What the row needs: the file and the directory to read, the files of the plan to write.
+/// The paths that the row needs: the file and the directory to read, the files of the plan to write.
 pub(super) fn wants(code: &Code, args: &Args) -> Wants {
     let mut paths = vec![(args.path.clone(), Access::Read), (args.within.clone(), Access::Read)];
     let planned = args.plan.as_deref().filter(|_| args.apply_to.is_empty());

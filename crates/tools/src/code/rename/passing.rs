@@ -1,4 +1,4 @@
-//! Which files re-export the target: those that import it under its name, and those that import its
+//! The files that re-export the target: those that import it under its name, and those that import its
 //! module under a name through which others reach it.
 
 use std::sync::Arc;

@@ -80,7 +80,7 @@ const LINES: usize = 20;
 /// Uncertain places that are shown.
 const SHOWN: usize = 30;
 
-/// What a rename changes, file by file.
+/// The changes of a rename, file by file.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// The defining file first.
@@ -313,7 +313,7 @@ impl PlannedFile {
         text
     }
 
-    /// What stands against the new name in this file, in words.
+    /// The objection to the new name in this file, in words.
     pub(super) fn clash(&self, target: &Target) -> Option<String> {
         let (old, new) = (&target.old, &target.new);
         let place =
@@ -352,7 +352,7 @@ fn list(changed: &[&PlannedFile], text: &mut String) {
     }
 }
 
-/// How many symbols of the files are defined under the target's name, fields and constants
+/// The number of symbols of the files that are defined under the target's name, fields and constants
 /// included, and keys of literals where it may be one.
 fn defined(
     sources: &Sources<'_>,

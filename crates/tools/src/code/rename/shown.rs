@@ -1,4 +1,4 @@
-//! Which plans were shown, so that the id of one is enough to do it.
+//! The plans that were shown, so that the id of one is enough to do it.
 
 use parking_lot::Mutex;
 use tectum_core::security::RawPath;

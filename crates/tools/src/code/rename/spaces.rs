@@ -1,11 +1,11 @@
-//! Which namespace of a file a plain name is looked up in: several of one name may stand in as many
+//! The namespace of a file in which a plain name is looked up: several of one name may stand in as many
 //! modules of a file.
 
 use tectum_syntax::{Kind, Span};
 
 use super::target::{File, Target, space_path};
 
-/// Where a plain name in the target's own file is looked up.
+/// The namespace in which a plain name in the target's own file is looked up.
 pub(super) enum Space {
     /// In the namespace of the target.
     Its,

@@ -1,5 +1,5 @@
-//! Whether the new name is free where the target is meant: nothing else has it there, and nothing
-//! that has it now would mean the target afterwards.
+//! The check that the new name is free where the target is meant: nothing else has it there, and
+//! nothing that has it now would mean the target afterwards.
 
 use tectum_syntax::{Bodies, Import, Mention, Role, Shadow, Span, Stop, Symbol, Unparsed};
 
@@ -11,7 +11,7 @@ use super::{
     target::{File, Home, Target},
 };
 
-/// Why the new name cannot be used in a file.
+/// The reason why the new name cannot be used in a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Clash {
     /// It is defined or imported there.
@@ -32,7 +32,7 @@ pub(super) struct Scene<'s> {
 }
 
 impl Target {
-    /// What stands against the new name in a file, where `certain` are the places that change.
+    /// The objection to the new name in a file, where `certain` are the places that change.
     pub(super) fn clash(
         &self,
         scene: &Scene<'_>,

@@ -1,4 +1,4 @@
-//! What is renamed, and a place of its name with what is around it.
+//! The target of a rename, and a place of its name with its surroundings.
 
 use tectum_syntax::{Kind, Language, Mention, Outline, Span, Symbol, names};
 
@@ -41,7 +41,7 @@ pub(super) struct Target {
     pub(super) note: Option<String>,
 }
 
-/// What a symbol belongs to.
+/// The owner of a symbol.
 #[derive(Debug)]
 pub(super) enum Home {
     /// Its file.

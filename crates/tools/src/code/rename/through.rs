@@ -1,4 +1,4 @@
-//! Which places take a name from an imported module, `pkg.core.name`, and whether that is the
+//! The places that take a name from an imported module, `pkg.core.name`, and the check that it is the
 //! target's.
 
 use std::collections::{HashMap, HashSet};
@@ -69,13 +69,13 @@ impl Through {
         self.of_module.contains(&place)
     }
 
-    /// What a place means, if it is taken from an imported name.
+    /// The verdict about a place, if it is taken from an imported name.
     pub(super) fn verdict(&self, place: Span) -> Option<Verdict> {
         self.places.get(&place).copied()
     }
 }
 
-/// What these names mean, taken from what an import made known.
+/// The meaning of these names, taken from what an import made known.
 fn leads(target: &Target, file: &File<'_>, import: &Import, further: &[&str]) -> Verdict {
     let module = Module::bound(import, file.name, further);
     if target.leads(&module, file) {

@@ -1,4 +1,4 @@
-//! Where a symbol is used, by the same verdicts as a rename: what breaks when it is removed.
+//! The uses of a symbol, by the same verdicts as a rename: what breaks when it is removed.
 
 use tectum_core::{Ctx, Fault};
 use tectum_syntax::{Outline, Span};

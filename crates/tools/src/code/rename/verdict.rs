@@ -1,4 +1,4 @@
-//! What a place of the old name means.
+//! The meaning of a place with the old name.
 
 /// The judgement of a place that may mean the target, the surest last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,7 +38,7 @@ pub(super) enum Hidden {
 }
 
 impl Hidden {
-    /// What a place means, if `plainly` is what it means where nothing hides the target.
+    /// The meaning of a place, if `plainly` is its meaning where nothing hides the target.
     pub(super) fn or(self, plainly: Verdict) -> Verdict {
         match self {
             Self::No => plainly,

@@ -1,5 +1,5 @@
-//! Which symbols matter: those whose names stand in other files, and the more so the more
-//! those files matter themselves.
+//! The symbols that matter: those whose names stand in other files, and the more so the more those
+//! files matter themselves.
 //!
 //! Every file passes its importance on to the files that define the names standing in it, in
 //! the proportion of how often a name stands there (its square root, since the hundredth
@@ -43,26 +43,27 @@ impl Focus {
     }
 }
 
-/// How often importance is passed on. The differences after it are below what a map shows.
+/// The number of rounds in which importance is passed on. The differences after it are below what a map
+/// shows.
 const ROUNDS: usize = 20;
-/// How much of it is passed on; the rest begins anew at every file, or at those in focus.
+/// The share of it that is passed on; the rest begins anew at every file, or at those in focus.
 const PASSED: f64 = 0.85;
 /// A name defined in more files tells nothing about any of them: `main`, `__init__`, `new`.
 const MOST_DEFINERS: usize = 12;
 /// Shorter names are variables of formulas.
 const LEAST_NAME: usize = 3;
-/// What a name meant for its own file alone is worth beside another.
+/// The worth of a name meant for its own file alone, beside another.
 const PRIVATE: f64 = 0.1;
-/// What a name made of several words is worth beside a plain word, which may mean anything
-/// where it stands: `parse_args` and `ArgumentParser` beside `parse`.
+/// The worth of a name made of several words beside a plain word, which may mean anything where it
+/// stands: `parse_args` and `ArgumentParser` beside `parse`.
 const COMPOSED: f64 = 10.0;
-/// What a capital letter at the start adds to a plain word.
+/// The worth that a capital letter at the start adds to a plain word.
 const CAPITAL: f64 = 4.0;
-/// What a plain word is worth as the name of a member.
+/// The worth of a plain word as the name of a member.
 const MEMBER: f64 = 0.1;
-/// How much more begins at a file in focus.
+/// The additional importance that begins at a file in focus.
 const FOCUSED: f64 = 50.0;
-/// How much more a symbol in focus is worth.
+/// The additional worth of a symbol in focus.
 const CHOSEN: f64 = 1_000.0;
 
 /// Symbols in the order of their worth.
@@ -167,7 +168,7 @@ fn names(mapped: &[Mapped]) -> HashMap<u64, Name> {
     names
 }
 
-/// How much a name by itself tells about what is meant.
+/// The certainty with which a name by itself tells what is meant.
 fn telling(word: &str, member: bool) -> f64 {
     let inner = word.trim_matches('_');
     let capital = inner.starts_with(char::is_uppercase);
@@ -200,7 +201,7 @@ fn mentions(mapped: &[Mapped], names: &HashMap<u64, Name>) -> Vec<Vec<(u64, f64)
     mapped.iter().enumerate().map(of_file).collect()
 }
 
-/// What each file is worth, in a sum of one.
+/// The worth of each file, in a sum of one.
 fn ranks(mapped: &[Mapped], names: &HashMap<u64, Name>, mentions: &[Vec<(u64, f64)>]) -> Vec<f64> {
     let begin: Vec<f64> = mapped.iter().map(|file| if file.focused { FOCUSED } else { 1.0 }).collect();
     let all: f64 = begin.iter().sum::<f64>().max(1.0);
@@ -226,7 +227,7 @@ fn ranks(mapped: &[Mapped], names: &HashMap<u64, Name>, mentions: &[Vec<(u64, f6
     ranks
 }
 
-/// Where a file's importance goes, in shares of one.
+/// The files that a file's importance goes to, in shares of one.
 fn edges(names: &HashMap<u64, Name>, mentions: &[(u64, f64)]) -> Vec<(usize, f64)> {
     let mut edges: Vec<(usize, f64)> = Vec::new();
     for (word, weight) in mentions {
@@ -243,7 +244,7 @@ fn edges(names: &HashMap<u64, Name>, mentions: &[(u64, f64)]) -> Vec<(usize, f64
     edges
 }
 
-/// What came to each name in each file that defines it.
+/// The worth that came to each name in each file that defines it.
 fn worth(
     names: &HashMap<u64, Name>,
     mentions: &[Vec<(u64, f64)>],

@@ -6,7 +6,7 @@ use super::line::Line;
 
 /// Lines held of one file; a file with more of them is data, and its usages are only counted.
 const MOST_ROWS: usize = 20_000;
-/// How many roles there are.
+/// The number of roles.
 pub(crate) const ROLES: usize = 8;
 
 /// The places of a word in one version of a file.
@@ -17,9 +17,9 @@ pub(crate) struct Hits {
     /// The lines of the rows as they are shown, while there was room for them; otherwise none,
     /// and whoever shows them reads the file again.
     pub(super) texts: Box<[Box<str>]>,
-    /// How often the word stands there in each role, held or not.
+    /// The number of times the word stands there in each role, held or not.
     pub(super) counts: [u64; ROLES],
-    /// How many rows of each role are held.
+    /// The number of rows of each role that are held.
     pub(super) held: [u32; ROLES],
     /// Some rows are not held.
     pub(super) cut: bool,
@@ -35,7 +35,7 @@ pub(super) struct HitRow {
     times: [u8; 3],
 }
 
-/// How much of an answer is still held.
+/// The part of an answer that is still held.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     /// So many rows.
@@ -45,8 +45,8 @@ pub(super) struct Room {
 }
 
 impl HitRow {
-    /// How often the word stands there. No line that anybody reads comes near the end of these
-    /// numbers; one that does is counted to it.
+    /// The number of times the word stands there. No line that anybody reads comes near the end of
+    /// these numbers; one that does is counted to it.
     pub(super) fn times(self) -> u32 {
         let [low, middle, high] = self.times;
         u32::from_le_bytes([low, middle, high, 0])
@@ -110,12 +110,12 @@ impl Hits {
         Some(Self { rows: rows.into(), texts: texts.into(), counts, held, cut })
     }
 
-    /// What they weigh in memory.
+    /// Their size in memory.
     pub(super) fn weight(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.rows) + self.texts_weight()
     }
 
-    /// What the lines weigh in memory.
+    /// The size of the lines in memory.
     pub(super) fn texts_weight(&self) -> usize {
         size_of_val(&*self.texts) + self.texts.iter().map(|text| text.len()).sum::<usize>()
     }

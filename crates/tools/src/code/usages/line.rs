@@ -100,7 +100,7 @@ impl<'t> Line<'t> {
 mod tests {
     use super::*;
 
-    /// What is shown of the first `w`, found by its offset and, again, by its line and column.
+    /// The text shown of the first `w`, found by its offset and, again, by its line and column.
     fn shown(text: &str) -> (u32, u32, String) {
         let at = text.find('w').expect("a word");
         let mut by_offset = Line::first(text);

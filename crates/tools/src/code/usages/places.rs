@@ -1,4 +1,4 @@
-//! Which places an answer shows, in which order, without a list of all of them: code by path and
+//! The places that an answer shows, and their order, without a list of all of them: code by path and
 //! line, then strings and comments.
 
 use std::{collections::HashSet, sync::Arc};
@@ -25,7 +25,7 @@ pub(super) struct UsagePlaces<'f, F> {
     wanted: [bool; ROLES],
     /// Definitions that are not shown: a file and a row of it.
     left_out: HashSet<(usize, usize)>,
-    /// How many usages there are, held or not.
+    /// The number of usages, held or not.
     pub(super) counts: [u64; ROLES],
     /// Files with a usage.
     pub(super) files: usize,
@@ -81,13 +81,13 @@ impl<'f, F> UsagePlaces<'f, F> {
         self.left_out = others;
     }
 
-    /// How many places can be shown.
+    /// The number of places that can be shown.
     pub(super) fn len(&self) -> usize {
         let held = |hits: &Hits| self.held(hits, true) + self.held(hits, false);
         self.found.iter().map(|(_, hits)| held(hits)).sum::<usize>() - self.left_out.len()
     }
 
-    /// How many definitions are left out.
+    /// The number of definitions that are left out.
     pub(super) fn left_out(&self) -> usize {
         self.left_out.len()
     }
@@ -124,7 +124,7 @@ impl<'f, F> UsagePlaces<'f, F> {
         page
     }
 
-    /// How many rows of a file are held, of those in code or of those in text.
+    /// The number of held rows of a file, of those in code or of those in text.
     fn held(&self, hits: &Hits, code: bool) -> usize {
         let of_kind = NAMES.iter().filter(|(role, ..)| role.is_code() == code && self.wanted[*role as usize]);
         of_kind.map(|(role, ..)| hits.held[*role as usize] as usize).sum()

@@ -25,8 +25,8 @@ pub(super) type FilesWithHits = Vec<(Arc<Entry>, Arc<Hits>)>;
 
 /// Lines held for one answer; beyond it usages are only counted.
 const MOST_HELD: usize = 500_000;
-/// What the texts of held lines may weigh, about. Most pages are shown without a file being read
-/// again.
+/// The memory that the texts of held lines may take, about. Most pages are shown without a file being
+/// read again.
 const MOST_TEXTS: usize = 512 * 1024;
 
 /// Files searched while they are listed. Other questions about the tree wait so long, and in a
@@ -42,7 +42,7 @@ pub(super) struct UsageScan<'w> {
     held: AtomicUsize,
     /// Bytes of their texts.
     texts: AtomicUsize,
-    /// How many files were taken while they were listed.
+    /// The number of files that were taken while they were listed.
     taken: AtomicUsize,
     /// Results of those files.
     early: Mutex<EarlyHits>,
@@ -177,7 +177,8 @@ impl Ahead for UsageScan<'_> {
         u64::MAX
     }
 
-    /// What was looked at before may be remembered for this word.
+    /// True for a file that was never looked at: what was looked at before may be remembered for this
+    /// word.
     fn wants(&self, _: &Reader<'_>, entry: &Entry) -> bool {
         entry.is_new()
             && entry.may_be(self.only)

@@ -2,10 +2,10 @@
 
 use crate::text::TextFile;
 
-/// How many bytes from the start give UTF-16 without a mark away.
+/// The bytes from the start by which UTF-16 without a mark is recognised.
 const SAMPLE: usize = 4 * 1024;
 
-/// What a file's bytes are to the search.
+/// The content of a file for the search.
 pub(super) enum SearchBytes {
     /// UTF-8: searched as it is.
     AsItIs,

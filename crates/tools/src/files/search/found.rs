@@ -40,7 +40,7 @@ pub(super) struct LineHit {
 }
 
 impl InFile {
-    /// What it takes of the room: its lines, or one.
+    /// The room it takes: its lines, or one.
     fn weight(&self) -> usize {
         self.hits.len().max(1)
     }

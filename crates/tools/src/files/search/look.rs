@@ -25,7 +25,7 @@ const LEAD: usize = 100;
 /// Matches of one file between two looks whether anybody still waits.
 const CHECK_EVERY: u64 = 1_024;
 
-/// What one thread needs to look into files.
+/// The state that one thread needs to look into files.
 pub(super) struct Looker {
     ctx: Ctx,
     matcher: RegexMatcher,
@@ -38,7 +38,7 @@ pub(super) struct Looker {
     most: usize,
 }
 
-/// What came of one file.
+/// The result for one file.
 pub(super) enum Look {
     /// It was searched.
     Searched {

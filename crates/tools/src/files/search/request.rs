@@ -1,4 +1,4 @@
-//! What a search asks for, compiled once and shared by its threads.
+//! The request of a search, compiled once and shared by its threads.
 
 use grep_regex::RegexMatcher;
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ pub(in super::super) struct Request {
     pub(in super::super) mode: Mode,
     pub(in super::super) from: usize,
     pub(in super::super) limit: usize,
-    /// Where paging ends: `from` stays below it.
+    /// The end of paging: `from` stays below it.
     pub(in super::super) most: usize,
     pub(in super::super) max_per_file: Option<u64>,
     pub(in super::super) ignored: bool,
@@ -27,7 +27,7 @@ pub(in super::super) struct Request {
 }
 
 impl Request {
-    /// How many matches, from the first in order, must be held for this page.
+    /// The number of matches, from the first in order, that must be held for this page.
     pub(in super::super) fn room(&self) -> usize {
         self.from + self.limit
     }

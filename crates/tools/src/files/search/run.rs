@@ -27,15 +27,15 @@ const NOTE_EVERY: u64 = 2_000;
 /// Files of one folder after which the others are told of them.
 const TELL_EVERY: u64 = 500;
 
-/// What a search found and left out.
+/// The findings of a search, and the files it left out.
 #[derive(Debug)]
 pub(in super::super) struct Findings {
     pub(super) found: FoundLines,
     pub(super) searched: u64,
     pub(super) skipped: Skipped,
-    /// How many directories lie too deep,
+    /// The number of directories that lie too deep.
     pub(super) too_deep: u64,
-    /// and where.
+    /// A sentence that names them.
     pub(super) not_entered: Option<String>,
 }
 
@@ -106,7 +106,7 @@ struct ContentSearch<'s> {
     idle: Mutex<Vec<Looker>>,
 }
 
-/// What a folder inherits.
+/// The state that a folder inherits.
 struct FolderState {
     ignores: Ignores,
     /// This is a part of a folder whose rules were read before.
