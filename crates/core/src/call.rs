@@ -15,6 +15,8 @@ pub struct Call {
     pub id: CallId,
     /// The conversation it belongs to.
     pub session: SessionId,
+    /// The program that calls, where it said who it is.
+    pub client: Option<Arc<Client>>,
     /// The tool to run.
     pub tool: ToolName,
     /// The arguments as they came. The provider that runs the call parses them once.
@@ -37,6 +39,7 @@ impl Call {
         Self {
             id: CallId::fresh(),
             session,
+            client: None,
             tool: tool.into(),
             args,
             cancel: CancellationToken::new(),
@@ -46,6 +49,17 @@ impl Call {
             asker: Asker::none(),
         }
     }
+}
+
+/// A program that calls tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Client {
+    /// The door it came through, such as `stdio`.
+    pub door: &'static str,
+    /// The name it gave itself; empty if it gave none.
+    pub name: String,
+    /// The version it gave.
+    pub version: String,
 }
 
 /// A progress note of a call.

@@ -5,7 +5,7 @@ use std::{
     fmt,
     pin::Pin,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -42,6 +42,9 @@ pub struct Question {
     pub args: String,
     /// The rule that asks, and the place where it is written.
     pub rule: String,
+    /// Who answered: `desk` for somebody who is shown all questions, `client` for the person behind
+    /// the call.
+    pub by: Arc<OnceLock<&'static str>>,
 }
 
 impl Question {
@@ -198,8 +201,11 @@ impl Desk {
         };
         let decision = tokio::select! {
             biased;
-            decision = answer => decision,
-            decision = also => Ok(decision),
+            decision = answer => decision.inspect(|_| _ = question.by.set("desk")),
+            decision = also => {
+                let _ = question.by.set("client");
+                Ok(decision)
+            }
             fault = silence => return Err(fault),
         };
         match decision {

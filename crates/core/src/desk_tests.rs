@@ -9,6 +9,7 @@ fn question() -> Question {
         subject: "ls".into(),
         args: "{}".into(),
         rule: "default".into(),
+        by: Arc::default(),
     }
 }
 

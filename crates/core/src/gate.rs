@@ -25,8 +25,8 @@ const MOST_DENIALS: usize = 8;
 /// The decision of the gate.
 #[derive(Debug)]
 pub enum Verdict {
-    /// The call may run with these capabilities.
-    Allow(Grants),
+    /// The call may run with these capabilities, and the rule that says so.
+    Allow(Grants, String),
     /// A person decides first.
     Ask(Question, Grants),
     /// The call is refused.
@@ -94,7 +94,7 @@ impl Gate {
         };
         let grants = Grants::new(self.hiding(call, judgement, paths));
         match judgement {
-            Judgement::Allow => Verdict::Allow(grants),
+            Judgement::Allow => Verdict::Allow(grants, why),
             Judgement::Ask => {
                 Verdict::Ask(question(call, part.map(|part| &part.text).or(names.first()), why), grants)
             }
@@ -232,5 +232,6 @@ fn together(mut denials: Vec<Fault>) -> Fault {
 
 fn question(call: &Call, subject: Option<&String>, rule: String) -> Question {
     let subject = subject.cloned().unwrap_or_default();
-    Question { call: call.id, tool: call.tool.clone(), subject, args: call.args.get().to_owned(), rule }
+    let (call, tool, args) = (call.id, call.tool.clone(), call.args.get().to_owned());
+    Question { call, tool, subject, args, rule, by: Arc::default() }
 }

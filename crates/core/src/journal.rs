@@ -1,47 +1,73 @@
-//! The record of every call, refused ones too. The writer is elsewhere; this is its interface.
+//! The record of every call, refused ones too. Who keeps it is elsewhere; this is the interface.
 
 use std::{
     fmt,
-    sync::OnceLock,
-    time::{Duration, SystemTime},
+    pin::Pin,
+    sync::{Arc, OnceLock},
+    time::Duration,
 };
 
-use tokio::sync::mpsc;
+use crate::{Call, Effect, Fault, Judgement, Outcome};
 
-use crate::{Call, CallId, FaultKind, Outcome, SessionId, ToolName};
+/// A call at its end, as the recorder sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// The call.
+    pub call: &'a Call,
+    /// The outcome of the call.
+    pub outcome: &'a Outcome,
+    /// What the stations before the provider found.
+    pub trail: &'a Trail,
+}
 
-/// The journal entry of one call.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// The time when it ended.
-    pub at: SystemTime,
-    /// The id of the call.
-    pub call: CallId,
-    /// The conversation it belongs to.
-    pub session: SessionId,
-    /// The tool of the call.
-    pub tool: ToolName,
-    /// The arguments as they came.
-    pub args: String,
-    /// The kind and message of a failure; `None` for success.
-    pub failed: Option<(FaultKind, String)>,
-    /// The duration of the call.
-    pub took: Duration,
+/// What the stations before the provider found out about a call; nothing after the one that refused it.
+#[derive(Debug, Default)]
+pub struct Trail {
+    /// The server of a federated tool.
+    pub server: Option<Arc<str>>,
+    /// How the call affects the world.
+    pub effect: Option<Effect>,
+    /// The judgement of the gate, and the rule or the reason.
+    pub judged: Option<(Judgement, String)>,
+    /// The answer to the question, if one was asked.
+    pub asked: Option<Asked>,
+}
+
+/// A question that was asked about a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// Who answered; `None` if nobody did.
+    pub by: Option<&'static str>,
+    /// True if the call may run.
+    pub approved: bool,
+    /// The time from the question to its end.
+    pub waited: Duration,
+}
+
+/// The future of a record that is being made.
+pub type Recording<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// Whoever keeps the record of calls.
+pub trait Recorder: Send + Sync {
+    /// Keeps a call. Its caller is answered when this has ended.
+    fn record<'a>(&'a self, seen: Seen<'a>) -> Recording<'a>;
+    /// A fault if a call that changes something could not be recorded: it is refused with it.
+    fn ready_for(&self, change: &Call) -> Result<(), Fault>;
 }
 
 type Meter = Box<dyn Fn(Duration) + Send + Sync>;
 
-/// The queue to the writer. Without a writer nothing is kept and a call does no work here.
+/// The place of the recorder. Without one nothing is kept and a call does no work here.
 #[derive(Default)]
 pub struct Journal {
-    writer: OnceLock<mpsc::Sender<Entry>>,
+    recorder: OnceLock<Arc<dyn Recorder>>,
     meter: OnceLock<Meter>,
 }
 
 impl Journal {
-    /// Attaches the writer. A second one is refused.
-    pub fn attach(&self, writer: mpsc::Sender<Entry>) -> Result<(), mpsc::Sender<Entry>> {
-        self.writer.set(writer)
+    /// Attaches the recorder. False if there is one already: it stays.
+    pub fn attach(&self, recorder: Arc<dyn Recorder>) -> bool {
+        self.recorder.set(recorder).is_ok()
     }
 
     /// Tells how long each call took, on the call's own thread, to the one meter. Only the first counts.
@@ -49,29 +75,24 @@ impl Journal {
         let _ = self.meter.set(Box::new(meter));
     }
 
-    /// Records a call. The queue is bounded and awaited: the journal may slow a call, never lose one.
-    pub async fn record(&self, call: &Call, outcome: &Outcome) {
+    /// Records a call. It is awaited: the journal may slow a call, never lose one.
+    pub(crate) async fn record(&self, seen: Seen<'_>) {
         if let Some(meter) = self.meter.get() {
-            meter(outcome.took);
+            meter(seen.outcome.took);
         }
-        let Some(writer) = self.writer.get() else { return };
-        let entry = Entry {
-            at: SystemTime::now(),
-            call: call.id,
-            session: call.session.clone(),
-            tool: call.tool.clone(),
-            args: call.args.get().to_owned(),
-            failed: outcome.result.as_ref().err().map(|fault| (fault.kind, fault.message.clone())),
-            took: outcome.took,
-        };
-        if writer.send(entry).await.is_err() {
-            tracing::error!(call = %call.id, "the journal's writer is gone");
+        if let Some(recorder) = self.recorder.get() {
+            recorder.record(seen).await;
         }
+    }
+
+    /// A fault if a call that changes something could not be recorded.
+    pub(crate) fn ready_for(&self, change: &Call) -> Result<(), Fault> {
+        self.recorder.get().map_or(Ok(()), |recorder| recorder.ready_for(change))
     }
 }
 
 impl fmt::Debug for Journal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Journal").field("writer", &self.writer).finish_non_exhaustive()
+        f.debug_tuple("Journal").field(&self.recorder.get().is_some()).finish()
     }
 }

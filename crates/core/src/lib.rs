@@ -26,14 +26,14 @@ pub mod tool;
 mod walking;
 
 pub use anchors::{Anchor, Anchors};
-pub use call::{Call, NativeReply, Outcome, Payload, PeerReply, Progress, ProgressNote};
+pub use call::{Call, Client, NativeReply, Outcome, Payload, PeerReply, Progress, ProgressNote};
 pub use desk::{AskId, Asker, Asking, Decision, Desk, Inquiry, Question};
 pub use directives::{Directive, Role};
 pub use effects::{Closing, Effects, Note, Tally};
 pub use fault::{Fault, FaultKind};
 pub use gate::{Gate, Verdict};
 pub use ids::{CallId, SessionId, ToolName};
-pub use journal::{Entry, Journal};
+pub use journal::{Asked, Journal, Recorder, Recording, Seen, Trail};
 pub use judgement::Judgement;
 pub use nearest::nearest;
 pub use provider::{Done, OutputSchema, Prepared, Provider, Running, ServerTool, ToolInfo, Work};

@@ -9,8 +9,8 @@ use arc_swap::ArcSwap;
 use tokio_util::task::TaskTracker;
 
 use crate::{
-    Call, Ctx, Desk, Effects, Fault, FaultKind, Gate, Grants, Journal, Outcome, Payload, Prepared, Registry,
-    Snapshot, Tap, Tapped, Verdict,
+    Asked, Call, Ctx, Desk, Effect, Effects, Fault, FaultKind, Gate, Grants, Journal, Judgement, Outcome,
+    Payload, Prepared, Registry, Seen, Snapshot, Tap, Tapped, Trail, Verdict,
     execute::execute,
     provider::Done,
     step::{Checks, Step},
@@ -138,6 +138,19 @@ impl Tectum {
         self.run(call, tools, Way::Together(step))
     }
 
+    /// Records a call that its edge refuses before it could walk.
+    pub fn refuse(&self, call: Call, fault: Fault) -> Walking {
+        let (id, cancel, house) = (call.id, call.cancel.clone(), self.clone());
+        let walk = Box::pin(async move {
+            let (result, took) = (Err(fault), Duration::ZERO);
+            let outcome = Outcome { call: id, result, directives: Vec::new(), paths: Vec::new(), took };
+            let seen = Seen { call: &call, outcome: &outcome, trail: &Trail::default() };
+            house.rooms.journal.record(seen).await;
+            outcome
+        });
+        Walking::new(id, walk, cancel, &self.rooms.calls)
+    }
+
     fn run(&self, call: Call, tools: Arc<Snapshot>, way: Way) -> Walking {
         let (id, started, cancel) = (call.id, Instant::now(), call.cancel.clone());
         let house = self.clone();
@@ -149,7 +162,8 @@ impl Tectum {
         self.rooms.tap.show(tools, Tapped { call: &call, outcome: None });
         let alone = matches!(way, Way::Alone);
         let mut paths = Vec::new();
-        let result = match self.clear(&call, tools, way).await {
+        let mut trail = Trail::default();
+        let result = match self.clear(&call, tools, way, &mut trail).await {
             Ok(Cleared::Run(mut prepared, grants, checks)) => {
                 paths = prepared.wants.paths.drain(..).map(|(path, _)| path).collect();
                 let done = self.execute(&call, prepared, grants).await;
@@ -173,13 +187,21 @@ impl Tectum {
             self.rooms.effects.apply(call.id, &outcome.directives);
         }
         self.rooms.tap.show(tools, Tapped { call: &call, outcome: Some(&outcome) });
-        self.rooms.journal.record(&call, &outcome).await;
+        self.rooms.journal.record(Seen { call: &call, outcome: &outcome, trail: &trail }).await;
         outcome
     }
 
     /// find, prepare, gate, approval: may fail at any step, and has changed nothing until then. The
     /// checks of a call that runs with others begin with the cheapest.
-    async fn clear(&self, call: &Call, tools: &Snapshot, way: Way) -> Result<Cleared, Fault> {
+    async fn clear(
+        &self,
+        call: &Call,
+        tools: &Snapshot,
+        way: Way,
+        trail: &mut Trail,
+    ) -> Result<Cleared, Fault> {
+        let server = tools.tool(&call.tool).and_then(|tool| tool.server.as_ref());
+        trail.server = server.map(|server| server.server.clone());
         let (prepared, checks) = match way {
             Way::Alone => (tools.find(&call.tool)?.prepare(call)?, None),
             Way::Together(Step { prepared, checks }) => {
@@ -187,21 +209,38 @@ impl Tectum {
                 (prepared?, Some(checks))
             }
         };
+        trail.effect = Some(prepared.effect);
         let (question, grants) = match self.gate().judge(call, &prepared) {
-            Verdict::Allow(grants) => (None, grants),
-            Verdict::Deny(fault) => return Err(fault),
-            Verdict::Ask(question, grants) => (Some(question), grants),
+            Verdict::Allow(grants, rule) => {
+                trail.judged = Some((Judgement::Allow, rule));
+                (None, grants)
+            }
+            Verdict::Deny(fault) => {
+                trail.judged = Some((Judgement::Deny, fault.message.clone()));
+                return Err(fault);
+            }
+            Verdict::Ask(question, grants) => {
+                trail.judged = Some((Judgement::Ask, question.rule.clone()));
+                (Some(question), grants)
+            }
         };
+        if prepared.effect != Effect::Read {
+            self.rooms.journal.ready_for(call)?;
+        }
         if let Some(checks) = &checks
             && let Some(known) = checks.behind_gate(call)?
         {
             return Ok(Cleared::Known(known));
         }
         if let Some(question) = question {
-            tokio::select! {
-                answer = call.asker.ask(&self.rooms.desk, question) => answer?,
-                () = call.cancel.cancelled() => {}
-            }
+            let (began, by) = (Instant::now(), question.by.clone());
+            let answer = tokio::select! {
+                answer = call.asker.ask(&self.rooms.desk, question) => Some(answer),
+                () = call.cancel.cancelled() => None,
+            };
+            let approved = matches!(answer, Some(Ok(())));
+            trail.asked = Some(Asked { by: by.get().copied(), approved, waited: began.elapsed() });
+            answer.transpose()?;
         }
         // The caller may have left while the call waited for a person or for other calls.
         if call.cancel.is_cancelled() {

@@ -50,6 +50,8 @@ const RULES: &[Rule] = &[
     ),
     ("://", Before::Anything, r"(?P<s>[^/\s:@\x22'`<>?#]*:[^/\s@\x22'`<>]+)@"),
     ("://", Before::Anything, r"(?P<s>[A-Za-z0-9_-]{20,})@"),
+    // An address that was taken for a path lost a slash.
+    (":/", Before::Anything, r"(?P<s>[^/\s:@\x22'`<>?#]*:[^/\s@\x22'`<>]+)@"),
     ("pwd", Before::Field, r#"\s*=\s*(?P<s>"[^"\r\n]*"|[^;"'\s]+)"#),
     ("sharedaccesssignature=", Before::Anything, r"(?P<s>\S+)"),
     (" -u", Before::Command(&["curl", "wget", "http", "xh"]), CURL),

@@ -25,6 +25,18 @@ pub fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)
 }
 
+/// Takes room on the disk beyond the end of a file, which keeps its size: later writes up to there need
+/// no more. An error means that there is none; a file system that knows no such thing has it.
+pub fn reserve(file: &File, offset: u64, length: u64) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::KEEP_SIZE, offset, length) {
+        Ok(()) | Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let _ = (file, offset, length);
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use std::{fs, io::Write as _};

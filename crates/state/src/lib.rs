@@ -13,14 +13,16 @@ mod append;
 mod folder;
 mod lock;
 mod log;
+mod moment;
 mod read;
 mod replace;
 mod stamp;
 
-pub use append::{append, create};
+pub use append::{append, create, reserve};
 pub use folder::{Entry, list, make_folder, remove, rename, set_aside, sync_folder};
 pub use lock::{lock, try_lock};
 pub use log::{Log, LogBounds};
+pub use moment::Moment;
 pub use read::{Exposed, open, read, read_private, tail};
 pub use replace::{Lasts, create_private, replace, replace_with_mode};
 pub use stamp::Stamp;

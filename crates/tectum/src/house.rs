@@ -19,6 +19,7 @@ use tectum_tools::{
 use crate::{
     config::{Config, Origin, Permissions, Problem, Problems, ProjectEnv, keys, value::Item},
     control::control_files,
+    journal,
     offered::Offered,
     state,
 };
@@ -33,13 +34,17 @@ pub fn build(config: &Config) -> Result<Tectum, Problems> {
 /// `get_ui_performance`.
 pub fn build_hosted(config: &Config, runtime: &Runtime) -> Result<Tectum, Problems> {
     let parts = parts(config, None, runtime)?;
-    Ok(measured(Tectum::new(Snapshot::of(&parts.providers()), parts.gate), runtime))
+    let house = measured(Tectum::new(Snapshot::of(&parts.providers()), parts.gate), runtime);
+    journal::attach(config, &house, "library");
+    Ok(house)
 }
 
 /// The same for a process that runs one call and ends.
 pub fn build_for_one_call(config: &Config) -> Result<Tectum, Problems> {
     let parts = parts(config, None, &Runtime::default())?;
-    Ok(Tectum::for_one_call(Snapshot::of(&parts.providers()), parts.gate))
+    let house = Tectum::for_one_call(Snapshot::of(&parts.providers()), parts.gate);
+    journal::attach(config, &house, journal::ONE_CALL);
+    Ok(house)
 }
 
 /// The house, with every call's time noted.

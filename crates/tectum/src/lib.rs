@@ -17,6 +17,7 @@ pub mod config;
 mod control;
 pub mod hooks;
 mod house;
+pub mod journal;
 pub mod observers;
 mod offered;
 pub mod reload;

@@ -10,6 +10,7 @@ use std::{
 
 use parking_lot::Mutex;
 use tectum_core::{Tectum, security::ControlFiles};
+use tectum_journal::Writer;
 use tectum_peers::{
     child::lineage,
     federation::{Federation, ServerStatus, Settings},
@@ -28,7 +29,7 @@ use crate::{
         servers::{Held, Live, Resolved, Why},
     },
     hooks::Hooks,
-    house, observers,
+    house, journal, observers,
     reload::{self, Answering, Policy},
     state,
     status::Record,
@@ -54,6 +55,7 @@ pub struct Household {
     /// Its servers.
     pub federation: Arc<Federation>,
     observers: Option<Arc<Observers>>,
+    journal: Option<Writer>,
     keeping: Option<JoinHandle<()>>,
     records: Vec<Record>,
     report: reload::Shared,
@@ -62,14 +64,15 @@ pub struct Household {
 impl Household {
     /// Builds the house. What its servers offer is not read before somebody asks for it or
     /// [`Household::settled`] is awaited, and none is started; but those that are required are
-    /// waited for. Must be called in a runtime.
-    pub async fn start(config: &Config, live: Live) -> Result<Self, StartError> {
+    /// waited for. The command is the one that was started, for the journal. Must be called in a
+    /// runtime.
+    pub async fn start(config: &Config, live: Live, command: &str) -> Result<Self, StartError> {
         let place = directory(config);
         let mut kept = FollowedFiles::new(live, config, place, Some(Vec::new()));
         // Only the files know whether a server is required, and most settings say at once that none is.
         let specs = config::servers::may_require(config).then(|| kept.read());
         let required = specs.iter().flatten().any(|spec| spec.required);
-        let household = Self::found(config, kept, specs, true)?;
+        let household = Self::found(config, kept, specs, Some(command))?;
         if required {
             household.federation.require().await.map_err(StartError::Required)?;
         }
@@ -80,7 +83,7 @@ impl Household {
     pub async fn for_one_call(config: &Config, sources: Sources) -> Result<Self, StartError> {
         let (live, place) = (Live::new(sources), directory(config));
         let kept = FollowedFiles::new(live, config, place, None);
-        let household = Self::found(config, kept, None, false)?;
+        let household = Self::found(config, kept, None, None)?;
         household.federation.settle();
         Ok(household)
     }
@@ -89,8 +92,9 @@ impl Household {
         config: &Config,
         kept: FollowedFiles,
         specs: Option<Vec<ServerSpec>>,
-        keep: bool,
+        command: Option<&str>,
     ) -> Result<Self, StartError> {
+        let keep = command.is_some();
         let parts = house::parts(config, None, &Runtime::default()).map_err(StartError::Settings)?;
         if keep {
             house::sweep(config);
@@ -103,6 +107,7 @@ impl Household {
         let house = if keep { Tectum::new(snapshot, gate) } else { Tectum::for_one_call(snapshot, gate) };
         let house = house::measured(house, catalog.runtime());
         house.effects().close_with(config.closing);
+        let journal = journal::attach(config, &house, command.unwrap_or(journal::ONE_CALL));
         let record = kept.place.as_deref().filter(|_| keep).map(Record::new);
         let answering = config.state.as_deref().filter(|_| keep);
         let answering =
@@ -128,21 +133,28 @@ impl Household {
         let settings = Following { kept, policy, answering, reads: 0, report: report.clone() };
         let follow = || keep_up(federation.clone(), observers.clone(), settings, record);
         let keeping = keep.then(|| tokio::spawn(follow()));
-        Ok(Self { house, federation, observers, keeping, records, report })
+        Ok(Self { house, federation, observers, journal, keeping, records, report })
     }
 
     /// The hook API of this house.
     pub fn hooks(&self) -> Hooks {
-        Hooks::new(self.house.clone(), self.federation.clone(), self.observers.clone(), self.report.clone())
+        let (observers, journal) = (self.observers.clone(), self.journal.clone());
+        Hooks::new(self.house.clone(), self.federation.clone(), observers, journal, self.report.clone())
     }
 
     /// Names the servers to the house, on a thread beside us. None is started.
     pub async fn settled(&self) {
         // The first client often waits at the door already, and its first word needs none of this.
         tokio::time::sleep(FIRST_WORD).await;
+        self.expect_calls();
         let federation = self.federation.clone();
         // It fails only if it panicked, and then there are no servers.
         let _ = tokio::task::spawn_blocking(move || federation.settle()).await;
+    }
+
+    /// Prepares what the first call would wait for, beside us.
+    pub fn expect_calls(&self) {
+        self.journal.iter().for_each(Writer::warm_up);
     }
 
     /// Ends the servers, and everything they started.
@@ -155,6 +167,10 @@ impl Household {
         }
         self.federation.stop().await;
         self.records.iter().for_each(Record::remove);
+        if let Some(journal) = self.journal {
+            // It waits for the disk. Nobody is answered any more.
+            let _ = tokio::task::spawn_blocking(move || journal.close()).await;
+        }
     }
 }
 

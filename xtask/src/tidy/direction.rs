@@ -15,6 +15,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tectum-shell", &["tectum-child", "tectum-state"]),
     ("tectum-web", &[]),
     ("tectum-core", &["tectum-security"]),
+    ("tectum-journal", &["tectum-core", "tectum-redact", "tectum-state"]),
     ("tectum-native", &["tectum-core"]),
     ("tectum-turns", &["tectum-core"]),
     (
@@ -60,6 +61,7 @@ const EVERY_LIBRARY: &[&str] = &[
     "tectum-shell",
     "tectum-web",
     "tectum-core",
+    "tectum-journal",
     "tectum-native",
     "tectum-turns",
     "tectum-tools",

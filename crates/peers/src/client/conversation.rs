@@ -13,7 +13,7 @@ use std::{
 
 use parking_lot::Mutex;
 use serde_json::value::RawValue;
-use tectum_core::SessionId;
+use tectum_core::{Client, SessionId};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -28,6 +28,8 @@ use crate::{
     wire::{Members, Object, frame, rpc},
 };
 
+/// The conversation over standard input and output, of which a process has one.
+pub(crate) const STDIO: &str = "stdio";
 /// Calls of one client that may be in flight together.
 const MOST_IN_FLIGHT: usize = 1024;
 
@@ -65,7 +67,7 @@ pub(crate) struct Conversation {
 /// Who a client said it is.
 #[derive(Debug)]
 struct Introduced {
-    name: String,
+    client: Arc<Client>,
     facts: &'static ClientFacts,
 }
 
@@ -164,7 +166,17 @@ impl Conversation {
 
     /// The name it gave itself; empty when it gave none.
     pub(crate) fn name(&self) -> &str {
-        self.introduced.get().map_or("", |client| &client.name)
+        self.introduced.get().map_or("", |introduced| &introduced.client.name)
+    }
+
+    /// The client as calls carry it.
+    pub(crate) fn client(&self) -> Arc<Client> {
+        let stranger = || Arc::new(Client { door: self.door(), ..Client::default() });
+        self.introduced.get().map_or_else(stranger, |introduced| introduced.client.clone())
+    }
+
+    fn door(&self) -> &'static str {
+        if &*self.session.0 == STDIO { STDIO } else { "http" }
     }
 
     /// Remembers name and version from its `clientInfo`; the first one counts.
@@ -174,7 +186,8 @@ impl Conversation {
             let word = |name: &str| members.text(name).unwrap_or_default();
             let (name, version) = (word("name"), word("version"));
             let facts = ClientFacts::find(&name, &version);
-            let _ = self.introduced.set(Introduced { name, facts });
+            let client = Arc::new(Client { door: self.door(), name, version });
+            let _ = self.introduced.set(Introduced { client, facts });
         }
     }
 

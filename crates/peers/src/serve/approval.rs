@@ -170,7 +170,7 @@ impl Endpoint {
         let asker = Asker::to(move |question| {
             let once = once.lock().take();
             let same = (&question.rule, &question.subject) == (&before.rule, &before.subject);
-            let agreed = agreed.clone();
+            let (agreed, by) = (agreed.clone(), before.by.clone());
             Box::pin(async move {
                 let Some((decision, answer)) = once.filter(|_| same) else {
                     let message = format!("{}: the answer was to another question", question.tool);
@@ -180,7 +180,9 @@ impl Endpoint {
                 if let PendingAnswer::Open { decide, settled } = answer {
                     // Whoever was faster is heard; so is that nobody answered in time.
                     let _ = decide.send(decision);
-                    settled.await.unwrap_or_else(|_| Err(Fault::internal("the question was lost")))?;
+                    let settled = settled.await;
+                    let _ = by.get().map(|by| question.by.set(by));
+                    settled.unwrap_or_else(|_| Err(Fault::internal("the question was lost")))?;
                 }
                 let _ = agreed.set(question);
                 Ok(())

@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde_json::value::RawValue;
-use tectum_core::{Call, CallId, Outcome, Progress, ProgressNote};
+use tectum_core::{Call, CallId, Fault, FaultKind, Outcome, Progress, ProgressNote};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -47,19 +47,21 @@ impl Endpoint {
             let why = self.federation.why_absent(name).map(|why| format!(": {why}"));
             let hint = || snapshot.find(name).err().and_then(|fault| fault.hint);
             let more = why.or_else(|| hint().map(|hint| format!(" ({hint})"))).unwrap_or_default();
-            return refuse(out, id, code::INVALID_PARAMS, &format!("Unknown tool: {name}{more}"));
+            let fault = Fault::not_found(format!("Unknown tool: {name}{more}"));
+            return self.refuse_call(asked, name, arguments, (code::INVALID_PARAMS, fault), out);
         };
         // A copy may come back to a house that its call passed through: it is not copied again.
         if let Some(why) = self.circle(params).filter(|_| tool.observed) {
-            return refuse(out, id, code::INVALID_REQUEST, &format!("{name}: {why}"));
+            let fault = Fault::conflict(format!("{name}: {why}"));
+            return self.refuse_call(asked, name, arguments, (code::INVALID_REQUEST, fault), out);
         }
-        let args = match arguments {
-            Some(raw) if raw.get() != "null" => raw.to_owned(),
-            _ => RawValue::from_string("{}".into()).unwrap_or_default(),
-        };
+        let args = owned(arguments);
         let approval = match self.approval(asked, &tool.name, &args) {
             Ok(approval) => approval,
-            Err(why) => return refuse(out, id, code::INVALID_PARAMS, &why),
+            Err(why) => {
+                let fault = Fault::new(FaultKind::Permission, why);
+                return self.refuse_call(asked, name, arguments, (code::INVALID_PARAMS, fault), out);
+            }
         };
         let cancel = CancellationToken::new();
         // Nothing of a call begins before it has its place.
@@ -83,6 +85,7 @@ impl Endpoint {
         let call = Call {
             id: call_id,
             session: delivery.from.session.clone(),
+            client: Some(delivery.from.client()),
             tool: tool.name.clone(),
             args,
             cancel,
@@ -123,11 +126,45 @@ impl Endpoint {
         Handled::Running(Running { work, seat: Some(seat), turn, sequel })
     }
 
+    /// Refuses a call that cannot walk with an error of the protocol, when it is on record.
+    fn refuse_call(
+        &self,
+        ClientRequest { delivery, request, .. }: ClientRequest<'_>,
+        tool: &str,
+        arguments: Option<&RawValue>,
+        (code, fault): (i32, Fault),
+        out: &mut Vec<u8>,
+    ) -> Handled {
+        let call = Call::new(delivery.from.session.clone(), tool, owned(arguments));
+        let call = Call { client: Some(delivery.from.client()), ..call };
+        let message = fault.message.clone();
+        let mut recorded = self.house.refuse(call, fault);
+        if Pin::new(&mut recorded).poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+            return refuse(out, request.id, code, &message);
+        }
+        let id = request.id.to_owned();
+        let work = Box::pin(async move {
+            let mut out = Vec::new();
+            recorded.await;
+            refuse(&mut out, &id, code, &message);
+            out
+        });
+        Handled::Running(Running { work, seat: None, turn: Turn::none(), sequel: None })
+    }
+
     /// The call as a part of its round, where rounds end with something.
     fn part(&self, delivery: &Delivery<'_>, params: &Params<'_>) -> Option<Part> {
         let thread = params.meta.as_ref().and_then(|meta| meta.thread).and_then(rpc::text);
         let seen = || delivery.from.seen(thread.as_deref().unwrap_or_default());
         self.house.effects().closing().any().then(|| Part::begin(seen()))
+    }
+}
+
+/// The arguments as a call keeps them; none are an empty object.
+fn owned(arguments: Option<&RawValue>) -> Box<RawValue> {
+    match arguments {
+        Some(raw) if raw.get() != "null" => raw.to_owned(),
+        _ => RawValue::from_string("{}".into()).unwrap_or_default(),
     }
 }
 

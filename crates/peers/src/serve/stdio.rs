@@ -12,7 +12,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{Delivery, Endpoint, Handled, Turns};
 use crate::{
-    client::{Bounds, Conversation, Notice, NoticeReader, Outbox, Queue, queue},
+    client::{Bounds, Conversation, Notice, NoticeReader, Outbox, Queue, STDIO, queue},
     federation::Federation,
     wire::{
         Line, Lines, MAX_MESSAGE,
@@ -36,7 +36,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Serves until the client leaves or `stop` is cancelled.
 pub async fn stdio(house: Tectum, federation: Arc<Federation>, stop: CancellationToken) -> io::Result<()> {
     let changes = house.registry().changes();
-    let client = Conversation::new(SessionId::new("stdio"), federation.unheard.clone());
+    let client = Conversation::new(SessionId::new(STDIO), federation.unheard.clone());
     let (outbox, mut finished) = queue(OUTBOX, federation.unheard.clone(), None);
     client.set_unasked(Some(outbox.clone()));
     let notices = federation.notices();

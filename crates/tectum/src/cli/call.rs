@@ -57,6 +57,7 @@ impl CallTool {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let outcome = runtime.block_on(async {
             let household = shared.household(screen).await?;
+            household.expect_calls();
             let form = self.client.map(|client| (client, client.form(&household)));
             let room = form.map_or(usize::MAX, |(_, form)| form.room());
             let called = self.call(&household, room, shared, screen).await;

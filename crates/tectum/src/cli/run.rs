@@ -99,7 +99,7 @@ impl Run {
         serve::to_the_end(Builder::new_current_thread(), async {
             let cancel = CancellationToken::new();
             stop::on_signal(cancel.clone())?;
-            let household = Household::start(&config, live).await?;
+            let household = Household::start(&config, live, "run").await?;
             tell_strange_rules(&config, &household.house, screen);
             let done = match cancel.run_until_cancelled(meet(&household, screen)).await {
                 Some(()) => {

@@ -56,7 +56,7 @@ impl Serve {
         to_the_end(Builder::new_current_thread(), async {
             let ended = CancellationToken::new();
             stop::on_signal(ended.clone())?;
-            let household = Household::start(&config, live).await?;
+            let household = Household::start(&config, live, "serve").await?;
             let house = household.house.clone();
             let serving = serve::stdio(house.clone(), household.federation.clone(), ended);
             // The client is greeted while what the servers offer is still being read.

@@ -14,6 +14,7 @@ use tectum_core::{
     security::{Durability, Links, TrackedOpens},
 };
 use tectum_engine::context::USUAL_BUDGET;
+use tectum_journal::SyncPolicy;
 use tectum_peers::{
     child::SandboxPlan,
     federation::{Exposure, Profiles},
@@ -28,8 +29,8 @@ use super::{
     load::Sources,
     merged::{Layers, Merged, Setting},
     model::{
-        AuthMode, Config, Diagnostics, Federation, Files, Http, Network, Observers, Permissions, ProjectEnv,
-        Run, Sandbox, Shell, ToolSet, Workspace,
+        AuthMode, Config, Diagnostics, Federation, Files, Http, JournalSettings, Network, Observers,
+        Permissions, ProjectEnv, Run, Sandbox, Shell, ToolSet, Workspace,
     },
     place::{Origin, Problem, Problems},
     servers::trust::{self, Ledger, Trust},
@@ -165,6 +166,7 @@ impl Config {
                 first_wait: merged.number(&keys::FIRST_WAIT).map(Duration::from_millis),
             },
             observers,
+            journal: journal(&merged),
             closing: Closing {
                 append_anchors: merged.flag(&keys::APPEND_ANCHORS),
                 refresh: merged.flag(&keys::REFRESH),
@@ -286,6 +288,23 @@ fn observers(merged: &Merged, wrong: &mut Vec<Problem>) -> Observers {
         redact: merged.flag(&keys::REDACT),
         names: checked(&keys::REDACT_NAMES, &name),
         texts: checked(&keys::REDACT_TEXTS, &tectum_redact::check_text),
+    }
+}
+
+/// Says what is recorded.
+fn journal(merged: &Merged) -> JournalSettings {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    let days = merged.number(&keys::JOURNAL_DAYS).and_then(|days| days.try_into().ok());
+    JournalSettings {
+        on: merged.flag(&keys::RECORD),
+        sync: match merged.word(&keys::SYNC) {
+            Some("always") => SyncPolicy::Always,
+            Some("off") => SyncPolicy::Off,
+            _ => SyncPolicy::Interval,
+        },
+        seed: merged.word(&keys::LAYOUT) == Some("seed"),
+        keep: merged.number(&keys::JOURNAL_KEEP).unwrap_or(512 << 20),
+        longest: DAY * days.unwrap_or(90),
     }
 }
 

@@ -20,6 +20,7 @@ const PERMISSIONS: Key = Key { section: "permissions", ..PLAIN };
 const TOOLS: Key = Key { section: "tools", ..PLAIN };
 const FEDERATION: Key = Key { section: "federation", ..PLAIN };
 const OBSERVERS: Key = Key { section: "observers", ..PLAIN };
+const JOURNAL: Key = Key { section: "journal", ..PLAIN };
 const MCP: Key = Key { section: "mcp", ..PLAIN };
 
 /// A key of the language servers.
@@ -436,6 +437,45 @@ key_table! {
         doc: "Regular expressions for texts that are hidden in the copies; added to the built-in ones (private keys, tokens, credentials in addresses and others).",
         ..OBSERVERS
     };
+    pub static RECORD: Key = Key {
+        name: "record",
+        default: "true",
+        project: FromProject::Stricter(&["false", "true"]),
+        doc: "Whether every call is recorded on the disk before it is answered.",
+        ..JOURNAL
+    };
+    pub static SYNC: Key = Key {
+        name: "sync",
+        shape: Shape::Choice(&["always", "interval", "off"]),
+        default: "interval",
+        project: FromProject::Stricter(&["off", "interval", "always"]),
+        doc: "What a power cut may take of the record: nothing, because calls wait for the disk; the last 0.2 s; or what the system had not written yet.",
+        ..JOURNAL
+    };
+    pub static LAYOUT: Key = Key {
+        name: "layout",
+        shape: Shape::Choice(&["record", "seed"]),
+        default: "record",
+        project: FromProject::Refused("have files written into it"),
+        doc: "Whether there is the record alone, or also a folder logs/sessions in the project with files for people.",
+        ..JOURNAL
+    };
+    pub static JOURNAL_KEEP: Key = Key {
+        name: "keep",
+        shape: Shape::Size { least: 64 * 1024 },
+        default: "512m",
+        project: FromProject::Refused("choose how much of your records is kept"),
+        doc: "The most bytes that a project's record may have; the oldest part goes first.",
+        ..JOURNAL
+    };
+    pub static JOURNAL_DAYS: Key = Key {
+        name: "keep_days",
+        shape: Shape::Count { least: 1, most: 36_500 },
+        default: "90",
+        project: FromProject::Refused("choose how much of your records is kept"),
+        doc: "How many days a part of the record is kept after its last call.",
+        ..JOURNAL
+    };
     pub static APPEND_ANCHORS: Key = Key {
         section: "context",
         name: "append_anchors",
@@ -671,7 +711,8 @@ mod tests {
         for key in KEYS.iter().filter(|key| key.stands_for.is_none()) {
             let refused = matches!(key.project, FromProject::Refused(_));
             let operators = ["http", "diagnostics", "network", "clients", "run"].contains(&key.section)
-                || [&GIT_DIRS, &OPEN, &SHELL_WRITE, &SHELL_OPEN, &QA].contains(key);
+                || [&GIT_DIRS, &OPEN, &SHELL_WRITE, &SHELL_OPEN, &QA].contains(key)
+                || [&LAYOUT, &JOURNAL_KEEP, &JOURNAL_DAYS].contains(key);
             assert_eq!(refused, operators, "decide what a project may do with `{}`", key.path());
             let list = matches!(key.shape, Shape::List { .. });
             match key.project {

@@ -7,6 +7,7 @@ use tectum_core::{
     Closing, Judgement, Rules, World,
     security::{Durability, Links, TrackedOpens},
 };
+use tectum_journal::SyncPolicy;
 use tectum_peers::{
     federation::{Exposure, Profiles},
     serve::ClientForms,
@@ -49,6 +50,8 @@ pub struct Config {
     pub federation: Federation,
     /// The observers, which get copies of calls.
     pub observers: Observers,
+    /// What is recorded of calls.
+    pub journal: JournalSettings,
     /// The text at the end of a round, for clients of MCP.
     pub closing: Closing,
     /// The forms of results for clients of MCP.
@@ -248,6 +251,21 @@ impl Observers {
     pub fn redactor(&self) -> Result<Redactor, String> {
         if self.redact { Redactor::new(&self.names, &self.texts) } else { Ok(Redactor::none()) }
     }
+}
+
+/// What is recorded of calls, and for how long.
+#[derive(Clone, Debug)]
+pub struct JournalSettings {
+    /// Whether anything is.
+    pub on: bool,
+    /// When records are synced to the disk.
+    pub sync: SyncPolicy,
+    /// Whether there are files for people, too.
+    pub seed: bool,
+    /// The most bytes.
+    pub keep: u64,
+    /// How long a part of it is kept.
+    pub longest: Duration,
 }
 
 /// The settings of `tectum run`.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tectum_core::Tectum;
+use tectum_journal::Writer;
 use tectum_peers::{federation::Federation, observe::Observers};
 
 use crate::reload;
@@ -13,17 +14,20 @@ pub struct Hooks {
     pub(super) house: Tectum,
     pub(super) federation: Arc<Federation>,
     pub(super) observers: Option<Arc<Observers>>,
+    pub(super) journal: Option<Writer>,
     pub(super) policy: reload::Shared,
 }
 
 impl Hooks {
     /// The API of this house and its servers, of its observers if calls are copied, and of its policy.
+    /// What is asked of it is recorded where calls are.
     pub fn new(
         house: Tectum,
         federation: Arc<Federation>,
         observers: Option<Arc<Observers>>,
+        journal: Option<Writer>,
         policy: reload::Shared,
     ) -> Self {
-        Self { house, federation, observers, policy }
+        Self { house, federation, observers, journal, policy }
     }
 }

@@ -37,15 +37,24 @@ const PATHS: [(&str, &str); 6] = [
 impl Hooks {
     /// As what a listener serves beside MCP.
     pub fn beside(self) -> Beside {
+        let journal = self.journal.clone();
         let routes = self.routes();
         Beside::new(move |request: BesideRequest| {
+            let asked =
+                journal.clone().map(|journal| (journal, request.method().clone(), request.uri().clone()));
             let answering = routes.clone().oneshot(request.map(Body::new));
             async move {
                 let answered: Result<_, Infallible> = answering.await;
-                match answered {
-                    Ok(answer) => answer.map(|body| body.map_err(Into::into).boxed_unsync()),
+                let answer = match answered {
+                    Ok(answer) => answer,
                     Err(never) => match never {},
+                };
+                if let Some((journal, method, uri)) = asked {
+                    let path = uri.path_and_query().map_or(uri.path(), |path| path.as_str());
+                    // No route reads a body.
+                    journal.hook(method.as_str(), path, "", answer.status().as_u16());
                 }
+                answer.map(|body| body.map_err(Into::into).boxed_unsync())
             }
         })
     }

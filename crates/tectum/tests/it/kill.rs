@@ -223,7 +223,7 @@ fn calls_made(tool: &str, args: &[&str]) -> Vec<Made> {
 }
 
 /// The number of times each system call that could change a file is made. Reading and memory cannot.
-fn system_calls(tool: &str, args: &[&str]) -> BTreeMap<String, usize> {
+pub(crate) fn system_calls(tool: &str, args: &[&str]) -> BTreeMap<String, usize> {
     const COULD_CHANGE: &[&str] = &[
         "openat",
         "openat2",
@@ -264,7 +264,7 @@ fn strace(rig: &Rig, tool: &str, args: &[&str], options: &[&str]) -> bool {
 }
 
 /// True if it succeeded, and its output.
-fn strace_said(rig: &Rig, tool: &str, args: &[&str], options: &[&str]) -> (bool, String) {
+pub(crate) fn strace_said(rig: &Rig, tool: &str, args: &[&str], options: &[&str]) -> (bool, String) {
     let mut command = rig.command("strace");
     if !options.contains(&"-o") {
         command.args(["-o", "/dev/null"]);

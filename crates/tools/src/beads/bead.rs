@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use tectum_core::Fault;
-
-use super::moment::Moment;
+use tectum_state::Moment;
 
 /// The statuses of our own store.
 pub(super) const STATUSES: [&str; 5] = ["open", "in_progress", "blocked", "closed", "deferred"];

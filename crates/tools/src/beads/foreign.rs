@@ -2,8 +2,9 @@
 //! is installed, and never written.
 
 use serde::Deserialize;
+use tectum_state::Moment;
 
-use super::{bead::Bead, moment::Moment, store::lines};
+use super::{bead::Bead, store::lines};
 
 /// The content of an export.
 #[derive(Debug, Default)]

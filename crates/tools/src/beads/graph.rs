@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{bead::Bead, moment::Moment};
+use tectum_state::Moment;
+
+use super::bead::Bead;
 
 /// Beads by what they wait for.
 #[derive(Debug)]

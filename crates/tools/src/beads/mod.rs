@@ -8,7 +8,6 @@ mod bd_update;
 mod bead;
 mod foreign;
 mod graph;
-mod moment;
 mod page;
 mod store;
 mod tracker;

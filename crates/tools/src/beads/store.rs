@@ -6,8 +6,9 @@ use std::{collections::HashSet, ops::Range};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tectum_core::Fault;
+use tectum_state::Moment;
 
-use super::{bead::Bead, moment::Moment};
+use super::bead::Bead;
 
 /// Letters and digits of an id.
 const BASE: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";

@@ -10,8 +10,9 @@ use std::{
 use serde_json::Value;
 use tectum_child::{Confinement, Installed};
 use tectum_core::{Ctx, Fault, FaultKind};
+use tectum_state::Moment;
 
-use super::{bead::Bead, moment::Moment, workspace::Workspace};
+use super::{bead::Bead, workspace::Workspace};
 use crate::run::{Leash, Order, run};
 
 /// The time one run may take.

@@ -6,8 +6,9 @@ use tectum_core::{
     Ctx, Fault, FaultKind,
     security::{Kind, Part, SafePath, Standing},
 };
+use tectum_state::Moment;
 
-use super::{bead::Bead, foreign::Export, moment::Moment, store::Store, store::told};
+use super::{bead::Bead, foreign::Export, store::Store, store::told};
 
 /// The directory.
 pub(super) const FOLDER: &str = ".beads";

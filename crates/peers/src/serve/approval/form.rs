@@ -163,6 +163,7 @@ mod tests {
             subject: "a.txt".into(),
             args: args.into(),
             rule: "ask rule `edit_file` (tectum.toml:3)".into(),
+            by: Default::default(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Moments as beads write them: RFC 3339, ours in UTC with milliseconds.
+//! Moments as our files have them: RFC 3339, ours in UTC with milliseconds.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,15 +7,33 @@ const DAY: i64 = 86_400_000;
 
 /// A moment, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Moment(i64);
+pub struct Moment(i64);
 
 impl Moment {
-    pub(super) fn now() -> Self {
+    /// The present one.
+    pub fn now() -> Self {
         SystemTime::now().into()
     }
 
+    /// The one that is this many microseconds after the beginning of 1970.
+    pub fn from_micros(micros: u64) -> Self {
+        Self(i64::try_from(micros / 1000).unwrap_or(i64::MAX))
+    }
+
+    /// The microseconds since the beginning of 1970.
+    pub fn micros(time: SystemTime) -> u64 {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+    }
+
+    /// As names of files have it: `20261118_044000`.
+    pub fn for_name(self) -> String {
+        let text = self.to_string().replace(['-', ':'], "").replace('T', "_");
+        text.split('.').next().unwrap_or_default().to_owned()
+    }
+
     /// Reads `2026-11-18T04:40:00.123+01:00` and what it leaves out; `None` for anything else.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let digits = |range: std::ops::Range<usize>| {
             let part = text.get(range).filter(|part| part.bytes().all(|byte| byte.is_ascii_digit()))?;
             part.parse::<i64>().ok()
@@ -48,7 +66,7 @@ impl Moment {
     }
 
     /// The time from it to `now`, in words.
-    pub(super) fn age(self, now: Self) -> String {
+    pub fn age(self, now: Self) -> String {
         let minutes = (now.0 - self.0).max(0) / 60_000;
         let (count, what) = match minutes {
             0..60 => (minutes, "minute"),
@@ -99,6 +117,12 @@ fn date(days: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_moment_is_named_to_the_second() {
+        assert_eq!(Moment::from_micros(1_794_976_800_123_456).for_name(), "20261118_044000");
+        assert_eq!(Moment::micros(UNIX_EPOCH + std::time::Duration::from_micros(7)), 7);
+    }
 
     #[test]
     fn moments_are_read_and_written() {

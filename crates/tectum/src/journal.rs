@@ -1,0 +1,47 @@
+//! The journal of a project: where it is, and who writes it.
+
+use std::{path::PathBuf, sync::Arc};
+
+use tectum_core::Tectum;
+use tectum_journal::{Settings, SyncPolicy, Writer};
+use tectum_redact::Redactor;
+
+use crate::{Config, state};
+
+/// The most bytes of one of its files.
+const SEGMENT: u64 = 8 << 20;
+/// The fewest files of a journal that is full: the oldest goes as a whole.
+const FEWEST: u64 = 8;
+
+/// The folder of the record of this project's calls; `None` if nothing is kept on the disk.
+pub fn directory(config: &Config) -> Option<PathBuf> {
+    let state = config.state.as_deref()?;
+    Some(tectum_journal::folder(&state::of_project(state, &config.directory)))
+}
+
+/// Records the calls of a house from now on, if that is wanted. The command is the one that was started.
+pub(crate) fn attach(config: &Config, house: &Tectum, command: &str) -> Option<Writer> {
+    let journal = &config.journal;
+    let folder = directory(config).filter(|_| journal.on)?;
+    let settings = Settings {
+        folder,
+        sync: match journal.sync {
+            // Nobody waits for the end of the interval.
+            SyncPolicy::Interval if command == ONE_CALL => SyncPolicy::Off,
+            sync => sync,
+        },
+        segment: SEGMENT.min(journal.keep / FEWEST),
+        most: journal.keep,
+        longest: journal.longest,
+        seed: journal.seed.then(|| house.gate().allowlist().primary().to_owned()),
+        command: command.to_owned(),
+        directory: config.directory.clone(),
+    };
+    let (names, texts) = (config.observers.names.clone(), config.observers.texts.clone());
+    // Observers may be shown everything; a record hides secrets all the same.
+    let writer = Writer::new(settings, move || Redactor::new(&names, &texts));
+    house.journal().attach(Arc::new(writer.clone())).then_some(writer)
+}
+
+/// The command of a process that makes one call and ends.
+pub(crate) const ONE_CALL: &str = "call";
