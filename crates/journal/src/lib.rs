@@ -5,15 +5,20 @@
 //! them ([`reader`]). Secrets are hidden before an entry becomes a line ([`making`]).
 
 mod entry;
+mod history;
+pub mod index;
 mod line;
 mod making;
 mod reader;
+pub mod report;
 mod seed;
 mod segment;
 mod syncer;
+pub mod when;
 mod writer;
 
 pub use entry::{Asked, Client, Ending, Entry, Failure, Gap, HookRequest, Record, Start, Verdict};
+pub use history::History;
 pub use reader::{Damage, Line, Piece, Segment, SegmentReader, Verified, entry_at, folder, segments, verify};
 pub use syncer::SyncPolicy;
 pub use writer::{Settings, Writer};

@@ -22,6 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "tectum-tools",
         &[
             "tectum-core",
+            "tectum-journal",
             "tectum-native",
             "tectum-security",
             "tectum-state",

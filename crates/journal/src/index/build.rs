@@ -1,0 +1,317 @@
+//! Reading the record into the index: one thread reads and cuts texts into words, the other writes.
+
+use std::{
+    collections::HashMap,
+    io,
+    sync::mpsc::{Receiver, SyncSender, sync_channel},
+};
+
+use rusqlite::{Connection, Statement, params};
+
+use super::{
+    Index, Watch, broken,
+    row::{Row, signed},
+    words::Words,
+};
+use crate::{Piece, Record, Segment, segments};
+
+/// Calls that are written in one transaction, and sorted before.
+const BATCH: usize = 20_000;
+/// Batches that wait to be written: with the one at each end they bound the memory.
+const WAITING: usize = 2;
+
+/// How far the index has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// The bytes of the record that were read.
+    pub done: u64,
+    /// All that were to be read.
+    pub total: u64,
+    /// The calls that were found in them.
+    pub calls: u64,
+}
+
+/// What is still to be read of a segment.
+#[derive(Debug)]
+struct Unread {
+    segment: Segment,
+    known: Known,
+}
+
+/// What the index knows of a segment.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    id: i64,
+    /// How far it was read.
+    read: u64,
+    /// The project's directory, as the records of its processes have it.
+    directory: String,
+}
+
+/// Some calls, and how far their segments were read with them.
+#[derive(Debug, Default)]
+struct Batch {
+    rows: Vec<Row>,
+    /// How far, and the project's directory.
+    read: HashMap<usize, (u64, String)>,
+    bytes: u64,
+}
+
+impl Index {
+    /// How far each segment was read, by the name of its file, for somebody who follows the record.
+    pub fn positions(&self) -> io::Result<HashMap<String, u64>> {
+        Ok(known(&self.db)?.into_iter().map(|(name, known)| (name, known.read)).collect())
+    }
+
+    /// Whether nothing was recorded or removed since the last update.
+    pub(super) fn is_current(&self) -> io::Result<bool> {
+        let known = known(&self.db)?;
+        let now = segments(&self.journal)?;
+        let seen =
+            |segment: &Segment| known.get(&name(segment)).is_some_and(|known| known.read == segment.size);
+        Ok(now.len() == known.len() && now.iter().all(seen))
+    }
+
+    /// Reads what the index does not have, and forgets what the record does not have any more. The
+    /// caller holds the lock.
+    pub(super) fn read_record(&mut self, watch: Watch<'_>) -> io::Result<()> {
+        let now = segments(&self.journal)?;
+        let known = known(&self.db)?;
+        let gone: Vec<i64> = known
+            .iter()
+            .filter(|(known, _)| !now.iter().any(|segment| name(segment) == **known))
+            .map(|(_, known)| known.id)
+            .collect();
+        if !gone.is_empty() {
+            forget(&mut self.db, &gone).map_err(broken)?;
+        }
+        let mut unread = Vec::new();
+        for segment in now {
+            let known = match known.get(&name(&segment)) {
+                Some(known) => known.clone(),
+                None => begin(&self.db, &name(&segment)).map_err(broken)?,
+            };
+            if known.read != segment.size {
+                unread.push(Unread { segment, known });
+            }
+        }
+        if unread.is_empty() {
+            return Ok(());
+        }
+        let total = unread.iter().map(|unread| unread.segment.size.saturating_sub(unread.known.read)).sum();
+        let mut progress = Progress { total, ..Progress::default() };
+        let (send, receive) = sync_channel(WAITING);
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| read(&unread, send));
+            let written = write(&mut self.db, &unread, receive, &mut progress, watch);
+            let read =
+                reader.join().unwrap_or_else(|_| Err(io::Error::other("the record could not be read")));
+            written.and(read)
+        })
+    }
+}
+
+/// What the index knows of each segment, by name.
+fn known(db: &Connection) -> io::Result<HashMap<String, Known>> {
+    let read = || {
+        let mut select = db.prepare("SELECT name, id, read, directory FROM segments")?;
+        let rows = select.query_map([], |row| {
+            let read = row.get::<_, i64>(2)?.cast_unsigned();
+            Ok((row.get(0)?, Known { id: row.get(1)?, read, directory: row.get(3)? }))
+        })?;
+        rows.collect::<rusqlite::Result<HashMap<_, _>>>()
+    };
+    read().map_err(broken)
+}
+
+fn name(segment: &Segment) -> String {
+    segment.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn begin(db: &Connection, name: &str) -> rusqlite::Result<Known> {
+    db.execute("INSERT INTO segments(name, read, directory) VALUES(?1, 0, '')", [name])?;
+    Ok(Known { id: db.last_insert_rowid(), ..Known::default() })
+}
+
+/// Forgets the calls of segments that are gone. Their words stay, and lead to no call.
+fn forget(db: &mut Connection, gone: &[i64]) -> rusqlite::Result<()> {
+    let transaction = db.transaction()?;
+    for id in gone {
+        transaction.execute("DELETE FROM calls WHERE segment = ?1", [id])?;
+        transaction.execute("DELETE FROM segments WHERE id = ?1", [id])?;
+    }
+    transaction.execute_batch(
+        "DELETE FROM sessions WHERE id NOT IN (SELECT session FROM calls);
+         UPDATE sessions SET (first, last, calls, failed, took, tokens_in, tokens_out) =
+           (SELECT min(at), max(at + took), count(*), sum(failed), sum(took), sum(tokens_in), sum(tokens_out)
+            FROM calls WHERE calls.session = sessions.id);",
+    )?;
+    transaction.commit()
+}
+
+/// Reads the segments and sends what stands in them.
+fn read(unread: &[Unread], send: SyncSender<Batch>) -> io::Result<()> {
+    let (mut batch, mut words) = (Batch::default(), Words::default());
+    for (at, Unread { segment, known }) in unread.iter().enumerate() {
+        let Some(pieces) = segment.read_from(known.read)? else { continue };
+        let (mut end, mut directory) = (known.read, known.directory.clone());
+        for piece in pieces {
+            let start = end;
+            match piece {
+                Piece::Line(line) => {
+                    end = line.next;
+                    match line.record() {
+                        Ok(Record::Call(entry)) => {
+                            batch.rows.push(Row::of(*entry, at, line.offset, &directory, &mut words));
+                        }
+                        Ok(Record::Start(start)) => directory = start.directory,
+                        // Others are not searched for; what a later version wrote is not known.
+                        Ok(_) | Err(_) => {}
+                    }
+                }
+                Piece::Damaged(damage) => end = damage.offset + damage.length,
+                // It may be whole next time.
+                Piece::Torn(_) => {}
+            }
+            batch.bytes += end - start;
+            if batch.rows.len() >= BATCH {
+                batch.read.insert(at, (end, directory.clone()));
+                if send.send(std::mem::take(&mut batch)).is_err() {
+                    // The writer failed and says so itself.
+                    return Ok(());
+                }
+            }
+        }
+        batch.read.insert(at, (end, directory));
+    }
+    let _ = send.send(batch);
+    Ok(())
+}
+
+fn write(
+    db: &mut Connection,
+    unread: &[Unread],
+    receive: Receiver<Batch>,
+    progress: &mut Progress,
+    watch: Watch<'_>,
+) -> io::Result<()> {
+    let (mut tools, mut sessions) = (HashMap::new(), HashMap::new());
+    for batch in receive {
+        progress.done += batch.bytes;
+        progress.calls += batch.rows.len() as u64;
+        write_batch(db, unread, batch, &mut tools, &mut sessions).map_err(broken)?;
+        watch(*progress);
+    }
+    Ok(())
+}
+
+/// The numbers of names that were written before.
+type Numbers = HashMap<String, i64>;
+
+/// What a batch adds to a session.
+#[derive(Default)]
+struct Sum {
+    first: i64,
+    last: i64,
+    calls: i64,
+    failed: i64,
+    took: i64,
+    tokens_in: i64,
+    tokens_out: i64,
+}
+
+fn write_batch(
+    db: &mut Connection,
+    unread: &[Unread],
+    mut batch: Batch,
+    tools: &mut Numbers,
+    sessions: &mut Numbers,
+) -> rusqlite::Result<()> {
+    // The full text takes rows fastest in the order of their numbers.
+    batch.rows.sort_unstable_by_key(|row| row.at);
+    let transaction = db.transaction()?;
+    let mut sums: HashMap<i64, Sum> = HashMap::new();
+    {
+        let mut call = transaction.prepare(
+            "INSERT OR IGNORE INTO calls(at, id, segment, offset, session, tool, took, failed, tokens_in, tokens_out)
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        )?;
+        let mut text = transaction.prepare("INSERT INTO texts(rowid, words) VALUES(?1, ?2)")?;
+        for row in &batch.rows {
+            let tool = numbered(&transaction, tools, &row.tool, |db, name| {
+                db.execute("INSERT OR IGNORE INTO tools(name) VALUES(?1)", [name])?;
+                db.query_row("SELECT id FROM tools WHERE name = ?1", [name], |row| row.get(0))
+            })?;
+            let session = numbered(&transaction, sessions, &row.session, |db, name| {
+                db.execute(
+                    "INSERT OR IGNORE INTO sessions(name, door, client, first, last, calls, failed, took, tokens_in, tokens_out)
+                     VALUES(?1, ?2, ?3, ?4, ?4, 0, 0, 0, 0, 0)",
+                    params![name, row.door, row.client, row.at],
+                )?;
+                db.query_row("SELECT id FROM sessions WHERE name = ?1", [name], |row| row.get(0))
+            })?;
+            let segment = unread.get(row.segment).map_or(0, |unread| unread.known.id);
+            let at = insert(&mut call, row, segment, session, tool)?;
+            text.execute(params![at, row.words])?;
+            let sum = sums.entry(session).or_insert_with(|| Sum { first: at, last: at, ..Sum::default() });
+            sum.first = sum.first.min(at);
+            sum.last = sum.last.max(at.saturating_add(row.took));
+            sum.calls += 1;
+            sum.failed += i64::from(row.failed);
+            sum.took = sum.took.saturating_add(row.took);
+            sum.tokens_in = sum.tokens_in.saturating_add(row.tokens_in);
+            sum.tokens_out = sum.tokens_out.saturating_add(row.tokens_out);
+        }
+        let mut session = transaction.prepare(
+            "UPDATE sessions SET first = min(first, ?2), last = max(last, ?3), calls = calls + ?4, failed = failed + ?5,
+             took = took + ?6, tokens_in = tokens_in + ?7, tokens_out = tokens_out + ?8 WHERE id = ?1",
+        )?;
+        for (id, sum) in &sums {
+            let Sum { first, last, calls, failed, took, tokens_in, tokens_out } = sum;
+            session.execute(params![id, first, last, calls, failed, took, tokens_in, tokens_out])?;
+        }
+        let mut segment =
+            transaction.prepare("UPDATE segments SET read = ?2, directory = ?3 WHERE id = ?1")?;
+        for (at, (read, directory)) in &batch.read {
+            if let Some(unread) = unread.get(*at) {
+                segment.execute(params![unread.known.id, signed(*read), directory])?;
+            }
+        }
+    }
+    transaction.commit()
+}
+
+/// Writes a call under its time, or the next one that is free.
+fn insert(
+    call: &mut Statement<'_>,
+    row: &Row,
+    segment: i64,
+    session: i64,
+    tool: i64,
+) -> rusqlite::Result<i64> {
+    let mut at = row.at;
+    loop {
+        let Row { id, offset, took, failed, tokens_in, tokens_out, .. } = row;
+        let written = call
+            .execute(params![at, id, segment, offset, session, tool, took, failed, tokens_in, tokens_out])?;
+        if written > 0 {
+            return Ok(at);
+        }
+        at += 1;
+    }
+}
+
+/// The number of a name: the one that is known, or that the database gives it.
+fn numbered(
+    db: &Connection,
+    numbers: &mut Numbers,
+    name: &str,
+    find: impl FnOnce(&Connection, &str) -> rusqlite::Result<i64>,
+) -> rusqlite::Result<i64> {
+    if let Some(number) = numbers.get(name) {
+        return Ok(*number);
+    }
+    let number = find(db, name)?;
+    numbers.insert(name.to_owned(), number);
+    Ok(number)
+}
