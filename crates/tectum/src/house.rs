@@ -9,10 +9,12 @@ use tectum_core::{
     Gate, Judgement, Provider, Rule, Snapshot, Tectum, World,
     security::{Allowlist, allowlist::BuildError},
 };
+use tectum_journal::History;
 use tectum_native::{NativeSet, NativeTool};
 use tectum_shell::EnvFile;
 use tectum_tools::{
     GitSettings, LanguageServers, SandboxSettings, Settings, ShellSettings, Threads, catalog,
+    edit::{undo_calls, undo_calls_elsewhere},
     runtime::Runtime,
 };
 
@@ -33,17 +35,51 @@ pub fn build(config: &Config) -> Result<Tectum, Problems> {
 /// The same for a program with a user interface, which can attach its figures to the runtime for
 /// `get_ui_performance`.
 pub fn build_hosted(config: &Config, runtime: &Runtime) -> Result<Tectum, Problems> {
-    let parts = parts(config, None, runtime)?;
+    let writer = journal::WriterCell::default();
+    let parts = parts(config, None, runtime, journal::history(config, &writer))?;
     let house = measured(Tectum::new(Snapshot::of(&parts.providers()), parts.gate), runtime);
-    journal::attach(config, &house, "library");
+    journal::attach(config, &house, "library").into_iter().for_each(|journal| drop(writer.set(journal)));
     Ok(house)
 }
 
 /// The same for a process that runs one call and ends.
 pub fn build_for_one_call(config: &Config) -> Result<Tectum, Problems> {
-    let parts = parts(config, None, &Runtime::default())?;
+    let parts = parts(config, None, &Runtime::default(), None)?;
     let house = Tectum::for_one_call(Snapshot::of(&parts.providers()), parts.gate);
     journal::attach(config, &house, journal::ONE_CALL);
+    Ok(house)
+}
+
+/// A house with the native tools that records nothing, for making calls again.
+pub fn build_to_replay(config: &Config) -> Result<Tectum, Problems> {
+    let parts = parts(config, None, &Runtime::default(), None)?;
+    Ok(Tectum::for_one_call(Snapshot::of(&parts.providers()), parts.gate))
+}
+
+/// A house that takes back in a copy what calls changed in the project, as far as the project's
+/// before-images go. `moved` is the directory of the project and that of the copy. It records nothing.
+pub fn build_to_undo_in_copy(
+    copy: &Config,
+    project: &Config,
+    moved: (String, String),
+) -> Result<Tectum, Problems> {
+    let Parts { catalog, gate, .. } = parts(copy, None, &Runtime::default(), None)?;
+    let root = open_allowlist(project)?.primary().to_owned();
+    let state_dir = project.state.as_deref().map(|state| state::of_project(state, &root));
+    let settings = Settings { state_dir, ..catalog.settings.clone() };
+    let tools: Arc<dyn Provider> = Arc::new(undo_calls_elsewhere(&settings, moved));
+    Ok(Tectum::for_one_call(Snapshot::of(&[tools]), gate))
+}
+
+/// A house with the one tool that takes back the changes of many calls, for `tectum undo`. A look at what
+/// would be done is not recorded.
+pub fn build_to_undo(config: &Config, recorded: bool) -> Result<Tectum, Problems> {
+    let Parts { catalog, gate, .. } = parts(config, None, &Runtime::default(), None)?;
+    let tools: Arc<dyn Provider> = Arc::new(undo_calls(&catalog.settings));
+    let house = Tectum::for_one_call(Snapshot::of(&[tools]), gate);
+    if recorded {
+        journal::attach(config, &house, "undo");
+    }
     Ok(house)
 }
 
@@ -71,6 +107,16 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
+    /// The tools.
+    pub(crate) fn tools(&self) -> &Arc<NativeSet> {
+        &self.tools
+    }
+
+    /// The record that its tools look into.
+    pub(crate) fn history(&self) -> Option<History> {
+        self.settings.history.clone()
+    }
+
     /// The figures of this process that its tools report.
     pub(crate) fn runtime(&self) -> &Runtime {
         &self.settings.runtime
@@ -89,8 +135,9 @@ pub(crate) fn parts(
     config: &Config,
     before: Option<&Arc<Catalog>>,
     runtime: &Runtime,
+    history: Option<History>,
 ) -> Result<Parts, Problems> {
-    let allowlist = allowlist(config).map_err(|error| placed(config, &error))?;
+    let allowlist = open_allowlist(config)?;
     // Where `tectum up` of these settings listens: perhaps this process, perhaps another one.
     tectum_web::own_listener(config.http.listen);
     let settings = Settings {
@@ -112,6 +159,7 @@ pub(crate) fn parts(
         beads_programs: config.tools.beads_programs,
         runtime: runtime.clone(),
         network: config.network.clone(),
+        history,
         sandbox: sandbox_settings(config, &allowlist),
     };
     let catalog = before.filter(|before| before.settings == settings).cloned().unwrap_or_else(|| {
@@ -211,6 +259,11 @@ fn served(config: &Config, allowlist: &Allowlist) -> Vec<PathBuf> {
     let others: Vec<PathBuf> = others.filter(|root| !served.contains(root)).collect();
     served.extend(others);
     served
+}
+
+/// The paths that calls may reach, or where it is written that cannot be opened.
+pub(crate) fn open_allowlist(config: &Config) -> Result<Allowlist, Problems> {
+    allowlist(config).map_err(|error| placed(config, &error))
 }
 
 fn allowlist(config: &Config) -> Result<Allowlist, BuildError> {

@@ -1,9 +1,12 @@
 //! The journal of a project: where it is, and who writes it.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
 
-use tectum_core::Tectum;
-use tectum_journal::{Settings, SyncPolicy, Writer};
+use tectum_core::{SessionId, Tectum};
+use tectum_journal::{History, Settings, SyncPolicy, Writer};
 use tectum_redact::Redactor;
 
 use crate::{Config, state};
@@ -41,6 +44,21 @@ pub(crate) fn attach(config: &Config, house: &Tectum, command: &str) -> Option<W
     // Observers may be shown everything; a record hides secrets all the same.
     let writer = Writer::new(settings, move || Redactor::new(&names, &texts));
     house.journal().attach(Arc::new(writer.clone())).then_some(writer)
+}
+
+/// The writer of a house, which is made after the tools that ask it what a session is called.
+pub(crate) type WriterCell = Arc<OnceLock<Writer>>;
+
+/// What clients of this process may read of the record, if there is one.
+pub(crate) fn history(config: &Config, writer: &WriterCell) -> Option<History> {
+    let folder = directory(config).filter(|_| config.journal.on)?;
+    let writer = writer.clone();
+    let name = move |session: &SessionId| match writer.get() {
+        Some(writer) => writer.session(session),
+        None => session.0.to_string(),
+    };
+    let directory = state::canonical(&config.directory).display().to_string();
+    Some(History::new(folder, directory, config.journal.other_sessions, name))
 }
 
 /// The command of a process that makes one call and ends.

@@ -10,10 +10,10 @@ use std::{
 
 use parking_lot::Mutex;
 use tectum_core::{Tectum, security::ControlFiles};
-use tectum_journal::Writer;
+use tectum_journal::{History, Writer};
 use tectum_peers::{
     child::lineage,
-    federation::{Federation, ServerStatus, Settings},
+    federation::{Federation, ServerStatus, SessionPages, Settings},
     observe::Observers,
     spec::{ServerSpec, Transport},
     visible::visible,
@@ -95,7 +95,10 @@ impl Household {
         command: Option<&str>,
     ) -> Result<Self, StartError> {
         let keep = command.is_some();
-        let parts = house::parts(config, None, &Runtime::default()).map_err(StartError::Settings)?;
+        let writer = journal::WriterCell::default();
+        let history = journal::history(config, &writer);
+        let parts =
+            house::parts(config, None, &Runtime::default(), history.clone()).map_err(StartError::Settings)?;
         if keep {
             house::sweep(config);
         }
@@ -108,13 +111,14 @@ impl Household {
         let house = house::measured(house, catalog.runtime());
         house.effects().close_with(config.closing);
         let journal = journal::attach(config, &house, command.unwrap_or(journal::ONE_CALL));
+        journal.iter().for_each(|journal| drop(writer.set(journal.clone())));
         let record = kept.place.as_deref().filter(|_| keep).map(Record::new);
         let answering = config.state.as_deref().filter(|_| keep);
         let answering =
             answering.map(|state| reload::Answering::new(reload::folder(state, &config.directory)));
         let records =
             record.iter().cloned().chain(answering.as_ref().map(reload::Answering::record)).collect();
-        let (place, settings) = (kept.place.clone(), settings(config, kept.held.clone()));
+        let (place, settings) = (kept.place.clone(), settings(config, kept.held.clone(), history));
         let kept = Arc::new(Mutex::new(kept));
         let first = kept.clone();
         let first = move || specs.unwrap_or_else(|| first.lock().read());
@@ -189,7 +193,7 @@ pub fn directory(config: &Config) -> Option<PathBuf> {
     Some(state::of_project(state, &config.directory).join("servers"))
 }
 
-fn settings(config: &Config, held: HeldBack) -> Settings {
+fn settings(config: &Config, held: HeldBack, history: Option<History>) -> Settings {
     Settings {
         directory: config.directory.clone(),
         state: directory(config),
@@ -200,6 +204,7 @@ fn settings(config: &Config, held: HeldBack) -> Settings {
         profiles: config.tools.profiles.clone(),
         held,
         forms: config.clients.clone(),
+        sessions: history.map(|history| SessionPages::new(move |named, client| history.page(named, client))),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
     diagnostics::{CheckErrors, Diagnostics, Servers},
     edit::{Pen, apply_edits, delete_file, edit_file, move_file, set_file_slice, undo_edit, write_file},
     files::{GetFileSlice, ListDirectory, ReadFile, get_tree, search_content, search_files},
+    history::SearchHistory,
     network::{FetchUrl, Network, WebSearch},
     runtime::GetUiPerformance,
     shell::{RunPowershell, RunShell, ShellKill, ShellList, ShellPoll, ShellWrite, Shells},
@@ -62,6 +63,9 @@ pub fn catalog(settings: &Settings) -> Vec<NativeTool> {
     tools.push(NativeTool::new(ShellList::new(shells.clone())));
     tools.push(NativeTool::new(ShellKill::new(shells.clone())));
     tools.push(NativeTool::new(RunPowershell::new(shells)));
+    if let Some(history) = &settings.history {
+        tools.push(NativeTool::new(SearchHistory::new(history.clone())));
+    }
     let todos = Arc::new(Todos::default());
     tools.push(NativeTool::new(TodoWrite(todos.clone())));
     if !settings.tiers.is_empty() {

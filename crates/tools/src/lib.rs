@@ -11,6 +11,7 @@ pub mod code;
 pub mod diagnostics;
 pub mod edit;
 pub mod files;
+pub mod history;
 pub mod network;
 mod run;
 pub mod runtime;

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use tectum_core::security::Durability;
+use tectum_journal::History;
 use tectum_shell::EnvFile;
 use tectum_web::{AllowedHost, PageUrl};
 
@@ -37,6 +38,8 @@ pub struct Settings {
     pub network: NetworkSettings,
     /// The settings that commands are run with.
     pub shell: ShellSettings,
+    /// The record that `search_history` looks into; without one there is no such tool.
+    pub history: Option<History>,
 }
 
 /// The addresses that are allowed beyond public ones, and the provider of searches.
@@ -125,6 +128,7 @@ impl Default for Settings {
             network: NetworkSettings::default(),
             sandbox: SandboxSettings::default(),
             shell: ShellSettings::default(),
+            history: None,
         }
     }
 }

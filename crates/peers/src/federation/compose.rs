@@ -18,7 +18,7 @@ use tectum_core::{Provider, Snapshot, Tectum, ToolInfo, ToolRole, anchors};
 use tokio::sync::{Notify, broadcast, watch};
 
 use super::{
-    CALL_TOOL, Exposure, FIND_TOOLS, Goods, Keepers, OwnEntries, Roster,
+    CALL_TOOL, Exposure, FIND_TOOLS, Goods, Keepers, OwnEntries, Roster, Settings,
     find::{self, ToolIndex},
     instructions::Instructions,
     own,
@@ -62,6 +62,8 @@ pub(crate) struct Composer {
     approvals: Arc<Approvals>,
     keepers: Keepers,
     exposure: Exposure,
+    /// Whether clients may read the record of calls.
+    records_sessions: bool,
     /// The tools of our own.
     base: ArcSwap<Vec<Arc<dyn Provider>>>,
     index: Arc<ToolIndex>,
@@ -83,7 +85,7 @@ impl Composer {
         base: Vec<Arc<dyn Provider>>,
         roster: Arc<Roster>,
         keepers: Keepers,
-        exposure: Exposure,
+        settings: &Settings,
         around: &Surroundings,
     ) -> Self {
         let index = Arc::new(ToolIndex::default());
@@ -91,7 +93,8 @@ impl Composer {
             house,
             roster,
             keepers,
-            exposure,
+            exposure: settings.exposure,
+            records_sessions: settings.sessions.is_some(),
             base: ArcSwap::from_pointee(base),
             finder: Arc::new(find::provider(&index)),
             index,
@@ -235,7 +238,8 @@ impl Composer {
 
     /// The lists of everything but tools, made anew; tells whether clients would see a difference.
     fn gather(&self) -> (bool, bool) {
-        let own = OwnEntries::list(&self.house.effects().anchors, !self.base.load().is_empty());
+        let native = !self.base.load().is_empty();
+        let own = OwnEntries::list(&self.house.effects().anchors, native, self.records_sessions);
         let goods = Goods::gather(&self.roster.peers(), own);
         let before = self.goods.load_full();
         let resources = goods.resources != before.resources || goods.templates != before.templates;

@@ -35,7 +35,7 @@ use std::{
 };
 
 use serde_json::value::RawValue;
-use tectum_core::{Fault, Provider, Tectum};
+use tectum_core::{Fault, Provider, SessionId, Tectum};
 use tokio::sync::Notify;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -43,6 +43,7 @@ pub(crate) use self::{
     bridge::Order,
     find::{CALL_TOOL, FIND_TOOLS},
     goods::{Goods, Source},
+    own::SESSIONS,
     parked::Shelf,
     roster::Peers,
     spool::ADDRESS as RESULTS,
@@ -63,7 +64,7 @@ use self::{
 pub use self::{
     profiles::{Patterns, Profile, Profiles},
     review::Review,
-    settings::{Exposure, Settings},
+    settings::{Exposure, SessionPages, Settings},
 };
 pub use crate::peer::{Change, Subject};
 use crate::{
@@ -156,8 +157,7 @@ impl Federation {
         };
         let roster = Arc::new(Roster::new(first, around.clone(), settings.held.clone()));
         let anchors = house.effects().anchors.changes();
-        let composer =
-            Composer::new(house, base, roster.clone(), keepers.clone(), settings.exposure, &around);
+        let composer = Composer::new(house, base, roster.clone(), keepers.clone(), &settings, &around);
         let composer = Arc::new(composer);
         let Surroundings { approvals, clients, watchers, tasks, levels, offers, notices, lineage, .. } =
             around;
@@ -370,6 +370,20 @@ impl Federation {
             }
         }
         all
+    }
+
+    /// The record of a session, for the client of one; `None` for any other address.
+    pub(crate) async fn session_page(
+        &self,
+        uri: &str,
+        client: &SessionId,
+    ) -> Option<Result<Box<RawValue>, String>> {
+        let pages = self.settings.sessions.clone()?;
+        let (uri, client) = (uri.to_owned(), client.clone());
+        let named = own::session_named(&uri)?;
+        let read = tokio::task::spawn_blocking(move || pages.read(&named, &client)).await;
+        let read = read.unwrap_or_else(|_| Err("it could not be read".into()));
+        Some(read.map(|text| own::content(&uri, "text/markdown", &text)))
     }
 
     /// A result that was too large to be passed on, in ranges.

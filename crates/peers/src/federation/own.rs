@@ -9,6 +9,8 @@ use crate::wire::{Object, raw};
 const TODO: &str = "tectum://todo";
 /// The beginning of an anchor's address; its key follows.
 const ANCHORS: &str = "tectum://anchors/";
+/// What the address of a session's record begins with; `current` or its name follows.
+pub(crate) const SESSIONS: &str = "tectum://sessions/";
 
 /// Our own entries of the lists.
 #[derive(Debug, Default)]
@@ -20,8 +22,9 @@ pub(super) struct OwnEntries {
 }
 
 impl OwnEntries {
-    /// The anchors that there are; and where there are tools of our own, what they keep.
-    pub(super) fn list(anchors: &Anchors, native: bool) -> Self {
+    /// The anchors that there are; where there are tools of our own, what they keep; where calls are
+    /// recorded, the record.
+    pub(super) fn list(anchors: &Anchors, native: bool, sessions: bool) -> Self {
         let mut own = Self::default();
         if native {
             own.resources.push(entry(
@@ -39,6 +42,14 @@ impl OwnEntries {
                 "Context anchors",
                 "A text that tools keep in the model's sight.",
             ));
+        }
+        if sessions {
+            let current = format!("{SESSIONS}current");
+            let told = "The calls of this session so far, with their results.";
+            own.resources.push(entry("uri", &current, "session", "This session", told));
+            let template = format!("{SESSIONS}{{id}}");
+            let told = "The calls of a session; of others only if the user allows it.";
+            own.templates.push(entry("uriTemplate", &template, "sessions", "Sessions", told));
         }
         for anchor in anchors.all() {
             let title = format!("Context anchor {}", anchor.key);
@@ -81,8 +92,18 @@ pub(super) fn read(anchors: &Anchors, uri: &str) -> Option<Result<Box<RawValue>,
             None => return Some(Err(format!("no such anchor: {uri}"))),
         },
     };
-    let content = Object::new().text("uri", uri).text("mimeType", "text/plain").text("text", &text).end();
-    Some(Ok(raw(Object::new().raw("contents", &format!("[{content}]")).end())))
+    Some(Ok(content(uri, "text/plain", &text)))
+}
+
+/// A text as `resources/read` gives it.
+pub(super) fn content(uri: &str, kind: &str, text: &str) -> Box<RawValue> {
+    let content = Object::new().text("uri", uri).text("mimeType", kind).text("text", text).end();
+    raw(Object::new().raw("contents", &format!("[{content}]")).end())
+}
+
+/// The session that an address names; `None` for any other address.
+pub(super) fn session_named(uri: &str) -> Option<String> {
+    decoded(uri.strip_prefix(SESSIONS)?)
 }
 
 /// The addresses that clients know an anchor by.

@@ -1,8 +1,9 @@
 //! What the federation is told that no server's spec says.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
+use tectum_core::SessionId;
 
 use super::Profiles;
 use crate::client::ClientForms;
@@ -30,6 +31,32 @@ pub struct Settings {
     pub held: Arc<Mutex<BTreeMap<String, String>>>,
     /// The forms of results for clients.
     pub forms: ClientForms,
+    /// What clients may read of the record of calls.
+    pub sessions: Option<SessionPages>,
+}
+
+/// Reads the record of a session for a client: of `current`, its own, or of one by name. It may wait for
+/// the disk. What it refuses, it says why.
+#[derive(Clone)]
+pub struct SessionPages(Arc<ReadSession>);
+
+type ReadSession = dyn Fn(&str, &SessionId) -> Result<String, String> + Send + Sync;
+
+impl SessionPages {
+    /// Read by this function: which session is meant, and whose client asks.
+    pub fn new(read: impl Fn(&str, &SessionId) -> Result<String, String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+
+    pub(crate) fn read(&self, named: &str, of: &SessionId) -> Result<String, String> {
+        (self.0)(named, of)
+    }
+}
+
+impl fmt::Debug for SessionPages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionPages").finish_non_exhaustive()
+    }
 }
 
 /// Which tools clients are shown. All of them can be called.

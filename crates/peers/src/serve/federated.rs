@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{ClientRequest, Endpoint, Handled, caller, refuse, seated};
 use crate::{
     client::{Caller, TASKS, named_task},
-    federation::{Federation, Goods, Order, RESULTS, Source, to_modern},
+    federation::{Federation, Goods, Order, RESULTS, SESSIONS, Source, to_modern},
     link::error_parts,
     peer::Failure,
     wire::{Era, Members, Object, Request, code, frame, quoted, raw, rpc},
@@ -41,7 +41,8 @@ impl Endpoint {
             let message = "resources/subscribe: too many subscriptions: unsubscribe from some first";
             return Some(refuse(out, request.id, code::INTERNAL, message));
         }
-        if let Some(handled) = self.own_resource(asked, out).or_else(|| self.kept_result(asked, out)) {
+        let own = self.own_resource(asked, out).or_else(|| self.kept_result(asked, out));
+        if let Some(handled) = own.or_else(|| self.session_page(asked, out)) {
             return Some(handled);
         }
         let forwarded = match (&*request.method, era) {
@@ -112,6 +113,27 @@ impl Endpoint {
                 let mut out = Vec::new();
                 let kept = federation.kept(uri).await.map_err(|error| error.to_string());
                 answered(&mut out, &id, era, kept);
+                out
+            })
+        }))
+    }
+
+    /// The record of a session is read from the disk.
+    fn session_page(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Option<Handled> {
+        let ClientRequest { delivery, request, era } = asked;
+        let uri = request.params.uri.filter(|_| request.method == "resources/read").and_then(rpc::text)?;
+        if !uri.starts_with(SESSIONS) {
+            return None;
+        }
+        let (federation, uri, client) =
+            (self.federation.clone(), uri.into_owned(), delivery.from.session.clone());
+        Some(seated(delivery, request.id, &CancellationToken::new(), out, |id| {
+            Box::pin(async move {
+                let mut out = Vec::new();
+                let page = federation.session_page(&uri, &client).await;
+                let page = page
+                    .unwrap_or_else(|| Err(format!("no such resource: {uri}; no calls are recorded here")));
+                answered(&mut out, &id, era, page);
                 out
             })
         }))

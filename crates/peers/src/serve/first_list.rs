@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::{ClientRequest, Delivery, Endpoint, Handled, Running, Turn, caller, seat};
 use crate::{
     client_table::ClientFacts,
-    federation::{CALL_TOOL, FIND_TOOLS},
+    federation::{CALL_TOOL, FIND_TOOLS, SESSIONS},
     wire::{Members, Request, frame, rpc},
 };
 
@@ -70,7 +70,8 @@ impl Endpoint {
             "prompts/get" if self.goods().prompt(name).is_none() => longest,
             "resources/read" | "resources/subscribe" => {
                 let uri = request.params.uri.and_then(rpc::text).unwrap_or_default();
-                let known = federation.composer.own_resource(&uri).is_some()
+                let known = uri.starts_with(SESSIONS)
+                    || federation.composer.own_resource(&uri).is_some()
                     || !self.goods().resource(&uri).is_empty();
                 (!known).then_some(longest)?
             }

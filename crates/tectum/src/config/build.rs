@@ -303,6 +303,7 @@ fn journal(merged: &Merged) -> JournalSettings {
             _ => SyncPolicy::Interval,
         },
         seed: merged.word(&keys::LAYOUT) == Some("seed"),
+        other_sessions: merged.flag(&keys::OTHER_SESSIONS),
         keep: merged.number(&keys::JOURNAL_KEEP).unwrap_or(512 << 20),
         longest: DAY * days.unwrap_or(90),
     }

@@ -460,6 +460,13 @@ key_table! {
         doc: "Whether there is the record alone, or also a folder logs/sessions in the project with files for people.",
         ..JOURNAL
     };
+    pub static OTHER_SESSIONS: Key = Key {
+        name: "other_sessions",
+        default: "false",
+        project: FromProject::Refused("let agents read the calls of your other sessions"),
+        doc: "Whether search_history and the resources tectum://sessions/ID reach the calls of other sessions of this project.",
+        ..JOURNAL
+    };
     pub static JOURNAL_KEEP: Key = Key {
         name: "keep",
         shape: Shape::Size { least: 64 * 1024 },
@@ -712,7 +719,7 @@ mod tests {
             let refused = matches!(key.project, FromProject::Refused(_));
             let operators = ["http", "diagnostics", "network", "clients", "run"].contains(&key.section)
                 || [&GIT_DIRS, &OPEN, &SHELL_WRITE, &SHELL_OPEN, &QA].contains(key)
-                || [&LAYOUT, &JOURNAL_KEEP, &JOURNAL_DAYS].contains(key);
+                || [&LAYOUT, &OTHER_SESSIONS, &JOURNAL_KEEP, &JOURNAL_DAYS].contains(key);
             assert_eq!(refused, operators, "decide what a project may do with `{}`", key.path());
             let list = matches!(key.shape, Shape::List { .. });
             match key.project {

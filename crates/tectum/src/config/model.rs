@@ -262,6 +262,8 @@ pub struct JournalSettings {
     pub sync: SyncPolicy,
     /// Whether there are files for people, too.
     pub seed: bool,
+    /// Whether agents may read the calls of other sessions.
+    pub other_sessions: bool,
     /// The most bytes.
     pub keep: u64,
     /// How long a part of it is kept.

@@ -102,7 +102,7 @@ pub(crate) fn calls(tool: &str, folder: &str) -> Option<Vec<(&'static str, Value
         "get_ui_performance" => vec![("get_ui_performance", json!({}))],
         "todo_write" => vec![("todo_write", json!({"todos": []}))],
         "handoff" => vec![("handoff", json!({"target_tier": "lead"}))],
-        "fetch_url" | "web_search" => Vec::new(),
+        "fetch_url" | "web_search" | "search_history" => Vec::new(),
         // A command goes wherever its user may; the sandbox's own tests attack it.
         "run_shell" | "run_powershell" | "shell_poll" | "shell_write" | "shell_list" | "shell_kill" => vec![],
         _ => return code_calls::calls(tool, folder),

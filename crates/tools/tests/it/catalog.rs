@@ -4,13 +4,16 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Value, value::RawValue};
 use tectum_core::{Call, Effect, Provider, SessionId, Snapshot, ToolInfo};
+use tectum_journal::History;
 use tectum_native::NativeSet;
 use tectum_tools::{Settings, catalog};
 
 use crate::attacker::calls;
 
 fn set() -> NativeSet {
-    NativeSet::new(catalog(&Settings { tiers: vec!["lead".into()], ..Settings::default() }))
+    let history = History::new("/no/record".into(), String::new(), false, |session| session.0.to_string());
+    let tiers = vec!["lead".into()];
+    NativeSet::new(catalog(&Settings { tiers, history: Some(history), ..Settings::default() }))
 }
 
 fn infos() -> Vec<ToolInfo> {
@@ -189,6 +192,7 @@ fn the_tools_for_files_cost_a_client_six_kilobytes() {
         "fetch_url",
         "web_search",
         "run_",
+        "search_history",
         "shell_",
     ];
     let mut bytes = 0;

@@ -1,0 +1,352 @@
+//! Taking back the changes of many calls at once, file by file. `tectum undo` uses it for a session; it
+//! is no tool of the catalog, because an agent takes back one change at a time.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tectum_core::{
+    CallId, Card, Ctx, Fault, Reply, Subject, Wants,
+    security::{Access, Batch, RawPath, SafePath},
+};
+use tectum_native::{NativeSet, NativeTool};
+
+use super::{
+    pen::{Intent, Pen, Undo, closing, was},
+    undo_record::{Image, Left, Record, UndoStep, Was},
+};
+use crate::{Settings, cards::CHANGES, text::revision};
+
+/// The name of the tool.
+pub const UNDO_CALLS: &str = "undo_calls";
+
+/// The one tool that takes back the changes of many calls.
+pub fn undo_calls(settings: &Settings) -> NativeSet {
+    undo_calls_elsewhere(settings, (String::new(), String::new()))
+}
+
+/// The same in a copy: what was changed below the first directory is taken back below the second.
+pub fn undo_calls_elsewhere(settings: &Settings, moved: (String, String)) -> NativeSet {
+    let undoing = Arc::new(Undoing { pen: Pen::new(settings), moved });
+    let card = Card { name: UNDO_CALLS, title: "Undo calls", primary: "", ..CHANGES };
+    let wants = {
+        let undoing = undoing.clone();
+        move |args: &UndoneCalls| {
+            let paths = files(&undoing.records(args));
+            let paths = paths.into_iter().map(|path| (RawPath::new(path), Access::Write)).collect();
+            Wants { subject: Subject::None, paths }
+        }
+    };
+    let tool = NativeTool::row(card, "Undo the changes of these calls.", wants, move |ctx, args| {
+        run(&undoing, ctx, &args)
+    });
+    NativeSet::new(vec![tool])
+}
+
+/// The calls whose changes are taken back.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UndoneCalls {
+    /// Their ids, the newest first.
+    pub calls: Vec<String>,
+    /// Only tell what would be done.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// What was taken back, or would be.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Report {
+    /// Each file that the calls changed.
+    pub files: Vec<FileReport>,
+    /// How many of the calls changed a file and can be undone.
+    pub calls: usize,
+    /// True when nothing was written.
+    pub dry_run: bool,
+    /// What undo_edit takes to undo this.
+    #[schemars(with = "Option<String>")]
+    pub undo: Undo,
+}
+
+/// What becomes of one file.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FileReport {
+    /// Its name.
+    pub path: String,
+    /// What is done with it.
+    pub fate: Fate,
+    /// How many calls changed it.
+    pub calls: usize,
+    /// Why nothing is done; empty otherwise.
+    pub why: String,
+}
+
+/// What is done with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// It gets its earlier content.
+    Restored,
+    /// It was made by the calls, and goes.
+    Deleted,
+    /// It is as it was before already.
+    Unchanged,
+    /// Somebody else changed it since, or it cannot be put back from here.
+    Refused,
+}
+
+/// The changes of these calls, the newest first.
+type Changes = Vec<(CallId, Record<'static>)>;
+
+/// The before-images, and where what they are of stands now.
+#[derive(Debug)]
+struct Undoing {
+    pen: Pen,
+    moved: (String, String),
+}
+
+impl Undoing {
+    /// The records that there are.
+    fn records(&self, args: &UndoneCalls) -> Changes {
+        let ids = args.calls.iter().filter_map(|call| CallId::parse(call));
+        let mut found: Changes =
+            ids.filter_map(|call| Some((call, self.pen.undo.find(call).ok()?))).collect();
+        for step in found.iter_mut().flat_map(|(_, record)| &mut record.steps) {
+            step.path = self.place(&step.path);
+            if let Was::Elsewhere(from) = &mut step.was {
+                *from = self.place(from);
+            }
+        }
+        found
+    }
+
+    fn place(&self, path: &str) -> String {
+        let (from, to) = &self.moved;
+        match path.strip_prefix(from.as_str()) {
+            Some(below) if below.starts_with('/') && !from.is_empty() => format!("{to}{below}"),
+            _ => path.to_owned(),
+        }
+    }
+}
+
+/// Every file that these changes touch and that has content to compare, once each.
+fn files(changes: &Changes) -> Vec<String> {
+    let whole = whole_things(changes);
+    let mut files: Vec<String> = Vec::new();
+    for step in changes.iter().flat_map(|(_, record)| &record.steps) {
+        let from = match &step.was {
+            Was::Elsewhere(from) => Some(from),
+            _ => None,
+        };
+        for path in std::iter::once(&step.path).chain(from) {
+            if !whole.contains_key(path) && !files.contains(path) {
+                files.push(path.clone());
+            }
+        }
+    }
+    files
+}
+
+/// The names that a folder, a link or a huge file got or lost by a move, with the call that moved it: only
+/// that call's own undo can tell whether it is still the same thing.
+fn whole_things(changes: &Changes) -> BTreeMap<String, CallId> {
+    let mut whole = BTreeMap::new();
+    for (call, step) in
+        changes.iter().flat_map(|(call, record)| record.steps.iter().map(move |step| (call, step)))
+    {
+        if let (Was::Elsewhere(from), Left::Object(..) | Left::Anything) = (&step.was, &step.left) {
+            whole.insert(step.path.clone(), *call);
+            whole.insert(from.clone(), *call);
+        }
+    }
+    whole
+}
+
+/// One file on its way back.
+#[derive(Debug, Default)]
+struct Track {
+    /// What stands there on the disk.
+    disk: Option<Image<'static>>,
+    /// What would stand there with the changes so far taken back.
+    now: Option<Image<'static>>,
+    /// What the oldest change took away.
+    first: Option<Image<'static>>,
+    calls: usize,
+    /// It is no file whose content could be compared.
+    whole: bool,
+    refused: Option<String>,
+}
+
+impl Track {
+    /// Takes one change back, if what it left is there.
+    fn back(&mut self, call: CallId, left: &Left, was: Option<Image<'static>>) {
+        self.calls += 1;
+        self.first.clone_from(&was);
+        if self.refused.is_some() {
+            return;
+        }
+        if stands(self.now.as_ref(), left) {
+            self.now = was;
+        } else {
+            self.refused = Some(format!("it was changed by somebody else after call {call}"));
+        }
+    }
+
+    fn report(&self, path: String) -> FileReport {
+        let same = |one: &Option<Image<'_>>, other: &Option<Image<'_>>| match (one, other) {
+            (Some(one), Some(other)) => one.bytes == other.bytes,
+            (None, None) => true,
+            _ => false,
+        };
+        let (fate, why) = match &self.refused {
+            Some(_) if !self.whole && same(&self.disk, &self.first) => (Fate::Unchanged, String::new()),
+            Some(why) => (Fate::Refused, why.clone()),
+            None if same(&self.disk, &self.now) => (Fate::Unchanged, String::new()),
+            None if self.now.is_some() => (Fate::Restored, String::new()),
+            None => (Fate::Deleted, String::new()),
+        };
+        FileReport { path, fate, calls: self.calls, why }
+    }
+}
+
+/// Whether this is what a call left.
+fn stands(now: Option<&Image<'_>>, left: &Left) -> bool {
+    match (left, now) {
+        (Left::Revision(left), Some(image)) => revision(&image.bytes) == *left,
+        (Left::Nothing, None) | (Left::Anything, _) => true,
+        _ => false,
+    }
+}
+
+fn run(undoing: &Undoing, ctx: &Ctx, args: &UndoneCalls) -> Result<Reply<Report>, Fault> {
+    let changes = undoing.records(args);
+    let names = files(&changes);
+    if names.len() != ctx.grants.paths().len() {
+        return Err(Fault::conflict("the record of a change was replaced while the call was prepared"));
+    }
+    let mut tracks: BTreeMap<String, Track> = BTreeMap::new();
+    for (name, path) in names.iter().zip(ctx.grants.paths()) {
+        ctx.check()?;
+        tracks.insert(name.clone(), look(path));
+    }
+    for (path, call) in whole_things(&changes) {
+        let why = format!(
+            "call {call} moved it as a whole; `tectum call undo_edit call_id={call}` takes that back, then try again"
+        );
+        tracks.insert(path, Track { whole: true, refused: Some(why), ..Track::default() });
+    }
+    let mut moves = Vec::new();
+    for (call, record) in &changes {
+        take_back(&mut tracks, &mut moves, *call, record);
+    }
+    spread_refusals(&mut tracks, &moves);
+    let granted: BTreeMap<&String, &SafePath> = names.iter().zip(ctx.grants.paths()).collect();
+    let shown = |path: &String| granted.get(path).map_or_else(|| path.clone(), |granted| granted.name());
+    let files: Vec<FileReport> = tracks.iter().map(|(path, track)| track.report(shown(path))).collect();
+    let mut undo = Undo::default();
+    if !args.dry_run {
+        let changed =
+            tracks.iter().zip(&files).filter(|(_, file)| matches!(file.fate, Fate::Restored | Fate::Deleted));
+        let changed: Vec<(&SafePath, &Track)> =
+            changed.filter_map(|((path, track), _)| Some((*granted.get(path)?, track))).collect();
+        if !changed.is_empty() {
+            undo = put_back(&undoing.pen, ctx, &changed)?;
+        }
+    }
+    let report = Report { files, calls: changes.len(), dry_run: args.dry_run, undo };
+    let count = |fate: Fate| report.files.iter().filter(|file| file.fate == fate).count();
+    let text = format!(
+        "{} restored, {} deleted, {} unchanged, {} refused\n{}",
+        count(Fate::Restored),
+        count(Fate::Deleted),
+        count(Fate::Unchanged),
+        count(Fate::Refused),
+        closing("", &report.undo, report.dry_run)
+    );
+    Ok(Reply::new(text, report))
+}
+
+/// A file as it stands on the disk.
+fn look(path: &SafePath) -> Track {
+    match Batch::open(&[path], u64::MAX - 1) {
+        Ok(batch) => {
+            let disk = match was(&batch.slots()[0]) {
+                Was::File(image) => Some(image.into_owned()),
+                _ => None,
+            };
+            Track { now: disk.clone(), disk, ..Track::default() }
+        }
+        Err(error) => Track { refused: Some(Fault::from(error).message), ..Track::default() },
+    }
+}
+
+/// Takes back what one call did. A move is two changes: the content goes to its old name, and what it had
+/// replaced comes back.
+fn take_back(
+    tracks: &mut BTreeMap<String, Track>,
+    moves: &mut Vec<(String, String)>,
+    call: CallId,
+    record: &Record<'static>,
+) {
+    let image = |step: &UndoStep<'static>| match &step.was {
+        Was::File(image) => Some(image.clone()),
+        _ => None,
+    };
+    match record.steps.as_slice() {
+        [moved, replaced @ ..] if let Was::Elsewhere(from) = &moved.was => {
+            moves.push((from.clone(), moved.path.clone()));
+            let content = tracks.get(&moved.path).and_then(|track| track.now.clone());
+            if let Some(there) = tracks.get_mut(&moved.path) {
+                there.back(call, &moved.left, replaced.first().and_then(image));
+            }
+            if let Some(back) = tracks.get_mut(from) {
+                back.back(call, &Left::Nothing, content);
+            }
+        }
+        steps => {
+            for step in steps {
+                if let Some(track) = tracks.get_mut(&step.path) {
+                    track.back(call, &step.left, image(step));
+                }
+            }
+        }
+    }
+}
+
+/// Both names of a move go back, or none of them.
+fn spread_refusals(tracks: &mut BTreeMap<String, Track>, moves: &[(String, String)]) {
+    let refused = |tracks: &BTreeMap<String, Track>, path: &String| {
+        tracks.get(path).is_some_and(|track| track.refused.is_some())
+    };
+    let mut spread = true;
+    while spread {
+        spread = false;
+        for (one, other) in moves.iter().flat_map(|(one, other)| [(one, other), (other, one)]) {
+            if refused(tracks, one)
+                && !refused(tracks, other)
+                && let Some(track) = tracks.get_mut(other)
+            {
+                track.refused = Some(format!("it was moved from or to {one}, which stays as it is"));
+                spread = true;
+            }
+        }
+    }
+}
+
+/// Writes what the files were, all of them or none.
+fn put_back(pen: &Pen, ctx: &Ctx, changed: &[(&SafePath, &Track)]) -> Result<Undo, Fault> {
+    let paths: Vec<&SafePath> = changed.iter().map(|(path, _)| *path).collect();
+    let batch = Batch::open(&paths, u64::MAX - 1)?;
+    for (slot, (path, track)) in batch.slots().iter().zip(changed) {
+        if slot.current() != track.disk.as_ref().map(|image| &*image.bytes) {
+            let name = path.name();
+            return Err(Fault::conflict(format!("{name} was changed just now; nothing was undone"))
+                .hint("run it again to see what is left to undo"));
+        }
+    }
+    let intent = |(_, track): &(&SafePath, &Track)| match track.now.clone() {
+        Some(image) => Intent::restore(image),
+        None => Intent::delete(),
+    };
+    pen.commit(ctx, batch, changed.iter().map(intent).collect())
+}
