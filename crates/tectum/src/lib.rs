@@ -21,13 +21,17 @@ pub mod journal;
 pub mod observers;
 mod offered;
 pub mod reload;
+pub mod replay;
 pub mod servers;
 pub mod state;
 pub mod status;
 pub mod token;
 
 pub use config::{Config, Problems, Sources};
-pub use house::{build, build_for_one_call, build_hosted, rules_that_wait, sandbox_settings};
+pub use house::{
+    build, build_for_one_call, build_hosted, build_to_replay, build_to_undo, build_to_undo_in_copy,
+    rules_that_wait, sandbox_settings,
+};
 /// The vocabulary and the walk of a call.
 pub use tectum_core as core;
 pub use tectum_core::{Call, Fault, FaultKind, Outcome, Payload, SessionId, Tectum};

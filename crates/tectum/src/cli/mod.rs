@@ -11,6 +11,7 @@ mod failure;
 mod given;
 mod guard;
 mod held;
+mod journal;
 mod log;
 mod login;
 mod names;
@@ -19,6 +20,7 @@ mod options;
 mod policy;
 mod progress;
 mod reload;
+mod replay;
 mod report;
 mod run;
 mod sandbox;
@@ -29,6 +31,7 @@ mod snippets;
 mod stop;
 mod tokens;
 mod tools;
+mod undo;
 mod up;
 mod version;
 mod warnings;
@@ -124,6 +127,13 @@ enum Command {
     /// List, test and mute observers (servers that get a copy of every call)
     #[command(subcommand)]
     Observe(observe::Observe),
+    /// Show, search and export the record of calls
+    #[command(subcommand)]
+    Log(journal::LogCommand),
+    /// Take back all changes of a session
+    Undo(undo::UndoSession),
+    /// Make the calls of a session again and name the first that ends otherwise
+    Replay(replay::Replay),
     /// Print a completion script
     Completions(completions::Completions),
     /// Print the version
@@ -200,6 +210,9 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Command::ApproveTools(approve) => approve.run(&cli.shared, &screen),
         Command::Observe(observe) => observe.run(&cli.shared, &screen),
+        Command::Log(log) => log.run(&cli.shared, &screen),
+        Command::Undo(undo) => undo.run(&cli.shared, &screen),
+        Command::Replay(replay) => replay.run(&cli.shared, &screen),
         Command::Completions(completions) => completions.run(Cli::command(), &screen),
         Command::Version => version::run(&screen),
         Command::Names(names) => names.run(&Cli::command(), &cli.shared, &screen),

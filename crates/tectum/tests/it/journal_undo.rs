@@ -1,0 +1,138 @@
+//! `tectum undo`: the changes of a session are taken back, and nobody else's.
+
+use serde_json::{Value, json};
+
+use crate::{cli_said::Said, rig::Rig};
+
+fn undo(rig: &Rig, args: &[&str]) -> Said {
+    Said::from(rig.run(&[&["undo", "last"], args].concat()))
+}
+
+/// What becomes of each file, by its name.
+fn fates(said: &Said) -> Vec<(String, String)> {
+    let files = said.json()["report"]["files"].as_array().expect("files").clone();
+    let word = |file: &Value, key: &str| file[key].as_str().expect("a word").to_owned();
+    files.iter().map(|file| (word(file, "path"), word(file, "fate"))).collect()
+}
+
+fn pairs(expect: &[(&str, &str)]) -> Vec<(String, String)> {
+    expect.iter().map(|(path, fate)| ((*path).to_owned(), (*fate).to_owned())).collect()
+}
+
+/// A project after a session that edited a file twice, made one, deleted one and moved one.
+fn worked() -> Rig {
+    let rig = Rig::with(&[("a.txt", "one\n"), ("gone.txt", "gone\n"), ("old.txt", "moved\n")]);
+    let mut client = rig.stdio();
+    client.call("edit_file", json!({"path": "a.txt", "old_string": "one", "new_string": "two"}));
+    client.call("edit_file", json!({"path": "a.txt", "old_string": "two", "new_string": "three"}));
+    client.call("write_file", json!({"path": "new/made.txt", "content": "made\n"}));
+    client.call("delete_file", json!({"path": "gone.txt"}));
+    client.call("move_file", json!({"source": "old.txt", "destination": "moved.txt"}));
+    client.call("edit_file", json!({"path": "moved.txt", "old_string": "moved", "new_string": "changed"}));
+    client.close();
+    rig
+}
+
+#[test]
+fn a_session_is_taken_back_after_a_look() {
+    let rig = worked();
+    let all = pairs(&[
+        ("a.txt", "restored"),
+        ("gone.txt", "restored"),
+        ("moved.txt", "deleted"),
+        ("new/made.txt", "deleted"),
+        ("old.txt", "restored"),
+    ]);
+    let look = undo(&rig, &["--json"]);
+    assert_eq!((look.code, fates(&look)), (0, all.clone()), "{} {}", look.out, look.err);
+    assert_eq!(rig.read("a.txt"), "three\n", "a look changes nothing");
+    let shown = undo(&rig, &[]);
+    assert!(shown.out.contains("restore") && shown.out.ends_with("add --yes to do it\n"), "{}", shown.out);
+
+    let done = undo(&rig, &["--yes", "--json"]);
+    assert_eq!((done.code, fates(&done)), (0, all), "{} {}", done.out, done.err);
+    assert_eq!(
+        (rig.read("a.txt"), rig.read("gone.txt"), rig.read("old.txt")),
+        ("one\n".into(), "gone\n".into(), "moved\n".into())
+    );
+    assert!(!rig.project().join("moved.txt").exists() && !rig.project().join("new/made.txt").exists());
+
+    // It was one change, which can be taken back as any other.
+    let call = done.json()["report"]["undo"].as_str().expect("an id").to_owned();
+    let said = Said::from(rig.run(&["call", "undo_edit", &format!("call_id={call}")]));
+    assert_eq!(said.code, 0, "{}", said.err);
+    assert_eq!((rig.read("a.txt"), rig.read("moved.txt")), ("three\n".into(), "changed\n".into()));
+}
+
+#[test]
+fn a_file_that_somebody_else_changed_stays() {
+    let rig = worked();
+    rig.write("a.txt", "mine\n");
+    rig.write("moved.txt", "mine, too\n");
+    let done = undo_session(&rig, &["--yes", "--json"]);
+    assert_eq!(done.code, 5, "{} {}", done.out, done.err);
+    assert_eq!(
+        fates(&done),
+        pairs(&[
+            ("a.txt", "refused"),
+            ("gone.txt", "restored"),
+            ("moved.txt", "refused"),
+            ("new/made.txt", "deleted"),
+            ("old.txt", "refused"),
+        ])
+    );
+    assert_eq!((rig.read("a.txt"), rig.read("moved.txt")), ("mine\n".into(), "mine, too\n".into()));
+    let said = undo_session(&rig, &[]);
+    assert!(
+        said.out.contains("a.txt (2 changes): it was changed by somebody else after call c-"),
+        "{}",
+        said.out
+    );
+    assert!(said.out.contains("as it was  gone.txt"), "{}", said.out);
+}
+
+/// The first session of the project, whatever came after it.
+fn undo_session(rig: &Rig, args: &[&str]) -> Said {
+    let listed = Said::from(rig.run(&["log", "list", "--json"])).json();
+    let sessions = listed["sessions"].as_array().expect("sessions").clone();
+    let first = sessions.last().expect("one")["session"].as_str().expect("a name").to_owned();
+    Said::from(rig.run(&[&["undo", &first], args].concat()))
+}
+
+#[test]
+fn only_what_came_after_a_call_is_taken_back() {
+    let rig = worked();
+    let shown = Said::from(rig.run(&["log", "show", "last", "--json"])).json();
+    let second = shown["entries"][1]["id"].as_str().expect("an id").to_owned();
+    let done = undo(&rig, &["--since", &second, "--yes"]);
+    assert_eq!(done.code, 0, "{} {}", done.out, done.err);
+    assert_eq!(rig.read("a.txt"), "two\n");
+    let said = undo(&rig, &["--since", "c-0000000000000000"]);
+    assert_eq!(said.code, 4, "{}", said.err);
+}
+
+#[test]
+fn a_moved_folder_is_named_and_left() {
+    let rig = Rig::with(&[("folder/a.txt", "a\n"), ("b.txt", "b\n")]);
+    let mut client = rig.stdio();
+    client.call("move_file", json!({"source": "folder", "destination": "other"}));
+    client.call("edit_file", json!({"path": "b.txt", "old_string": "b", "new_string": "c"}));
+    client.close();
+    let done = undo(&rig, &["--yes"]);
+    assert_eq!(done.code, 5, "{} {}", done.out, done.err);
+    assert!(done.out.contains("moved it as a whole; `tectum call undo_edit call_id=c-"), "{}", done.out);
+    assert_eq!(rig.read("b.txt"), "b\n");
+}
+
+#[test]
+fn a_session_without_changes_has_nothing_to_take_back() {
+    let rig = Rig::with(&[("a.txt", "a\n")]);
+    rig.stdio().call("read_file", json!({"path": "a.txt"}));
+    let said = undo(&rig, &["--yes"]);
+    assert!(
+        said.code == 0 && said.out.contains("changed no file that can be taken back"),
+        "{} {}",
+        said.out,
+        said.err
+    );
+}
