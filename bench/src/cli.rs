@@ -10,7 +10,7 @@ use crate::cases::{Case, RunPlan};
 use crate::lineup::Server;
 use crate::observe::watcher::How;
 use crate::record::View;
-use crate::{code, economy, fetch, find, gateway, observe, shell, turns};
+use crate::{code, economy, fetch, find, gateway, journal, observe, shell, turns};
 
 pub(crate) const HELP: &str = "\
 tectum-bench [run] [--tectum PATH] [--before PATH] [--case NAME]... [--server NAME]... [--rounds N]
@@ -37,6 +37,8 @@ tectum-bench fetch --tectum PATH [--data DIR]
     What fetch_url of a page of 200 KB on loopback costs over an HTTP client and the extractor alone.
 tectum-bench shell --tectum PATH [--rounds N] [--slice-ms MS] [--data DIR]
     What run_shell costs beside a bare loop that starts shells, and the memory of long output.
+tectum-bench journal --tectum PATH [--entries N] [--data DIR]
+    A record of a million calls: disk, index, search, list, and the replay of a session.
 tectum-bench economy [--tectum PATH] [--server NAME]... [--out DIR] [--data DIR]
     How many tokens 25 tasks of an agent cost: the list, and the replies to the calls of each.
 tectum-bench report DIR
@@ -56,6 +58,7 @@ pub(crate) enum Command {
     Find(find::FindPlan),
     Fetch(fetch::FetchPlan),
     Shell(shell::ShellPlan),
+    Journal(journal::JournalPlan),
     /// A server for `find`: the file with its definitions, and the number it lists.
     Registry(PathBuf, usize),
     Economy(economy::EconomyPlan),
@@ -94,6 +97,7 @@ pub(crate) fn parse(args: impl Iterator<Item = OsString>) -> Result<Command> {
         "find" => find_plan(args).map(Command::Find),
         "fetch" => fetch_plan(args).map(Command::Fetch),
         "shell" => shell_plan(args).map(Command::Shell),
+        "journal" => journal_plan(args).map(Command::Journal),
         "registry" => {
             Ok(Command::Registry(value(&mut args, "registry")?.into(), number(&mut args, "registry")?))
         }
@@ -159,6 +163,24 @@ fn shell_plan(mut args: impl Iterator<Item = OsString>) -> Result<shell::ShellPl
             "--slice-ms" => plan.slice = Duration::from_millis(number(&mut args, option)? as u64),
             "--data" => plan.data = value(&mut args, option)?.into(),
             _ => bail!("no option `{}` of shell; `tectum-bench help` lists them", arg.display()),
+        }
+    }
+    Ok(plan)
+}
+
+fn journal_plan(mut args: impl Iterator<Item = OsString>) -> Result<journal::JournalPlan> {
+    let mut plan = journal::JournalPlan {
+        tectum: None,
+        entries: 1_000_000,
+        data: checkout()?.join("target/bench-data"),
+    };
+    while let Some(arg) = args.next() {
+        let option = arg.to_str().unwrap_or_default();
+        match option {
+            "--tectum" => plan.tectum = Some(binary(value(&mut args, option)?)?),
+            "--entries" => plan.entries = number(&mut args, option)?,
+            "--data" => plan.data = value(&mut args, option)?.into(),
+            _ => bail!("no option `{}` of journal; `tectum-bench help` lists them", arg.display()),
         }
     }
     Ok(plan)

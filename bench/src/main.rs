@@ -17,6 +17,7 @@ mod fetch;
 mod find;
 mod floor;
 mod gateway;
+mod journal;
 mod lineup;
 mod load;
 mod memory;
@@ -51,6 +52,7 @@ fn main() -> Result<()> {
         Command::Find(plan) => find::run(&plan),
         Command::Fetch(plan) => fetch::run(&plan),
         Command::Shell(plan) => shell::run(&plan),
+        Command::Journal(plan) => journal::run(&plan),
         Command::Registry(file, count) => floor::serve(find::registry(&file, count)?),
         Command::Economy(plan) => economy::run(&plan),
         Command::Watcher(how, count) => observe::watcher::serve(how, &count),
