@@ -73,7 +73,10 @@ pub fn took(micros: u64) -> String {
         0..1_000 => format!("{micros} µs"),
         1_000..1_000_000 => format!("{:.1} ms", micros as f64 / 1e3),
         1_000_000..60_000_000 => format!("{:.1} s", micros as f64 / 1e6),
-        _ => format!("{} min {} s", micros / 60_000_000, micros / 1_000_000 % 60),
+        60_000_000..3_600_000_000 => {
+            format!("{} min {} s", micros / 60_000_000, micros / 1_000_000 % 60)
+        }
+        _ => format!("{} h {} min", micros / 3_600_000_000, micros / 60_000_000 % 60),
     }
 }
 
@@ -124,9 +127,13 @@ mod tests {
 
     #[test]
     fn durations_are_short() {
-        for (micros, expect) in
-            [(7, "7 µs"), (1_500, "1.5 ms"), (2_500_000, "2.5 s"), (125_000_000, "2 min 5 s")]
-        {
+        for (micros, expect) in [
+            (7, "7 µs"),
+            (1_500, "1.5 ms"),
+            (2_500_000, "2.5 s"),
+            (125_000_000, "2 min 5 s"),
+            (7_500_000_000, "2 h 5 min"),
+        ] {
             assert_eq!(took(micros), expect);
         }
     }

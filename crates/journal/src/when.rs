@@ -65,6 +65,11 @@ pub fn shown(micros: u64) -> String {
     local(micros).format("%Y-%m-%d %H:%M:%S").to_string()
 }
 
+/// The same for narrow places, without the year and the seconds.
+pub fn short(micros: u64) -> String {
+    local(micros).format("%m-%d %H:%M").to_string()
+}
+
 /// The same as programs read it.
 pub fn rfc3339(micros: u64) -> String {
     let time = DateTime::from_timestamp_micros(i64::try_from(micros).unwrap_or(i64::MAX)).unwrap_or_default();

@@ -15,10 +15,16 @@ use super::{
 };
 use crate::{Piece, Record, Segment, segments};
 
-/// Calls that are written in one transaction, and sorted before.
-const BATCH: usize = 20_000;
+/// Calls that are read before they are handed on, and the bytes of their words.
+const BATCH: usize = 5_000;
+const MOST_WORDS: usize = 8 << 20;
+/// Calls that wait for those behind them. A call is recorded when it ends and sorted by when it began; the full
+/// text takes calls fastest in that order, and closes a part of itself for each that comes late.
+const HELD: usize = 5_000;
 /// Batches that wait to be written: with the one at each end they bound the memory.
-const WAITING: usize = 2;
+const WAITING: usize = 1;
+/// Calls of one transaction. Each makes a part of the full text of its own, and parts are merged later.
+const COMMIT: u64 = 200_000;
 
 /// How far the index has come.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,6 +58,8 @@ struct Known {
 #[derive(Debug, Default)]
 struct Batch {
     rows: Vec<Row>,
+    /// The bytes of their words.
+    words: usize,
     /// How far, and the project's directory.
     read: HashMap<usize, (u64, String)>,
     bytes: u64,
@@ -103,7 +111,7 @@ impl Index {
         let (send, receive) = sync_channel(WAITING);
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| read(&unread, send));
-            let written = write(&mut self.db, &unread, receive, &mut progress, watch);
+            let written = write(&self.db, &unread, receive, &mut progress, watch);
             let read =
                 reader.join().unwrap_or_else(|_| Err(io::Error::other("the record could not be read")));
             written.and(read)
@@ -162,7 +170,9 @@ fn read(unread: &[Unread], send: SyncSender<Batch>) -> io::Result<()> {
                     end = line.next;
                     match line.record() {
                         Ok(Record::Call(entry)) => {
-                            batch.rows.push(Row::of(*entry, at, line.offset, &directory, &mut words));
+                            let row = Row::of(*entry, at, line.offset, &directory, &mut words);
+                            batch.words += row.words.len();
+                            batch.rows.push(row);
                         }
                         Ok(Record::Start(start)) => directory = start.directory,
                         // Others are not searched for; what a later version wrote is not known.
@@ -174,7 +184,7 @@ fn read(unread: &[Unread], send: SyncSender<Batch>) -> io::Result<()> {
                 Piece::Torn(_) => {}
             }
             batch.bytes += end - start;
-            if batch.rows.len() >= BATCH {
+            if batch.rows.len() >= BATCH || batch.words >= MOST_WORDS {
                 batch.read.insert(at, (end, directory.clone()));
                 if send.send(std::mem::take(&mut batch)).is_err() {
                     // The writer failed and says so itself.
@@ -189,18 +199,49 @@ fn read(unread: &[Unread], send: SyncSender<Batch>) -> io::Result<()> {
 }
 
 fn write(
-    db: &mut Connection,
+    db: &Connection,
     unread: &[Unread],
     receive: Receiver<Batch>,
     progress: &mut Progress,
     watch: Watch<'_>,
 ) -> io::Result<()> {
-    let (mut tools, mut sessions) = (HashMap::new(), HashMap::new());
-    for batch in receive {
+    let mut numbers = (Numbers::new(), Numbers::new());
+    let (mut transaction, mut commit) = (db.unchecked_transaction().map_err(broken)?, COMMIT);
+    let mut held: Vec<Row> = Vec::new();
+    for mut batch in receive {
         progress.done += batch.bytes;
         progress.calls += batch.rows.len() as u64;
-        write_batch(db, unread, batch, &mut tools, &mut sessions).map_err(broken)?;
+        let is_due = progress.calls >= commit;
+        held.append(&mut batch.rows);
+        held.sort_unstable_by_key(|row| row.at);
+        // Very long ones do not wait.
+        let waits = if is_due || batch.words >= MOST_WORDS { 0 } else { HELD };
+        let later = held.split_off(held.len().saturating_sub(waits));
+        write_rows(&transaction, unread, &held, &mut numbers).map_err(broken)?;
+        note_read(&transaction, unread, &batch.read).map_err(broken)?;
+        held = later;
+        if is_due {
+            transaction.commit().map_err(broken)?;
+            transaction = db.unchecked_transaction().map_err(broken)?;
+            commit = progress.calls + COMMIT;
+        }
         watch(*progress);
+    }
+    write_rows(&transaction, unread, &held, &mut numbers).map_err(broken)?;
+    transaction.commit().map_err(broken)
+}
+
+/// Notes how far segments were read.
+fn note_read(
+    db: &Connection,
+    unread: &[Unread],
+    read: &HashMap<usize, (u64, String)>,
+) -> rusqlite::Result<()> {
+    let mut segment = db.prepare("UPDATE segments SET read = ?2, directory = ?3 WHERE id = ?1")?;
+    for (at, (read, directory)) in read {
+        if let Some(unread) = unread.get(*at) {
+            segment.execute(params![unread.known.id, signed(*read), directory])?;
+        }
     }
     Ok(())
 }
@@ -220,65 +261,53 @@ struct Sum {
     tokens_out: i64,
 }
 
-fn write_batch(
-    db: &mut Connection,
+/// Writes calls in their order. The numbers are those of tools and of sessions.
+fn write_rows(
+    db: &Connection,
     unread: &[Unread],
-    mut batch: Batch,
-    tools: &mut Numbers,
-    sessions: &mut Numbers,
+    rows: &[Row],
+    (tools, sessions): &mut (Numbers, Numbers),
 ) -> rusqlite::Result<()> {
-    // The full text takes rows fastest in the order of their numbers.
-    batch.rows.sort_unstable_by_key(|row| row.at);
-    let transaction = db.transaction()?;
     let mut sums: HashMap<i64, Sum> = HashMap::new();
-    {
-        let mut call = transaction.prepare(
+    let mut call = db.prepare(
             "INSERT OR IGNORE INTO calls(at, id, segment, offset, session, tool, took, failed, tokens_in, tokens_out)
              VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         )?;
-        let mut text = transaction.prepare("INSERT INTO texts(rowid, words) VALUES(?1, ?2)")?;
-        for row in &batch.rows {
-            let tool = numbered(&transaction, tools, &row.tool, |db, name| {
-                db.execute("INSERT OR IGNORE INTO tools(name) VALUES(?1)", [name])?;
-                db.query_row("SELECT id FROM tools WHERE name = ?1", [name], |row| row.get(0))
-            })?;
-            let session = numbered(&transaction, sessions, &row.session, |db, name| {
-                db.execute(
+    let mut text = db.prepare("INSERT INTO texts(rowid, words) VALUES(?1, ?2)")?;
+    for row in rows {
+        let tool = numbered(db, tools, &row.tool, |db, name| {
+            db.execute("INSERT OR IGNORE INTO tools(name) VALUES(?1)", [name])?;
+            db.query_row("SELECT id FROM tools WHERE name = ?1", [name], |row| row.get(0))
+        })?;
+        let session = numbered(db, sessions, &row.session, |db, name| {
+            db.execute(
                     "INSERT OR IGNORE INTO sessions(name, door, client, first, last, calls, failed, took, tokens_in, tokens_out)
                      VALUES(?1, ?2, ?3, ?4, ?4, 0, 0, 0, 0, 0)",
                     params![name, row.door, row.client, row.at],
                 )?;
-                db.query_row("SELECT id FROM sessions WHERE name = ?1", [name], |row| row.get(0))
-            })?;
-            let segment = unread.get(row.segment).map_or(0, |unread| unread.known.id);
-            let at = insert(&mut call, row, segment, session, tool)?;
-            text.execute(params![at, row.words])?;
-            let sum = sums.entry(session).or_insert_with(|| Sum { first: at, last: at, ..Sum::default() });
-            sum.first = sum.first.min(at);
-            sum.last = sum.last.max(at.saturating_add(row.took));
-            sum.calls += 1;
-            sum.failed += i64::from(row.failed);
-            sum.took = sum.took.saturating_add(row.took);
-            sum.tokens_in = sum.tokens_in.saturating_add(row.tokens_in);
-            sum.tokens_out = sum.tokens_out.saturating_add(row.tokens_out);
-        }
-        let mut session = transaction.prepare(
+            db.query_row("SELECT id FROM sessions WHERE name = ?1", [name], |row| row.get(0))
+        })?;
+        let segment = unread.get(row.segment).map_or(0, |unread| unread.known.id);
+        let at = insert(&mut call, row, segment, session, tool)?;
+        text.execute(params![at, row.words])?;
+        let sum = sums.entry(session).or_insert_with(|| Sum { first: at, last: at, ..Sum::default() });
+        sum.first = sum.first.min(at);
+        sum.last = sum.last.max(at.saturating_add(row.took));
+        sum.calls += 1;
+        sum.failed += i64::from(row.failed);
+        sum.took = sum.took.saturating_add(row.took);
+        sum.tokens_in = sum.tokens_in.saturating_add(row.tokens_in);
+        sum.tokens_out = sum.tokens_out.saturating_add(row.tokens_out);
+    }
+    let mut session = db.prepare(
             "UPDATE sessions SET first = min(first, ?2), last = max(last, ?3), calls = calls + ?4, failed = failed + ?5,
              took = took + ?6, tokens_in = tokens_in + ?7, tokens_out = tokens_out + ?8 WHERE id = ?1",
         )?;
-        for (id, sum) in &sums {
-            let Sum { first, last, calls, failed, took, tokens_in, tokens_out } = sum;
-            session.execute(params![id, first, last, calls, failed, took, tokens_in, tokens_out])?;
-        }
-        let mut segment =
-            transaction.prepare("UPDATE segments SET read = ?2, directory = ?3 WHERE id = ?1")?;
-        for (at, (read, directory)) in &batch.read {
-            if let Some(unread) = unread.get(*at) {
-                segment.execute(params![unread.known.id, signed(*read), directory])?;
-            }
-        }
+    for (id, sum) in &sums {
+        let Sum { first, last, calls, failed, took, tokens_in, tokens_out } = sum;
+        session.execute(params![id, first, last, calls, failed, took, tokens_in, tokens_out])?;
     }
-    transaction.commit()
+    Ok(())
 }
 
 /// Writes a call under its time, or the next one that is free.

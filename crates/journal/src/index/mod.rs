@@ -14,7 +14,6 @@ pub use self::{
     build::Progress,
     query::{Found, Hit, Page, Query, Term},
     totals::{SessionRow, Total},
-    words::MOST_TEXT,
 };
 
 use std::{
@@ -26,7 +25,7 @@ use std::{
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 /// The version of the tables. A file with another one is made anew.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// How long a reader waits while another process writes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -42,10 +41,8 @@ CREATE TABLE calls(at INTEGER PRIMARY KEY, id INTEGER NOT NULL, segment INTEGER 
   tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL);
 CREATE VIRTUAL TABLE texts USING fts5(words, content='', detail=none, columnsize=0, tokenize=\"ascii tokenchars '_:'\");
 INSERT INTO texts(texts, rank) VALUES('hashsize', 16777216);
+INSERT INTO texts(texts, rank) VALUES('automerge', 8);
 ";
-
-/// Made when the rows are there: then it is sorted once.
-const BY_ID: &str = "CREATE INDEX IF NOT EXISTS calls_by_id ON calls(id);";
 
 /// The index of one journal, as it was when it was opened.
 #[derive(Debug)]
@@ -93,12 +90,11 @@ impl Index {
         {
             let db = connect(&new)?;
             // A crash leaves a file that nobody takes for the index, so nothing has to be taken back.
-            db.execute_batch("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-65536;")
+            db.execute_batch("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-16384;")
                 .map_err(broken)?;
             db.execute_batch(TABLES).map_err(broken)?;
             let mut index = Self { journal: journal.to_owned(), place: place.clone(), db };
             index.read_record(watch)?;
-            index.db.execute_batch(BY_ID).map_err(broken)?;
             index.db.pragma_update(None, "user_version", VERSION).map_err(broken)?;
         }
         // What was left to take back in the old file is not for the new one.

@@ -115,7 +115,9 @@ impl Hit {
                 }
             }
         }
-        around(&texts[0], 0, most)
+        // Why a call failed tells more than what it was asked.
+        let [args, result] = &texts;
+        around(if self.entry.ending.failed() { result } else { args }, 0, most)
     }
 }
 
@@ -192,12 +194,13 @@ impl Index {
         }
     }
 
-    /// The call of this id, or whose id begins so, if there is exactly one.
+    /// The call of this id.
     pub fn call(&mut self, id: &str) -> io::Result<Option<Hit>> {
         let number = call_number(id);
         let found = self.ask(|db| {
+            // All calls are looked at: an index would take more of the disk than that is worth.
             let mut select = db.prepare(
-                "SELECT c.at, s.name, c.offset FROM calls c JOIN segments s ON s.id = c.segment WHERE c.id = ?1",
+                "SELECT c.at, s.name, c.offset FROM calls c CROSS JOIN segments s ON s.id = c.segment WHERE c.id = ?1",
             )?;
             let rows = select.query_map([number], Place::read)?;
             rows.collect::<rusqlite::Result<Vec<Place>>>()

@@ -54,8 +54,9 @@ fn facts(entry: &Entry, directory: &str, words: &mut Words) {
     words.push(&fact('s', &entry.session));
     words.push(&fact('t', &entry.tool));
     words.plain(&entry.tool);
-    words.push(&fact('c', &entry.client.name));
-    words.push(&fact('c', &entry.client.door));
+    for client in [&entry.client.name, &entry.client.door].into_iter().filter(|name| !name.is_empty()) {
+        words.push(&fact('c', client));
+    }
     if let Some(verdict) = &entry.verdict {
         words.push(&fact('v', &verdict.judgement));
     }
@@ -103,10 +104,10 @@ pub(super) fn normal(path: &str, directory: &str) -> String {
     }
 }
 
-/// The number of a call by its id.
+/// The number of a call by its id: two bytes of it, since a million calls have one. Calls that share a number
+/// are told apart by their records.
 pub(super) fn call_number(id: &str) -> i64 {
-    let hex = id.strip_prefix("c-").and_then(|hex| u64::from_str_radix(hex, 16).ok());
-    hex.unwrap_or_else(|| number_of(id)).cast_signed()
+    (number_of(id) & 0xffff).cast_signed()
 }
 
 /// The database knows signed numbers only.

@@ -128,3 +128,12 @@ async fn a_page_goes_on_where_the_one_before_ended() {
     let hit = index.call(&seen[7]).expect("asked").expect("there");
     assert_eq!(hit.entry.id, seen[7]);
 }
+
+#[tokio::test]
+async fn the_last_word_of_a_long_text_is_found() {
+    let shelf = Shelf::new();
+    let writer = shelf.writer();
+    record(&writer, "one", "read_file", &format!("{}needle", "word ".repeat(100_000))).await;
+    record(&writer, "one", "read_file", "word").await;
+    assert_eq!((shelf.count("needle"), shelf.count("word")), (1, 2));
+}

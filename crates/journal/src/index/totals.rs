@@ -56,6 +56,19 @@ impl Index {
         })
     }
 
+    /// The last session of a client. One that somebody made himself with a command of one call counts only
+    /// where there is no other.
+    pub fn last_session(&mut self) -> io::Result<Option<SessionRow>> {
+        self.ask(|db| {
+            let mut select = db.prepare(
+                "SELECT name, door, client, first, last, calls, failed, took, tokens_in, tokens_out FROM sessions
+                 ORDER BY door IN ('cli', 'undo'), last DESC, id DESC LIMIT 1",
+            )?;
+            let mut rows = select.query_map([], session)?;
+            rows.next().transpose()
+        })
+    }
+
     /// The sessions whose names begin so; the one that is called so is the only one.
     pub fn sessions_named(&mut self, name: &str) -> io::Result<Vec<SessionRow>> {
         let mut found: Vec<SessionRow> = self.ask(|db| {

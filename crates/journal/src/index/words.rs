@@ -7,8 +7,6 @@ use std::{
 
 use crate::{Ending, Entry};
 
-/// The most bytes of the arguments, and of the result, whose words are indexed.
-pub const MOST_TEXT: usize = 64 * 1024;
 /// The most bytes of a word. What is longer is no word but data, such as a picture.
 const MOST_WORD: usize = 64;
 
@@ -60,7 +58,7 @@ impl Words {
 
     /// Adds the words of a text.
     pub(super) fn plain(&mut self, text: &str) {
-        for c in beginning(text).chars() {
+        for c in text.chars() {
             self.letter(c);
         }
         self.end();
@@ -68,7 +66,7 @@ impl Words {
 
     /// Adds the words of JSON. Escapes are read as what they stand for.
     fn json(&mut self, json: &str) {
-        let mut chars = beginning(json).chars();
+        let mut chars = json.chars();
         while let Some(c) = chars.next() {
             if c != '\\' {
                 self.letter(c);
@@ -129,14 +127,6 @@ pub(super) fn number_of(name: &str) -> u64 {
     let mut hash = Fnv::default();
     hash.write(name.as_bytes());
     hash.finish()
-}
-
-/// As much of a text as is indexed.
-fn beginning(text: &str) -> &str {
-    match text.len() > MOST_TEXT {
-        true => &text[..text.floor_char_boundary(MOST_TEXT)],
-        false => text,
-    }
 }
 
 /// Characters of scripts that put no spaces between words.
