@@ -14,7 +14,7 @@ use tectum_native::{NativeSet, NativeTool};
 use tectum_shell::EnvFile;
 use tectum_tools::{
     GitSettings, LanguageServers, SandboxSettings, Settings, ShellSettings, Threads, catalog,
-    edit::{undo_calls, undo_calls_elsewhere},
+    edit::{undo_calls, undo_calls_in_copy},
     runtime::Runtime,
 };
 
@@ -65,9 +65,8 @@ pub fn build_to_undo_in_copy(
 ) -> Result<Tectum, Problems> {
     let Parts { catalog, gate, .. } = parts(copy, None, &Runtime::default(), None)?;
     let root = open_allowlist(project)?.primary().to_owned();
-    let state_dir = project.state.as_deref().map(|state| state::of_project(state, &root));
-    let settings = Settings { state_dir, ..catalog.settings.clone() };
-    let tools: Arc<dyn Provider> = Arc::new(undo_calls_elsewhere(&settings, moved));
+    let images = project.state.as_deref().map(|state| state::of_project(state, &root));
+    let tools: Arc<dyn Provider> = Arc::new(undo_calls_in_copy(&catalog.settings, images, moved));
     Ok(Tectum::for_one_call(Snapshot::of(&[tools]), gate))
 }
 

@@ -3,11 +3,12 @@
 use clap::Args;
 use serde_json::{Value, json};
 use tectum::{
-    Call, Fault, Payload, SessionId,
+    Call, Fault, Payload, SessionId, Tectum,
     core::{Asker, CallId},
-    tools::edit::UNDO_CALLS,
+    replay,
+    tools::edit::{UNDO_CALLS, UNDO_MOVE},
 };
-use tectum_journal::Entry;
+use tectum_journal::{Ending, Entry};
 use tokio::runtime::Builder;
 
 use super::{
@@ -15,15 +16,20 @@ use super::{
     given,
     journal::{RecordPlace, calls, session},
     options::Shared,
+    progress::one_line,
     screen::{Colour, Screen, counted, harmless},
 };
+
+/// Characters of what a call did that are shown.
+const MOST_WHAT: usize = 60;
 
 /// Take back all changes of a session.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Without --yes nothing is changed: it shows what would become of each file. A file goes back to what it
-was before the session's first change of it. A file that somebody else changed since stays as it is, and
-so does everything that commands did, because only edits keep what was there before.
+was before the session's first change of it, and a moved folder gets its name back. A file that somebody
+else changed since stays as it is. What commands and servers did is not undone, because only edits keep
+what was there before; each such call is named.
 
 Examples:
   tectum undo last
@@ -49,23 +55,23 @@ impl UndoSession {
         let ids = self.changes(&entries)?;
         drop(index);
         let house = tectum::build_to_undo(&record.config, self.yes)?;
-        let args = json!({ "calls": ids, "dry_run": !self.yes });
-        let args = given::raw(args.as_object().cloned().unwrap_or_default())?;
-        // Whoever runs this command is the person who would be asked.
-        let asker = Asker::to(|_| Box::pin(async { Ok(()) }));
-        let call = Call { asker, ..Call::new(SessionId::new("undo"), UNDO_CALLS, args) };
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let outcome = runtime.block_on(house.call(call));
-        let report: Value = match outcome.result? {
-            Payload::Native(reply) => serde_json::from_str(&reply.structured).unwrap_or_default(),
-            Payload::Peer(_) => Value::Null,
-        };
+        let undone = runtime.block_on(take_back(&house, &ids, !self.yes))?;
+        let left = not_undone(entries.iter().filter(|entry| ids.contains(&entry.id)), &undone);
         if screen.json {
-            screen.print_json(&json!({ "session": row.session, "report": report }))?;
+            screen.print_json(&json!({
+                "session": row.session,
+                "report": undone.report,
+                "moves": undone.moves.iter().map(MoveBack::data).collect::<Vec<Value>>(),
+                "not_undone": left.iter().map(NotUndone::data).collect::<Vec<Value>>(),
+            }))?;
         } else {
-            screen.print(&self.told(&row.session, &report, screen))?;
+            let told = self.told(&row.session, &undone, &left, screen);
+            // Names are those of the project, as everywhere.
+            screen.print(&told.replace(&format!("{}/", record.directory()), ""))?;
         }
-        let refused = files(&report).any(|file| file["fate"] == "refused");
+        let refused = files(&undone.report).any(|file| file["fate"] == "refused")
+            || undone.moves.iter().any(|back| back.refused.is_some());
         // Those that could be put back are; the others are a conflict.
         if refused && self.yes { Err(Failure::Silent(5)) } else { Ok(()) }
     }
@@ -85,9 +91,12 @@ impl UndoSession {
         Ok(later.into_iter().map(|entry| entry.id.clone()).collect())
     }
 
-    fn told(&self, session: &str, report: &Value, screen: &Screen) -> String {
+    fn told(&self, session: &str, undone: &Undone, left: &[NotUndone], screen: &Screen) -> String {
         let mut text = String::new();
-        for file in files(report) {
+        let mut line = |word: &str, colour: Colour, told: &str| {
+            text.push_str(&format!("{}  {}\n", screen.paint(colour, &format!("{word:<10}")), harmless(told)));
+        };
+        for file in files(&undone.report) {
             let (word, colour) = match (file["fate"].as_str().unwrap_or_default(), self.yes) {
                 ("restored", true) => ("restored", Colour::Green),
                 ("restored", false) => ("restore", Colour::Green),
@@ -96,27 +105,155 @@ impl UndoSession {
                 ("unchanged", _) => ("as it was", Colour::Dim),
                 _ => ("refused", Colour::Red),
             };
-            let path = harmless(file["path"].as_str().unwrap_or_default()).into_owned();
+            let path = file["path"].as_str().unwrap_or_default();
             let why = file["why"].as_str().filter(|why| !why.is_empty());
-            let why = why.map(|why| format!(": {}", harmless(why))).unwrap_or_default();
+            let why = why.map(|why| format!(": {why}")).unwrap_or_default();
             let calls = counted(file["calls"].as_u64().unwrap_or(0), "change");
-            text.push_str(&format!(
-                "{}  {path} ({calls}){why}\n",
-                screen.paint(colour, &format!("{word:<9}"))
-            ));
+            line(word, colour, &format!("{path} ({calls}){why}"));
         }
-        if text.is_empty() {
-            return format!("session {session} changed no file that can be taken back");
-        }
-        match (self.yes, report["undo"].as_str()) {
-            (false, _) => text.push_str("Nothing was changed yet: add --yes to do it"),
-            (true, Some(undo)) => {
-                text.push_str(&format!("To take that back: tectum call undo_edit call_id={undo}"));
+        for MoveBack { from, to, refused, .. } in &undone.moves {
+            match (refused, self.yes) {
+                (Some(why), _) => line("refused", Colour::Red, &format!("{from} to {to}: {why}")),
+                (None, true) => line("moved back", Colour::Green, &format!("{from} to {to}")),
+                (None, false) => line("move back", Colour::Green, &format!("{from} to {to}")),
             }
-            (true, None) => text.push_str("Nothing was changed"),
+        }
+        for NotUndone { what, why, .. } in left {
+            line("not undone", Colour::Yellow, &format!("{what}: {why}"));
+        }
+        if files(&undone.report).next().is_none() && undone.moves.is_empty() {
+            return format!("{text}session {session} changed no file that can be taken back");
+        }
+        let made: Vec<&str> = undone.undos().collect();
+        match (self.yes, made.as_slice()) {
+            (false, _) => text.push_str("Nothing was changed yet: add --yes to do it"),
+            (true, []) => text.push_str("Nothing was changed"),
+            (true, made) => {
+                let commands = made.iter().map(|call| format!("tectum call undo_edit call_id={call}"));
+                let commands: Vec<String> = commands.collect();
+                text.push_str(&format!("To take that back: {}", commands.join(", then ")));
+            }
         }
         text
     }
+}
+
+/// What was taken back, or would be.
+#[derive(Debug)]
+pub(super) struct Undone {
+    /// What became of each file, as the tool tells it.
+    report: Value,
+    /// What was moved back afterwards.
+    moves: Vec<MoveBack>,
+}
+
+impl Undone {
+    /// The calls that take this back, in their order.
+    fn undos(&self) -> impl Iterator<Item = &str> {
+        let moves = self.moves.iter().rev().filter_map(|back| back.undo.as_deref());
+        moves.chain(self.report["undo"].as_str())
+    }
+
+    fn knows(&self, call: &str) -> bool {
+        self.report["calls"].as_array().is_some_and(|calls| calls.iter().any(|known| known == call))
+    }
+}
+
+/// A folder, a link or a huge file that gets its name back.
+#[derive(Debug)]
+struct MoveBack {
+    call: String,
+    from: String,
+    to: String,
+    undo: Option<String>,
+    refused: Option<String>,
+}
+
+impl MoveBack {
+    fn data(&self) -> Value {
+        let Self { call, from, to, undo, refused } = self;
+        json!({ "call": call, "from": from, "to": to, "undo": undo, "refused": refused })
+    }
+}
+
+/// Takes the changes of these calls back, the newest first: files all together, then each moved folder.
+pub(super) async fn take_back(house: &Tectum, calls: &[String], dry_run: bool) -> Result<Undone, Failure> {
+    let report = made(house, UNDO_CALLS, &json!({ "calls": calls, "dry_run": dry_run })).await??;
+    let mut moves = Vec::new();
+    for moved in report["moves"].as_array().into_iter().flatten() {
+        let word = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        let call = word(moved, "call");
+        let (from, to) = (word(moved, "to"), word(moved, "from"));
+        let mut back = MoveBack { call, from, to, undo: None, refused: None };
+        // Of one that waits for another nobody can tell before that one is done.
+        if !dry_run || moved["waits"] != true {
+            match made(house, UNDO_MOVE, &json!({ "call": back.call, "dry_run": dry_run })).await? {
+                Ok(done) => {
+                    (back.from, back.to) = (word(&done, "from"), word(&done, "to"));
+                    back.undo = done["undo"].as_str().map(str::to_owned);
+                }
+                Err(fault) => back.refused = Some(fault.message),
+            }
+        }
+        moves.push(back);
+    }
+    Ok(Undone { report, moves })
+}
+
+/// One call of the tools that undo, and what it says as data.
+async fn made(house: &Tectum, tool: &str, args: &Value) -> Result<Result<Value, Fault>, Failure> {
+    let args = given::raw(args.as_object().cloned().unwrap_or_default())?;
+    // Whoever runs this command is the person who would be asked.
+    let asker = Asker::to(|_| Box::pin(async { Ok(()) }));
+    let call = Call { asker, ..Call::new(SessionId::new("undo"), tool, args) };
+    Ok(house.call(call).await.result.map(|payload| match payload {
+        Payload::Native(reply) => serde_json::from_str(&reply.structured).unwrap_or_default(),
+        Payload::Peer(_) => Value::Null,
+    }))
+}
+
+/// A call whose effect stays.
+#[derive(Debug)]
+struct NotUndone {
+    call: String,
+    tool: String,
+    what: String,
+    why: String,
+}
+
+impl NotUndone {
+    fn data(&self) -> Value {
+        let Self { call, tool, what, why } = self;
+        json!({ "call": call, "tool": tool, "what": what, "why": why })
+    }
+}
+
+/// The calls that may have changed something that nobody can put back, in their order.
+fn not_undone<'e>(entries: impl Iterator<Item = &'e Entry>, undone: &Undone) -> Vec<NotUndone> {
+    let stays = |entry: &&Entry| replay::was_executed(entry) && !undone.knows(&entry.id);
+    let told = |entry: &'e Entry| {
+        let args: Value = serde_json::from_str(entry.args.get()).unwrap_or_default();
+        let command = args["command"].as_str().or(args["script"].as_str());
+        let (what, why) = match (&entry.server, command) {
+            (Some(server), _) => (
+                format!("{} {}", entry.tool, entry.args.get()),
+                format!("it was done by the server {server}"),
+            ),
+            (None, Some(command)) => (
+                format!("ran `{}`", one_line(command, MOST_WHAT)),
+                "commands keep nothing of what was there".into(),
+            ),
+            // A tool of our own that failed changed nothing, or kept what was there.
+            (None, None) if matches!(entry.ending, Ending::Fault(_)) => return None,
+            (None, None) => (
+                format!("{} {}", entry.tool, entry.args.get()),
+                format!("nothing is kept of what was there before {}", entry.id),
+            ),
+        };
+        let (call, tool) = (entry.id.clone(), entry.tool.clone());
+        Some(NotUndone { call, tool, what: one_line(&what, MOST_WHAT + 8), why })
+    };
+    entries.filter(stays).filter_map(told).collect()
 }
 
 fn files(report: &Value) -> impl Iterator<Item = &Value> {

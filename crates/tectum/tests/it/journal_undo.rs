@@ -88,7 +88,7 @@ fn a_file_that_somebody_else_changed_stays() {
         "{}",
         said.out
     );
-    assert!(said.out.contains("as it was  gone.txt"), "{}", said.out);
+    assert!(said.out.contains("as it was   gone.txt"), "{}", said.out);
 }
 
 /// The first session of the project, whatever came after it.
@@ -112,16 +112,90 @@ fn only_what_came_after_a_call_is_taken_back() {
 }
 
 #[test]
-fn a_moved_folder_is_named_and_left() {
+fn moved_folders_get_their_names_back_with_what_was_in_them() {
+    let rig = Rig::with(&[("folder/a.txt", "a\n"), ("folder/sub/c.txt", "c\n"), ("b.txt", "b\n")]);
+    let mut client = rig.stdio();
+    client.call("edit_file", json!({"path": "folder/a.txt", "old_string": "a", "new_string": "before"}));
+    client.call("write_file", json!({"path": "folder/made.txt", "content": "made\n"}));
+    client.call("move_file", json!({"source": "folder/sub", "destination": "folder/inner"}));
+    client.call("move_file", json!({"source": "folder", "destination": "other"}));
+    client.call("edit_file", json!({"path": "other/a.txt", "old_string": "before", "new_string": "after"}));
+    client.call("move_file", json!({"source": "other", "destination": "third"}));
+    client.call("edit_file", json!({"path": "third/inner/c.txt", "old_string": "c", "new_string": "d"}));
+    client.call("edit_file", json!({"path": "b.txt", "old_string": "b", "new_string": "c"}));
+    client.close();
+    let look = undo(&rig, &[]);
+    assert!(look.code == 0 && look.out.contains("move back"), "{} {}", look.out, look.err);
+    assert_eq!(rig.read("third/a.txt"), "after\n", "a look changes nothing");
+    let done = undo(&rig, &["--yes"]);
+    assert_eq!(done.code, 0, "{} {}", done.out, done.err);
+    assert_eq!(
+        (rig.read("folder/a.txt"), rig.read("folder/sub/c.txt"), rig.read("b.txt")),
+        ("a\n".into(), "c\n".into(), "b\n".into())
+    );
+    for gone in ["third", "other", "folder/made.txt", "folder/inner"] {
+        assert!(!rig.project().join(gone).exists(), "{gone}: {}", done.out);
+    }
+    // What it says takes all of it back, in that order.
+    let line = done.out.lines().last().expect("a line");
+    let calls: Vec<&str> = line.split("call_id=").skip(1).map(|rest| &rest[..18]).collect();
+    assert_eq!(calls.len(), 4, "{line}");
+    for call in calls {
+        let said = Said::from(rig.run(&["call", "undo_edit", &format!("call_id={call}")]));
+        assert_eq!(said.code, 0, "{}", said.err);
+    }
+    assert_eq!((rig.read("third/a.txt"), rig.read("third/inner/c.txt")), ("after\n".into(), "d\n".into()));
+}
+
+#[test]
+fn a_folder_stays_where_somebody_took_its_old_name() {
     let rig = Rig::with(&[("folder/a.txt", "a\n"), ("b.txt", "b\n")]);
     let mut client = rig.stdio();
     client.call("move_file", json!({"source": "folder", "destination": "other"}));
     client.call("edit_file", json!({"path": "b.txt", "old_string": "b", "new_string": "c"}));
     client.close();
+    rig.write("folder/mine.txt", "mine\n");
+    for args in [&["--yes"][..], &[]] {
+        let done = undo(&rig, args);
+        assert_eq!(done.code, if args.is_empty() { 0 } else { 5 }, "{} {}", done.out, done.err);
+        assert!(
+            done.out.contains("refused     other to folder: other cannot get its old name back"),
+            "{}",
+            done.out
+        );
+        assert_eq!(rig.read("b.txt"), "b\n");
+    }
+    assert_eq!((rig.read("other/a.txt"), rig.read("folder/mine.txt")), ("a\n".into(), "mine\n".into()));
+}
+
+#[test]
+fn what_cannot_be_undone_is_named_call_by_call() {
+    let rig = Rig::with(&[("a.txt", "a\n"), ("folder/b.txt", "b\n")]);
+    rig.configure("[permissions]\nallow = [\"run_shell\"]\n");
+    let mut client = rig.stdio();
+    client.call("run_shell", json!({"command": "echo more >> a.txt"}));
+    client.call("delete_file", json!({"path": "folder", "recursive": true}));
+    client.call("edit_file", json!({"path": "a.txt", "old_string": "more", "new_string": "less"}));
+    client.call("edit_file", json!({"path": "missing.txt", "old_string": "x", "new_string": "y"}));
+    client.close();
     let done = undo(&rig, &["--yes"]);
-    assert_eq!(done.code, 5, "{} {}", done.out, done.err);
-    assert!(done.out.contains("moved it as a whole; `tectum call undo_edit call_id=c-"), "{}", done.out);
-    assert_eq!(rig.read("b.txt"), "b\n");
+    assert_eq!(done.code, 0, "{} {}", done.out, done.err);
+    assert!(
+        done.out.contains("not undone  ran `echo more >> a.txt`: commands keep nothing of what was there"),
+        "{}",
+        done.out
+    );
+    assert!(done.out.contains("not undone  delete_file {\"path\":\"folder\""), "{}", done.out);
+    assert!(!done.out.contains("missing.txt"), "{}", done.out);
+    assert_eq!(rig.read("a.txt"), "a\nmore\n");
+    let data = undo(&rig, &["--json"]).json();
+    let tools: Vec<&str> = data["not_undone"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| one["tool"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(tools, ["run_shell", "delete_file"], "{data}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Taking back the changes of many calls at once, file by file. `tectum undo` uses it for a session; it
 //! is no tool of the catalog, because an agent takes back one change at a time.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,34 +13,46 @@ use tectum_native::{NativeSet, NativeTool};
 
 use super::{
     pen::{Intent, Pen, Undo, closing, was},
+    undo_images::{Images, Records},
+    undo_moves::{Changes, WholeMove, undo_move},
     undo_record::{Image, Left, Record, UndoStep, Was},
 };
 use crate::{Settings, cards::CHANGES, text::revision};
 
-/// The name of the tool.
+/// The name of the tool that takes back what calls changed in files.
 pub const UNDO_CALLS: &str = "undo_calls";
 
-/// The one tool that takes back the changes of many calls.
+/// The tools that take back the changes of many calls.
 pub fn undo_calls(settings: &Settings) -> NativeSet {
-    undo_calls_elsewhere(settings, (String::new(), String::new()))
+    tools(Images::new(settings))
 }
 
-/// The same in a copy: what was changed below the first directory is taken back below the second.
-pub fn undo_calls_elsewhere(settings: &Settings, moved: (String, String)) -> NativeSet {
-    let undoing = Arc::new(Undoing { pen: Pen::new(settings), moved });
+/// The same in a copy of a project, whose before-images are in this directory. What was changed below the
+/// first of the two directories is taken back below the second.
+pub fn undo_calls_in_copy(
+    settings: &Settings,
+    images: Option<PathBuf>,
+    places: (String, String),
+) -> NativeSet {
+    tools(Images::in_copy(settings, images, places))
+}
+
+fn tools(images: Images) -> NativeSet {
+    let images = Arc::new(images);
     let card = Card { name: UNDO_CALLS, title: "Undo calls", primary: "", ..CHANGES };
     let wants = {
-        let undoing = undoing.clone();
+        let images = images.clone();
         move |args: &UndoneCalls| {
-            let paths = files(&undoing.records(args));
+            let paths = files(&Changes::of(images.records(&args.calls)).files);
             let paths = paths.into_iter().map(|path| (RawPath::new(path), Access::Write)).collect();
             Wants { subject: Subject::None, paths }
         }
     };
+    let moves = undo_move(images.clone());
     let tool = NativeTool::row(card, "Undo the changes of these calls.", wants, move |ctx, args| {
-        run(&undoing, ctx, &args)
+        run(&images, ctx, &args)
     });
-    NativeSet::new(vec![tool])
+    NativeSet::new(vec![tool, moves])
 }
 
 /// The calls whose changes are taken back.
@@ -59,8 +71,10 @@ pub struct UndoneCalls {
 pub struct Report {
     /// Each file that the calls changed.
     pub files: Vec<FileReport>,
-    /// How many of the calls changed a file and can be undone.
-    pub calls: usize,
+    /// What was moved as a whole, the last move first: each is taken back by a call of its own, afterwards.
+    pub moves: Vec<WholeMove>,
+    /// The calls whose changes are known.
+    pub calls: Vec<String>,
     /// True when nothing was written.
     pub dry_run: bool,
     /// What undo_edit takes to undo this.
@@ -95,43 +109,8 @@ pub enum Fate {
     Refused,
 }
 
-/// The changes of these calls, the newest first.
-type Changes = Vec<(CallId, Record<'static>)>;
-
-/// The before-images, and where what they are of stands now.
-#[derive(Debug)]
-struct Undoing {
-    pen: Pen,
-    moved: (String, String),
-}
-
-impl Undoing {
-    /// The records that there are.
-    fn records(&self, args: &UndoneCalls) -> Changes {
-        let ids = args.calls.iter().filter_map(|call| CallId::parse(call));
-        let mut found: Changes =
-            ids.filter_map(|call| Some((call, self.pen.undo.find(call).ok()?))).collect();
-        for step in found.iter_mut().flat_map(|(_, record)| &mut record.steps) {
-            step.path = self.place(&step.path);
-            if let Was::Elsewhere(from) = &mut step.was {
-                *from = self.place(from);
-            }
-        }
-        found
-    }
-
-    fn place(&self, path: &str) -> String {
-        let (from, to) = &self.moved;
-        match path.strip_prefix(from.as_str()) {
-            Some(below) if below.starts_with('/') && !from.is_empty() => format!("{to}{below}"),
-            _ => path.to_owned(),
-        }
-    }
-}
-
-/// Every file that these changes touch and that has content to compare, once each.
-fn files(changes: &Changes) -> Vec<String> {
-    let whole = whole_things(changes);
+/// Every file that these changes touch, once each.
+fn files(changes: &Records) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     for step in changes.iter().flat_map(|(_, record)| &record.steps) {
         let from = match &step.was {
@@ -139,27 +118,12 @@ fn files(changes: &Changes) -> Vec<String> {
             _ => None,
         };
         for path in std::iter::once(&step.path).chain(from) {
-            if !whole.contains_key(path) && !files.contains(path) {
+            if !files.contains(path) {
                 files.push(path.clone());
             }
         }
     }
     files
-}
-
-/// The names that a folder, a link or a huge file got or lost by a move, with the call that moved it: only
-/// that call's own undo can tell whether it is still the same thing.
-fn whole_things(changes: &Changes) -> BTreeMap<String, CallId> {
-    let mut whole = BTreeMap::new();
-    for (call, step) in
-        changes.iter().flat_map(|(call, record)| record.steps.iter().map(move |step| (call, step)))
-    {
-        if let (Was::Elsewhere(from), Left::Object(..) | Left::Anything) = (&step.was, &step.left) {
-            whole.insert(step.path.clone(), *call);
-            whole.insert(from.clone(), *call);
-        }
-    }
-    whole
 }
 
 /// One file on its way back.
@@ -172,8 +136,6 @@ struct Track {
     /// What the oldest change took away.
     first: Option<Image<'static>>,
     calls: usize,
-    /// It is no file whose content could be compared.
-    whole: bool,
     refused: Option<String>,
 }
 
@@ -199,7 +161,7 @@ impl Track {
             _ => false,
         };
         let (fate, why) = match &self.refused {
-            Some(_) if !self.whole && same(&self.disk, &self.first) => (Fate::Unchanged, String::new()),
+            Some(_) if same(&self.disk, &self.first) => (Fate::Unchanged, String::new()),
             Some(why) => (Fate::Refused, why.clone()),
             None if same(&self.disk, &self.now) => (Fate::Unchanged, String::new()),
             None if self.now.is_some() => (Fate::Restored, String::new()),
@@ -218,8 +180,8 @@ fn stands(now: Option<&Image<'_>>, left: &Left) -> bool {
     }
 }
 
-fn run(undoing: &Undoing, ctx: &Ctx, args: &UndoneCalls) -> Result<Reply<Report>, Fault> {
-    let changes = undoing.records(args);
+fn run(images: &Images, ctx: &Ctx, args: &UndoneCalls) -> Result<Reply<Report>, Fault> {
+    let Changes { files: changes, moves: whole, covered, calls } = Changes::of(images.records(&args.calls));
     let names = files(&changes);
     if names.len() != ctx.grants.paths().len() {
         return Err(Fault::conflict("the record of a change was replaced while the call was prepared"));
@@ -229,12 +191,6 @@ fn run(undoing: &Undoing, ctx: &Ctx, args: &UndoneCalls) -> Result<Reply<Report>
         ctx.check()?;
         tracks.insert(name.clone(), look(path));
     }
-    for (path, call) in whole_things(&changes) {
-        let why = format!(
-            "call {call} moved it as a whole; `tectum call undo_edit call_id={call}` takes that back, then try again"
-        );
-        tracks.insert(path, Track { whole: true, refused: Some(why), ..Track::default() });
-    }
     let mut moves = Vec::new();
     for (call, record) in &changes {
         take_back(&mut tracks, &mut moves, *call, record);
@@ -242,7 +198,7 @@ fn run(undoing: &Undoing, ctx: &Ctx, args: &UndoneCalls) -> Result<Reply<Report>
     spread_refusals(&mut tracks, &moves);
     let granted: BTreeMap<&String, &SafePath> = names.iter().zip(ctx.grants.paths()).collect();
     let shown = |path: &String| granted.get(path).map_or_else(|| path.clone(), |granted| granted.name());
-    let files: Vec<FileReport> = tracks.iter().map(|(path, track)| track.report(shown(path))).collect();
+    let mut files: Vec<FileReport> = tracks.iter().map(|(path, track)| track.report(shown(path))).collect();
     let mut undo = Undo::default();
     if !args.dry_run {
         let changed =
@@ -250,10 +206,15 @@ fn run(undoing: &Undoing, ctx: &Ctx, args: &UndoneCalls) -> Result<Reply<Report>
         let changed: Vec<(&SafePath, &Track)> =
             changed.filter_map(|((path, track), _)| Some((*granted.get(path)?, track))).collect();
         if !changed.is_empty() {
-            undo = put_back(&undoing.pen, ctx, &changed)?;
+            undo = put_back(&images.pen, ctx, &changed)?;
         }
     }
-    let report = Report { files, calls: changes.len(), dry_run: args.dry_run, undo };
+    files.extend(covered.into_iter().map(|(path, call)| {
+        let why =
+            format!("call {call} moved something else to this name later; undo that first, then try again");
+        FileReport { path, fate: Fate::Refused, calls: 1, why }
+    }));
+    let report = Report { files, moves: whole, calls, dry_run: args.dry_run, undo };
     let count = |fate: Fate| report.files.iter().filter(|file| file.fate == fate).count();
     let text = format!(
         "{} restored, {} deleted, {} unchanged, {} refused\n{}",

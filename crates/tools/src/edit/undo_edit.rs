@@ -28,14 +28,14 @@ struct Args {
 
 /// What was undone.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Output {
+pub(super) struct Output {
     /// The files that are as they were before the change.
     restored: Vec<String>,
     /// The files the change had made, now gone.
     deleted: Vec<String>,
     /// What undo_edit takes to undo this; absent when it cannot be undone.
     #[schemars(with = "Option<String>")]
-    undo: Undo,
+    pub(super) undo: Undo,
 }
 
 /// Undoes changes.
@@ -51,7 +51,8 @@ pub fn undo_edit(pen: Arc<Pen>) -> NativeTool {
     NativeTool::row(card, "", wants, move |ctx, args| undo(&pen, ctx, &args))
 }
 
-fn paths(step: &UndoStep<'_>) -> Vec<(RawPath, Access)> {
+/// The names that one step needs to be undone.
+pub(super) fn paths(step: &UndoStep<'_>) -> Vec<(RawPath, Access)> {
     let path = RawPath::new(step.path.as_str());
     match (&step.was, &step.left) {
         (Was::Elsewhere(from), _) => {
@@ -126,32 +127,11 @@ fn put_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<Output, Fault> {
 }
 
 /// Gives a moved thing its old name, then puts back what it had replaced.
-fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<(Output, String), Fault> {
+pub(super) fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<(Output, String), Fault> {
     let (there, back) = (ctx.path(0)?, ctx.path(1)?);
     let mut steps = record.steps.into_iter();
     let moved = steps.next().ok_or_else(|| Fault::internal("a record without steps"))?;
-    if is_this(back, &moved.left) && !is_this(there, &moved.left) {
-        return Err(undone());
-    }
-    match moved.left {
-        Left::Revision(_) => {
-            let batch = Batch::open(&[there], u64::MAX - 1)?;
-            refuse_changed(&there.name(), batch.slots()[0].current(), &moved.left)?;
-        }
-        Left::Object(device, inode) => match there.identity() {
-            Some(now) if now == (device, inode) => {}
-            Some(_) => return Err(changed(&there.name(), "something else has this name now")),
-            None => return Err(changed(&there.name(), "it is gone now")),
-        },
-        Left::Nothing | Left::Anything => {}
-    }
-    if let Some(kind) = back.kind() {
-        let (there, back) = (there.name(), back.name());
-        return Err(Fault::conflict(format!(
-            "{there} cannot get its old name back: {back} is a {kind} now; nothing was undone"
-        ))
-        .hint(format!("move or delete {back} first, or give {there} a name with move_file")));
-    }
+    check_move(there, back, &moved.left)?;
     let replaced = steps.next();
     let own = match (&moved.was, &replaced) {
         (Was::Elsewhere(from), None) => {
@@ -179,6 +159,33 @@ fn move_back(pen: &Pen, ctx: &Ctx, record: Record<'_>) -> Result<(Output, String
         restored.push(there.name());
     }
     Ok((Output { restored, deleted: Vec::new(), undo }, unconfirmed(&settled)))
+}
+
+/// Refuses to move back what is not there any more, and to where something else stands.
+pub(super) fn check_move(there: &SafePath, back: &SafePath, left: &Left) -> Result<(), Fault> {
+    if is_this(back, left) && !is_this(there, left) {
+        return Err(undone());
+    }
+    match *left {
+        Left::Revision(_) => {
+            let batch = Batch::open(&[there], u64::MAX - 1)?;
+            refuse_changed(&there.name(), batch.slots()[0].current(), left)?;
+        }
+        Left::Object(device, inode) => match there.identity() {
+            Some(now) if now == (device, inode) => {}
+            Some(_) => return Err(changed(&there.name(), "something else has this name now")),
+            None => return Err(changed(&there.name(), "it is gone now")),
+        },
+        Left::Nothing | Left::Anything => {}
+    }
+    if let Some(kind) = back.kind() {
+        let (there, back) = (there.name(), back.name());
+        return Err(Fault::conflict(format!(
+            "{there} cannot get its old name back: {back} is a {kind} now; nothing was undone"
+        ))
+        .hint(format!("move or delete {back} first, or give {there} a name with move_file")));
+    }
+    Ok(())
 }
 
 /// True if the thing a move left is what stands here.
