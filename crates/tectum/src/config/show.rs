@@ -12,6 +12,8 @@ use super::{
 
 /// The column where the comments begin, if the value leaves room.
 const COMMENTS: usize = 44;
+/// The keys of the workspace that are patterns of names.
+const PATTERNS: &[&str] = &["read_only", "deny", "open"];
 
 /// As TOML that reads back to the same set-up, as far as one file can say what two owners said. What
 /// tables of servers say together is told by the survey of the same settings.
@@ -36,6 +38,20 @@ pub fn toml(config: &Config, survey: &Survey) -> String {
             text.push_str(&line(&format!("\n# [servers.{}] is also in", held.entry.name), origin));
         }
         text.push_str(&table(&held.entry));
+    }
+    text
+}
+
+/// The rules alone, as TOML for a place without the files that they come from: what may be called, and which
+/// names are closed.
+pub fn rules(config: &Config) -> String {
+    let merged = config.merged();
+    let named = |section: &str, key: &Key| section == "permissions" || PATTERNS.contains(&key.name);
+    let mut text = String::new();
+    for section in ["permissions", "workspace"] {
+        let keys = keys::of_section(section).filter(|key| key.stands_for.is_none() && named(section, key));
+        let entries: String = keys.map(|key| entry(merged, key)).collect();
+        text.push_str(&format!("[{section}]\n{entries}\n"));
     }
     text
 }

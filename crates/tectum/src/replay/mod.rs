@@ -9,12 +9,17 @@
 //! ```
 
 mod difference;
+mod folder;
 mod recorded;
 mod session;
 
-pub use self::{difference::Difference, session::Session};
+pub use self::{
+    difference::Difference,
+    folder::{SESSION_FILE, SETTINGS_FILE, folder},
+    session::Session,
+};
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde_json::value::RawValue;
 use tectum_core::{Asker, Call, CallId, Fault, FaultKind, Outcome, SessionId, Snapshot, Tectum};
@@ -23,23 +28,66 @@ use tectum_redact::Redactor;
 use tectum_tools::runtime::Runtime;
 
 use self::{difference::View, recorded::RecordedTools};
-use crate::{Config, Problems, house};
+use crate::{Config, Problems, house, servers::Household, state::canonical};
 
 /// What a replay found.
 #[derive(Debug, Default)]
 pub struct Replayed {
     /// The calls that were made again.
     pub calls: usize,
-    /// The calls that were not: the record does not have all of them, or they are not meant.
-    pub skipped: usize,
+    /// How many were not, by the reason.
+    pub left_out: BTreeMap<LeftOut, usize>,
     /// The calls that ended otherwise, in their order.
     pub differences: Vec<Difference>,
+}
+
+/// Why a call is not made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LeftOut {
+    /// The record has not all of it.
+    TooLarge,
+    /// There was no such tool, and there is none.
+    Unknown,
+    /// It may change something.
+    Changes,
+    /// A rule or a person refused it.
+    Refused,
+    /// It looks into the record, which is another one now.
+    History,
+    /// Its server is not configured here, does not run, or has no such tool any more.
+    ServerAway,
+    /// Its server does not say that the tool only reads.
+    ServerChanges,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooLarge => "too large for the record",
+            Self::Unknown => "of a tool that does not exist",
+            Self::Changes => "may change something",
+            Self::Refused => "refused when it was recorded",
+            Self::History => "looks into the record itself",
+            Self::ServerAway => "of a server that is not here or has no such tool",
+            Self::ServerChanges => "of a server that does not say that the tool only reads",
+        })
+    }
 }
 
 impl Replayed {
     /// The first call that ended otherwise.
     pub fn first(&self) -> Option<&Difference> {
         self.differences.first()
+    }
+
+    /// The calls that were not made again.
+    pub fn skipped(&self) -> usize {
+        self.left_out.values().sum()
+    }
+
+    /// Counts one that is not made again.
+    pub fn leave_out(&mut self, why: LeftOut) {
+        *self.left_out.entry(why).or_default() += 1;
     }
 
     fn compare(&mut self, entry: &Entry, outcome: &Outcome, view: &View<'_>) {
@@ -54,7 +102,7 @@ impl fmt::Display for Replayed {
             f,
             "{} calls made again, {} not, {} ended otherwise",
             self.calls,
-            self.skipped,
+            self.skipped(),
             self.differences.len()
         )?;
         self.first().map_or(Ok(()), |first| write!(f, "{first}"))
@@ -68,35 +116,41 @@ pub async fn offline(config: &Config, session: &Session) -> Result<Replayed, Pro
     let house::Parts { catalog, gate, .. } = house::parts(config, None, &Runtime::default(), None)?;
     let tools = RecordedTools::new(&catalog, house::open_allowlist(config)?, session);
     let house = Tectum::for_one_call(Snapshot::of(&[Arc::new(tools)]), gate);
+    let here = canonical(&config.directory).display().to_string();
+    let moved = session.directory.as_deref().filter(|recorded| *recorded != here);
+    let moved = moved.map(|recorded| (here.as_str(), recorded));
     let redactor = redactor(config);
-    let view = View { redactor: &redactor, moved: None };
+    let view = View { redactor: &redactor, moved, structured: true };
     let mut replayed = Replayed::default();
     for entry in &session.entries {
-        // Nobody had such a tool, and nobody has it now.
-        let unknown = !recorded::was_known(entry) && house.registry().snapshot().tool(&entry.tool).is_none();
-        match call(entry, entry.args.clone()) {
-            Some(call) if can_be_made(entry) && !unknown => {
-                replayed.compare(entry, &house.call(call).await, &view);
-            }
-            _ => replayed.skipped += 1,
+        if is_unknown(&house, entry) {
+            replayed.leave_out(LeftOut::Unknown);
+            continue;
+        }
+        match again(entry, moved) {
+            Some(call) => replayed.compare(entry, &house.call(call).await, &view),
+            None => replayed.leave_out(LeftOut::TooLarge),
         }
     }
     Ok(replayed)
 }
 
 /// Executes again what only reads, in this house, and tells what changed since.
-pub async fn live(config: &Config, house: &Tectum, session: &Session) -> Replayed {
+pub async fn live(config: &Config, household: &Household, session: &Session) -> Replayed {
     let redactor = redactor(config);
-    let view = View { redactor: &redactor, moved: None };
+    let view = View { redactor: &redactor, moved: None, structured: false };
     let mut replayed = Replayed::default();
     for entry in &session.entries {
-        let reads =
-            entry.effect.as_deref() == Some("read") && was_executed(entry) && entry.tool != "search_history";
-        match call(entry, entry.args.clone()) {
-            Some(call) if reads && can_be_made(entry) => {
-                replayed.compare(entry, &house.call(call).await, &view);
-            }
-            _ => replayed.skipped += 1,
+        let left_out = match left_out(entry) {
+            None if is_unknown(&household.house, entry) => Some(LeftOut::Unknown),
+            None if !was_executed(entry) => Some(LeftOut::Refused),
+            None if entry.server.is_some() => only_reads(household, entry).await.err(),
+            None if entry.effect.as_deref() != Some("read") => Some(LeftOut::Changes),
+            left_out => left_out,
+        };
+        match (left_out, again(entry, None)) {
+            (None, Some(call)) => replayed.compare(entry, &household.house.call(call).await, &view),
+            (why, _) => replayed.leave_out(why.unwrap_or(LeftOut::TooLarge)),
         }
     }
     replayed
@@ -106,25 +160,67 @@ pub async fn live(config: &Config, house: &Tectum, session: &Session) -> Replaye
 /// are left out unless they only read: what they reach is no copy.
 pub async fn everything(
     config: &Config,
-    house: &Tectum,
+    household: &Household,
     session: &Session,
-    (here, recorded): (&str, &str),
+    moved: (&str, &str),
 ) -> Replayed {
     let redactor = redactor(config);
-    let view = View { redactor: &redactor, moved: Some((here, recorded)) };
+    let view = View { redactor: &redactor, moved: Some(moved), structured: false };
     let mut replayed = Replayed::default();
     for entry in &session.entries {
-        let leaves = entry.server.is_some() && entry.effect.as_deref() != Some("read");
-        let args = entry.args.get().replace(&escaped(recorded), &escaped(here));
-        let args = RawValue::from_string(args).unwrap_or_else(|_| entry.args.clone());
-        match call(entry, args) {
-            Some(call) if !leaves && can_be_made(entry) && entry.tool != "search_history" => {
-                replayed.compare(entry, &house.call(call).await, &view);
-            }
-            _ => replayed.skipped += 1,
+        let left_out = match left_out(entry) {
+            None if is_unknown(&household.house, entry) => Some(LeftOut::Unknown),
+            None if entry.server.is_some() => only_reads(household, entry).await.err(),
+            left_out => left_out,
+        };
+        match (left_out, again(entry, Some(moved))) {
+            (None, Some(call)) => replayed.compare(entry, &household.house.call(call).await, &view),
+            (why, _) => replayed.leave_out(why.unwrap_or(LeftOut::TooLarge)),
         }
     }
     replayed
+}
+
+/// Why a call is not made again wherever calls are executed.
+pub fn left_out(entry: &Entry) -> Option<LeftOut> {
+    match entry {
+        entry if !is_whole(entry) => Some(LeftOut::TooLarge),
+        entry if entry.tool == "search_history" => Some(LeftOut::History),
+        _ => None,
+    }
+}
+
+/// Whether nobody had such a tool, and nobody has it now.
+fn is_unknown(house: &Tectum, entry: &Entry) -> bool {
+    !recorded::was_known(entry) && house.registry().snapshot().tool(&entry.tool).is_none()
+}
+
+/// Whether the tool of a server is there and only reads, as the server says. The rules and the recorded
+/// answer of a person decide about the call itself.
+async fn only_reads(household: &Household, entry: &Entry) -> Result<(), LeftOut> {
+    let reads = || {
+        let snapshot = household.house.registry().snapshot();
+        snapshot.tool(&entry.tool).map(|info| info.server.as_ref().is_some_and(|tool| tool.reads))
+    };
+    if reads().is_none() {
+        household.federation.meet(&entry.tool).await.map_err(|_| LeftOut::ServerAway)?;
+    }
+    match reads() {
+        None => Err(LeftOut::ServerAway),
+        Some(false) => Err(LeftOut::ServerChanges),
+        Some(true) => Ok(()),
+    }
+}
+
+/// The recorded call as it is made here; `None` if the record has not all of it.
+fn again(entry: &Entry, moved: Option<(&str, &str)>) -> Option<Call> {
+    if !is_whole(entry) {
+        return None;
+    }
+    let args = moved.and_then(|(here, recorded)| {
+        RawValue::from_string(entry.args.get().replace(&escaped(recorded), &escaped(here))).ok()
+    });
+    call(entry, args.unwrap_or_else(|| entry.args.clone()))
 }
 
 /// A text as it stands inside of a string of JSON.
@@ -134,12 +230,12 @@ fn escaped(text: &str) -> String {
 }
 
 /// Whether the record has all of a call: of very large arguments or results it has none.
-fn can_be_made(entry: &Entry) -> bool {
+fn is_whole(entry: &Entry) -> bool {
     !matches!(entry.ending, Ending::Omitted { .. }) && !entry.args.get().starts_with(r#"{"omitted":"#)
 }
 
 /// Whether a call came past the rules and the person.
-fn was_executed(entry: &Entry) -> bool {
+pub fn was_executed(entry: &Entry) -> bool {
     entry.verdict.as_ref().is_some_and(|verdict| verdict.judgement != "deny")
         && entry.asked.as_ref().is_none_or(|asked| asked.approved)
 }

@@ -9,12 +9,14 @@ use tectum_journal::Entry;
 pub struct Session {
     /// The calls.
     pub entries: Vec<Arc<Entry>>,
+    /// The project's directory when they were recorded, if it may be another one now.
+    pub directory: Option<String>,
 }
 
 impl Session {
     /// These calls.
     pub fn new(entries: Vec<Entry>) -> Self {
-        Self { entries: entries.into_iter().map(Arc::new).collect() }
+        Self { entries: entries.into_iter().map(Arc::new).collect(), directory: None }
     }
 
     /// The calls in a file of JSON lines, as `tectum log export` writes it.

@@ -1,6 +1,7 @@
 //! `tectum replay`: recorded calls end the same again, and the first that does not is named.
 
 use serde_json::{Value, json};
+use tectum::replay::LeftOut;
 
 use crate::{
     cli_said::Said,
@@ -96,6 +97,44 @@ fn tools_of_servers_are_replayed_without_them() {
 }
 
 #[test]
+fn tools_of_servers_that_only_read_are_executed_again_and_others_are_counted() {
+    let rig = with(&echo("one", &[], "permission = \"allow\""));
+    let mut client = Client::new(&rig, Era::Legacy);
+    client.call("one__echo", json!({"text": "hello"}));
+    client.call("one__add", json!({"a": 1, "b": 2}));
+    client.call("write_file", json!({"path": "b.txt", "content": "made\n"}));
+    client.call("read_file", json!({"path": "a.txt"}));
+    let id = client.start("tools/call", json!({"name": "no_such_tool", "arguments": {}}));
+    client.wait(id);
+    drop(client);
+    let (changes, server) = (LeftOut::Changes.to_string(), LeftOut::ServerChanges.to_string());
+    let (unknown, refused) = (LeftOut::Unknown.to_string(), LeftOut::Refused.to_string());
+    let copy = rig.outside().join("copy");
+    for (way, calls, left_out) in [
+        (vec!["--live"], 2, json!({&changes: 1, &server: 1, &unknown: 1})),
+        (vec!["--to", env!("CARGO_BIN_EXE_tectum")], 2, json!({&changes: 1, &server: 1, &refused: 1})),
+        (vec!["--in", copy.to_str().expect("UTF-8")], 3, json!({&server: 1, &unknown: 1})),
+    ] {
+        let found = same(&rig, &way);
+        assert_eq!((&found["calls"], &found["left_out"]), (&json!(calls), &left_out), "{way:?} {found}");
+    }
+    let said = replay(&rig, &["--live"]);
+    assert!(
+        said.out.contains("left out: 1 call (of a server that does not say that the tool only reads)\n"),
+        "{}",
+        said.out
+    );
+    // Without the server its calls are left out, and told so.
+    rig.configure("");
+    let away = LeftOut::ServerAway.to_string();
+    for (way, why) in [(vec!["--live"], &unknown), (vec!["--to", env!("CARGO_BIN_EXE_tectum")], &refused)] {
+        let found = same(&rig, &way);
+        let left_out = json!({&changes: 1, &away: 2, why: 1});
+        assert_eq!((&found["calls"], &found["left_out"]), (&json!(1), &left_out), "{found}");
+    }
+}
+
+#[test]
 fn what_only_reads_is_executed_again_in_the_project_as_it_is() {
     let rig = Rig::with(&[("a.txt", "one\n"), ("b.txt", "same\n")]);
     let mut client = rig.stdio();
@@ -126,13 +165,46 @@ fn everything_is_executed_again_in_a_copy() {
     assert_eq!(replay(&rig, &["--in", name]).code, 5);
     let inside = rig.project().join("inside");
     assert_eq!(replay(&rig, &["--in", inside.to_str().expect("UTF-8")]).code, 2);
-    // Somebody changed a file since: the copy has what the session makes of it.
+    // A folder that has folders in it is not empty either.
+    let full = rig.outside().join("full");
+    std::fs::create_dir_all(full.join("inside")).expect("made");
+    assert_eq!(replay(&rig, &["--in", full.to_str().expect("UTF-8")]).code, 5);
+}
+
+#[test]
+fn all_files_of_a_copy_are_compared() {
+    let rig = Rig::with(&[("a.txt", "one\n"), ("keep.txt", "kept\n")]);
+    rig.configure("[permissions]\nallow = [\"run_shell\"]\n");
+    let mut client = rig.stdio();
+    client.call("run_shell", json!({"command": "echo x >> log.txt"}));
+    client.call("write_file", json!({"path": "sub/b.txt", "content": "made\n"}));
+    client.close();
+    // What a command did is done twice in the copy, and nobody had declared that file.
+    let copy = |name: &str| rig.outside().join(name).to_str().expect("UTF-8").to_owned();
+    let said = replay(&rig, &["--in", &copy("one"), "--json"]);
+    let found = said.json();
+    assert_eq!((said.code, &found["files_compared"]), (5, &json!(4)), "{found}");
+    assert_eq!(found["files"].as_array().expect("files").len(), 1, "{found}");
+    assert_eq!(found["files"][0]["tool"], "log.txt", "{found}");
+    // A file that somebody changed since is as the record says in the copy.
     rig.write("sub/b.txt", "mine\n");
-    let other = rig.outside().join("other");
-    let said = replay(&rig, &["--in", other.to_str().expect("UTF-8"), "--json"]);
-    assert_eq!(said.code, 5, "{} {}", said.out, said.err);
-    assert_eq!(said.json()["files"][0]["tool"], "sub/b.txt", "{}", said.out);
+    let found = replay(&rig, &["--in", &copy("two"), "--json"]).json();
+    assert_eq!(found["files_changed_since"], json!(["sub/b.txt"]), "{found}");
+    assert_eq!(found["files"].as_array().expect("files").len(), 1, "{found}");
     assert_eq!(rig.read("sub/b.txt"), "mine\n");
+}
+
+#[test]
+fn a_moved_folder_is_moved_again_in_a_copy() {
+    let rig = Rig::with(&[("folder/a.txt", "one\n")]);
+    let mut client = rig.stdio();
+    client.call("edit_file", json!({"path": "folder/a.txt", "old_string": "one", "new_string": "two"}));
+    client.call("move_file", json!({"source": "folder", "destination": "other"}));
+    client.call("read_file", json!({"path": "other/a.txt"}));
+    client.close();
+    let copy = rig.outside().join("copy");
+    assert_eq!(same(&rig, &["--in", copy.to_str().expect("UTF-8")])["calls"], 3);
+    assert_eq!(std::fs::read_to_string(copy.join("other/a.txt")).expect("there"), "two\n");
 }
 
 #[test]
@@ -142,13 +214,51 @@ fn two_versions_are_compared() {
     let found = same(&rig, &["--to", own]);
     assert!(found["calls"].as_u64().expect("a number") >= 3, "{found}");
     // A version that says something else.
-    let other = rig.outside().join("other-tectum");
-    let script = "#!/bin/sh\nwhile read line; do\n  id=$(printf %s \"$line\" | sed -n 's/.*\"id\":\\([0-9]*\\).*/\\1/p')\n  [ -n \"$id\" ] && printf '{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"otherwise\"}]}}\\n' \"$id\"\ndone\n";
-    std::fs::write(&other, script).expect("written");
-    std::fs::set_permissions(&other, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("set");
-    let (tools, diff) = differs(&rig, &["--to", other.to_str().expect("UTF-8")]);
+    let script = "while read line; do\n  id=$(printf %s \"$line\" | sed -n 's/.*\"id\":\\([0-9]*\\).*/\\1/p')\n  [ -n \"$id\" ] && printf '{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"otherwise\"}]}}\\n' \"$id\"\ndone\n";
+    let (tools, diff) = differs(&rig, &["--to", &version(&rig, script)]);
     assert!(!tools.is_empty() && diff.contains("+otherwise"), "{tools:?} {diff}");
     assert_eq!(replay(&rig, &["--to", "/no/such/binary"]).code, 4);
+}
+
+/// Another version, as a script.
+fn version(rig: &Rig, script: &str) -> String {
+    let other = rig.outside().join("other-tectum");
+    std::fs::write(&other, format!("#!/bin/sh\n{script}")).expect("written");
+    std::fs::set_permissions(&other, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("set");
+    other.to_str().expect("UTF-8").to_owned()
+}
+
+#[test]
+fn a_version_that_hangs_or_dies_is_an_error_and_no_wait() {
+    let rig = project();
+    for (script, code, part) in [
+        ("exec sleep 1000\n", 6, "did not answer initialize within 1 s\nhint: --timeout SECONDS"),
+        (
+            "echo 'cannot start: no licence' >&2\nexit 3\n",
+            7,
+            "ended (exit status: 3) before it answered initialize: cannot start: no licence",
+        ),
+        ("kill -SEGV $$\n", 7, "ended (signal: 11 (SIGSEGV)"),
+    ] {
+        let said = replay(&rig, &["--to", &version(&rig, script), "--timeout", "1"]);
+        assert_eq!(said.code, code, "{script}: {} {}", said.out, said.err);
+        assert!(said.err.contains(part), "{script}: {}", said.err);
+    }
+}
+
+/// A test that `--as-test` wrote: compiled with these, and run as any other.
+#[path = "replayed/replay.rs"]
+mod replayed;
+
+#[test]
+fn the_test_that_is_compiled_here_is_the_one_that_is_written() {
+    let rig = project();
+    let folder = rig.outside().join("replay");
+    assert_eq!(replay(&rig, &["--as-test", folder.to_str().expect("UTF-8")]).code, 0);
+    let written = std::fs::read_to_string(folder.join("replay.rs")).expect("a test");
+    let directory = rig.project().canonicalize().expect("there");
+    let compiled = include_str!("replayed/replay.rs");
+    assert_eq!(written.replace(directory.to_str().expect("UTF-8"), "/home/somebody/project"), compiled);
 }
 
 #[test]
@@ -156,9 +266,14 @@ fn a_session_becomes_a_test() {
     let rig = project();
     let folder = rig.outside().join("replay");
     let name = folder.to_str().expect("UTF-8");
-    assert_eq!(replay(&rig, &["--as-test", name]).code, 0);
-    let test = std::fs::read_to_string(folder.join("replay.rs")).expect("a test");
-    assert!(test.contains("tectum::replay::offline"), "{test}");
+    let said = replay(&rig, &["--as-test", name, "--json"]);
+    assert_eq!((said.code, &said.json()["passes"]), (0, &json!(true)), "{} {}", said.out, said.err);
+    // The folder alone is enough, with the rules that held then.
+    let directory = rig.project().canonicalize().expect("there").display().to_string();
+    std::fs::remove_dir_all(rig.project()).expect("removed");
+    let replayed = tectum::replay::folder(&folder, &directory).expect("replayed");
+    assert!(replayed.first().is_none() && replayed.calls == 8, "{replayed}");
+    std::fs::create_dir(rig.project()).expect("made");
     assert_eq!(replay(&rig, &["--as-test", name]).code, 5, "nothing is written over");
     // The calls in the file are replayed anywhere.
     let file = folder.join("session.jsonl");

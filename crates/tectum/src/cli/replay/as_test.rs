@@ -1,40 +1,44 @@
-//! A session as a regression test: its calls in a file, and a test in Rust that replays them.
+//! A session as a regression test: its calls and rules in files, and a test in Rust that replays them.
 
 use std::path::Path;
 
 use serde_json::json;
-use tectum::{Fault, replay::Session};
+use tectum::{
+    Config, Fault,
+    config::show,
+    replay::{self, SESSION_FILE, SETTINGS_FILE, Session},
+    state::canonical,
+};
 use tectum_state::Lasts;
 
-use super::super::{failure::Failure, screen::Screen};
+use super::super::{
+    failure::Failure,
+    screen::{Screen, harmless},
+};
 
-const TEST: &str = r#"//! Replays the calls in session.jsonl, offline. Written by `tectum replay --as-test`.
+/// The test; `{directory}` stands for the project's directory.
+const TEST: &str = include_str!("as_test.txt");
 
-#[tokio::test]
-async fn the_session_ends_as_recorded() {
-    let here = std::path::Path::new(file!()).parent().expect("a folder");
-    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(here);
-    // `file!` begins at the workspace in some layouts, and at the package in others.
-    let file = [here.join("session.jsonl"), std::path::Path::new(file!()).with_file_name("session.jsonl")]
-        .into_iter()
-        .find(|file| file.is_file())
-        .expect("session.jsonl stands beside this test");
-    let session = tectum::replay::Session::read(&file).expect("the recorded calls");
-    let config = tectum::Config::built_in(".").expect("the built-in settings");
-    let replayed = tectum::replay::offline(&config, &session).await.expect("a house");
-    assert!(replayed.first().is_none(), "{replayed}");
-}
-"#;
-
-/// Writes the two files into a folder that has neither.
-pub(super) fn write(folder: &Path, session: &Session, screen: &Screen) -> Result<(), Failure> {
+/// Writes the files into a folder that has none of them, and replays them once.
+pub(super) fn write(
+    folder: &Path,
+    config: &Config,
+    session: &Session,
+    screen: &Screen,
+) -> Result<(), Failure> {
     let mut lines = String::new();
     for entry in &session.entries {
         let line = serde_json::to_string(&**entry).map_err(|error| Fault::internal(error.to_string()))?;
         lines.push_str(&line);
         lines.push('\n');
     }
-    let files = [(folder.join("session.jsonl"), lines.as_str()), (folder.join("replay.rs"), TEST)];
+    let directory = canonical(&config.directory).display().to_string();
+    let test = TEST.replace("{directory}", &directory.escape_default().to_string());
+    let files = [
+        (folder.join(SESSION_FILE), lines),
+        (folder.join(SETTINGS_FILE), show::rules(config)),
+        (folder.join("replay.rs"), test),
+    ];
     for (path, _) in &files {
         if tectum_state::open(path)?.is_some() {
             let fault = Fault::conflict(format!("{} is there already", path.display()));
@@ -44,6 +48,11 @@ pub(super) fn write(folder: &Path, session: &Session, screen: &Screen) -> Result
     for (path, text) in &files {
         tectum_state::replace(path, text.as_bytes(), Lasts::PowerCut)?;
     }
+    let replayed = replay::folder(folder, &directory)?;
+    if let Some(first) = replayed.first() {
+        screen.warn(&format!("the test fails as it is: {}", harmless(&first.to_string())));
+    }
     let written = files.map(|(path, _)| path.display().to_string());
-    screen.done(&json!({ "files": written }), &format!("wrote {}", written.join(" and ")))
+    let data = json!({ "files": written, "passes": replayed.first().is_none() });
+    screen.done(&data, &format!("wrote {}", written.join(", ")))
 }
