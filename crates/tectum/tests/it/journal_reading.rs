@@ -1,15 +1,16 @@
 //! `tectum log`: what was recorded is listed, shown, followed, found, summed up, exported and checked.
 
 use std::{
-    io::{BufRead as _, BufReader},
+    io::{BufRead as _, BufReader, Read as _},
     process::Stdio,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
 
 use crate::{
     cli_said::Said,
-    rig::{Rig, Stdin, text},
+    rig::{Rig, Stdin, terminal, text},
 };
 
 /// A project after a session of four calls: two that worked, one of a missing file, one that a rule denies.
@@ -94,11 +95,32 @@ fn a_session_and_a_call_are_shown() {
     assert!(said.out.contains("denied") && said.out.contains("fault"), "{}", said.out);
     let said = log(&rig, &["show", "c-0000000000000000"]);
     assert_eq!(said.code, 4);
+    let said = log(&rig, &["show", &id[..8]]);
+    assert!(said.code == 2 && said.err.contains("write it whole, as in c-0123456789abcdef"), "{}", said.err);
     let said = log(&rig, &["show", "no-such-session"]);
     assert_eq!(
         (said.code, said.err.as_str()),
         (4, "error: no session is called `no-such-session`\nhint: `tectum log list` shows the sessions\n")
     );
+}
+
+#[test]
+fn the_last_session_is_a_clients_and_no_call_of_ones_own() {
+    let rig = Rig::with(&[("a.txt", "one\n")]);
+    assert!(rig.run(&["call", "read_file", "path=a.txt"]).status.success());
+    // Where there is no other, it is that one.
+    let own = data(&rig, &["show"]);
+    assert_eq!((&own["door"], &own["calls"]), (&json!("cli"), &json!(1)), "{own}");
+    rig.stdio().call("edit_file", json!({"path": "a.txt", "old_string": "one", "new_string": "two"}));
+    let clients = data(&rig, &["show"])["session"].clone();
+    assert_ne!(clients, own["session"]);
+    assert!(rig.run(&["call", "get_tree", "path=."]).status.success());
+    assert!(rig.run(&["undo", "last", "--yes"]).status.success());
+    assert_eq!(rig.read("a.txt"), "one\n");
+    assert_eq!(data(&rig, &["list"])["sessions"].as_array().expect("a list").len(), 4);
+    for named in [&["show"][..], &["show", "last"]] {
+        assert_eq!(data(&rig, named)["session"], clients);
+    }
 }
 
 #[test]
@@ -208,11 +230,63 @@ fn a_session_is_exported_for_programs_people_and_collectors() {
     assert_eq!(attribute("mcp.method.name"), Some(json!({"stringValue": "tools/call"})));
     assert_eq!(attribute("error.type"), Some(json!({"stringValue": "not_found"})));
     assert_eq!(attribute("network.transport"), Some(json!({"stringValue": "pipe"})));
+    assert_eq!(record["eventName"], "gen_ai.execute_tool");
+    let result = attribute("gen_ai.tool.call.result").expect("a result");
+    assert!(result["stringValue"].as_str().expect("text").contains("missing.rs"), "{result}");
     let file = rig.outside().join("session.jsonl");
     let name = file.to_str().expect("UTF-8");
     assert_eq!(log(&rig, &["export", "last", "-o", name]).code, 0);
     assert_eq!(std::fs::read_to_string(&file).expect("written"), lines);
     assert_eq!(log(&rig, &["export", "last", "-o", name]).code, 5, "it is not written over");
+}
+
+/// Lets `tectum log list` wait for longer than a bar stays away, while somebody else writes the index, and
+/// gives what it says on this standard error.
+fn says_while_it_waits(rig: &Rig, stderr: Stdio, mut said: impl FnMut() -> String) -> String {
+    rig.stdio().call("get_tree", json!({"path": "."}));
+    let journal = data(rig, &["path"])["path"].as_str().expect("a path").to_owned();
+    let lock = std::path::Path::new(&journal).with_file_name("journal-index").join("lock");
+    let lock = std::fs::File::options().write(true).open(lock).expect("a lock");
+    lock.lock().expect("locked");
+    let mut command = rig.tectum();
+    command.args(["log", "list"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
+    let mut child = command.spawn().expect("starts");
+    drop(command);
+    let pid = format!(" {} ", child.id());
+    let waits = || {
+        let locks = std::fs::read_to_string("/proc/locks").expect("the kernel tells");
+        locks.lines().any(|line| line.contains("->") && line.contains(&pid))
+    };
+    while !waits() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(1_100));
+    lock.unlock().expect("unlocked");
+    let said = said();
+    assert!(child.wait().expect("ended").success());
+    said
+}
+
+#[test]
+fn a_bar_shows_how_far_it_is_on_a_terminal_alone() {
+    let rig = worked();
+    log(&rig, &["list"]);
+    let (mut ours, theirs) = terminal();
+    let said = says_while_it_waits(&rig, theirs.into(), move || {
+        // The terminal of a program that ended gives an error.
+        let mut bytes = Vec::new();
+        let _ = ours.read_to_end(&mut bytes);
+        String::from_utf8(bytes).expect("text")
+    });
+    assert!(said.contains("reading the record [##############################] 100 %"), "{said:?}");
+    assert!(said.ends_with("\r\u{1b}[K"), "nothing is left of it: {said:?}");
+    let (mut read, write) = std::io::pipe().expect("a pipe");
+    let said = says_while_it_waits(&rig, write.into(), move || {
+        let mut text = String::new();
+        read.read_to_string(&mut text).expect("text");
+        text
+    });
+    assert_eq!(said, "");
 }
 
 #[test]

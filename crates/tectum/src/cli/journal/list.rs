@@ -13,7 +13,7 @@ use super::{
         failure::Failure,
         screen::{Colour, Screen, counted, harmless},
     },
-    record::{RecordPlace, between, is_empty, time},
+    record::{RecordPlace, between, columns, fitted, is_empty, time},
 };
 
 /// List the sessions, the latest first.
@@ -59,13 +59,20 @@ impl List {
     }
 }
 
+/// The columns that the table needs with whole dates.
+const WIDE: usize = 96;
+
 fn table(sessions: &[SessionRow], screen: &Screen) -> String {
     let names =
         sessions.iter().map(|row| row.session.chars().count()).max().unwrap_or(0).max("SESSION".len());
     let clients = sessions.iter().map(|row| client(&row.door, &row.client).chars().count());
-    let clients = clients.max().unwrap_or(0).clamp("CLIENT".len(), 24);
+    let columns = columns();
+    let (began, widest): (fn(u64) -> String, _) =
+        if columns < WIDE { (when::short, 11) } else { (when::shown, 24) };
+    let clients = clients.max().unwrap_or(0).clamp("CLIENT".len(), widest);
+    let dates = began(0).len();
     let head = format!(
-        "{:<names$}  {:<19}  {:<clients$}  {:>7}  {:>6}  {:>12}  {:>9}",
+        "{:<names$}  {:<dates$}  {:<clients$}  {:>6}  {:>6}  {:>9}  {:>7}",
         "SESSION", "BEGAN", "CLIENT", "CALLS", "ERRORS", "TIME", "TOKENS"
     );
     let mut text = format!("{}\n", screen.paint(Colour::Bold, &head));
@@ -73,20 +80,19 @@ fn table(sessions: &[SessionRow], screen: &Screen) -> String {
         let total = &row.total;
         let errors = format!("{:>6}", total.failed);
         let errors = if total.failed > 0 { screen.paint(Colour::Red, &errors) } else { errors };
-        let client: String = client(&row.door, &row.client).chars().take(clients).collect();
         text.push_str(&format!(
-            "{:<names$}  {:<19}  {:<clients$}  {:>7}  {errors}  {:>12}  {:>9}\n",
+            "{:<names$}  {:<dates$}  {:<clients$}  {:>6}  {errors}  {:>9}  {:>7}\n",
             harmless(&row.session),
-            when::shown(row.first),
-            harmless(&client),
+            began(row.first),
+            fitted(&client(&row.door, &row.client), clients),
             total.calls,
             took(total.took),
             total.tokens_in + total.tokens_out,
         ));
     }
     let calls: u64 = sessions.iter().map(|row| row.total.calls).sum();
-    let sum = format!("{}, {}\n", counted(sessions.len() as u64, "session"), counted(calls, "call"));
-    text + &screen.paint(Colour::Dim, &sum)
+    let sum = format!("{}, {}", counted(sessions.len() as u64, "session"), counted(calls, "call"));
+    text + &screen.paint(Colour::Dim, &sum) + "\n"
 }
 
 /// A session as data.

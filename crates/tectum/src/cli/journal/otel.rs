@@ -12,18 +12,21 @@ pub(super) fn event(entry: &Entry) -> Value {
         text("gen_ai.tool.type", if entry.server.is_some() { "extension" } else { "function" }),
         text("gen_ai.tool.call.id", &entry.id),
         text("gen_ai.tool.call.arguments", entry.args.get()),
+        text("gen_ai.tool.call.result", &result_text(&entry.ending)),
         text("gen_ai.conversation.id", &entry.session),
         text("mcp.method.name", "tools/call"),
         text("mcp.session.id", &entry.session),
-        number("gen_ai.usage.input_tokens", entry.tokens_in),
-        number("gen_ai.usage.output_tokens", entry.tokens_out),
+        // Estimates of ours, and no model's usage.
+        number("tectum.tokens_in", entry.tokens_in),
+        number("tectum.tokens_out", entry.tokens_out),
         number("tectum.duration_us", entry.took),
     ];
     if let Some(transport) = transport(&entry.client.door) {
         attributes.push(text("network.transport", transport));
     }
     if let Some(server) = &entry.server {
-        attributes.push(text("server.address", server));
+        // A name in our settings, and no address.
+        attributes.push(text("tectum.server", server));
     }
     if let Some(verdict) = &entry.verdict {
         attributes.push(text("tectum.verdict", &verdict.judgement));
@@ -35,11 +38,7 @@ pub(super) fn event(entry: &Entry) -> Value {
         _ => {}
     }
     let failed = entry.ending.failed();
-    let body = json!({ "kvlistValue": { "values": [
-        text("id", &entry.id),
-        text("role", "tool"),
-        text("content", &result_text(&entry.ending)),
-    ] } });
+    let body = json!({ "stringValue": format!("tools/call {}", entry.tool) });
     json!({ "resourceLogs": [{
         "resource": { "attributes": [
             text("service.name", "tectum"),
@@ -52,7 +51,7 @@ pub(super) fn event(entry: &Entry) -> Value {
                 "observedTimeUnixNano": nanos(entry.began + entry.took).to_string(),
                 "severityNumber": if failed { 17 } else { 9 },
                 "severityText": if failed { "ERROR" } else { "INFO" },
-                "eventName": "gen_ai.tool.message",
+                "eventName": "gen_ai.execute_tool",
                 "body": body,
                 "attributes": attributes,
             }],

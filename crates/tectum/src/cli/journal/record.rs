@@ -52,11 +52,12 @@ impl RecordPlace {
     }
 }
 
-/// The session that somebody means: its name, the beginning of it, or `last`.
+/// The session that somebody means: its name, the beginning of it, or `last`, which is the last one of a
+/// client and not a call of one's own.
 pub(crate) fn session(index: &mut Index, named: &str) -> Result<SessionRow, Failure> {
     let hint = "`tectum log list` shows the sessions";
     let mut found = match named {
-        "last" => index.sessions(0, u64::MAX, 1)?,
+        "last" => index.last_session()?.into_iter().collect(),
         named => index.sessions_named(named)?,
     };
     match found.len() {
@@ -88,21 +89,35 @@ pub(super) fn outcome(entry: &Entry) -> (&'static str, Colour) {
     (word, if word == "ok" { Colour::Green } else { Colour::Red })
 }
 
-/// A call on one line: when, how it ended, how long it took, the tool, its arguments.
+/// A call on one line of so many characters: when, how it ended, how long it took, the tool, its arguments.
 pub(super) fn line(entry: &Entry, most: usize, screen: &Screen) -> String {
     let (word, colour) = outcome(entry);
     let told = match &entry.ending {
-        Ending::Fault(fault) => format!("{} — {}", entry.args.get(), fault.message),
-        _ => entry.args.get().to_owned(),
+        Ending::Fault(fault) => format!("{} — {}", fault.message, arguments(entry.args.get())),
+        _ => arguments(entry.args.get()),
     };
-    format!(
+    let tool = one_line(&entry.tool, 40);
+    // The widths of what comes before, and of a sign that something was cut off.
+    let rest = most.saturating_sub(8 + 2 + 6 + 2 + 9 + 2 + tool.chars().count() + 2 + 1).max(12);
+    let line = format!(
         "{}  {}  {:>9}  {}  {}",
         screen.paint(Colour::Dim, &when::clock(entry.began)),
         screen.paint(colour, &format!("{word:<6}")),
         took(entry.took),
-        screen.paint(Colour::Bold, &one_line(&entry.tool, most)),
-        one_line(&told, most),
-    )
+        screen.paint(Colour::Bold, &tool),
+        one_line(&told, rest),
+    );
+    line.trim_end().to_owned()
+}
+
+/// Arguments as `tectum call` takes them; others are JSON.
+fn arguments(json: &str) -> String {
+    let Ok(Value::Object(args)) = serde_json::from_str(json) else { return json.to_owned() };
+    let pair = |(key, value): (&String, &Value)| match value {
+        Value::String(text) => format!("{key}={text}"),
+        value => format!("{key}={value}"),
+    };
+    args.iter().map(pair).collect::<Vec<_>>().join(" ")
 }
 
 /// A call as data: the record itself, with the time as programs read it.
@@ -113,10 +128,15 @@ pub(super) fn data(entry: &Entry) -> Value {
     data
 }
 
-/// The columns of the terminal, for tables that fit.
+/// A name in a column of this width; one that is longer shows that it is cut off.
+pub(super) fn fitted(name: &str, width: usize) -> String {
+    if name.chars().count() > width { one_line(name, width.saturating_sub(1)) } else { one_line(name, width) }
+}
+
+/// The columns of the terminal, for tables that fit. A program may read long lines.
 pub(super) fn columns() -> usize {
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
-    size.map_or(100, |size| usize::from(size.ws_col)).clamp(40, 240)
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    size.filter(|columns| *columns > 0).unwrap_or(240).clamp(40, 240)
 }
 
 /// All calls of a session.

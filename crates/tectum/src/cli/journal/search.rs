@@ -24,7 +24,7 @@ use super::{
 #[command(after_help = "\
 Words are looked for in the names of tools, paths, arguments and results, whatever their case; all of
 them must be there. A word* stands for every word that begins so, and \"a text in quotation marks\" must
-stand there as it is. Of a longer text the first 64 KiB are searched.
+stand there as it is.
 
 Examples:
   tectum log search timeout --since yesterday
@@ -110,26 +110,32 @@ impl Search {
         }
         let mut out: String = found.hits.iter().map(|hit| shown(hit, &query.terms, screen)).collect();
         if found.more {
-            out.push_str(&screen.paint(Colour::Dim, "there are more: -n COUNT shows them\n"));
+            out.push_str(&screen.paint(Colour::Dim, "there are more: -n COUNT shows them"));
         }
         screen.print(&out)
     }
 }
 
-/// A hit on two lines: which call, and the line that it was found by.
+/// A hit on two lines: which call, and the line that it was found by. The session is told where there is room.
 fn shown(hit: &Hit, terms: &[Term], screen: &Screen) -> String {
     let entry = &hit.entry;
     let (word, colour) = outcome(entry);
-    let most = columns().saturating_sub(4);
+    let columns = columns();
+    let (tool, client) =
+        (one_line(&entry.tool, 40), one_line(&client(&entry.client.door, &entry.client.name), 24));
+    // The call's id, the time and the outcome, with the spaces between them all.
+    let wide = 18 + 19 + 6 + 5 * 2 + tool.chars().count() + client.chars().count();
+    let session = match wide + entry.session.len() <= columns {
+        true => format!("  {}", screen.paint(Colour::Dim, &one_line(&entry.session, 60))),
+        false => String::new(),
+    };
     format!(
-        "{}  {}  {}  {}  {}  {}\n    {}\n",
+        "{}  {}  {}  {}  {client}{session}\n    {}\n",
         screen.paint(Colour::Dim, &entry.id),
         when::shown(entry.began),
         screen.paint(colour, &format!("{word:<6}")),
-        screen.paint(Colour::Bold, &one_line(&entry.tool, most)),
-        one_line(&client(&entry.client.door, &entry.client.name), 24),
-        screen.paint(Colour::Dim, &one_line(&entry.session, 60)),
-        one_line(&hit.excerpt(terms, most), most),
+        screen.paint(Colour::Bold, &tool),
+        one_line(&hit.excerpt(terms, columns.saturating_sub(6)), columns.saturating_sub(5)),
     )
 }
 

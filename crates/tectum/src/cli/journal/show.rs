@@ -21,8 +21,9 @@ use super::{
 /// Show a session's calls, or one call whole.
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// A session (its name, the beginning of it, or `last`) or the id of a call, as in c-0123456789abcdef
-    #[arg(value_name = "SESSION|CALL")]
+    /// A session (its name, the beginning of it, or `last`: that of the last client) or the id of a call, as
+    /// in c-0123456789abcdef
+    #[arg(value_name = "SESSION|CALL", default_value = "last")]
     named: String,
     /// Every call whole
     #[arg(long)]
@@ -43,6 +44,10 @@ impl Show {
                 screen.print(&whole(&found.entry, screen))
             };
         }
+        if self.named.starts_with("c-") {
+            let fault = Fault::invalid(format!("`{}` is no id of a call", self.named));
+            return Err(fault.hint("write it whole, as in c-0123456789abcdef").into());
+        }
         let row = session(&mut index, &self.named)?;
         let entries = calls(&mut index, &row.session)?;
         if screen.json {
@@ -59,7 +64,7 @@ impl Show {
             counted(row.total.calls, "call"),
             counted(row.total.failed, "error"),
         );
-        let most = columns().saturating_sub(36).max(40);
+        let most = columns().saturating_sub("c-0123456789abcdef  ".len());
         for entry in &entries {
             if self.full {
                 text.push_str(&format!("\n{}\n", whole(entry, screen)));

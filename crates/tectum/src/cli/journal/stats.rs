@@ -7,14 +7,15 @@ use tectum_journal::{index::Total, report::took, when::Span};
 use super::{
     super::{
         failure::Failure,
-        progress::one_line,
-        screen::{Colour, Screen},
+        screen::{Colour, Screen, counted},
     },
-    record::{RecordPlace, between, columns, session, time},
+    record::{RecordPlace, between, columns, fitted, session, time},
 };
 
-/// The characters of the longest bar.
+/// The characters of the longest bar, where there is room.
 const WIDTH: usize = 20;
+/// The characters of a row without its name and its bars.
+const NUMBERS: usize = 43;
 /// The names of a table; the rest is one line.
 const MOST_ROWS: usize = 15;
 
@@ -54,9 +55,9 @@ impl Stats {
             return screen.print("no calls were recorded here then");
         }
         let mut text = format!(
-            "{} calls, {} errors ({:.1} %), {} in tools, about {} tokens ({} in, {} out)\n",
-            all.calls,
-            all.failed,
+            "{}, {} ({:.1} %), {} in tools\nabout {} tokens: {} in, {} out\n",
+            counted(all.calls, "call"),
+            counted(all.failed, "error"),
             all.failed as f64 * 100.0 / all.calls as f64,
             took(all.took),
             all.tokens_in + all.tokens_out,
@@ -85,44 +86,46 @@ fn sum(totals: &[Total]) -> Total {
 
 fn table(what: &str, totals: &[Total], screen: &Screen) -> String {
     let widest = totals.iter().take(MOST_ROWS).map(|total| total.name.chars().count()).max().unwrap_or(0);
-    let names = widest.clamp(what.len(), columns().saturating_sub(80).max(24));
+    let columns = columns();
+    let names = widest.clamp(what.len(), columns.saturating_sub(NUMBERS + 8).max(18));
+    let width = (columns.saturating_sub(NUMBERS + names) / 2).clamp(4, WIDTH);
     let most_calls = totals.iter().map(|total| total.calls).max().unwrap_or(0);
     let tokens = |total: &Total| total.tokens_in + total.tokens_out;
     let most_tokens = totals.iter().map(tokens).max().unwrap_or(0);
     let head = format!(
-        "{what:<names$}  {:>7}  {:<WIDTH$}  {:>6}  {:>12}  {:>9}  {}",
-        "CALLS", "", "ERRORS", "TIME", "TOKENS", ""
+        "{what:<names$}  {:>7}  {:<width$}  {:>6}  {:>9}  {:>9}",
+        "CALLS", "", "ERRORS", "TIME", "TOKENS"
     );
-    let mut text = format!("{}\n", screen.paint(Colour::Bold, head.trim_end()));
+    let mut text = format!("{}\n", screen.paint(Colour::Bold, &head));
     for total in totals.iter().take(MOST_ROWS) {
         let errors = format!("{:>6}", total.failed);
         let row = format!(
-            "{:<names$}  {:>7}  {}  {}  {:>12}  {:>9}  {}",
-            one_line(&total.name, names.saturating_sub(1)),
+            "{:<names$}  {:>7}  {}  {}  {:>9}  {:>9}  {}",
+            fitted(&total.name, names),
             total.calls,
-            screen.paint(Colour::Cyan, &format!("{:<WIDTH$}", bar(total.calls, most_calls))),
+            screen.paint(Colour::Cyan, &format!("{:<width$}", bar(total.calls, most_calls, width))),
             if total.failed > 0 { screen.paint(Colour::Red, &errors) } else { errors },
             took(total.took),
             tokens(total),
-            screen.paint(Colour::Cyan, &bar(tokens(total), most_tokens)),
+            screen.paint(Colour::Cyan, &bar(tokens(total), most_tokens, width)),
         );
         text.push_str(&format!("{}\n", row.trim_end()));
     }
     if totals.len() > MOST_ROWS {
         let rest = sum(&totals[MOST_ROWS..]);
-        let line = format!("and {} more with {} calls\n", totals.len() - MOST_ROWS, rest.calls);
-        text.push_str(&screen.paint(Colour::Dim, &line));
+        let line = format!("and {} more with {} calls", totals.len() - MOST_ROWS, rest.calls);
+        text.push_str(&format!("{}\n", screen.paint(Colour::Dim, &line)));
     }
     text
 }
 
-/// A bar in eighths of a character, as long as a value is of the largest one.
-fn bar(value: u64, most: u64) -> String {
+/// A bar in eighths of a character, as long as a value is of the largest one, which has this width.
+fn bar(value: u64, most: u64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     if most == 0 || value == 0 {
         return String::new();
     }
-    let units = (u128::from(value) * (WIDTH as u128) * 8).div_ceil(u128::from(most)) as usize;
+    let units = (u128::from(value) * (width as u128) * 8).div_ceil(u128::from(most)) as usize;
     format!("{}{}", "█".repeat(units / 8), EIGHTHS[units % 8])
 }
 
@@ -144,11 +147,11 @@ mod tests {
 
     #[test]
     fn bars_are_as_long_as_their_values() {
-        assert_eq!(bar(10, 10), "█".repeat(20));
-        assert_eq!(bar(5, 10), "█".repeat(10));
-        assert_eq!(bar(1, 1000), "▏");
-        assert_eq!(bar(0, 10), "");
-        assert_eq!(bar(0, 0), "");
-        assert_eq!(bar(u64::MAX, u64::MAX), "█".repeat(20));
+        assert_eq!(bar(10, 10, WIDTH), "█".repeat(20));
+        assert_eq!(bar(5, 10, WIDTH), "█".repeat(10));
+        assert_eq!(bar(1, 1000, WIDTH), "▏");
+        assert_eq!(bar(0, 10, WIDTH), "");
+        assert_eq!(bar(0, 0, WIDTH), "");
+        assert_eq!(bar(u64::MAX, u64::MAX, WIDTH), "█".repeat(20));
     }
 }

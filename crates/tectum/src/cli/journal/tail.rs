@@ -67,7 +67,7 @@ fn print(entry: &Entry, screen: &Screen) -> Result<(), Failure> {
     if screen.json {
         return screen.print_json(&data(entry));
     }
-    screen.print(&line(entry, columns().saturating_sub(36).max(40), screen))
+    screen.print(&line(entry, columns(), screen))
 }
 
 /// The calls that were recorded since the segments were read up to these places.
