@@ -14,6 +14,8 @@ use crate::unfold::is_base64;
 const LEAST: usize = 20;
 /// The least length of a long word; every token has one.
 const LONG: usize = 14;
+/// Two blocks in a row are in every word of `LONG` bytes.
+const BLOCK: usize = 4;
 /// The number of characters of a run that tell if it is text.
 const TELLING: usize = 16;
 
@@ -55,17 +57,25 @@ pub(crate) fn discord(text: &str, words: &[Range<usize>], mut give: impl FnMut(R
 
 /// The long words of a text, in both alphabets of base64: every token has one.
 pub(crate) fn long_words(bytes: &[u8]) -> Vec<Range<usize>> {
+    // Told for all bytes at once, which is several times faster than one after the other.
+    let is_in: Vec<u8> = bytes.iter().map(|byte| u8::from(is_base64(*byte))).collect();
     let mut words = Vec::new();
-    let mut at = 0;
-    while let Some(window) = bytes.get(at..at + LONG) {
-        // A word that fills the window includes its last byte, so most windows are ruled out there.
-        if let Some(other) = window.iter().rposition(|byte| !is_base64(*byte)) {
-            at += other + 1;
+    let mut done = 0;
+    // A long word fills two blocks in a row, wherever it begins.
+    let blocks = is_in.chunks_exact(BLOCK).map(|block| block == [1; BLOCK]);
+    let mut is_full = false;
+    for (number, now) in blocks.enumerate() {
+        let (end, both) = ((number + 1) * BLOCK, is_full && now);
+        is_full = now;
+        if !both || end <= done {
             continue;
         }
-        let length = bytes[at..].iter().position(|byte| !is_base64(*byte)).unwrap_or(bytes.len() - at);
-        words.push(at..at + length);
-        at += length;
+        let start = end - is_in[done..end].iter().rev().take_while(|is_in| **is_in == 1).count();
+        let end = end + is_in[end..].iter().take_while(|is_in| **is_in == 1).count();
+        if end - start >= LONG {
+            words.push(start..end);
+        }
+        done = end;
     }
     words
 }

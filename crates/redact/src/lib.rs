@@ -10,10 +10,12 @@ mod edits;
 mod encoded;
 mod finder;
 mod json;
+mod keys;
 mod kinds;
 mod lines;
 mod literal;
 mod names;
+mod quiet;
 mod rules;
 mod tokens;
 mod unfold;
@@ -62,9 +64,18 @@ impl Redactor {
         Ok(Self { finder: Some(Finder::new(names, texts)?) })
     }
 
-    /// The JSON text with secrets hidden. A text that is not JSON is hidden whole.
+    /// True if a JSON text surely has nothing to hide; that is quick to tell.
+    pub fn is_quiet(&self, json: &str) -> bool {
+        self.finder.as_ref().is_none_or(|finder| finder.is_quiet(json))
+    }
+
+    /// The JSON text with secrets hidden. A text that is not JSON is hidden whole, unless it has nothing to
+    /// hide.
     pub fn hide(&self, json: String) -> String {
         let Some(finder) = &self.finder else { return json };
+        if finder.is_quiet(&json) {
+            return json;
+        }
         let mut edits = Vec::new();
         match json::find(finder, &json, 0, &mut edits) {
             Ok(()) if edits.is_empty() => json,

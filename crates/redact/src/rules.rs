@@ -2,7 +2,7 @@
 //! credentials. A rule is an opening word, a pattern for what follows directly, and what must come
 //! before it. Patterns read only as far as they match, so the work grows linearly with the length.
 
-use std::ops::Range;
+use std::{ops::Range, sync::OnceLock};
 
 use regex::Regex;
 
@@ -78,27 +78,40 @@ const RULES: &[Rule] = &[
 
 const CURL: &str = r#"[= ]?\s*['"]?[^\s:'"=/]*:(?P<s>[^\s'"/]+)"#;
 
-/// The compiled rules.
+/// The opening words of all rules.
+pub(crate) fn openings() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|(opening, _, _)| *opening)
+}
+
+/// The words without which no rule finds anything, but for addresses, which have none.
+pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
+    // What follows a login has a secret name.
+    openings().filter(|opening| !matches!(*opening, "://" | ":/" | "login"))
+}
+
+/// The rules, each compiled when a text first has its opening.
 #[derive(Debug)]
-pub(crate) struct Rules(Vec<Regex>);
+pub(crate) struct Rules([OnceLock<Option<Regex>>; RULES.len()]);
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| OnceLock::new()))
+    }
+}
 
 impl Rules {
-    pub(crate) fn new() -> Result<Self, String> {
-        let pattern = |(_, _, pattern): &Rule| Regex::new(&format!(r"\A(?:{pattern})"));
-        RULES.iter().map(pattern).collect::<Result<_, _>>().map(Self).map_err(|error| error.to_string())
-    }
-
-    pub(crate) fn openings(&self) -> impl Iterator<Item = &'static str> {
-        RULES.iter().map(|(opening, _, _)| *opening)
-    }
-
     /// The secret after the opening word of a rule.
     pub(crate) fn value(&self, number: usize, text: &str, opening: Range<usize>) -> Option<Range<usize>> {
-        let (word, before, _) = RULES.get(number)?;
+        let (word, before, pattern) = RULES.get(number)?;
         if !before.fits(&text[..opening.start]) {
             return None;
         }
-        let found = self.0.get(number)?.captures(&text[opening.end..])?;
+        let compiled = || Regex::new(&format!(r"\A(?:{pattern})")).ok();
+        let Some(regex) = self.0.get(number)?.get_or_init(compiled) else {
+            // The rules are tested; if one is ever wrong, all is hidden rather than nothing.
+            return Some(opening.end..text.len());
+        };
+        let found = regex.captures(&text[opening.end..])?;
         let secret = found.name("s").or_else(|| found.get(0))?;
         // Words of a sentence follow these as well.
         let is_scheme = matches!(*word, "bearer" | "basic");
@@ -128,4 +141,16 @@ fn is_credential(word: &str) -> bool {
     has(u8::is_ascii_digit)
         || word.ends_with('=')
         || (word.len() >= 20 && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_compiles() {
+        for (opening, _, pattern) in RULES {
+            assert!(Regex::new(pattern).is_ok(), "{opening}");
+        }
+    }
 }

@@ -33,7 +33,6 @@ enum Shape {
     Jwt,
     Telegram,
     Mailchimp,
-    Putty,
 }
 
 /// Finds tokens.
@@ -49,8 +48,7 @@ impl Tokens {
         let mut words = Vec::new();
         let mut shapes = Vec::new();
         let special = [(JWT, Shape::Jwt), (TELEGRAM, Shape::Telegram), (MAILCHIMP, Shape::Mailchimp)];
-        let lines = PUTTY.map(|mark| (mark, Shape::Putty));
-        for (word, shape) in special.into_iter().chain(lines) {
+        for (word, shape) in special {
             words.push(word);
             shapes.push(shape);
         }
@@ -69,7 +67,10 @@ impl Tokens {
     pub(crate) fn find(&self, text: &str, words: &[Range<usize>], mut give: impl FnMut(Range<usize>)) {
         let (mut hidden, mut no_jwt) = (0, 0);
         for word in words {
-            let from = text.floor_char_boundary(word.start.saturating_sub(MOST_PREFIX));
+            // A prefix is in the word, unless one of its signs is not.
+            let is_cut = word.start > 0 && b".:=$~".contains(&text.as_bytes()[word.start - 1]);
+            let before = if is_cut { MOST_PREFIX } else { 0 };
+            let from = text.floor_char_boundary(word.start.saturating_sub(before));
             for found in self.prefixes.find_overlapping_iter(&text.as_bytes()[from..word.end]) {
                 let prefix = from + found.start()..from + found.end();
                 if prefix.start < hidden {
@@ -83,7 +84,6 @@ impl Tokens {
                     Shape::Jwt => jwt(text, prefix.start).map_err(|end| no_jwt = end).ok(),
                     Shape::Telegram => telegram(text, prefix.start),
                     Shape::Mailchimp => mailchimp(text, prefix.start),
-                    Shape::Putty => putty(text, prefix.end),
                 };
                 if let Some(range) = range {
                     hidden = range.end;
@@ -104,12 +104,21 @@ impl Tokens {
                 give(range);
             }
         }
+        for mark in PUTTY {
+            let marks = memchr::memmem::find_iter(text.as_bytes(), mark);
+            marks.filter_map(|start| putty(text, start + mark.len())).for_each(&mut give);
+        }
     }
 
     /// True if a private key begins in the text and does not end.
     pub(crate) fn leaves_key_open(&self, text: &str) -> bool {
         self.begin.find(text.as_bytes()).is_some() && leaves_key_open(text)
     }
+}
+
+/// The words without which no private key is found.
+pub(crate) fn keys() -> impl Iterator<Item = String> {
+    [BEGIN].into_iter().chain(PUTTY).map(str::to_ascii_lowercase)
 }
 
 fn run(bytes: &[u8], is_in: impl Fn(u8) -> bool) -> usize {
@@ -123,7 +132,11 @@ fn is_word(byte: u8) -> bool {
 /// The end of a token that begins with this prefix.
 fn token(text: &str, prefix: Range<usize>, body: Body, least: usize, edge: Edge) -> Option<usize> {
     let bytes = text.as_bytes();
-    let stands_alone = prefix.start == 0 || !is_word(bytes[prefix.start - 1]);
+    // A letter after a backslash is no part of a word.
+    let stands_alone = match &bytes[..prefix.start] {
+        [] | [.., b'\\', _] => true,
+        [.., before] => !is_word(*before),
+    };
     if edge != Edge::Free && !stands_alone {
         return None;
     }

@@ -11,14 +11,15 @@ pub(crate) const WRAPPED: usize = 40;
 /// The most spaces around the sign between two literals.
 const MOST_SPACE: usize = 64;
 
-/// The text with one layer removed, only the lines that change; `None` if none does.
-pub(crate) fn unfold(text: &str) -> Option<View<'static>> {
+/// The text with one layer removed, only the lines that change; `None` if none does. Lines can only be
+/// wrapped base64 if a word of the text `is_wide`.
+pub(crate) fn unfold(text: &str, is_wide: bool) -> Option<View<'static>> {
     let bytes = text.as_bytes();
     let mut built = Builder::default();
     let (mut at, mut done) = (0, 0);
     let mut is_open = false;
-    while let Some(next) = bytes[at..].iter().position(|byte| STARTS[*byte as usize]) {
-        let start = at + next;
+    let mut starts = Starts { bytes, is_wide, next: [0; 4] };
+    while let Some(start) = starts.next(at) {
         let Some((length, reads)) = decoded(text, start) else {
             at = start + 1;
             continue;
@@ -48,17 +49,32 @@ pub(crate) fn unfold(text: &str) -> Option<View<'static>> {
     Some(built.view())
 }
 
-/// The bytes that can begin an encoding.
-static STARTS: [bool; 256] = {
-    let mut starts = [false; 256];
-    let all = b"\\%&\x1b\n\"'`";
-    let mut at = 0;
-    while at < all.len() {
-        starts[all[at] as usize] = true;
-        at += 1;
+/// The bytes that can begin an encoding, in the groups that are searched together.
+struct Starts<'t> {
+    bytes: &'t [u8],
+    is_wide: bool,
+    /// The next of each group, if it is not behind us.
+    next: [usize; 4],
+}
+
+impl Starts<'_> {
+    /// The first of them from this place on.
+    fn next(&mut self, at: usize) -> Option<usize> {
+        let rest = &self.bytes[at..];
+        let searches: [&dyn Fn() -> Option<usize>; 4] = [
+            &|| memchr::memchr3(b'\\', b'%', b'&', rest),
+            &|| memchr::memchr3(b'"', b'\'', b'`', rest),
+            &|| memchr::memchr(0x1b, rest),
+            &|| memchr::memchr(b'\n', rest).filter(|_| self.is_wide),
+        ];
+        for (next, search) in self.next.iter_mut().zip(searches) {
+            if *next < at || at == 0 {
+                *next = search().map_or(usize::MAX, |found| at + found);
+            }
+        }
+        self.next.iter().min().copied().filter(|next| *next < usize::MAX)
     }
-    starts
-};
+}
 
 /// The length of the encoded part that begins here, and the character it decodes to, if any.
 fn decoded(text: &str, at: usize) -> Option<(usize, Option<char>)> {
@@ -121,7 +137,7 @@ fn hex(rest: &str, from: usize, digits: usize) -> Option<(usize, Option<char>)> 
 
 /// An escape of a URL. One that was escaped again is decoded completely at once, since otherwise each
 /// layer would be a pass.
-fn percent(rest: &str) -> Option<(usize, Option<char>)> {
+pub(crate) fn percent(rest: &str) -> Option<(usize, Option<char>)> {
     let bytes = rest.as_bytes();
     let mut at = 1;
     while bytes[at..].starts_with(b"25") && bytes.get(at + 2..at + 4).is_some_and(is_hex) {
@@ -151,7 +167,7 @@ const ENTITIES: &[(&str, char)] = &[
     ("nbsp;", ' '),
 ];
 
-fn entity(rest: &str) -> Option<(usize, Option<char>)> {
+pub(crate) fn entity(rest: &str) -> Option<(usize, Option<char>)> {
     let mut at = 1;
     while rest[at..].starts_with("amp;") {
         at += 4;
@@ -213,21 +229,11 @@ fn indent(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// True if the byte is in either base64 alphabet.
+/// True if the byte is in either base64 alphabet. Without a table, so that many are told at once.
 pub(crate) fn is_base64(byte: u8) -> bool {
-    BASE64[byte as usize]
+    let (letter, digit) = ((byte | 0x20).wrapping_sub(b'a') < 26, byte.wrapping_sub(b'0') < 10);
+    letter | digit | (byte == b'+') | (byte == b'/') | (byte == b'-') | (byte == b'_')
 }
-
-static BASE64: [bool; 256] = {
-    let mut signs = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let sign = byte as u8;
-        signs[byte] = sign.is_ascii_alphanumeric() || matches!(sign, b'+' | b'/' | b'-' | b'_');
-        byte += 1;
-    }
-    signs
-};
 
 #[cfg(test)]
 mod tests {
@@ -235,7 +241,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expect: Option<&str>) {
-        let view = unfold(text);
+        let view = unfold(text, true);
         assert_eq!(view.as_ref().map(|view| view.text.trim_matches('\n')), expect, "{text}");
         // Every decoded byte maps back to its source.
         if let Some(view) = &view {
@@ -271,7 +277,7 @@ mod tests {
             "\"\n",
         ] {
             for text in [odd.to_owned(), format!("{odd}é"), format!("é{odd}{odd}")] {
-                unfold(&text);
+                unfold(&text, true);
             }
         }
     }

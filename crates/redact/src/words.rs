@@ -7,7 +7,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use crate::{
     assigned::{Assigned, parameter_value},
     names::{self, PARAMETERS, Stands, TELLING},
-    rules::Rules,
+    rules::{self, Rules},
 };
 
 /// The most bytes of a name that are read, to either side.
@@ -35,9 +35,9 @@ pub(crate) struct Words {
 
 impl Words {
     pub(crate) fn new() -> Result<Self, String> {
-        let rules = Rules::new()?;
-        let openings =
-            rules.openings().enumerate().map(|(number, word)| (word.to_owned(), Tells::Rule(number)));
+        let rules = Rules::default();
+        let openings = rules::openings().enumerate();
+        let openings = openings.map(|(number, word)| (word.to_owned(), Tells::Rule(number)));
         let names = TELLING.iter().map(|(word, stands)| ((*word).to_owned(), Tells::Name(*stands)));
         let parameters = PARAMETERS.iter().flat_map(|(name, least)| {
             ['?', '&'].map(|sign| (format!("{sign}{name}="), Tells::Parameter(*least)))
@@ -113,6 +113,15 @@ impl Words {
             }
         }
     }
+}
+
+/// The words without which nothing is found, but for parameters of addresses.
+pub(crate) fn keys() -> impl Iterator<Item = String> {
+    let names = TELLING.iter().map(|(word, stands)| match stands {
+        Stands::AsVariable => format!("_{word}"),
+        Stands::Anywhere | Stands::AtEnd | Stands::Alone => (*word).to_owned(),
+    });
+    rules::keys().map(ToOwned::to_owned).chain(names)
 }
 
 fn is_name(byte: u8) -> bool {
