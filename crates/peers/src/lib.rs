@@ -9,6 +9,7 @@ pub mod fuzzing;
 mod lineage;
 mod link;
 pub mod observe;
+pub mod operation;
 mod peer;
 pub mod serve;
 pub mod spec;

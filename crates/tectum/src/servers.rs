@@ -205,6 +205,7 @@ fn settings(config: &Config, held: HeldBack, history: Option<History>) -> Settin
         held,
         forms: config.clients.clone(),
         sessions: history.map(|history| SessionPages::new(move |named, client| history.page(named, client))),
+        telemetry: None,
     }
 }
 

@@ -15,6 +15,7 @@ use super::{Conversation, Outbox, Pulse, TASKS, abilities, can};
 use crate::{
     client_table::ClientFacts,
     lineage::{self, Lineage},
+    operation::{Operation, TraceContext},
     spec::TIMEOUT,
     wire::{Era, Members, OWN_META, Object},
 };
@@ -49,6 +50,8 @@ pub(crate) struct Caller {
     pub(crate) outbox: Option<Outbox>,
     /// The call's progress, where its client wants to hear of it.
     pub(crate) pulse: Option<Arc<Pulse>>,
+    /// Who measures its request, if anybody does.
+    pub(crate) operation: Option<Arc<dyn Operation>>,
     /// The task that its call began, by the id that the answer names.
     pub(crate) began: OnceLock<String>,
 }
@@ -84,6 +87,7 @@ impl Default for Caller {
             level: None,
             outbox: None,
             pulse: None,
+            operation: None,
             began: OnceLock::new(),
         }
     }
@@ -151,13 +155,17 @@ impl Caller {
     }
 
     /// The metadata that travels on: trace context and whatever else is not about this hop, and which
-    /// houses the call passed through.
-    pub(crate) fn travelling(&self, into: &mut Object, lineage: &Lineage) {
+    /// houses the call passed through. A context of ours stands in the place of the one that came.
+    pub(crate) fn travelling(&self, into: &mut Object, lineage: &Lineage, context: &TraceContext) {
         let members = self.meta.as_ref().and_then(|meta| Members::of(meta.get())).unwrap_or_default();
         let passed = members.get(lineage::KEY).map(RawValue::get);
         into.raw(lineage::KEY, &lineage.extended(passed));
+        for (name, value) in context.fields() {
+            into.text(name, value);
+        }
+        let replaced = |name: &str| context.fields().any(|(ours, _)| ours == name);
         let own = ["progressToken", "tectum/structured", lineage::KEY];
-        let hop = |name: &str| name.starts_with(OWN_META) || own.contains(&name);
+        let hop = |name: &str| name.starts_with(OWN_META) || own.contains(&name) || replaced(name);
         into.all(&members.keep(|name| !hop(name)));
     }
 
@@ -225,9 +233,12 @@ mod tests {
         let caller = Caller { meta: RawValue::from_string(meta.into()).ok(), ..Caller::default() };
         let mut object = Object::new();
         let lineage = Lineage::default();
-        caller.travelling(&mut object, &lineage);
+        caller.travelling(&mut object, &lineage, &TraceContext::default());
         let own = lineage.extended(None);
         assert_eq!(object.end(), format!(r#"{{"tectum/lineage":{own},"traceparent":"00-1","v":1.0}}"#));
+        let (mut object, parent) = (Object::new(), Some("00-2".to_owned()));
+        caller.travelling(&mut object, &lineage, &TraceContext { parent, ..TraceContext::default() });
+        assert_eq!(object.end(), format!(r#"{{"tectum/lineage":{own},"traceparent":"00-2","v":1.0}}"#));
     }
 
     #[test]

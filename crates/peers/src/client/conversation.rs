@@ -44,6 +44,7 @@ pub(crate) struct Conversation {
     /// Cancelled when it leaves; `None` where every request is a client of its own.
     pub(crate) left: Option<CancellationToken>,
     initialized: AtomicBool,
+    version: OnceLock<&'static str>,
     capabilities: OnceLock<Arc<str>>,
     abilities: OnceLock<Arc<str>>,
     introduced: OnceLock<Introduced>,
@@ -105,6 +106,7 @@ impl Conversation {
             key: NEXT.fetch_add(1, Ordering::Relaxed),
             left,
             initialized: AtomicBool::new(false),
+            version: OnceLock::new(),
             capabilities: OnceLock::new(),
             abilities: OnceLock::new(),
             introduced: OnceLock::new(),
@@ -123,6 +125,16 @@ impl Conversation {
     /// Tells this client apart from every other one.
     pub(crate) fn key(&self) -> u64 {
         self.key
+    }
+
+    /// The version of the older era that its handshake settled on.
+    pub(crate) fn settle_on(&self, version: &'static str) {
+        let _ = self.version.set(version);
+    }
+
+    /// The same, once it is known.
+    pub(crate) fn version(&self) -> Option<&'static str> {
+        self.version.get().copied()
     }
 
     /// The handshake is over.

@@ -19,6 +19,7 @@ use super::{ParkedQuestion, Shelf, asking::OpenQuestions, translate};
 use crate::{
     client::Caller,
     link::{Ask, Event, Exchange, Link, Loss, TOO_MANY, modern_meta},
+    operation::{RequestBegun, TraceContext},
     peer::{Class, Failure, Peer, questions},
     wire::{Era, Members, Object, code, error_object, frame},
 };
@@ -145,11 +146,15 @@ impl Carried<'_> {
     fn send(&self, link: &Arc<Link>, input: Option<&str>, state: Option<&str>) -> Result<Exchange, Loss> {
         let modern = link.hello().era == Era::Modern;
         let caller = self.caller;
+        let operation = caller.operation.as_ref().map(|operation| operation.begin(self.begun(link)));
+        let context = operation.as_ref().map(|operation| operation.context()).unwrap_or_default();
+        let beside = context.fields().map(|(name, value)| (name.to_owned(), value.to_owned()));
         let ask = Ask {
             method: self.order.method,
             name: self.order.name.as_deref(),
-            headers: self.order.headers.clone(),
+            headers: self.order.headers.iter().cloned().chain(beside).collect(),
             owner: Some(caller.key()),
+            operation,
         };
         link.request(ask, |id| {
             let mut params = Object::new();
@@ -166,7 +171,7 @@ impl Carried<'_> {
                 }
             }
             let mut meta = Object::new();
-            caller.travelling(&mut meta, &self.peer.lineage);
+            caller.travelling(&mut meta, &self.peer.lineage, &context);
             if caller.token.is_some() || self.ctx.is_some_and(|ctx| ctx.progress.wanted()) {
                 meta.raw("progressToken", &id.to_string());
             }
@@ -186,6 +191,20 @@ impl Carried<'_> {
             }
             params.end()
         })
+    }
+
+    /// The request as telemetry sees it.
+    fn begun<'b>(&'b self, link: &'b Link) -> RequestBegun<'b> {
+        RequestBegun {
+            method: self.order.method,
+            subject: self.order.name.as_deref(),
+            id: None,
+            session: None,
+            version: Some(&link.hello().version),
+            pipe: link.process().is_some(),
+            server: Some(self.peer.spec.name.as_str()),
+            context: TraceContext::default(),
+        }
     }
 
     /// Follows a request to its end.

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use tectum_core::SessionId;
 
 use super::Profiles;
-use crate::client::ClientForms;
+use crate::{client::ClientForms, operation::Telemetry};
 
 /// The settings of the federation that no server's spec has.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +33,8 @@ pub struct Settings {
     pub forms: ClientForms,
     /// What clients may read of the record of calls.
     pub sessions: Option<SessionPages>,
+    /// Who measures the requests of clients, and those to servers that they cause.
+    pub telemetry: Option<Arc<dyn Telemetry>>,
 }
 
 /// Reads the record of a session for a client: of `current`, its own, or of one by name. It may wait for

@@ -17,7 +17,10 @@ use super::{
     Event, Hello, HttpCarrier, Inbox, Outgoing, Pipes, Question, Receiver, RequestHead, Sse,
     outgoing::most_answer,
 };
-use crate::wire::{Loss, code, error_object, frame};
+use crate::{
+    operation::Operation,
+    wire::{Loss, code, error_object, frame},
+};
 
 /// The transport of a connection.
 pub(crate) enum Carrier {
@@ -62,6 +65,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) headers: Vec<(String, String)>,
     /// Whose it is; messages that name no request go to the only owner there is.
     pub(crate) owner: Option<u64>,
+    /// Who measures it, if anybody does.
+    pub(crate) operation: Option<Arc<dyn Operation>>,
 }
 
 /// The result of a request, or the server's own error, each as it was written.
@@ -70,7 +75,7 @@ pub(crate) type ServerAnswer = Result<Box<RawValue>, Box<RawValue>>;
 impl<'a> Ask<'a> {
     /// A request of ours that is about nothing in particular.
     pub(crate) fn of(method: &'static str) -> Self {
-        Self { method, name: None, headers: Vec::new(), owner: None }
+        Self { method, name: None, headers: Vec::new(), owner: None, operation: None }
     }
 }
 
@@ -109,7 +114,7 @@ impl Link {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         // Listening begins before the bytes leave: nothing that answers them can be missed.
         let events = self.inbox.open(id, ask.owner, most_answer(ask.method))?;
-        let exchange = Exchange { id, link: self.clone(), events, ended: false };
+        let exchange = Exchange { id, link: self.clone(), events, ended: false, operation: ask.operation };
         let bytes = frame::request(id, ask.method, &params(id));
         let named = matches!(self.carrier, Carrier::Http(_));
         let name = ask.name.filter(|_| named).map(str::to_owned);
@@ -203,6 +208,7 @@ pub(crate) struct Exchange {
     link: Arc<Link>,
     events: Receiver,
     ended: bool,
+    operation: Option<Arc<dyn Operation>>,
 }
 
 impl Exchange {
@@ -223,6 +229,9 @@ impl Exchange {
             None => Event::Lost(Loss::Gone("the connection was closed".into())),
         };
         self.ended |= matches!(event, Event::Answer(_) | Event::Lost(_));
+        if let Some(operation) = self.operation.take_if(|_| self.ended) {
+            operation.end(event.ending());
+        }
         self.link.inbox.taken(self.id, event.size());
         event
     }

@@ -2,8 +2,11 @@
 
 use serde_json::value::RawValue;
 
-use super::Question;
-use crate::wire::Loss;
+use super::{Question, error_parts};
+use crate::{
+    operation::Ending,
+    wire::{Loss, tool_result},
+};
 
 /// Something that came for a request.
 #[derive(Debug)]
@@ -30,6 +33,16 @@ impl Event {
             Self::Note { method, params } => size_of::<Self>() + method.len() + params.get().len(),
             Self::Question(question) => question.size(),
             Self::Answer(_) | Self::Lost(_) => 0,
+        }
+    }
+
+    /// How its request ended, for the last one.
+    pub(super) fn ending(&self) -> Ending {
+        match self {
+            Self::Answer(Ok(result)) if tool_result::is_error(result.get()) => Ending::ToolFailed,
+            Self::Answer(Err(error)) => Ending::Error(error_parts(error).0),
+            Self::Lost(_) => Ending::Lost,
+            Self::Answer(Ok(_)) | Self::Note { .. } | Self::Question(_) => Ending::Result,
         }
     }
 }

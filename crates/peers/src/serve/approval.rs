@@ -93,7 +93,7 @@ impl Endpoint {
     /// How the person behind a call is asked; or why a try that brings an answer is none.
     pub(super) fn approval(
         &self,
-        ClientRequest { delivery, request, era }: ClientRequest<'_>,
+        ClientRequest { delivery, request, era, .. }: ClientRequest<'_>,
         tool: &ToolName,
         args: &RawValue,
     ) -> Result<Approval, String> {

@@ -24,7 +24,7 @@ use crate::{
 impl Endpoint {
     /// Runs a tool. What ends at once is answered on this thread; the rest is handed back.
     pub(super) fn call(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Handled {
-        let ClientRequest { delivery, request, era } = asked;
+        let ClientRequest { delivery, request, era, operation } = asked;
         let Request { id, params, .. } = request;
         let Some(name) = params.name.as_deref() else {
             return refuse(out, id, code::INVALID_PARAMS, "tools/call: `name` must be a string");
@@ -94,14 +94,17 @@ impl Endpoint {
             left: delivery.from.left.clone(),
             asker: approval.asker.clone(),
         };
+        operation.iter().for_each(|operation| operation.calls(&call));
         self.federation.lineage.keep(call.id, params.meta.as_ref().and_then(|meta| meta.lineage));
         let part = self.part(delivery, params);
         let (house, waited, ahead) = (self.house.clone(), self.federation.waited.clone(), delivery.ahead);
+        let operation = operation.cloned();
         // A question that its client is asked first stands in the place of the outcome.
         let write = move |out: &mut Vec<u8>, id: &str, approval: &Approval, outcome: &Outcome| {
             if let Some(question) = approval.question() {
                 return frame::result(out, id, question.get());
             }
+            operation.iter().for_each(|operation| operation.called(outcome));
             let part = part.map(|part| part.close(&house, outcome, &form, ahead, &waited));
             answer::outcome(out, id, era, &form, outcome, &part.unwrap_or_default());
         };

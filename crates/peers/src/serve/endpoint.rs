@@ -17,6 +17,7 @@ use super::{
 use crate::{
     client::{CallSeat, Caller, Conversation, Form, LEVELS, Outbox, Refused},
     federation::{Federation, Shelf},
+    operation::Operation,
     wire::{
         Era, Members, Message, Pages, Params, Request, code, era, frame,
         rpc::{self, Malformed},
@@ -66,6 +67,8 @@ pub(super) struct ClientRequest<'r> {
     pub(super) delivery: &'r Delivery<'r>,
     pub(super) request: &'r Request<'r>,
     pub(super) era: Era,
+    /// Who measures it, if anybody does.
+    pub(super) operation: Option<&'r Arc<dyn Operation>>,
 }
 
 impl Endpoint {
@@ -90,7 +93,7 @@ impl Endpoint {
     /// Handles one message; an answer that is there at once is written to `out`.
     pub(crate) fn handle(&self, delivery: &Delivery<'_>, bytes: &[u8], out: &mut Vec<u8>) -> Handled {
         match rpc::read(bytes) {
-            Ok(Message::Request(request)) => self.request(delivery, &request, out, true),
+            Ok(Message::Request(request)) => self.request(delivery, &request, out, None),
             Ok(Message::Notification { method, params }) => {
                 self.notification(delivery.from, &method, &params);
                 Handled::Silent
@@ -106,13 +109,13 @@ impl Endpoint {
         }
     }
 
-    /// Handles one request that was read already. It waits for the servers that it is about, unless they
-    /// were waited for.
-    pub(crate) fn request(
+    /// Answers one request. It waits for the servers that it is about, unless they were waited for.
+    pub(super) fn answer(
         &self,
         delivery: &Delivery<'_>,
         request: &Request<'_>,
         out: &mut Vec<u8>,
+        operation: Option<&Arc<dyn Operation>>,
         waits: bool,
     ) -> Handled {
         let Request { id, method, params, .. } = request;
@@ -134,7 +137,7 @@ impl Endpoint {
         if let Err(message) = input_is_whole(params) {
             return refuse(out, id, code::INVALID_PARAMS, message);
         }
-        let asked = ClientRequest { delivery, request, era };
+        let asked = ClientRequest { delivery, request, era, operation };
         match (&**method, era) {
             // What needs no server is answered before any of them is known.
             ("initialize" | "ping" | "logging/setLevel", _) => {}
@@ -181,7 +184,9 @@ impl Endpoint {
                 from.from.set_initialized();
                 from.from.set_capabilities(params.capabilities.map_or("{}", RawValue::get));
                 self.federation.joined(from.from);
-                Ok(catalogue::initialize(era::negotiate(&asked), self.instructions(from.from, params)))
+                let version = era::negotiate(&asked);
+                from.from.settle_on(version);
+                Ok(catalogue::initialize(version, self.instructions(from.from, params)))
             }
             ("ping", Era::Legacy) => Ok("{}".into()),
             ("logging/setLevel", Era::Legacy) => match params.level.and_then(rpc::text) {
@@ -296,7 +301,7 @@ pub(super) fn seated<F: Future<Output = Vec<u8>> + Send + 'static>(
 }
 
 /// The client of a request, for servers beyond us.
-pub(super) fn caller(ClientRequest { delivery, request, era }: ClientRequest<'_>) -> Caller {
+pub(super) fn caller(ClientRequest { delivery, request, era, operation }: ClientRequest<'_>) -> Caller {
     let params = &request.params;
     let meta = params.meta.as_ref();
     let capabilities = match (era, meta.and_then(|meta| meta.client_capabilities)) {
@@ -318,6 +323,7 @@ pub(super) fn caller(ClientRequest { delivery, request, era }: ClientRequest<'_>
         level,
         outbox: delivery.outbox.cloned(),
         pulse: None,
+        operation: operation.cloned(),
         began: OnceLock::new(),
     }
 }

@@ -36,7 +36,7 @@ enum Named {
 impl Endpoint {
     /// Handles a request for the servers beyond us; `None` for every other one.
     pub(super) fn federated(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Option<Handled> {
-        let ClientRequest { delivery, request, era } = asked;
+        let ClientRequest { delivery, request, era, .. } = asked;
         if request.method == "resources/subscribe" && delivery.from.watches_enough() {
             let message = "resources/subscribe: too many subscriptions: unsubscribe from some first";
             return Some(refuse(out, request.id, code::INTERNAL, message));
@@ -85,7 +85,7 @@ impl Endpoint {
 
     /// A resource of our own is read and watched without anybody else.
     fn own_resource(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Option<Handled> {
-        let ClientRequest { delivery, request, era } = asked;
+        let ClientRequest { delivery, request, era, .. } = asked;
         let uri = request.params.uri.and_then(rpc::text)?;
         let read = self.federation.composer.own_resource(&uri)?;
         match (&*request.method, era) {
@@ -102,7 +102,7 @@ impl Endpoint {
 
     /// A result that was too large to be passed on is read here, in ranges.
     fn kept_result(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Option<Handled> {
-        let ClientRequest { delivery, request, era } = asked;
+        let ClientRequest { delivery, request, era, .. } = asked;
         let uri = request.params.uri.filter(|_| request.method == "resources/read").and_then(rpc::text)?;
         if !uri.starts_with(RESULTS) {
             return None;
@@ -120,7 +120,7 @@ impl Endpoint {
 
     /// The record of a session is read from the disk.
     fn session_page(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Option<Handled> {
-        let ClientRequest { delivery, request, era } = asked;
+        let ClientRequest { delivery, request, era, .. } = asked;
         let uri = request.params.uri.filter(|_| request.method == "resources/read").and_then(rpc::text)?;
         if !uri.starts_with(SESSIONS) {
             return None;

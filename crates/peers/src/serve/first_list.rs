@@ -21,7 +21,7 @@ type Met = Pin<Box<dyn Future<Output = ()> + Send>>;
 impl Endpoint {
     /// Takes over a request that has to wait for servers; `None` for every other one.
     pub(super) fn held(&self, asked: ClientRequest<'_>, out: &mut Vec<u8>) -> Option<Handled> {
-        let ClientRequest { delivery, request, .. } = asked;
+        let ClientRequest { delivery, request, operation, .. } = asked;
         if self.federation.composer.is_whole() {
             return None;
         }
@@ -35,7 +35,8 @@ impl Endpoint {
         };
         let again = frame::request(request.id, &request.method, request.raw);
         let (endpoint, from, modern) = (self.clone(), delivery.from.clone(), delivery.modern);
-        let (outbox, turns) = (delivery.outbox.cloned(), delivery.turns.clone());
+        let (outbox, turns, operation) =
+            (delivery.outbox.cloned(), delivery.turns.clone(), operation.cloned());
         let work = Box::pin(async move {
             if cancel.run_until_cancelled(met).await.is_none() {
                 return Vec::new();
@@ -46,7 +47,9 @@ impl Endpoint {
             let delivery =
                 Delivery { from: &from, outbox: outbox.as_ref(), turns: &turns, modern, ahead: false };
             let handled = match rpc::read(&again) {
-                Ok(rpc::Message::Request(request)) => endpoint.request(&delivery, &request, &mut out, false),
+                Ok(rpc::Message::Request(request)) => {
+                    endpoint.answer(&delivery, &request, &mut out, operation.as_ref(), false)
+                }
                 _ => Handled::Silent,
             };
             match handled {

@@ -13,6 +13,7 @@ mod http;
 #[cfg(all(test, target_os = "linux"))]
 mod ids_tests;
 mod listen;
+mod measured;
 mod opening;
 mod running;
 mod stdio;

@@ -32,6 +32,23 @@ pub(crate) fn error(out: &mut Vec<u8>, id: Option<&str>, code: i32, message: &st
     out.extend_from_slice(b"}}");
 }
 
+/// The code of an answer that is an error.
+pub(crate) fn error_code(answer: &[u8]) -> Option<i32> {
+    #[derive(serde::Deserialize)]
+    struct Written {
+        error: Option<Error>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Error {
+        code: i32,
+    }
+    // Most answers are results, and are not read.
+    if !answer.windows(9).take(512).any(|part| part == br#","error":"#) {
+        return None;
+    }
+    serde_json::from_slice::<Written>(answer).ok()?.error.map(|error| error.code)
+}
+
 /// A request; `id` and `params` are JSON already.
 pub(crate) fn request(id: impl Display, method: &str, params: &str) -> Vec<u8> {
     // Room for all of it, a newline too.

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Object;
+use crate::operation::TraceContext;
 
 /// The largest message taken, on any transport.
 pub(crate) const MAX_MESSAGE: usize = 16 * 1024 * 1024;
@@ -133,6 +134,20 @@ pub(crate) struct Meta<'m> {
     pub(crate) structured: Option<&'m RawValue>,
     #[serde(rename = "threadId")]
     pub(crate) thread: Option<&'m RawValue>,
+    traceparent: Option<&'m RawValue>,
+    tracestate: Option<&'m RawValue>,
+    baggage: Option<&'m RawValue>,
+}
+
+impl Meta<'_> {
+    /// The trace context it carries.
+    pub(crate) fn trace_context(&self) -> TraceContext {
+        TraceContext {
+            parent: self.traceparent.and_then(text).map(Cow::into_owned),
+            state: self.tracestate.and_then(text).map(Cow::into_owned),
+            baggage: self.baggage.and_then(text).map(Cow::into_owned),
+        }
+    }
 }
 
 /// A message with its parameters unread.

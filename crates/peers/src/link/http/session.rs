@@ -14,6 +14,7 @@ use tokio::{runtime::Handle, task::AbortHandle};
 use super::{Address, RequestHead, SendOrder, Unsent, deliver, refused};
 use crate::{
     link::{Inbox, headers::wrapped},
+    operation::TRACE_FIELDS,
     wire::{Loss, MODERN},
 };
 
@@ -110,17 +111,19 @@ impl HttpSession {
         if let Some(session) = state.session.clone().filter(|_| state.phase != HttpPhase::Modern) {
             headers.insert(SESSION, session);
         }
-        let Some(Call { head, .. }) = call.filter(|_| probes || state.phase == HttpPhase::Modern) else {
-            return headers;
-        };
+        let Some(Call { head, .. }) = call else { return headers };
+        let modern = probes || state.phase == HttpPhase::Modern;
         // What was wrapped holds visible characters only, so none of these can fail.
-        if let Ok(method) = HeaderValue::from_str(&wrapped(head.method)) {
+        if let Some(Ok(method)) = modern.then(|| HeaderValue::from_str(&wrapped(head.method))) {
             headers.insert(METHOD, method);
         }
-        if let Some(Ok(name)) = head.name.as_deref().map(|name| HeaderValue::from_str(&wrapped(name))) {
+        if let Some(name) = head.name.as_deref().filter(|_| modern)
+            && let Ok(name) = HeaderValue::from_str(&wrapped(name))
+        {
             headers.insert(NAME, name);
         }
-        for (name, value) in &head.headers {
+        let traces = |name: &String| TRACE_FIELDS.contains(&name.as_str());
+        for (name, value) in head.headers.iter().filter(|(name, _)| modern || traces(name)) {
             if let (Ok(name), Ok(value)) =
                 (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
             {

@@ -35,7 +35,12 @@ async fn the_older_era_has_a_handshake_and_a_session() {
     .await;
     let (link, _loose) = greeted(&fake.url("/mcp"), EraChoice::Auto).await;
     assert_eq!((link.hello().era, &*link.hello().version), (Era::Legacy, "2025-06-18"));
-    assert_eq!(call(&link, "tools/list").await, Ok(json!({"ok": true})));
+    let beside = [("Mcp-Param-A", "1"), ("traceparent", "00-1")];
+    let headers = beside.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    let asked = link.request(Ask { headers, ..ask("tools/list") }, |_| "{}".into()).expect("sent");
+    assert_eq!(asked.answer().await.expect("answered").expect("a result").get(), r#"{"ok":true}"#);
+    let listed = fake.find("POST tools/list").await;
+    assert_eq!((listed.header("traceparent"), listed.header("mcp-param-a")), (Some("00-1"), None));
     let order: Vec<String> = fake.shorts().into_iter().filter(|short| short != "GET").collect();
     assert_eq!(
         order,
@@ -60,7 +65,7 @@ async fn the_older_era_has_a_handshake_and_a_session() {
 }
 
 fn ask(method: &'static str) -> Ask<'static> {
-    Ask { method, name: None, headers: Vec::new(), owner: None }
+    Ask { method, name: None, headers: Vec::new(), owner: None, operation: None }
 }
 
 #[tokio::test]
@@ -74,12 +79,14 @@ async fn the_newer_era_names_everything_beside_the_body() {
     let ask = Ask {
         method: "tools/call",
         name: Some("Übung"),
-        headers: vec![("Mcp-Param-Region".into(), "eu".into())],
+        headers: vec![("Mcp-Param-Region".into(), "eu".into()), ("traceparent".into(), "00-1".into())],
         owner: None,
+        operation: None,
     };
     link.request(ask, |_| "{}".into()).expect("sent").answer().await.expect("answered").expect("a result");
     assert_eq!(fake.shorts(), ["POST server/discover", "POST tools/call"]);
     let [probe, call] = &fake.seen()[..] else { panic!("two requests") };
+    assert_eq!(call.header("traceparent"), Some("00-1"));
     for seen in [probe, call] {
         assert_eq!(seen.header("mcp-protocol-version"), Some("2026-07-28"));
         assert_eq!(seen.header("mcp-method"), Some(seen.method()));

@@ -41,7 +41,7 @@ async fn greeted(url: &str, choice: EraChoice) -> (Arc<Link>, LooseMessages) {
 
 /// Starts a call.
 fn start(link: &Arc<Link>, method: &'static str, about: Option<&str>) -> Exchange {
-    let ask = Ask { method, name: about, headers: Vec::new(), owner: Some(1) };
+    let ask = Ask { method, name: about, headers: Vec::new(), owner: Some(1), operation: None };
     link.request(ask, |_| "{}".into()).expect("sent")
 }
 

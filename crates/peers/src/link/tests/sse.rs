@@ -67,7 +67,7 @@ async fn everything_comes_on_one_stream() {
 
     *line.lock().expect("whole") = None;
     link.closed().cancelled().await;
-    let ask = Ask { method: "late", name: None, headers: Vec::new(), owner: None };
+    let ask = Ask { method: "late", name: None, headers: Vec::new(), owner: None, operation: None };
     let late = link.request(ask, |_| "{}".into());
     assert_eq!(late.expect_err("closed"), Loss::Gone("its stream ended".into()));
 }

@@ -169,7 +169,7 @@ impl Service {
         let outlet = streams.then_some(&outbox);
         let mut out = Vec::new();
         let delivery = Delivery { from: client, outbox: outlet, turns: &self.turns, modern, ahead: false };
-        match self.endpoint.request(&delivery, rpc, &mut out, true) {
+        match self.endpoint.request(&delivery, rpc, &mut out, Some(headers)) {
             Handled::Answered | Handled::Silent => {
                 let status = if modern { status(&out, rpc) } else { StatusCode::OK };
                 if messages.is_empty() {
@@ -338,25 +338,10 @@ fn decoded(value: &str) -> Option<String> {
 
 /// The status of an answer of the newer era.
 fn status(answer: &[u8], rpc: &Rpc<'_>) -> StatusCode {
-    #[derive(serde::Deserialize)]
-    struct Written {
-        error: Option<Error>,
-    }
-    #[derive(serde::Deserialize)]
-    struct Error {
-        code: i32,
-    }
-    if !answer.windows(9).take(512).any(|part| part == br#","error":"#) {
-        return StatusCode::OK;
-    }
     let meta = rpc.params.meta.as_ref();
     let meta_is_whole =
         meta.is_some_and(|meta| meta.protocol_version.is_some() && meta.client_capabilities.is_some());
-    match serde_json::from_slice::<Written>(answer)
-        .ok()
-        .and_then(|answer| answer.error)
-        .map(|error| error.code)
-    {
+    match frame::error_code(answer) {
         Some(code::METHOD_NOT_FOUND) => StatusCode::NOT_FOUND,
         Some(code::UNSUPPORTED_VERSION | code::HEADER_MISMATCH | code::MISSING_CAPABILITY) => {
             StatusCode::BAD_REQUEST
