@@ -17,3 +17,4 @@ mod wire;
 mod writer;
 
 pub use tectum_child::{self as child, visible};
+pub use wire::is_local;

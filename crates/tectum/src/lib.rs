@@ -25,6 +25,7 @@ pub mod replay;
 pub mod servers;
 pub mod state;
 pub mod status;
+pub mod telemetry;
 pub mod token;
 
 pub use config::{Config, Problems, Sources};

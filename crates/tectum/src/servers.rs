@@ -33,6 +33,7 @@ use crate::{
     reload::{self, Answering, Policy},
     state,
     status::Record,
+    telemetry::HouseTelemetry,
 };
 
 /// The interval at which requests for new settings are looked for.
@@ -43,6 +44,9 @@ const LOOKS: u32 = 4;
 /// So much later for each server: with thousands that is work for a whole core, and calls would have to
 /// share it.
 const FOR_EACH: Duration = Duration::from_millis(2);
+
+/// The command of a house that listens on HTTP.
+pub const UP: &str = "up";
 
 /// The time for which the first client's first message goes before everything it does not need.
 const FIRST_WORD: Duration = Duration::from_millis(5);
@@ -59,6 +63,7 @@ pub struct Household {
     keeping: Option<JoinHandle<()>>,
     records: Vec<Record>,
     report: reload::Shared,
+    telemetry: HouseTelemetry,
 }
 
 impl Household {
@@ -118,11 +123,19 @@ impl Household {
             answering.map(|state| reload::Answering::new(reload::folder(state, &config.directory)));
         let records =
             record.iter().cloned().chain(answering.as_ref().map(reload::Answering::record)).collect();
-        let (place, settings) = (kept.place.clone(), settings(config, kept.held.clone(), history));
+        // Prometheus finds a house that listens.
+        let telemetry = match command {
+            Some(command) => HouseTelemetry::start(config, command == UP),
+            None => HouseTelemetry::default(),
+        };
+        let settings =
+            Settings { telemetry: telemetry.seam(), ..settings(config, kept.held.clone(), history) };
+        let place = kept.place.clone();
         let kept = Arc::new(Mutex::new(kept));
         let first = kept.clone();
         let first = move || specs.unwrap_or_else(|| first.lock().read());
         let federation = Federation::start(house.clone(), base, settings, first);
+        telemetry.look(&federation, journal::directory(config).filter(|_| config.journal.on));
         let observers =
             keep.then(|| observers::start(config, &house, &federation, place.as_deref())).flatten();
         let observers = observers.map(Arc::new);
@@ -137,13 +150,14 @@ impl Household {
         let settings = Following { kept, policy, answering, reads: 0, report: report.clone() };
         let follow = || keep_up(federation.clone(), observers.clone(), settings, record);
         let keeping = keep.then(|| tokio::spawn(follow()));
-        Ok(Self { house, federation, observers, journal, keeping, records, report })
+        Ok(Self { house, federation, observers, journal, keeping, records, report, telemetry })
     }
 
     /// The hook API of this house.
     pub fn hooks(&self) -> Hooks {
         let (observers, journal) = (self.observers.clone(), self.journal.clone());
-        Hooks::new(self.house.clone(), self.federation.clone(), observers, journal, self.report.clone())
+        let (policy, telemetry) = (self.report.clone(), self.telemetry.clone());
+        Hooks::new(self.house.clone(), self.federation.clone(), observers, journal, policy, telemetry)
     }
 
     /// Names the servers to the house, on a thread beside us. None is started.
@@ -171,6 +185,7 @@ impl Household {
         }
         self.federation.stop().await;
         self.records.iter().for_each(Record::remove);
+        self.telemetry.stop().await;
         if let Some(journal) = self.journal {
             // It waits for the disk. Nobody is answered any more.
             let _ = tokio::task::spawn_blocking(move || journal.close()).await;

@@ -45,6 +45,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tectum-child",
         ],
     ),
+    ("tectum-telemetry", &["tectum-core", "tectum-peers", "tectum-redact"]),
     // Its tests define their own tools.
     ("tectum-engine", &["tectum-core", "tectum-turns", "tectum-native"]),
     ("tectum", EVERY_LIBRARY),
@@ -68,6 +69,7 @@ const EVERY_LIBRARY: &[&str] = &[
     "tectum-tools",
     "tectum-peers",
     "tectum-engine",
+    "tectum-telemetry",
 ];
 
 pub fn judge(packages: &[Package]) -> Vec<Violation> {

@@ -33,8 +33,14 @@ const EDGES: &[Edge] = &[
     },
     Edge {
         libraries: &["reqwest"],
-        crates: Crates::Only(&["tectum-peers", "tectum-engine", "tectum-web", "tectum-bench"]),
-        remedy: "Other machines are reached from tectum-peers (servers), tectum-engine (models) and tectum-web (pages).",
+        crates: Crates::Only(&[
+            "tectum-peers",
+            "tectum-engine",
+            "tectum-web",
+            "tectum-telemetry",
+            "tectum-bench",
+        ]),
+        remedy: "Other machines are reached from tectum-peers (servers), tectum-engine (models), tectum-web (pages) and tectum-telemetry (a collector).",
     },
     Edge {
         libraries: &["tree-sitter"],

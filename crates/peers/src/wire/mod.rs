@@ -14,13 +14,14 @@ pub(crate) mod pipe;
 pub(crate) mod rpc;
 pub(crate) mod tool_result;
 
+pub use self::origin::is_local;
 pub(crate) use self::{
     era::{Era, LATEST_LEGACY, LEGACY, MODERN, OWN_META, SUBSCRIPTION, own_info, server_meta},
     events::{Events, StreamItem},
     lines::{Line, Lines, on_one_line},
     loss::Loss,
     object::{Members, Object, quoted, raw},
-    origin::{is_local, same_origin},
+    origin::same_origin,
     pages::Pages,
     rpc::{MAX_MESSAGE, Message, Opened, Params, Request, code, error_object, error_parts},
 };

@@ -19,7 +19,7 @@ pub(crate) fn same_origin(one: &Url, other: &Url) -> bool {
 }
 
 /// True for an address on this machine.
-pub(crate) fn is_local(url: &Url) -> bool {
+pub fn is_local(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     let named = host == "localhost" || host.ends_with(".localhost");

@@ -8,7 +8,7 @@ use tectum::{
     Config, Fault, FaultKind, Tectum,
     config::{AuthMode, keys, servers::Live},
     peers::serve::{Auth, HttpOptions, HttpServer},
-    servers::Household,
+    servers::{Household, UP},
     token::{self, TokenPlace},
 };
 use tokio::{
@@ -115,7 +115,7 @@ async fn listen(
     let (address, bound) = (options.listen, live.bound());
     let ended = CancellationToken::new();
     stop::on_signal(ended.clone())?;
-    let household = Household::start(config, live, "up").await?;
+    let household = Household::start(config, live, UP).await?;
     let (house, federation) = (household.house.clone(), household.federation.clone());
     let server = match HttpServer::bind(house, federation, options).await {
         Ok(server) => server.beside(household.hooks().beside()),

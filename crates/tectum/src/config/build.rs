@@ -34,6 +34,7 @@ use super::{
     },
     place::{Origin, Problem, Problems},
     servers::trust::{self, Ledger, Trust},
+    telemetry,
     value::{Item, Value},
 };
 
@@ -64,6 +65,7 @@ impl Config {
         let clients = clients(&merged, &mut wrong);
         let network = network(&merged, &mut wrong);
         let profiles = profiles(&merged, &mut wrong);
+        let telemetry = telemetry::target(&merged, &sources.environment, &directory, &mut wrong);
         if !wrong.is_empty() {
             return Err(Problems(wrong));
         }
@@ -167,6 +169,7 @@ impl Config {
             },
             observers,
             journal: journal(&merged),
+            telemetry,
             closing: Closing {
                 append_anchors: merged.flag(&keys::APPEND_ANCHORS),
                 refresh: merged.flag(&keys::REFRESH),

@@ -21,6 +21,11 @@ const TOOLS: Key = Key { section: "tools", ..PLAIN };
 const FEDERATION: Key = Key { section: "federation", ..PLAIN };
 const OBSERVERS: Key = Key { section: "observers", ..PLAIN };
 const JOURNAL: Key = Key { section: "journal", ..PLAIN };
+const TELEMETRY: Key = Key {
+    section: "telemetry",
+    project: FromProject::Refused("choose where your calls are told of"),
+    ..PLAIN
+};
 const MCP: Key = Key { section: "mcp", ..PLAIN };
 
 /// A key of the language servers.
@@ -483,6 +488,32 @@ key_table! {
         doc: "How many days a part of the record is kept after its last call.",
         ..JOURNAL
     };
+    pub static TELEMETRY_ENDPOINT: Key = Key {
+        name: "endpoint",
+        shape: Shape::Text,
+        unset: "nothing is sent, unless OTEL_EXPORTER_OTLP_ENDPOINT names a collector",
+        doc: "The address of an OpenTelemetry collector that takes OTLP over HTTP, such as http://127.0.0.1:4318; \"none\" sends nothing.",
+        ..TELEMETRY
+    };
+    pub static TELEMETRY_HEADERS: Key = Key {
+        name: "headers",
+        shape: Shape::Table,
+        doc: "Headers of what is sent to the collector. ${NAME} is replaced by one of your environment variables.",
+        ..TELEMETRY
+    };
+    pub static SAMPLE_PERCENT: Key = Key {
+        name: "sample_percent",
+        shape: Shape::Count { least: 0, most: 100 },
+        default: "100",
+        doc: "How many of a hundred traces that begin here are sent. A trace that a client began is sent if the client says so.",
+        ..TELEMETRY
+    };
+    pub static TELEMETRY_CONTENT: Key = Key {
+        name: "content",
+        default: "false",
+        doc: "Whether arguments and results of calls are sent as well, with secrets hidden.",
+        ..TELEMETRY
+    };
     pub static APPEND_ANCHORS: Key = Key {
         section: "context",
         name: "append_anchors",
@@ -717,7 +748,8 @@ mod tests {
     fn every_key_says_what_a_projects_file_may_do_with_it() {
         for key in KEYS.iter().filter(|key| key.stands_for.is_none()) {
             let refused = matches!(key.project, FromProject::Refused(_));
-            let operators = ["http", "diagnostics", "network", "clients", "run"].contains(&key.section)
+            let operators = ["http", "diagnostics", "network", "clients", "run", "telemetry"]
+                .contains(&key.section)
                 || [&GIT_DIRS, &OPEN, &SHELL_WRITE, &SHELL_OPEN, &QA].contains(key)
                 || [&LAYOUT, &OTHER_SESSIONS, &JOURNAL_KEEP, &JOURNAL_DAYS].contains(key);
             assert_eq!(refused, operators, "decide what a project may do with `{}`", key.path());

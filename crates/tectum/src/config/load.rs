@@ -17,6 +17,7 @@ use super::{
     place::{Origin, Problem, Problems},
     servers,
     settings_text::{is_absent, read, unreadable},
+    telemetry,
 };
 
 /// The advice where there is nothing to serve.
@@ -78,6 +79,7 @@ impl Sources {
                     .map(|value| Setting::new(key, value, Origin::Default)),
             );
         }
+        operator.add(telemetry::from_standard_variables(&self.environment));
         if let Some(path) = &self.user_file {
             // A relative path in the user's file means the served directory: the file serves them all.
             let name = shown(path, &directory, self.home.as_deref());

@@ -21,6 +21,7 @@ pub mod schema;
 pub mod servers;
 mod settings_text;
 pub mod show;
+mod telemetry;
 pub mod value;
 
 pub use load::Sources;
@@ -28,3 +29,4 @@ pub use model::{
     AuthMode, Config, Federation, Files, Http, Permissions, ProjectEnv, Run, ToolSet, Workspace,
 };
 pub use place::{Origin, Problem, Problems};
+pub use telemetry::TelemetryTarget;

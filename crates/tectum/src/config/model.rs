@@ -21,6 +21,7 @@ use super::{
     keys::Key,
     merged::{Layers, Merged},
     servers::trust::Trust,
+    telemetry::TelemetryTarget,
 };
 
 /// Everything the house is set up with.
@@ -52,6 +53,8 @@ pub struct Config {
     pub observers: Observers,
     /// What is recorded of calls.
     pub journal: JournalSettings,
+    /// What is sent to a collector.
+    pub telemetry: TelemetryTarget,
     /// The text at the end of a round, for clients of MCP.
     pub closing: Closing,
     /// The forms of results for clients of MCP.

@@ -103,7 +103,7 @@ pub fn json(config: &Config, survey: &Survey) -> serde_json::Value {
                 "origins": items.iter().map(|item| item.origin.to_string()).collect::<Vec<_>>(),
             }),
             Some(Setting { value, origin, .. }) => {
-                json!({ "value": scalar_json(value), "origin": origin.to_string() })
+                json!({ "value": plain_json(value), "origin": origin.to_string() })
             }
         };
         if let Some(remark) = remark(config, key) {
@@ -160,6 +160,9 @@ fn entry(merged: &Merged, key: &Key) -> String {
             "" => format!("# {} is not set\n", key.name),
             words => format!("# {} is not set: {words}\n", key.name),
         },
+        Some(Setting { value: value @ Value::Table(_), origin, .. }) => {
+            line(&format!("# {} (values are not shown): {}", key.name, plainly(key, value)), origin)
+        }
         Some(Setting { value, origin, .. }) => {
             line(&format!("{} = {}", key.name, scalar(key, value)), origin)
         }

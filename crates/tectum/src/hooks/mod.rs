@@ -3,6 +3,7 @@
 
 mod counters;
 mod hooked;
+mod metrics;
 mod observers;
 mod policy;
 mod refusal;
@@ -24,14 +25,18 @@ use tower::ServiceExt;
 pub use self::hooked::Hooks;
 use self::refusal::Refusal;
 
+/// The path of the figures for Prometheus.
+const METRICS: &str = "/metrics";
+
 /// The paths that can be asked for, for people and for whoever took a wrong path.
-const PATHS: [(&str, &str); 6] = [
+const PATHS: [(&str, &str); 7] = [
     ("/status", "whether it runs"),
     ("/api", "this list"),
     ("/api/observers", "which observers get a copy of every call, and what happened to the copies"),
     ("/api/observers/{name}", "the same for one observer"),
     ("/api/policy", "the settings in effect, and what is wrong with the settings files"),
     ("/api/counters", "what was dropped since the start"),
+    (METRICS, "figures for Prometheus"),
 ];
 
 impl Hooks {
@@ -40,8 +45,9 @@ impl Hooks {
         let journal = self.journal.clone();
         let routes = self.routes();
         Beside::new(move |request: BesideRequest| {
-            let asked =
-                journal.clone().map(|journal| (journal, request.method().clone(), request.uri().clone()));
+            // Prometheus asks several times a minute, for ever; that is no record of anything.
+            let recorded = journal.clone().filter(|_| request.uri().path() != METRICS);
+            let asked = recorded.map(|journal| (journal, request.method().clone(), request.uri().clone()));
             let answering = routes.clone().oneshot(request.map(Body::new));
             async move {
                 let answered: Result<_, Infallible> = answering.await;
@@ -67,6 +73,7 @@ impl Hooks {
             .route("/api/observers/{name}", get(observers::one))
             .route("/api/policy", get(policy::now))
             .route("/api/counters", get(counters::all))
+            .route(METRICS, get(metrics::all))
             .method_not_allowed_fallback(wrong_method)
             .fallback(nothing_here)
             .with_state(self)

@@ -15,6 +15,8 @@ mod cli_tools;
 mod cli_up;
 mod clients;
 mod closed_files;
+#[cfg(feature = "telemetry")]
+mod collector;
 mod config_check;
 mod config_show;
 mod context;
@@ -92,5 +94,7 @@ mod serve_unread;
 mod shell;
 mod shell_forks;
 mod shell_trees;
+#[cfg(feature = "telemetry")]
+mod telemetry;
 mod tool_search;
 mod watched;

@@ -1,0 +1,18 @@
+//! The figures of a house in the text format of Prometheus.
+
+use axum::{
+    extract::State,
+    http::header::CONTENT_TYPE,
+    response::{IntoResponse, Response},
+};
+use tectum_core::Fault;
+
+use super::{hooked::Hooks, refusal::Refusal};
+
+/// All of them, as they are now.
+pub(super) async fn all(State(hooks): State<Hooks>) -> Result<Response, Refusal> {
+    let page = hooks.telemetry.page().await;
+    let page =
+        page.ok_or_else(|| Fault::not_found("this build has no figures").hint("build it with telemetry"))?;
+    Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], page).into_response())
+}

@@ -1,0 +1,24 @@
+//! What all requests of a house share that are being measured.
+
+use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
+use tectum_redact::Redactor;
+
+use crate::figures::Figures;
+
+/// The telemetry of one house.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) figures: Figures,
+    /// Spans are made only where there is a collector.
+    pub(crate) tracing: Option<Tracing>,
+    /// True if arguments and results are sent.
+    pub(crate) content: bool,
+    pub(crate) redactor: Redactor,
+}
+
+/// The maker of spans.
+#[derive(Debug)]
+pub(crate) struct Tracing {
+    pub(crate) provider: SdkTracerProvider,
+    pub(crate) tracer: SdkTracer,
+}
