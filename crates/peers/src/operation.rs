@@ -1,11 +1,11 @@
 //! The seam for telemetry: requests of clients and requests to servers, each from its beginning to its
-//! end. Who measures them is elsewhere; without anybody a request does no work here.
+//! end. Telemetry itself is elsewhere; without it a request does no work here.
 
 use std::{fmt, sync::Arc};
 
 use tectum_core::{Call, Outcome};
 
-/// Whoever measures requests.
+/// The telemetry of a house: it measures requests.
 pub trait Telemetry: fmt::Debug + Send + Sync {
     /// A request of a client begins. Nobody waits here.
     fn begin(&self, request: RequestBegun<'_>) -> Arc<dyn Operation>;
@@ -19,7 +19,7 @@ pub trait Telemetry: fmt::Debug + Send + Sync {
 
 /// The state of a house that is looked up when figures are wanted.
 pub struct Looks {
-    /// Whether each server is connected that somebody needs.
+    /// The servers that somebody needs, each with true if it is connected.
     pub servers: Box<dyn Fn() -> Vec<(String, bool)> + Send + Sync>,
     /// The bytes of the journal.
     pub journal: Box<dyn Fn() -> u64 + Send + Sync>,
@@ -35,7 +35,7 @@ impl fmt::Debug for Looks {
 pub trait Operation: fmt::Debug + Send + Sync {
     /// The request is this call.
     fn calls(&self, call: &Call);
-    /// What came of the call.
+    /// The call ended with this outcome.
     fn called(&self, outcome: &Outcome);
     /// A request to a server begins that this one causes.
     fn begin(&self, request: RequestBegun<'_>) -> Arc<dyn Operation>;
@@ -66,7 +66,7 @@ pub struct RequestBegun<'r> {
     pub context: TraceContext,
 }
 
-/// How a request ended.
+/// The ending of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// With a result.

@@ -13,7 +13,7 @@ use tectum_peers::{
 
 use crate::Config;
 
-/// How long the collector may take for what is left when the house closes.
+/// The time the collector may take for what is left when the house closes.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
 /// The telemetry of a house, if it has any.
@@ -32,7 +32,7 @@ impl HouseTelemetry {
         Self(started(config, scraped).inspect_err(|why| tracing::error!(why, "there is no telemetry")).ok())
     }
 
-    /// Who measures requests.
+    /// The seam through which requests are measured.
     pub(crate) fn seam(&self) -> Option<Arc<dyn Telemetry>> {
         self.0.clone()
     }
@@ -62,7 +62,7 @@ impl HouseTelemetry {
     }
 }
 
-/// Whether each server is connected that somebody needs.
+/// The servers that somebody needs, each with true if it is connected.
 fn servers(federation: &Weak<Federation>) -> Vec<(String, bool)> {
     let Some(federation) = federation.upgrade() else { return Vec::new() };
     let status = federation.status().into_iter();

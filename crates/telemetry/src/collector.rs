@@ -15,7 +15,7 @@ use opentelemetry_otlp::{MetricExporter, Protocol, SpanExporter, WithExportConfi
 use reqwest::{Url, blocking::Client, redirect::Policy};
 use tectum_peers::{is_local, spec::Secret};
 
-/// How long it may take to answer. Nobody waits for that but the thread that sends.
+/// The time it may take to answer. Only the thread that sends waits for that.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A collector that takes OTLP over HTTP, as protocol buffers.
@@ -44,7 +44,7 @@ impl Collector {
         exporter.build().map_err(|error| error.to_string())
     }
 
-    /// How many requests to it failed.
+    /// The number of requests to it that failed.
     pub(crate) fn failures(&self) -> impl Fn() -> u64 + Send + Sync + 'static {
         let door = self.door.clone();
         move || door.failed.load(Ordering::Relaxed)

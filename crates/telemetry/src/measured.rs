@@ -33,7 +33,7 @@ pub(crate) struct Measured {
 }
 
 struct State {
-    /// What tells its duration apart from others.
+    /// The labels of its duration.
     labels: Vec<KeyValue>,
     failed: bool,
     ended: bool,
@@ -190,7 +190,7 @@ impl fmt::Debug for Measured {
 }
 
 impl Shared {
-    /// What a span says beyond what its duration is counted by. Clients choose these texts.
+    /// The attributes of a span beyond the labels of its duration. Clients choose these texts.
     fn particulars(&self, method: &str, request: &RequestBegun<'_>) -> Vec<KeyValue> {
         let about = match method {
             "prompts/get" => Some(names::PROMPT),

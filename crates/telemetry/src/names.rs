@@ -19,7 +19,7 @@ pub(crate) const RESULT: &str = "gen_ai.tool.call.result";
 pub(crate) const EXECUTE_TOOL: &str = "execute_tool";
 /// The error of a tool that says that it failed.
 pub(crate) const TOOL_ERROR: &str = "tool_error";
-/// What stands for a value of a client's own invention, so that nobody can make names without end.
+/// The name for everything of a client's own invention, so that nobody can make names without end.
 pub(crate) const OTHER: &str = "_OTHER";
 
 /// The federated server that a request goes to.
@@ -38,7 +38,7 @@ pub(crate) const BOUNDS: [f64; 14] =
     [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
 /// The requests of clients that are being worked on.
 pub(crate) const ACTIVE: &str = "tectum.operations.active";
-/// Whether a federated server is connected.
+/// The figure that is 1 while a federated server is connected.
 pub(crate) const SERVER_UP: &str = "tectum.server.up";
 /// The bytes of the journal on the disk.
 pub(crate) const JOURNAL_SIZE: &str = "tectum.journal.size";

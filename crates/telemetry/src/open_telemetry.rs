@@ -20,7 +20,7 @@ use crate::{
     shared::{Shared, Tracing},
 };
 
-/// What is measured, and where it goes.
+/// The settings of telemetry.
 #[derive(Debug)]
 pub struct TelemetrySettings {
     /// The address of the collector; nothing is sent without one.
@@ -85,7 +85,7 @@ impl Telemetry for OpenTelemetry {
     }
 
     fn stop(&self) {
-        // What the collector did not take has been told.
+        // A collector that took nothing has been told of.
         if let Some(tracing) = &self.0.tracing {
             let _ = tracing.provider.shutdown();
         }

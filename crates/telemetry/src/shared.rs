@@ -1,4 +1,4 @@
-//! What all requests of a house share that are being measured.
+//! The state that all measured requests of a house share.
 
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 use tectum_redact::Redactor;

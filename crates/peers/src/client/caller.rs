@@ -50,7 +50,7 @@ pub(crate) struct Caller {
     pub(crate) outbox: Option<Outbox>,
     /// The call's progress, where its client wants to hear of it.
     pub(crate) pulse: Option<Arc<Pulse>>,
-    /// Who measures its request, if anybody does.
+    /// The measurement of its request, if it is measured.
     pub(crate) operation: Option<Arc<dyn Operation>>,
     /// The task that its call began, by the id that the answer names.
     pub(crate) began: OnceLock<String>,

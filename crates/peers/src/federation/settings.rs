@@ -33,7 +33,7 @@ pub struct Settings {
     pub forms: ClientForms,
     /// What clients may read of the record of calls.
     pub sessions: Option<SessionPages>,
-    /// Who measures the requests of clients, and those to servers that they cause.
+    /// The telemetry that measures the requests of clients, and those to servers that they cause.
     pub telemetry: Option<Arc<dyn Telemetry>>,
 }
 

@@ -65,7 +65,7 @@ pub(crate) struct Ask<'a> {
     pub(crate) headers: Vec<(String, String)>,
     /// Whose it is; messages that name no request go to the only owner there is.
     pub(crate) owner: Option<u64>,
-    /// Who measures it, if anybody does.
+    /// Its measurement, if it is measured.
     pub(crate) operation: Option<Arc<dyn Operation>>,
 }
 

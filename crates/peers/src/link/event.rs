@@ -36,7 +36,7 @@ impl Event {
         }
     }
 
-    /// How its request ended, for the last one.
+    /// The ending of its request, for the last one.
     pub(super) fn ending(&self) -> Ending {
         match self {
             Self::Answer(Ok(result)) if tool_result::is_error(result.get()) => Ending::ToolFailed,

@@ -67,7 +67,7 @@ pub(super) struct ClientRequest<'r> {
     pub(super) delivery: &'r Delivery<'r>,
     pub(super) request: &'r Request<'r>,
     pub(super) era: Era,
-    /// Who measures it, if anybody does.
+    /// Its measurement, if it is measured.
     pub(super) operation: Option<&'r Arc<dyn Operation>>,
 }
 

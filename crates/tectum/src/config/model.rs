@@ -53,7 +53,7 @@ pub struct Config {
     pub observers: Observers,
     /// What is recorded of calls.
     pub journal: JournalSettings,
-    /// What is sent to a collector.
+    /// The collector, and what is sent to it.
     pub telemetry: TelemetryTarget,
     /// The text at the end of a round, for clients of MCP.
     pub closing: Closing,

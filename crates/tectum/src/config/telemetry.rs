@@ -1,4 +1,4 @@
-//! Where telemetry goes. Nothing is sent unless an address is named, here or in OpenTelemetry's own
+//! The target of telemetry. Nothing is sent unless an address is named, here or in OpenTelemetry's own
 //! environment variable.
 
 use std::{collections::BTreeMap, ffi::OsString, path::Path};
@@ -21,12 +21,12 @@ const NONE: &str = "none";
 /// The variable of OpenTelemetry that names a collector.
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 
-/// What is sent to a collector.
+/// The collector, and the parts of telemetry that are sent to it.
 #[derive(Clone, Debug)]
 pub struct TelemetryTarget {
     /// The address of the collector; nothing is sent without one.
     pub endpoint: Option<String>,
-    /// Why nothing is sent though an address is named.
+    /// The reason why nothing is sent though an address is named.
     pub held: Option<String>,
     /// The headers of what is sent.
     pub headers: BTreeMap<String, Secret>,
@@ -36,7 +36,7 @@ pub struct TelemetryTarget {
     pub content: bool,
 }
 
-/// What OpenTelemetry's variables say. They count less than any setting of ours: other programs set them for
+/// The settings in OpenTelemetry's variables. They count less than any setting of ours: other programs set them for
 /// themselves and for everything they start. Only OTLP over HTTP is spoken here.
 pub(super) fn from_standard_variables(environment: &[(OsString, OsString)]) -> Option<Setting> {
     let get = |name: &str| {
@@ -50,7 +50,7 @@ pub(super) fn from_standard_variables(environment: &[(OsString, OsString)]) -> O
     Some(Setting::new(&keys::TELEMETRY_ENDPOINT, Value::Word(address.to_owned()), origin))
 }
 
-/// Says what is sent.
+/// The target as the settings name it.
 pub(super) fn target(
     merged: &Merged,
     environment: &[(OsString, OsString)],
@@ -92,7 +92,7 @@ pub(super) fn target(
     }
 }
 
-/// Why an address has no place in the settings; it may hold a secret, and settings are shown.
+/// The mistake in an address, and the remedy. It may hold a secret, and settings are shown.
 fn unfit(address: &str) -> Option<(&'static str, &'static str)> {
     let alone = "write the URL alone; secrets go into [telemetry.headers]";
     if address.contains('@') {

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{federated::until, rig::Rig};
 
-/// How it treats what it gets.
+/// The treatment of what it gets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
     Answers,
@@ -93,7 +93,7 @@ impl Collector {
         heard.heads.join("\n") + &String::from_utf8_lossy(&heard.bytes)
     }
 
-    /// What the sender says of itself.
+    /// The attributes of the sender.
     pub(crate) fn service(&self) -> Value {
         attributes(&self.heard.lock().expect("whole").service)
     }
@@ -120,7 +120,7 @@ impl Collector {
     }
 }
 
-/// What is told comes soon.
+/// Makes the binary send soon.
 pub(crate) fn hurry(rig: &mut Rig) {
     rig.set("OTEL_BSP_SCHEDULE_DELAY", "50");
     rig.set("OTEL_METRIC_EXPORT_INTERVAL", "100");

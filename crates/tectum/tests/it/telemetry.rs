@@ -61,7 +61,7 @@ fn a_call_is_a_part_of_its_clients_trace_and_so_is_what_it_causes() {
         assert_eq!(sent.attributes["gen_ai.tool.name"], "seen");
         assert_eq!(sent.attributes["tectum.server.name"], "one");
         assert_eq!(collector.service()["service.name"], "tectum");
-        // Whoever brings no context begins a trace.
+        // A request without a context begins a trace.
         client.result("tools/list", json!({}));
         let alone = collector.span("tools/list", SERVER);
         assert!(alone.trace != TRACE && alone.parent.is_empty(), "{alone:?}");
@@ -101,11 +101,11 @@ fn over_http_the_context_may_stand_in_a_header() {
     );
     assert_eq!(said["mcp.session.id"], *house.session.as_ref().expect("a session"));
 
-    // What the message says counts.
+    // The context in the message counts.
     let other = format!("00-{}-{PARENT}-01", TRACE.replace('0', "1"));
     let meta = seen(&post(&house, &context, json!({"traceparent": other})));
     assert!(meta["traceparent"].as_str().is_some_and(|text| text.starts_with(&other[..35])), "{meta}");
-    // What is no context begins a trace, and fails nothing.
+    // A context that is none begins a trace, and fails nothing.
     for odd in ["", "00-0-0-00", "nonsense", "00-00000000000000000000000000000000-0000000000000000-01"] {
         let meta = seen(&post(&house, &[("traceparent", odd)], json!({})));
         assert!(meta["traceparent"].as_str().is_some_and(|text| text.len() == 55), "{meta}");
@@ -379,7 +379,7 @@ fn wrong_settings_say_what_to_write() {
         let words = String::from_utf8_lossy(&said.stderr).into_owned();
         assert!(!said.status.success() && words.contains(expect), "{settings}: {words}");
     }
-    // What is missing for the collector costs the collector, and nobody else.
+    // A missing header costs the collector, and nobody else.
     let collector = Collector::start(Manner::Answers);
     let mut rig = Rig::with(&[("a.txt", "a\n")]);
     let settings = collector.settings(&mut rig, "headers = { K = \"${NOT_SET}\" }");
