@@ -1,5 +1,5 @@
-//! What fuzz targets reach of the wire: reading messages and event streams, with what must hold of
-//! any bytes. Compiled for fuzzing alone.
+//! The parts of the wire that fuzz targets reach: reading messages and event streams, with the
+//! properties that hold for any bytes. Compiled for fuzzing alone.
 
 use serde_json::Value;
 

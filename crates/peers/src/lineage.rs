@@ -48,7 +48,7 @@ impl Default for Lineage {
 }
 
 impl Lineage {
-    /// Why a request with this lineage goes no further, if it does not.
+    /// The reason why a request with this lineage goes no further, if it does not.
     pub(crate) fn refusal(&self, passed: Option<&RawValue>) -> Option<String> {
         let Some(houses) = houses(passed?.get()) else {
             return Some(format!("`{KEY}` in `_meta` must be a list of names: pass it on as it came"));

@@ -6,11 +6,11 @@ use std::{collections::BTreeMap, fmt, num::NonZeroU32, sync::Arc, time::Duration
 pub use tectum_child::{Launch, Secret};
 use tectum_core::Judgement;
 
-/// How long a server may take until it has said hello. Package runners download first.
+/// The time a server may take until it has said hello. Package runners download first.
 pub const START_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long a call may stay silent; each progress note starts it anew.
+/// The time a call may stay silent; each progress note starts it anew.
 pub const TIMEOUT: Duration = Duration::from_secs(5 * 60);
-/// How long a call may take whatever it says.
+/// The time a call may take whatever it says.
 pub const MOST_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 /// Calls that run at one server together; more wait for their turn.
 pub const CONCURRENCY: usize = 64;
@@ -30,19 +30,19 @@ pub struct ServerName(Arc<str>);
 pub struct ServerSpec {
     /// Its name.
     pub name: ServerName,
-    /// How it is reached.
+    /// The way it is reached.
     pub transport: Transport,
-    /// Which era it speaks.
+    /// The era it speaks.
     pub era: EraChoice,
     /// True if Tectum's own start fails without it.
     pub required: bool,
     /// True if its names are prefixed with its own. At most one server goes without.
     pub prefix: bool,
-    /// How long its start may take.
+    /// The time its start may take.
     pub start_timeout: Duration,
-    /// How long a call may stay silent.
+    /// The time a call may stay silent.
     pub timeout: Duration,
-    /// How long a call may take at most.
+    /// The time a call may take at most.
     pub most_timeout: Duration,
     /// Calls in flight at once.
     pub concurrency: usize,
@@ -52,7 +52,7 @@ pub struct ServerSpec {
     pub include: Vec<String>,
     /// Globs over its own tool names that are left out; they win.
     pub exclude: Vec<String>,
-    /// Who shares one connection.
+    /// The clients that share one connection.
     pub isolation: Isolation,
     /// The permission for its tools where no rule speaks.
     pub permission: Judgement,
@@ -66,7 +66,7 @@ pub struct ServerSpec {
     pub generation: u64,
 }
 
-/// How a server is reached.
+/// The ways in which a server is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// A child process that speaks on its standard input and output.
@@ -93,7 +93,7 @@ pub struct Remote {
     pub client_secret: Option<Secret>,
 }
 
-/// Which era a server speaks.
+/// The era a server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EraChoice {
     /// Found out at the first connection, and remembered.
@@ -104,7 +104,7 @@ pub enum EraChoice {
     Modern,
 }
 
-/// Who shares one connection.
+/// The clients that share one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Isolation {
     /// All clients that can do the same things.

@@ -1,4 +1,5 @@
-//! Where the browser comes back to after a login: one address on this machine, for one answer.
+//! The address that the browser comes back to after a login: one address on this machine, for one
+//! answer.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,9 +17,9 @@ use reqwest::Url;
 use subtle::ConstantTimeEq as _;
 use tokio::{net::TcpListener, sync::oneshot};
 
-/// How long a person may take.
+/// The time a person may take.
 const PATIENCE: Duration = Duration::from_secs(5 * 60);
-/// How long one connection may take to say what it wants.
+/// The time one connection may take to say what it wants.
 const CONNECTION: Duration = Duration::from_secs(10);
 /// Connections looked at together; a browser opens one or two ahead.
 const MOST_CONNECTIONS: usize = 16;

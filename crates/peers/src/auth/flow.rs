@@ -17,7 +17,7 @@ use crate::{
     wire::{origin::parse, same_origin},
 };
 
-/// How we are called where clients are registered.
+/// Our name where clients are registered.
 const CLIENT: &str = "Tectum";
 /// The scope that brings a token for renewals, at servers that want it asked for.
 const OFFLINE: &str = "offline_access";
@@ -33,7 +33,7 @@ pub(super) struct Flow {
     pub(super) address: Url,
 }
 
-/// Why a token could not be renewed.
+/// The reasons why a token could not be renewed.
 #[derive(Debug)]
 pub(super) enum Renewal {
     /// A new login is needed.
@@ -187,7 +187,7 @@ fn chosen(remote: &Remote, metadata: &AuthorizationMetadata, redirect: &str) -> 
     })
 }
 
-/// Why the authorization server said no, if it did.
+/// The reason why the authorization server said no, if it did.
 fn refusal(answer: &Url) -> Option<String> {
     let find =
         |key: &str| answer.query_pairs().find(|(name, _)| name == key).map(|(_, value)| value.into_owned());

@@ -10,7 +10,7 @@ use crate::spec::{Remote, ServerName};
 pub struct Granted {
     /// The scopes it allows; empty where the server did not say.
     pub scopes: Vec<String>,
-    /// Who gave it, where that is known.
+    /// The server that gave it, where that is known.
     pub issuer: Option<String>,
 }
 

@@ -29,7 +29,7 @@ use crate::{
     wire::Loss,
 };
 
-/// Who answers when a server wants a login.
+/// The one who answers when a server wants a login.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Authorize {
     /// A person, with `tectum login`; until then requests fail and say so.

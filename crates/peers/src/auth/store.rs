@@ -1,4 +1,4 @@
-//! Where logins lie: one file for each server, readable by its owner alone, replaced as a whole.
+//! The store of logins: one file for each server, readable by its owner alone, replaced as a whole.
 
 use std::{
     fmt,
@@ -18,8 +18,8 @@ use crate::{spec::ServerName, wire::Loss};
 
 /// A token is renewed this long before its end, so that it does not end on its way.
 const EARLY: u64 = 30;
-/// How long another process may hold the lock over a renewal; it may have died in a way that
-/// only looks alive, and two renewals are better than none.
+/// The time another process may hold the lock over a renewal; it may have died in a way that only looks
+/// alive, and two renewals are better than none.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 

@@ -1,4 +1,4 @@
-//! What a client can do, read out of the capabilities that it declares.
+//! The abilities of a client, read out of the capabilities that it declares.
 
 use std::{collections::BTreeSet, sync::Arc};
 

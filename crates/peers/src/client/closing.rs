@@ -1,5 +1,5 @@
-//! What stands at the end of a round's last result, where the settings ask for it: files that are not
-//! as the model saw them, and anchors that changed. Each is told once. An answer that cannot carry it
+//! The text at the end of a round's last result, where the settings ask for it: files that are not as
+//! the model saw them, and anchors that changed. Each is told once. An answer that cannot carry it
 //! leaves it to the next one.
 //!
 //! Over MCP a round ends when a client waits for no further call. Who the model is that saw something
@@ -45,7 +45,8 @@ struct ModelKnows {
 pub(crate) struct Models(Mutex<Vec<(blake3::Hash, Arc<Seen>)>>);
 
 impl Models {
-    /// What the model of this name has seen. The name may be long and hold a secret: it is not kept.
+    /// The record of what the model of this name has seen. The name may be long and hold a secret: it
+    /// is not kept.
     pub(crate) fn get(&self, name: &str) -> Arc<Seen> {
         let name = blake3::hash(name.as_bytes());
         let mut models = self.0.lock();
@@ -131,7 +132,7 @@ impl Drop for Part {
 }
 
 impl ModelKnows {
-    /// What the answer says itself need not be told in it.
+    /// Notes what the answer says itself, since that need not be told in it.
     fn note_own(&mut self, house: &Tectum, outcome: &Outcome) {
         let Ok(Payload::Native(reply)) = &outcome.result else { return };
         if outcome.directives.is_empty() {
@@ -183,7 +184,7 @@ fn beginning(text: &str, most: usize) -> String {
     format!("{}\n[cut: {} more bytes]", &text[..end], text.len() - end)
 }
 
-/// How many bytes an answer can still take; `None` where it has no place for texts.
+/// The bytes an answer can still take; `None` where it has no place for texts.
 fn room(outcome: &Outcome, form: &Form) -> Option<usize> {
     let taken = match &outcome.result {
         Ok(Payload::Native(reply)) => reply.text.len(),

@@ -1,4 +1,4 @@
-//! What a client is given of a result: text alone, or text and data; and how long a text may be. One
+//! The form of results for a client: text alone, or text and data; and the length a text may have. One
 //! place decides, for lists and answers alike: a client that saw an output schema rejects an answer
 //! without data.
 
@@ -15,7 +15,7 @@ use crate::{
 /// The share of a client's longest reply that is kept for what stands around a tool's own text.
 const MARGIN: usize = 16;
 
-/// Which clients get structured content.
+/// The clients that get structured content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Structured {
     /// Those that are not known to hand their results to a model.
@@ -30,7 +30,7 @@ pub enum Structured {
 /// The settings of results for clients.
 #[derive(Clone, Debug, Default)]
 pub struct ClientForms {
-    /// Who gets structured content.
+    /// The clients that get structured content.
     pub structured: Structured,
     /// Clients that get text alone, by the name in their `clientInfo`.
     pub text: GlobSet,
@@ -78,7 +78,7 @@ impl ClientForms {
 }
 
 impl Form {
-    /// How long the text of a tool may be: what is added to it fits as well.
+    /// The length the text of a tool may have: what is added to it fits as well.
     pub fn room(&self) -> usize {
         self.reply - self.reply.checked_div(MARGIN).filter(|_| self.reply < usize::MAX).unwrap_or(0)
     }
@@ -232,7 +232,7 @@ fn says_something(block: &str) -> bool {
         && block.text("text").is_some_and(|text| !text.trim().is_empty())
 }
 
-/// How many bytes a model would read of a server's result in text alone.
+/// The bytes that a model would read of a server's result in text alone.
 pub(crate) fn text_size(result: &str) -> usize {
     #[derive(serde::Deserialize)]
     struct Read<'r> {

@@ -11,7 +11,7 @@ use crate::wire::{Members, Object, frame};
 
 /// The longest silence.
 const BEAT: Duration = Duration::from_secs(15);
-/// How far a sign of life gets on: far less than anything a tool counts.
+/// The progress of a sign of life: far less than anything a tool counts.
 const STEP: f64 = 1e-6;
 
 /// The progress of one call whose client wants to hear of it.

@@ -19,7 +19,7 @@ pub(super) const MOST_WANTED: usize = 4096;
 /// A server tells of tasks. Letting go of this ends that.
 pub(crate) type Following = AbortOnDropHandle<()>;
 
-/// Which changes a client listens for.
+/// The changes a client listens for.
 #[derive(Clone, Debug, Default, PartialEq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Wanted {
@@ -118,7 +118,7 @@ impl Listeners {
 }
 
 impl Wanted {
-    /// How many resources and tasks it names, and one for the subscription itself.
+    /// The number of resources and tasks it names, and one for the subscription itself.
     fn names(&self) -> usize {
         1 + self.resource_subscriptions.len() + self.task_ids.len()
     }

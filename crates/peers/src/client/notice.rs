@@ -1,5 +1,5 @@
-//! What clients hear of without having asked in a request, and the one queue that it takes: from the
-//! task of a server, or from the house, to every client.
+//! The notices that clients get without having asked in a request, and the one queue that they take:
+//! from the task of a server, or from the house, to every client.
 
 use tokio::sync::broadcast;
 

@@ -14,8 +14,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use super::{Budget, BudgetShare, Unheard};
 
-/// How long a note waits for room. A client that reads makes room in less, and one that did not is
-/// not waited for again until it has read.
+/// The time a note waits for room. A client that reads makes room in less, and one that did not is not
+/// waited for again until it has read.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The bounds of a queue. One message may be larger than `bytes`; it is then alone in the queue.

@@ -1,4 +1,4 @@
-//! What a server tells of a task, under the id that clients know the task by.
+//! The report of a server about a task, under the id that clients know the task by.
 
 use serde_json::value::RawValue;
 

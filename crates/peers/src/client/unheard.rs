@@ -1,5 +1,5 @@
-//! How many messages clients missed because they did not read in time. They are lost, so they are
-//! counted.
+//! The number of messages that clients missed because they did not read in time. They are lost, so they
+//! are counted.
 
 use std::sync::{
     Arc,

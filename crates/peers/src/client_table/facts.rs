@@ -1,4 +1,4 @@
-//! What can be known of a client.
+//! The facts that can be known of a client.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub enum ModelReads {
     Unknown,
 }
 
-/// How a model learns of tools.
+/// The ways in which a model learns of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolsShown {
     /// All definitions at once.
@@ -43,9 +43,9 @@ pub struct ClientFacts {
     pub reply_chars: usize,
     /// True if it honours `anthropic/maxResultSizeChars`.
     pub big_replies: bool,
-    /// How long its first list of tools may take.
+    /// The time its first list of tools may take.
     pub first_wait: Duration,
-    /// How its model learns of tools.
+    /// The way its model learns of tools.
     pub tools: ToolsShown,
     /// Tools of ours that it is listed under another name, with that name: it has one of its own of the
     /// same name, and leaves out ours with it.
@@ -54,7 +54,7 @@ pub struct ClientFacts {
     pub elicitation: bool,
     /// True if it reads a list again when it is told that it changed.
     pub list_changed: bool,
-    /// How long it waits for a silent call; `None` where no end was seen.
+    /// The time it waits for a silent call; `None` where no end was seen.
     pub patience: Option<Duration>,
     /// True if notes of progress make it wait longer.
     pub progress: bool,

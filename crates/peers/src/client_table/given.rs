@@ -1,4 +1,4 @@
-//! What a client's model is given of a result, as far as that was looked at.
+//! The part of a result that a client's model is given, as far as that was looked at.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! What is known of clients. Whoever treats one client otherwise than another asks here, so that a
-//! new client is an entry of `entries.rs` and no code.
+//! The facts that are known of clients. Whoever treats one client otherwise than another asks here, so
+//! that a new client is an entry of `entries.rs` and no code.
 
 mod entries;
 mod facts;

@@ -1,4 +1,4 @@
-//! What a client of the older era is being asked while a call of its is under way.
+//! The questions to a client of the older era while a call of its is under way.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -39,7 +39,7 @@ impl OpenQuestions {
         }
     }
 
-    /// How many have no answer yet.
+    /// The number of questions without an answer yet.
     pub(super) fn len(&self) -> usize {
         self.own.len() + self.guessed.len()
     }

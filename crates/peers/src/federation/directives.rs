@@ -62,9 +62,9 @@ impl CarriedDirectives {
             .unwrap_or_default()
     }
 
-    /// What the result of an MCP tool carries: in its metadata, its structured content, and in the
-    /// texts that are JSON objects. The first place that has any is the one that counts, since a
-    /// server writes the same into both.
+    /// The directives in the result of an MCP tool: in its metadata, its structured content, and in the
+    /// texts that are JSON objects. The first place that has any is the one that counts, since a server
+    /// writes the same into both.
     pub(super) fn in_result(result: &str) -> Self {
         #[derive(Deserialize)]
         struct CarryingResult<'r> {

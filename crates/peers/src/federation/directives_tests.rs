@@ -1,4 +1,4 @@
-//! Where results carry directives.
+//! The places where results carry directives.
 
 use serde_json::json;
 

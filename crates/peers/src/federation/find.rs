@@ -21,7 +21,7 @@ use tectum_native::{NativeSet, NativeTool};
 
 use self::index::Index;
 
-/// How many tools are found at most.
+/// The most tools that are found.
 const MOST_FOUND: usize = 20;
 
 /// Search for tools that are not in the list, by what they do. Call what is found with call_tool.

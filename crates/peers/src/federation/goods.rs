@@ -13,8 +13,8 @@ use crate::{
     wire::{Members, Pages, quoted},
 };
 
-/// What an address begins with that names its server: always understood, and what a resource is
-/// listed under whose own address another server has too.
+/// The beginning of an address that names its server: always understood, and used to list a resource
+/// whose own address another server has too.
 const OURS: &str = "tectum://server/";
 
 /// Everything but tools, of all servers.
@@ -91,8 +91,8 @@ impl Goods {
         self.by_template.iter().find(|(known, _)| known == template).map(|(_, source)| source)
     }
 
-    /// Who may have a resource, the likeliest first. An address that nobody listed may still be
-    /// one: of a template, or named in a tool's result.
+    /// The servers that may have a resource, the likeliest first. An address that nobody listed may
+    /// still be right: of a template, or named in a tool's result.
     pub(crate) fn resource(&self, uri: &str) -> Vec<Source> {
         if let Some(source) = self.by_uri.get(uri) {
             return vec![source.clone()];

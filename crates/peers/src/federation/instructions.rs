@@ -1,5 +1,5 @@
-//! What servers want models to know, as part of what we tell them ourselves. It is taken from
-//! what was last known of each server: nobody is waited for to say hello.
+//! The instructions of servers for models, as part of our own. They are taken from what was last known
+//! of each server: nobody is waited for to say hello.
 
 use std::{
     fmt::Write as _,

@@ -1,4 +1,4 @@
-//! What of the arguments of our own tools a coding agent is not listed. Every conversation of such a
+//! The arguments of our own tools that a coding agent is not listed. Every conversation of such a
 //! client begins with the list, so an argument stands in it only when tasks need it.
 
 use serde_json::{Map, Value};

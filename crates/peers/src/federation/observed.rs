@@ -1,4 +1,4 @@
-//! Which servers get copies of calls, and which of them is at the other end of a connection.
+//! The servers that get copies of calls, and the one of them at the other end of a connection.
 
 use std::{collections::BTreeSet, net::SocketAddr, sync::Arc};
 

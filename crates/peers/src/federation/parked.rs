@@ -1,5 +1,5 @@
-//! What waits for the next try of a modern client. A call at a legacy server stays open here while
-//! the client makes up its mind; a question of our own rules waits for its answer.
+//! The requests that wait for the next try of a modern client. A call at a legacy server stays open
+//! here while the client makes up its mind; a question of our own rules waits for its answer.
 //!
 //! They live in this process only. What the client carries between its tries is a handle it can
 //! neither make nor change, good for one use, for the same request and for a limited time.
@@ -17,7 +17,7 @@ use tectum_core::{Fault, FaultKind};
 
 use crate::link::{self, Exchange};
 
-/// How long a server's call waits for the client's next try.
+/// The time a server's call waits for the client's next try.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// Calls that may wait at once; beyond that the next one is refused.
 const MOST: usize = 1024;
@@ -102,9 +102,9 @@ impl<T: Send + 'static> Shelf<T> {
         Ok(self.sealed(&handle))
     }
 
-    /// What a handle stands for, if the handle is whole, unused, in time and comes with the
-    /// same request. Whoever may call here showed the one token there is, so a handle need not
-    /// name its owner.
+    /// The parked value of a handle, if the handle is whole, unused, in time and comes with the
+    /// same request. Whoever may call here showed the one token there is, so a handle need not name its
+    /// owner.
     pub(crate) fn take(&self, state: &str, digest: &blake3::Hash) -> Result<T, String> {
         let refuse = |why: &str| Err(format!("requestState: {why}"));
         let engine = base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -138,7 +138,8 @@ impl<T: Send + 'static> Shelf<T> {
         format!("{}{}", self.mark, base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// What nobody comes back for is let go: a call is cancelled at its server, a question taken back.
+    /// Lets go of requests that nobody comes back for: a call is cancelled at its server, a question
+    /// taken back.
     fn sweep_later(&self) {
         let waiting = Arc::downgrade(&self.waiting);
         tokio::spawn(async move {

@@ -1,5 +1,5 @@
-//! Which tools a client is listed: all, the lean set for coding agents, or a set that somebody named.
-//! A tool that is not listed can still be called by its name.
+//! The tools that a client is listed: all, the lean set for coding agents, or a set that somebody
+//! named. A tool that is not listed can still be called by its name.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,7 +10,7 @@ use tectum_core::{ToolInfo, ToolRole};
 use super::lean;
 use crate::client_table::ClientFacts;
 
-/// Which profile each client has.
+/// The profile of each client.
 #[derive(Clone, Debug, Default)]
 pub struct Profiles {
     chosen: ProfileChoice,
@@ -18,7 +18,7 @@ pub struct Profiles {
     own: BTreeMap<String, Arc<Patterns>>,
 }
 
-/// Which tools one client is listed.
+/// The tools that one client is listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Profile {
     /// All.

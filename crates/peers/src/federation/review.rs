@@ -1,5 +1,5 @@
-//! What waits for a person at each server, for `tectum approve-tools`: shown as it is, and approved
-//! as it was shown.
+//! The changes that wait for a person at each server, for `tectum approve-tools`: shown as they
+//! are, and approved as they were shown.
 
 use std::{
     io,
@@ -14,9 +14,10 @@ use crate::{
 /// The changes at one server that wait for a person.
 #[derive(Clone, Debug, Default)]
 pub struct Review {
-    /// What differs from what was approved. Where nobody can tell what was, everything it offered last.
+    /// The differences from what was approved. Where nobody can tell what was, everything it offered
+    /// last.
     pub changes: Vec<Change>,
-    /// Why nobody can tell what was approved.
+    /// The reason why nobody can tell what was approved.
     pub lost: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Which servers there are: the first of them, known only when somebody needs them, and those that
-//! take their place; for whom they are started, and who waits until they have said what they offer.
+//! The list of servers: the first of them, known only when somebody needs them, and those that take
+//! their place; for whom they are started, and who waits until they have said what they offer.
 
 use std::{
     collections::BTreeMap,
@@ -27,7 +27,8 @@ use crate::{
 const MOST_STARTS: usize = 128;
 /// Between those that had to wait for others: calls have their turn in between.
 const APART: Duration = Duration::from_millis(2);
-/// How often a server that starts for one call is looked at: far below what its start takes.
+/// The interval at which a server that starts for one call is looked at: far below what its start
+/// takes.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// All servers, by name.
@@ -244,7 +245,7 @@ impl Roster {
         }
     }
 
-    /// How long a call may take of a tool of this name, if a server may still say that it has it.
+    /// The time that a call of a tool of this name may take, if a server may still say that it has it.
     pub(crate) fn time_until_offered(&self, tool: &str) -> Option<Duration> {
         let its = |peer: &Peer| !peer.spec.prefix || is_of(tool, &peer.spec.name);
         let peers = self.peers.load();
@@ -299,13 +300,13 @@ impl Roster {
         });
     }
 
-    /// Why the tools of a server are not there.
+    /// The reason why the tools of a server are not there.
     pub(super) fn why_absent(&self, server: &str) -> Option<String> {
         let peers = self.peers.load();
         peers.iter().find(|(name, _)| name.as_str() == server).map(|(_, peer)| why(peer))
     }
 
-    /// Why a tool is not there whose name is of a server that does not start.
+    /// The reason why a tool is not there whose name is of a server that does not start.
     pub(super) fn why_held(&self, tool: &str) -> Option<String> {
         let (server, _) = tool.split_once("__")?;
         let held = self.held.lock();
@@ -325,7 +326,7 @@ fn has_died(peer: &Peer) -> bool {
     status.error.is_some() && !matches!(status.state, State::Starting | State::Stopped)
 }
 
-/// Why the tools of a server are not there.
+/// The reason why the tools of a server are not there.
 fn why(peer: &Peer) -> String {
     let (name, status, known) = (&peer.spec.name, peer.status(), peer.offer().known);
     let failed = status.error.is_some();

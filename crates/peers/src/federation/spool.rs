@@ -15,11 +15,11 @@ use crate::wire::{Members, Object, quoted, raw};
 
 /// The beginning of every address.
 pub(crate) const ADDRESS: &str = "tectum://results/";
-/// How much of the text a preview shows.
+/// The bytes of the text that a preview shows.
 const PREVIEW: usize = 16 * 1024;
 /// Members beside the content that pass under every bound: they say what a result is.
 const SHORT: usize = 256;
-/// How much is read at once unless less is asked for.
+/// The bytes of one read unless less is asked for.
 pub(crate) const PIECE: usize = 64 * 1024;
 /// The most that is read at once.
 const MOST_PIECE: usize = 1024 * 1024;

@@ -1,4 +1,4 @@
-//! What clients subscribe to and tell of themselves, as the servers hear it.
+//! The subscriptions of clients and their reports about themselves, as the servers hear them.
 
 use std::sync::Arc;
 

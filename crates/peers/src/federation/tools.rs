@@ -159,12 +159,12 @@ impl PeerTools {
         self.own.iter().filter(|(_, own)| own.withheld).map(|(name, _)| &**name)
     }
 
-    /// How many can be called.
+    /// The number of tools that can be called.
     pub(crate) fn usable(&self) -> usize {
         self.own.values().filter(|own| !own.withheld).count()
     }
 
-    /// How many there are.
+    /// The number of tools.
     pub(crate) fn count(&self) -> usize {
         self.infos.len()
     }
@@ -289,7 +289,7 @@ async fn bounded(spool: Arc<Spool>, call: CallId, result: Box<RawValue>, most: u
     })
 }
 
-/// What a result asks of the loop, as far as its server may. An anchor of a server's has the
+/// The directives of a result, as far as its server may give them. An anchor of a server's has the
 /// server's name before its own, so that it never takes the place of ours.
 fn directives(result: &RawValue, peer: &Peer) -> CarriedDirectives {
     let mut found = CarriedDirectives::in_result(result.get()).only(&peer.spec.directives);

@@ -10,11 +10,11 @@ use crate::{
     wire::{Era, LATEST_LEGACY, LEGACY, Loss, MODERN, Members, Object, code, error_parts, own_info},
 };
 
-/// How long a server may leave the question for its era unanswered. Servers of the older era
-/// answer it with an error as soon as they run; some never answer what they do not know.
+/// The time a server may leave the question for its era unanswered. Servers of the older era answer it
+/// with an error as soon as they run; some never answer what they do not know.
 const PROBE: Duration = Duration::from_secs(10);
 
-/// Why a greeting failed.
+/// The reasons why a greeting failed.
 #[derive(Debug)]
 pub(crate) enum Unfit {
     /// The connection broke while the era was asked for: some servers of the older era end

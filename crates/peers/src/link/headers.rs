@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 const KEY: &str = "x-mcp-header";
 /// The beginning of a header's name.
 const PREFIX: &str = "Mcp-Param-";
-/// How deep a schema may nest before its annotations count as unreadable.
+/// The depth to which a schema may nest before its annotations count as unreadable.
 const MOST_DEPTH: usize = 64;
 /// The longest name an annotation may give: servers refuse long header names.
 const MOST_NAME: usize = 128;

@@ -1,4 +1,4 @@
-//! What a server says about itself in the first words on a connection, and what we say.
+//! The first words of a server about itself on a connection, and ours.
 
 use serde_json::value::RawValue;
 

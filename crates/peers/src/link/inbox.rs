@@ -1,4 +1,5 @@
-//! Where a connection's messages are sorted: to the request they belong to, or to the loose ones.
+//! The inbox of a connection, which sorts its messages: to the request they belong to, or to the loose
+//! ones.
 //!
 //! Requests of ours are told apart by our own ids, so nothing a server or a client writes into
 //! an id can reach another's call.
@@ -76,7 +77,7 @@ pub(crate) enum Loose {
     },
 }
 
-/// How a message arrived.
+/// The way a message arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// On the stream of this request.
@@ -114,7 +115,7 @@ struct Table {
     noise: Noise,
 }
 
-/// Who used a connection.
+/// The users of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Users {
     #[default]
@@ -210,7 +211,7 @@ impl Inbox {
         self.table.lock().remove(id);
     }
 
-    /// How long nobody has asked anything, if nothing is in flight.
+    /// The time for which nobody has asked anything, if nothing is in flight.
     pub(crate) fn idle(&self) -> Option<Duration> {
         let table = self.table.lock();
         let used = table.used.filter(|_| table.open.is_empty())?;
@@ -231,7 +232,7 @@ impl Inbox {
         self.table.lock().noise.words()
     }
 
-    /// How the connection ended, once it has.
+    /// The end of the connection, once it has ended.
     pub(crate) fn lost(&self) -> Option<Loss> {
         self.table.lock().lost.clone()
     }

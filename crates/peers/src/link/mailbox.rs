@@ -1,4 +1,4 @@
-//! What comes for one request, on its way to who waits for it.
+//! The messages for one request, on their way to who waits for them.
 //!
 //! Most requests get one event, their answer, so a queue that is made for streams would cost more
 //! than the rest of a call. How much may wait is the inbox's business.

@@ -1,4 +1,4 @@
-//! What a server writes that is no message: let go, but counted, with its beginning for people who
+//! The output of a server that is no message: let go, but counted, with its beginning for people who
 //! wonder why nothing comes.
 
 use crate::visible::on_one_line;

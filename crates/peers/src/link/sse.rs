@@ -16,9 +16,9 @@ use super::{
 };
 use crate::wire::{Events, Loss, StreamItem, same_origin};
 
-/// How long a server may take to tell where to post to.
+/// The time a server may take to tell where to post to.
 const ENDPOINT: Duration = Duration::from_secs(10);
-/// How long it may take to accept what needs no answer.
+/// The time it may take to accept what needs no answer.
 const ACCEPTS: Duration = Duration::from_secs(30);
 /// The largest answer to a post; the real one comes on the stream.
 const MAX_RECEIPT: usize = 1024 * 1024;

@@ -26,14 +26,14 @@ const MOST_UNWRITTEN: usize = 64 * 1024 * 1024;
 const MOST_UNREAD_ANSWERS: usize = 1024 * 1024;
 /// Room that is kept for what will wait next.
 const MOST_SPARE: usize = 256 * 1024;
-/// How much is read at once: what is sorted before others have their turn.
+/// The bytes of one read, which are sorted before others have their turn.
 const CHUNK: usize = 16 * 1024;
-/// How much is read at once of a message that is larger than that.
+/// The bytes of one read of a message that is larger than that.
 const LARGE_CHUNK: usize = 256 * 1024;
 /// Bytes of a message that are kept before its bound is asked for.
 const SMALL: usize = 64 * 1024;
 
-/// How long a server that closed its output may take to end by itself.
+/// The time a server that closed its output may take to end by itself.
 const ENDS: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// The pipes of one child.

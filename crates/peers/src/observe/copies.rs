@@ -77,7 +77,7 @@ impl Copies {
         ring.bytes = 0;
     }
 
-    /// How many copies were made.
+    /// The number of copies that were made.
     pub(super) fn copied(&self) -> u64 {
         self.copied.load(Ordering::Relaxed)
     }

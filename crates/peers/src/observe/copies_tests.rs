@@ -29,7 +29,7 @@ fn open() -> Arc<Copies> {
     Arc::new(Copies::new(Redactor::new(&[], &[]).expect("built in")))
 }
 
-/// What an observer is told after a call with this result.
+/// The text that an observer gets after a call with this result.
 fn told(result: Result<Payload, Fault>) -> String {
     let copies = open();
     let call = call("x", "{}");

@@ -1,4 +1,4 @@
-//! What became of the copies: for one observer, for all of them, and how often that is told.
+//! The fate of the copies: for one observer, for all of them, and how often that is told.
 
 use std::{
     sync::atomic::AtomicBool,
@@ -10,7 +10,7 @@ use parking_lot::{Mutex, MutexGuard};
 /// Between two warnings about one observer.
 const QUIET: Duration = Duration::from_secs(60);
 
-/// How one observer is, for people and programs.
+/// The state of one observer, for people and programs.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ObserverStatus {
     /// `watching`, `away` or `muted`.
@@ -92,7 +92,7 @@ impl Counts {
         }
     }
 
-    /// How it is, in a state that others know.
+    /// Its status, in a state that others know.
     pub(super) fn status(&self, state: &'static str) -> ObserverStatus {
         ObserverStatus { state, copies: *self.tally.lock(), error: self.error.lock().clone() }
     }

@@ -1,4 +1,4 @@
-//! What a copy's metadata says: which call it is of, and where that came from.
+//! The metadata of a copy: which call it is of, and where that came from.
 
 use super::observation::Observation;
 use crate::{

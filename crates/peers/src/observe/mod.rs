@@ -49,9 +49,9 @@ use crate::{
     spec::ServerName,
 };
 
-/// How long the last copies may take when the house closes.
+/// The time the last copies may take when the house closes.
 const LAST_COPIES: Duration = Duration::from_secs(1);
-/// How often a server that is on its way is looked at when the house closes.
+/// The interval at which a server that is on its way is looked at when the house closes.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Stands for the names of all servers among those that are muted.
@@ -135,7 +135,7 @@ impl Observers {
         Self { shared, keeping, pacing }
     }
 
-    /// How the observers are.
+    /// The state of the observers.
     pub fn status(&self) -> BTreeMap<String, ObserverStatus> {
         self.shared.status()
     }

@@ -21,9 +21,9 @@ const FRAME: usize = 256;
 pub(super) struct Observation {
     /// Rises by one from copy to copy: a gap is a loss.
     pub(super) sequence: u64,
-    /// Which call.
+    /// The call.
     pub(super) call: CallId,
-    /// Which tool.
+    /// The tool.
     pub(super) tool: ToolName,
     args: Box<str>,
     after: Option<Report>,

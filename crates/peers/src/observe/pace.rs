@@ -31,8 +31,8 @@ const QUIET: Duration = Duration::from_millis(250);
 const HOLD: Duration = Duration::from_millis(750);
 /// Copies that are let go one by one; calls must follow on each of them to be a circle.
 const PROBES: usize = 3;
-/// How long many calls are not looked at again that were somebody's own, and how long a few are
-/// enough for a look after a circle was cut; each further time doubles it.
+/// The time for which many calls that were somebody's own are not looked at again, and for which a few
+/// are enough for a look after a circle was cut; each further time doubles it.
 const FIRST: Duration = Duration::from_secs(10);
 const LONGEST: Duration = Duration::from_secs(600);
 

@@ -1,6 +1,6 @@
-//! Who is told when: which copies may leave, and one observer after the other. However many
-//! observers there are, few of them are awake at a time, and where there are very many nobody is
-//! told most of the time, so a call never waits behind all of them.
+//! The turns of observers: which copies may leave, and one observer after the other. However many
+//! observers there are, few of them are awake at a time, and where there are very many nobody is told
+//! most of the time, so a call never waits behind all of them.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -21,7 +21,7 @@ const STINT: Duration = Duration::from_millis(2);
 /// each of them is.
 const REST: Duration = Duration::from_millis(6);
 
-/// Which copies may leave.
+/// The copies that may leave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Release {
     /// Copies before this number are discarded.

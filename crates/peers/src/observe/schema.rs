@@ -1,4 +1,4 @@
-//! Who is an observer: by the schema of a tool called `observe`, never by a server's name.
+//! The recognition of observers: by the schema of a tool called `observe`, never by a server's name.
 
 use serde_json::Value;
 

@@ -26,12 +26,12 @@ use crate::{
     wire::object::{Members, Object},
 };
 
-/// How long one copy may take once there is a connection.
+/// The time one copy may take once there is a connection.
 pub(super) const PATIENCE: Duration = Duration::from_millis(250);
-/// How long others wait for one that is being told: observers take turns, so that a call which
-/// comes meanwhile shares the machine with one of them and not with all.
+/// The time others wait for one that is being told: observers take turns, so that a call which comes
+/// meanwhile shares the machine with one of them and not with all.
 const TURN: Duration = Duration::from_millis(1);
-/// How long an observer may take to say what it is.
+/// The time an observer may take to say what it is.
 pub(super) const DISCOVERY: Duration = Duration::from_secs(5);
 /// Before a connection is asked for again that could not be had. The server's own pauses between
 /// starts are longer; this one only keeps us from asking all the time.
@@ -46,7 +46,7 @@ pub(super) struct Sink {
     pub(super) peer: Arc<Peer>,
     pub(super) counts: Arc<Counts>,
     pub(super) run: Arc<str>,
-    /// Which copies may leave, and whose turn it is.
+    /// The copies that may leave, and the observer whose turn it is.
     pub(super) rota: Arc<Rota>,
     /// Cancelled when no copies are wanted any more.
     pub(super) stop: CancellationToken,
@@ -217,7 +217,7 @@ impl Sink {
     }
 }
 
-/// Who of a connection is told.
+/// The receiver of a copy at the other end of a connection.
 enum Told<'w> {
     Observe(&'w str),
     Audit(&'w Interceptor),
@@ -304,7 +304,7 @@ fn observe(
     })
 }
 
-/// Why a copy was not taken.
+/// The reasons why a copy was not taken.
 enum Refusal {
     Said(String),
     Lost(Loss),

@@ -17,9 +17,9 @@ use crate::federation::Federation;
 pub struct Trial {
     /// The observer's answer, as it wrote it.
     pub answer: String,
-    /// How long it took.
+    /// The time it took.
     pub took: Duration,
-    /// How long a copy of a call would have been waited for.
+    /// The time for which a copy of a call would have been waited for.
     pub patience: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! What was approved of every server, in memory: a server's file is looked at when what it offers is
+//! The approvals of every server, in memory: a server's file is looked at when what it offers is
 //! another thing, or when somebody may have written to it, and read when it changed. It is written
 //! beside whoever answers clients, under a lock that `tectum approve-tools` takes as well.
 
@@ -35,7 +35,7 @@ struct Servers {
     known: HashMap<ServerName, KnownFile>,
     /// Servers that an earlier run met: their approvals must be there.
     met_before: HashSet<ServerName>,
-    /// How often files were looked at, and how often one was read.
+    /// The number of looks at files, and of reads of one.
     #[cfg(test)]
     counted: (usize, usize),
 }
@@ -65,8 +65,8 @@ impl Approvals {
         self.servers.lock().met_before.insert(server.clone());
     }
 
-    /// What was approved of a server, brought up to date with what it offers. The same is given out
-    /// until one of the two changes.
+    /// The approvals of a server, brought up to date with what it offers. The same is given out until
+    /// one of the two changes.
     pub(crate) fn standing(self: &Arc<Self>, spec: &ServerSpec, offer: &Arc<Offer>) -> Arc<Standing> {
         let Some(state) = &self.state else { return self.nothing.clone() };
         let mut servers = self.servers.lock();

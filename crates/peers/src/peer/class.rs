@@ -1,4 +1,4 @@
-//! Which clients share a connection.
+//! The clients that share a connection.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What servers told of tasks before their clients could know them: kept, in order and bounded,
+//! The reports of servers about tasks before their clients could know them: kept, in order and bounded,
 //! until the answer has gone out that names the task.
 
 use std::{collections::VecDeque, sync::Arc};

@@ -1,9 +1,9 @@
-//! Why a request at a server has no result.
+//! The reasons why a request at a server has no result.
 
 use serde_json::value::RawValue;
 use tectum_core::Fault;
 
-/// Why there is no result.
+/// The reasons why there is no result.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The server's own error, as it wrote it.

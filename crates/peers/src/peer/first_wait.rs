@@ -1,5 +1,5 @@
-//! Whether a server that was never met is worth waiting for: not again once it did not come in time, in this
-//! run or the one before.
+//! The decision to wait for a server that was never met: not again once it did not come in time, in
+//! this run or the one before.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::spec::ServerSpec;
 
-/// How long a server was waited for.
+/// The time a server was waited for.
 #[derive(Debug, Default)]
 pub(super) struct FirstWait {
     began: OnceLock<Instant>,

@@ -137,7 +137,7 @@ impl Peer {
         self.links.load().values().any(|link| !link.closed().is_cancelled())
     }
 
-    /// How many messages of its present connections were dropped, since it sent too many.
+    /// The number of messages of its present connections that were dropped, since it sent too many.
     pub(crate) fn dropped(&self) -> u64 {
         self.links.load().values().map(|link| link.inbox.total_dropped()).sum()
     }
@@ -147,7 +147,7 @@ impl Peer {
         self.links.load().values().filter_map(|link| link.process()).collect()
     }
 
-    /// How it is.
+    /// Its status.
     pub(crate) fn status(&self) -> Status {
         self.status.borrow().clone()
     }
@@ -278,7 +278,8 @@ impl Peer {
         }
     }
 
-    /// What it offers changed, for this class: a server with several connections has several states.
+    /// Notes a change of its offers, for this class: a server with several connections has several
+    /// states.
     pub(crate) async fn changed(&self, what: What, class: &Class) {
         let _ = self.commands.send(Command::Changed(what, class.clone())).await;
     }

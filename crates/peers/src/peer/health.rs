@@ -1,4 +1,4 @@
-//! How a server is, and when it may be started again.
+//! The health of a server, and the time of its next start.
 
 use std::{
     collections::VecDeque,
@@ -16,13 +16,13 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 /// The longest pause before a server is started that nobody has ever met: whoever mends it finds it
 /// there within two seconds of its next use.
 const LONGEST_FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// How long the breaker stays open the first time; each further time doubles it.
+/// The time the breaker stays open at first; each further time doubles it.
 const FIRST_BREAK: Duration = Duration::from_secs(30);
 /// The longest the breaker stays open.
 const LONGEST_BREAK: Duration = Duration::from_secs(300);
 
-/// How far a pause may be from what it should be, as a part of it: servers that died together do not
-/// come back in step, and what people are told is about right.
+/// The greatest deviation of a pause from its nominal length, as a part of it: servers that died
+/// together do not come back in step, and what people are told is about right.
 const SPREAD: f64 = 0.25;
 
 /// The state of a server.
@@ -57,16 +57,16 @@ impl State {
     }
 }
 
-/// How a server is.
+/// The state of a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Status {
     /// Its state.
     pub(crate) state: State,
     /// Since when.
     pub(crate) since: SystemTime,
-    /// How often it was started.
+    /// The number of times it was started.
     pub(crate) starts: u64,
-    /// Why it is not there, or what was wrong last.
+    /// The reason why it is not there, or the last problem.
     pub(crate) error: Option<String>,
 }
 
@@ -128,7 +128,7 @@ impl Deaths {
         *self = Self::default();
     }
 
-    /// How long until it may be started.
+    /// The time until it may be started.
     pub(super) fn pause(&self, now: Instant) -> Duration {
         self.until.map_or(Duration::ZERO, |until| until.saturating_duration_since(now))
     }

@@ -38,7 +38,7 @@ use crate::{
 const COMMANDS: usize = 256;
 /// A connection that has lived so long clears the record of deaths.
 const STEADY: Duration = Duration::from_secs(60);
-/// How often idle connections are looked for.
+/// The interval at which idle connections are looked for.
 const LOOK: Duration = Duration::from_secs(60);
 
 struct Keeper {
@@ -254,7 +254,7 @@ impl Keeper {
         }
     }
 
-    /// Why it is not started now.
+    /// The reason why it is not started now.
     fn left_alone(&self, now: Instant) -> Fault {
         let name = &self.peer.spec.name;
         let wait = self.deaths.pause(now).as_secs().max(1);
@@ -266,7 +266,7 @@ impl Keeper {
         .hint(format!("`tectum list -v` shows what it said; `tectum restart {name}` tries at once"))
     }
 
-    /// Why there is no connection for one more class of clients.
+    /// The reason why there is no connection for one more class of clients.
     fn crowded(&self) -> Fault {
         let name = &self.peer.spec.name;
         let text = format!("{name} has {MOST_LINKS} connections, and all of them are in use");

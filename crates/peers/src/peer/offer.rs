@@ -1,4 +1,4 @@
-//! What a server offers: each definition as it wrote it.
+//! The offers of a server: each definition as it wrote it.
 
 use std::{collections::BTreeSet, sync::Arc};
 

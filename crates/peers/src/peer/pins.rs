@@ -60,7 +60,7 @@ pub struct Change {
     pub waiting: Value,
 }
 
-/// Why a tool is withheld.
+/// The reasons why a tool is withheld.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Withheld {
     /// Its definition changed since a person approved it.
@@ -119,7 +119,7 @@ impl Pins {
         tectum_state::replace(&Self::file(state, server), &serde_json::to_vec_pretty(self)?, Lasts::PowerCut)
     }
 
-    /// What a server offers at its first meeting holds.
+    /// Pins for a server's first meeting: everything it offers is approved.
     pub(crate) fn first(offer: &Offer) -> Self {
         let empty = Self::default();
         empty.updated(offer, NewTools::Take).unwrap_or(empty)
@@ -174,7 +174,7 @@ impl Pins {
             || self.withholds_instructions() && self.waiting_instructions != other.waiting_instructions
     }
 
-    /// Why a tool is withheld, if it is.
+    /// The reason why a tool is withheld, if it is.
     pub(crate) fn withholds(&self, tool: &str) -> Option<Withheld> {
         let why = || if self.approved.contains_key(tool) { Withheld::Changed } else { Withheld::New };
         self.waiting.contains_key(tool).then(why)
@@ -185,7 +185,7 @@ impl Pins {
         self.waiting_instructions.is_some()
     }
 
-    /// How many changes wait for a person.
+    /// The number of changes that wait for a person.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len() + usize::from(self.withholds_instructions())
     }

@@ -1,5 +1,6 @@
-//! What people are shown of a server's question: the server that asks, before anything it says, and no
-//! address that a person should not follow. It is the same in whichever way the question travels.
+//! The form in which people are shown a server's question: the server that asks, before anything it
+//! says, and no address that a person should not follow. It is the same in whichever way the question
+//! travels.
 
 use reqwest::Url;
 use serde_json::value::RawValue;

@@ -1,4 +1,4 @@
-//! What a server offers to clients of different abilities, kept across restarts.
+//! The offers of a server to clients of different abilities, kept across restarts.
 //!
 //! A server of the older era is told once what its client can do and may offer more to one that can
 //! do more, so each class of abilities has a share of its own. What clients see is all shares
@@ -106,8 +106,8 @@ impl Shares {
 }
 
 impl Offer {
-    /// What was the same for somebody else before is now what it is for them: a server that changed
-    /// has changed for those who are away as well.
+    /// Gives an offer that was the same for somebody else before its new value for them too: a server
+    /// that changed has changed for those who are away as well.
     fn follow(&mut self, before: &Self, now: &Self) {
         follow(&mut self.tools, &before.tools, &now.tools);
         follow(&mut self.resources, &before.resources, &now.resources);
@@ -191,7 +191,7 @@ impl Shares {
         Self(kept.shares.into_iter().take(MOST_SHARES).map(share).collect())
     }
 
-    /// How many things it offers to all classes together, counted once for each.
+    /// The number of things it offers to all classes together, counted once for each.
     pub(super) fn count(&self) -> usize {
         let count = |offer: &Offer| {
             offer.tools.len() + offer.resources.len() + offer.templates.len() + offer.prompts.len()
@@ -223,8 +223,8 @@ fn file(state: &Path, spec: &ServerSpec) -> PathBuf {
     state.join(format!("{}.json", spec.name))
 }
 
-/// What must be the same for a memory to be of the same server. Secrets do not enter: a new
-/// token does not change what is offered, and no trace of one belongs on the disk.
+/// A digest of everything that must be the same for a memory to be of the same server. Secrets do not
+/// enter: a new token does not change what is offered, and no trace of one belongs on the disk.
 fn digest(spec: &ServerSpec) -> String {
     let text = match &spec.transport {
         Transport::Stdio(launch) => {

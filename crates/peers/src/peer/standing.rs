@@ -1,4 +1,4 @@
-//! What holds for one server by what was approved of it, and what its callers hear of that.
+//! The standing of one server by what was approved of it, and the messages to its callers about that.
 
 use tectum_core::{Fault, FaultKind};
 
@@ -31,7 +31,7 @@ impl Standing {
         }
     }
 
-    /// Why nothing is known of what was approved.
+    /// The reason why nothing is known of what was approved.
     pub(crate) fn lost(&self) -> Option<&str> {
         match self {
             Self::Known(_) => None,

@@ -1,4 +1,4 @@
-//! What a server's task needs that is not in its spec.
+//! The things a server's task needs that are not in its spec.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -26,7 +26,7 @@ pub(crate) struct Surroundings {
     pub(crate) door: Arc<Door>,
     /// The clients, for questions of servers outside of a call.
     pub(crate) clients: Arc<Clients>,
-    /// Which resources are watched.
+    /// The resources that are watched.
     pub(crate) watchers: Arc<Watchers>,
     /// The tasks that servers work on.
     pub(crate) tasks: Arc<Tasks>,
@@ -37,6 +37,6 @@ pub(crate) struct Surroundings {
     pub(crate) offers: Arc<Notify>,
     /// The queue of notices to clients.
     pub(crate) notices: Notices,
-    /// Which house this is to those that calls pass through.
+    /// The identity of this house to those that calls pass through.
     pub(crate) lineage: Arc<Lineage>,
 }

@@ -1,5 +1,5 @@
-//! Which server works on which task: a server may answer a call with a task, and the client asks
-//! for it later by nothing but its id. What servers tell of tasks goes to whom they belong.
+//! The server that works on each task: a server may answer a call with a task, and the client asks for
+//! it later by nothing but its id. What servers tell of tasks goes to whom they belong.
 //!
 //! A task keeps its server's id, unless another server's task has it: then it gets one that names
 //! its server, so that no server can stand in for another.

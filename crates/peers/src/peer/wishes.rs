@@ -1,5 +1,5 @@
-//! What clients want to hear of: changes of resources, and log messages from a level on. Servers are
-//! told what all clients want together, and each client is passed its own part.
+//! The wishes of clients: changes of resources, and log messages from a level on. Servers are told what
+//! all clients want together, and each client is passed its own part.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::{client::LEVELS, spec::ServerName};
 /// A resource, by its server and the server's own name for it.
 type ResourceKey = (ServerName, String);
 
-/// Which resources are watched at which server: by which client, under which of the resource's names.
+/// The resources that are watched at each server: by which client, under which of the resource's names.
 /// A server's task reads it at the moment it tells the server, so of two changes the later one is
 /// always what holds.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// What came of a tool call in the form that its client takes, with further texts at its end. Nothing
+/// The outcome of a tool call in the form that its client takes, with further texts at its end. Nothing
 /// for a cancelled one: nobody waits for it.
 pub(crate) fn outcome(
     out: &mut Vec<u8>,

@@ -1,4 +1,4 @@
-//! What a client may ask about us, kept as bytes that are ready to be sent.
+//! The answers about ourselves, kept as bytes that are ready to be sent.
 //!
 //! Made once for each change of the registry, never for a request.
 
@@ -23,8 +23,8 @@ use crate::{
     wire::{MODERN, Pages, era, pages::TTL_MS},
 };
 
-/// What a model is told of us that has to search for tools. It stands alone: some clients show no
-/// more before a tool is found.
+/// The instructions for a model that has to search for tools. They stand alone: some clients show
+/// no more before a tool is found.
 const SEARCHING: &str = "\
 Tools for the files and code of this project. Search for them with words such as \"edit file\", \"grep\", \
 \"find references\". Read: read_file, search_content (grep), search_files (find by name), code_outline. \

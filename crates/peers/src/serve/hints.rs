@@ -1,5 +1,6 @@
-//! What lists say of our own tools beyond what the tools say of themselves: which of them a client
-//! that searches should load at once, by which words people look for them, and which cannot be undone.
+//! The hints of lists about our own tools, beyond what the tools say of themselves: which of them a
+//! client that searches should load at once, by which words people look for them, and which cannot be
+//! undone.
 
 use serde_json::{Map, Value};
 use tectum_core::{Effect, ToolInfo, World};

@@ -24,7 +24,7 @@ use crate::{
     federation::{Federation, Settings},
 };
 
-/// What a made-up tool does.
+/// The behaviour of a made-up tool.
 #[derive(Clone, Copy)]
 enum Does {
     Answer,

@@ -17,9 +17,9 @@ use crate::client::Budget;
 
 /// Calls that run at the same time.
 const MOST: usize = 32;
-/// How long a call waits for memory.
+/// The time a call waits for memory.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long a call keeps its turn while it works. What takes longer waits, for a person or for another
+/// The time a call keeps its turn while it works. What takes longer waits, for a person or for another
 /// process, and holds up nobody else's calls.
 const LONGEST: Duration = Duration::from_secs(2);
 

@@ -15,7 +15,7 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// How much is still to be written.
+    /// The bytes that are still to be written.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len() - self.written
     }

@@ -14,7 +14,7 @@ pub(crate) const LEGACY: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", L
 /// The version without one.
 pub(crate) const MODERN: &str = "2026-07-28";
 
-/// How a request wants to be treated.
+/// The way a request wants to be treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Era {
     /// Up to 2025-11-25: initialize, sessions.
@@ -23,7 +23,7 @@ pub(crate) enum Era {
     Modern,
 }
 
-/// Why a request's metadata is not acceptable.
+/// The reason why a request's metadata is not acceptable.
 #[derive(Debug)]
 pub(crate) struct BadMeta {
     pub(crate) code: i32,

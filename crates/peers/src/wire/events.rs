@@ -30,7 +30,7 @@ pub(crate) struct Events {
     fresh: bool,
     /// The id of the last event.
     pub(crate) last_id: Option<String>,
-    /// How long to wait before connecting again, if the server said so.
+    /// The time to wait before connecting again, if the server said so.
     pub(crate) retry: Option<Duration>,
 }
 

@@ -1,8 +1,8 @@
-//! Why a connection to a server, or one request on it, came to nothing.
+//! The reasons why a connection to a server, or one request on it, came to nothing.
 
 use std::fmt;
 
-/// Why a connection, or one request on it, came to nothing.
+/// The reasons why a connection, or one request on it, came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
     /// The server went away: how it ended, in words.

@@ -4,7 +4,7 @@ use super::{Era, Object, quoted, server_meta};
 
 /// Items on one page.
 const PAGE: usize = 200;
-/// How long a client may keep a list before asking again, in milliseconds.
+/// The time a client may keep a list before asking again, in milliseconds.
 pub(crate) const TTL_MS: u64 = 60_000;
 
 /// One list.

@@ -15,13 +15,13 @@ use tokio::{
     sync::mpsc,
 };
 
-/// How much is read at once; what a burst of 64 small calls brings.
+/// The bytes of one read: what a burst of 64 small calls brings.
 const CHUNK: usize = 64 * 1024;
 /// Pipes are widened to this, so that a large result does not take a switch of processes
 /// for every 64 KiB.
 const WIDE: usize = 1024 * 1024;
 
-/// How long to wait for a terminal that takes nothing.
+/// The time to wait for a terminal that takes nothing.
 const FULL_TERMINAL: std::time::Duration = std::time::Duration::from_millis(5);
 
 /// The source of messages.

@@ -1,4 +1,4 @@
-//! What the result of a server's tool says about a failure of that tool.
+//! The message in the result of a server's tool about a failure of that tool.
 
 use std::sync::LazyLock;
 

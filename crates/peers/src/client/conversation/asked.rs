@@ -1,4 +1,4 @@
-//! What a client is asked in the older way, and its answers.
+//! The questions to a client in the older way, and its answers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

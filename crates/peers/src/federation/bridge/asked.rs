@@ -1,5 +1,5 @@
-//! What a server asks in the middle of a request, for the pairs of eras in which the client answers
-//! by trying again, or the server is asked again with its answers.
+//! The questions of a server in the middle of a request, for the pairs of eras in which the client
+//! answers by trying again, or the server is asked again with its answers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,8 +15,8 @@ use crate::{
     wire::{Members, Object, code, error_object, raw},
 };
 
-/// How long further questions are waited for after a first one, so that a client that answers
-/// by trying again gets them together.
+/// The time to wait for further questions after a first one, so that a client that answers by trying
+/// again gets them together.
 const GATHER: Duration = Duration::from_millis(25);
 /// Rounds of questions one call may take.
 const MOST_ROUNDS: usize = 32;

@@ -1,5 +1,5 @@
-//! Where a remote server is reached, and everything that goes with every request to it: the
-//! configured headers, the login, and the refusal to be led to another origin.
+//! The address of a remote server, and everything that goes with every request to it: the configured
+//! headers, the login, and the refusal to be led to another origin.
 
 use std::{error::Error as _, time::Duration};
 
@@ -17,16 +17,16 @@ use crate::{
     wire::{Loss, is_local, origin::parse, same_origin},
 };
 
-/// How long a connection may take to come about.
+/// The time a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long an unused connection is kept.
+/// The time an unused connection is kept.
 const IDLE: Duration = Duration::from_secs(90);
 /// Connections to one host that are kept for the next request: a burst leaves hundreds behind.
 const MOST_IDLE: usize = 16;
 /// Redirects followed within one origin: a slash more or less, a moved path.
 const MOST_REDIRECTS: usize = 5;
-/// How often one request is sent anew because of its login: once for an old token, once for
-/// one that lacks a right, and once more for a server that changed its mind meanwhile.
+/// The most times one request is sent anew because of its login: once for an old token, once for one
+/// that lacks a right, and once more for a server that changed its mind meanwhile.
 const MOST_LOGINS: usize = 3;
 /// The largest body of a refusal that is looked at.
 pub(super) const MAX_REFUSAL: usize = 1024 * 1024;
@@ -40,7 +40,7 @@ pub(crate) struct Address {
     login: Option<Login>,
 }
 
-/// Why nothing came back.
+/// The reason why nothing came back.
 #[derive(Debug)]
 pub(crate) struct Unsent {
     /// In the link's words.
@@ -61,7 +61,7 @@ pub(crate) struct ClientKind {
 }
 
 impl ClientKind {
-    /// How many there are.
+    /// The number of them.
     pub(crate) const COUNT: usize = 4;
 
     /// The kind that this address needs.

@@ -1,4 +1,5 @@
-//! What came in over HTTP, on its way to the inbox: one message or several, whole or in a stream.
+//! The messages that came in over HTTP, on their way to the inbox: one message or several, whole or in
+//! a stream.
 
 use serde::{
     Deserializer as _,
@@ -15,7 +16,7 @@ use crate::{
 const MOST_ERROR: usize = 64 * 1024;
 /// Messages that may stand in one list.
 const MOST_IN_A_LIST: usize = 1000;
-/// How much of a stream is sorted at once.
+/// The bytes of a stream that are sorted at once.
 const PIECE: usize = 16 * 1024;
 
 /// Delivers what came for a request.

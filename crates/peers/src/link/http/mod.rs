@@ -30,9 +30,9 @@ pub(super) use self::{
 use super::{Hello, Inbox, Outgoing, RequestHead};
 use crate::wire::{Era, Loss};
 
-/// How long a server may take to accept a notification or an answer.
+/// The time a server may take to accept a notification or an answer.
 const ACCEPTS: Duration = Duration::from_secs(30);
-/// How long the farewell to a session may take.
+/// The time the farewell to a session may take.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// One remote server.

@@ -1,4 +1,4 @@
-//! Which refusals are the end of a session. The protocol says 404, but servers that lost their
+//! The refusals that are the end of a session. The protocol says 404, but servers that lost their
 //! sessions in a restart also answer 400, and then only their words tell.
 
 use reqwest::{Response, StatusCode};
@@ -6,9 +6,9 @@ use reqwest::{Response, StatusCode};
 use super::address;
 use crate::wire::{Opened, code, error_parts, rpc};
 
-/// How much of a refusal that is no error of the protocol is searched for words.
+/// The bytes of a refusal that are searched for words, if it is no error of the protocol.
 const MOST_WORDS: usize = 4096;
-/// What such servers say. A connection that has a session is initialized, so a server that denies
+/// The words of such servers. A connection that has a session is initialized, so a server that denies
 /// it is another one than before. The word alone is not enough: a tool may have sessions of its own,
 /// and what has run must not run again.
 const WORDS: [&str; 11] = [

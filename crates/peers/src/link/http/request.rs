@@ -23,10 +23,10 @@ const MOST_FAILURES: u32 = 5;
 /// The same where nobody listens any more: a server that was ended rarely comes back with its
 /// streams, and its callers should not wait long to hear of it.
 const MOST_ABSENCES: u32 = 2;
-/// How long a stream may stay open behind its answer, so that its connection can be used again.
+/// The time a stream may stay open behind its answer, so that its connection can be used again.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Why a request came to nothing.
+/// The reasons why a request came to nothing.
 enum CallFault {
     /// As the caller is told.
     Lost(Loss),

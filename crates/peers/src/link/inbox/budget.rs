@@ -1,6 +1,6 @@
-//! What a server may send that nobody asked for: a budget of messages and bytes for each connection,
-//! refilled as time passes. Messages beyond it are dropped unread and counted; a server that goes on
-//! all the same is cut off.
+//! The messages a server may send that nobody asked for: a budget of messages and bytes for each
+//! connection, refilled as time passes. Messages beyond it are dropped unread and counted; a server
+//! that goes on all the same is cut off.
 
 use std::time::Instant;
 
@@ -72,7 +72,7 @@ impl Allowance {
         self.dropped > 0 || self.dropped_bytes > 0
     }
 
-    /// Why the server is cut off.
+    /// The reason why the server is cut off.
     pub(super) fn words(&self) -> String {
         if self.dropped > MOST_DROPPED {
             return format!(

@@ -1,5 +1,5 @@
-//! What a message is, told by the first of its members that says so. The rest is not read: it may be
-//! megabytes that nobody wants, or may not have come yet.
+//! The kind of a message, told by the first of its members that says so. The rest is not read: it may
+//! be megabytes that nobody wants, or may not have come yet.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! How large a message may be, and how many that nobody asked for.
+//! The limits of a message's size, and of the messages that nobody asked for.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{link::MOST_UNASKED, wire::Loss};
 
-/// How much of a message is looked at to tell what it is.
+/// The bytes of a message that are looked at to tell what it is.
 const BEGINNING: usize = 64 * 1024;
 
 impl Inbox {
@@ -66,7 +66,7 @@ impl Inbox {
         false
     }
 
-    /// How many messages were dropped since they were over the budget.
+    /// The number of messages that were dropped since they were over the budget.
     pub(crate) fn total_dropped(&self) -> u64 {
         self.budget.lock().total
     }

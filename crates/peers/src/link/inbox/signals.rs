@@ -1,4 +1,4 @@
-//! What a server says that means the same however often it is said: that one of its lists changed.
+//! The signal of a server that means the same however often it is given: one of its lists changed.
 //! It takes no place in a queue, so a flood can neither fill it nor push it out.
 
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -15,7 +15,7 @@ use crate::{
     wire::{Loss, Members, Opened, SUBSCRIPTION, rpc},
 };
 
-/// How deep a message may nest: clients read it with parsers that recurse.
+/// The depth to which a message may nest: clients read it with parsers that recurse.
 const MOST_DEPTH: usize = 128;
 /// The longest id of a question: people and programs number theirs.
 const MOST_ID: usize = 256;

@@ -1,4 +1,4 @@
-//! What is dropped, what is kept and what ends a connection, message by message.
+//! Messages that are dropped, that are kept and that end a connection, one by one.
 
 use super::*;
 use crate::link::{MOST_UNASKED, outgoing::MAX_MESSAGE};

@@ -1,4 +1,4 @@
-//! How long one connection is read before others have their turn.
+//! The time for which one connection is read before others have their turn.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicU32, Ordering},

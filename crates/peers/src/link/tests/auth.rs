@@ -20,13 +20,13 @@ use crate::{
     spec::{EraChoice, Secret},
 };
 
-/// What the server knows and does.
+/// The knowledge and behaviour of the server.
 #[derive(Default)]
 struct Rules {
     /// Scopes by token.
     tokens: BTreeMap<String, Vec<String>>,
     given: usize,
-    /// How long tokens last.
+    /// The time that tokens last.
     lasts: u64,
     /// The issuer its answers name, where it is not its own.
     issuer: Option<String>,
@@ -34,7 +34,7 @@ struct Rules {
     closed: bool,
     /// Asks for more, whatever it is shown.
     insatiable: bool,
-    /// What it says of itself on top.
+    /// Its further metadata about itself.
     metadata: Option<(&'static str, Value)>,
 }
 

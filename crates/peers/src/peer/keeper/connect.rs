@@ -11,7 +11,7 @@ use crate::{
     spec::{EraChoice, Launch, Transport},
 };
 
-/// How long the end of a server may take to be known, once its pipes are closed.
+/// The time the end of a server may take to be known, once its pipes are closed.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Opens a connection, within the time a start may take. A program that dies at the question for its
@@ -71,8 +71,8 @@ async fn start(
     Err(unfit)
 }
 
-/// Why a program was not greeted, with what it did instead. A closed pipe is only the first sign of
-/// its end: how it ended is waited for.
+/// The reason why a program was not greeted, with what it did instead. A closed pipe is only the first
+/// sign of its end: how it ended is waited for.
 async fn told(link: &Link, loss: Loss) -> Loss {
     let loss = match loss {
         Loss::Gone(sign) => {

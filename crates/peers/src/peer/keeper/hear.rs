@@ -1,4 +1,4 @@
-//! What a server says and asks outside of any call.
+//! The messages and questions of a server outside of any call.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How long to wait before something is tried again.
+//! The pauses before something is tried again.
 
 use std::time::Duration;
 

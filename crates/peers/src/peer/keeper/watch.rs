@@ -1,4 +1,4 @@
-//! What a server is asked to tell of: changes of lists and of watched resources, and logs.
+//! The subscriptions at a server: changes of lists and of watched resources, and logs.
 
 use std::{collections::BTreeSet, sync::Arc, time::Instant};
 
@@ -28,8 +28,8 @@ pub(super) struct ResourceWatch {
     /// The set that the server acknowledged last, and the one it refused.
     granted: BTreeSet<String>,
     refused: Option<BTreeSet<String>>,
-    /// How many subscriptions there were, how many ended by themselves one after the other, and when the
-    /// next retry is due.
+    /// The number of subscriptions, the number that ended by themselves one after the other, and the
+    /// time of the next retry.
     subscriptions: u64,
     failures: u32,
     retry: Option<Instant>,
@@ -41,7 +41,7 @@ pub(super) struct ResourceWatch {
 #[derive(Clone, Default)]
 struct AwaitingCallers(Arc<Mutex<Vec<Awaited>>>);
 
-/// How a subscription of the newer era ended by itself.
+/// The end of a subscription of the newer era by itself.
 pub(super) struct End {
     /// The server had agreed to it.
     agreed: bool,

@@ -1,5 +1,5 @@
-//! What is served on the same address beside MCP, behind the same guard. What that is, this crate
-//! does not know.
+//! The further service on the same address beside MCP, behind the same guard. This crate does not know
+//! what it is.
 
 use std::{error::Error, fmt, pin::Pin, sync::Arc};
 

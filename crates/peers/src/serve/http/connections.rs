@@ -26,7 +26,7 @@ const MOST_AUTHENTICATED: usize = 1024;
 const STALL: Duration = Duration::from_secs(10);
 /// The same while memory is short.
 const SHORT_STALL: Duration = Duration::from_secs(1);
-/// How often clients are looked at that do not read.
+/// The interval at which clients that do not read are looked at.
 const LOOK: Duration = Duration::from_millis(250);
 
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl Connections {
         Self { lists: Mutex::default(), most, started: Instant::now(), stall: Arc::default() }
     }
 
-    /// How many may be authenticated.
+    /// The number of connections that may be authenticated.
     pub(super) fn most(&self) -> usize {
         self.most
     }

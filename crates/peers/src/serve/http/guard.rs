@@ -1,4 +1,4 @@
-//! Who may talk to the listener at all: our own names, no foreign page, the right token.
+//! The guard of the listener: our own names, no foreign page, the right token.
 
 use std::net::SocketAddr;
 
@@ -10,7 +10,7 @@ use subtle::ConstantTimeEq;
 
 use super::{RefusedRequest, refuse};
 
-/// Who may call over HTTP.
+/// The callers that are accepted over HTTP.
 #[derive(Clone, Debug)]
 pub enum Auth {
     /// A bearer token, compared in constant time.
@@ -19,12 +19,12 @@ pub enum Auth {
     None,
 }
 
-/// How the HTTP side is set up.
+/// The set-up of the HTTP side.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
     /// The address to listen on.
     pub listen: SocketAddr,
-    /// Who may call.
+    /// The callers that are accepted.
     pub auth: Auth,
     /// Lets `listen` be something else than loopback.
     pub allow_remote: bool,

@@ -50,15 +50,15 @@ use crate::{
 const ROUTE: &str = "/mcp";
 /// Bytes of requests and answers that all clients together may keep in memory.
 const MOST_BYTES: usize = 24 * 1024 * 1024;
-/// How long a request waits for that memory.
+/// The time a request waits for that memory.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The pause when the system has no descriptor for a connection.
 const NO_DESCRIPTORS: Duration = Duration::from_millis(10);
-/// How long a client may take to send the head of a request.
+/// The time a client may take to send the head of a request.
 const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 /// The largest head of a request.
 const MAX_HEAD: usize = 64 * 1024;
-/// How long calls in flight may go on after the server was told to stop.
+/// The time calls in flight may go on after the server was told to stop.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A listening server.

@@ -1,4 +1,4 @@
-//! Who is at the other end of a connection: whether it is an observer of ours that calls back.
+//! The sender at the other end of a connection: whether it is an observer of ours that calls back.
 
 use std::{net::SocketAddr, sync::Arc};
 

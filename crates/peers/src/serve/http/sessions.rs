@@ -19,9 +19,9 @@ use crate::client::{Bounds, Budget, Conversation, Outbox, Queue, Unheard, queue}
 
 /// Sessions kept at once; the longest idle one makes room for a new one.
 const MOST: usize = 1024;
-/// How long an idle session is kept.
+/// The time an idle session is kept.
 pub(super) const IDLE: Duration = Duration::from_secs(30 * 60);
-/// How often idle ones are looked for: what is not idle at a look counts as used then.
+/// The interval at which idle ones are looked for: what is not idle at a look counts as used then.
 pub(super) const LOOK: Duration = Duration::from_secs(60);
 /// Streams one session may hold open.
 const MOST_STREAMS: usize = 4;
@@ -54,7 +54,7 @@ pub(super) struct Started {
     /// Its id: 128 random bits.
     pub(super) id: String,
     pub(super) session: Arc<Session>,
-    /// Who made room for it.
+    /// The clients whose sessions ended to make room for it.
     pub(super) ended: Vec<Arc<Conversation>>,
 }
 
