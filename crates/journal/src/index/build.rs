@@ -13,7 +13,7 @@ use super::{
     row::{Row, signed},
     words::Words,
 };
-use crate::{Piece, Record, Segment, segments};
+use crate::{Entry, Piece, Record, Segment, segments};
 
 /// Calls that are read before they are handed on, and the bytes of their words.
 const BATCH: usize = 5_000;
@@ -24,7 +24,7 @@ const HELD: usize = 5_000;
 /// Batches that wait to be written: with the one at each end they bound the memory.
 const WAITING: usize = 1;
 /// Calls of one transaction. Each makes a part of the full text of its own, and parts are merged later.
-const COMMIT: u64 = 200_000;
+const COMMIT: u64 = 1_000_000;
 
 /// How far the index has come.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,6 +60,8 @@ struct Batch {
     rows: Vec<Row>,
     /// The bytes of their words.
     words: usize,
+    /// Tools and sessions that no batch before had.
+    news: News,
     /// How far, and the project's directory.
     read: HashMap<usize, (u64, String)>,
     bytes: u64,
@@ -159,7 +161,7 @@ fn forget(db: &mut Connection, gone: &[i64]) -> rusqlite::Result<()> {
 
 /// Reads the segments and sends what stands in them.
 fn read(unread: &[Unread], send: SyncSender<Batch>) -> io::Result<()> {
-    let (mut batch, mut words) = (Batch::default(), Words::default());
+    let (mut batch, mut words, mut names) = (Batch::default(), Words::default(), Names::default());
     for (at, Unread { segment, known }) in unread.iter().enumerate() {
         let Some(pieces) = segment.read_from(known.read)? else { continue };
         let (mut end, mut directory) = (known.read, known.directory.clone());
@@ -170,7 +172,8 @@ fn read(unread: &[Unread], send: SyncSender<Batch>) -> io::Result<()> {
                     end = line.next;
                     match line.record() {
                         Ok(Record::Call(entry)) => {
-                            let row = Row::of(*entry, at, line.offset, &directory, &mut words);
+                            let named = names.of(&entry, &mut batch.news);
+                            let row = Row::of(&entry, named, (at, line.offset), &directory, &mut words);
                             batch.words += row.words.len();
                             batch.rows.push(row);
                         }
@@ -205,7 +208,7 @@ fn write(
     progress: &mut Progress,
     watch: Watch<'_>,
 ) -> io::Result<()> {
-    let mut numbers = (Numbers::new(), Numbers::new());
+    let mut ids = Ids::default();
     let (mut transaction, mut commit) = (db.unchecked_transaction().map_err(broken)?, COMMIT);
     let mut held: Vec<Row> = Vec::new();
     for mut batch in receive {
@@ -214,10 +217,11 @@ fn write(
         let is_due = progress.calls >= commit;
         held.append(&mut batch.rows);
         held.sort_unstable_by_key(|row| row.at);
+        ids.add(&transaction, &batch.news).map_err(broken)?;
         // Very long ones do not wait.
         let waits = if is_due || batch.words >= MOST_WORDS { 0 } else { HELD };
         let later = held.split_off(held.len().saturating_sub(waits));
-        write_rows(&transaction, unread, &held, &mut numbers).map_err(broken)?;
+        write_rows(&transaction, unread, &held, &ids).map_err(broken)?;
         note_read(&transaction, unread, &batch.read).map_err(broken)?;
         held = later;
         if is_due {
@@ -227,7 +231,7 @@ fn write(
         }
         watch(*progress);
     }
-    write_rows(&transaction, unread, &held, &mut numbers).map_err(broken)?;
+    write_rows(&transaction, unread, &held, &ids).map_err(broken)?;
     transaction.commit().map_err(broken)
 }
 
@@ -246,8 +250,72 @@ fn note_read(
     Ok(())
 }
 
-/// The numbers of names that were written before.
-type Numbers = HashMap<String, i64>;
+/// The numbers of tools and of sessions in the order in which they were read.
+#[derive(Debug, Default)]
+struct Names {
+    tools: HashMap<String, usize>,
+    sessions: HashMap<String, usize>,
+}
+
+/// Names that got a number.
+#[derive(Debug, Default)]
+struct News {
+    tools: Vec<String>,
+    sessions: Vec<NewSession>,
+}
+
+#[derive(Debug)]
+struct NewSession {
+    name: String,
+    door: String,
+    client: String,
+    at: i64,
+}
+
+impl Names {
+    /// The numbers of a call's tool and session.
+    fn of(&mut self, entry: &Entry, news: &mut News) -> (usize, usize) {
+        let tool = self.tools.get(&entry.tool).copied().unwrap_or_else(|| {
+            news.tools.push(entry.tool.clone());
+            self.tools.insert(entry.tool.clone(), self.tools.len());
+            self.tools.len() - 1
+        });
+        let session = self.sessions.get(&entry.session).copied().unwrap_or_else(|| {
+            let (name, door, client) =
+                (entry.session.clone(), entry.client.door.clone(), entry.client.name.clone());
+            news.sessions.push(NewSession { name: name.clone(), door, client, at: signed(entry.began) });
+            self.sessions.insert(name, self.sessions.len());
+            self.sessions.len() - 1
+        });
+        (tool, session)
+    }
+}
+
+/// What the database calls them, by their numbers.
+#[derive(Debug, Default)]
+struct Ids {
+    tools: Vec<i64>,
+    sessions: Vec<i64>,
+}
+
+impl Ids {
+    fn add(&mut self, db: &Connection, news: &News) -> rusqlite::Result<()> {
+        for name in &news.tools {
+            db.execute("INSERT OR IGNORE INTO tools(name) VALUES(?1)", [name])?;
+            self.tools.push(db.query_row("SELECT id FROM tools WHERE name = ?1", [name], |row| row.get(0))?);
+        }
+        for NewSession { name, door, client, at } in &news.sessions {
+            db.execute(
+                "INSERT OR IGNORE INTO sessions(name, door, client, first, last, calls, failed, took, tokens_in, tokens_out)
+                 VALUES(?1, ?2, ?3, ?4, ?4, 0, 0, 0, 0, 0)",
+                params![name, door, client, at],
+            )?;
+            let id = db.query_row("SELECT id FROM sessions WHERE name = ?1", [name], |row| row.get(0))?;
+            self.sessions.push(id);
+        }
+        Ok(())
+    }
+}
 
 /// What a batch adds to a session.
 #[derive(Default)]
@@ -261,13 +329,8 @@ struct Sum {
     tokens_out: i64,
 }
 
-/// Writes calls in their order. The numbers are those of tools and of sessions.
-fn write_rows(
-    db: &Connection,
-    unread: &[Unread],
-    rows: &[Row],
-    (tools, sessions): &mut (Numbers, Numbers),
-) -> rusqlite::Result<()> {
+/// Writes calls in their order.
+fn write_rows(db: &Connection, unread: &[Unread], rows: &[Row], ids: &Ids) -> rusqlite::Result<()> {
     let mut sums: HashMap<i64, Sum> = HashMap::new();
     let mut call = db.prepare(
             "INSERT OR IGNORE INTO calls(at, id, segment, offset, session, tool, took, failed, tokens_in, tokens_out)
@@ -275,18 +338,8 @@ fn write_rows(
         )?;
     let mut text = db.prepare("INSERT INTO texts(rowid, words) VALUES(?1, ?2)")?;
     for row in rows {
-        let tool = numbered(db, tools, &row.tool, |db, name| {
-            db.execute("INSERT OR IGNORE INTO tools(name) VALUES(?1)", [name])?;
-            db.query_row("SELECT id FROM tools WHERE name = ?1", [name], |row| row.get(0))
-        })?;
-        let session = numbered(db, sessions, &row.session, |db, name| {
-            db.execute(
-                    "INSERT OR IGNORE INTO sessions(name, door, client, first, last, calls, failed, took, tokens_in, tokens_out)
-                     VALUES(?1, ?2, ?3, ?4, ?4, 0, 0, 0, 0, 0)",
-                    params![name, row.door, row.client, row.at],
-                )?;
-            db.query_row("SELECT id FROM sessions WHERE name = ?1", [name], |row| row.get(0))
-        })?;
+        let id = |ids: &[i64], number: usize| ids.get(number).copied().unwrap_or_default();
+        let (tool, session) = (id(&ids.tools, row.tool), id(&ids.sessions, row.session));
         let segment = unread.get(row.segment).map_or(0, |unread| unread.known.id);
         let at = insert(&mut call, row, segment, session, tool)?;
         text.execute(params![at, row.words])?;
@@ -328,19 +381,4 @@ fn insert(
         }
         at += 1;
     }
-}
-
-/// The number of a name: the one that is known, or that the database gives it.
-fn numbered(
-    db: &Connection,
-    numbers: &mut Numbers,
-    name: &str,
-    find: impl FnOnce(&Connection, &str) -> rusqlite::Result<i64>,
-) -> rusqlite::Result<i64> {
-    if let Some(number) = numbers.get(name) {
-        return Ok(*number);
-    }
-    let number = find(db, name)?;
-    numbers.insert(name.to_owned(), number);
-    Ok(number)
 }

@@ -40,7 +40,7 @@ CREATE TABLE calls(at INTEGER PRIMARY KEY, id INTEGER NOT NULL, segment INTEGER 
   session INTEGER NOT NULL, tool INTEGER NOT NULL, took INTEGER NOT NULL, failed INTEGER NOT NULL,
   tokens_in INTEGER NOT NULL, tokens_out INTEGER NOT NULL);
 CREATE VIRTUAL TABLE texts USING fts5(words, content='', detail=none, columnsize=0, tokenize=\"ascii tokenchars '_:'\");
-INSERT INTO texts(texts, rank) VALUES('hashsize', 16777216);
+INSERT INTO texts(texts, rank) VALUES('hashsize', 4194304);
 INSERT INTO texts(texts, rank) VALUES('automerge', 8);
 ";
 
@@ -90,11 +90,16 @@ impl Index {
         {
             let db = connect(&new)?;
             // A crash leaves a file that nobody takes for the index, so nothing has to be taken back.
-            db.execute_batch("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-16384;")
-                .map_err(broken)?;
+            db.execute_batch(
+                "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;
+                 PRAGMA cache_size=-16384;",
+            )
+            .map_err(broken)?;
             db.execute_batch(TABLES).map_err(broken)?;
             let mut index = Self { journal: journal.to_owned(), place: place.clone(), db };
             index.read_record(watch)?;
+            // Merging left pages that nobody uses.
+            index.db.execute_batch("PRAGMA incremental_vacuum;").map_err(broken)?;
             index.db.pragma_update(None, "user_version", VERSION).map_err(broken)?;
         }
         // What was left to take back in the old file is not for the new one.

@@ -13,10 +13,9 @@ pub(super) struct Row {
     /// The segment, by its place among those that are read now.
     pub(super) segment: usize,
     pub(super) offset: i64,
-    pub(super) session: String,
-    pub(super) door: String,
-    pub(super) client: String,
-    pub(super) tool: String,
+    /// The session and the tool, by the numbers that reading gave them.
+    pub(super) session: usize,
+    pub(super) tool: usize,
     pub(super) took: i64,
     pub(super) failed: bool,
     pub(super) tokens_in: i64,
@@ -25,23 +24,27 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The row of a call that stands in this segment at this offset.
-    pub(super) fn of(entry: Entry, segment: usize, offset: u64, directory: &str, words: &mut Words) -> Self {
+    /// The row of a call with the numbers of its tool and session, which stands in this segment at this
+    /// offset.
+    pub(super) fn of(
+        entry: &Entry,
+        (tool, session): (usize, usize),
+        (segment, offset): (usize, u64),
+        directory: &str,
+        words: &mut Words,
+    ) -> Self {
         words.clear();
-        facts(&entry, directory, words);
-        words.call(&entry);
-        let failed = entry.ending.failed();
+        facts(entry, directory, words);
+        words.call(entry);
         Self {
             at: signed(entry.began),
             id: call_number(&entry.id),
             segment,
             offset: signed(offset),
-            session: entry.session,
-            door: entry.client.door,
-            client: entry.client.name,
-            tool: entry.tool,
+            session,
+            tool,
             took: signed(entry.took),
-            failed,
+            failed: entry.ending.failed(),
             tokens_in: signed(entry.tokens_in),
             tokens_out: signed(entry.tokens_out),
             words: words.text().to_owned(),
