@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json, value::to_raw_value};
-use tectum_core::{Call, NativeReply, Outcome, Payload, Recorder as _, Seen, SessionId, Trail};
+use tectum_core::{Call, NativeReply, Outcome, Payload, Recorder as _, Seen, SessionId, Snapshot, Trail};
 use tectum_journal::{
     Piece, Settings, SyncPolicy, Writer,
     index::{Index, Query, Term},
@@ -159,7 +159,9 @@ fn write(folder: &Path, project: &Path, entries: usize) -> Result<()> {
                 paths: vec![tectum_core::security::RawPath::new(path)],
                 took: Duration::from_micros(random.next() % 5_000),
             };
-            writer.record(Seen { call: &call, outcome: &outcome, trail: &Trail::default() }).await;
+            let (trail, tools) = (Trail::default(), Snapshot::default());
+            let seen = Seen { call: &call, outcome: &outcome, trail: &trail, tools: &tools };
+            ensure!(writer.record(seen).is_none(), "nobody waits for the disk");
         }
         Ok::<_, anyhow::Error>(())
     })?;

@@ -123,6 +123,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// The outcome of a call that did nothing.
+    pub(crate) fn fault(call: CallId, fault: Fault) -> Self {
+        Self { call, result: Err(fault), directives: Vec::new(), paths: Vec::new(), took: Duration::ZERO }
+    }
+
     /// True if the call failed, or if the tool says so in its result.
     pub fn failed(&self) -> bool {
         match &self.result {

@@ -1,15 +1,16 @@
 //! The provider's station: the work runs under a deadline, can be cancelled, and a panic ends only this call.
 
 use std::{
-    panic::AssertUnwindSafe,
-    pin::Pin,
-    task::{Context, Poll},
+    future::poll_fn,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::{Pin, pin},
+    task::Poll,
     time::Duration,
 };
 
 use crate::{
     Ctx, Fault, FaultKind, Payload,
-    provider::{Done, Running, Work},
+    provider::{Done, Work},
 };
 
 /// How long a change that has begun may continue after its call was cancelled or its deadline passed.
@@ -19,12 +20,11 @@ const GRACE: Duration = Duration::from_secs(30);
 /// Runs the work until it ends, its deadline passes or it is cancelled, whichever comes first. A
 /// change that has begun is finished.
 pub(crate) async fn execute(work: Work, ctx: Ctx, deadline: Duration) -> Result<Done, Fault> {
-    let (cancel, change) = (ctx.cancel.clone(), ctx.change.clone());
-    let most = ctx.max_output;
-    let mut running = Isolated { work: Some(work), ctx: Some(ctx), future: None };
+    let (cancel, change, most) = (ctx.cancel.clone(), ctx.change.clone(), ctx.max_output);
+    let mut running = pin!(async { caught(pin!(async move { work(ctx).await })).await });
     let ended = tokio::select! {
         biased;
-        done = &mut running => Ok(done?),
+        done = &mut running => Ok(done??),
         () = cancel.cancelled() => Err(Fault::new(FaultKind::Cancelled, "the call was cancelled")),
         () = tokio::time::sleep(deadline) => {
             cancel.cancel();
@@ -34,7 +34,7 @@ pub(crate) async fn execute(work: Work, ctx: Ctx, deadline: Duration) -> Result<
     let done = match ended {
         Ok(done) => done,
         Err(stopped) if change.stop() => return Err(stopped),
-        Err(stopped) => tokio::time::timeout(GRACE, running).await.map_err(|_| stopped)??,
+        Err(stopped) => tokio::time::timeout(GRACE, running).await.map_err(|_| stopped)???,
     };
     match &done.payload {
         Payload::Native(reply) if reply.text.len() > most.saturating_add(SLACK) => Err(Fault::new(
@@ -54,38 +54,19 @@ fn late(deadline: Duration) -> Fault {
         .hint("ask for less at once; after a change, read the file to see whether it was made")
 }
 
-/// Work that may panic at its start or at any step: in both cases the call ends with a fault.
-struct Isolated {
-    work: Option<Work>,
-    ctx: Option<Ctx>,
-    future: Option<Running>,
-}
-
-impl Future for Isolated {
-    type Output = Result<Done, Fault>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let step = std::panic::catch_unwind(AssertUnwindSafe(|| {
-            if let (Some(work), Some(ctx)) = (this.work.take(), this.ctx.take()) {
-                this.future = Some(work(ctx));
-            }
-            match &mut this.future {
-                Some(future) => future.as_mut().poll(cx),
-                None => Poll::Ready(Err(Fault::internal("the call was polled after its end"))),
-            }
-        }));
-        step.unwrap_or_else(|panic| {
-            this.future = None;
-            Poll::Ready(Err(panicked(&*panic)))
-        })
-    }
+/// Waits for a future; its panic, at its start or at any step, becomes a fault.
+pub(crate) async fn caught<F: Future + ?Sized>(mut future: Pin<&mut F>) -> Result<F::Output, Fault> {
+    let polled = poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+        Ok(step) => step.map(Ok),
+        Err(panic) => Poll::Ready(Err(panicked(&*panic))),
+    });
+    polled.await
 }
 
 fn panicked(panic: &(dyn std::any::Any + Send)) -> Fault {
     let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-    let mut fault = Fault::internal("the tool failed inside; the call was ended and nothing else was harmed");
+    let mut fault = Fault::internal("the call failed inside; it was ended and nothing else was harmed");
     fault.source = Some(said.into());
     fault
 }

@@ -33,7 +33,7 @@ pub use effects::{Closing, Effects, Note, Tally};
 pub use fault::{Fault, FaultKind};
 pub use gate::{Gate, Verdict};
 pub use ids::{CallId, SessionId, ToolName};
-pub use journal::{Asked, Journal, Recorder, Recording, Seen, Trail};
+pub use journal::{Asked, Recorder, Recording, Seen, Trail};
 pub use judgement::Judgement;
 pub use nearest::nearest;
 pub use provider::{Done, OutputSchema, Prepared, Provider, Running, ServerTool, ToolInfo, Work};

@@ -1,7 +1,8 @@
 //! The house: the walk of one call from start to end.
 
 use std::{
-    sync::Arc,
+    pin::pin,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -9,22 +10,14 @@ use arc_swap::ArcSwap;
 use tokio_util::task::TaskTracker;
 
 use crate::{
-    Asked, Call, Ctx, Desk, Effect, Effects, Fault, FaultKind, Gate, Grants, Journal, Judgement, Outcome,
-    Payload, Prepared, Registry, Seen, Snapshot, Tap, Tapped, Trail, Verdict,
-    execute::execute,
+    Asked, Call, Ctx, Desk, Effect, Effects, Fault, FaultKind, Gate, Grants, Judgement, Outcome, Payload,
+    Prepared, Recorder, Registry, Seen, Snapshot, Tap, Tapped, Trail, Verdict,
+    execute::{caught, execute},
     provider::Done,
     step::{Checks, Step},
     tool::ChangeBegun,
     walking::Walking,
 };
-
-/// The way a call runs: on its own, or with others.
-enum Way {
-    /// On its own.
-    Alone,
-    /// With others; their runner applies their directives.
-    Together(Step),
-}
 
 /// A call that passed all checks.
 enum Cleared {
@@ -47,7 +40,7 @@ struct Rooms {
     desk: Desk,
     tap: Tap,
     effects: Effects,
-    journal: Journal,
+    recorder: OnceLock<Arc<dyn Recorder>>,
     calls: TaskTracker,
     on_the_spot: bool,
 }
@@ -72,7 +65,7 @@ impl Tectum {
                 desk: Desk::default(),
                 tap: Tap::default(),
                 effects: Effects::default(),
-                journal: Journal::default(),
+                recorder: OnceLock::new(),
                 calls: TaskTracker::new(),
                 on_the_spot,
             }),
@@ -109,9 +102,9 @@ impl Tectum {
         &self.rooms.effects
     }
 
-    /// The journal, where calls are recorded.
-    pub fn journal(&self) -> &Journal {
-        &self.rooms.journal
+    /// Has every call recorded from now on; only the first recorder counts.
+    pub fn record_with(&self, recorder: Arc<dyn Recorder>) {
+        let _ = self.rooms.recorder.set(recorder);
     }
 
     /// Waits until every call in flight has ended, for at most this long. True if all have.
@@ -130,43 +123,55 @@ impl Tectum {
 
     /// Runs a call with the tools of this snapshot and no others, whatever the registry has by now.
     pub fn call_among(&self, tools: Arc<Snapshot>, call: Call) -> Walking {
-        self.run(call, tools, Way::Alone)
+        self.run(call, tools, Ok(None))
     }
 
     /// Runs one of several calls with these tools. Their runner applies its directives.
     pub fn step(&self, tools: Arc<Snapshot>, call: Call, step: Step) -> Walking {
-        self.run(call, tools, Way::Together(step))
+        self.run(call, tools, Ok(Some(step)))
     }
 
     /// Records a call that its edge refuses before it could walk.
     pub fn refuse(&self, call: Call, fault: Fault) -> Walking {
-        let (id, cancel, house) = (call.id, call.cancel.clone(), self.clone());
+        self.run(call, self.registry().snapshot(), Err(fault))
+    }
+
+    /// Runs a call on its own or as a step with others, unless its edge refuses it.
+    fn run(&self, call: Call, tools: Arc<Snapshot>, step: Result<Option<Step>, Fault>) -> Walking {
+        let (id, started, cancel) = (call.id, Instant::now(), call.cancel.clone());
+        let house = self.clone();
         let walk = Box::pin(async move {
-            let (result, took) = (Err(fault), Duration::ZERO);
-            let outcome = Outcome { call: id, result, directives: Vec::new(), paths: Vec::new(), took };
-            let seen = Seen { call: &call, outcome: &outcome, trail: &Trail::default() };
-            house.rooms.journal.record(seen).await;
+            let mut trail = Trail::default();
+            let walked = match step {
+                // A panic beside the work ends the call, too; it is recorded like any other end.
+                Ok(step) => caught(pin!(house.walk(&call, &tools, step, started, &mut trail))).await,
+                Err(fault) => Err(fault),
+            };
+            let outcome = walked.unwrap_or_else(|fault| Outcome::fault(id, fault));
+            let seen = Seen { call: &call, outcome: &outcome, trail: &trail, tools: &tools };
+            if let Some(recording) = house.rooms.recorder.get().and_then(|recorder| recorder.record(seen)) {
+                recording.await;
+            }
             outcome
         });
         Walking::new(id, walk, cancel, &self.rooms.calls)
     }
 
-    fn run(&self, call: Call, tools: Arc<Snapshot>, way: Way) -> Walking {
-        let (id, started, cancel) = (call.id, Instant::now(), call.cancel.clone());
-        let house = self.clone();
-        let walk = Box::pin(async move { house.walk(call, &tools, way, started).await });
-        Walking::new(id, walk, cancel, &self.rooms.calls)
-    }
-
-    async fn walk(&self, call: Call, tools: &Snapshot, way: Way, started: Instant) -> Outcome {
-        self.rooms.tap.show(tools, Tapped { call: &call, outcome: None });
-        let alone = matches!(way, Way::Alone);
+    async fn walk(
+        &self,
+        call: &Call,
+        tools: &Snapshot,
+        step: Option<Step>,
+        started: Instant,
+        trail: &mut Trail,
+    ) -> Outcome {
+        self.rooms.tap.show(tools, Tapped { call, outcome: None });
+        let alone = step.is_none();
         let mut paths = Vec::new();
-        let mut trail = Trail::default();
-        let result = match self.clear(&call, tools, way, &mut trail).await {
+        let result = match self.clear(call, tools, step, trail).await {
             Ok(Cleared::Run(mut prepared, grants, checks)) => {
                 paths = prepared.wants.paths.drain(..).map(|(path, _)| path).collect();
-                let done = self.execute(&call, prepared, grants).await;
+                let done = self.execute(call, prepared, grants).await;
                 if let (Some(checks), Ok(done)) = (checks, &done) {
                     checks.done(&done.payload);
                 }
@@ -186,8 +191,7 @@ impl Tectum {
         if alone {
             self.rooms.effects.apply(call.id, &outcome.directives);
         }
-        self.rooms.tap.show(tools, Tapped { call: &call, outcome: Some(&outcome) });
-        self.rooms.journal.record(Seen { call: &call, outcome: &outcome, trail: &trail }).await;
+        self.rooms.tap.show(tools, Tapped { call, outcome: Some(&outcome) });
         outcome
     }
 
@@ -197,35 +201,26 @@ impl Tectum {
         &self,
         call: &Call,
         tools: &Snapshot,
-        way: Way,
+        step: Option<Step>,
         trail: &mut Trail,
     ) -> Result<Cleared, Fault> {
-        let server = tools.tool(&call.tool).and_then(|tool| tool.server.as_ref());
-        trail.server = server.map(|server| server.server.clone());
-        let (prepared, checks) = match way {
-            Way::Alone => (tools.find(&call.tool)?.prepare(call)?, None),
-            Way::Together(Step { prepared, checks }) => {
+        let (prepared, checks) = match step {
+            None => (tools.find(&call.tool)?.prepare(call)?, None),
+            Some(Step { prepared, checks }) => {
                 checks.first(call)?;
                 (prepared?, Some(checks))
             }
         };
         trail.effect = Some(prepared.effect);
-        let (question, grants) = match self.gate().judge(call, &prepared) {
-            Verdict::Allow(grants, rule) => {
-                trail.judged = Some((Judgement::Allow, rule));
-                (None, grants)
-            }
-            Verdict::Deny(fault) => {
-                trail.judged = Some((Judgement::Deny, fault.message.clone()));
-                return Err(fault);
-            }
-            Verdict::Ask(question, grants) => {
-                trail.judged = Some((Judgement::Ask, question.rule.clone()));
-                (Some(question), grants)
-            }
+        let (judgement, rule, passed) = match self.gate().judge(call, &prepared) {
+            Verdict::Allow(grants, rule) => (Judgement::Allow, rule, Ok((None, grants))),
+            Verdict::Ask(asks, grants) => (Judgement::Ask, asks.rule.clone(), Ok((Some(asks), grants))),
+            Verdict::Deny(fault) => (Judgement::Deny, fault.message.clone(), Err(fault)),
         };
-        if prepared.effect != Effect::Read {
-            self.rooms.journal.ready_for(call)?;
+        trail.judged = Some((judgement, rule));
+        let (question, grants) = passed?;
+        if let Some(recorder) = self.rooms.recorder.get().filter(|_| prepared.effect != Effect::Read) {
+            recorder.ready_for(call)?;
         }
         if let Some(checks) = &checks
             && let Some(known) = checks.behind_gate(call)?

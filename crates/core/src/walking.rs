@@ -2,10 +2,8 @@
 
 use std::{
     fmt,
-    panic::AssertUnwindSafe,
-    pin::Pin,
-    task::{Context, Poll},
-    time::Duration,
+    pin::{Pin, pin},
+    task::{Context, Poll, ready},
 };
 
 use tokio::runtime::Handle;
@@ -14,7 +12,7 @@ use tokio_util::{
     task::{TaskTracker, task_tracker::TaskTrackerToken},
 };
 
-use crate::{CallId, Fault, Outcome};
+use crate::{CallId, Outcome, execute::caught};
 
 /// The future of one call's walk.
 type Walk = Pin<Box<dyn Future<Output = Outcome> + Send>>;
@@ -36,30 +34,17 @@ impl Walking {
     pub(crate) fn new(call: CallId, walk: Walk, cancel: CancellationToken, calls: &TaskTracker) -> Self {
         Self { call, walk: Some(walk), cancel, calls: calls.clone(), _place: calls.token() }
     }
-
-    fn lost(&self) -> Outcome {
-        Outcome {
-            call: self.call,
-            result: Err(Fault::internal("the call was lost on its way")),
-            directives: Vec::new(),
-            paths: Vec::new(),
-            took: Duration::ZERO,
-        }
-    }
 }
 
 impl Future for Walking {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
-        let Some(walk) = &mut self.walk else { return Poll::Ready(self.lost()) };
-        // The work's panics are caught where it runs; a panic outside of it still ends only this call.
-        let step = std::panic::catch_unwind(AssertUnwindSafe(|| walk.as_mut().poll(cx)));
-        if matches!(step, Ok(Poll::Pending)) {
-            return Poll::Pending;
-        }
+        let Some(walk) = &mut self.walk else { return Poll::Pending };
+        // Whoever records it may panic; that ends only this call.
+        let ended = ready!(pin!(caught(walk.as_mut())).poll(cx));
         self.walk = None;
-        step.unwrap_or_else(|_| Poll::Ready(self.lost()))
+        Poll::Ready(ended.unwrap_or_else(|fault| Outcome::fault(self.call, fault)))
     }
 }
 
@@ -89,13 +74,7 @@ mod tests {
     };
 
     fn outcome(call: CallId) -> Outcome {
-        Outcome {
-            call,
-            result: Err(Fault::not_found("x")),
-            directives: Vec::new(),
-            paths: Vec::new(),
-            took: Duration::ZERO,
-        }
+        Outcome::fault(call, crate::Fault::not_found("x"))
     }
 
     #[tokio::test]

@@ -5,18 +5,21 @@ use tectum_core::{Effect, Fault, NativeReply, Payload, PeerReply, Seen};
 use tectum_redact::Redactor;
 use tectum_state::Moment;
 
-use crate::{Asked, Client, Ending, Entry, Failure, HookRequest, Verdict};
+use crate::{Asked, Client, Ending, Entry, Failure, HookRequest, Record, Verdict};
 
 /// Arguments and results above this are left out, and the entry says so.
 const MOST: usize = 4 << 20;
 /// Bytes of a request's body that are kept.
 const MOST_BODY: usize = 500;
+/// The first member of an entry that only counts.
+const NUMBERS: &str = r#","bytes_in":"#;
 
 impl Entry {
-    /// The entry of a call as it was, secrets and all. Nothing may be written of it before
-    /// [`Entry::hidden`].
+    /// The entry of a call as it was, secrets and all. Nothing may be written of it but by
+    /// [`Record::written`].
     pub(crate) fn of(seen: Seen<'_>, session: String) -> Self {
-        let Seen { call, outcome, trail } = seen;
+        let Seen { call, outcome, trail, tools } = seen;
+        let server = tools.tool(&call.tool).and_then(|tool| tool.server.as_ref());
         let took = u64::try_from(outcome.took.as_micros()).unwrap_or(u64::MAX);
         let client = call.client.as_deref();
         let ending = ending(&outcome.result);
@@ -36,7 +39,7 @@ impl Entry {
                 version: client.map(|client| client.version.clone()).unwrap_or_default(),
             },
             tool: call.tool.to_string(),
-            server: trail.server.as_deref().map(ToOwned::to_owned),
+            server: server.map(|server| server.server.to_string()),
             effect: trail.effect.map(|effect| effect_word(effect).to_owned()),
             args: if bytes_in > MOST { omitted(bytes_in) } else { call.args.clone() },
             verdict: trail
@@ -63,7 +66,7 @@ impl Entry {
     }
 
     /// The same without secrets, in every part that a client, a server or a disk can put one into.
-    pub(crate) fn hidden(self, redactor: &Redactor) -> Self {
+    fn hidden(self, redactor: &Redactor) -> Self {
         let text = |text: String| hidden_text(redactor, text);
         let json = |json: Box<RawValue>| hidden_json(redactor, json);
         let Client { door, name, version } = self.client;
@@ -92,9 +95,31 @@ impl Entry {
     }
 }
 
+impl Record {
+    /// The record as JSON without secrets, and as it is then. Most calls have none, which is told of the
+    /// JSON as a whole.
+    pub(crate) fn written(self, redactor: &Redactor) -> serde_json::Result<(Self, String)> {
+        let hidden = match self {
+            Self::Call(_) => {
+                let json = serde_json::to_string(&self)?;
+                // The members from there on are numbers, and some have names like those of secrets.
+                let told = json.rfind(NUMBERS).unwrap_or(json.len());
+                match (redactor.is_quiet(&json[..told]), self) {
+                    (false, Self::Call(entry)) => Self::Call(Box::new(entry.hidden(redactor))),
+                    (_, record) => return Ok((record, json)),
+                }
+            }
+            Self::Hook(request) => Self::Hook(request.hidden(redactor)),
+            record @ (Self::Start(_) | Self::Gap(_)) => record,
+        };
+        let json = serde_json::to_string(&hidden)?;
+        Ok((hidden, json))
+    }
+}
+
 impl HookRequest {
     /// A request without secrets, and with the beginning of its body.
-    pub(crate) fn hidden(self, redactor: &Redactor) -> Self {
+    fn hidden(self, redactor: &Redactor) -> Self {
         let mut body = hidden_text(redactor, self.body);
         body.truncate(body.floor_char_boundary(MOST_BODY));
         Self { path: hidden_text(redactor, self.path), body, ..self }

@@ -86,9 +86,14 @@ impl Syncer {
         state.written
     }
 
+    /// True if a call waits for the disk.
+    pub(crate) fn waits(&self) -> bool {
+        self.policy == SyncPolicy::Always
+    }
+
     /// Waits until a record is on the disk, where the settings want that.
     pub(crate) async fn wait(&self, number: u64) {
-        if self.policy == SyncPolicy::Always {
+        if self.waits() {
             // It fails only without a sender, and this is one.
             let _ = self.synced.subscribe().wait_for(|synced| *synced >= number).await;
         }

@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf, sync::Arc, time:
 use serde_json::{json, value::to_raw_value};
 use tectum_core::{
     Call, CallId, Client as Caller, Fault, FaultKind, Judgement, NativeReply, Outcome, Payload,
-    Recorder as _, Seen, SessionId, Trail,
+    Recorder as _, Seen, SessionId, Snapshot, Trail,
 };
 use tectum_redact::Redactor;
 use tempfile::TempDir;
@@ -92,9 +92,17 @@ fn said(text: &str) -> Result<Payload, Fault> {
     Ok(Payload::Native(NativeReply { text: text.into(), structured: json!({ "text": text }).to_string() }))
 }
 
+/// Records a call, and waits as its caller would.
+async fn keep(writer: &Writer, seen: Seen<'_>) {
+    if let Some(recording) = writer.record(seen) {
+        recording.await;
+    }
+}
+
 async fn record(writer: &Writer, call: &Call, result: Result<Payload, Fault>) {
     let outcome = outcome(call.id, result);
-    writer.record(Seen { call, outcome: &outcome, trail: &Trail::default() }).await;
+    keep(writer, Seen { call, outcome: &outcome, trail: &Trail::default(), tools: &Snapshot::default() })
+        .await;
 }
 
 async fn record_all(writer: &Writer, subjects: impl IntoIterator<Item = String>) {
@@ -121,24 +129,20 @@ async fn everything_about_a_call_is_recorded_for_its_owner_alone() {
             waited: Duration::from_millis(2),
         }),
         effect: Some(tectum_core::Effect::Change),
-        server: Some("far".into()),
     };
     let structured = json!({ "stdout": "", "sandbox": "enforced" }).to_string();
     let reply = NativeReply { text: "done".into(), structured };
     let mut outcome = outcome(call.id, Ok(Payload::Native(reply)));
     outcome.paths = vec!["src/a.rs".into()];
     outcome.directives = vec![tectum_core::Directive::StopProcessing];
-    writer.record(Seen { call: &call, outcome: &outcome, trail: &trail }).await;
+    keep(&writer, Seen { call: &call, outcome: &outcome, trail: &trail, tools: &Snapshot::default() }).await;
     let entries = scene.entries();
     let json = serde_json::to_value(&entries[0]).expect("JSON");
     assert_eq!(json["id"], call.id.to_string());
     assert_eq!(json["took"], 3000);
     assert_eq!(json["session"], writer.session(&call.session));
     assert_eq!(json["client"], json!({ "door": "stdio", "name": "inspector", "version": "1.2" }));
-    assert_eq!(
-        (&json["tool"], &json["server"], &json["effect"]),
-        (&json!("do"), &json!("far"), &json!("change"))
-    );
+    assert_eq!((&json["tool"], &json["effect"]), (&json!("do"), &json!("change")));
     assert_eq!(json["verdict"], json!({ "judgement": "ask", "rule": "ask rule `do` (tectum.toml:3)" }));
     assert_eq!(json["asked"], json!({ "by": "client", "approved": true, "waited": 2000 }));
     assert_eq!(json["paths"], json!(["src/a.rs"]));

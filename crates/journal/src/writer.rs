@@ -102,7 +102,7 @@ impl Writer {
     pub fn hook(&self, method: &str, path: &str, body: &str, status: u16) {
         let (method, path, body) = (method.to_owned(), path.to_owned(), body.to_owned());
         let request = HookRequest { at: Moment::micros(SystemTime::now()), method, path, body, status };
-        self.0.keep_hidden(|redactor| Record::Hook(request.hidden(redactor)));
+        self.0.keep(Record::Hook(request));
     }
 
     /// The name of a conversation in the journal.
@@ -117,22 +117,22 @@ impl Writer {
 }
 
 impl Recorder for Writer {
-    fn record<'a>(&'a self, seen: Seen<'a>) -> Recording<'a> {
+    fn record<'a>(&'a self, seen: Seen<'a>) -> Option<Recording<'a>> {
         let size =
             seen.call.args.get().len() + seen.outcome.result.as_ref().map_or(0, |result| result.size());
-        Box::pin(async move {
-            let entry = || Entry::of(seen, self.0.session(&seen.call.session));
-            let number = if size > LARGE {
-                // It fails only when it is closed, which it never is.
-                let _turn = self.0.large.acquire().await;
-                let (shared, entry) = (self.0.clone(), entry());
-                // It fails only if it panicked, which is told where it does.
-                tokio::task::spawn_blocking(move || shared.keep_call(entry)).await.unwrap_or_default()
-            } else {
-                self.0.keep_call(entry())
-            };
-            self.0.syncer.wait(number).await;
-        })
+        let record = move || Record::Call(Box::new(Entry::of(seen, self.0.session(&seen.call.session))));
+        if size <= LARGE {
+            let number = self.0.keep(record());
+            return self.0.syncer.waits().then(|| Box::pin(self.0.syncer.wait(number)) as Recording<'a>);
+        }
+        Some(Box::pin(async move {
+            // It fails only when it is closed, which it never is.
+            let _turn = self.0.large.acquire().await;
+            let (shared, record) = (self.0.clone(), record());
+            // It fails only if it panicked, which is told where it does.
+            let kept = tokio::task::spawn_blocking(move || shared.keep(record)).await;
+            self.0.syncer.wait(kept.unwrap_or_default()).await;
+        }))
     }
 
     fn ready_for(&self, change: &Call) -> Result<(), Fault> {
@@ -158,14 +158,10 @@ impl Shared {
         format!("s-{}", &hasher.finalize().to_hex()[..16])
     }
 
-    fn keep_call(&self, entry: Entry) -> u64 {
-        self.keep_hidden(|redactor| Record::Call(Box::new(entry.hidden(redactor))))
-    }
-
     /// Appends a record without its secrets; the number of the record.
-    fn keep_hidden(&self, hide: impl FnOnce(&Redactor) -> Record) -> u64 {
-        let kept = self.redactor().map(hide).and_then(|record| {
-            let json = serde_json::to_string(&record).map_err(io::Error::other)?;
+    fn keep(&self, record: Record) -> u64 {
+        let kept = self.redactor().and_then(|redactor| {
+            let (record, json) = record.written(redactor)?;
             let appended = self.append(&mut self.own.lock(), &json);
             if let Some(seed) = &self.seed {
                 seed.lock().show(&record);

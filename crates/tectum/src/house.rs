@@ -37,8 +37,9 @@ pub fn build(config: &Config) -> Result<Tectum, Problems> {
 pub fn build_hosted(config: &Config, runtime: &Runtime) -> Result<Tectum, Problems> {
     let writer = journal::WriterCell::default();
     let parts = parts(config, None, runtime, journal::history(config, &writer))?;
-    let house = measured(Tectum::new(Snapshot::of(&parts.providers()), parts.gate), runtime);
-    journal::attach(config, &house, "library").into_iter().for_each(|journal| drop(writer.set(journal)));
+    let house = Tectum::new(Snapshot::of(&parts.providers()), parts.gate);
+    let journal = journal::attach(config, &house, "library", runtime);
+    journal.into_iter().for_each(|journal| drop(writer.set(journal)));
     Ok(house)
 }
 
@@ -46,7 +47,7 @@ pub fn build_hosted(config: &Config, runtime: &Runtime) -> Result<Tectum, Proble
 pub fn build_for_one_call(config: &Config) -> Result<Tectum, Problems> {
     let parts = parts(config, None, &Runtime::default(), None)?;
     let house = Tectum::for_one_call(Snapshot::of(&parts.providers()), parts.gate);
-    journal::attach(config, &house, journal::ONE_CALL);
+    journal::attach(config, &house, journal::ONE_CALL, parts.catalog.runtime());
     Ok(house)
 }
 
@@ -77,16 +78,9 @@ pub fn build_to_undo(config: &Config, recorded: bool) -> Result<Tectum, Problems
     let tools: Arc<dyn Provider> = Arc::new(undo_calls(&catalog.settings));
     let house = Tectum::for_one_call(Snapshot::of(&[tools]), gate);
     if recorded {
-        journal::attach(config, &house, "undo");
+        journal::attach(config, &house, "undo", catalog.runtime());
     }
     Ok(house)
-}
-
-/// The house, with every call's time noted.
-pub(crate) fn measured(house: Tectum, runtime: &Runtime) -> Tectum {
-    let runtime = runtime.clone();
-    house.journal().measure(move |took| runtime.note(took));
-    house
 }
 
 /// The tools of our own, and the gate before them.

@@ -5,9 +5,10 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use tectum_core::{SessionId, Tectum};
+use tectum_core::{Call, Fault, Recorder, Recording, Seen, SessionId, Tectum};
 use tectum_journal::{History, Settings, SyncPolicy, Writer};
 use tectum_redact::Redactor;
+use tectum_tools::runtime::Runtime;
 
 use crate::{Config, state};
 
@@ -22,8 +23,33 @@ pub fn directory(config: &Config) -> Option<PathBuf> {
     Some(tectum_journal::folder(&state::of_project(state, &config.directory)))
 }
 
-/// Records the calls of a house from now on, if that is wanted. The command is the one that was started.
-pub(crate) fn attach(config: &Config, house: &Tectum, command: &str) -> Option<Writer> {
+/// Notes the time of each call, and passes it on to the journal where there is one.
+#[derive(Debug)]
+struct Noted {
+    runtime: Runtime,
+    writer: Option<Writer>,
+}
+
+impl Recorder for Noted {
+    fn record<'a>(&'a self, seen: Seen<'a>) -> Option<Recording<'a>> {
+        self.runtime.note(seen.outcome.took);
+        self.writer.as_ref()?.record(seen)
+    }
+
+    fn ready_for(&self, change: &Call) -> Result<(), Fault> {
+        self.writer.as_ref().map_or(Ok(()), |writer| writer.ready_for(change))
+    }
+}
+
+/// Notes the times of a house's calls from now on, and records them if that is wanted. The command is the
+/// one that was started.
+pub(crate) fn attach(config: &Config, house: &Tectum, command: &str, runtime: &Runtime) -> Option<Writer> {
+    let writer = writer(config, house, command);
+    house.record_with(Arc::new(Noted { runtime: runtime.clone(), writer: writer.clone() }));
+    writer
+}
+
+fn writer(config: &Config, house: &Tectum, command: &str) -> Option<Writer> {
     let journal = &config.journal;
     let folder = directory(config).filter(|_| journal.on)?;
     let settings = Settings {
@@ -42,8 +68,7 @@ pub(crate) fn attach(config: &Config, house: &Tectum, command: &str) -> Option<W
     };
     let (names, texts) = (config.observers.names.clone(), config.observers.texts.clone());
     // Observers may be shown everything; a record hides secrets all the same.
-    let writer = Writer::new(settings, move || Redactor::new(&names, &texts));
-    house.journal().attach(Arc::new(writer.clone())).then_some(writer)
+    Some(Writer::new(settings, move || Redactor::new(&names, &texts)))
 }
 
 /// The writer of a house, which is made after the tools that ask it what a session is called.

@@ -113,9 +113,9 @@ impl Household {
         kept.close_files_of(gate.allowlist().control_files());
         let snapshot = tectum_core::Snapshot::of(&base);
         let house = if keep { Tectum::new(snapshot, gate) } else { Tectum::for_one_call(snapshot, gate) };
-        let house = house::measured(house, catalog.runtime());
         house.effects().close_with(config.closing);
-        let journal = journal::attach(config, &house, command.unwrap_or(journal::ONE_CALL));
+        let command = command.unwrap_or(journal::ONE_CALL);
+        let journal = journal::attach(config, &house, command, catalog.runtime());
         journal.iter().for_each(|journal| drop(writer.set(journal.clone())));
         let record = kept.place.as_deref().filter(|_| keep).map(Record::new);
         let answering = config.state.as_deref().filter(|_| keep);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{json, value::to_raw_value};
-use tectum_core::{Call, NativeReply, Outcome, Payload, Recorder as _, Seen, SessionId, Trail};
+use tectum_core::{Call, NativeReply, Outcome, Payload, Recorder as _, Seen, SessionId, Snapshot, Trail};
 use tectum_redact::Redactor;
 use tempfile::TempDir;
 
@@ -59,7 +59,8 @@ async fn record(writer: &Writer, session: &str, tool: &str, words: &str) {
         paths: Vec::new(),
         took: Duration::from_micros(7),
     };
-    writer.record(Seen { call: &call, outcome: &outcome, trail: &Trail::default() }).await;
+    let (trail, tools) = (Trail::default(), Snapshot::default());
+    assert!(writer.record(Seen { call: &call, outcome: &outcome, trail: &trail, tools: &tools }).is_none());
 }
 
 #[tokio::test]
