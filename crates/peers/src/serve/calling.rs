@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     ClientRequest, Delivery, Endpoint, Handled, Running, Turn, answer, approval::Approval, caller, refuse,
-    running::Sequel, seat,
+    running::Sequel,
 };
 use crate::{
     client::{Caller, Part, Pulse},
@@ -65,9 +65,12 @@ impl Endpoint {
         };
         let cancel = CancellationToken::new();
         // Nothing of a call begins before it has its place.
-        let seat = match seat(delivery, id, &cancel, out) {
+        let seat = match delivery.from.seat(id, &cancel) {
             Ok(seat) => seat,
-            Err(refused) => return refused,
+            Err(refused) => {
+                let (code, message) = refused.error();
+                return self.refuse_call(asked, name, arguments, (code, Fault::conflict(message)), out);
+            }
         };
         let token = params.meta.as_ref().and_then(|meta| meta.progress_token);
         let pulse = token.zip(delivery.outbox);

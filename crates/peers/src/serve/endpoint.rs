@@ -130,7 +130,8 @@ impl Endpoint {
         if let Some(info) = params.client_info.or(params.meta.as_ref().and_then(|meta| meta.client_info)) {
             delivery.from.introduce(info);
         }
-        if delivery.from.is_in_flight(id) {
+        // A call is refused where it is recorded.
+        if method != "tools/call" && delivery.from.is_in_flight(id) {
             let (code, message) = Refused::DuplicateId.error();
             return refuse(out, id, code, message);
         }

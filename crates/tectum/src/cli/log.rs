@@ -12,6 +12,7 @@ use super::screen::Screen;
 
 /// Starts logging at a level; `TECTUM_LOG` may say more, per module.
 pub(crate) fn start(level: LevelFilter, screen: &Screen) {
+    tell_panics();
     let log = fmt().with_writer(|| Redacted(io::stderr())).with_ansi(screen.paints_errors);
     // A second start, in a test or a host that logs itself, changes nothing.
     let _ = match std::env::var("TECTUM_LOG") {
@@ -24,6 +25,14 @@ pub(crate) fn start(level: LevelFilter, screen: &Screen) {
             }
         },
     };
+}
+
+/// Tells panics like everything else, without secrets.
+fn tell_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        // There is nobody to tell that it cannot be told.
+        let _ = io::Write::write_all(&mut Redacted(io::stderr()), format!("{panic}\n").as_bytes());
+    }));
 }
 
 /// Writes events without secrets. An event comes whole.

@@ -3,9 +3,15 @@
 use std::{
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
 };
 
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::to_raw_value};
+use tectum_core::{
+    Call, Effect, Fault, FaultKind, Prepared, Provider, SessionId, Snapshot, Subject, ToolInfo, ToolRole,
+    Wants, World,
+};
 use tectum_journal::{Entry, Piece, Record, segments, verify};
 
 use crate::{
@@ -124,6 +130,89 @@ fn recorded_over_stdio(era: Era) {
     assert_eq!(folder.metadata().expect("there").permissions().mode() & 0o777, 0o700);
     let found = verify(&folder).expect("verified");
     assert!(found.damages.is_empty() && found.torn.is_empty(), "{found:?}");
+}
+
+#[test]
+fn a_call_whose_id_is_taken_and_one_too_many_are_recorded() {
+    const MOST: u64 = 1024;
+    let rig = Rig::new();
+    rig.configure(&echo("e", &[], ""));
+    let mut client = Client::new(&rig, Era::Legacy);
+    client.until_listed("e__hang");
+    let call = |name: &str, n: u64| json!({ "name": name, "arguments": { "n": n } });
+    let first = client.start("tools/call", call("e__hang", 0));
+    let again =
+        json!({ "jsonrpc": "2.0", "id": first, "method": "tools/call", "params": call("read_file", 1) });
+    client.pipe.send(&again);
+    assert!(client.wait(first)["error"]["message"].as_str().expect("refused").contains("this id"));
+    check(&rig, 1, &("read_file", json!({ "n": 1 }), "conflict"));
+    for n in 1..MOST {
+        client.start("tools/call", call("e__hang", n));
+    }
+    let beyond = client.start("tools/call", call("read_file", 2));
+    let refused = client.wait(beyond);
+    assert!(refused["error"]["message"].as_str().expect("refused").contains("too many calls"), "{refused}");
+    check(&rig, 2, &("read_file", json!({ "n": 2 }), "conflict"));
+}
+
+/// Tools that panic with what they are given: in their work, and before it.
+struct Panicking;
+
+impl Provider for Panicking {
+    fn tools(&self) -> Arc<[ToolInfo]> {
+        let info = |name: &str| ToolInfo {
+            name: name.into(),
+            title: String::new(),
+            description: String::new(),
+            input_schema: Arc::new(json!({})),
+            output_schema: None,
+            effect: Effect::Read,
+            world: World::Project,
+            idempotent: true,
+            primary: String::new(),
+            role: ToolRole::Usual,
+            server: None,
+            listed: true,
+            observed: true,
+        };
+        [info("inside"), info("beside")].into()
+    }
+
+    fn prepare(&self, call: &Call) -> Result<Prepared, Fault> {
+        let said = call.args.get().to_owned();
+        assert!(&*call.tool == "inside", "{said}");
+        Ok(Prepared {
+            wants: Wants { subject: Subject::None, paths: Vec::new() },
+            effect: Effect::Read,
+            world: World::Project,
+            deadline: Duration::from_secs(600),
+            max_output: 1000,
+            work: Box::new(move |_| Box::pin(async move { panic!("{said}") })),
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_panic_in_a_tool_or_beside_it_is_recorded_without_the_secrets_it_tells() {
+    let rig = Rig::new();
+    let mut config = tectum::Config::built_in(rig.project()).expect("settings");
+    config.state = Some(rig.home().join("state/tectum"));
+    let house = tectum::build(&config).expect("built");
+    house.registry().replace(Snapshot::of(&[Arc::new(Panicking)]));
+    let canaries = crate::journal_secrets::canaries();
+    for shape in &canaries {
+        for tool in ["inside", "beside"] {
+            let args = to_raw_value(&json!({ "text": shape.text })).expect("JSON");
+            let fault =
+                house.call(Call::new(SessionId::new("test"), tool, args)).await.result.expect_err(tool);
+            assert_eq!(fault.kind, FaultKind::Internal, "{fault}");
+        }
+    }
+    let all = entries(&rig);
+    assert_eq!(all.len(), 2 * canaries.len(), "each is recorded");
+    let all = all.iter().map(|entry| serde_json::to_value(entry).expect("JSON"));
+    assert!(all.into_iter().all(|entry| entry["ending"]["fault"]["source"].is_string()));
+    crate::journal_secrets::nothing_is_left(&canaries, &[folder(&rig)]);
 }
 
 #[test]

@@ -204,10 +204,13 @@ struct Made {
 }
 
 fn calls_made(tool: &str, args: &[&str]) -> Vec<Made> {
-    let rig = with_folder();
+    calls_made_in(&with_folder(), tool, args)
+}
+
+fn calls_made_in(rig: &Rig, tool: &str, args: &[&str]) -> Vec<Made> {
     let log = rig.outside().join("calls");
     let log_name = log.to_str().expect("text").to_owned();
-    assert!(strace(&rig, tool, args, &["-y", "-o", &log_name]), "the run that is left alone succeeds");
+    assert!(strace(rig, tool, args, &["-y", "-o", &log_name]), "the run that is left alone succeeds");
     let project = rig.project().to_str().expect("text").to_owned();
     let mut counts = BTreeMap::new();
     let mut made = Vec::new();
@@ -223,7 +226,12 @@ fn calls_made(tool: &str, args: &[&str]) -> Vec<Made> {
 }
 
 /// The number of times each system call that could change a file is made. Reading and memory cannot.
-pub(crate) fn system_calls(tool: &str, args: &[&str]) -> BTreeMap<String, usize> {
+fn system_calls(tool: &str, args: &[&str]) -> BTreeMap<String, usize> {
+    system_calls_in(&with_folder(), tool, args)
+}
+
+/// The same in a project of its own.
+pub(crate) fn system_calls_in(rig: &Rig, tool: &str, args: &[&str]) -> BTreeMap<String, usize> {
     const COULD_CHANGE: &[&str] = &[
         "openat",
         "openat2",
@@ -251,7 +259,7 @@ pub(crate) fn system_calls(tool: &str, args: &[&str]) -> BTreeMap<String, usize>
         "newfstatat",
     ];
     let mut counts = BTreeMap::new();
-    for Made { call, .. } in calls_made(tool, args) {
+    for Made { call, .. } in calls_made_in(rig, tool, args) {
         if COULD_CHANGE.contains(&call.as_str()) {
             *counts.entry(call).or_insert(0) += 1;
         }
