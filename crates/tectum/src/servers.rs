@@ -124,10 +124,8 @@ impl Household {
         let records =
             record.iter().cloned().chain(answering.as_ref().map(reload::Answering::record)).collect();
         // Prometheus finds a house that listens.
-        let telemetry = match command {
-            Some(command) => HouseTelemetry::start(config, command == UP),
-            None => HouseTelemetry::default(),
-        };
+        let telemetry =
+            if keep { HouseTelemetry::start(config, command == UP) } else { HouseTelemetry::default() };
         let settings =
             Settings { telemetry: telemetry.seam(), ..settings(config, kept.held.clone(), history) };
         let place = kept.place.clone();
