@@ -291,7 +291,7 @@ impl Names {
     }
 }
 
-/// What the database calls them, by their numbers.
+/// The ids that the database gave them, by their numbers.
 #[derive(Debug, Default)]
 struct Ids {
     tools: Vec<i64>,

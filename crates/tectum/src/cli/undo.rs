@@ -138,12 +138,12 @@ impl UndoSession {
     }
 }
 
-/// What was taken back, or would be.
+/// The changes that were taken back, or would be.
 #[derive(Debug)]
 pub(super) struct Undone {
-    /// What became of each file, as the tool tells it.
+    /// The fate of each file, as the tool tells it.
     report: Value,
-    /// What was moved back afterwards.
+    /// The folders that were moved back afterwards.
     moves: Vec<MoveBack>,
 }
 

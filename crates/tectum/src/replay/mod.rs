@@ -35,13 +35,13 @@ use crate::{Config, Problems, house, servers::Household, state::canonical};
 pub struct Replayed {
     /// The calls that were made again.
     pub calls: usize,
-    /// How many were not, by the reason.
+    /// The number of those that were not, by the reason.
     pub left_out: BTreeMap<LeftOut, usize>,
     /// The calls that ended otherwise, in their order.
     pub differences: Vec<Difference>,
 }
 
-/// Why a call is not made again.
+/// A reason not to make a call again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LeftOut {
     /// The record has not all of it.
@@ -181,7 +181,7 @@ pub async fn everything(
     replayed
 }
 
-/// Why a call is not made again wherever calls are executed.
+/// The reason not to make a call again wherever calls are executed.
 pub fn left_out(entry: &Entry) -> Option<LeftOut> {
     match entry {
         entry if !is_whole(entry) => Some(LeftOut::TooLarge),
@@ -190,12 +190,12 @@ pub fn left_out(entry: &Entry) -> Option<LeftOut> {
     }
 }
 
-/// Whether nobody had such a tool, and nobody has it now.
+/// True if nobody had such a tool, and nobody has it now.
 fn is_unknown(house: &Tectum, entry: &Entry) -> bool {
     !recorded::was_known(entry) && house.registry().snapshot().tool(&entry.tool).is_none()
 }
 
-/// Whether the tool of a server is there and only reads, as the server says. The rules and the recorded
+/// An error unless the tool of a server is there and only reads, as the server says. The rules and the recorded
 /// answer of a person decide about the call itself.
 async fn only_reads(household: &Household, entry: &Entry) -> Result<(), LeftOut> {
     let reads = || {

@@ -66,18 +66,18 @@ pub struct UndoneCalls {
     pub dry_run: bool,
 }
 
-/// What was taken back, or would be.
+/// The changes that were taken back, or would be.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Report {
     /// Each file that the calls changed.
     pub files: Vec<FileReport>,
-    /// What was moved as a whole, the last move first: each is taken back by a call of its own, afterwards.
+    /// The things that were moved as a whole, the last move first: each is taken back by a call of its own, afterwards.
     pub moves: Vec<WholeMove>,
     /// The calls whose changes are known.
     pub calls: Vec<String>,
     /// True when nothing was written.
     pub dry_run: bool,
-    /// What undo_edit takes to undo this.
+    /// The call that undo_edit takes to undo this.
     #[schemars(with = "Option<String>")]
     pub undo: Undo,
 }

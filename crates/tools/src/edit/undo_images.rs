@@ -45,7 +45,7 @@ impl Images {
         Self { pen: Pen::new(settings), copy: Some(Copy { images, project, copy }) }
     }
 
-    /// What these calls changed, as far as that was kept.
+    /// The changes of these calls, as far as they were kept.
     pub(super) fn records(&self, calls: &[String]) -> Records {
         let ids = calls.iter().filter_map(|call| CallId::parse(call));
         ids.filter_map(|call| Some((call, self.record(call)?))).collect()

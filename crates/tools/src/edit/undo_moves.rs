@@ -32,7 +32,7 @@ pub struct WholeMove {
     pub waits: bool,
 }
 
-/// What calls changed, by what it takes to take it back.
+/// The changes of calls, apart by the way back.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// The changes of files, under the names that these have now.
@@ -107,7 +107,7 @@ fn name_now(path: &str, later: &[WholeMove]) -> Result<String, String> {
     Ok(name)
 }
 
-/// What follows the name of a folder in a path that is inside of it, or is it.
+/// The rest of a path behind the name of a folder that it is, or is inside of.
 fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     path.strip_prefix(folder).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -123,14 +123,14 @@ struct UndoneMove {
     dry_run: bool,
 }
 
-/// What was moved back, or would be.
+/// The thing that was moved back, or would be.
 #[derive(Debug, Serialize, JsonSchema)]
 struct MovedBack {
     /// The name that it had.
     from: String,
     /// The name that it has again.
     to: String,
-    /// What undo_edit takes to undo this.
+    /// The call that undo_edit takes to undo this.
     #[schemars(with = "Option<String>")]
     undo: Undo,
 }

@@ -18,10 +18,10 @@ use tectum_journal::{Ending, Entry};
 /// The largest file whose differing lines are shown.
 const MOST_SHOWN: u64 = 1 << 20;
 
-/// What was found.
+/// The outcome of comparing files.
 #[derive(Debug, Default)]
 pub(super) struct FilesFound {
-    /// How many files were compared.
+    /// The number of files that were compared.
     pub(super) compared: usize,
     /// Those that are not what they should be; the name stands in the place of a tool's.
     pub(super) differences: Vec<Difference>,
@@ -55,7 +55,7 @@ pub(super) fn compare(project: &Path, copy: &Path, session: &Session) -> io::Res
     Ok(found)
 }
 
-/// What the session left in files at its end, as far as the results of its edits say so.
+/// The revisions that the session left in files at its end, as far as the results of its edits tell them.
 fn recorded(session: &Session, project: &Path) -> BTreeMap<PathBuf, String> {
     let name = |path: &str| Path::new(path).strip_prefix(project).unwrap_or(Path::new(path)).to_owned();
     let mut left = BTreeMap::new();
@@ -94,7 +94,7 @@ fn collect(root: &Path, below: &Path, names: &mut BTreeSet<PathBuf>) -> io::Resu
     Ok(())
 }
 
-/// Whether two files are the same. A copy has the time of what it was copied from, until somebody writes it.
+/// True if two files are the same. A copy has the time of what it was copied from, until somebody writes it.
 #[expect(clippy::disallowed_methods, reason = "the operator asks to compare the project with its copy")]
 fn same(one: &Path, other: &Path) -> io::Result<bool> {
     let (Some(about), Some(about_other)) = (about(one)?, about(other)?) else { return Ok(false) };

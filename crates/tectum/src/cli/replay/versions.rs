@@ -19,7 +19,7 @@ use tectum_journal::Entry;
 
 use super::super::{failure::Failure, progress::one_line};
 
-/// How long a version may take to end by itself when nobody asks any more.
+/// The time that a version has to end by itself when nobody asks any more.
 const ENDING: Duration = Duration::from_secs(5);
 /// The bytes of what a version says on standard error that are kept.
 const MOST_SAID: u64 = 4096;
