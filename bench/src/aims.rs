@@ -25,7 +25,7 @@ pub(crate) enum Goal {
     Below(f64),
 }
 
-const AIMS: [Aim; 60] = [
+const AIMS: [Aim; 63] = [
     aim("economy", "all_tokens", "server-filesystem", None, Goal::AtMost(0.5)),
     aim("economy", "all_tokens", "rust-mcp-filesystem", None, Goal::AtMost(0.5)),
     aim("economy", "all_tokens", "serena", None, Goal::AtMost(0.5)),
@@ -83,6 +83,16 @@ const AIMS: [Aim; 60] = [
     aim_64("gateway-many", "p50_us", "tectum-1", Goal::AtMost(1.03)),
     aim_64("gateway-start", "init_ms", "tectum-1", Goal::AtMost(1.2)),
     aim_64("gateway-start", "cold_init_ms", "tectum-1", Goal::AtMost(1.2)),
+    aim("record-call", "p50_us", "tectum-off", None, Goal::AtMost(1.1)),
+    aim("record-4k", "p50_us", "tectum-off", None, Goal::AtMost(1.1)),
+    Aim {
+        case: "record-call",
+        subject: "tectum-always",
+        figure: "calls_per_s_64",
+        against: Some("tectum-off"),
+        view: None,
+        goal: Goal::AtLeast(0.5),
+    },
     aim_observed("tectum-0"),
     aim_observed("tectum-1"),
     aim_observed("tectum-8"),

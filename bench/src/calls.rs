@@ -83,6 +83,7 @@ fn requests(case: Case, server: Server, data: &Data) -> Result<Vec<Request>> {
     let requests = match case {
         Case::Ping => vec![Request::new("ping", &serde_json::json!({}))],
         // Tectum has no tool that does nothing; reading one byte is its cheapest call.
+        Case::RecordCall => vec![server.read(&data.one_byte(), "x")],
         Case::Call if matches!(server, Server::Tectum | Server::TectumBefore) => {
             vec![server.read(&data.one_byte(), "x")]
         }

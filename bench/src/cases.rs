@@ -35,14 +35,28 @@ pub(crate) enum Case {
     Start,
     Memory,
     Search,
+    /// The cheapest call, with the record of calls and without.
+    RecordCall,
+    /// The same for reading 4 KiB.
+    RecordRead,
 }
 
 /// The result of a case: the CPU share of other work in each round, and every server's figures.
 pub(crate) type Measured = (Vec<f64>, Vec<Entry>);
 
 impl Case {
-    pub(crate) const ALL: [Self; 8] =
-        [Self::Read, Self::Ping, Self::Call, Self::List, Self::Edit, Self::Start, Self::Memory, Self::Search];
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Read,
+        Self::Ping,
+        Self::Call,
+        Self::List,
+        Self::Edit,
+        Self::Start,
+        Self::Memory,
+        Self::Search,
+        Self::RecordCall,
+        Self::RecordRead,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -54,6 +68,8 @@ impl Case {
             Self::Start => "start",
             Self::Memory => "memory",
             Self::Search => "search",
+            Self::RecordCall => "record-call",
+            Self::RecordRead => "record-4k",
         }
     }
 
@@ -68,13 +84,16 @@ impl Case {
 
     /// The default cases: one CPU shows the cost of a call; starting and searching need all CPUs.
     pub(crate) fn usual(one_cpu: bool) -> Vec<Self> {
-        let calls = |case: &Self| !one_cpu || !matches!(case, Self::Start | Self::Memory | Self::Search);
+        let calls = |case: &Self| {
+            !one_cpu || matches!(case, Self::Read | Self::Ping | Self::Call | Self::List | Self::Edit)
+        };
         Self::ALL.into_iter().filter(calls).collect()
     }
 
     fn servers(self) -> &'static [Server] {
         use Server::{
-            Floor, NodeEverything, NodeFilesystem, Ripgrep, RustFilesystem, Tectum, TectumBefore, TectumFast,
+            Floor, NodeEverything, NodeFilesystem, Ripgrep, RustFilesystem, Tectum, TectumAlways,
+            TectumBefore, TectumFast, TectumOff,
         };
         match self {
             Self::Read | Self::List | Self::Memory => {
@@ -84,6 +103,7 @@ impl Case {
             Self::Edit => &[Tectum, TectumFast, TectumBefore, RustFilesystem, NodeFilesystem],
             Self::Start => &[Floor, Tectum, TectumBefore, RustFilesystem],
             Self::Search => &[Ripgrep, Tectum, TectumBefore],
+            Self::RecordCall | Self::RecordRead => &[TectumOff, Tectum, TectumAlways],
         }
     }
 
@@ -91,7 +111,9 @@ impl Case {
     pub(crate) fn contenders(self, plan: &RunPlan) -> impl Iterator<Item = Server> {
         let wanted = |server: &Server| {
             let present = match server {
-                Server::Tectum | Server::TectumFast => plan.tectum.is_some(),
+                Server::Tectum | Server::TectumFast | Server::TectumOff | Server::TectumAlways => {
+                    plan.tectum.is_some()
+                }
                 Server::TectumBefore => plan.before.is_some(),
                 _ => true,
             };

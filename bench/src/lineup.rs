@@ -17,6 +17,10 @@ pub(crate) enum Server {
     Tectum,
     /// Tectum that does not wait for the disk after an edit, like both peers.
     TectumFast,
+    /// Tectum that records no calls.
+    TectumOff,
+    /// Tectum that waits for the disk before it answers.
+    TectumAlways,
     /// Another build of Tectum, to see the cost of a change.
     TectumBefore,
     RustFilesystem,
@@ -64,10 +68,12 @@ pub(crate) fn last_words(log: &Path) -> String {
 }
 
 impl Server {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::Floor,
         Self::Tectum,
         Self::TectumFast,
+        Self::TectumOff,
+        Self::TectumAlways,
         Self::TectumBefore,
         Self::RustFilesystem,
         Self::NodeFilesystem,
@@ -80,6 +86,8 @@ impl Server {
             Self::Floor => "floor",
             Self::Tectum => "tectum",
             Self::TectumFast => "tectum-fast",
+            Self::TectumOff => "tectum-off",
+            Self::TectumAlways => "tectum-always",
             Self::TectumBefore => "tectum-before",
             Self::RustFilesystem => "rust-mcp-filesystem",
             Self::NodeFilesystem => "server-filesystem",
@@ -110,13 +118,19 @@ impl Server {
                 launch.program = std::env::current_exe()?;
                 launch.args = vec!["floor".into(), "--root".into(), root];
             }
-            Self::Tectum | Self::TectumFast | Self::TectumBefore => {
+            Self::Tectum | Self::TectumFast | Self::TectumOff | Self::TectumAlways | Self::TectumBefore => {
                 let build = if self == Self::TectumBefore { &grounds.before } else { &grounds.tectum };
                 launch.program = build.clone().context("no binary was named")?;
                 launch.args = vec!["serve".into(), "-C".into(), root];
-                if self == Self::TectumFast {
-                    launch.env.push(("TECTUM_FILES_DURABILITY", "rename".into()));
-                }
+                // What calls leave behind belongs to the run, not to whoever measures.
+                let state = grounds.data.gateway(self.name())?.join("state");
+                launch.env.push(("XDG_STATE_HOME", state.into()));
+                launch.env.extend(match self {
+                    Self::TectumFast => Some(("TECTUM_FILES_DURABILITY", "rename".into())),
+                    Self::TectumOff => Some(("TECTUM_JOURNAL_RECORD", "false".into())),
+                    Self::TectumAlways => Some(("TECTUM_JOURNAL_SYNC", "always".into())),
+                    _ => None,
+                });
             }
             Self::RustFilesystem => {
                 launch.program = grounds.peers.rust_mcp_filesystem()?;

@@ -179,7 +179,7 @@ fn subjects(record: &Record) -> Vec<&Entry> {
 fn others<'r>(record: &'r Record, subject: &Entry) -> impl Iterator<Item = &'r Entry> {
     let code = record.case.starts_with("code-");
     let numbered = matches!(record.case.as_str(), "gateway-many" | "gateway-start");
-    let observed = record.case == "observe";
+    let observed = record.case == "observe" || record.case.starts_with("record-");
     let own = subject.server.clone();
     let counts = move |other: &&Entry| {
         if observed && other.server != "tectum-off" {

@@ -47,7 +47,13 @@ pub(crate) fn run(plan: &RunPlan) -> Result<()> {
 
 fn measure(case: Case, plan: &RunPlan, grounds: &Grounds) -> Result<Measured> {
     match case {
-        Case::Read | Case::Ping | Case::Call | Case::List | Case::Edit => calls::measure(case, plan, grounds),
+        Case::Read
+        | Case::Ping
+        | Case::Call
+        | Case::List
+        | Case::Edit
+        | Case::RecordCall
+        | Case::RecordRead => calls::measure(case, plan, grounds),
         Case::Start => start::measure(case, plan, grounds),
         Case::Memory => memory::measure(case, plan, grounds),
         Case::Search => search::measure(case, plan, grounds),
