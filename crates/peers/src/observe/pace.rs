@@ -24,7 +24,7 @@ use super::{
 const MANY: u64 = 1024;
 /// The same for a while after a circle was cut.
 const FEW: u64 = 32;
-const WINDOW: Duration = Duration::from_secs(4);
+const WINDOW: Duration = Duration::from_secs(16);
 /// No call for so long: the calls have stopped.
 const QUIET: Duration = Duration::from_millis(250);
 /// Calls that go on for so long without any copy leaving are somebody's own.
