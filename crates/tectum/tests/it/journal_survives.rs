@@ -233,7 +233,9 @@ fn calls_in_flight_share_a_sync() {
     rig.configure("[journal]\nsync = \"always\"\n");
     let log = rig.outside().join("calls");
     let mut strace = rig.command("strace");
-    strace.args(["-f", "-qq", "-y", "-e", "trace=fdatasync", "-o"]).arg(&log);
+    // A slow disk: while it syncs for the first call, others come.
+    strace.args(["-f", "-qq", "-y", "-e", "trace=fdatasync", "-e", "inject=fdatasync:delay_enter=100000"]);
+    strace.arg("-o").arg(&log);
     strace.arg(env!("CARGO_BIN_EXE_tectum")).arg("serve");
     let mut client = Rig::client(strace);
     client.handshake();
