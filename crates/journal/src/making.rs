@@ -11,7 +11,8 @@ use crate::{Asked, Client, Ending, Entry, Failure, HookRequest, Record, Verdict}
 const MOST: usize = 4 << 20;
 /// Bytes of a request's body that are kept.
 const MOST_BODY: usize = 500;
-/// The first member of an entry that only counts.
+/// The first member of an entry that others can put something into, and the first that only counts.
+const WORDS: &str = r#","client":"#;
 const NUMBERS: &str = r#","bytes_in":"#;
 
 impl Entry {
@@ -102,9 +103,11 @@ impl Record {
         let hidden = match self {
             Self::Call(_) => {
                 let json = serde_json::to_string(&self)?;
-                // The members from there on are numbers, and some have names like those of secrets.
+                // Those before are ids of ours; those after are numbers, and some have names like those of
+                // secrets.
+                let from = json.find(WORDS).unwrap_or_default();
                 let told = json.rfind(NUMBERS).unwrap_or(json.len());
-                match (redactor.is_quiet(&json[..told]), self) {
+                match (redactor.is_quiet(&json[from..told]), self) {
                     (false, Self::Call(entry)) => Self::Call(Box::new(entry.hidden(redactor))),
                     (_, record) => return Ok((record, json)),
                 }

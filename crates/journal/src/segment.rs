@@ -104,7 +104,7 @@ impl OpenSegment {
     /// Appends a record, whole or not at all.
     pub(crate) fn append(&mut self, json: &str) -> io::Result<()> {
         let (line, chain) = line::line(&self.chain, json);
-        if let Err(error) = self.file.write_all_at(line.as_bytes(), self.length) {
+        if let Err(error) = self.file.write_all_at(&line, self.length) {
             self.trim();
             return Err(error);
         }

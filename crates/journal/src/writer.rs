@@ -62,6 +62,8 @@ struct Shared {
     redactor: LazyLock<Result<Redactor, String>, MakeRedactor>,
     /// The id of this process's run.
     run: String,
+    /// The conversation of the last call, and its name in the journal.
+    last_session: Mutex<Option<(SessionId, String)>>,
     own: Mutex<Own>,
     syncer: Arc<Syncer>,
     large: Semaphore,
@@ -87,8 +89,8 @@ impl Writer {
         let syncer = Syncer::new(settings.sync);
         let seed = settings.seed.clone().map(|root| Mutex::new(Seed::new(root, settings.command.clone())));
         let run = format!("r-{:016x}", getrandom::u64().unwrap_or_else(|_| u64::from(std::process::id())));
-        let (own, large) = (Mutex::default(), Semaphore::new(MOST_LARGE));
-        Self(Arc::new(Shared { settings, redactor, run, own, syncer, large, seed }))
+        let (own, last_session, large) = (Mutex::default(), Mutex::default(), Semaphore::new(MOST_LARGE));
+        Self(Arc::new(Shared { settings, redactor, run, last_session, own, syncer, large, seed }))
     }
 
     /// Makes the redactor, beside us: that takes some milliseconds, which the first call need not wait.
@@ -153,9 +155,18 @@ impl Recorder for Writer {
 
 impl Shared {
     fn session(&self, session: &SessionId) -> String {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(self.run.as_bytes()).update(&[0]).update(session.0.as_bytes());
-        format!("s-{}", &hasher.finalize().to_hex()[..16])
+        let mut last = self.last_session.lock();
+        match &*last {
+            // Most calls are of the same session as the call before.
+            Some((known, name)) if known == session => name.clone(),
+            _ => {
+                let mut hasher = blake3::Hasher::new();
+                hasher.update(self.run.as_bytes()).update(&[0]).update(session.0.as_bytes());
+                let name = format!("s-{}", &hasher.finalize().to_hex()[..16]);
+                *last = Some((session.clone(), name.clone()));
+                name
+            }
+        }
     }
 
     /// Appends a record without its secrets; the number of the record.
