@@ -7,6 +7,8 @@ use tectum_core::{Call, Outcome};
 
 /// The telemetry of a house: it measures requests.
 pub trait Telemetry: fmt::Debug + Send + Sync {
+    /// True if somebody gets the figures; a request is not measured for nobody.
+    fn is_wanted(&self) -> bool;
     /// A request of a client begins. Nobody waits here.
     fn begin(&self, request: RequestBegun<'_>) -> Arc<dyn Operation>;
     /// Adds figures about the state of the house.

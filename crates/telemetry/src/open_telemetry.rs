@@ -1,6 +1,12 @@
 //! The telemetry of one house, from its start to its end.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use opentelemetry::{KeyValue, trace::TracerProvider as _};
 use opentelemetry_sdk::{
@@ -67,11 +73,16 @@ impl OpenTelemetry {
                 Some(Tracing { provider, tracer })
             }
         };
-        Ok(Self(Arc::new(Shared { figures, tracing, content: settings.content, redactor })))
+        let scraped = AtomicBool::new(false);
+        Ok(Self(Arc::new(Shared { figures, scraped, tracing, content: settings.content, redactor })))
     }
 }
 
 impl Telemetry for OpenTelemetry {
+    fn is_wanted(&self) -> bool {
+        self.0.tracing.is_some() || self.0.scraped.load(Ordering::Relaxed)
+    }
+
     fn begin(&self, request: RequestBegun<'_>) -> Arc<dyn Operation> {
         Arc::new(Measured::of_client(&self.0, request))
     }
@@ -81,6 +92,7 @@ impl Telemetry for OpenTelemetry {
     }
 
     fn page(&self) -> Option<String> {
+        self.0.scraped.store(true, Ordering::Relaxed);
         self.0.figures.page()
     }
 

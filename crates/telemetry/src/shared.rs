@@ -1,5 +1,7 @@
 //! The state that all measured requests of a house share.
 
+use std::sync::atomic::AtomicBool;
+
 use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 use tectum_redact::Redactor;
 
@@ -9,6 +11,8 @@ use crate::figures::Figures;
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) figures: Figures,
+    /// True once Prometheus has asked. Until then a request is not measured.
+    pub(crate) scraped: AtomicBool,
     /// Spans are made only where there is a collector.
     pub(crate) tracing: Option<Tracing>,
     /// True if arguments and results are sent.

@@ -23,7 +23,8 @@ impl Endpoint {
         out: &mut Vec<u8>,
         headers: Option<&HeaderMap>,
     ) -> Handled {
-        let Some(telemetry) = &self.federation.settings.telemetry else {
+        let telemetry = self.federation.settings.telemetry.as_ref();
+        let Some(telemetry) = telemetry.filter(|telemetry| telemetry.is_wanted()) else {
             return self.answer(delivery, request, out, None, true);
         };
         let header = |name: &str| headers?.get(name)?.to_str().ok();

@@ -401,6 +401,10 @@ fn prometheus_reads_the_figures_with_the_token_and_nobody_without() {
     rig.configure(&echo("one", &[], ""));
     let mut house = rig.http();
     house.handshake();
+    // Whoever asks first gets the state of the house, and durations from then on.
+    house.call("read_file", json!({"path": "../a.txt"}));
+    let first = house.send("GET", "/metrics", &house.headers(), "").body;
+    assert!(first.contains("tectum_journal_size_bytes") && !first.contains("duration_seconds"), "{first}");
     until("its tools", || !house.call("one__echo", json!({"text": "a"})).is_null());
     house.call("read_file", json!({"path": "a.txt"}));
     house.call("read_file", json!({"path": "../a.txt"}));
