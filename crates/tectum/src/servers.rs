@@ -162,13 +162,13 @@ impl Household {
     pub async fn settled(&self) {
         // The first client often waits at the door already, and its first word needs none of this.
         tokio::time::sleep(FIRST_WORD).await;
-        self.expect_calls();
         let federation = self.federation.clone();
         // It fails only if it panicked, and then there are no servers.
         let _ = tokio::task::spawn_blocking(move || federation.settle()).await;
     }
 
-    /// Prepares what the first call would wait for, beside us.
+    /// Prepares what the first call would wait for, beside us. A house that stays does not: some
+    /// milliseconds, once, are not worth a megabyte for a house that nobody calls.
     pub fn expect_calls(&self) {
         self.journal.iter().for_each(Writer::warm_up);
     }
