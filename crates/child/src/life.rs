@@ -188,17 +188,18 @@ impl Held {
     }
 
     /// To a guard alone, who passes it on; to a server without one, with its group.
-    fn signal(&self, signal: Signal) {
-        let pid = || match &self.process {
-            HeldProcess::Server(process) | HeldProcess::Guard(process) => process.id().and(self.pid()),
-            HeldProcess::Forked(_) => self.pid(),
+    fn signal(&mut self, signal: Signal) {
+        let pid = self.pid();
+        // Whoever is gone needs no signal; one without a number has been waited for.
+        let _ = match &mut self.process {
+            HeldProcess::Forked(guard) if signal == Signal::TERM => {
+                guard.ask_to_end();
+                None
+            }
+            HeldProcess::Forked(_) => pid.map(|pid| kill_process(pid, signal)),
+            HeldProcess::Guard(process) => process.id().and(pid).map(|pid| kill_process(pid, signal)),
+            HeldProcess::Server(process) => process.id().and(pid).map(|pid| kill_process_group(pid, signal)),
         };
-        match (&self.process, pid()) {
-            (HeldProcess::Forked(guard), _) if signal == Signal::TERM => guard.ask_to_end(),
-            (_, None) => {}
-            (HeldProcess::Server(_), Some(pid)) => drop(kill_process_group(pid, signal)),
-            (_, Some(pid)) => drop(kill_process(pid, signal)),
-        }
     }
 
     /// What is left is killed: nothing after a guard that did its work, everything after one that

@@ -79,10 +79,10 @@ pub struct Running {
 
 impl Running {
     /// Starts a command.
-    pub async fn start(servers: &ForkServers, order: ShellOrder<'_>, place: Place) -> io::Result<Self> {
+    pub fn start(servers: &Arc<ForkServers>, order: ShellOrder<'_>, place: Place) -> io::Result<Self> {
         let through = if order.terminal { Through::Terminal } else { Through::Pipes };
         let whom = Order { launch: order.launch, directory: order.directory, guard: order.guard };
-        let spoken = servers.start(&whom, order.sandbox, through).await?;
+        let spoken = servers.start(&whom, order.sandbox, through)?;
         let (stdout, stderr) = (Arc::new(Output::default()), Arc::new(Output::default()));
         let spool =
             |part: u8| order.spool.as_ref().map(|(spool, name)| ((*spool).clone(), format!("{name}.{part}")));

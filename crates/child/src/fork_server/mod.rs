@@ -15,7 +15,7 @@ use std::{
         fd::{AsFd as _, OwnedFd},
         unix::net::UnixStream,
     },
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Stdio,
     sync::{Arc, OnceLock},
 };
@@ -52,6 +52,16 @@ struct Running {
     control: Arc<OwnedFd>,
 }
 
+/// A command on its way to a server.
+struct Handed {
+    guard: PathBuf,
+    /// What it may change; `None` without a sandbox.
+    writable: Option<Vec<PathBuf>>,
+    /// Its ends of its input and output.
+    files: [OwnedFd; 3],
+    order: Vec<u8>,
+}
+
 impl ForkServers {
     /// The temporary directory that all commands share, made when it is first asked for.
     pub fn scratch(&self) -> io::Result<&Scratch> {
@@ -64,8 +74,8 @@ impl ForkServers {
 
     /// Starts a command whose output is read as it comes, held to a plan if there is one. Without a guard
     /// it is a child of this process.
-    pub async fn start(
-        &self,
+    pub fn start(
+        self: &Arc<Self>,
         order: &Order<'_>,
         plan: Option<&SandboxPlan>,
         through: Through,
@@ -82,9 +92,11 @@ impl ForkServers {
             Through::Terminal => a_terminal()?,
         };
         let ready = Ready::new(order)?;
-        let life = if order.guard.is_some() {
-            let bytes = message::encode(&ready, &order.launch.args, plan)?;
-            Life::of_guard(self.hand_over(order, plan, &theirs, &bytes).await?, ready.word)
+        let life = if let Some(guard) = order.guard {
+            let order = message::encode(&ready, &order.launch.args, plan)?;
+            let writable = plan.map(|plan| plan.writable.clone());
+            let handed = Handed { guard: guard.to_owned(), writable, files: theirs, order };
+            Life::of_guard(self.hand_over(handed)?, ready.word)
         } else {
             let (process, word) = crate::spawned(order, None, ready, theirs.map(Stdio::from))?;
             Life::begin(process, word, false, None)?
@@ -93,46 +105,44 @@ impl ForkServers {
     }
 
     /// Gives a command to a server that forks its guard. One that was killed may take it and do nothing
-    /// more, so another gets it if no guard began: only a guard starts a command, and tells so before.
-    async fn hand_over(
-        &self,
-        order: &Order<'_>,
-        plan: Option<&SandboxPlan>,
-        files: &[OwnedFd; 3],
-        bytes: &[u8],
-    ) -> io::Result<Remote> {
-        let writable = plan.map(|plan| &plan.writable);
+    /// more, so another gets it if no guard begins: only a guard starts a command, and tells so before.
+    fn hand_over(self: &Arc<Self>, handed: Handed) -> io::Result<Remote> {
         loop {
-            let (server, is_new) = self.server(order, writable)?;
-            match give(&server, files, bytes) {
-                Ok(mut guard) => {
-                    if guard.begun().await? || is_new {
-                        return Ok(guard);
-                    }
-                }
+            let (server, is_new) = self.server(&handed)?;
+            match give(&server, &handed) {
                 Err(error) if is_new => return Err(error),
-                Err(_) => {}
+                // It ends with its last command; the next takes over.
+                Err(_) => self.forget(&server),
+                Ok(guard) if is_new => return Ok(guard),
+                Ok(guard) => {
+                    let servers = self.clone();
+                    return Ok(guard.or(move || {
+                        servers.forget(&server);
+                        servers.hand_over(handed)
+                    }));
+                }
             }
-            // It ends with its last command; the next takes over.
-            self.running.lock().retain(|running| !Arc::ptr_eq(&running.control, &server));
         }
     }
 
-    /// The socket of the server for such commands, and whether it was started now.
-    fn server(&self, order: &Order<'_>, writable: Option<&Vec<PathBuf>>) -> io::Result<(Arc<OwnedFd>, bool)> {
+    /// The socket of the server for such a command, and whether it was started now.
+    fn server(&self, handed: &Handed) -> io::Result<(Arc<OwnedFd>, bool)> {
         let mut running = self.running.lock();
-        if let Some(known) = running.iter().find(|server| server.writable.as_ref() == writable) {
+        if let Some(known) = running.iter().find(|server| server.writable == handed.writable) {
             return Ok((known.control.clone(), false));
         }
-        let control = Arc::new(self.begin(order, writable.is_some())?);
-        running.push(Running { writable: writable.cloned(), control: control.clone() });
+        let control = Arc::new(self.begin(&handed.guard, handed.writable.is_some())?);
+        running.push(Running { writable: handed.writable.clone(), control: control.clone() });
         Ok((control, true))
     }
 
-    fn begin(&self, order: &Order<'_>, is_sandbox: bool) -> io::Result<OwnedFd> {
+    fn forget(&self, server: &Arc<OwnedFd>) {
+        self.running.lock().retain(|running| !Arc::ptr_eq(&running.control, server));
+    }
+
+    fn begin(&self, guard: &Path, is_sandbox: bool) -> io::Result<OwnedFd> {
         let (control, theirs) = UnixStream::pair()?;
         crate::adopt_orphans();
-        let guard = order.guard.ok_or_else(|| io::Error::other("there is no guard"))?;
         let mut command = guard_command(guard);
         command.arg(FORKS);
         if let Some(files) = files::usual() {
@@ -151,7 +161,7 @@ impl ForkServers {
 }
 
 /// Sends a command's files and the guard's socket with one byte. A server that has no room for it hangs.
-fn give(control: &OwnedFd, files: &[OwnedFd; 3], order: &[u8]) -> io::Result<Remote> {
+fn give(control: &OwnedFd, Handed { files, order, .. }: &Handed) -> io::Result<Remote> {
     let (ours, theirs) = UnixStream::pair()?;
     let [stdin, stdout, stderr] = files.each_ref().map(OwnedFd::as_fd);
     let given = [stdin, stdout, stderr, theirs.as_fd()];

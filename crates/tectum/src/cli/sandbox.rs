@@ -6,6 +6,7 @@ use std::{
     net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket},
     os::unix::net::{UnixListener, UnixStream},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use clap::{Args, Subcommand};
@@ -96,7 +97,7 @@ async fn tried(config: &Config) -> Result<(Sandboxed, Vec<Trial>), Failure> {
     let house = tectum::build_for_one_call(config)?;
     let gate = house.gate();
     let protected = gate.allowlist().closed()?;
-    let servers = ForkServers::default();
+    let servers = Arc::new(ForkServers::default());
     let scratch = servers.scratch()?;
     let settings = sandbox_settings(config, gate.allowlist());
     let plan = settings.plan(protected.clone(), scratch.path()).map_err(refused)?;
@@ -207,7 +208,7 @@ impl TriedOn for std::net::SocketAddr {
 
 /// Starts this program in the sandbox and returns what it says.
 async fn report_of(
-    servers: &ForkServers,
+    servers: &Arc<ForkServers>,
     list: &[Trial],
     plan: Option<&SandboxPlan>,
     directory: &Path,
@@ -220,7 +221,7 @@ async fn report_of(
     );
     let launch = Launch { command: command.to_owned(), args, env: Default::default(), cwd: None };
     let order = Order { launch: &launch, directory, guard: Some(&own) };
-    let mut child = servers.start(&order, plan, Through::Pipes).await?;
+    let mut child = servers.start(&order, plan, Through::Pipes)?;
     let (mut said, mut why) = (String::new(), String::new());
     child.stdout.read_to_string(&mut said).await?;
     if let Some(mut stderr) = child.stderr.take() {

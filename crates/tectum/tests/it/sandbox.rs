@@ -6,6 +6,7 @@ use std::{
     os::unix::fs::{MetadataExt as _, symlink},
     path::{Path, PathBuf},
     process::{Child as Process, Stdio},
+    sync::Arc,
 };
 
 use tectum::peers::{
@@ -27,7 +28,7 @@ const SECRET: &str = "not-for-you";
 /// outside that has a secret in its environment.
 struct Yard {
     rig: Rig,
-    servers: ForkServers,
+    servers: Arc<ForkServers>,
     outsider: Process,
     plan: SandboxPlan,
 }
@@ -45,7 +46,7 @@ impl Yard {
             fs::create_dir_all(path.parent().expect("a folder")).expect("made");
             fs::write(path, content).expect("written");
         }
-        let servers = ForkServers::default();
+        let servers = Arc::new(ForkServers::default());
         let scratch = servers.scratch().expect("made");
         let outsider = rig
             .command("sleep")
@@ -84,7 +85,7 @@ impl Yard {
         }
         let project = self.rig.project();
         let order = Order { launch: &launch, directory: &project, guard: Some(Path::new(TECTUM)) };
-        let mut child = self.servers.start(&order, Some(&self.plan), Through::Pipes).await.expect("starts");
+        let mut child = self.servers.start(&order, Some(&self.plan), Through::Pipes).expect("starts");
         let mut said = Vec::new();
         child.stdout.read_to_end(&mut said).await.expect("readable");
         child.stderr.take().expect("a pipe").read_to_end(&mut said).await.expect("readable");

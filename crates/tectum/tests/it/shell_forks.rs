@@ -5,6 +5,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use serde_json::json;
@@ -198,13 +199,13 @@ fn nothing_survives_in_the_control_group() {
 
 #[tokio::test]
 async fn an_order_longer_than_a_socket_takes_at_once_arrives_whole() {
-    let (rig, servers) = (rig(), ForkServers::default());
+    let (rig, servers) = (rig(), Arc::new(ForkServers::default()));
     let mut args = vec!["-c".to_owned(), "echo $# ${#1} ${#5}".to_owned(), "sh".to_owned()];
     args.extend(std::iter::repeat_n("x".repeat(120_000), 5));
     let launch = Launch { command: "sh".into(), args, env: Default::default(), cwd: None };
     let project = rig.project();
     let order = Order { launch: &launch, directory: &project, guard: Some(Path::new(TECTUM)) };
-    let mut child = servers.start(&order, None, Through::Pipes).await.expect("starts");
+    let mut child = servers.start(&order, None, Through::Pipes).expect("starts");
     let mut said = String::new();
     child.stdout.read_to_string(&mut said).await.expect("readable");
     assert_eq!(said, "5 120000 120000\n");
@@ -214,12 +215,12 @@ async fn an_order_longer_than_a_socket_takes_at_once_arrives_whole() {
 /// A server is killed after it was handed a command and before it forked a guard: the next one gets it.
 #[tokio::test]
 async fn a_command_that_a_killed_server_had_taken_is_not_lost() {
-    let (rig, servers) = (rig(), ForkServers::default());
+    let (rig, servers) = (rig(), Arc::new(ForkServers::default()));
     let args = vec!["-c".to_owned(), "echo once >> runs".to_owned()];
     let launch = Launch { command: "sh".into(), args, env: Default::default(), cwd: None };
     let project = rig.project();
     let order = Order { launch: &launch, directory: &project, guard: Some(Path::new(TECTUM)) };
-    let mut child = servers.start(&order, None, Through::Pipes).await.expect("starts");
+    let mut child = servers.start(&order, None, Through::Pipes).expect("starts");
     assert_eq!(child.life.ended().await.code(), Some(0));
     let [server] = children(std::process::id(), "guard --forks")[..] else { panic!("not one server") };
     signal(server, rustix::process::Signal::STOP);
@@ -227,8 +228,8 @@ async fn a_command_that_a_killed_server_had_taken_is_not_lost() {
     while !state().contains(") T ") {
         tokio::time::sleep(std::time::Duration::from_millis(1)).await;
     }
-    // The command is sent when it is first polled.
-    let (child, ()) = tokio::join!(servers.start(&order, None, Through::Pipes), async { end(server) });
-    assert_eq!(child.expect("starts").life.ended().await.code(), Some(0));
+    let mut child = servers.start(&order, None, Through::Pipes).expect("starts");
+    end(server);
+    assert_eq!(child.life.ended().await.code(), Some(0));
     assert_eq!(fs::read_to_string(project.join("runs")).expect("written"), "once\nonce\n");
 }

@@ -97,8 +97,7 @@ impl Shells {
             deadline: Some(deadline),
             sandbox: plan.as_ref(),
         };
-        let running =
-            Running::start(&self.servers, order, place).await.map_err(|error| not_started(&error))?;
+        let running = Running::start(&self.servers, order, place).map_err(|error| not_started(&error))?;
         Ok((running, holds))
     }
 
